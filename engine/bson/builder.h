@@ -1,0 +1,76 @@
+// Builds documents and arrays element by element, over libbson's bson_t.
+//
+//   Builder b;
+//   b.append("_id", id).append("n", int32_t{5});
+//   b.open_document("metadata").append("mode", int32_t{0644}).close();
+//   Document d = std::move(b).finish();
+#pragma once
+
+#include <bson/bson.h>
+
+#include <memory>
+#include <string_view>
+
+#include "engine/bson/document.h"
+#include "engine/bson/value.h"
+
+namespace gridmount::bson {
+
+// Not thread-safe. Asserts that keys hold no NUL and that opens and closes match.
+class Builder {
+ public:
+  Builder();
+  ~Builder();
+  Builder(Builder&&) noexcept;
+  Builder& operator=(Builder&&) noexcept;
+
+  Builder& append(std::string_view key, ValueView value);
+  Builder& append(std::string_view key, const Value& value) { return append(key, value.view()); }
+  Builder& append(std::string_view key, View document);  // as kDocument
+  Builder& append(std::string_view key, const Document& document) {
+    return append(key, document.view());
+  }
+  Builder& append(std::string_view key, std::string_view text);
+  Builder& append(std::string_view key, const std::string& text) {
+    return append(key, std::string_view(text));
+  }
+  Builder& append(std::string_view key, const char* text) {
+    return append(key, std::string_view(text));
+  }
+  Builder& append(std::string_view key, double value);
+  Builder& append(std::string_view key, bool value);
+  Builder& append(std::string_view key, int32_t value);
+  Builder& append(std::string_view key, int64_t value);
+  Builder& append(std::string_view key, ObjectId id);
+  Builder& append(std::string_view key, Date date);
+  Builder& append(std::string_view key, Timestamp timestamp);
+  Builder& append(std::string_view key, Decimal128 value);
+  Builder& append(std::string_view key, Binary binary);
+  Builder& append_array(std::string_view key, View elements);
+  Builder& append_regex(std::string_view key, std::string_view pattern, std::string_view options);
+  Builder& append_null(std::string_view key);
+  // All elements of `document`, in order.
+  Builder& append_all(View document);
+
+  // Nested: elements go into the innermost open document or array until close(). In an array the
+  // keys "0", "1", ... are the builder's; use the push functions there.
+  Builder& open_document(std::string_view key);
+  Builder& open_array(std::string_view key);
+  Builder& push(ValueView value);
+  Builder& push(View document);
+  Builder& push_open_document();
+  Builder& push_open_array();
+  Builder& close();
+
+  // Bytes so far, for callers that must stay below kMaxDocumentBytes.
+  uint32_t size() const;
+
+  // Ends the document; the builder may not be used afterwards.
+  Document finish() &&;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gridmount::bson

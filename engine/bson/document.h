@@ -1,0 +1,99 @@
+// BSON documents, seen and owned, and their elements. Iteration and validation are libbson's.
+#pragma once
+
+#include <bson/bson.h>
+
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/bson/value.h"
+#include "engine/error.h"
+
+namespace gridmount::bson {
+
+// The largest document a user may store, as MongoDB's; results and internal documents may exceed it
+// by kInternalOverhead.
+inline constexpr uint32_t kMaxDocumentBytes = 16 * 1024 * 1024;
+inline constexpr uint32_t kInternalOverhead = 16 * 1024;
+// Deepest nesting of documents and arrays.
+inline constexpr uint32_t kMaxDepth = 100;
+
+struct Element {
+  std::string_view key;
+  ValueView value;
+};
+
+// A document that somebody else keeps alive. Two words; pass by value.
+class View {
+ public:
+  View();  // the empty document
+  // `data` points at a whole validated document: length, elements, NUL.
+  explicit View(const uint8_t* data, uint32_t size) : data_(data), size_(size) {}
+
+  const uint8_t* data() const { return data_; }
+  uint32_t size() const { return size_; }
+  std::span<const uint8_t> bytes() const { return {data_, size_}; }
+  bool empty() const { return size_ <= 5; }
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Element;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Element*;
+    using reference = Element;
+
+    Iterator() : at_end_(true) {}
+    explicit Iterator(View view);
+    Element operator*() const;
+    Iterator& operator++();
+    void operator++(int) { ++*this; }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_end_ == b.at_end_; }
+
+   private:
+    bson_iter_t iter_;
+    bool at_end_;
+  };
+  Iterator begin() const { return Iterator(*this); }
+  Iterator end() const { return Iterator(); }
+
+  // The first element of that exact name (no dot path; see path.h).
+  std::optional<ValueView> find(std::string_view key) const;
+  // The same, asserting presence is the caller's knowledge; used with documents built here.
+  ValueView operator[](std::string_view key) const;
+
+ private:
+  const uint8_t* data_;
+  uint32_t size_;
+};
+
+// A document that owns its bytes. Moves are cheap, copies copy.
+class Document {
+ public:
+  Document();  // empty
+  explicit Document(View view) : bytes_(view.data(), view.data() + view.size()) {}
+  explicit Document(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}
+
+  View view() const { return View(bytes_.data(), static_cast<uint32_t>(bytes_.size())); }
+  // NOLINTNEXTLINE(google-explicit-constructor): a Document is accepted wherever a View is.
+  operator View() const { return view(); }
+  std::optional<ValueView> find(std::string_view key) const { return view().find(key); }
+
+  std::vector<uint8_t> release() && { return std::move(bytes_); }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+// Checks bytes of unknown origin: lengths, element types, NUL termination, depth up to kMaxDepth,
+// and that `bytes` hold exactly one document of at most `max_bytes`. Strings need not be valid
+// UTF-8 (drivers store what they are given). InvalidBSON or BSONObjectTooLarge otherwise, naming
+// the offset. A view that passed may be used with every function of this folder.
+Result<View> validate(std::span<const uint8_t> bytes,
+                      uint32_t max_bytes = kMaxDocumentBytes + kInternalOverhead);
+
+}  // namespace gridmount::bson

@@ -1,0 +1,190 @@
+// BSON values, seen and owned.
+//
+// A ValueView points into bytes that somebody else keeps alive; a Value owns its bytes. Both are
+// immutable. Bytes behind a view have been validated (bson::validate) or were built by a Builder,
+// so accessors assert the type instead of returning errors.
+// Thread-safety: as for any value type; views and values may be read from several threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gridmount::bson {
+
+class View;
+
+// The type bytes of the BSON specification (bsonspec.org, version 1.1).
+enum class Type : uint8_t {
+  kDouble = 0x01,
+  kString = 0x02,
+  kDocument = 0x03,
+  kArray = 0x04,
+  kBinary = 0x05,
+  kUndefined = 0x06,
+  kObjectId = 0x07,
+  kBool = 0x08,
+  kDate = 0x09,
+  kNull = 0x0A,
+  kRegex = 0x0B,
+  kDbPointer = 0x0C,
+  kCode = 0x0D,
+  kSymbol = 0x0E,
+  kCodeWithScope = 0x0F,
+  kInt32 = 0x10,
+  kTimestamp = 0x11,
+  kInt64 = 0x12,
+  kDecimal128 = 0x13,
+  kMaxKey = 0x7F,
+  kMinKey = 0xFF,
+};
+
+// The alias $type takes ("double", "objectId", "minKey", ...).
+std::string_view type_alias(Type type);
+
+// 12 bytes: seconds since 1970 (4, big-endian), process-unique random value (5), counter (3,
+// big-endian).
+class ObjectId {
+ public:
+  using Bytes = std::array<uint8_t, 12>;
+
+  ObjectId() : bytes_{} {}
+  explicit ObjectId(const Bytes& bytes) : bytes_(bytes) {}
+
+  // A new id, unique in this process and very probably everywhere. Thread-safe.
+  static ObjectId generate();
+  // From 24 hexadecimal digits; nothing if the text is anything else.
+  static std::optional<ObjectId> from_hex(std::string_view hex);
+
+  const Bytes& bytes() const { return bytes_; }
+  std::string hex() const;
+  // Creation time, seconds since 1970.
+  uint32_t seconds() const;
+
+  friend auto operator<=>(const ObjectId&, const ObjectId&) = default;
+
+ private:
+  Bytes bytes_;
+};
+
+struct Binary {
+  uint8_t subtype = 0;
+  const uint8_t* data = nullptr;
+  uint32_t size = 0;  // bytes of payload, without the inner length of the old subtype 2
+};
+
+struct Regex {
+  std::string_view pattern;
+  std::string_view options;
+};
+
+// A point in time as BSON's Date has it: milliseconds since 1970-01-01T00:00:00Z, may be negative.
+struct Date {
+  int64_t milliseconds = 0;
+  static Date now();
+  friend auto operator<=>(const Date&, const Date&) = default;
+};
+
+// MongoDB's internal timestamp: sorted by seconds, then increment.
+struct Timestamp {
+  uint32_t seconds = 0;
+  uint32_t increment = 0;
+  friend auto operator<=>(const Timestamp&, const Timestamp&) = default;
+};
+
+// The IEEE 754-2008 decimal in its two little-endian halves, as libbson's bson_decimal128_t.
+struct Decimal128 {
+  uint64_t high = 0;
+  uint64_t low = 0;
+};
+
+class ValueView {
+ public:
+  // `data` are the value's bytes as they stand behind the element's name, `size` their number.
+  ValueView(Type type, const uint8_t* data, uint32_t size)
+      : type_(type), data_(data), size_(size) {}
+
+  Type type() const { return type_; }
+  const uint8_t* data() const { return data_; }
+  uint32_t size() const { return size_; }
+
+  bool is_number() const {
+    return type_ == Type::kInt32 || type_ == Type::kInt64 || type_ == Type::kDouble ||
+           type_ == Type::kDecimal128;
+  }
+
+  // Each asserts that the value has that type.
+  double as_double() const;
+  std::string_view as_string() const;  // kString, kSymbol and kCode; may hold NUL bytes
+  View as_document() const;            // kDocument and kArray
+  Binary as_binary() const;
+  ObjectId as_object_id() const;
+  bool as_bool() const;
+  Date as_date() const;
+  Regex as_regex() const;
+  int32_t as_int32() const;
+  int64_t as_int64() const;
+  Timestamp as_timestamp() const;
+  Decimal128 as_decimal128() const;
+
+  // The value as an int64 if it is a number of any type without a fraction and within range
+  // (the GridFS specification: "any numeric type must be read").
+  std::optional<int64_t> integral() const;
+  // The nearest double, if the value is a number of any type.
+  std::optional<double> number() const;
+
+ private:
+  Type type_;
+  const uint8_t* data_;
+  uint32_t size_;
+};
+
+class Value {
+ public:
+  Value();  // null
+  explicit Value(ValueView view);
+  explicit Value(double value);
+  explicit Value(std::string_view text);
+  explicit Value(const char* text) : Value(std::string_view(text)) {}
+  explicit Value(bool value);
+  explicit Value(int32_t value);
+  explicit Value(int64_t value);
+  explicit Value(ObjectId id);
+  explicit Value(Date date);
+  explicit Value(View document);  // kDocument
+  static Value array(View elements);
+  static Value min_key();
+  static Value max_key();
+
+  Type type() const { return type_; }
+  ValueView view() const {
+    return ValueView(type_, reinterpret_cast<const uint8_t*>(bytes_.data()),
+                     static_cast<uint32_t>(bytes_.size()));
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor): a Value is accepted wherever a view is.
+  operator ValueView() const { return view(); }
+
+  // Same type and same bytes; what identifies a files_id in a hash table. Not the query language's
+  // equality, for which see compare.h.
+  friend bool operator==(const Value& a, const Value& b) {
+    return a.type_ == b.type_ && a.bytes_ == b.bytes_;
+  }
+  // The bytes, for hashing together with type().
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  Value(Type type, std::string bytes) : type_(type), bytes_(std::move(bytes)) {}
+
+  Type type_;
+  std::string bytes_;
+};
+
+struct ValueHash {
+  size_t operator()(const Value& value) const {
+    return std::hash<std::string>()(value.bytes()) * 31 + static_cast<size_t>(value.type());
+  }
+};
+
+}  // namespace gridmount::bson

@@ -1,0 +1,143 @@
+// Errors as values, for every layer.
+//
+// An Error carries a MongoDB error code (or a code of a layer above, see ErrorCode) and one
+// sentence that names the object, what happened to it and the cause. Lower layers return errors and
+// never log them; the program at the edge logs or prints each failure once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+namespace gridmount {
+
+// Numbers and names are MongoDB's (src/mongo/base/error_codes.yml), so that the wire server passes
+// them on unchanged. The enumeration is open: gridfs/ defines its own codes from kFirstGridFsCode
+// on.
+enum class ErrorCode : int32_t {
+  kInternalError = 1,
+  kBadValue = 2,
+  kNoSuchKey = 4,
+  kUnknownError = 8,
+  kFailedToParse = 9,
+  kUnauthorized = 13,
+  kTypeMismatch = 14,
+  kOverflow = 15,
+  kInvalidLength = 16,
+  kIllegalOperation = 20,
+  kInvalidBson = 22,
+  kNamespaceNotFound = 26,
+  kIndexNotFound = 27,
+  kPathNotViable = 28,
+  kConflictingUpdateOperators = 40,
+  kCursorNotFound = 43,
+  kNamespaceExists = 48,
+  kMaxTimeMsExpired = 50,
+  kDollarPrefixedFieldName = 52,
+  kInvalidIdField = 53,
+  kNotSingleValueField = 54,
+  kEmptyFieldName = 56,
+  kDottedFieldName = 57,
+  kImmutableField = 66,
+  kCannotCreateIndex = 67,
+  kIndexAlreadyExists = 68,
+  kInvalidOptions = 72,
+  kInvalidNamespace = 73,
+  kIndexOptionsConflict = 85,
+  kIndexKeySpecsConflict = 86,
+  kOperationFailed = 96,
+  kDbPathInUse = 98,
+  kUnsupportedFormat = 99,
+  kCommandNotSupported = 115,
+  kDocumentValidationFailure = 121,
+  kCannotIndexParallelArrays = 171,
+  kNonExistentPath = 193,
+  kTransactionTooLarge = 257,
+  kQueryExceededMemoryLimit = 292,
+  kDataCorruptionDetected = 361,
+  kDuplicateKey = 11000,
+  kBsonObjectTooLarge = 10334,
+  kInterrupted = 11601,
+  kOutOfDiskSpace = 14031,
+
+  // Not MongoDB's. The embedded store's own conditions, which no MongoDB server reports.
+  kStoreNotFound = 90001,      // no store at the path
+  kNotAStore = 90002,          // something else is at the path
+  kStoreFormatTooNew = 90003,  // written by a newer program
+  kStoreLocked = 90004,        // another process owns it; the message names its pid
+  kStoreReadOnly = 90005,      // the medium or the permissions allow no writing
+  kPermissionDenied = 90006,   // the operating system refused access to the store's files
+  kStoreDamaged = 90007,       // the store's files contradict their format
+  kWritesRefused = 90008,      // an earlier sync failed; reopen the store
+  kIoError = 90009,            // the device reported an error
+
+  kFirstGridFsCode = 100000,
+};
+
+// The name MongoDB's documentation uses ("BadValue"), or "Location<code>" as servers print it.
+std::string_view error_code_name(ErrorCode code);
+
+class Error {
+ public:
+  Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
+
+  ErrorCode code() const { return code_; }
+  const std::string& message() const { return message_; }
+
+  // BSON bytes of the additional fields a server reports with this error (keyPattern and keyValue
+  // with DuplicateKey, errInfo with DocumentValidationFailure), empty if there are none.
+  const std::vector<uint8_t>& details() const { return details_; }
+  Error&& with_details(std::vector<uint8_t> bson_bytes) && {
+    details_ = std::move(bson_bytes);
+    return std::move(*this);
+  }
+
+  // The same error with "context: " put before the message, for the layer that knows the object.
+  Error&& with_context(std::string_view context) && {
+    message_.insert(0, std::string(context) + ": ");
+    return std::move(*this);
+  }
+
+ private:
+  ErrorCode code_;
+  std::string message_;
+  std::vector<uint8_t> details_;
+};
+
+template <typename T>
+class [[nodiscard]] Result : public tl::expected<T, Error> {
+ public:
+  using tl::expected<T, Error>::expected;
+};
+
+using Status = Result<void>;
+
+// `return fail(ErrorCode::kBadValue, "...")` from any function that returns a Result.
+inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
+  return tl::unexpected<Error>(Error(code, std::move(message)));
+}
+inline tl::unexpected<Error> fail(Error error) {
+  return tl::unexpected<Error>(std::move(error));
+}
+
+// GM_TRY(expression): returns the expression's error from the enclosing function, if it has one.
+// GM_ASSIGN(declaration, expression): the same, else binds the value.
+#define GM_CONCAT_INNER(a, b) a##b
+#define GM_CONCAT(a, b) GM_CONCAT_INNER(a, b)
+#define GM_TRY(expression)                                    \
+  do {                                                        \
+    if (auto gm_status = (expression); !gm_status)            \
+      return ::gridmount::fail(std::move(gm_status).error()); \
+  } while (false)
+#define GM_ASSIGN_INNER(temporary, declaration, expression)               \
+  auto temporary = (expression);                                          \
+  if (!temporary) return ::gridmount::fail(std::move(temporary).error()); \
+  declaration = std::move(temporary).value()
+#define GM_ASSIGN(declaration, expression) \
+  GM_ASSIGN_INNER(GM_CONCAT(gm_result_, __LINE__), declaration, expression)
+
+}  // namespace gridmount

@@ -1,0 +1,40 @@
+// Sort specifications: {filename: 1, uploadDate: -1}.
+// Source: MongoDB manual, "Sort Consistency" and "Comparison/Sort Order" (arrays sort by their
+// least element ascending, their greatest descending; a missing field sorts as null).
+#pragma once
+
+#include <compare>
+#include <string>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/bson/path.h"
+#include "engine/bson/value.h"
+#include "engine/error.h"
+
+namespace gridmount::query {
+
+class Sort {
+ public:
+  struct Part {
+    bson::Path path;
+    bool descending = false;
+  };
+
+  // BadValue unless each value is 1 or -1 (any numeric type). An empty specification sorts nothing.
+  static Result<Sort> parse(bson::View specification);
+
+  const std::vector<Part>& parts() const { return parts_; }
+  bool empty() const { return parts_.empty(); }
+
+  // The values a document is sorted by, one per part.
+  std::vector<bson::Value> key_of(bson::View document) const;
+  // Compares two such keys with the directions applied.
+  std::weak_ordering compare_keys(const std::vector<bson::Value>& a,
+                                  const std::vector<bson::Value>& b) const;
+
+ private:
+  std::vector<Part> parts_;
+};
+
+}  // namespace gridmount::query

@@ -1,0 +1,50 @@
+// Updates: operator expressions ({$set: ...}) and replacements, applied to one document at a time.
+// A pure function over BSON views.
+// Source: MongoDB manual, "Update Operators"; conflicts and errors as the server's (codes 2, 9, 14,
+// 28, 40, 52, 66).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/query/filter.h"
+
+namespace gridmount::query {
+
+class Update {
+ public:
+  // `specification` is either all operators or, with none, a replacement. An unknown operator is
+  // FailedToParse "Unknown modifier: $x".
+  static Result<Update> parse(bson::View specification);
+
+  Update(Update&&) noexcept;
+  Update& operator=(Update&&) noexcept;
+  ~Update();
+
+  bool is_replacement() const;
+
+  struct Applied {
+    bson::Document document;
+    bool modified = false;  // false: byte for byte what it was; nothing needs writing
+  };
+  // The document after the update. A replacement keeps the old _id; changing _id is ImmutableField.
+  // The result is refused beyond bson::kMaxDocumentBytes (BSONObjectTooLarge).
+  Result<Applied> apply(bson::View document) const;
+
+  // The document an upsert inserts when nothing matched `filter`: its equalities, then the update.
+  // The _id is generated (ObjectId) if neither gives one, and stands first.
+  Result<bson::Document> upserted(const Filter& filter) const;
+
+  // The top-level and dotted paths that operators may change, so that a store can tell which
+  // indexes stay as they are. Empty for a replacement, which may change all.
+  const std::vector<std::string>& touched_paths() const;
+
+ private:
+  struct State;
+  explicit Update(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gridmount::query

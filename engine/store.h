@@ -1,0 +1,236 @@
+// The interface everything above a document store knows: Store, Database, Collection, and the two
+// kinds of views of a store's contents, Snapshot and Transaction.
+//
+// engine/local implements it on LMDB. One contract test-suite (tests/engine/contract) runs against
+// every implementation, so what is said here holds for each.
+//
+// Rules that hold throughout:
+//  S1. A Snapshot never changes and never blocks or is blocked by a writer.
+//  S2. A Transaction sees its own writes. It commits all of them or, if destroyed without commit(),
+//      none. At most one exists at a time per store; begin() waits for its turn in order. Do not
+//      hold one while waiting for a client, a lock of a layer above, or input. A thread must not
+//      begin a second one while it holds one.
+//  S3. A failed write inside a transaction leaves the transaction as before that call (the failing
+//      document's effects are undone), and the transaction can go on. Exception: OutOfDiskSpace,
+//      IoError, WritesRefused and TransactionTooLarge doom it; commit() then fails.
+//  S4. Committed means visible to every later snapshot and safe from a kill of the process. Durable
+//      means safe from power loss. commit(Durability::kDurable) and make_durable() give the latter.
+//  S5. A bson::View handed out by a read stays valid until its Snapshot is destroyed; with a
+//      Transaction, until the next write through it, or its end.
+//
+// Thread-safety: Store, Database and Collection are thread-safe. A Snapshot, a Transaction and the
+// cursors on them are used by one thread at a time (a Snapshot may be handed from thread to thread;
+// a Transaction must stay on the thread that began it).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/bson/value.h"
+#include "engine/error.h"
+#include "engine/query/plan.h"
+
+namespace gridmount::engine {
+
+using query::IndexDefinition;
+
+// "db.collection". MongoDB's rules for names are checked by check_namespace().
+struct Namespace {
+  std::string database;
+  std::string collection;
+
+  std::string full() const { return database + "." + collection; }
+  friend auto operator<=>(const Namespace&, const Namespace&) = default;
+};
+
+// InvalidNamespace naming what is wrong: empty parts, NUL, '$' outside system names, database names
+// over 63 bytes or with one of /\. "$*<>:|?, full names over 255 bytes.
+Status check_namespace(const Namespace& ns);
+
+class Snapshot {
+ public:
+  virtual ~Snapshot() = default;
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ protected:
+  Snapshot() = default;
+};
+
+enum class Durability { kCommitted, kDurable };
+
+class Transaction : public Snapshot {
+ public:
+  // Ends the transaction whatever it returns. On error nothing of it has happened, except that with
+  // kDurable a failing sync is reported after the commit (the writes are visible, see
+  // WritesRefused).
+  virtual Status commit(Durability durability = Durability::kCommitted) = 0;
+};
+
+struct FindOptions {
+  bson::View sort;        // empty: the order of the index used, or of insertion
+  bson::View projection;  // empty: whole documents
+  int64_t skip = 0;
+  int64_t limit = 0;                // 0: no limit
+  std::optional<bson::Value> hint;  // index name or key pattern
+  // The caller reads only part of each document: its checksum is then not verified, which for a
+  // document of a chunk's size costs more than the read.
+  bool partial = false;
+  // Bound of the buffer of a sort without an index; beyond it QueryExceededMemoryLimit (292).
+  uint64_t sort_bytes_max = 100 * 1024 * 1024;
+};
+
+class Cursor {
+ public:
+  virtual ~Cursor() = default;
+  // The next document, or nothing at the end. Documents that were read from the store without a
+  // projection or in-memory sort point into it (rule S5); otherwise the view is valid until the
+  // next call. A document whose checksum is wrong is DataCorruptionDetected, naming namespace and
+  // _id or record; the cursor can go on behind it.
+  virtual Result<std::optional<bson::View>> next() = 0;
+};
+
+struct InsertResult {
+  bson::Value id;  // the document's _id, generated if it had none
+};
+
+struct UpdateOptions {
+  bool upsert = false;
+  bool multi = false;  // refused with a replacement, as MongoDB does
+  std::optional<bson::Value> hint;
+};
+
+struct UpdateResult {
+  int64_t matched = 0;
+  int64_t modified = 0;                    // a matched document that did not change is not counted
+  std::optional<bson::Value> upserted_id;  // of the document an upsert inserted
+};
+
+struct FindAndModifyOptions {
+  bson::View sort;
+  bson::View projection;
+  bool remove = false;  // then `update` must be empty
+  bool upsert = false;
+  bool return_new = false;  // the document after the update instead of before
+};
+
+struct FindAndModifyResult {
+  std::optional<bson::Document> document;
+  bool updated_existing = false;
+  std::optional<bson::Value> upserted_id;
+};
+
+struct CollectionStats {
+  int64_t documents = 0;
+  int64_t document_bytes = 0;  // sum of the BSON sizes
+  int64_t index_count = 0;
+};
+
+// A handle by name: the collection need not exist. Reads of a missing collection find nothing; the
+// first insert creates it (with its _id index), as MongoDB does.
+class Collection {
+ public:
+  virtual ~Collection() = default;
+
+  virtual const Namespace& ns() const = 0;
+
+  // `filter` is MongoDB's query language (engine/query/filter.h); bad filters are BadValue or
+  // FailedToParse. Every implementation answers an equality on all fields of an index, a range on
+  // the last of them, and a sort along them without reading other documents.
+  virtual Result<std::unique_ptr<Cursor>> find(Snapshot& snapshot, bson::View filter,
+                                               const FindOptions& options = {}) = 0;
+  // The first document find() would give; no cursor is made, so this is the way to read one.
+  virtual Result<std::optional<bson::View>> find_one(Snapshot& snapshot, bson::View filter,
+                                                     const FindOptions& options = {}) = 0;
+  virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter) = 0;
+
+  // A hint that documents matching `filter` will be read soon: their pages are asked of the disk
+  // without waiting. Costs a few microseconds; may do nothing.
+  virtual void prefetch(Snapshot& snapshot, bson::View filter) = 0;
+
+  // Inserts a copy. A missing _id is generated and put first; a document that exceeds 16 MiB, has
+  // an array, regex or undefined as _id or a top-level name beginning with '$' is refused
+  // (BadValue, InvalidIdField, DollarPrefixedFieldName, BSONObjectTooLarge). DuplicateKey with
+  // keyPattern and keyValue. `document` must be valid BSON; bytes from outside go through
+  // bson::validate first.
+  virtual Result<InsertResult> insert(Transaction& transaction, bson::View document) = 0;
+  // Operators or a replacement (engine/query/update.h).
+  virtual Result<UpdateResult> update(Transaction& transaction, bson::View filter,
+                                      bson::View update, const UpdateOptions& options = {}) = 0;
+  // Returns how many went. `multi` false removes the first match only.
+  virtual Result<int64_t> remove(Transaction& transaction, bson::View filter, bool multi) = 0;
+  virtual Result<FindAndModifyResult> find_and_modify(Transaction& transaction, bson::View filter,
+                                                      bson::View update,
+                                                      const FindAndModifyOptions& options) = 0;
+
+  // Creates the collection too if needed. An equal index is success and changes nothing; same name
+  // with other keys or options is IndexKeySpecsConflict / IndexOptionsConflict; a unique index over
+  // duplicates is DuplicateKey and leaves nothing behind. An empty name is made from the keys
+  // ("files_id_1_n_1").
+  virtual Status create_index(Transaction& transaction, const IndexDefinition& definition) = 0;
+  virtual Status drop_index(Transaction& transaction, std::string_view name) = 0;
+  virtual Result<std::vector<IndexDefinition>> indexes(Snapshot& snapshot) = 0;
+  virtual Result<CollectionStats> stats(Snapshot& snapshot) = 0;
+};
+
+struct CollectionInfo {
+  std::string name;
+  bson::Document options;
+};
+
+class Database {
+ public:
+  virtual ~Database() = default;
+
+  virtual const std::string& name() const = 0;
+  // Cheap; may be kept and shared. The name is checked when the collection is first written.
+  virtual std::unique_ptr<Collection> collection(std::string_view name) = 0;
+
+  // In the order of names.
+  virtual Result<std::vector<CollectionInfo>> collections(Snapshot& snapshot) = 0;
+  virtual Result<bool> exists(Snapshot& snapshot, std::string_view collection) = 0;
+  // NamespaceExists if it does.
+  virtual Status create(Transaction& transaction, std::string_view collection,
+                        bson::View options) = 0;
+  // NamespaceNotFound if it does not exist. Space is reused in the background.
+  virtual Status drop(Transaction& transaction, std::string_view collection) = 0;
+  // Within this database. NamespaceExists unless `drop_target`.
+  virtual Status rename(Transaction& transaction, std::string_view from, std::string_view to,
+                        bool drop_target) = 0;
+  virtual Status drop_database(Transaction& transaction) = 0;
+};
+
+struct StoreStats {
+  int64_t file_bytes = 0;       // what the store occupies
+  int64_t used_bytes = 0;       // of it in use; the rest is reused before the file grows
+  int64_t capacity_bytes = 0;   // file system's free space plus file_bytes
+  int64_t available_bytes = 0;  // what can still be written
+  std::chrono::milliseconds since_checkpoint{0};  // age of the newest durable snapshot
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;  // closes cleanly: everything committed becomes durable
+
+  virtual std::shared_ptr<Database> database(std::string_view name) = 0;
+  virtual Result<std::vector<std::string>> databases(Snapshot& snapshot) = 0;
+
+  virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
+  virtual Result<std::unique_ptr<Transaction>> begin() = 0;
+
+  // Returns when everything committed before the call is durable. Concurrent callers share the
+  // work. WritesRefused if a sync failed, now or before.
+  virtual Status make_durable() = 0;
+
+  virtual Result<StoreStats> stats() = 0;
+  virtual bool read_only() const = 0;
+};
+
+}  // namespace gridmount::engine

@@ -1,0 +1,130 @@
+// A GridFS bucket as the drivers' specification has it: upload, download, revisions, rename,
+// delete. Source: "GridFS", MongoDB drivers' specifications.
+//
+// Beyond the specification: an upload's chunks are never orphans. From the first chunk on, the
+// files document stands in `<bucket>.detached`; closing moves it to `<bucket>.files` in the
+// transaction of the last chunks. Documents left there by a killed process are removed, with their
+// chunks, by reclaim().
+//
+// Thread-safety: Bucket is thread-safe and immutable; a stream belongs to one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/store.h"
+#include "gridfs/error.h"
+#include "gridfs/files_document.h"
+
+namespace gridmount::gridfs {
+
+struct BucketOptions {
+  std::string name = "fs";
+  int32_t chunk_bytes = kDefaultChunkBytes;
+  bool md5 = true;
+};
+
+struct UploadOptions {
+  std::optional<bson::Value> id;            // otherwise a new ObjectId
+  std::optional<int32_t> chunk_bytes;       // otherwise the bucket's
+  bson::View metadata;                      // stored as `metadata` if not empty
+  std::optional<std::string> content_type;  // the deprecated root field
+};
+
+class UploadStream {
+ public:
+  virtual ~UploadStream() = default;  // without close(): as abort(), errors being lost
+  virtual const bson::Value& id() const = 0;
+  // Full chunks are committed as they fill, a few at a time. StreamClosed after close or abort.
+  virtual Status write(std::span<const uint8_t> data) = 0;
+  // Writes the rest and the files document. Commits; durable on return only if asked.
+  virtual Status close(engine::Durability durability = engine::Durability::kCommitted) = 0;
+  // Removes what was uploaded.
+  virtual Status abort() = 0;
+};
+
+class DownloadStream {
+ public:
+  virtual ~DownloadStream() = default;
+  virtual const FilesDocument& file() const = 0;
+  // The next bytes, at most `max` of them, empty at the end. The span points into the store and is
+  // valid until the next call. All chunks are read from one snapshot. ChunkIsMissing,
+  // ChunkIsWrongSize.
+  virtual Result<std::span<const uint8_t>> read(size_t max) = 0;
+};
+
+struct ByteRange {
+  int64_t start = 0;
+  int64_t end = 0;  // exclusive
+};
+
+class Bucket {
+ public:
+  Bucket(engine::Store& store, std::shared_ptr<engine::Database> database, BucketOptions options);
+
+  const BucketOptions& options() const { return options_; }
+  engine::Store& store() const { return store_; }
+  engine::Database& database() const { return *database_; }
+  engine::Collection& files() const { return *files_; }
+  engine::Collection& chunks() const { return *chunks_; }
+  engine::Collection& directories() const { return *directories_; }
+  engine::Collection& detached() const { return *detached_; }
+
+  // Creates the collections and the indexes that are missing: files {filename: 1, uploadDate: 1},
+  // chunks {files_id: 1, n: 1} unique, directories {parent: 1, name: 1} unique. Key values compare
+  // numerically.
+  Status ensure_indexes(engine::Transaction& transaction) const;
+
+  // Ensures the indexes first, once per Bucket object.
+  Result<std::unique_ptr<UploadStream>> open_upload_stream(std::string_view filename,
+                                                           const UploadOptions& options = {}) const;
+
+  // FileNotFound; InvalidRange if the range is negative, reversed or past the end.
+  Result<std::unique_ptr<DownloadStream>> open_download_stream(
+      bson::ValueView id, std::optional<ByteRange> range = {}) const;
+  // revision >= 0 counts from the oldest, < 0 from the newest. FileNotFound if no file has the
+  // name, RevisionNotFound if it has not so many.
+  Result<std::unique_ptr<DownloadStream>> open_download_stream_by_name(
+      std::string_view filename, int revision = -1, std::optional<ByteRange> range = {}) const;
+
+  // Files documents matching `filter`, on the caller's snapshot.
+  Result<std::unique_ptr<engine::Cursor>> find(engine::Snapshot& snapshot, bson::View filter,
+                                               const engine::FindOptions& options = {}) const;
+
+  // The file vanishes for readers at once, in one transaction; its chunks go in that transaction if
+  // they are few, else in slices afterwards, before return. FileNotFound.
+  Status remove(bson::ValueView id) const;
+  Status remove_by_name(std::string_view filename) const;  // all revisions; FileNotFound if none
+  Status rename(bson::ValueView id, std::string_view new_filename) const;
+  Status rename_by_name(std::string_view filename, std::string_view new_filename) const;
+  // Files, chunks and our own collections of the bucket.
+  Status drop() const;
+
+  // Moves a files document to `detached` inside the caller's transaction, so that no name leads to
+  // it while its chunks still stand. reclaim() then removes them. FileNotFound.
+  Status detach(engine::Transaction& transaction, bson::ValueView id) const;
+  // Removes one detached file and its chunks, a bounded number of chunks per transaction.
+  Status reclaim(bson::ValueView id) const;
+  // All detached files; to be called when no stream or file of this bucket is open (start of a
+  // program).
+  Status reclaim_all() const;
+
+ private:
+  engine::Store& store_;
+  std::shared_ptr<engine::Database> database_;
+  BucketOptions options_;
+  std::unique_ptr<engine::Collection> files_;
+  std::unique_ptr<engine::Collection> chunks_;
+  std::unique_ptr<engine::Collection> directories_;
+  std::unique_ptr<engine::Collection> detached_;
+};
+
+// Names of all buckets in a database: the X of every collection X.files, in order.
+Result<std::vector<std::string>> bucket_names(engine::Database& database,
+                                              engine::Snapshot& snapshot);
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,31 @@
+// The error codes of GridFS and of the path namespace, beyond MongoDB's. fuse/ maps each to an
+// errno.
+#pragma once
+
+#include "engine/error.h"
+
+namespace gridmount::gridfs {
+
+// GridFS specification: the errors it names.
+inline constexpr ErrorCode kFileNotFound{100001};
+inline constexpr ErrorCode kRevisionNotFound{100002};
+inline constexpr ErrorCode kChunkIsMissing{100003};
+inline constexpr ErrorCode kChunkIsWrongSize{100004};
+inline constexpr ErrorCode kInvalidRange{100005};
+inline constexpr ErrorCode kStreamClosed{100006};
+inline constexpr ErrorCode kInvalidFilesDocument{100007};  // length or chunkSize missing or absurd
+
+// The path namespace.
+inline constexpr ErrorCode kNoSuchEntry{100101};
+inline constexpr ErrorCode kEntryExists{100102};
+inline constexpr ErrorCode kNotADirectory{100103};
+inline constexpr ErrorCode kIsADirectory{100104};
+inline constexpr ErrorCode kDirectoryNotEmpty{100105};
+inline constexpr ErrorCode kNameTooLong{100106};
+inline constexpr ErrorCode kInvalidName{100107};  // not UTF-8, or an escape that stands for nothing
+inline constexpr ErrorCode kMoveIntoItself{100108};
+inline constexpr ErrorCode kCrossBucket{100109};
+inline constexpr ErrorCode kFileTooLarge{100110};
+inline constexpr ErrorCode kBucketNotEmpty{100111};
+
+}  // namespace gridmount::gridfs

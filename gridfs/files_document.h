@@ -1,0 +1,60 @@
+// A files document, read and written. Any numeric type is read for length and chunkSize; unknown
+// root fields and unknown metadata are kept by every update made here. Source: GridFS
+// specification, "files collection document"; the POSIX fields are ours, see NAMESPACE.md.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/document.h"
+#include "engine/bson/value.h"
+#include "engine/error.h"
+
+namespace gridmount::gridfs {
+
+inline constexpr int32_t kDefaultChunkBytes = 256 * 1024;
+// A larger chunk would not fit a document of 16 MiB beside its other fields.
+inline constexpr int32_t kMaxChunkBytes = 16 * 1024 * 1024 - 16 * 1024;
+
+// What a mount keeps about a file or folder beyond GridFS, in the subdocument `metadata.posix` of a
+// files document or `posix` of a directories document. Absent fields are nullopt.
+struct PosixFields {
+  std::optional<uint32_t> mode;  // permission bits and type (S_IFMT) as in st_mode
+  std::optional<uint32_t> uid;
+  std::optional<uint32_t> gid;
+  std::optional<timespec> atime;
+  std::optional<timespec> mtime;
+  std::optional<timespec> ctime;
+  std::optional<uint64_t> rdev;
+  std::optional<std::string> symlink_target;  // bytes, not necessarily UTF-8
+};
+
+// The subdocument's fields: mode, uid, gid, rdev as int64 where int32 does not hold them; a time
+// `mtime` is a Date (milliseconds, rounded down) and `mtimeNs` int32 (nanoseconds within it, left
+// out if 0).
+void append_posix_fields(bson::Builder& builder, const PosixFields& fields);
+PosixFields read_posix_fields(bson::View posix);
+
+struct FilesDocument {
+  bson::Value id;
+  int64_t length = 0;
+  int32_t chunk_bytes = kDefaultChunkBytes;
+  bson::Date upload_date;
+  std::optional<std::string> md5;           // 32 hexadecimal digits
+  std::optional<std::string> filename;      // nullopt: missing or not a string
+  std::optional<std::string> content_type;  // root field or metadata.contentType
+  bool sparse = false;                      // metadata.sparse: absent chunks are zeros
+  PosixFields posix;
+
+  int64_t chunk_count() const { return (length + chunk_bytes - 1) / chunk_bytes; }
+
+  // InvalidFilesDocument naming the _id and the field, when length or chunkSize are missing, not
+  // whole numbers, negative, or chunkSize is 0 or above kMaxChunkBytes.
+  static Result<FilesDocument> parse(bson::View document);
+};
+
+}  // namespace gridmount::gridfs

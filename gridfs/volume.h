@@ -1,0 +1,157 @@
+// A bucket as a tree of folders and files: the path namespace over Bucket and FileTable.
+//
+// Folders are named by their path as it stands in filenames ("" is the bucket's root, no slashes at
+// either end), so a folder has the same path however its components are shown. Children are named
+// as the mount shows them (path.h). A folder is implied by the names below it or explicit by a
+// document in
+// `<bucket>.directories` {_id, parent, name, posix}. Rules:
+//  V1. Every change made here is one transaction, committed on return, that also sets mtime and
+//  ctime of
+//      the folder(s) concerned.
+//  V2. A change inside an implied folder makes the folder, and the folders above it, explicit in
+//  the same transaction, so that
+//      removing the last file does not take the folder away.
+//  V3. Of several files documents with one filename the one with the newest uploadDate (then the
+//  greatest _id) is
+//      the file; rename and unlink concern them all.
+//  V4. A name is a folder if it is explicit or implied; a file of the same name is reached by its
+//      escape. Nothing made here creates such a conflict.
+// Thread-safety: thread-safe. Cost: lookups are a fixed number of index seeks; listing is one or a
+// few per child.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gridfs/bucket.h"
+#include "gridfs/file.h"
+#include "gridfs/path.h"
+
+namespace gridmount::gridfs {
+
+struct Owner {
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+};
+
+struct VolumeOptions {
+  // For files and folders without POSIX fields of their own (uploaded by a driver).
+  Owner default_owner;
+  uint32_t umask = 022;
+  bool read_only = false;
+};
+
+enum class NodeKind { kDirectory, kFile };
+
+struct Attributes {
+  uint32_t mode = 0;  // with S_IFMT
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint32_t nlink = 1;
+  int64_t size = 0;    // a symlink's is the length of its target
+  int64_t blocks = 0;  // of 512 bytes
+  uint64_t rdev = 0;
+  timespec atime{};
+  timespec mtime{};
+  timespec ctime{};
+};
+
+struct Node {
+  NodeKind kind = NodeKind::kFile;
+  // files: the files document's _id. folders: the directories document's _id, null while implied.
+  bson::Value id;
+  // folders: the path; files: empty, they are known by their id.
+  std::string path;
+  // Stable across remounts for files and explicit folders: derived from bucket and id (implied:
+  // from the path). Never 0 or 1. Collisions are possible in principle (63 bits) and the caller's
+  // to resolve.
+  uint64_t ino = 0;
+  Attributes attributes;
+};
+
+struct DirectoryEntry {
+  std::string name;  // as shown
+  Node node;
+  uint64_t cookie = 0;  // give it to seek() to go on behind this entry; never 0
+};
+
+// A listing in progress. Without "." and "..". Each next() sees the store as it is then (or as at
+// the start of a batch): entries that exist throughout the listing come exactly once. Memory does
+// not grow with the folder.
+class DirectoryStream {
+ public:
+  virtual ~DirectoryStream() = default;
+  virtual Result<std::optional<DirectoryEntry>> next() = 0;
+  // 0 is the beginning. Cookies of this stream only.
+  virtual Status seek(uint64_t cookie) = 0;
+};
+
+// What setattr changes; unset fields stay. ctime becomes now unless given.
+struct AttributeChanges {
+  std::optional<uint32_t> permissions;  // 07777
+  std::optional<uint32_t> uid;
+  std::optional<uint32_t> gid;
+  std::optional<int64_t> size;
+  std::optional<timespec> atime;
+  std::optional<timespec> mtime;
+  std::optional<timespec> ctime;
+};
+
+enum class RenameMode { kReplace, kNoReplace };
+
+class Volume {
+ public:
+  // Reclaims what a killed process left detached, unless read-only.
+  static Result<std::unique_ptr<Volume>> open(engine::Store& store,
+                                              std::shared_ptr<engine::Database> database,
+                                              const BucketOptions& bucket,
+                                              const VolumeOptions& options,
+                                              const FileTableOptions& files);
+  virtual ~Volume() = default;
+
+  virtual const Bucket& bucket() const = 0;
+  virtual FileTable& files() = 0;
+
+  // --- Names. `folder` is a folder's path, `name` a child as shown. NoSuchEntry, NotADirectory,
+  // NameTooLong, InvalidName.
+  virtual Result<Node> lookup(std::string_view folder, std::string_view name) = 0;
+  virtual Result<Node> root() = 0;
+  virtual Result<Node> file(bson::ValueView id) = 0;          // FileNotFound
+  virtual Result<Node> directory(std::string_view path) = 0;  // NoSuchEntry
+  virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view folder) = 0;
+
+  // --- Changes. EntryExists where the name is taken. `mode` holds permission bits only (the kernel
+  // has applied the caller's umask); a folder's set-group-ID bit passes its group on, as on Linux.
+  virtual Result<Node> create_file(std::string_view folder, std::string_view name, uint32_t mode,
+                                   Owner owner) = 0;
+  virtual Result<Node> create_symlink(std::string_view folder, std::string_view name,
+                                      std::string_view target, Owner owner) = 0;
+  virtual Result<Node> create_directory(std::string_view folder, std::string_view name,
+                                        uint32_t mode, Owner owner) = 0;
+  // IsADirectory for folders.
+  virtual Status unlink(std::string_view folder, std::string_view name) = 0;
+  // NotADirectory, DirectoryNotEmpty.
+  virtual Status remove_directory(std::string_view folder, std::string_view name) = 0;
+  // POSIX rename: replaces a file by a file, an empty folder by a folder; IsADirectory,
+  // NotADirectory, DirectoryNotEmpty, MoveIntoItself otherwise. A folder moves with all below it in
+  // one transaction.
+  virtual Status rename(std::string_view from_folder, std::string_view from_name,
+                        std::string_view to_folder, std::string_view to_name, RenameMode mode) = 0;
+
+  // --- Attributes and content.
+  virtual Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) = 0;
+  virtual Result<Node> set_directory_attributes(std::string_view path,
+                                                const AttributeChanges& changes) = 0;
+  virtual Result<std::string> symlink_target(bson::ValueView id) = 0;
+  virtual Result<std::shared_ptr<File>> open_file(bson::ValueView id) = 0;
+
+  // Commits all open files and stops background work. Errors of any file, the first.
+  virtual Status close() = 0;
+};
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs what building, testing and running gridmount needs on Debian 12. Needs root, or sudo.
+set -euo pipefail
+
+packages=(
+  # Build
+  build-essential ccache cmake ninja-build pkg-config
+  clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
+  # Libraries
+  libfuse3-dev fuse3 libbson-dev liblmdb-dev libisal-dev libssl-dev libpcre2-dev
+  libspdlog-dev libexpected-dev libcli11-dev
+  # Tests and benchmarks
+  libgtest-dev libgmock-dev libbenchmark-dev
+  git python3 rsync sqlite3 tar attr procps util-linux
+)
+
+run=()
+if [ "$(id -u)" -ne 0 ]; then run=(sudo); fi
+
+missing=()
+for package in "${packages[@]}"; do
+  if ! dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed'; then
+    missing+=("$package")
+  fi
+done
+if [ "${#missing[@]}" -eq 0 ]; then exit 0; fi
+
+echo "Installing: ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${run[@]}" apt-get update -q
+"${run[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}"
