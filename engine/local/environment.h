@@ -1,0 +1,149 @@
+// The LMDB environment of a store: its trees, its read transactions and its writers' queue.
+//
+// Every store has the same trees from its creation on: `catalog` and kTreeCount others, which the
+// catalog hands out. No tree is opened or made later, so a transaction's cost does not grow with
+// the number of collections.
+//
+// Writers take turns in the order they asked. Those that queue behind a transaction share its
+// commit (group commit): the first, the leader, works in the LMDB transaction itself, each of the
+// others in a nested one, which fails or is given up alone. commit() returns when the shared commit
+// is done. A writer that finds no one before it pays nothing for this.
+//
+// Durability is the checkpoints' business (checkpoint.h): a commit never waits for the disk.
+//
+// Thread-safety: Environment is thread-safe. A ReadTransaction is used by one thread at a time and
+// may move between threads. A WriteTransaction begins, works and ends on one thread.
+#pragma once
+
+#include <lmdb.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "engine/error.h"
+#include "engine/local/local_store.h"
+#include "engine/store.h"
+
+namespace gridmount::local {
+
+class Environment;
+class ReadPool;
+class WriteQueue;
+struct WriteGroup;
+struct TestOptions;
+
+// A snapshot of the store. Destroying it gives its LMDB transaction back for reuse; the environment
+// must still be there then.
+class ReadTransaction {
+ public:
+  ReadTransaction() = default;
+  ReadTransaction(ReadTransaction&& other) noexcept { swap(other); }
+  ReadTransaction& operator=(ReadTransaction&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~ReadTransaction();
+
+  MDB_txn* lmdb() const { return txn_; }
+
+ private:
+  friend class ReadPool;
+  ReadTransaction(ReadPool* pool, MDB_txn* txn) : pool_(pool), txn_(txn) {}
+  void swap(ReadTransaction& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(txn_, other.txn_);
+  }
+
+  ReadPool* pool_ = nullptr;
+  MDB_txn* txn_ = nullptr;
+};
+
+// One writer's turn. Destroying it without commit() undoes everything written in it.
+class WriteTransaction {
+ public:
+  WriteTransaction() = default;
+  WriteTransaction(WriteTransaction&& other) noexcept { swap(other); }
+  WriteTransaction& operator=(WriteTransaction&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~WriteTransaction();
+
+  // Null after commit(). May be a nested transaction; cursors still open on it cost the writers
+  // that share the commit a copy each, so close them first.
+  MDB_txn* lmdb() const { return txn_; }
+
+  // Ends the transaction whatever it returns. On error nothing of it has happened. Committed is not
+  // durable: see Environment::checkpoint().
+  Status commit();
+
+  // From now on commit() undoes everything and returns `error`. The first one stays.
+  void doom(Error error) {
+    if (!doom_) doom_ = std::move(error);
+  }
+  bool doomed() const { return doom_.has_value(); }
+
+ private:
+  friend class WriteQueue;
+  WriteTransaction(WriteQueue* queue, std::shared_ptr<WriteGroup> group, MDB_txn* txn, bool leader)
+      : queue_(queue), group_(std::move(group)), txn_(txn), leader_(leader) {}
+  void swap(WriteTransaction& other) noexcept;
+
+  WriteQueue* queue_ = nullptr;
+  std::shared_ptr<WriteGroup> group_;
+  MDB_txn* txn_ = nullptr;
+  bool leader_ = false;
+  std::optional<Error> doom_;
+};
+
+class Environment {
+ public:
+  static constexpr int kTreeCount = 128;
+
+  // Opens the store in `folder`, or makes one if options.create says so. The errors are
+  // local::open()'s. A store the machine went down with is put back to its newest checkpoint first.
+  static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
+                                                   const OpenOptions& options);
+  // `test` switches protections off to show that they are needed (checkpoint.h).
+  static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
+                                                   const OpenOptions& options,
+                                                   const TestOptions& test);
+  // Closes cleanly: everything committed is made durable first. All transactions must have ended.
+  ~Environment();
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+  Result<ReadTransaction> begin_read();
+  // Waits for its turn. StoreReadOnly on a read-only store; WritesRefused after a failed sync;
+  // IllegalOperation if this thread already holds one.
+  Result<WriteTransaction> begin_write();
+
+  // Returns when everything committed before the call is durable; concurrent callers share the
+  // work. Nothing to do on a read-only store. IllegalOperation if this thread holds a
+  // WriteTransaction.
+  Status checkpoint();
+
+  MDB_dbi catalog() const;
+  MDB_dbi tree(int number) const;  // 0 <= number < kTreeCount
+  Result<engine::StoreStats> stats();
+  bool read_only() const;
+
+ private:
+  struct Parts;
+  explicit Environment(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+// Asks the disk for the pages that hold these mapped bytes, without waiting for them.
+void will_need(const void* begin, size_t bytes);
+
+// Sets the process's malloc up for LMDB, which mallocs every dirty page and run of pages: blocks up
+// to 8 MiB come from the heap and stay there. For programs to call once, before they start threads;
+// it is worth 20-30 % of writing speed.
+void tune_allocator();
+
+}  // namespace gridmount::local
