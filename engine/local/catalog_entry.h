@@ -1,0 +1,48 @@
+// What the catalog knows of one collection, and its bytes. FORMAT.md, chapter "Catalog".
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/local/document_keys.h"
+#include "engine/local/trees.h"
+#include "engine/query/plan.h"
+#include "engine/store.h"
+
+namespace gridmount::local {
+
+struct IndexEntry {
+  query::IndexDefinition definition;
+  std::vector<IndexPart> parts;
+  bool multikey = false;  // some document has, or had, an array under the paths
+  Range range;
+};
+
+// Immutable once shared; a change puts a changed copy into the catalog.
+struct CollectionEntry {
+  engine::Namespace ns;
+  Range records;
+  bson::Document options;
+  std::vector<IndexEntry> indexes;  // the first is on _id
+
+  // The same in the form the planner takes; derive() makes them from `indexes`.
+  std::vector<query::IndexDefinition> definitions;
+  std::vector<bool> multikey;
+  void derive();
+
+  std::string encode() const;
+  // StoreDamaged if the bytes are no such entry.
+  static Result<std::shared_ptr<const CollectionEntry>> decode(const engine::Namespace& ns,
+                                                               std::string_view bytes);
+};
+
+inline constexpr std::string_view kIdIndexName = "_id_";
+
+// "files_id_1_n_1" for {files_id: 1, n: 1}.
+std::string default_index_name(const std::vector<IndexPart>& parts);
+
+}  // namespace gridmount::local

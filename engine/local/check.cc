@@ -1,0 +1,274 @@
+// check_structure(): everything below the documents, in bounded memory.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/local/document_keys.h"
+#include "engine/local/index_writer.h"
+#include "engine/local/local_store.h"
+#include "engine/local/range_cursor.h"
+#include "engine/local/scan.h"
+#include "engine/local/store.h"
+
+namespace gridmount::local {
+namespace {
+
+class StructureCheck {
+ public:
+  explicit StructureCheck(Contents& contents)
+      : contents_(contents), trees_(contents.trees()), catalog_(contents.catalog()) {}
+
+  Result<StructureReport> run() {
+    GM_ASSIGN(const std::vector<std::string> databases, catalog_.databases());
+    for (const std::string& database : databases) {
+      GM_ASSIGN(const std::vector<engine::Namespace> names, catalog_.collections(database));
+      for (const engine::Namespace& name : names) {
+        const Result<std::shared_ptr<const CollectionEntry>> entry = catalog_.find(name);
+        if (!entry) {
+          problem(entry.error().message());
+        } else {
+          GM_TRY(check_collection(**entry));
+        }
+      }
+    }
+    GM_TRY(check_ranges());
+    if (left_out_ > 0) {
+      report_.problems.push_back("and " + std::to_string(left_out_) + " further problems");
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void problem(std::string text) {
+    if (report_.problems.size() < kMaxProblems) {
+      report_.problems.push_back(std::move(text));
+    } else {
+      ++left_out_;
+    }
+  }
+
+  Status check_collection(const CollectionEntry& entry) {
+    ++report_.collections;
+    claim(entry.records, entry.ns.full());
+    for (const IndexEntry& index : entry.indexes) {
+      claim(index.range, entry.ns.full() + " index '" + index.definition.name + "'");
+    }
+    std::vector<uint64_t> expected(entry.indexes.size());
+    GM_TRY(check_records(entry, expected));
+    for (size_t i = 0; i < entry.indexes.size(); ++i) {
+      GM_TRY(check_index(entry, entry.indexes[i], expected[i]));
+    }
+    return {};
+  }
+
+  void claim(const Range& range, const std::string& owner) {
+    const auto [at, added] = owners_.try_emplace(range.prefix, owner);
+    if (!added)
+      problem(owner + " and " + at->second + " share the range " + std::to_string(range.prefix));
+    ++ranges_[range.tree];
+  }
+
+  // Each record, and from it to its index entries. Counts the entries found for each index.
+  Status check_records(const CollectionEntry& entry, std::vector<uint64_t>& expected) {
+    Result<Counts> counts = catalog_.counts(entry);
+    if (!counts) problem(counts.error().message());
+    int64_t documents = 0;
+    int64_t bytes = 0;
+    RecordId last = 0;
+    RangeCursor cursor(contents_.shared_trees(), trees_.tree(entry.records));
+    cursor.set_range(range_prefix(entry.records), range_end(entry.records), false);
+    while (true) {
+      GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
+      if (!record) break;
+      ++report_.records;
+      const std::optional<RecordId> id = record_id_of(record->key);
+      if (!id) {
+        problem(entry.ns.full() + ": a record's key has " + std::to_string(record->key.size()) +
+                " bytes instead of " + std::to_string(kRecordKeyBytes));
+        continue;
+      }
+      last = *id;
+      ++documents;
+      bytes +=
+          static_cast<int64_t>(record->value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
+      const Result<bson::View> document =
+          document_of(record->value, Verify::kChecksum, entry.ns, *id);
+      if (!document) {
+        problem(document.error().message());
+        continue;
+      }
+      const Result<bson::View> valid = bson::validate(document->bytes());
+      if (!valid) {
+        problem(entry.ns.full() + ": record " + std::to_string(*id) +
+                " is no valid BSON: " + valid.error().message());
+        continue;
+      }
+      GM_TRY(check_entries_of(entry, *id, *valid, expected));
+    }
+    if (!counts) return {};
+    if (counts->documents != documents || counts->document_bytes != bytes) {
+      problem(entry.ns.full() + ": the catalog counts " + std::to_string(counts->documents) +
+              " documents of " + std::to_string(counts->document_bytes) + " bytes, there are " +
+              std::to_string(documents) + " of " + std::to_string(bytes));
+    }
+    if (last >= counts->next_record) {
+      problem(entry.ns.full() + ": the next record id is " + std::to_string(counts->next_record) +
+              ", but record " + std::to_string(last) + " exists");
+    }
+    return {};
+  }
+
+  Status check_entries_of(const CollectionEntry& entry, RecordId id, bson::View document,
+                          std::vector<uint64_t>& expected) {
+    for (size_t i = 0; i < entry.indexes.size(); ++i) {
+      const IndexEntry& index = entry.indexes[i];
+      if (const Status extracted = extract_keys(index.parts, document, keys_); !extracted) {
+        problem(name(entry, index) + ": record " + std::to_string(id) +
+                " cannot be indexed: " + extracted.error().message());
+        continue;
+      }
+      if (keys_.multikey() && !index.multikey) {
+        problem(name(entry, index) + " is not marked as holding arrays, but record " +
+                std::to_string(id) + " has one");
+      }
+      for (size_t k = 0; k < keys_.size(); ++k) {
+        set_index_key(key_, index, keys_[k], id);
+        GM_ASSIGN(const std::optional<std::string_view> value,
+                  trees_.get(trees_.tree(index.range), key_));
+        if (value) ++expected[i];
+        if (!value) {
+          problem(name(entry, index) + " lacks an entry for record " + std::to_string(id));
+        } else if (record_of_entry(index, {key_, *value}) != id) {
+          problem(name(entry, index) + " names another record than " + std::to_string(id) +
+                  " for one of its keys");
+        }
+      }
+    }
+    return {};
+  }
+
+  // The way back. When there are as many entries as were found from the documents, no others can
+  // exist; only otherwise each entry is followed to its document.
+  Status check_index(const CollectionEntry& entry, const IndexEntry& index, uint64_t expected) {
+    uint64_t found = 0;
+    GM_TRY(for_each_entry(index, [&](const TreeEntry&) {
+      ++found;
+      return Status();
+    }));
+    report_.index_entries += found;
+    if (found == expected) return {};
+    problem(name(entry, index) + " has " + std::to_string(found) +
+            " entries, its documents account for " + std::to_string(expected));
+    return for_each_entry(index, [&](const TreeEntry& found_entry) -> Status {
+      const std::optional<RecordId> id = record_of_entry(index, found_entry);
+      if (!id) {
+        problem(name(entry, index) + " holds an entry of the wrong form");
+        return {};
+      }
+      GM_ASSIGN(const std::optional<std::string_view> record,
+                get_record(trees_, entry.records, *id));
+      if (!record) {
+        problem(name(entry, index) + " names record " + std::to_string(*id) +
+                ", which does not exist");
+        return {};
+      }
+      // A damaged record has been reported.
+      if (!record_defect(*record, Verify::kChecksum).empty()) return {};
+      GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, entry.ns, *id));
+      if (!bson::validate(document.bytes()) || !extract_keys(index.parts, document, keys_)) {
+        return {};
+      }
+      if (!keys_.contains(encoded_of_entry(index, found_entry.key))) {
+        problem(name(entry, index) + " has an entry for record " + std::to_string(*id) +
+                " that its document does not give");
+      }
+      return {};
+    });
+  }
+
+  template <typename Visit>
+  Status for_each_entry(const IndexEntry& index, const Visit& visit) {
+    RangeCursor cursor(contents_.shared_trees(), trees_.tree(index.range));
+    cursor.set_range(range_prefix(index.range), range_end(index.range), false);
+    while (true) {
+      GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
+      if (!entry) return {};
+      GM_TRY(visit(*entry));
+    }
+  }
+
+  // Every key in the trees belongs to a collection, an index or a range that is being swept.
+  Status check_ranges() {
+    Result<std::vector<Range>> released = catalog_.released_ranges();
+    if (!released) {
+      problem(released.error().message());
+    } else {
+      for (const Range& range : *released) claim(range, "a dropped collection or index");
+    }
+    for (uint32_t tree = 0; tree < trees_.tree_count(); ++tree) {
+      const Result<uint32_t> counted = catalog_.ranges_in_tree(tree);
+      if (!counted) {
+        problem(counted.error().message());
+        return {};
+      }
+      if (*counted != ranges_[tree]) {
+        problem("tree " + std::to_string(tree) + " is said to hold " + std::to_string(*counted) +
+                " ranges, it holds " + std::to_string(ranges_[tree]));
+      }
+      GM_TRY(check_tree(tree));
+    }
+    return {};
+  }
+
+  // From range to range.
+  Status check_tree(uint32_t tree) {
+    RangeCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
+    std::string from;
+    const std::string end(5, '\xFF');
+    while (true) {
+      cursor.set_range(from, end, false);
+      GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
+      if (!entry) return {};
+      if (entry->key.size() < 4) {
+        problem("tree " + std::to_string(tree) + " holds a key of " +
+                std::to_string(entry->key.size()) + " bytes");
+        return {};
+      }
+      const uint32_t prefix = big_endian_32(entry->key);
+      if (!owners_.contains(prefix)) {
+        problem("tree " + std::to_string(tree) + " holds entries of the range " +
+                std::to_string(prefix) + ", which belongs to no collection or index");
+      }
+      from = range_end({tree, prefix});
+    }
+  }
+
+  static std::string name(const CollectionEntry& entry, const IndexEntry& index) {
+    return entry.ns.full() + ": the index '" + index.definition.name + "'";
+  }
+
+  Contents& contents_;
+  Trees& trees_;
+  Catalog& catalog_;
+  StructureReport report_;
+  uint64_t left_out_ = 0;
+  std::map<uint32_t, std::string> owners_;  // by prefix
+  std::map<uint32_t, uint32_t> ranges_;     // number per tree
+  KeySet keys_;
+  std::string key_;
+};
+
+}  // namespace
+
+Result<StructureReport> check_structure(engine::Store& store) {
+  auto* local = dynamic_cast<LocalStore*>(&store);
+  if (local == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "only an embedded store's structure can be checked");
+  }
+  GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, local->local_snapshot());
+  return StructureCheck(*snapshot->contents()).run();
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,88 @@
+// engine::Collection on LMDB. Reads are in collection.cc, writes in collection_writes.cc, indexes
+// in collection_indexes.cc.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/local/contents.h"
+#include "engine/local/index_writer.h"
+#include "engine/local/match_stream.h"
+#include "engine/query/update.h"
+#include "engine/store.h"
+
+namespace gridmount::local {
+
+// A name and the environment it is looked up in; the environment outlives it.
+class LocalCollection : public engine::Collection {
+ public:
+  LocalCollection(engine::Namespace ns, Environment& environment)
+      : ns_(std::move(ns)), environment_(environment) {}
+
+  const engine::Namespace& ns() const override { return ns_; }
+
+  Result<std::unique_ptr<engine::Cursor>> find(engine::Snapshot& snapshot, bson::View filter,
+                                               const engine::FindOptions& options) override;
+  Result<std::optional<bson::View>> find_one(engine::Snapshot& snapshot, bson::View filter,
+                                             const engine::FindOptions& options) override;
+  Result<int64_t> count(engine::Snapshot& snapshot, bson::View filter) override;
+  void prefetch(engine::Snapshot& snapshot, bson::View filter) override;
+
+  Result<engine::InsertResult> insert(engine::Transaction& transaction,
+                                      bson::View document) override;
+  Result<engine::UpdateResult> update(engine::Transaction& transaction, bson::View filter,
+                                      bson::View update,
+                                      const engine::UpdateOptions& options) override;
+  Result<int64_t> remove(engine::Transaction& transaction, bson::View filter, bool multi) override;
+  Result<engine::FindAndModifyResult> find_and_modify(
+      engine::Transaction& transaction, bson::View filter, bson::View update,
+      const engine::FindAndModifyOptions& options) override;
+
+  Status create_index(engine::Transaction& transaction,
+                      const query::IndexDefinition& definition) override;
+  Status drop_index(engine::Transaction& transaction, std::string_view name) override;
+  Result<std::vector<query::IndexDefinition>> indexes(engine::Snapshot& snapshot) override;
+  Result<engine::CollectionStats> stats(engine::Snapshot& snapshot) override;
+
+ private:
+  using Entry = std::shared_ptr<const CollectionEntry>;
+
+  // Creates the collection if need be.
+  Result<Entry> entry_for_write(Contents& contents) const;
+  // The records a write is for: all, or the first.
+  Result<std::vector<RecordId>> targets(const std::shared_ptr<Contents>& contents,
+                                        const Entry& entry, bson::View filter,
+                                        const std::optional<bson::Value>& hint, bool multi,
+                                        bson::View sort) const;
+
+  engine::Namespace ns_;
+  Environment& environment_;
+};
+
+// Writes to single documents, indexes and counts included; each does all or, on an error that does
+// not doom the transaction, nothing.
+class DocumentWriter {
+ public:
+  DocumentWriter(Contents& contents, std::shared_ptr<const CollectionEntry> entry);
+
+  // `document` has an _id, first.
+  Status insert(bson::View document);
+  // `before` is the record's document now.
+  Status replace(RecordId id, bson::View before, bson::View after,
+                 const std::vector<bool>& affected);
+  Status remove(RecordId id, bson::View document);
+
+  // Which indexes an update with these touched paths may change; all if there are none.
+  std::vector<bool> affected_by(const query::Update& update) const;
+
+ private:
+  // Marks indexes that get their first array.
+  Status note_multikey();
+
+  Contents& contents_;
+  std::shared_ptr<const CollectionEntry> entry_;
+  IndexWriter indexes_;
+};
+
+}  // namespace gridmount::local

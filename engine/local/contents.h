@@ -1,0 +1,63 @@
+// One view of the store's contents, as a Snapshot or Transaction has it: the trees, the catalog and
+// what must live as long as the view.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/local/catalog.h"
+#include "engine/local/environment.h"
+#include "engine/local/trees.h"
+#include "engine/store.h"
+
+namespace gridmount::local {
+
+// Shared by the Snapshot or Transaction and the cursors on it, so that a cursor that outlives it
+// finds an ended view rather than freed memory.
+class Contents {
+ public:
+  Contents(MDB_txn* txn, const TreeHandles& handles, bool writable, CatalogCache& cache,
+           Environment& environment)
+      : trees_(std::make_shared<Trees>(txn, handles, writable)),
+        catalog_(trees_, cache),
+        environment_(environment) {}
+
+  Trees& trees() { return *trees_; }
+  const std::shared_ptr<Trees>& shared_trees() const { return trees_; }
+  Catalog& catalog() { return catalog_; }
+  Environment& environment() { return environment_; }
+
+  // Keeps a document that was made for a reader as long as rule S5 asks.
+  bson::View keep(bson::Document document);
+
+ private:
+  std::shared_ptr<Trees> trees_;
+  Catalog catalog_;
+  Environment& environment_;
+  std::deque<bson::Document> kept_;
+  uint64_t kept_at_write_ = 0;
+};
+
+// What LocalSnapshot and LocalTransaction have in common.
+class ContentsHolder {
+ public:
+  virtual ~ContentsHolder() = default;
+  const std::shared_ptr<Contents>& contents() const { return contents_; }
+
+ protected:
+  explicit ContentsHolder(std::shared_ptr<Contents> contents) : contents_(std::move(contents)) {}
+
+ private:
+  std::shared_ptr<Contents> contents_;
+};
+
+// IllegalOperation if it is another store's, of another implementation, or has ended.
+Result<std::shared_ptr<Contents>> contents_of(engine::Snapshot& snapshot,
+                                              const Environment& environment);
+// The same for writing; the error that doomed the transaction if one did.
+Result<std::shared_ptr<Contents>> writable_contents_of(engine::Transaction& transaction,
+                                                       const Environment& environment);
+
+}  // namespace gridmount::local

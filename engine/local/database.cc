@@ -1,0 +1,94 @@
+#include "engine/local/database.h"
+
+#include "engine/local/collection.h"
+
+namespace gridmount::local {
+
+std::unique_ptr<engine::Collection> LocalDatabase::collection(std::string_view name) {
+  return std::make_unique<LocalCollection>(ns(name), environment_);
+}
+
+Result<std::vector<engine::CollectionInfo>> LocalDatabase::collections(engine::Snapshot& snapshot) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::vector<engine::Namespace> names, contents->catalog().collections(name_));
+  std::vector<engine::CollectionInfo> infos;
+  for (const engine::Namespace& name : names) {
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
+    if (entry) infos.push_back({name.collection, entry->options});
+  }
+  return infos;
+}
+
+Result<bool> LocalDatabase::exists(engine::Snapshot& snapshot, std::string_view collection) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry,
+            contents->catalog().find(ns(collection)));
+  return entry != nullptr;
+}
+
+Status LocalDatabase::create(engine::Transaction& transaction, std::string_view collection,
+                             bson::View options) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents,
+            writable_contents_of(transaction, environment_));
+  const engine::Namespace name = ns(collection);
+  GM_TRY(engine::check_namespace(name));
+  for (const bson::Element option : options) {
+    return fail(ErrorCode::kInvalidOptions, "creating " + name.full() + ": the option '" +
+                                                std::string(option.key) + "' is not supported");
+  }
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> existing, contents->catalog().find(name));
+  if (existing) {
+    return fail(ErrorCode::kNamespaceExists, "Collection " + name.full() + " already exists.");
+  }
+  GM_TRY(contents->catalog().create(name, options));
+  return {};
+}
+
+Status LocalDatabase::drop(engine::Transaction& transaction, std::string_view collection) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents,
+            writable_contents_of(transaction, environment_));
+  const engine::Namespace name = ns(collection);
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
+  if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + name.full());
+  return contents->catalog().erase(*entry);
+}
+
+Status LocalDatabase::rename(engine::Transaction& transaction, std::string_view from,
+                             std::string_view to, bool drop_target) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents,
+            writable_contents_of(transaction, environment_));
+  Catalog& catalog = contents->catalog();
+  const engine::Namespace source = ns(from);
+  const engine::Namespace target = ns(to);
+  GM_TRY(engine::check_namespace(target));
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(source));
+  if (!entry) {
+    return fail(ErrorCode::kNamespaceNotFound,
+                "Source collection " + source.full() + " does not exist");
+  }
+  if (source == target) {
+    return fail(ErrorCode::kIllegalOperation,
+                "Can't rename a collection to itself: " + source.full());
+  }
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> replaced, catalog.find(target));
+  if (replaced) {
+    if (!drop_target) {
+      return fail(ErrorCode::kNamespaceExists, "target namespace exists: " + target.full());
+    }
+    GM_TRY(catalog.erase(*replaced));
+  }
+  return catalog.rename(*entry, target);
+}
+
+Status LocalDatabase::drop_database(engine::Transaction& transaction) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents,
+            writable_contents_of(transaction, environment_));
+  GM_ASSIGN(const std::vector<engine::Namespace> names, contents->catalog().collections(name_));
+  for (const engine::Namespace& name : names) {
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
+    if (entry) GM_TRY(contents->catalog().erase(*entry));
+  }
+  return {};
+}
+
+}  // namespace gridmount::local

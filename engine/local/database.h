@@ -1,0 +1,40 @@
+// engine::Database on LMDB: a name, and the collections under it in the catalog.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/local/contents.h"
+#include "engine/store.h"
+
+namespace gridmount::local {
+
+// The environment outlives it.
+class LocalDatabase : public engine::Database {
+ public:
+  LocalDatabase(std::string_view name, Environment& environment)
+      : name_(name), environment_(environment) {}
+
+  const std::string& name() const override { return name_; }
+  std::unique_ptr<engine::Collection> collection(std::string_view name) override;
+  Result<std::vector<engine::CollectionInfo>> collections(engine::Snapshot& snapshot) override;
+  Result<bool> exists(engine::Snapshot& snapshot, std::string_view collection) override;
+  Status create(engine::Transaction& transaction, std::string_view collection,
+                bson::View options) override;
+  Status drop(engine::Transaction& transaction, std::string_view collection) override;
+  Status rename(engine::Transaction& transaction, std::string_view from, std::string_view to,
+                bool drop_target) override;
+  Status drop_database(engine::Transaction& transaction) override;
+
+ private:
+  engine::Namespace ns(std::string_view collection) const {
+    return {name_, std::string(collection)};
+  }
+
+  const std::string name_;
+  Environment& environment_;
+};
+
+}  // namespace gridmount::local

@@ -1,0 +1,288 @@
+#include "engine/local/document_keys.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "engine/local/index_key.h"
+
+namespace gridmount::local {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+
+// The position an array is asked for by a path part such as "0", if it is one.
+std::optional<uint32_t> array_position(const std::string& part) {
+  if (part.empty() || (part.size() > 1 && part[0] == '0')) return std::nullopt;
+  uint32_t position = 0;
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), position);
+  if (error != std::errc() || end != part.data() + part.size()) return std::nullopt;
+  return position;
+}
+
+}  // namespace
+
+bool KeySet::contains(std::string_view key) const {
+  const auto at = std::lower_bound(keys_.begin(), keys_.end(), key, [&](Key a, std::string_view b) {
+    return std::string_view(bytes_).substr(a.offset, a.size) < b;
+  });
+  return at != keys_.end() && std::string_view(bytes_).substr(at->offset, at->size) == key;
+}
+
+void KeySet::clear() {
+  bytes_.clear();
+  keys_.clear();
+  multikey_ = false;
+}
+
+void KeySet::end_key(size_t start, bool shortened) {
+  if (shortened) shorten(bytes_, start);
+  keys_.push_back({static_cast<uint32_t>(start), static_cast<uint32_t>(bytes_.size() - start)});
+}
+
+void KeySet::sort() {
+  const std::string_view bytes(bytes_);
+  const auto text = [&](Key key) { return bytes.substr(key.offset, key.size); };
+  std::sort(keys_.begin(), keys_.end(), [&](Key a, Key b) { return text(a) < text(b); });
+  keys_.erase(
+      std::unique(keys_.begin(), keys_.end(), [&](Key a, Key b) { return text(a) == text(b); }),
+      keys_.end());
+}
+
+// Follows all parts through one document. Parts go down through documents on their own; where some
+// stand before an array, it is expanded for all of them together, so that one key holds values of
+// one element.
+class KeyExtraction {
+ public:
+  KeyExtraction(const std::vector<IndexPart>& parts, KeySet& keys, bool shortened)
+      : parts_(parts), keys_(keys), shortened_(shortened) {}
+
+  Status run(bson::View document) {
+    keys_.clear();
+    if (simple(document)) return {};
+    keys_.clear();
+    std::vector<Position> positions(parts_.size());
+    for (size_t i = 0; i < parts_.size(); ++i) positions[i] = start(i, document);
+    GM_TRY(expand(positions));
+    keys_.sort();
+    return {};
+  }
+
+ private:
+  // How far a part has got: the value reached, or nothing if it is missing, and the path parts
+  // still to go.
+  struct Position {
+    std::optional<ValueView> value;
+    size_t next = 0;
+    bool empty_array = false;
+    bool done = false;
+  };
+
+  // The common case: no arrays, one key. False if an array is met.
+  bool simple(bson::View document) {
+    for (const IndexPart& part : parts_) {
+      std::optional<ValueView> value;
+      bson::View within = document;
+      for (const std::string& name : part.path.parts()) {
+        if (value) {
+          if (value->type() != Type::kDocument) {
+            value.reset();
+            break;
+          }
+          within = value->as_document();
+        }
+        value = within.find(name);
+        if (!value) break;
+        if (value->type() == Type::kArray) return false;
+      }
+      append(part, value);
+    }
+    keys_.end_key(0, shortened_);
+    return true;
+  }
+
+  void append(const IndexPart& part, const std::optional<ValueView>& value) {
+    if (value) {
+      append_encoded(keys_.bytes_, *value, part.descending);
+    } else {
+      append_encoded_missing(keys_.bytes_, part.descending);
+    }
+  }
+
+  Position start(size_t part, bson::View document) {
+    Position position;
+    position.value = document.find(parts_[part].path.parts()[0]);
+    position.next = 1;
+    advance(part, position);
+    return position;
+  }
+
+  // Goes down through documents, until the path ends, something is missing or an array is met.
+  void advance(size_t part, Position& position) {
+    const std::vector<std::string>& names = parts_[part].path.parts();
+    while (position.value) {
+      if (position.value->type() == Type::kArray) return;
+      if (position.next == names.size()) break;
+      if (position.value->type() == Type::kDocument) {
+        position.value = position.value->as_document().find(names[position.next++]);
+      } else {
+        position.value.reset();
+      }
+    }
+    position.done = true;
+  }
+
+  Status expand(std::vector<Position> positions) {
+    GM_TRY(take_numeric_positions(positions));
+    const ValueView* array = nullptr;
+    size_t first = 0;
+    for (size_t i = 0; i < positions.size(); ++i) {
+      if (positions[i].done) continue;
+      if (array == nullptr) {
+        array = &*positions[i].value;
+        first = i;
+      } else if (array->data() != positions[i].value->data()) {
+        return fail(ErrorCode::kCannotIndexParallelArrays, "cannot index parallel arrays [" +
+                                                               parts_[i].path.dotted() + "] [" +
+                                                               parts_[first].path.dotted() + "]");
+      }
+    }
+    if (array == nullptr) {
+      end_key(positions);
+      return {};
+    }
+    keys_.multikey_ = true;
+    const bson::View elements = array->as_document();
+    if (elements.empty()) {
+      for (size_t i = 0; i < positions.size(); ++i) {
+        if (positions[i].done) continue;
+        positions[i].empty_array = positions[i].next == parts_[i].path.parts().size();
+        positions[i].value.reset();
+        positions[i].done = true;
+      }
+      end_key(positions);
+      return {};
+    }
+    for (const bson::Element element : elements) {
+      std::vector<Position> within = positions;
+      for (size_t i = 0; i < within.size(); ++i) {
+        if (!within[i].done) enter(i, within[i], element.value);
+      }
+      GM_TRY(expand(std::move(within)));
+    }
+    return {};
+  }
+
+  // Moves a part that stands before an array to one of its elements. An array within the array is
+  // a value of its own at the end of a path, and is not searched further before it.
+  void enter(size_t part, Position& position, ValueView element) {
+    const std::vector<std::string>& names = parts_[part].path.parts();
+    position.value = element;
+    if (position.next == names.size()) {
+      position.done = true;
+    } else if (element.type() == Type::kDocument) {
+      advance(part, position);
+    } else if (element.type() == Type::kArray) {
+      const std::optional<uint32_t> index = array_position(names[position.next]);
+      std::optional<ValueView> inner;
+      if (index) inner = element.as_document().find(names[position.next]);
+      position.value = inner;
+      if (inner) {
+        ++position.next;
+        advance(part, position);
+      } else {
+        position.done = true;
+      }
+    } else {
+      position.value.reset();
+      position.done = true;
+    }
+  }
+
+  // A numeric path part means the array's element of that position, if it has one. Elements that
+  // have a field of that name make the path ambiguous, which MongoDB refuses.
+  Status take_numeric_positions(std::vector<Position>& positions) {
+    for (size_t i = 0; i < positions.size(); ++i) {
+      const std::vector<std::string>& names = parts_[i].path.parts();
+      while (!positions[i].done && positions[i].next < names.size()) {
+        const std::string& name = names[positions[i].next];
+        if (!array_position(name)) break;
+        const bson::View elements = positions[i].value->as_document();
+        const std::optional<ValueView> at = elements.find(name);
+        if (!at) break;
+        for (const bson::Element element : elements) {
+          if (element.value.type() == Type::kDocument && element.value.as_document().find(name)) {
+            constexpr ErrorCode kAmbiguousFieldName{16746};
+            return fail(kAmbiguousFieldName,
+                        "ambiguous field name found in array (do not use "
+                        "numeric field names in embedded elements in an "
+                        "array), field: '" +
+                            name + "' for path: " + parts_[i].path.dotted());
+          }
+        }
+        positions[i].value = at;
+        ++positions[i].next;
+        advance(i, positions[i]);
+      }
+    }
+    return {};
+  }
+
+  void end_key(const std::vector<Position>& positions) {
+    const size_t start = keys_.bytes_.size();
+    for (size_t i = 0; i < positions.size(); ++i) {
+      if (positions[i].empty_array) {
+        append_encoded_empty_array(keys_.bytes_, parts_[i].descending);
+      } else {
+        append(parts_[i], positions[i].value);
+      }
+    }
+    keys_.end_key(start, shortened_);
+  }
+
+  const std::vector<IndexPart>& parts_;
+  KeySet& keys_;
+  const bool shortened_;
+};
+
+Result<std::vector<IndexPart>> parse_index_parts(bson::View keys, std::string_view index) {
+  const auto refuse = [&](std::string_view why) {
+    return fail(ErrorCode::kCannotCreateIndex,
+                "index '" + std::string(index) + "': " + std::string(why));
+  };
+  std::vector<IndexPart> parts;
+  for (const bson::Element element : keys) {
+    bson::Path path(element.key);
+    for (const std::string& name : path.parts()) {
+      if (name.empty()) return refuse("a key's name is empty or has an empty part");
+      if (name[0] == '$') {
+        return refuse("the key '" + std::string(element.key) + "' has a part beginning with '$'");
+      }
+    }
+    const std::optional<int64_t> direction = element.value.integral();
+    if (!direction || (*direction != 1 && *direction != -1)) {
+      return refuse("the value of the key '" + std::string(element.key) +
+                    "' is neither 1 nor -1; other kinds of index are not supported");
+    }
+    for (const IndexPart& earlier : parts) {
+      if (earlier.path.dotted() == path.dotted()) {
+        return refuse("the key '" + std::string(element.key) + "' is given twice");
+      }
+    }
+    parts.push_back({std::move(path), *direction == -1});
+  }
+  if (parts.empty()) return refuse("no keys are given");
+  if (parts.size() > kMaxIndexParts) return refuse("more than 32 keys are given");
+  return parts;
+}
+
+Status extract_keys(const std::vector<IndexPart>& parts, bson::View document, KeySet& keys) {
+  return KeyExtraction(parts, keys, true).run(document);
+}
+
+Status extract_whole_keys(const std::vector<IndexPart>& parts, bson::View document, KeySet& keys) {
+  return KeyExtraction(parts, keys, false).run(document);
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,100 @@
+// Writing single documents: record, index entries, counts.
+
+#include <string_view>
+
+#include "engine/local/collection.h"
+
+namespace gridmount::local {
+namespace {
+
+// Whether one of two dotted paths is the other or leads to it.
+bool paths_meet(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  return b.starts_with(a) && (a.size() == b.size() || b[a.size()] == '.');
+}
+
+// A touched path may name array positions ("a.0.b") that an index on "a.b" does not, so numeric
+// parts end the comparison: what stands before them decides.
+std::string_view before_positions(std::string_view path) {
+  for (size_t start = 0; start < path.size();) {
+    const size_t end = std::min(path.find('.', start), path.size());
+    const std::string_view part = path.substr(start, end - start);
+    if (!part.empty() &&
+        (part[0] == '$' || part.find_first_not_of("0123456789") == std::string_view::npos)) {
+      return start == 0 ? path : path.substr(0, start - 1);
+    }
+    start = end + 1;
+  }
+  return path;
+}
+
+}  // namespace
+
+DocumentWriter::DocumentWriter(Contents& contents, std::shared_ptr<const CollectionEntry> entry)
+    : contents_(contents), entry_(std::move(entry)), indexes_(contents.trees(), *entry_) {}
+
+std::vector<bool> DocumentWriter::affected_by(const query::Update& update) const {
+  const std::vector<std::string>& touched = update.touched_paths();
+  std::vector<bool> affected(entry_->indexes.size(), touched.empty());
+  for (size_t i = 0; i < affected.size(); ++i) {
+    for (const IndexPart& part : entry_->indexes[i].parts) {
+      for (const std::string& path : touched) {
+        if (paths_meet(before_positions(path), before_positions(part.path.dotted()))) {
+          affected[i] = true;
+        }
+      }
+    }
+  }
+  return affected;
+}
+
+Status DocumentWriter::note_multikey() {
+  const std::vector<size_t> becoming = indexes_.becoming_multikey();
+  if (becoming.empty()) return {};
+  // The catalog's entry of now: it may have been changed since this writer was made, by itself.
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> current,
+            contents_.catalog().find(entry_->ns));
+  CollectionEntry changed = *current;
+  for (const size_t i : becoming) changed.indexes[i].multikey = true;
+  GM_TRY(contents_.catalog().put(std::move(changed)));
+  return {};
+}
+
+Status DocumentWriter::insert(bson::View document) {
+  GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
+  const RecordId id = counts->next_record;
+  GM_TRY(indexes_.prepare_insert(document, id));
+  GM_TRY(note_multikey());
+  GM_TRY(indexes_.apply());
+  GM_TRY(put_record(contents_.trees(), entry_->records, id, document, true));
+  ++counts->next_record;
+  ++counts->documents;
+  counts->document_bytes += document.size();
+  return {};
+}
+
+Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
+                               const std::vector<bool>& affected) {
+  GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
+  const int64_t growth = int64_t{after.size()} - int64_t{before.size()};
+  GM_TRY(indexes_.prepare_update(before, after, id, affected));
+  GM_TRY(note_multikey());
+  GM_TRY(indexes_.apply());
+  GM_TRY(put_record(contents_.trees(), entry_->records, id, after, false));
+  counts->document_bytes += growth;
+  return {};
+}
+
+Status DocumentWriter::remove(RecordId id, bson::View document) {
+  GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
+  const int64_t bytes = document.size();
+  GM_TRY(indexes_.prepare_remove(document, id));
+  GM_TRY(indexes_.apply());
+  Trees& trees = contents_.trees();
+  GM_TRY(trees.remove(trees.tree(entry_->records), RecordKey(entry_->records, id).view()));
+  --counts->documents;
+  counts->document_bytes -= bytes;
+  return {};
+}
+
+}  // namespace gridmount::local

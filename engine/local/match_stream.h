@@ -1,0 +1,85 @@
+// The documents that match a filter, in the order asked for: what find, update, remove and
+// findAndModify work on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/local/contents.h"
+#include "engine/local/records.h"
+#include "engine/local/scan.h"
+#include "engine/query/filter.h"
+#include "engine/query/plan.h"
+#include "engine/query/sort.h"
+
+namespace gridmount::local {
+
+struct Match {
+  RecordId id = 0;
+  bson::View document;  // points into the store
+};
+
+struct MatchOptions {
+  std::optional<query::Sort> sort;
+  std::optional<bson::Value> hint;
+  int64_t skip = 0;
+  int64_t limit = 0;  // 0: none
+  Verify verify = Verify::kChecksum;
+  uint64_t sort_bytes_max = 100 * 1024 * 1024;
+};
+
+class MatchStream {
+ public:
+  static Result<std::unique_ptr<MatchStream>> open(std::shared_ptr<Contents> contents,
+                                                   std::shared_ptr<const CollectionEntry> entry,
+                                                   query::Filter filter, MatchOptions options);
+
+  // Nothing at the end. A damaged document is DataCorruptionDetected; the stream can go on.
+  Result<std::optional<Match>> next();
+
+ private:
+  MatchStream(std::shared_ptr<Contents> contents, std::shared_ptr<const CollectionEntry> entry,
+              query::Filter filter, MatchOptions options, const query::Plan& plan);
+
+  struct Sorted {
+    std::string key;  // the sort's values, encoded with their directions
+    RecordId id;
+    friend auto operator<=>(const Sorted&, const Sorted&) = default;
+  };
+
+  Result<std::optional<Match>> next_match();
+  Result<std::optional<Match>> next_sorted();
+  Status sort_all();
+  Status add_sorted(const Match& match);
+
+  std::shared_ptr<Contents> contents_;
+  std::shared_ptr<const CollectionEntry> entry_;
+  query::Filter filter_;
+  MatchOptions options_;
+  std::unique_ptr<Scan> scan_;
+  const bool sorts_;  // the scan does not give the order asked for
+
+  int64_t to_skip_;
+  int64_t given_ = 0;
+  bool gathered_ = false;
+  std::vector<Sorted> sorted_;  // while gathering with a limit: a heap, its greatest first
+  uint64_t sorted_bytes_ = 0;
+  uint64_t gathered_at_write_ = 0;
+  size_t sorted_at_ = 0;
+};
+
+// The number of documents a filter matches, without reading them where an index can tell.
+Result<int64_t> count_matches(std::shared_ptr<Contents> contents,
+                              std::shared_ptr<const CollectionEntry> entry, query::Filter filter);
+
+// The document of a record that an index or an earlier search named; DataCorruptionDetected if
+// there is none.
+Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entry, RecordId id,
+                                 Verify verify);
+
+}  // namespace gridmount::local

@@ -1,0 +1,74 @@
+#include "engine/local/range_cursor.h"
+
+#include <utility>
+
+#include "engine/local/lmdb_error.h"
+
+namespace gridmount::local {
+
+RangeCursor::RangeCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree)
+    : trees_(std::move(trees)), tree_(tree) {}
+
+RangeCursor::~RangeCursor() {
+  // LMDB closes the cursors of a writing transaction with it, those of a reading one never.
+  if (cursor_ != nullptr && !(trees_->writable() && trees_->ended())) mdb_cursor_close(cursor_);
+}
+
+void RangeCursor::set_range(std::string low, std::string high, bool backward) {
+  low_ = std::move(low);
+  high_ = std::move(high);
+  backward_ = backward;
+  state_ = low_ < high_ ? State::kBefore : State::kEnd;
+}
+
+// To the first entry from the key `from` on, in the cursor's direction.
+int RangeCursor::first(MDB_val& key, MDB_val& value, std::string_view from, bool inclusive) {
+  key = to_mdb(from);
+  int code = mdb_cursor_get(cursor_, &key, &value, MDB_SET_RANGE);
+  if (!backward_) {
+    if (code == MDB_SUCCESS && !inclusive && from_mdb(key) == from) {
+      code = mdb_cursor_get(cursor_, &key, &value, MDB_NEXT);
+    }
+    return code;
+  }
+  // Backward `from` is always exclusive: the upper bound, or the place before a write.
+  if (code == MDB_NOTFOUND) return mdb_cursor_get(cursor_, &key, &value, MDB_LAST);
+  if (code != MDB_SUCCESS) return code;
+  return mdb_cursor_get(cursor_, &key, &value, MDB_PREV);
+}
+
+int RangeCursor::step(MDB_val& key, MDB_val& value) {
+  const bool moved = trees_->writable() && trees_->writes() != writes_seen_;
+  writes_seen_ = trees_->writes();
+  if (state_ == State::kBefore) return first(key, value, backward_ ? high_ : low_, true);
+  if (moved) return first(key, value, place_, false);
+  return mdb_cursor_get(cursor_, &key, &value, backward_ ? MDB_PREV : MDB_NEXT);
+}
+
+Result<std::optional<TreeEntry>> RangeCursor::next() {
+  if (state_ == State::kEnd) return std::optional<TreeEntry>();
+  GM_TRY(trees_->readable());
+  if (cursor_ == nullptr) {
+    const int code = mdb_cursor_open(trees_->txn(), tree_, &cursor_);
+    if (code != MDB_SUCCESS) {
+      state_ = State::kEnd;
+      return fail(lmdb_error(code, "opening a cursor"));
+    }
+  }
+  MDB_val key;
+  MDB_val value;
+  const int code = step(key, value);
+  if (code != MDB_SUCCESS && code != MDB_NOTFOUND) {
+    state_ = State::kEnd;
+    return fail(lmdb_error(code, "reading from the store"));
+  }
+  if (code == MDB_NOTFOUND || (backward_ ? from_mdb(key) < low_ : from_mdb(key) >= high_)) {
+    state_ = State::kEnd;
+    return std::optional<TreeEntry>();
+  }
+  state_ = State::kWithin;
+  if (trees_->writable()) place_ = from_mdb(key);
+  return std::optional(TreeEntry{from_mdb(key), from_mdb(value)});
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,49 @@
+// Walks the entries of one tree between two keys, in either direction. On a Transaction it finds
+// its place again after writes.
+#pragma once
+
+#include <lmdb.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/error.h"
+#include "engine/local/trees.h"
+
+namespace gridmount::local {
+
+// May outlive the transaction's end (next() is then an error), as it shares the Trees.
+class RangeCursor {
+ public:
+  RangeCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree);
+  ~RangeCursor();
+  RangeCursor(const RangeCursor&) = delete;
+  RangeCursor& operator=(const RangeCursor&) = delete;
+
+  // Begins at `low` (inclusive) and ends before `high`, or the other way round if `backward`.
+  void set_range(std::string low, std::string high, bool backward);
+
+  // Nothing at the end.
+  Result<std::optional<TreeEntry>> next();
+
+ private:
+  int step(MDB_val& key, MDB_val& value);
+  int first(MDB_val& key, MDB_val& value, std::string_view from, bool inclusive);
+
+  std::shared_ptr<const Trees> trees_;
+  MDB_dbi tree_;
+  MDB_cursor* cursor_ = nullptr;
+  std::string low_;
+  std::string high_;
+  bool backward_ = false;
+
+  enum class State { kBefore, kWithin, kEnd };
+  State state_ = State::kEnd;
+  uint64_t writes_seen_ = 0;
+  std::string place_;  // the last key given, kept only where writes may move the cursor
+};
+
+}  // namespace gridmount::local

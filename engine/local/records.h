@@ -1,0 +1,63 @@
+// Records: the documents of a collection under their record ids, each with a checksum. FORMAT.md,
+// chapter "Records".
+//
+// A record keeps its id for life; ids ascend in the order of insertion and are never used twice in
+// a collection.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/local/trees.h"
+#include "engine/store.h"
+
+namespace gridmount::local {
+
+using RecordId = uint64_t;
+
+inline constexpr size_t kRecordHeaderBytes = 8;
+inline constexpr size_t kRecordKeyBytes = 12;
+inline constexpr uint8_t kPlainRecord = 0;
+
+// The key of a record, made without allocating.
+class RecordKey {
+ public:
+  RecordKey(const Range& records, RecordId id);
+  std::string_view view() const {
+    return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
+  }
+
+ private:
+  std::array<uint8_t, kRecordKeyBytes> bytes_;
+};
+
+// The id in a record's key; nothing if the key has not a record key's size.
+std::optional<RecordId> record_id_of(std::string_view key);
+
+enum class Verify {
+  kChecksum,  // read all of the record
+  kBounds,    // only that the document lies within the record
+};
+
+// The document in a record's value. DataCorruptionDetected naming `ns` and the document's _id, or
+// the record id if that cannot be read.
+Result<bson::View> document_of(std::string_view value, Verify verify, const engine::Namespace& ns,
+                               RecordId id);
+
+// Why the value is no sound record; empty if it is.
+std::string record_defect(std::string_view value, Verify verify);
+
+// Nothing if there is no such record.
+Result<std::optional<std::string_view>> get_record(const Trees& trees, const Range& records,
+                                                   RecordId id);
+
+// Copies the document into the record's place in the tree. `at_end` for a new record.
+Status put_record(Trees& trees, const Range& records, RecordId id, bson::View document,
+                  bool at_end);
+
+}  // namespace gridmount::local

@@ -1,0 +1,45 @@
+// Executes a plan: gives the records that may match, in the plan's order, each once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "engine/error.h"
+#include "engine/local/catalog_entry.h"
+#include "engine/local/records.h"
+#include "engine/local/trees.h"
+#include "engine/query/plan.h"
+
+namespace gridmount::local {
+
+struct Candidate {
+  RecordId id = 0;
+  // The record's value where the scan came by it anyway.
+  std::optional<std::string_view> record;
+  // The filter is known to match.
+  bool certain = false;
+  // Found before earlier candidates were given: a write in between may have removed it.
+  bool remembered = false;
+};
+
+class Scan {
+ public:
+  virtual ~Scan() = default;
+  // Nothing at the end. On a Transaction the scan goes on correctly after writes.
+  virtual Result<std::optional<Candidate>> next() = 0;
+};
+
+// `order_bytes_max` bounds the memory for putting keys longer than LMDB's in order, where the plan
+// provides a sort; beyond it QueryExceededMemoryLimit.
+std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,
+                                std::shared_ptr<const CollectionEntry> entry,
+                                const query::Plan& plan, uint64_t order_bytes_max);
+
+// The record an index entry names; nothing if it is malformed.
+std::optional<RecordId> record_of_entry(const IndexEntry& index, const TreeEntry& entry);
+// The encoded values in an index entry's key.
+std::string_view encoded_of_entry(const IndexEntry& index, std::string_view key);
+
+}  // namespace gridmount::local

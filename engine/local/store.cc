@@ -1,0 +1,102 @@
+#include "engine/local/store.h"
+
+#include <utility>
+
+#include "engine/local/database.h"
+#include "engine/local/local_store.h"
+
+namespace gridmount::local {
+
+LocalSnapshot::LocalSnapshot(ReadTransaction transaction, const TreeHandles& handles,
+                             CatalogCache& cache, Environment& environment)
+    : ContentsHolder(
+          std::make_shared<Contents>(transaction.lmdb(), handles, false, cache, environment)),
+      transaction_(std::move(transaction)) {}
+
+LocalSnapshot::~LocalSnapshot() {
+  contents()->trees().end();
+}
+
+LocalTransaction::LocalTransaction(WriteTransaction transaction, const TreeHandles& handles,
+                                   CatalogCache& cache, Environment& environment, Sweeper& sweeper)
+    : ContentsHolder(
+          std::make_shared<Contents>(transaction.lmdb(), handles, true, cache, environment)),
+      transaction_(std::move(transaction)),
+      sweeper_(sweeper) {}
+
+LocalTransaction::~LocalTransaction() {
+  contents()->trees().end();
+}
+
+Status LocalTransaction::commit(engine::Durability durability) {
+  Trees& trees = contents()->trees();
+  GM_TRY(trees.readable());
+  // Any failure dooms `trees`, and with it the LMDB transaction.
+  if (!trees.doomed()) {
+    if (const Status written = contents()->catalog().write_counts(); !written && !trees.doomed()) {
+      static_cast<void>(trees.doom(written.error()));
+    }
+  }
+  if (trees.doomed()) transaction_.doom(*trees.doomed());
+  trees.end();
+  GM_TRY(transaction_.commit());
+  if (contents()->catalog().released()) sweeper_.wake();
+  if (durability == engine::Durability::kDurable) return contents()->environment().checkpoint();
+  return {};
+}
+
+LocalStore::LocalStore(std::unique_ptr<Environment> environment)
+    : environment_(std::move(environment)) {
+  handles_.catalog = environment_->catalog();
+  for (int i = 0; i < Environment::kTreeCount; ++i) {
+    handles_.ranges.push_back(environment_->tree(i));
+  }
+  if (!environment_->read_only()) {
+    sweeper_ = std::make_unique<Sweeper>(*environment_, handles_, cache_);
+  }
+}
+
+std::shared_ptr<engine::Database> LocalStore::database(std::string_view name) {
+  return std::make_shared<LocalDatabase>(name, *environment_);
+}
+
+Result<std::vector<std::string>> LocalStore::databases(engine::Snapshot& snapshot) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, *environment_));
+  return contents->catalog().databases();
+}
+
+Result<std::unique_ptr<LocalSnapshot>> LocalStore::local_snapshot() {
+  GM_ASSIGN(ReadTransaction transaction, environment_->begin_read());
+  return std::make_unique<LocalSnapshot>(std::move(transaction), handles_, cache_, *environment_);
+}
+
+Result<std::unique_ptr<engine::Snapshot>> LocalStore::snapshot() {
+  GM_ASSIGN(std::unique_ptr<LocalSnapshot> snapshot, local_snapshot());
+  return std::unique_ptr<engine::Snapshot>(std::move(snapshot));
+}
+
+Result<std::unique_ptr<engine::Transaction>> LocalStore::begin() {
+  GM_ASSIGN(WriteTransaction transaction, environment_->begin_write());
+  return std::unique_ptr<engine::Transaction>(std::make_unique<LocalTransaction>(
+      std::move(transaction), handles_, cache_, *environment_, *sweeper_));
+}
+
+Status LocalStore::make_durable() {
+  return environment_->checkpoint();
+}
+
+Result<engine::StoreStats> LocalStore::stats() {
+  return environment_->stats();
+}
+
+bool LocalStore::read_only() const {
+  return environment_->read_only();
+}
+
+Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
+                                            const OpenOptions& options) {
+  GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options));
+  return std::unique_ptr<engine::Store>(std::make_unique<LocalStore>(std::move(environment)));
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,64 @@
+// engine::Store on LMDB, and its two kinds of views.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/local/catalog.h"
+#include "engine/local/contents.h"
+#include "engine/local/environment.h"
+#include "engine/local/sweeper.h"
+#include "engine/store.h"
+
+namespace gridmount::local {
+
+class LocalSnapshot : public engine::Snapshot, public ContentsHolder {
+ public:
+  LocalSnapshot(ReadTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
+                Environment& environment);
+  ~LocalSnapshot() override;
+
+ private:
+  ReadTransaction transaction_;
+};
+
+class LocalTransaction : public engine::Transaction, public ContentsHolder {
+ public:
+  // `sweeper` is told of a commit that has released ranges.
+  LocalTransaction(WriteTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
+                   Environment& environment, Sweeper& sweeper);
+  ~LocalTransaction() override;
+
+  Status commit(engine::Durability durability) override;
+
+ private:
+  WriteTransaction transaction_;
+  Sweeper& sweeper_;
+};
+
+class LocalStore : public engine::Store {
+ public:
+  explicit LocalStore(std::unique_ptr<Environment> environment);
+
+  std::shared_ptr<engine::Database> database(std::string_view name) override;
+  Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override;
+  Result<std::unique_ptr<engine::Snapshot>> snapshot() override;
+  Result<std::unique_ptr<engine::Transaction>> begin() override;
+  Status make_durable() override;
+  Result<engine::StoreStats> stats() override;
+  bool read_only() const override;
+
+  // For check_structure().
+  Result<std::unique_ptr<LocalSnapshot>> local_snapshot();
+
+ private:
+  // In the order of dependence: the sweeper stops before the environment closes.
+  std::unique_ptr<Environment> environment_;
+  TreeHandles handles_;
+  CatalogCache cache_;
+  std::unique_ptr<Sweeper> sweeper_;  // null on a read-only store
+};
+
+}  // namespace gridmount::local

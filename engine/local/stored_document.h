@@ -1,0 +1,24 @@
+// What a document must be to be stored, and its form: _id present and first.
+// Source: MongoDB manual, "Documents: Document Limitations, The _id Field".
+#pragma once
+
+#include <optional>
+
+#include "engine/bson/document.h"
+#include "engine/bson/value.h"
+#include "engine/error.h"
+#include "engine/store.h"
+
+namespace gridmount::local {
+
+struct StoredDocument {
+  bson::View view;                        // into the given document or into `rebuilt`
+  std::optional<bson::Document> rebuilt;  // if the _id had to be generated or moved
+  bson::ValueView id;
+};
+
+// BSONObjectTooLarge, DollarPrefixedFieldName, BadValue (more than one _id),
+// InvalidIdField (an _id of a type that cannot be one).
+Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View document);
+
+}  // namespace gridmount::local

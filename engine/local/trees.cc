@@ -1,0 +1,169 @@
+#include "engine/local/trees.h"
+
+#include <cassert>
+
+#include "engine/local/lmdb_error.h"
+
+namespace gridmount::local {
+
+void append_big_endian_32(std::string& out, uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
+}
+
+void append_big_endian_64(std::string& out, uint64_t value) {
+  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
+}
+
+uint32_t big_endian_32(std::string_view bytes) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  return value;
+}
+
+uint64_t big_endian_64(std::string_view bytes) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < 8; ++i) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  return value;
+}
+
+std::string range_prefix(const Range& range) {
+  std::string key;
+  append_big_endian_32(key, range.prefix);
+  return key;
+}
+
+std::string range_end(const Range& range) {
+  std::string key;
+  append_big_endian_32(key, range.prefix + 1);
+  return key;
+}
+
+Trees::Trees(MDB_txn* txn, const TreeHandles& handles, bool writable)
+    : txn_(txn), handles_(handles), writable_(writable) {}
+
+void Trees::end() {
+  for (const WriteCursor& cursor : cursors_) {
+    if (cursor.cursor != nullptr) mdb_cursor_close(cursor.cursor);
+  }
+  cursors_.clear();
+  txn_ = nullptr;
+}
+
+Status Trees::readable() const {
+  if (ended()) {
+    return fail(ErrorCode::kIllegalOperation,
+                writable_ ? "the transaction has ended" : "the snapshot has been released");
+  }
+  return {};
+}
+
+Status Trees::writable_now() const {
+  GM_TRY(readable());
+  if (!writable_) return fail(ErrorCode::kIllegalOperation, "a snapshot cannot be written to");
+  if (doom_) return fail(*doom_);
+  return {};
+}
+
+tl::unexpected<Error> Trees::doom(Error error) {
+  if (!doom_) doom_ = std::move(error);
+  return fail(*doom_);
+}
+
+tl::unexpected<Error> Trees::write_failed(int code, const char* what) {
+  return doom(lmdb_error(code, what));
+}
+
+Result<std::optional<std::string_view>> Trees::get(MDB_dbi tree, std::string_view key) const {
+  GM_TRY(readable());
+  MDB_val mdb_key = to_mdb(key);
+  MDB_val value;
+  const int code = mdb_get(txn_, tree, &mdb_key, &value);
+  if (code == MDB_NOTFOUND) return std::optional<std::string_view>();
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, "reading from the store"));
+  return std::optional(from_mdb(value));
+}
+
+Result<Trees::WriteCursor*> Trees::write_cursor(MDB_dbi tree) {
+  GM_TRY(writable_now());
+  if (tree >= cursors_.size()) cursors_.resize(tree + 1);
+  WriteCursor& cursor = cursors_[tree];
+  if (cursor.cursor == nullptr) {
+    const int code = mdb_cursor_open(txn_, tree, &cursor.cursor);
+    if (code != MDB_SUCCESS) return write_failed(code, "opening a cursor");
+  }
+  return &cursor;
+}
+
+Result<std::optional<TreeEntry>> Trees::at_or_after(MDB_dbi tree, std::string_view key) {
+  GM_ASSIGN(WriteCursor * cursor, write_cursor(tree));
+  MDB_val mdb_key = to_mdb(key);
+  MDB_val value;
+  const int code = mdb_cursor_get(cursor->cursor, &mdb_key, &value, MDB_SET_RANGE);
+  cursor->past_end = code == MDB_NOTFOUND;
+  if (code == MDB_NOTFOUND) return std::optional<TreeEntry>();
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, "reading from the store"));
+  return std::optional(TreeEntry{from_mdb(mdb_key), from_mdb(value)});
+}
+
+Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val value, unsigned flags,
+                                 bool append) {
+  GM_ASSIGN(WriteCursor * cursor, write_cursor(tree));
+  cursor->past_end = false;
+  ++writes_;
+  MDB_val mdb_key = to_mdb(key);
+  if (append) {
+    const MDB_val wanted = value;
+    const int code = mdb_cursor_put(cursor->cursor, &mdb_key, &value, flags | MDB_APPEND);
+    if (code == MDB_SUCCESS) return value;
+    if (code != MDB_KEYEXIST) return write_failed(code, "writing to the store");
+    cursor->appends = false;
+    value = wanted;
+  }
+  const int code = mdb_cursor_put(cursor->cursor, &mdb_key, &value, flags);
+  if (code != MDB_SUCCESS) return write_failed(code, "writing to the store");
+  return value;
+}
+
+Status Trees::put(MDB_dbi tree, std::string_view key, std::string_view value) {
+  GM_ASSIGN(WriteCursor * cursor, write_cursor(tree));
+  GM_TRY(put_value(tree, key, to_mdb(value), 0, cursor->past_end));
+  return {};
+}
+
+Result<uint8_t*> Trees::reserve(MDB_dbi tree, std::string_view key, size_t size) {
+  GM_ASSIGN(const MDB_val value, put_value(tree, key, MDB_val{size, nullptr}, MDB_RESERVE, false));
+  return static_cast<uint8_t*>(value.mv_data);
+}
+
+Result<uint8_t*> Trees::reserve_at_end(MDB_dbi tree, std::string_view key, size_t size) {
+  GM_ASSIGN(WriteCursor * cursor, write_cursor(tree));
+  GM_ASSIGN(const MDB_val value,
+            put_value(tree, key, MDB_val{size, nullptr}, MDB_RESERVE, cursor->appends));
+  return static_cast<uint8_t*>(value.mv_data);
+}
+
+Status Trees::remove(MDB_dbi tree, std::string_view key) {
+  GM_ASSIGN(WriteCursor * cursor, write_cursor(tree));
+  cursor->past_end = false;
+  MDB_val mdb_key = to_mdb(key);
+  MDB_val value;
+  int code = mdb_cursor_get(cursor->cursor, &mdb_key, &value, MDB_SET);
+  if (code == MDB_NOTFOUND) {
+    return doom(Error(ErrorCode::kDataCorruptionDetected,
+                      "an entry to be removed is missing; run 'gridstore check'"));
+  }
+  ++writes_;
+  if (code == MDB_SUCCESS) code = mdb_cursor_del(cursor->cursor, 0);
+  if (code != MDB_SUCCESS) return write_failed(code, "removing from the store");
+  return {};
+}
+
+Status Trees::clear(MDB_dbi tree) {
+  GM_TRY(writable_now());
+  ++writes_;
+  const int code = mdb_drop(txn_, tree, 0);
+  if (code != MDB_SUCCESS) return write_failed(code, "clearing a tree of the store");
+  return {};
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,126 @@
+// Keyed access to the store's trees within one LMDB transaction, reading or writing.
+//
+// A write that fails for any reason other than the key being there dooms the transaction: its
+// contents are then unknown, every further write returns the first error, and so does commit.
+// Views of keys and values point into the map; in a writing transaction they hold until the next
+// write.
+//
+// Thread-safety: none; belongs to the Snapshot or Transaction, one thread at a time.
+#pragma once
+
+#include <lmdb.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/error.h"
+
+namespace gridmount::local {
+
+// The trees made at the store's creation: the catalog's, and those that hold ranges of records and
+// index entries.
+struct TreeHandles {
+  MDB_dbi catalog = 0;
+  std::vector<MDB_dbi> ranges;
+};
+
+// Where the records of a collection or the entries of an index are: the keys of one tree that begin
+// with the prefix (big-endian). Prefixes are never used twice.
+struct Range {
+  uint32_t tree = 0;  // position in TreeHandles::ranges
+  uint32_t prefix = 0;
+
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+// The four bytes the keys of a range begin with.
+std::string range_prefix(const Range& range);
+// A bound above all of them.
+std::string range_end(const Range& range);
+
+void append_big_endian_32(std::string& out, uint32_t value);
+void append_big_endian_64(std::string& out, uint64_t value);
+uint32_t big_endian_32(std::string_view bytes);  // of the first four bytes
+uint64_t big_endian_64(std::string_view bytes);  // of the first eight
+
+inline MDB_val to_mdb(std::string_view bytes) {
+  return MDB_val{bytes.size(), const_cast<char*>(bytes.data())};
+}
+inline std::string_view from_mdb(const MDB_val& value) {
+  return {static_cast<const char*>(value.mv_data), value.mv_size};
+}
+
+struct TreeEntry {
+  std::string_view key;
+  std::string_view value;
+};
+
+class Trees {
+ public:
+  // `handles` outlive this.
+  Trees(MDB_txn* txn, const TreeHandles& handles, bool writable);
+  ~Trees() { end(); }
+  Trees(const Trees&) = delete;
+  Trees& operator=(const Trees&) = delete;
+
+  MDB_txn* txn() const { return txn_; }
+  bool writable() const { return writable_; }
+  MDB_dbi catalog() const { return handles_.catalog; }
+  MDB_dbi tree(const Range& range) const { return handles_.ranges[range.tree]; }
+  size_t tree_count() const { return handles_.ranges.size(); }
+
+  // Before the LMDB transaction ends: closes this object's cursors; from then on every call is an
+  // IllegalOperation.
+  void end();
+  bool ended() const { return txn_ == nullptr; }
+
+  // The error of every read after the end, or of every write after a failed one.
+  Status readable() const;
+  Status writable_now() const;
+  // How many writes there have been: a cursor whose number is older must find its place again.
+  uint64_t writes() const { return writes_; }
+
+  Result<std::optional<std::string_view>> get(MDB_dbi tree, std::string_view key) const;
+
+  // For writing transactions only.
+  //
+  // The first entry at or after `key`. A put() of a key beyond the tree's last one directly after
+  // this found nothing keeps the pages full (LMDB's append).
+  Result<std::optional<TreeEntry>> at_or_after(MDB_dbi tree, std::string_view key);
+  Status put(MDB_dbi tree, std::string_view key, std::string_view value);
+  // Puts a value of `size` bytes, which the caller fills before the next call.
+  Result<uint8_t*> reserve(MDB_dbi tree, std::string_view key, size_t size);
+  // The same for a new key that is probably the tree's last.
+  Result<uint8_t*> reserve_at_end(MDB_dbi tree, std::string_view key, size_t size);
+  // Removing what is not there is DataCorruptionDetected: callers know what there is.
+  Status remove(MDB_dbi tree, std::string_view key);
+  // Removes all entries of the tree at once.
+  Status clear(MDB_dbi tree);
+
+  const std::optional<Error>& doomed() const { return doom_; }
+  // Makes `error` the outcome of all that follows in this transaction.
+  tl::unexpected<Error> doom(Error error);
+
+ private:
+  struct WriteCursor {
+    MDB_cursor* cursor = nullptr;
+    bool past_end = false;  // the last search found no entry at or after its key
+    bool appends = true;    // no append has been refused so far
+  };
+  Result<WriteCursor*> write_cursor(MDB_dbi tree);
+  Result<MDB_val> put_value(MDB_dbi tree, std::string_view key, MDB_val value, unsigned flags,
+                            bool append);
+  tl::unexpected<Error> write_failed(int code, const char* what);
+
+  MDB_txn* txn_;
+  const TreeHandles& handles_;
+  const bool writable_;
+  uint64_t writes_ = 0;
+  std::vector<WriteCursor> cursors_;  // by tree handle
+  std::optional<Error> doom_;
+};
+
+}  // namespace gridmount::local

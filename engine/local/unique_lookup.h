@@ -1,0 +1,29 @@
+// The short way from a filter to its one document: {_id: x}, or a value for every part of a unique
+// index. Such a filter needs no parsing, no plan and no matching.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/local/catalog_entry.h"
+#include "engine/local/records.h"
+#include "engine/local/trees.h"
+
+namespace gridmount::local {
+
+// The tree's key in the unique index that answers `filter` alone, if there is one: every field of
+// the filter is a top-level field equal to a scalar, and together they are the parts of the index,
+// which no document has an array under.
+struct UniqueLookup {
+  const IndexEntry* index;
+  std::string key;
+};
+std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::View filter);
+
+// The record found by it; nothing if no document matches.
+Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionEntry& entry,
+                                            const UniqueLookup& lookup);
+
+}  // namespace gridmount::local
