@@ -1,0 +1,47 @@
+// The command-line grammar of mongofiles, which is that of Go's go-flags library.
+//
+// Why not CLI11, which gridstore uses: scripts depend on details that it parses differently. `-d=g`
+// gives "g" (CLI11: "=g"), `-rl file` groups but `-rlfile` is an error, `-vvv` and `-v=3` are one
+// option with an optional argument, an option's value may not look like an option, the last of
+// several values wins, and the texts of the errors are part of the contract.
+// Thread-safety: pure function.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/error.h"
+
+namespace gridmount::tools {
+
+struct OptionDefinition {
+  enum class Argument { kNone, kRequired, kOptional };
+
+  char short_name = 0;  // 0: none
+  std::string_view long_name;
+  Argument argument = Argument::kNone;
+  std::string_view value_name;
+  std::string_view description;
+
+  // As the errors name it: "-l, --local".
+  std::string display_name() const;
+};
+
+struct GivenOption {
+  const OptionDefinition* definition = nullptr;
+  std::string value;  // empty for an option without one
+};
+
+struct GivenArguments {
+  std::vector<GivenOption> options;  // in the order given
+  std::vector<std::string> positionals;
+};
+
+// `definitions` must outlive the result. Unlike mongofiles, "--" ends the options, so that a file
+// whose name begins with a dash can be named. FailedToParse with go-flags' text.
+Result<GivenArguments> parse_arguments(std::span<const OptionDefinition> definitions,
+                                       std::span<const std::string> arguments);
+
+}  // namespace gridmount::tools

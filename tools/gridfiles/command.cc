@@ -1,0 +1,60 @@
+#include "tools/gridfiles/command.h"
+
+#include <array>
+
+#include "tools/gridfiles/quoted.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+constexpr auto kCommands = std::to_array<Command>({
+    {"list",
+     "list all files; 'filename' is an optional prefix which listed filenames must begin with", 0,
+     1, false, run_list},
+    {"search", "search all files; 'filename' is a regex which listed filenames must match", 1, 1,
+     false, run_search},
+    {"put", "add files with filenames specified in the supporting arguments", 1, kAnyNumber, true,
+     run_put},
+    {"put_id", "add a file with filename 'filename' and a given '_id'", 2, 2, true, run_put_id},
+    {"get", "get files with filenames specified in the supporting arguments", 1, kAnyNumber, false,
+     run_get},
+    {"get_id", "get a file with the given '_id'", 1, 1, false, run_get_id},
+    {"get_regex", "get files matching the supplied 'regex'", 1, 1, false, run_get_regex},
+    {"delete", "delete all files with filename 'filename'", 1, 1, true, run_delete},
+    {"delete_id", "delete a file with the given '_id'", 1, 1, true, run_delete_id},
+});
+
+constexpr std::string_view kConnectionStringHint =
+    " (If you are trying to specify a connection string, it must begin with mongodb:// or "
+    "mongodb+srv://)";
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return kCommands;
+}
+
+Result<const Command*> find_command(std::span<const std::string> positionals) {
+  if (positionals.empty()) return fail(ErrorCode::kFailedToParse, "no command specified");
+  const Command* found = nullptr;
+  for (const Command& command : kCommands) {
+    if (command.name == positionals[0]) found = &command;
+  }
+  if (found == nullptr) {
+    return fail(ErrorCode::kFailedToParse, in_quotes(positionals[0]) + " is not a valid command" +
+                                               std::string(kConnectionStringHint));
+  }
+  size_t given = positionals.size() - 1;
+  if (given > found->most_arguments) {
+    return fail(ErrorCode::kFailedToParse,
+                "too many non-URI positional arguments" + std::string(kConnectionStringHint));
+  }
+  if (given < found->least_arguments) {
+    const char* missing = found->least_arguments > 1 ? " argument(s) missing" : " argument missing";
+    return fail(ErrorCode::kFailedToParse, in_quotes(found->name) + missing);
+  }
+  return found;
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,52 @@
+// The commands of gridfiles: a table, and one file per family of commands.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/error.h"
+#include "engine/store.h"
+#include "gridfs/bucket.h"
+#include "tools/gridfiles/log.h"
+#include "tools/gridfiles/options.h"
+
+namespace gridmount::tools {
+
+// What a command works with. All references outlive it.
+struct CommandContext {
+  const Options& options;
+  const Log& log;
+  const gridfs::Bucket& bucket;
+  std::span<const std::string> arguments;  // of the command, checked against its entry
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view description;
+  size_t least_arguments = 0;
+  size_t most_arguments = 0;
+  bool writes = false;  // changes the store
+  // An error is what stands behind "Failed: "; kInterrupted if a signal ended it.
+  Status (*run)(const CommandContext& context) = nullptr;
+};
+
+inline constexpr size_t kAnyNumber = SIZE_MAX;
+
+std::span<const Command> commands();
+
+// The command that `positionals` name, with a number of arguments that fits. FailedToParse with
+// mongofiles' text.
+Result<const Command*> find_command(std::span<const std::string> positionals);
+
+Status run_list(const CommandContext& context);
+Status run_search(const CommandContext& context);
+Status run_put(const CommandContext& context);
+Status run_put_id(const CommandContext& context);
+Status run_get(const CommandContext& context);
+Status run_get_id(const CommandContext& context);
+Status run_get_regex(const CommandContext& context);
+Status run_delete(const CommandContext& context);
+Status run_delete_id(const CommandContext& context);
+
+}  // namespace gridmount::tools

@@ -1,0 +1,139 @@
+// get, get_id and get_regex: files of the bucket into local files. Of several revisions of a name
+// the newest is got.
+#include <algorithm>
+#include <compare>
+#include <string>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "tools/gridfiles/command.h"
+#include "tools/gridfiles/local_file.h"
+#include "tools/gridfiles/quoted.h"
+#include "tools/gridfiles/target.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+constexpr size_t kBlockBytes = 1024 * 1024;
+
+Status copy(gridfs::DownloadStream& stream, LocalOutput& output) {
+  for (;;) {
+    GM_ASSIGN(auto data, stream.read(kBlockBytes));
+    if (data.empty()) return output.commit();
+    GM_TRY(output.write(data));
+  }
+}
+
+Status download(const CommandContext& context, const Target& target) {
+  const Options& options = context.options;
+  const std::string& local_name = options.local.empty() ? target.name : options.local;
+  GM_ASSIGN(LocalOutput output, LocalOutput::create(local_name, options.overwrite_local));
+  context.log.line(Log::kDebug, "created local file " + in_quotes(local_name));
+  auto stream = context.bucket.open_download_stream(target.id);
+  if (!stream) {
+    return fail(std::move(stream).error().with_context("could not open download stream"));
+  }
+  Status copied = copy(**stream, output);
+  if (!copied) {
+    if (copied.error().code() == ErrorCode::kInterrupted) return copied;
+    return fail(std::move(copied).error().with_context("error while writing Data into local file " +
+                                                       in_quotes(local_name)));
+  }
+  context.log.line(Log::kAlways, "finished writing to " + in_quotes(local_name) + "\n");
+  return {};
+}
+
+Status download_all(const CommandContext& context, const std::vector<Target>& targets) {
+  if (targets.size() > 1 && !context.options.local.empty()) {
+    return fail(ErrorCode::kInvalidOptions, "cannot get multiple files with --local specified");
+  }
+  for (const Target& target : targets) GM_TRY(download(context, target));
+  return {};
+}
+
+bool is_newer(bson::View a, bson::View b) {
+  for (const char* field : {"uploadDate", "_id"}) {
+    auto value_a = a.find(field);
+    auto value_b = b.find(field);
+    if (!value_a || !value_b) return value_a.has_value();
+    std::weak_ordering order = bson::compare(*value_a, *value_b);
+    if (order != 0) return order > 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status run_get(const CommandContext& context) {
+  std::vector<std::string> names;
+  for (const std::string& name : context.arguments) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  // All are looked for before the first is written.
+  std::vector<Target> targets;
+  std::vector<std::string> missing;
+  for (const std::string& name : names) {
+    auto newest = context.bucket.open_download_stream_by_name(name);
+    if (newest) {
+      targets.push_back({(*newest)->file().id, name});
+    } else if (newest.error().code() == gridfs::kFileNotFound) {
+      missing.push_back(name);
+    } else {
+      return fail(std::move(newest).error());
+    }
+  }
+  if (!missing.empty()) {
+    return fail(gridfs::kFileNotFound, "requested files not found: " + quoted_list(missing));
+  }
+  return download_all(context, targets);
+}
+
+Status run_get_id(const CommandContext& context) {
+  GM_ASSIGN(Target target, find_target_by_id(context, context.arguments[0]));
+  return download(context, target);
+}
+
+Status run_get_regex(const CommandContext& context) {
+  const std::string& pattern = context.arguments[0];
+  bson::Builder filter;
+  filter.open_document("filename")
+      .append("$regex", pattern)
+      .append("$options", context.options.regex_options)
+      .close();
+  bson::Document by_pattern = std::move(filter).finish();
+  bson::Builder order;
+  bson::Document by_name =
+      std::move(order.append("filename", int32_t{1}).append("uploadDate", int32_t{1})).finish();
+  engine::FindOptions find_options;
+  find_options.sort = by_name;
+
+  std::vector<Target> targets;
+  bson::Document newest;  // of the name being read
+  {
+    GM_ASSIGN(auto snapshot, context.bucket.store().snapshot());
+    GM_ASSIGN(auto cursor, context.bucket.find(*snapshot, by_pattern, find_options));
+    for (;;) {
+      GM_ASSIGN(auto document, cursor->next());
+      if (!document) break;
+      Target target = target_of(*document);
+      if (targets.empty() || targets.back().name != target.name) {
+        GM_TRY(check_traversal(context, target.name));
+        targets.push_back(std::move(target));
+      } else if (is_newer(*document, newest)) {
+        targets.back() = std::move(target);
+      } else {
+        continue;
+      }
+      newest = bson::Document(*document);
+    }
+  }
+  if (targets.empty()) {
+    return fail(gridfs::kFileNotFound,
+                "files matching the following pattern were not found: " + in_quotes(pattern));
+  }
+  return download_all(context, targets);
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,41 @@
+#include "tools/gridfiles/interruption.h"
+
+#include <signal.h>
+
+#include <atomic>
+
+namespace gridmount::tools {
+
+namespace {
+
+std::atomic<int> received_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free, "it is set in a signal handler");
+
+void remember(int signal_number) {
+  received_signal.store(signal_number);
+}
+
+}  // namespace
+
+void Interruption::install() {
+  struct sigaction action {};
+  action.sa_handler = remember;
+  sigemptyset(&action.sa_mask);
+  // Without SA_RESTART, so that a read waiting for input returns.
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+Status Interruption::check() {
+  if (received_signal.load() == 0) return {};
+  return fail(ErrorCode::kInterrupted, message());
+}
+
+std::string Interruption::message() {
+  const char* name = received_signal.load() == SIGTERM ? "terminated" : "interrupt";
+  return std::string("signal '") + name + "' received; forcefully terminating";
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,117 @@
+// gridfiles: mongofiles' commands on a store of ours. The texts and the exit statuses are
+// mongofiles', so that scripts written for it work unchanged.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/local/local_store.h"
+#include "tools/exit_status.h"
+#include "tools/gridfiles/command.h"
+#include "tools/gridfiles/interruption.h"
+#include "tools/gridfiles/log.h"
+#include "tools/gridfiles/options.h"
+#include "tools/version.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+constexpr int kOk = static_cast<int>(ExitStatus::kOk);
+constexpr int kFailure = static_cast<int>(ExitStatus::kFailure);
+constexpr const char* kTryHelp = "try 'gridfiles --help' for more information";
+
+int wrong_usage(const Log& log, const std::string& message) {
+  log.line(Log::kAlways, message);
+  log.line(Log::kAlways, kTryHelp);
+  return kFailure;
+}
+
+Result<std::unique_ptr<engine::Store>> open_store(const Options& options, const Command& command) {
+  local::OpenOptions open_options;
+  open_options.create = options.create;
+  // Reading needs only the permission to read.
+  open_options.read_only = !command.writes && !options.create;
+  auto store = local::open(options.store, open_options);
+  if (!store && store.error().code() == ErrorCode::kStoreNotFound) {
+    return fail(
+        ErrorCode::kStoreNotFound,
+        store.error().message() + " (to make a store there, give --create here or to gridmount)");
+  }
+  return store;
+}
+
+// A new store gets its bucket at once, as one that gridmount made has.
+Status prepare_bucket(const gridfs::Bucket& bucket) {
+  GM_ASSIGN(auto transaction, bucket.store().begin());
+  GM_TRY(bucket.ensure_indexes(*transaction));
+  return transaction->commit();
+}
+
+Status run(const Options& options, const Log& log, const Command& command) {
+  engine::Namespace chunks{options.database, options.prefix + ".chunks"};
+  GM_TRY(engine::check_namespace(chunks));
+  if (command.writes) GM_TRY(options.write_concern.check_for_one_member());
+
+  GM_ASSIGN(auto store, open_store(options, command));
+  log.line(Log::kAlways, "connected to: " + options.store.string());
+  log.line(Log::kInfo, "handling gridfiles '" + std::string(command.name) + "' command...");
+  gridfs::BucketOptions bucket_options;
+  bucket_options.name = options.prefix;
+  gridfs::Bucket bucket(*store, store->database(options.database), bucket_options);
+  if (options.create) GM_TRY(prepare_bucket(bucket));
+  CommandContext context{options, log, bucket, std::span(options.positionals).subspan(1)};
+  Status done = command.run(context);
+  // What was done before an error stays, as durable as the rest.
+  if (!store->read_only()) {
+    Status durable = store->make_durable();
+    if (done && !durable) return durable;
+  }
+  return done;
+}
+
+int main_with(const std::vector<std::string>& arguments) {
+  Log log;
+  auto options = parse_options(arguments);
+  if (!options) {
+    if (options.error().message() == kInvalidVerbosity) {
+      log.line(Log::kAlways, options.error().message());
+      return kInvalidVerbosityStatus;
+    }
+    return wrong_usage(log, "error parsing command line options: " + options.error().message());
+  }
+  log.set_verbosity(options->quiet ? -1 : options->verbosity);
+  log.line(Log::kInfo, "using write concern: " + options->write_concern.text());
+  if (options->help) {
+    fputs(help_text().c_str(), stdout);
+    return kOk;
+  }
+  if (options->version) {
+    fputs(("gridfiles version: " + std::string(kVersion) + "\n").c_str(), stdout);
+    return kOk;
+  }
+
+  auto command = find_command(options->positionals);
+  if (!command) return wrong_usage(log, command.error().message());
+  if (options->prefix.empty()) return wrong_usage(log, "--prefix cannot be blank");
+  if (options->store.empty()) {
+    return wrong_usage(log, "no store specified: name its folder with --store");
+  }
+
+  Interruption::install();
+  if (Status done = run(*options, log, **command); !done) {
+    bool interrupted = done.error().code() == ErrorCode::kInterrupted;
+    log.line(Log::kAlways,
+             interrupted ? done.error().message() : "Failed: " + done.error().message());
+    return kFailure;
+  }
+  return kOk;
+}
+
+}  // namespace
+
+}  // namespace gridmount::tools
+
+int main(int argc, char** argv) {
+  return gridmount::tools::main_with({argv + 1, argv + argc});
+}

@@ -1,0 +1,208 @@
+#include "tools/gridfiles/options.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "tools/gridfiles/argument_parser.h"
+#include "tools/gridfiles/command.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+using Argument = OptionDefinition::Argument;
+using Apply = Status (*)(Options& options, const std::string& value);
+
+constexpr Argument kNone = Argument::kNone;
+constexpr Argument kRequired = Argument::kRequired;
+
+// An option and what it does. Without `apply` it belongs to a connection and is refused.
+struct Entry {
+  std::string_view group;
+  OptionDefinition definition;
+  Apply apply = nullptr;
+};
+
+// The numbers and letters that mongofiles accepts behind -v and --verbose=: "", "3", "vv", "vv=3".
+Status add_verbosity(Options& options, const std::string& value) {
+  std::string_view rest = value;
+  size_t letters = std::min(rest.find_first_not_of('v'), rest.size());
+  rest.remove_prefix(letters);
+  if (rest.empty()) {
+    options.verbosity += static_cast<int>(letters) + 1;
+    return {};
+  }
+  bool replaces = letters > 0;
+  if (replaces) {
+    if (rest.size() != 2 || rest[0] != '=') {
+      return fail(ErrorCode::kBadValue, std::string(kInvalidVerbosity));
+    }
+    rest.remove_prefix(1);
+  }
+  int level = 0;
+  auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), level);
+  if (problem != std::errc() || end != rest.data() + rest.size()) {
+    return fail(ErrorCode::kBadValue, std::string(kInvalidVerbosity));
+  }
+  options.verbosity = replaces ? level : options.verbosity + level;
+  return {};
+}
+
+// A captureless setter of a member, for the table.
+template <auto Member>
+Status set(Options& options, const std::string& value) {
+  options.*Member = value;
+  return {};
+}
+template <auto Member>
+Status enable(Options& options, const std::string&) {
+  options.*Member = true;
+  return {};
+}
+
+// In the order of --help.
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> kEntries = {
+      {"general", {0, "help", kNone, "", "print usage"}, enable<&Options::help>},
+      {"general",
+       {0, "version", kNone, "", "print the tool version and exit"},
+       enable<&Options::version>},
+      {"verbosity",
+       {'v', "verbose", Argument::kOptional, "<level>",
+        "more detailed log output (-vv and -vvv for more, or a number, e.g. --verbose=N)"},
+       add_verbosity},
+      {"verbosity", {0, "quiet", kNone, "", "hide all log output"}, enable<&Options::quiet>},
+      {"store", {0, "store", kRequired, "<folder>", "the store to use"}, set<&Options::store>},
+      {"store",
+       {0, "create", kNone, "", "make the store if there is none"},
+       enable<&Options::create>},
+      {"storage",
+       {'d', "db", kRequired, "<database-name>", "database to use (default: test)"},
+       set<&Options::database>},
+      {"storage",
+       {'l', "local", kRequired, "<filename>", "local filename for put|get (- is stdin|stdout)"},
+       set<&Options::local>},
+      {"storage",
+       {'t', "type", kRequired, "<content-type>", "content/MIME type for put (optional)"},
+       set<&Options::content_type>},
+      {"storage",
+       {'r', "replace", kNone, "", "remove other files with same name after put"},
+       enable<&Options::replace>},
+      {"storage",
+       {0, "overwriteLocal", kNone, "", "make get overwrite local files"},
+       enable<&Options::overwrite_local>},
+      {"storage",
+       {0, "allowUnsafeTraversal", kNone, "",
+        "allow get_id, get_regex and delete_id for names outside the current folder"},
+       enable<&Options::allow_unsafe_traversal>},
+      {"storage",
+       {0, "prefix", kRequired, "<prefix>", "GridFS prefix to use (default: fs)"},
+       set<&Options::prefix>},
+      {"storage",
+       {0, "writeConcern", kRequired, "<write-concern>",
+        "write concern options e.g. --writeConcern '{w: 1, j: true}': with j each file is safe "
+        "from power loss before the next is begun"},
+       set<&Options::write_concern_text>},
+      {"storage",
+       {0, "regexOptions", kRequired, "<regex-options>", "regex options used for get_regex"},
+       set<&Options::regex_options>},
+      {"connection", {0, "config", kRequired, "", ""}},
+      {"connection", {0, "uri", kRequired, "", ""}},
+      {"connection", {'h', "host", kRequired, "", ""}},
+      {"connection", {0, "port", kRequired, "", ""}},
+      {"connection", {0, "dialTimeout", kRequired, "", ""}},
+      {"connection", {0, "socketTimeout", kRequired, "", ""}},
+      {"connection", {0, "TCPKeepAliveSeconds", kRequired, "", ""}},
+      {"connection", {0, "serverSelectionTimeout", kRequired, "", ""}},
+      {"connection", {0, "compressors", kRequired, "", ""}},
+      {"connection", {0, "ssl", kNone, "", ""}},
+      {"connection", {0, "sslCAFile", kRequired, "", ""}},
+      {"connection", {0, "sslPEMKeyFile", kRequired, "", ""}},
+      {"connection", {0, "sslPEMKeyPassword", kRequired, "", ""}},
+      {"connection", {0, "sslCRLFile", kRequired, "", ""}},
+      {"connection", {0, "sslAllowInvalidCertificates", kNone, "", ""}},
+      {"connection", {0, "sslAllowInvalidHostnames", kNone, "", ""}},
+      {"connection", {0, "sslFIPSMode", kNone, "", ""}},
+      {"connection", {0, "tlsInsecure", kNone, "", ""}},
+      {"connection", {'u', "username", kRequired, "", ""}},
+      {"connection", {'p', "password", kRequired, "", ""}},
+      {"connection", {0, "authenticationDatabase", kRequired, "", ""}},
+      {"connection", {0, "authenticationMechanism", kRequired, "", ""}},
+      {"connection", {0, "awsSessionToken", kRequired, "", ""}},
+      {"connection", {0, "gssapiServiceName", kRequired, "", ""}},
+      {"connection", {0, "gssapiHostName", kRequired, "", ""}},
+      {"connection", {0, "readPreference", kRequired, "", ""}},
+  };
+  return kEntries;
+}
+
+// A connection string is given by its form alone.
+bool is_connection_string(std::string_view text) {
+  return text.starts_with("mongodb://") || text.starts_with("mongodb+srv://");
+}
+
+auto no_servers_yet(std::string_view what) {
+  return fail(ErrorCode::kFailedToParse,
+              std::string(what) +
+                  " concerns a connection to a server, which is not supported yet: gridfiles works "
+                  "on the store named by --store");
+}
+
+}  // namespace
+
+Result<Options> parse_options(std::span<const std::string> arguments) {
+  std::vector<OptionDefinition> definitions;
+  for (const Entry& entry : entries()) definitions.push_back(entry.definition);
+  GM_ASSIGN(GivenArguments given, parse_arguments(definitions, arguments));
+
+  Options options;
+  for (const GivenOption& option : given.options) {
+    const Entry& entry = entries()[static_cast<size_t>(option.definition - definitions.data())];
+    if (entry.apply == nullptr) {
+      return no_servers_yet("--" + std::string(entry.definition.long_name));
+    }
+    GM_TRY(entry.apply(options, option.value));
+  }
+  for (std::string& positional : given.positionals) {
+    if (is_connection_string(positional)) return no_servers_yet("a connection string");
+    if (!positional.empty()) options.positionals.push_back(std::move(positional));
+  }
+  auto concern = WriteConcern::parse(options.write_concern_text);
+  if (!concern)
+    return fail(std::move(concern).error().with_context("error parsing --writeConcern"));
+  options.write_concern = std::move(concern).value();
+  return options;
+}
+
+std::string help_text() {
+  std::string text =
+      "Usage:\n"
+      "  gridfiles --store <folder> <options> <command> <filename or _id>\n"
+      "\n"
+      "Manipulate gridfs files using the command line, as mongofiles does, in a store of "
+      "gridmount's.\n"
+      "\n"
+      "Possible commands include:\n";
+  for (const Command& command : commands()) {
+    std::string name(command.name);
+    name.resize(10, ' ');
+    text += "\t" + name + "- " + std::string(command.description) + "\n";
+  }
+  constexpr size_t kDescriptionColumn = 46;
+  std::string_view group;
+  for (const Entry& entry : entries()) {
+    if (entry.apply == nullptr) continue;
+    if (entry.group != group) text += "\n" + std::string(entry.group) + " options:\n";
+    group = entry.group;
+    const OptionDefinition& definition = entry.definition;
+    std::string line = definition.short_name != 0 ? "  " : "      ";
+    line += definition.display_name();
+    if (definition.argument != Argument::kNone) line += "=" + std::string(definition.value_name);
+    line.resize(std::max(line.size() + 1, kDescriptionColumn), ' ');
+    text += line + std::string(definition.description) + "\n";
+  }
+  return text;
+}
+
+}  // namespace gridmount::tools

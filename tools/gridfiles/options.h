@@ -1,0 +1,50 @@
+// What a command line of gridfiles asks for.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/error.h"
+#include "tools/gridfiles/write_concern.h"
+
+namespace gridmount::tools {
+
+struct Options {
+  bool help = false;
+  bool version = false;
+
+  std::filesystem::path store;  // empty: not given
+  bool create = false;          // make the store if there is none
+
+  std::string database = "test";
+  std::string prefix = "fs";     // the bucket
+  std::string local;             // empty: the name in GridFS; "-": stdin or stdout
+  std::string content_type;      // empty: none
+  bool replace = false;          // put: the older files of the name go
+  std::string regex_options;     // of get_regex
+  bool overwrite_local = false;  // get: an existing local file is replaced
+  bool allow_unsafe_traversal = false;
+  std::string write_concern_text;
+  WriteConcern write_concern;  // what that text says
+
+  int verbosity = 0;
+  bool quiet = false;
+
+  std::vector<std::string> positionals;  // the command and its arguments, empty ones left out
+};
+
+// FailedToParse with the text that follows "error parsing command line options: ". What concerns a
+// connection to a server is refused, not ignored.
+Result<Options> parse_options(std::span<const std::string> arguments);
+
+// A verbosity that is no number (-v=x) is an error of its own in mongofiles: kBadValue from
+// parse_options(), this message, this exit status.
+inline constexpr std::string_view kInvalidVerbosity = "Invalid verbosity value given";
+inline constexpr int kInvalidVerbosityStatus = 255;
+
+// For --help; ends in a newline.
+std::string help_text();
+
+}  // namespace gridmount::tools
