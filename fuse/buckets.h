@@ -1,0 +1,95 @@
+// The buckets of the mounted database, each opened as a Volume when it is first used and kept.
+//
+// Which buckets exist is the store's to say: names() and find() ask it, so a bucket that a driver
+// makes shows up. Making, dropping and renaming a bucket are calls of the mount's root folder.
+//
+// Thread-safety: find(), names() and MountedBucket are thread-safe. create(), remove(), rename()
+// and close() must not run beside any other use of the buckets; FileSystem's tree lock sees to it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/store.h"
+#include "engine/thread_safety.h"
+#include "gridfs/volume.h"
+
+namespace gridmount::fuse {
+
+struct BucketSettings {
+  std::string database;
+  gridfs::BucketOptions bucket;  // its name is not used
+  gridfs::VolumeOptions volume;
+  gridfs::FileTableOptions files;
+};
+
+// The node number of a bucket's root below a root of buckets, the same in every mount.
+uint64_t bucket_number(std::string_view shown_name);
+
+class Buckets;
+
+// One bucket as the mount knows it. Stays the same object when the bucket is renamed.
+class MountedBucket {
+ public:
+  MountedBucket(Buckets& buckets, std::string name) : buckets_(buckets), name_(std::move(name)) {}
+
+  // The bucket's tree, opened on the first call.
+  Result<std::shared_ptr<gridfs::Volume>> volume();
+
+  // Open files and listings. While there are any, the bucket is not dropped or renamed.
+  std::atomic<int64_t>& handles() { return handles_; }
+
+ private:
+  friend class Buckets;
+
+  Buckets& buckets_;
+  std::atomic<int64_t> handles_{0};
+  Mutex mutex_;
+  std::string name_ GM_GUARDED_BY(mutex_);
+  std::shared_ptr<gridfs::Volume> volume_ GM_GUARDED_BY(mutex_);
+};
+
+class Buckets {
+ public:
+  // `store` must outlive this object.
+  Buckets(engine::Store& store, BucketSettings settings);
+
+  const BucketSettings& settings() const { return settings_; }
+  engine::Store& store() const { return store_; }
+
+  // In order.
+  Result<std::vector<std::string>> names() const;
+  // NoSuchEntry if the store has no such bucket.
+  Result<std::shared_ptr<MountedBucket>> find(std::string_view name);
+
+  // InvalidNamespace for a name no bucket can have, EntryExists.
+  Result<std::shared_ptr<MountedBucket>> create(std::string_view name);
+  // BucketNotEmpty; kBusy while files of it are open.
+  Status remove(std::string_view name);
+  // EntryExists if `to` is taken, kBusy while files are open, InvalidNamespace.
+  Status rename(std::string_view from, std::string_view to);
+
+  // Commits and closes every volume. The first error.
+  Status close();
+
+ private:
+  friend class MountedBucket;
+
+  Result<std::shared_ptr<gridfs::Volume>> open_volume(const std::string& name);
+  Result<bool> exists(std::string_view name) const;
+  Status check_name(std::string_view name) const;
+  // Closes the volume if it is open, so that nothing works on the bucket.
+  Status retire(MountedBucket& bucket);
+
+  engine::Store& store_;
+  const BucketSettings settings_;
+  std::shared_ptr<engine::Database> database_;
+  Mutex mutex_;  // taken before a MountedBucket's
+  std::unordered_map<std::string, std::shared_ptr<MountedBucket>> open_ GM_GUARDED_BY(mutex_);
+};
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,154 @@
+// The mounted tree: what each call of the kernel does, over the buckets' Volumes, free of libfuse.
+//
+// The root lists the buckets, or is one bucket. mkdir, rmdir and rename in a root of buckets make,
+// drop and rename buckets; anything else there is refused with kNotPermitted, because a GridFS file
+// belongs to a bucket and no document describes the root.
+//
+// Locks, in this order:
+//  1. tree lock: shared by every call that uses a path or a bucket, exclusive for those that change
+//     the path of folders (renaming one) or retire a bucket. It is held over the store's work on
+//     purpose: between making a path from the table and using it, the path must not change.
+//  2. OpenDirectory::mutex()
+//  3. Buckets' and a MountedBucket's
+//  4. InodeTable's, the handles': leaves.
+// Reading and writing open files takes none of them.
+//
+// Thread-safety: thread-safe. Every operation but forget may fail with the error of a lower layer
+// or one of errno.h.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "engine/thread_safety.h"
+#include "fuse/buckets.h"
+#include "fuse/inode_table.h"
+#include "fuse/open_directory.h"
+
+namespace gridmount::fuse {
+
+// What the kernel is told about a node, and for how long it need not ask again. This process is the
+// only writer, and the kernel itself drops what its own calls change, so that is practically for
+// ever; except in a root of buckets, which others may extend.
+inline constexpr double kCacheForever = 365.0 * 86400;
+inline constexpr double kCacheBriefly = 1;
+
+struct Entry {
+  uint64_t number = 0;
+  gridfs::Attributes attributes;
+  double cache_seconds = 0;
+};
+
+// An open file, owned by the FileSystem until release().
+struct OpenFile {
+  ~OpenFile();
+
+  uint64_t number = 0;
+  std::shared_ptr<MountedBucket> bucket;
+  std::shared_ptr<gridfs::Volume> volume;  // outlives the file
+  std::shared_ptr<gridfs::File> file;
+};
+
+class FileSystem {
+ public:
+  // `root_bucket` is shown at the root; null: the root lists the buckets. `buckets` must outlive
+  // this object.
+  FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket);
+  ~FileSystem();
+
+  // --- Names. An Entry returned counts as one lookup, which forget() takes back.
+  Result<Entry> lookup(uint64_t parent, std::string_view name);
+  // How long the kernel may remember that a name is not there.
+  double absence_seconds(uint64_t parent) const;
+  void forget(uint64_t number, uint64_t lookups) { table_.forget(number, lookups); }
+  Result<Entry> make_directory(uint64_t parent, std::string_view name, uint32_t mode,
+                               gridfs::Owner owner);
+  Result<Entry> make_file(uint64_t parent, std::string_view name, uint32_t mode,
+                          gridfs::Owner owner);
+  Result<Entry> make_symlink(uint64_t parent, std::string_view name, std::string_view target,
+                             gridfs::Owner owner);
+  Status unlink(uint64_t parent, std::string_view name);
+  Status remove_directory(uint64_t parent, std::string_view name);
+  Status rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
+                std::string_view to_name, gridfs::RenameMode mode);
+
+  // --- Attributes. `file` is the handle the call came with, or null. No lookup is counted.
+  Result<Entry> attributes(uint64_t number, const OpenFile* file);
+  Result<Entry> set_attributes(uint64_t number, const OpenFile* file,
+                               const gridfs::AttributeChanges& changes);
+  Result<std::string> read_link(uint64_t number);
+
+  // --- Files. `flags` are open(2)'s.
+  Result<OpenFile*> open(uint64_t number, int flags);
+  // With O_EXCL an existing file is EntryExists, else it is opened.
+  Result<std::pair<Entry, OpenFile*>> create(uint64_t parent, std::string_view name, uint32_t mode,
+                                             int flags, gridfs::Owner owner);
+  void release(OpenFile* file);
+
+  // --- Folders.
+  Result<OpenDirectory*> open_directory(uint64_t number);
+  void release(OpenDirectory* directory);
+  // What the lister does with an entry. `number` is the entry's as stat would show it.
+  class Lister {
+   public:
+    virtual ~Lister() = default;
+    // Whether an entry of that name fits; if not, the listing ends there for now.
+    virtual bool fits(std::string_view name) = 0;
+    // The entry, which fits. `entry` is null where the kernel shall learn no more than the number
+    // and type; otherwise it counts as a lookup.
+    virtual void add(const ListedEntry& listed, uint64_t number, uint32_t type,
+                     const Entry* entry) = 0;
+  };
+  // From `offset` on until the lister has no room or the folder ends. With `lookup_each`, entries
+  // come as Entry. An error after the first entry ends the listing there; the next call meets it.
+  Status read_directory(OpenDirectory& directory, uint64_t offset, bool lookup_each,
+                        Lister& lister);
+
+  // --- The whole.
+  Result<engine::StoreStats> stats();
+  Status make_durable();
+  // Lets go of all handles, commits and closes all buckets, and makes everything durable. The first
+  // error. Nothing else may be called afterwards.
+  Status close();
+
+ private:
+  struct Folder {
+    ResolvedNode node;
+    std::shared_ptr<gridfs::Volume> volume;
+  };
+
+  Result<ResolvedNode> resolve(uint64_t number) const;
+  // A folder of a bucket that still has a path. kNotPermitted for a root of buckets.
+  Result<Folder> folder(uint64_t number, std::string_view purpose) const;
+
+  Result<Entry> bucket_entry(std::string_view name, const std::shared_ptr<MountedBucket>& bucket);
+  // Counts the lookup.
+  Result<Entry> entry_of(const ResolvedNode& parent, std::string_view name,
+                         const gridfs::Node& node);
+  Result<Entry> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
+  Result<OpenFile*> open_file(uint64_t number, const std::shared_ptr<MountedBucket>& bucket,
+                              const std::shared_ptr<gridfs::Volume>& volume, bson::ValueView id,
+                              int flags);
+
+  Status rename_bucket(std::string_view from, std::string_view to, gridfs::RenameMode mode)
+      GM_REQUIRES(tree_mutex_);
+  Status rename_folder(const Folder& from, std::string_view from_name, const Folder& to,
+                       std::string_view to_name, gridfs::RenameMode mode) GM_REQUIRES(tree_mutex_);
+  Result<std::vector<std::string>> shown_bucket_names() const;
+  void touch_mount_root();
+
+  Buckets& buckets_;
+  SharedMutex tree_mutex_;
+  InodeTable table_;
+
+  mutable Mutex handles_mutex_;
+  std::unordered_set<OpenFile*> open_files_ GM_GUARDED_BY(handles_mutex_);
+  std::unordered_set<OpenDirectory*> open_directories_ GM_GUARDED_BY(handles_mutex_);
+  timespec mount_root_changed_ GM_GUARDED_BY(handles_mutex_);
+};
+
+}  // namespace gridmount::fuse

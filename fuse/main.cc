@@ -1,0 +1,183 @@
+// gridmount: mounts a store.
+#include <malloc.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "engine/local/environment.h"
+#include "engine/local/local_store.h"
+#include "fuse/buckets.h"
+#include "fuse/daemonize.h"
+#include "fuse/errno.h"
+#include "fuse/exit_status.h"
+#include "fuse/file_system.h"
+#include "fuse/log.h"
+#include "fuse/mount_point.h"
+#include "fuse/options.h"
+#include "fuse/session.h"
+#include "fuse/stop_signals.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+// umount(8) returns before the daemon has closed the store, so mounting again right away finds it
+// locked for a moment.
+constexpr std::chrono::milliseconds kLockPatience{3000};
+constexpr std::chrono::milliseconds kLockPause{25};
+
+int status_number(ExitStatus status) {
+  return static_cast<int>(status);
+}
+
+Result<std::unique_ptr<engine::Store>> open_store(const Options& options) {
+  local::OpenOptions how;
+  how.create = options.create;
+  how.read_only = options.read_only;
+  how.checkpoint_interval = options.checkpoint_interval;
+  const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
+  while (true) {
+    auto store = local::open(options.store, how);
+    if (store || store.error().code() != ErrorCode::kStoreLocked ||
+        std::chrono::steady_clock::now() >= deadline) {
+      return store;
+    }
+    std::this_thread::sleep_for(kLockPause);
+  }
+}
+
+BucketSettings bucket_settings(const Options& options) {
+  BucketSettings settings;
+  settings.database = options.database;
+  settings.bucket.chunk_bytes = options.chunk_bytes;
+  settings.bucket.md5 = options.md5;
+  settings.volume.default_owner = {.uid = options.uid.value_or(getuid()),
+                                   .gid = options.gid.value_or(getgid())};
+  settings.volume.umask = options.umask;
+  settings.volume.read_only = options.read_only;
+  settings.files.dirty_bytes_max = options.dirty_bytes;
+  settings.files.md5 = options.md5;
+  return settings;
+}
+
+// A new store gets its first bucket. A store without anything in it is one whose making was
+// interrupted.
+Status create_first_bucket(engine::Store& store, Buckets& buckets, const Options& options) {
+  GM_ASSIGN(auto snapshot, store.snapshot());
+  GM_ASSIGN(std::vector<std::string> databases, store.databases(*snapshot));
+  if (!databases.empty()) return {};
+  snapshot.reset();
+  GM_ASSIGN(auto made, buckets.create(options.bucket.value_or("fs")));
+  (void)made;
+  return {};
+}
+
+Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets, const Options& options) {
+  if (!options.bucket) return std::shared_ptr<MountedBucket>();
+  GM_ASSIGN(auto bucket, buckets.find(*options.bucket));
+  // Opened now: what is wrong with it is said before the mount stands.
+  GM_ASSIGN(auto volume, bucket->volume());
+  (void)volume;
+  return bucket;
+}
+
+// Everything from the opened store to its end. Reports through `startup` until the mount answers.
+ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, Startup& startup) {
+  Buckets buckets(*store, bucket_settings(options));
+  if (options.create) {
+    if (auto made = create_first_bucket(*store, buckets, options); !made) {
+      return startup.failed(exit_status_of(made.error().code()), made.error().message());
+    }
+  }
+  auto root = root_bucket(buckets, options);
+  if (!root) return startup.failed(exit_status_of(root.error().code()), root.error().message());
+
+  FileSystem file_system(buckets, std::move(root).value());
+  SessionOptions session_options;
+  session_options.mount_point = options.mount_point;
+  session_options.source = options.store.string();
+  session_options.mount_options = options.mount_options;
+  session_options.mount_options.emplace_back(options.read_only ? "ro" : "rw");
+  auto session = Session::mount(file_system, session_options);
+  if (!session) {
+    const bool denied = session.error().code() == ErrorCode::kPermissionDenied;
+    return startup.failed(denied ? ExitStatus::kPermissionDenied : ExitStatus::kMountRefused,
+                          session.error().message());
+  }
+
+  Status served;
+  {
+    StopSignals signals([&] { (*session)->stop(); });
+    served = (*session)->run([&] {
+      spdlog::info("{} is mounted at {}", options.store.string(), options.mount_point.string());
+      startup.ready();
+    });
+  }
+  session->reset();
+
+  Status closed = file_system.close();
+  if (!closed) {
+    spdlog::error("closing {}: {}", options.store.string(), closed.error().message());
+    return ExitStatus::kCloseFailed;
+  }
+  if (!served) {
+    spdlog::error("{}", served.error().message());
+    return ExitStatus::kFailure;
+  }
+  spdlog::info("{} is unmounted", options.store.string());
+  return ExitStatus::kOk;
+}
+
+ExitStatus start(Options options) {
+  auto mount_point = check_mount_point(options.mount_point, options.store);
+  if (!mount_point) {
+    Startup user = Startup::in_foreground();
+    return user.failed(mount_point.error().status, mount_point.error().message);
+  }
+  options.mount_point = *std::move(mount_point);
+
+  Result<Startup> startup =
+      options.foreground ? Result<Startup>(Startup::in_foreground()) : Startup::in_background();
+  if (!startup) {
+    Startup user = Startup::in_foreground();
+    return user.failed(ExitStatus::kFailure, startup.error().message());
+  }
+  block_stop_signals();
+  if (auto log = set_up_log(options); !log) {
+    return startup->failed(ExitStatus::kUsage, log.error().message());
+  }
+  auto store = open_store(options);
+  if (!store) {
+    return startup->failed(exit_status_of(store.error().code()), store.error().message());
+  }
+  return serve(std::move(store).value(), options, *startup);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  auto line = parse_command_line(arguments);
+  if (!line) {
+    Startup user = Startup::in_foreground();
+    return status_number(
+        user.failed(ExitStatus::kUsage, line.error().message() + " (see gridmount --help)"));
+  }
+  if (line->text) {
+    fputs(line->text->c_str(), stdout);
+    return status_number(ExitStatus::kOk);
+  }
+  return status_number(start(std::move(line->options)));
+}
+
+}  // namespace
+
+}  // namespace gridmount::fuse
+
+int main(int argc, char** argv) {
+  // Each worker would else get an arena of its own, and each keeps what it once needed.
+  mallopt(M_ARENA_MAX, 2);
+  gridmount::local::tune_allocator();
+  return gridmount::fuse::run(std::vector<std::string>(argv + 1, argv + argc));
+}

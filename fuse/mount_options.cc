@@ -1,0 +1,121 @@
+#include "fuse/mount_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gridmount::fuse {
+
+namespace {
+
+// Handed on as they are: to the kernel's mount, or to libfuse and fusermount3.
+constexpr std::array<std::string_view, 17> kGenericFlags{
+    "suid",       "nosuid",        "dev",         "nodev",      "exec",        "noexec",
+    "async",      "sync",          "dirsync",     "atime",      "noatime",     "nodiratime",
+    "norelatime", "nostrictatime", "allow_other", "allow_root", "auto_unmount"};
+constexpr std::array<std::string_view, 4> kGenericValues{"context", "fscontext", "defcontext",
+                                                         "rootcontext"};
+// True anyway.
+constexpr std::array<std::string_view, 2> kAlwaysOn{"default_permissions", "defaults"};
+
+template <typename Names>
+bool contains(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts(1);
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == ',') {
+      parts.emplace_back();
+    } else {
+      if (list[i] == '\\' && i + 1 < list.size()) ++i;
+      parts.back() += list[i];
+    }
+  }
+  return parts;
+}
+
+Result<uint32_t> parse_number(std::string_view option, std::string_view text, int base,
+                              uint32_t max) {
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (error != std::errc() || end != text.data() + text.size() || number > max) {
+    return fail(ErrorCode::kBadValue, "-o " + std::string(option) + " wants " +
+                                          (base == 8 ? "an octal number up to 777" : "a number") +
+                                          ", not '" + std::string(text) + "'");
+  }
+  return number;
+}
+
+Status parse_one(std::string_view text, Options& options) {
+  const size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  const bool has_value = equals != std::string_view::npos;
+  const std::string_view value = has_value ? text.substr(equals + 1) : std::string_view();
+
+  if (has_value) {
+    // The greatest number is not an owner: it means "leave as it is" to chown(2).
+    constexpr uint32_t kMaxOwner = UINT32_MAX - 1;
+    if (name == "uid") {
+      GM_ASSIGN(options.uid, parse_number(name, value, 10, kMaxOwner));
+      return {};
+    }
+    if (name == "gid") {
+      GM_ASSIGN(options.gid, parse_number(name, value, 10, kMaxOwner));
+      return {};
+    }
+    if (name == "umask") {
+      GM_ASSIGN(options.umask, parse_number(name, value, 8, 0777));
+      return {};
+    }
+    if (name == "bucket") {
+      if (value.empty()) return fail(ErrorCode::kBadValue, "-o bucket= wants a name");
+      options.bucket = value;
+      return {};
+    }
+    if (contains(kGenericValues, name)) {
+      options.mount_options.emplace_back(text);
+      return {};
+    }
+  } else {
+    if (name == "ro" || name == "rw") {
+      options.read_only = name == "ro";
+      return {};
+    }
+    if (contains(kAlwaysOn, name)) return {};
+    if (contains(kGenericFlags, name)) {
+      options.mount_options.emplace_back(text);
+      return {};
+    }
+  }
+  return fail(ErrorCode::kBadValue, "unknown option -o " + std::string(text));
+}
+
+}  // namespace
+
+Status parse_mount_options(std::string_view list, Options& options) {
+  for (const std::string& part : split(list)) {
+    if (!part.empty()) GM_TRY(parse_one(part, options));
+  }
+  return {};
+}
+
+std::string_view mount_options_help() {
+  return R"(Options of -o, separated by commas:
+  bucket=NAME       show this bucket at the root instead of all buckets as folders
+  uid=N, gid=N      owner of files that say nothing about it (default: who mounts)
+  umask=OCTAL       bits their modes lack (default 022)
+  ro, rw            read-only or not
+  allow_other       for all users (others than root need user_allow_other in /etc/fuse.conf)
+  allow_root, auto_unmount, suid, nosuid, dev, nodev, exec, noexec, async, sync, dirsync,
+  atime, noatime, nodiratime, norelatime, nostrictatime, context= and its kin
+                    as in mount(8) and fuse(8)
+Permissions are always checked by the kernel (default_permissions).
+)";
+}
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,24 @@
+// Whether a folder can be mounted on: checked before the store is touched.
+#pragma once
+
+#include <filesystem>
+
+#include "engine/error.h"
+#include "fuse/exit_status.h"
+
+namespace gridmount::fuse {
+
+// A failure of the start with the exit status it ends in.
+struct StartFailure {
+  ExitStatus status = ExitStatus::kFailure;
+  std::string message;
+};
+
+// The mount point without symbolic links and "..", as the kernel lists it. Refused are: what is
+// missing or no folder, what another gridmount is mounted on, the remains of a mount whose daemon
+// was killed, and a folder that would hide the store or lie within it. A folder with something in
+// it is accepted, as fuse3 does; the mount hides that.
+tl::expected<std::filesystem::path, StartFailure> check_mount_point(
+    const std::filesystem::path& mount_point, const std::filesystem::path& store);
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,123 @@
+#include "fuse/options.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <set>
+
+#include "fuse/exit_status.h"
+#include "fuse/mount_options.h"
+#include "gridfs/file.h"
+#include "gridfs/files_document.h"
+#include "gridfs/path.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+constexpr uint64_t kMinDirtyBytes = 1024 * 1024;
+constexpr uint64_t kMaxDirtyBytes = uint64_t{64} << 30;
+constexpr double kMinCheckpointSeconds = 0.01;
+constexpr double kMaxCheckpointSeconds = 3600;
+
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (c == '\n') c = ' ';
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
+  CommandLine line;
+  Options& options = line.options;
+  const gridfs::FileTableOptions file_defaults;
+  uint64_t chunk_bytes = gridfs::kDefaultChunkBytes;
+  uint64_t dirty_bytes = file_defaults.dirty_bytes_max;
+  double checkpoint_seconds = 1;
+  bool no_md5 = false;
+  std::string store;
+  std::string mount_point;
+  std::string log_file;
+  std::vector<std::string> lists;
+
+  CLI::App app(
+      "Mounts the GridFS buckets of a store as a file system. Returns when the mount answers; "
+      "fusermount3 -u MOUNTPOINT ends it.",
+      "gridmount");
+  app.set_version_flag("-V,--version", std::string("gridmount ") + GRIDMOUNT_VERSION);
+  app.add_option("STORE", store, "folder of the store")->required();
+  app.add_option("MOUNTPOINT", mount_point, "folder to mount at")->required();
+  app.add_flag("-f,--foreground", options.foreground, "stay in the foreground, log to stderr");
+  app.add_option("-o", lists, "mount options, see below")
+      ->type_name("LIST")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_flag("--create", options.create, "make the store if there is none, with the bucket 'fs'");
+  app.add_option("--db", options.database, "database of the store")->capture_default_str();
+  app.add_option("--chunk-size", chunk_bytes, "bytes per chunk of new files, e.g. 255K")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+  app.add_flag("--no-md5", no_md5, "do not keep md5 digests of files");
+  app.add_option("--dirty-bytes", dirty_bytes, "memory for data not yet committed, e.g. 64M")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+  app.add_option("--checkpoint-interval", checkpoint_seconds,
+                 "seconds of work that power loss may cost")
+      ->capture_default_str();
+  app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
+      ->check(
+          CLI::IsMember(std::set<std::string>{"trace", "debug", "info", "warning", "error", "off"}))
+      ->default_str("info");
+  app.add_option("--log-file", log_file, "log to this file instead of syslog or stderr");
+  app.footer(std::string(mount_options_help()) + "\nExit status:\n" + exit_status_table());
+
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    line.text = app.help();
+    return line;
+  } catch (const CLI::CallForVersion&) {
+    line.text = std::string("gridmount ") + GRIDMOUNT_VERSION + "\n";
+    return line;
+  } catch (const CLI::ParseError& error) {
+    return fail(ErrorCode::kBadValue, one_line(error.what()));
+  }
+
+  if (chunk_bytes < 1 || chunk_bytes > static_cast<uint64_t>(gridfs::kMaxChunkBytes)) {
+    return fail(ErrorCode::kBadValue, "--chunk-size must be from 1 to " +
+                                          std::to_string(gridfs::kMaxChunkBytes) + " bytes");
+  }
+  if (dirty_bytes < kMinDirtyBytes || dirty_bytes > kMaxDirtyBytes) {
+    return fail(ErrorCode::kBadValue, "--dirty-bytes must be from 1M to 64G");
+  }
+  // Written so that "nan" is refused, too.
+  if (!(checkpoint_seconds >= kMinCheckpointSeconds &&
+        checkpoint_seconds <= kMaxCheckpointSeconds)) {
+    return fail(ErrorCode::kBadValue, "--checkpoint-interval must be from 0.01 to 3600 seconds");
+  }
+  for (const std::string& list : lists) GM_TRY(parse_mount_options(list, options));
+  if (options.create && options.read_only) {
+    return fail(ErrorCode::kBadValue, "--create and -o ro exclude each other");
+  }
+  if (options.log_level.empty()) options.log_level = "info";
+
+  options.chunk_bytes = static_cast<int32_t>(chunk_bytes);
+  options.dirty_bytes = dirty_bytes;
+  options.checkpoint_interval = std::chrono::milliseconds(std::llround(checkpoint_seconds * 1000));
+  options.md5 = !no_md5;
+  // The daemon leaves the working folder.
+  std::error_code error;
+  options.store = std::filesystem::absolute(store, error).lexically_normal();
+  if (!error)
+    options.mount_point = std::filesystem::absolute(mount_point, error).lexically_normal();
+  if (!error && !log_file.empty()) options.log_file = std::filesystem::absolute(log_file, error);
+  if (error) {
+    return fail(ErrorCode::kBadValue, "the current folder is not readable: " + error.message());
+  }
+  return line;
+}
+
+}  // namespace gridmount::fuse

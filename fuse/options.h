@@ -1,0 +1,51 @@
+// gridmount's command line.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/error.h"
+
+namespace gridmount::fuse {
+
+struct Options {
+  std::filesystem::path store;        // absolute
+  std::filesystem::path mount_point;  // absolute
+  std::string database = "test";
+  std::optional<std::string> bucket;  // shown at the root; none: the root lists the buckets
+
+  bool foreground = false;
+  bool create = false;
+  bool read_only = false;
+
+  int32_t chunk_bytes = 0;
+  bool md5 = true;
+  uint64_t dirty_bytes = 0;
+  std::chrono::milliseconds checkpoint_interval{0};
+
+  // For files that say nothing about themselves.
+  std::optional<uint32_t> uid;
+  std::optional<uint32_t> gid;
+  uint32_t umask = 022;
+
+  std::string log_level;
+  std::optional<std::filesystem::path> log_file;
+
+  // Those of -o that the kernel or libfuse see to: "ro", "allow_other", "nosuid", ...
+  std::vector<std::string> mount_options;
+};
+
+struct CommandLine {
+  Options options;
+  // Of --help or --version: to be printed instead of mounting.
+  std::optional<std::string> text;
+};
+
+// `arguments` without the program's name. BadValue with one line that names the option.
+Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace gridmount::fuse

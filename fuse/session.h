@@ -1,0 +1,44 @@
+// A FileSystem mounted: from mount(2) to the unmount.
+//
+// The kernel writes back: it collects writes in its page cache, owns size and mtime of a file while
+// it has it cached, and hands data over on close, fsync, memory pressure and after some seconds. So
+// before the mount ends on a signal, stop() has the kernel hand over what it still holds.
+//
+// Thread-safety: run() by one thread; stop() by another, any time after mount().
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fuse/file_system.h"
+
+namespace gridmount::fuse {
+
+struct SessionOptions {
+  std::filesystem::path mount_point;       // absolute
+  std::string source;                      // what mount(8) lists as the device
+  std::vector<std::string> mount_options;  // "ro", "allow_other", "nosuid", ..., as libfuse takes
+};
+
+class Session {
+ public:
+  // The mount point is checked before (mount_point.h). An error is what libfuse or the kernel said.
+  // `file_system` must outlive the session.
+  static Result<std::unique_ptr<Session>> mount(FileSystem& file_system,
+                                                const SessionOptions& options);
+  virtual ~Session() = default;  // unmounts if that has not happened
+
+  // Serves until the file system is unmounted by whomever. `on_ready` is called once, from another
+  // thread, when the mount answers. SIGTERM, SIGINT, SIGHUP and SIGUSR1 must be blocked in the
+  // calling thread; SIGUSR1 is used to wake it.
+  virtual Status run(std::function<void()> on_ready) = 0;
+
+  // Has the kernel write back what it holds, detaches the mount and ends run(). Files still open
+  // then are served a moment longer and cut off. Returns when run() is about to.
+  virtual void stop() = 0;
+};
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,57 @@
+// The door to libfuse's callbacks: the table of operations and what they share. Only
+// trampoline*.cc include this file and libfuse.
+#pragma once
+
+#define FUSE_USE_VERSION 312  // 3.12 is the first with a limit on threads in the loop's options
+#include <fuse_lowlevel.h>
+
+#include <atomic>
+#include <new>
+
+#include "fuse/errno.h"
+#include "fuse/file_system.h"
+
+namespace gridmount::fuse {
+
+// libfuse's user data of a session.
+struct TrampolineContext {
+  FileSystem& file_system;
+  // Writes begun and ended, by which stop() sees that the kernel has handed over everything.
+  std::atomic<uint64_t> writes_begun{0};
+  std::atomic<uint64_t> writes_ended{0};
+};
+
+const fuse_lowlevel_ops& trampoline_operations();
+
+// The handlers that answer with listings are in trampoline_directory.cc.
+void handle_readdir(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+                    fuse_file_info* info);
+void handle_readdirplus(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+                        fuse_file_info* info);
+
+inline TrampolineContext& context_of(fuse_req_t request) {
+  return *static_cast<TrampolineContext*>(fuse_req_userdata(request));
+}
+inline FileSystem& file_system_of(fuse_req_t request) {
+  return context_of(request).file_system;
+}
+
+// Replies with the error's errno and logs it if it is not an ordinary one. `name` may be null.
+void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+                 const Error& error);
+
+// Runs a handler's body; memory that is not to be had becomes ENOMEM instead of the end of the
+// mount.
+template <typename Body>
+void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, Body body) {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    reply_error(request, operation, number, nullptr, Error(kOutOfMemory, "no memory"));
+  }
+}
+
+struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes);
+fuse_entry_param entry_param_of(const Entry& entry);
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,257 @@
+// Session on libfuse: mounting, the loop, stopping.
+#include <fcntl.h>
+#include <fuse_log.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <spdlog/spdlog.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <thread>
+
+#include "engine/thread_safety.h"
+#include "fuse/session.h"
+#include "fuse/trampoline.h"
+
+extern char** environ;
+
+namespace gridmount::fuse {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// As many as share one commit when everybody writes; more only wait for the processors.
+constexpr unsigned kMaxThreads = 16;
+constexpr unsigned kMaxIdleThreads = 16;
+constexpr unsigned kReadAheadKib = 1024;
+
+// How long stop() waits for the kernel to hand over its dirty pages, for no write to come before it
+// believes that there are none left, and for open files to be closed after the mount was detached.
+constexpr milliseconds kWriteBackPatience{60'000};
+constexpr milliseconds kQuiet{100};
+constexpr milliseconds kOpenFilesPatience{2'000};
+
+// libfuse prints what goes wrong while mounting; that line is the best explanation there is.
+thread_local std::string* mount_messages = nullptr;
+
+__attribute__((format(printf, 2, 0))) void take_libfuse_message(fuse_log_level level,
+                                                                const char* format,
+                                                                va_list arguments) {
+  char text[1024];
+  vsnprintf(text, sizeof text, format, arguments);
+  std::string message(text);
+  while (!message.empty() && message.back() == '\n') message.pop_back();
+  if (mount_messages != nullptr) {
+    if (!mount_messages->empty()) *mount_messages += "; ";
+    *mount_messages += message;
+  } else if (level <= FUSE_LOG_ERR) {
+    spdlog::warn("libfuse: {}", message);
+  } else {
+    spdlog::debug("libfuse: {}", message);
+  }
+}
+
+// Large reads come in one request only if the kernel reads that far ahead, and its own limit is
+// 128 KiB. Only root may raise it; others go on with the smaller one.
+void raise_read_ahead(const struct stat& root) {
+  char path[96];
+  snprintf(path, sizeof path, "/sys/class/bdi/%u:%u/read_ahead_kb", major(root.st_dev),
+           minor(root.st_dev));
+  std::ofstream file(path);
+  file << kReadAheadKib << std::flush;
+  if (!file) spdlog::debug("cannot raise the read-ahead in {}", path);
+}
+
+bool detach_mount(const std::string& mount_point) {
+  if (umount2(mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return true;
+  if (errno != EPERM) return false;
+  const char* arguments[] = {"fusermount3", "-u", "-q", "-z", "--", mount_point.c_str(), nullptr};
+  pid_t child = 0;
+  if (posix_spawnp(&child, "fusermount3", nullptr, nullptr, const_cast<char* const*>(arguments),
+                   environ) != 0) {
+    return false;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+struct SessionDeleter {
+  void operator()(fuse_session* session) const { fuse_session_destroy(session); }
+};
+struct LoopConfigDeleter {
+  void operator()(fuse_loop_config* config) const { fuse_loop_cfg_destroy(config); }
+};
+
+class LibfuseSession : public Session {
+ public:
+  LibfuseSession(FileSystem& file_system, SessionOptions options)
+      : options_(std::move(options)), context_{file_system} {}
+
+  ~LibfuseSession() override {
+    // Once detached, whatever is at the mount point now is not ours to unmount.
+    if (mounted_ && !detached_) fuse_session_unmount(session_.get());
+  }
+
+  Status mount() {
+    std::vector<std::string> mount_options{"default_permissions", "subtype=gridmount",
+                                           "fsname=" + options_.source};
+    mount_options.insert(mount_options.end(), options_.mount_options.begin(),
+                         options_.mount_options.end());
+    char* joined = nullptr;
+    for (const std::string& option : mount_options) {
+      if (fuse_opt_add_opt_escaped(&joined, option.c_str()) != 0) throw std::bad_alloc();
+    }
+    fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
+    fuse_opt_add_arg(&arguments, "gridmount");
+    fuse_opt_add_arg(&arguments, "-o");
+    fuse_opt_add_arg(&arguments, joined);
+    free(joined);
+
+    std::string messages;
+    mount_messages = &messages;
+    fuse_set_log_func(take_libfuse_message);
+    session_.reset(fuse_session_new(&arguments, &trampoline_operations(), sizeof(fuse_lowlevel_ops),
+                                    &context_));
+    fuse_opt_free_args(&arguments);
+    errno = 0;
+    const bool done =
+        session_ && fuse_session_mount(session_.get(), options_.mount_point.c_str()) == 0;
+    const int error_number = errno;
+    mount_messages = nullptr;
+    if (!done) {
+      const bool denied = error_number == EPERM || error_number == EACCES;
+      if (messages.empty()) messages = strerror(error_number);
+      return fail(denied ? ErrorCode::kPermissionDenied : ErrorCode::kOperationFailed,
+                  "cannot mount at " + options_.mount_point.string() + ": " + messages);
+    }
+    mounted_ = true;
+    return {};
+  }
+
+  Status run(std::function<void()> on_ready) override {
+    main_thread_ = pthread_self();
+    // The signal does nothing but interrupt the loop's wait, so that it sees that it shall end.
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    sigaction(SIGUSR1, &action, nullptr);
+
+    std::thread announcer([&] {
+      struct stat root {};
+      if (stat(options_.mount_point.c_str(), &root) != 0) return;
+      raise_read_ahead(root);
+      on_ready();
+    });
+
+    sigset_t wake;
+    sigemptyset(&wake);
+    sigaddset(&wake, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &wake, nullptr);
+    std::unique_ptr<fuse_loop_config, LoopConfigDeleter> config(fuse_loop_cfg_create());
+    fuse_loop_cfg_set_max_threads(config.get(), kMaxThreads);
+    fuse_loop_cfg_set_idle_threads(config.get(), kMaxIdleThreads);
+    fuse_loop_cfg_set_clone_fd(config.get(), 0);
+    const int result = fuse_session_loop_mt(session_.get(), config.get());
+    {
+      MutexLock lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+    pthread_sigmask(SIG_BLOCK, &wake, nullptr);
+    if (!detached_) {
+      fuse_session_unmount(session_.get());
+      mounted_ = false;
+    }
+    announcer.join();
+    if (result < 0) {
+      return fail(ErrorCode::kIoError,
+                  std::string("serving the mount ended: ") + strerror(-result));
+    }
+    return {};
+  }
+
+  void stop() override {
+    if (wait_until_ended(milliseconds(0))) return;
+    await_write_back();
+    // With no file open this alone ends run(), after the kernel has let go of everything.
+    detached_ = detach_mount(options_.mount_point.string());
+    if (!detached_) spdlog::warn("cannot detach {}", options_.mount_point.string());
+    if (wait_until_ended(kOpenFilesPatience)) return;
+    spdlog::warn("files on {} are still open and are cut off", options_.mount_point.string());
+    fuse_session_exit(session_.get());
+    do {
+      pthread_kill(main_thread_, SIGUSR1);
+    } while (!wait_until_ended(milliseconds(20)));
+  }
+
+ private:
+  bool wait_until_ended(milliseconds patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    MutexLock lock(mutex_);
+    while (!ended_) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      if (left <= left.zero()) return false;
+      changed_.wait_for(mutex_, left);
+    }
+    return true;
+  }
+
+  // syncfs(2) makes the kernel send its dirty pages but, with FUSE, does not wait for them: they
+  // are all here once no write has been running for a while.
+  void await_write_back() {
+    const int root =
+        open(options_.mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (root < 0) return;
+    syncfs(root);
+    close(root);
+    const auto deadline = std::chrono::steady_clock::now() + kWriteBackPatience;
+    uint64_t seen = context_.writes_begun.load();
+    auto quiet_since = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() < deadline) {
+      if (wait_until_ended(milliseconds(10))) return;
+      const uint64_t begun = context_.writes_begun.load();
+      if (begun != seen || context_.writes_ended.load() != begun) {
+        seen = begun;
+        quiet_since = std::chrono::steady_clock::now();
+      } else if (std::chrono::steady_clock::now() - quiet_since >= kQuiet) {
+        return;
+      }
+    }
+    spdlog::warn("the kernel still writes to {} after {} s; going on",
+                 options_.mount_point.string(), kWriteBackPatience.count() / 1000);
+  }
+
+  const SessionOptions options_;
+  TrampolineContext context_;
+  std::unique_ptr<fuse_session, SessionDeleter> session_;
+  pthread_t main_thread_{};
+  bool mounted_ = false;
+  std::atomic<bool> detached_{false};
+
+  Mutex mutex_;
+  Condition changed_;
+  bool ended_ GM_GUARDED_BY(mutex_) = false;  // run()'s loop has returned
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::mount(FileSystem& file_system,
+                                                const SessionOptions& options) {
+  auto session = std::make_unique<LibfuseSession>(file_system, options);
+  GM_TRY(session->mount());
+  return std::unique_ptr<Session>(std::move(session));
+}
+
+}  // namespace gridmount::fuse
