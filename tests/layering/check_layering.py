@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Checks the shape of the source tree.
+
+  check_layering.py [ROOT]     prints one line per violation; exit status 1 if there is one
+
+Rules: includes and link edges point down only; each library behind a single door has it; names say
+what a file holds; files stay small; headers begin with their contract; the text speaks of the
+project and of nothing else. The tables below are the rules; a new folder is a new line in them.
+"""
+
+import pathlib
+import re
+import sys
+
+BASE = "engine/<base>"  # the two headers that everything may include
+BASE_FILES = {"engine/error.h", "engine/thread_safety.h"}
+
+DOCUMENTS = {BASE, "engine/bson"}
+INTERFACE = DOCUMENTS | {"engine/query", "engine"}
+# Implementations of the interface: only programs and tests know them.
+LEAVES = {"engine/local", "engine/mongo", "engine/wire"}
+
+# What a folder may include and link, besides itself. The longest matching folder counts.
+LAYERS = {
+    BASE: set(),
+    "engine/bson": {BASE},
+    "engine/query": DOCUMENTS,
+    "engine": DOCUMENTS | {"engine/query"},
+    "engine/local": INTERFACE,
+    "engine/mongo": INTERFACE,
+    "engine/wire": INTERFACE,
+    "gridfs": INTERFACE,
+    "fuse": INTERFACE | {"gridfs"} | LEAVES,
+    "tools": INTERFACE | {"gridfs"} | LEAVES,
+}
+
+# Libraries and the only files that include them (tests apart), as patterns.
+DOORS = [
+    (r"fuse[a-z_0-9]*\.h$|fuse3?/", "libfuse", r"fuse/trampoline\w*\.(h|cc)"),
+    (r"lmdb\.h$", "LMDB", r"engine/local/.*"),
+    (r"openssl/", "OpenSSL", r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"),
+    (r"mongoc", "libmongoc", r"engine/mongo/.*"),
+    (r"pcre2", "PCRE2", r"engine/query/.*"),
+    (r"isa-l|isal|crc\.h", "ISA-L", r"engine/local/checksum\.(h|cc)"),
+]
+LINK_DOORS = [
+    (r"PkgConfig::FUSE", "libfuse", {"fuse"}),
+    (r"PkgConfig::LMDB", "LMDB", {"engine/local"}),
+    (r"PkgConfig::ISAL", "ISA-L", {"engine/local"}),
+    (r"PkgConfig::MONGOC", "libmongoc", {"engine/mongo"}),
+    (r"PkgConfig::PCRE2", "PCRE2", {"engine/query"}),
+    (r"OpenSSL::", "OpenSSL", {"gridfs", "engine/local", "engine/wire"}),
+]
+
+# Names that say nothing about what is inside.
+EMPTY_NAMES = {"util", "utils", "utility", "utilities", "helper", "helpers", "common", "misc", "stuff"}
+
+# A reader of the project can follow none of these. This file, which has to name them, is left out.
+FOREIGN_TEXT = [
+    (re.compile(r"(?<![\w.}$])/work/"), "a path of one machine"),
+    (re.compile(r"\.\./shared/|(?<![\w/])shared/(?!lib)"), "a path outside the project"),
+    (re.compile(r"\bissues? #?\d+", re.IGNORECASE), "a number of a tracker"),
+    (re.compile(r"\b(TODO|FIXME|XXX|HACK)\b"), "unfinished work"),
+    (re.compile(r"\b(workplace|helper session|the brief)\b", re.IGNORECASE), "how it was made"),
+]
+
+LINES_MAX = 700
+SOURCES = {".cc", ".h", ".c", ".py", ".sh", ".cmake"}
+TEXTS = SOURCES | {".md", ".txt", ".json", ".in", ""}
+SKIPPED = re.compile(r"^(\.git|\.cache|build.*|__pycache__|.*\.gfs)$")
+
+
+def files_below(folder):
+    for path in sorted(folder.iterdir()):
+        if SKIPPED.match(path.name):
+            continue
+        if path.is_dir():
+            yield from files_below(path)
+        elif path.is_file() and not path.is_symlink() and path.suffix in TEXTS:
+            yield path
+
+
+def layer_of(name):
+    """The layer of a file or folder by its path from the root; None for tests and the like."""
+    if name in BASE_FILES:
+        return BASE
+    best = None
+    for layer in LAYERS:
+        if name.startswith(layer + "/") and (best is None or len(layer) > len(best)):
+            best = layer
+    return best
+
+
+class Check:
+    def __init__(self, root):
+        self.root = root
+        self.violations = []
+        self.layer_of_target = {}
+        self.links = []  # (file name, line, layer, target)
+
+    def report(self, name, line, text):
+        self.violations.append(f"{name}:{line}: {text}" if line else f"{name}: {text}")
+
+    def run(self):
+        for path in files_below(self.root):
+            name = path.relative_to(self.root).as_posix()
+            try:
+                text = path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                continue
+            self.check_name(name)
+            self.check_text(name, text)
+            if path.suffix in SOURCES:
+                self.check_size(name, text)
+            if path.suffix in {".cc", ".h", ".c"}:
+                self.check_includes(name, text)
+            if path.suffix == ".h":
+                self.check_header(name, text)
+            if path.name == "CMakeLists.txt":
+                self.read_targets(name, text)
+        self.check_links()
+        return self.violations
+
+    def check_name(self, name):
+        for part in name.split("/"):
+            words = set(re.split(r"[_.\-]", part.lower()))
+            if words & EMPTY_NAMES:
+                self.report(name, 0, f"the name '{part}' does not say what is inside")
+
+    def check_size(self, name, text):
+        lines = text.count("\n")
+        if lines > LINES_MAX:
+            self.report(name, 0, f"{lines} lines, more than {LINES_MAX}")
+
+    def check_text(self, name, text):
+        if name.startswith("tests/layering/"):
+            return
+        for number, line in enumerate(text.splitlines(), 1):
+            for pattern, what in FOREIGN_TEXT:
+                if found := pattern.search(line):
+                    self.report(name, number, f"'{found.group(0)}' is {what}")
+
+    def check_header(self, name, text):
+        if not text.startswith("//"):
+            self.report(name, 1, "a header begins with a comment that says what it is")
+        if not re.search(r"^#pragma once$", text, re.MULTILINE):
+            self.report(name, 0, "a header has #pragma once")
+
+    def check_includes(self, name, text):
+        layer = layer_of(name)
+        for number, line in enumerate(text.splitlines(), 1):
+            found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+            if not found:
+                continue
+            quote, included = found.groups()
+            if layer is None:
+                continue
+            target = layer_of(included) if quote == '"' else None
+            if target is not None:
+                if target != layer and target not in LAYERS[layer]:
+                    self.report(name, number, f"{layer} may not include {included}")
+                continue
+            if included.startswith("tests/"):
+                self.report(name, number, f"{layer} may not include {included}")
+            for pattern, library, door in DOORS:
+                if re.match(pattern, included) and not re.fullmatch(door, name):
+                    self.report(name, number, f"{library} has a single door, and this is not it")
+
+    def read_targets(self, name, text):
+        layer = layer_of(name)
+        text = re.sub(r"#[^\n]*", "", text)
+        for found in re.finditer(r"add_(library|executable)\s*\(\s*([\w-]+)", text):
+            self.layer_of_target[found.group(2)] = layer
+        for found in re.finditer(r"target_link_libraries\s*\(([^)]*)\)", text):
+            line = text.count("\n", 0, found.start()) + 1
+            words = found.group(1).split()[1:]
+            for word in words:
+                if word not in {"PUBLIC", "PRIVATE", "INTERFACE"}:
+                    self.links.append((name, line, layer, word))
+
+    def check_links(self):
+        for name, line, layer, word in self.links:
+            if layer is None:
+                continue
+            target = self.layer_of_target.get(word)
+            if target is not None and target != layer:
+                # The libraries of engine/bson hold the base's definitions.
+                if target not in LAYERS[layer]:
+                    self.report(name, line, f"{layer} may not link {word}")
+            for pattern, library, layers in LINK_DOORS:
+                if re.match(pattern, word) and layer not in layers:
+                    self.report(name, line, f"{library} has a single door, and {layer} is not it")
+
+
+def main():
+    default = pathlib.Path(__file__).resolve().parents[2]
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
+    if not (root / "CMakeLists.txt").exists():
+        sys.exit(f"{root} is no source tree: it has no CMakeLists.txt")
+    violations = Check(root).run()
+    for violation in violations:
+        print(violation)
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Shows that check_layering.py finds what it is for.
+
+Goal: a rule that no longer bites is noticed. Method: a small tree that keeps every rule passes; then
+one violation at a time is planted in it, and the checker has to name the file it stands in.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECKER = pathlib.Path(__file__).resolve().parent / "check_layering.py"
+
+HEADER = "// Something.\n#pragma once\n"
+GOOD_TREE = {
+    "CMakeLists.txt": "add_subdirectory(engine)\n",
+    "engine/error.h": HEADER + "#include <string>\n",
+    "engine/bson/value.h": HEADER + '#include "engine/error.h"\n',
+    "engine/bson/CMakeLists.txt": "add_library(a_bson value.cc)\n",
+    "engine/query/filter.h": HEADER + '#include "engine/bson/value.h"\n',
+    "engine/query/CMakeLists.txt": "add_library(a_query f.cc)\ntarget_link_libraries(a_query PUBLIC a_bson)\n",
+    "engine/store.h": HEADER + '#include "engine/query/filter.h"\n',
+    "engine/local/store.cc": '#include <lmdb.h>\n#include "engine/store.h"\n',
+    "engine/local/CMakeLists.txt": "add_library(a_local store.cc)\ntarget_link_libraries(a_local PRIVATE PkgConfig::LMDB)\n",
+    "gridfs/bucket.h": HEADER + '#include "engine/store.h"\n',
+    "gridfs/md5.cc": "#include <openssl/evp.h>\n",
+    "gridfs/CMakeLists.txt": "add_library(a_gridfs md5.cc)\ntarget_link_libraries(a_gridfs PUBLIC a_query PRIVATE OpenSSL::Crypto)\n",
+    "fuse/trampoline.cc": '#include <fuse_lowlevel.h>\n#include "gridfs/bucket.h"\n',
+    "fuse/CMakeLists.txt": "add_executable(mount trampoline.cc)\ntarget_link_libraries(mount PRIVATE a_gridfs a_local PkgConfig::FUSE3)\n",
+    "tools/main.cc": '#include "engine/local/store.h"\n#include "gridfs/bucket.h"\n',
+    "tests/engine/local/store_test.cc": '#include <lmdb.h>\n#include "fuse/trampoline.h"\n',
+    "packaging/test.sh": "#!/bin/sh\nexec ctest\n",
+}
+
+# name of the case: (file, its text, the file named in the report)
+VIOLATIONS = {
+    "include_up": ("engine/bson/value.h", HEADER + '#include "engine/store.h"\n'),
+    "include_sideways": ("tools/main.cc", '#include "fuse/trampoline.h"\n'),
+    "include_leaf": ("gridfs/bucket.h", HEADER + '#include "engine/local/local_store.h"\n'),
+    "include_query_from_bson": ("engine/bson/value.cc", '#include "engine/query/filter.h"\n'),
+    "include_upwards_from_base": ("engine/error.h", HEADER + '#include "engine/bson/value.h"\n'),
+    "include_tests": ("gridfs/md5.cc", '#include "tests/gridfs/fixture.h"\n'),
+    "fuse_door": ("fuse/mount.cc", "#include <fuse3/fuse_lowlevel.h>\n"),
+    "lmdb_door": ("gridfs/bucket.cc", "#include <lmdb.h>\n"),
+    "openssl_door": ("tools/digest.cc", "#include <openssl/evp.h>\n"),
+    "mongoc_door": ("tools/client.cc", "#include <mongoc/mongoc.h>\n"),
+    "link_up": (
+        "engine/query/CMakeLists.txt",
+        "add_library(a_query f.cc)\ntarget_link_libraries(a_query PUBLIC\n  a_gridfs)\n",
+    ),
+    "link_leaf": (
+        "gridfs/CMakeLists.txt",
+        "add_library(a_gridfs md5.cc)\ntarget_link_libraries(a_gridfs PRIVATE a_local)\n",
+    ),
+    "link_door": (
+        "gridfs/CMakeLists.txt",
+        "add_library(a_gridfs md5.cc)\ntarget_link_libraries(a_gridfs PRIVATE PkgConfig::LMDB)\n",
+    ),
+    "empty_name": ("gridfs/string_utils.cc", "int x;\n"),
+    "empty_folder_name": ("tools/common/x.cc", "int x;\n"),
+    "long_file": ("gridfs/bucket.cc", "int x;\n" * 701),
+    "header_without_pragma": ("gridfs/file.h", "// Something.\n"),
+    "header_without_comment": ("gridfs/file.h", "#pragma once\n"),
+    "machine_path": ("README.md", "Build it in /work/" + "main\n"),
+    "tracker_number": ("gridfs/md5.cc", "// See issue" + " 12.\n"),
+    "unfinished": ("packaging/test.sh", "# TO" + "DO: later\n"),
+}
+
+
+class LayeringTest(unittest.TestCase):
+    def check(self, files):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                path = pathlib.Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            return subprocess.run(
+                [sys.executable, str(CHECKER), folder], capture_output=True, text=True, check=False
+            )
+
+    def test_good_tree_passes(self):
+        result = self.check(GOOD_TREE)
+        self.assertEqual((result.stdout, result.returncode), ("", 0), result.stderr)
+
+    def test_each_violation_is_found(self):
+        for case, (name, text) in VIOLATIONS.items():
+            with self.subTest(case):
+                result = self.check({**GOOD_TREE, name: text})
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertEqual(len(result.stdout.splitlines()), 1, result.stdout)
+                self.assertTrue(result.stdout.startswith(name), result.stdout)
+
+    def test_folder_that_is_no_tree_is_refused(self):
+        result = self.check({"a.txt": ""})
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("no source tree", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
