@@ -107,7 +107,7 @@ class Environment {
   // local::open()'s. A store the machine went down with is put back to its newest checkpoint first.
   static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
                                                    const OpenOptions& options);
-  // `test` switches protections off to show that they are needed (checkpoint.h).
+  // For the crash tests (test_options.h).
   static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
                                                    const OpenOptions& options,
                                                    const TestOptions& test);

@@ -1,0 +1,166 @@
+#include "engine/local/checkpoint.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/local/lmdb_error.h"
+
+namespace gridmount::local {
+
+using Clock = std::chrono::steady_clock;
+
+int Checkpointer::Pin::hold(MDB_env* env) {
+  return txn_ == nullptr ? mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn_) : mdb_txn_renew(txn_);
+}
+
+Checkpointer::Checkpointer(StoreFolder& folder, WriteQueue& queue, MDB_env* env,
+                           std::chrono::milliseconds interval, const TestOptions& test)
+    : folder_(folder),
+      queue_(queue),
+      env_(env),
+      interval_(std::max(interval, std::chrono::milliseconds(1))),
+      test_(test) {}
+
+Checkpointer::~Checkpointer() {
+  if (thread_.joinable()) (void)stop();
+}
+
+uint64_t Checkpointer::newest_snapshot() const {
+  MDB_envinfo info;
+  mdb_env_info(env_, &info);
+  return info.me_last_txnid;
+}
+
+Status Checkpointer::start() {
+  // Both reader slots now: later there may be none left.
+  for (Pin& pin : pins_) {
+    if (const int code = pin.hold(env_); code != MDB_SUCCESS) {
+      return fail(lmdb_error(code, "beginning to read the store"));
+    }
+    pin.release();
+  }
+  GM_TRY(take());
+  thread_ = std::thread([this] { run(); });
+  return {};
+}
+
+Status Checkpointer::stop() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    wanted_changed_.notify_all();
+  }
+  thread_.join();
+  bool needed;
+  {
+    MutexLock lock(mutex_);
+    needed = durable_snapshot_ != newest_snapshot();
+  }
+  if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
+  if (needed) GM_TRY(take());
+  return {};
+}
+
+Status Checkpointer::make_durable() {
+  if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
+  MutexLock lock(mutex_);
+  if (durable_snapshot_ == newest_snapshot()) return {};
+  const uint64_t request = ++wanted_;
+  wanted_changed_.notify_all();
+  while (taken_ < request) taken_changed_.wait(mutex_);
+  // A later one's failure may be reported here too; it never hides one of ours.
+  return last_;
+}
+
+std::chrono::milliseconds Checkpointer::since_last() const {
+  MutexLock lock(mutex_);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - last_time_);
+}
+
+void Checkpointer::run() {
+  while (true) {
+    uint64_t answered;
+    {
+      MutexLock lock(mutex_);
+      const Clock::time_point due = Clock::now() + interval_;
+      while (!stopping_ && wanted_ == taken_) {
+        const Clock::duration left = due - Clock::now();
+        if (left <= Clock::duration::zero()) break;
+        wanted_changed_.wait_for(mutex_, left);
+      }
+      if (stopping_ && wanted_ == taken_) return;
+      // What is asked for from here on may come too late for the snapshot.
+      answered = wanted_;
+      if (answered == taken_ && durable_snapshot_ == newest_snapshot()) continue;
+    }
+    // No lock: this waits for a writer's turn and for the disk.
+    Status status = take();
+    MutexLock lock(mutex_);
+    taken_ = answered;
+    last_ = std::move(status);
+    taken_changed_.notify_all();
+  }
+}
+
+// D1: with no writer at work, so the meta pages and the pinned snapshot are of one commit.
+Result<MetaPair> Checkpointer::note_snapshot(Pin& pin) {
+  if (const int code = pin.hold(env_); code != MDB_SUCCESS) {
+    return fail(lmdb_error(code, "taking a checkpoint"));
+  }
+  GM_ASSIGN(const MetaPair metas, read_meta_pair(folder_.data()));
+  if (metas.current.txn != pin.snapshot()) {
+    return fail(ErrorCode::kStoreDamaged,
+                "taking a checkpoint: data.mdb's meta pages are of transaction " +
+                    std::to_string(metas.current.txn) + ", not " + std::to_string(pin.snapshot()) +
+                    "; another program has written to it");
+  }
+  // D7: LMDB leaves pages at the end out if they are free.
+  GM_ASSIGN(const uint64_t size, folder_.data().size());
+  if (size < metas.current.data_bytes()) GM_TRY(folder_.data().resize(metas.current.data_bytes()));
+  return metas;
+}
+
+Status Checkpointer::take() {
+  if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
+  Pin& pin = pins_[1 - pinned_];
+  queue_.begin_exclusive();
+  Result<MetaPair> metas = note_snapshot(pin);
+  queue_.end_exclusive();
+  if (!metas) {
+    pin.release();
+    return fail(std::move(metas).error());
+  }
+  // D1: data first. Writers go on meanwhile; the pins keep both snapshots as they are.
+  if (Status status = folder_.data().sync_data(); !status) {
+    return fail(sync_failed(status.error()));
+  }
+  // D3: then the slot.
+  if (auto failure = folder_.checkpoint().write(*metas)) {
+    if (failure->sync) return fail(sync_failed(failure->error));
+    pin.release();
+    return fail(std::move(failure->error));
+  }
+  // D2: only now is the older snapshot no longer needed.
+  pins_[pinned_].release();
+  pinned_ = 1 - pinned_;
+  if (!test_.pin) pins_[pinned_].release();
+  MutexLock lock(mutex_);
+  durable_snapshot_ = metas->current.txn;
+  last_time_ = Clock::now();
+  return {};
+}
+
+// D8. The pins stay: the newest checkpoint is what the next opening goes back to.
+Error Checkpointer::sync_failed(const Error& cause) {
+  Error refusal(ErrorCode::kWritesRefused,
+                "store " + folder_.path().string() + " takes no more writes: " + cause.message() +
+                    "; what was committed since the last checkpoint may be lost. Check the disk, "
+                    "then reopen the store");
+  queue_.refuse(refusal);
+  // If this fails too, the mark says "open", and only another start of the machine would bring the
+  // checkpoint back; there is no one left to tell.
+  (void)folder_.mark(OwnerState::kFailed);
+  return refusal;
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,95 @@
+// Checkpoints: what makes commits durable without a sync in each. FORMAT.md, chapter "Durability",
+// has the invariants cited here as D numbers.
+//
+// One thread takes them, one at a time: every `interval` while there is something new, whenever
+// someone asks, and a last one at closing. Requests that arrive while one is being taken share the
+// next.
+//
+// Thread-safety: thread-safe.
+#pragma once
+
+#include <lmdb.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "engine/error.h"
+#include "engine/local/store_folder.h"
+#include "engine/local/test_options.h"
+#include "engine/local/write_queue.h"
+#include "engine/thread_safety.h"
+
+namespace gridmount::local {
+
+class Checkpointer {
+ public:
+  // `folder`, `queue` and `env` outlive it.
+  Checkpointer(StoreFolder& folder, WriteQueue& queue, MDB_env* env,
+               std::chrono::milliseconds interval, const TestOptions& test);
+  ~Checkpointer();
+  Checkpointer(const Checkpointer&) = delete;
+  Checkpointer& operator=(const Checkpointer&) = delete;
+
+  // The first checkpoint, which also pins its snapshot (D2); then the thread. Before any write.
+  Status start();
+  // Takes a last checkpoint if one is needed and ends the thread. Its error, if it failed.
+  Status stop() GM_EXCLUDES(mutex_);
+
+  // Returns when everything committed before the call is durable.
+  Status make_durable() GM_EXCLUDES(mutex_);
+
+  std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
+
+ private:
+  // A snapshot that LMDB keeps as it is while this is held: it reuses no page that the snapshot of
+  // any reader refers to.
+  class Pin {
+   public:
+    Pin() = default;
+    ~Pin() { mdb_txn_abort(txn_); }
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+    // Holds the newest snapshot; returns LMDB's code. The reader slot stays ours for good, so that
+    // this cannot fail for want of one.
+    int hold(MDB_env* env);
+    void release() { mdb_txn_reset(txn_); }
+    uint64_t snapshot() const { return mdb_txn_id(txn_); }
+
+   private:
+    MDB_txn* txn_ = nullptr;
+  };
+
+  void run() GM_EXCLUDES(mutex_);
+  // Only from start(), then the thread, then stop().
+  Status take();
+  Result<MetaPair> note_snapshot(Pin& pin);
+  Error sync_failed(const Error& cause);
+  uint64_t newest_snapshot() const;
+
+  StoreFolder& folder_;
+  WriteQueue& queue_;
+  MDB_env* const env_;
+  const std::chrono::milliseconds interval_;
+  const TestOptions test_;
+
+  // The thread's own: the pin of the newest checkpoint, and the one for the next.
+  std::array<Pin, 2> pins_;
+  size_t pinned_ = 0;
+
+  mutable Mutex mutex_;
+  Condition wanted_changed_;
+  Condition taken_changed_;
+  uint64_t wanted_ GM_GUARDED_BY(mutex_) = 0;  // requests so far
+  uint64_t taken_ GM_GUARDED_BY(mutex_) = 0;   // requests answered
+  Status last_ GM_GUARDED_BY(mutex_);          // what came of the last one
+  uint64_t durable_snapshot_ GM_GUARDED_BY(mutex_) = 0;
+  std::chrono::steady_clock::time_point last_time_ GM_GUARDED_BY(mutex_);
+  bool stopping_ GM_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace gridmount::local

@@ -1,0 +1,99 @@
+#include "engine/local/checkpoint_file.h"
+
+#include <fcntl.h>
+
+#include <cstring>
+#include <vector>
+
+#include "engine/local/checksum.h"
+
+namespace gridmount::local {
+namespace {
+
+// Offsets within a slot; all numbers little-endian.
+constexpr std::array<uint8_t, 8> kSlotMagic = {'G', 'M', 'C', 'H', 'E', 'C', 'K', '1'};
+constexpr size_t kSequence = 8;
+constexpr size_t kFirstMeta = 16;
+constexpr size_t kSecondMeta = kFirstMeta + kMetaBytes;
+constexpr size_t kChecksum = kSecondMeta + kMetaBytes;
+constexpr size_t kSlotUsedBytes = kChecksum + 4;
+// One sector: a disk writes it whole or not at all, which makes torn slots rarer, not impossible.
+static_assert(kSlotUsedBytes <= 512);
+
+struct Slot {
+  uint64_t sequence = 0;
+  MetaPair pair;
+};
+
+std::optional<Slot> parse_slot(std::span<const uint8_t> bytes) {
+  if (bytes.size() < kSlotUsedBytes) return std::nullopt;
+  if (std::memcmp(bytes.data(), kSlotMagic.data(), kSlotMagic.size()) != 0) return std::nullopt;
+  uint32_t checksum;
+  std::memcpy(&checksum, bytes.data() + kChecksum, sizeof checksum);
+  if (crc32c(bytes.first(kChecksum)) != checksum) return std::nullopt;
+  Slot slot;
+  std::memcpy(&slot.sequence, bytes.data() + kSequence, sizeof slot.sequence);
+  std::array<MetaBytes, 2> metas;
+  std::memcpy(metas[0].data(), bytes.data() + kFirstMeta, kMetaBytes);
+  std::memcpy(metas[1].data(), bytes.data() + kSecondMeta, kMetaBytes);
+  Result<MetaPair> pair = parse_meta_pair(metas);
+  if (!pair) return std::nullopt;
+  slot.pair = *pair;
+  return slot;
+}
+
+std::vector<uint8_t> slot_bytes(uint64_t sequence, const MetaPair& pair) {
+  std::vector<uint8_t> bytes(kSlotUsedBytes);
+  std::memcpy(bytes.data(), kSlotMagic.data(), kSlotMagic.size());
+  std::memcpy(bytes.data() + kSequence, &sequence, sizeof sequence);
+  std::memcpy(bytes.data() + kFirstMeta, pair.bytes[0].data(), kMetaBytes);
+  std::memcpy(bytes.data() + kSecondMeta, pair.bytes[1].data(), kMetaBytes);
+  const uint32_t checksum = crc32c(std::span(bytes).first(kChecksum));
+  std::memcpy(bytes.data() + kChecksum, &checksum, sizeof checksum);
+  return bytes;
+}
+
+}  // namespace
+
+Result<CheckpointFile> CheckpointFile::create(const std::filesystem::path& path) {
+  GM_ASSIGN(File file, File::open(path, O_RDWR | O_CREAT | O_TRUNC));
+  // Written, not resized, so that a full disk is met now and never by a checkpoint.
+  GM_TRY(file.write(0, std::vector<uint8_t>(2 * kSlotBytes)));
+  GM_TRY(file.sync_data());
+  return CheckpointFile(std::move(file));
+}
+
+Result<CheckpointFile> CheckpointFile::open(const std::filesystem::path& path, bool read_only) {
+  GM_ASSIGN(File file, File::open(path, read_only ? O_RDONLY : O_RDWR));
+  CheckpointFile checkpoint(std::move(file));
+  GM_TRY(checkpoint.read_slots());
+  return checkpoint;
+}
+
+Status CheckpointFile::read_slots() {
+  for (uint64_t i = 0; i < 2; ++i) {
+    GM_ASSIGN(const std::vector<uint8_t> bytes, file_.read(i * kSlotBytes, kSlotUsedBytes));
+    const std::optional<Slot> slot = parse_slot(bytes);
+    if (!slot || slot->sequence % 2 != i) continue;
+    if (newest_ && slot->sequence < sequence_) continue;
+    newest_ = slot->pair;
+    sequence_ = slot->sequence;
+  }
+  return {};
+}
+
+std::optional<CheckpointFile::Failure> CheckpointFile::write(const MetaPair& pair) {
+  const uint64_t sequence = sequence_ + 1;
+  const uint64_t offset = sequence % 2 * kSlotBytes;
+  if (Status status = file_.write(offset, slot_bytes(sequence, pair)); !status) {
+    return Failure{std::move(status).error(), false};
+  }
+  if (Status status = file_.sync_data(); !status) {
+    return Failure{std::move(status).error(), true};
+  }
+  sequence_ = sequence;
+  newest_ = pair;
+  return std::nullopt;
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,47 @@
+// The file `checkpoint`: two slots, each the meta pages of a durable snapshot. FORMAT.md, chapter
+// "checkpoint".
+//
+// Thread-safety: none; its owner writes it from one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "engine/error.h"
+#include "engine/local/file_operations.h"
+#include "engine/local/meta_page.h"
+
+namespace gridmount::local {
+
+inline constexpr size_t kSlotBytes = 4096;
+
+class CheckpointFile {
+ public:
+  // Makes the file with both slots empty, in its full size. The folder is for the caller to sync.
+  static Result<CheckpointFile> create(const std::filesystem::path& path);
+  // Any contents will do; see newest().
+  static Result<CheckpointFile> open(const std::filesystem::path& path, bool read_only);
+
+  // The valid slot with the highest sequence number, if any slot is valid.
+  const std::optional<MetaPair>& newest() const { return newest_; }
+
+  // Writes the pages to the slot that does not hold newest() and syncs (invariant D3). The snapshot
+  // they belong to must be durable in data.mdb.
+  struct Failure {
+    Error error;
+    bool sync;  // it was the sync that failed
+  };
+  std::optional<Failure> write(const MetaPair& pair);
+
+ private:
+  explicit CheckpointFile(File file) : file_(std::move(file)) {}
+  Status read_slots();
+
+  File file_;
+  uint64_t sequence_ = 0;  // newest()'s; a slot's place is its sequence number modulo 2
+  std::optional<MetaPair> newest_;
+};
+
+}  // namespace gridmount::local

@@ -1,0 +1,330 @@
+#include "engine/local/environment.h"
+
+#include <malloc.h>
+#include <spdlog/spdlog.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "engine/local/checkpoint.h"
+#include "engine/local/lmdb_error.h"
+#include "engine/local/read_pool.h"
+#include "engine/local/store_folder.h"
+#include "engine/local/test_options.h"
+#include "engine/local/write_queue.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr unsigned kReadersMax = 4096;
+// Below this, a write that ended early is taken for a full disk rather than a failing one.
+constexpr uint64_t kFullDiskBytes = 4 * 1024 * 1024;
+// Free pages are counted again when the store has changed, but not more often than this.
+constexpr std::chrono::milliseconds kCountingInterval{500};
+
+struct EnvironmentCloser {
+  void operator()(MDB_env* env) const { mdb_env_close(env); }
+};
+using EnvironmentHandle = std::unique_ptr<MDB_env, EnvironmentCloser>;
+
+// LMDB aborts the process when this returns: it has found its own state impossible, and going on
+// would write that down.
+void report_assertion(MDB_env* env, const char* message) {
+  const char* path = nullptr;
+  mdb_env_get_path(env, &path);
+  spdlog::critical("{} is damaged in a way LMDB cannot go on with ({}); restore it from a backup",
+                   path == nullptr ? "data.mdb" : path, message);
+  spdlog::default_logger()->flush();
+}
+
+std::string tree_name(int number) {
+  std::array<char, 8> name{};
+  std::snprintf(name.data(), name.size(), "t%03d", number);
+  return name.data();
+}
+
+Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions& options) {
+  const std::string path = folder.data_path().string();
+  const std::string doing = "opening " + path;
+  MDB_env* raw = nullptr;
+  if (const int code = mdb_env_create(&raw); code != MDB_SUCCESS) {
+    return fail(lmdb_error(code, doing));
+  }
+  EnvironmentHandle env(raw);
+  const auto page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t map_bytes = std::max(options.map_bytes / page_bytes, uint64_t{16}) * page_bytes;
+  // A writer needs LMDB's reader table, so that no page a reader needs is reused. Where all are
+  // readers there is nothing to protect them from, and nothing may be written.
+  const unsigned flags =
+      MDB_NOSUBDIR | MDB_NOTLS | (folder.read_only() ? MDB_RDONLY | MDB_NOLOCK : MDB_NOSYNC);
+  int code = mdb_env_set_assert(raw, report_assertion);
+  if (code == MDB_SUCCESS) code = mdb_env_set_mapsize(raw, map_bytes);
+  if (code == MDB_SUCCESS) code = mdb_env_set_maxdbs(raw, Environment::kTreeCount + 1);
+  if (code == MDB_SUCCESS) code = mdb_env_set_maxreaders(raw, kReadersMax);
+  if (code == MDB_SUCCESS) code = mdb_env_open(raw, path.c_str(), flags, 0600);
+  if (code == ENOMEM) {
+    return fail(ErrorCode::kOperationFailed,
+                doing + ": " + std::to_string(map_bytes) +
+                    " bytes of address space cannot be reserved; raise 'ulimit -v' or open it with "
+                    "a smaller map_bytes");
+  }
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
+  return env;
+}
+
+struct TreeHandlesOpened {
+  MDB_dbi catalog = 0;
+  std::array<MDB_dbi, Environment::kTreeCount> trees{};
+};
+
+// Opens every tree, or makes them all in one transaction.
+Result<TreeHandlesOpened> open_trees(MDB_env* env, const StoreFolder& folder) {
+  const std::string doing = "opening the trees of " + folder.data_path().string();
+  const bool create = folder.is_new();
+  MDB_txn* txn = nullptr;
+  int code = mdb_txn_begin(env, nullptr, create ? 0 : MDB_RDONLY, &txn);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
+  TreeHandlesOpened handles;
+  for (int i = -1; i < Environment::kTreeCount; ++i) {
+    const std::string name = i < 0 ? "catalog" : tree_name(i);
+    MDB_dbi& handle = i < 0 ? handles.catalog : handles.trees[static_cast<size_t>(i)];
+    code = mdb_dbi_open(txn, name.c_str(), create ? MDB_CREATE : 0, &handle);
+    if (code == MDB_SUCCESS) continue;
+    mdb_txn_abort(txn);
+    if (code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE) {
+      return fail(ErrorCode::kStoreDamaged, "store " + folder.path().string() +
+                                                " is damaged: its tree '" + name +
+                                                "' is missing; restore it from a backup");
+    }
+    return fail(lmdb_error(code, doing));
+  }
+  // Commits a reading transaction too: that keeps the handles.
+  code = mdb_txn_commit(txn);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
+  return handles;
+}
+
+Result<struct statvfs> file_system_of(const std::filesystem::path& path) {
+  struct statvfs result {};
+  if (::statvfs(path.c_str(), &result) != 0) {
+    return fail(lmdb_error(errno, "examining the file system of " + path.string()));
+  }
+  return result;
+}
+
+uint64_t free_bytes(const struct statvfs& file_system) {
+  // The blocks kept back for the superuser are for it.
+  const uint64_t blocks = ::geteuid() == 0 ? file_system.f_bfree : file_system.f_bavail;
+  return blocks * file_system.f_frsize;
+}
+
+// LMDB's list of free pages: a tree of arrays, each beginning with its length.
+Result<uint64_t> count_free_pages(MDB_txn* txn) {
+  constexpr MDB_dbi kFreeTree = 0;
+  MDB_cursor* cursor = nullptr;
+  int code = mdb_cursor_open(txn, kFreeTree, &cursor);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, "counting the store's free pages"));
+  uint64_t pages = 0;
+  MDB_val key;
+  MDB_val value;
+  while ((code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == MDB_SUCCESS) {
+    if (value.mv_size >= sizeof(size_t)) pages += *static_cast<const size_t*>(value.mv_data);
+  }
+  mdb_cursor_close(cursor);
+  if (code != MDB_NOTFOUND) return fail(lmdb_error(code, "counting the store's free pages"));
+  return pages;
+}
+
+}  // namespace
+
+struct Environment::Parts {
+  explicit Parts(StoreFolder store_folder) : folder(std::move(store_folder)) {}
+
+  // Called with the failed writer's turn still held.
+  Error commit_failed(int code);
+  Result<uint64_t> free_pages(MDB_txn* txn, uint64_t snapshot) GM_EXCLUDES(counting);
+
+  // Destroyed from the last to the first: LMDB is closed before the lock on the folder is given up.
+  StoreFolder folder;
+  EnvironmentHandle env;
+  TreeHandlesOpened handles;
+  std::unique_ptr<ReadPool> readers;
+  std::unique_ptr<WriteQueue> writers;         // null if read-only
+  std::unique_ptr<Checkpointer> checkpointer;  // null if read-only
+  uint64_t map_bytes = 0;
+
+  Mutex counting;
+  uint64_t counted_snapshot GM_GUARDED_BY(counting) = 0;
+  uint64_t counted_pages GM_GUARDED_BY(counting) = 0;
+  std::chrono::steady_clock::time_point counted_at GM_GUARDED_BY(counting);
+};
+
+Error Environment::Parts::commit_failed(int code) {
+  const std::string doing = "committing to the store " + folder.path().string();
+  if (code == EIO) {
+    // LMDB reports a write that ended early as EIO, and a full disk ends writes early.
+    const Result<struct statvfs> file_system = file_system_of(folder.path());
+    if (file_system && free_bytes(*file_system) < kFullDiskBytes) code = ENOSPC;
+  }
+  // What the commit appended is of no use and takes the space that is short. No snapshot reaches
+  // beyond the current one's last page, and no one else writes now.
+  const Result<MetaPair> metas = read_meta_pair(folder.data());
+  const Result<uint64_t> size = folder.data().size();
+  if (metas && size && *size > metas->current.data_bytes()) {
+    (void)folder.data().resize(metas->current.data_bytes());
+  }
+  return lmdb_error(code, doing);
+}
+
+Result<uint64_t> Environment::Parts::free_pages(MDB_txn* txn, uint64_t snapshot) {
+  {
+    MutexLock lock(counting);
+    const auto age = std::chrono::steady_clock::now() - counted_at;
+    if (counted_snapshot != 0 && (counted_snapshot == snapshot || age < kCountingInterval)) {
+      return counted_pages;
+    }
+  }
+  GM_ASSIGN(const uint64_t pages, count_free_pages(txn));
+  MutexLock lock(counting);
+  counted_snapshot = snapshot;
+  counted_pages = pages;
+  counted_at = std::chrono::steady_clock::now();
+  return pages;
+}
+
+Environment::Environment(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::path& folder,
+                                                       const OpenOptions& options) {
+  return open(folder, options, TestOptions());
+}
+
+Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::path& folder,
+                                                       const OpenOptions& options,
+                                                       const TestOptions& test) {
+  GM_ASSIGN(StoreFolder store_folder, StoreFolder::open(folder, options, test));
+  auto parts = std::make_unique<Parts>(std::move(store_folder));
+  Status status = [&]() -> Status {
+    GM_ASSIGN(parts->env, open_lmdb(parts->folder, options));
+    MDB_env* const env = parts->env.get();
+    MDB_envinfo info;
+    mdb_env_info(env, &info);
+    parts->map_bytes = info.me_mapsize;
+    GM_ASSIGN(parts->handles, open_trees(env, parts->folder));
+    parts->readers = std::make_unique<ReadPool>(env);
+    if (parts->folder.read_only()) return {};
+    Parts* const raw = parts.get();
+    parts->writers =
+        std::make_unique<WriteQueue>(env, [raw](int code) { return raw->commit_failed(code); });
+    parts->checkpointer = std::make_unique<Checkpointer>(parts->folder, *parts->writers, env,
+                                                         options.checkpoint_interval, test);
+    GM_TRY(parts->checkpointer->start());
+    if (parts->folder.is_new()) GM_TRY(parts->folder.finish_creation());
+    return {};
+  }();
+  if (!status) {
+    parts->checkpointer.reset();
+    parts->readers.reset();
+    parts->env.reset();
+    if (!parts->folder.is_new()) return fail(std::move(status).error());
+    parts->folder.abandon_creation();
+    return fail(std::move(status).error().with_context("making the store " + folder.string()));
+  }
+  return std::unique_ptr<Environment>(new Environment(std::move(parts)));
+}
+
+Environment::~Environment() {
+  if (parts_->folder.read_only()) return;
+  const Status durable = parts_->checkpointer->stop();
+  parts_->checkpointer.reset();
+  parts_->readers.reset();
+  parts_->env.reset();
+  // D4. If this fails the store is as after a kill: no harm to its contents.
+  if (durable) (void)parts_->folder.mark(OwnerState::kClosed);
+}
+
+Result<ReadTransaction> Environment::begin_read() {
+  return parts_->readers->begin();
+}
+
+Result<WriteTransaction> Environment::begin_write() {
+  if (read_only()) {
+    return fail(ErrorCode::kStoreReadOnly,
+                "store " + parts_->folder.path().string() + " is open read-only");
+  }
+  return parts_->writers->begin();
+}
+
+Status Environment::checkpoint() {
+  if (read_only()) return {};
+  if (parts_->writers->held_by_this_thread()) {
+    return fail(ErrorCode::kIllegalOperation,
+                "a thread cannot wait for a checkpoint within its own transaction; end it first");
+  }
+  return parts_->checkpointer->make_durable();
+}
+
+MDB_dbi Environment::catalog() const {
+  return parts_->handles.catalog;
+}
+
+MDB_dbi Environment::tree(int number) const {
+  assert(number >= 0 && number < kTreeCount);
+  return parts_->handles.trees[static_cast<size_t>(number)];
+}
+
+bool Environment::read_only() const {
+  return parts_->folder.read_only();
+}
+
+Result<engine::StoreStats> Environment::stats() {
+  GM_ASSIGN(const ReadTransaction snapshot, begin_read());
+  GM_ASSIGN(const struct statvfs file_system, file_system_of(parts_->folder.path()));
+  GM_ASSIGN(const uint64_t file_bytes, parts_->folder.data().size());
+  GM_ASSIGN(const uint64_t free_pages,
+            parts_->free_pages(snapshot.lmdb(), mdb_txn_id(snapshot.lmdb())));
+  MDB_envinfo info;
+  MDB_stat stat;
+  mdb_env_info(parts_->env.get(), &info);
+  mdb_env_stat(parts_->env.get(), &stat);
+
+  const uint64_t pages = info.me_last_pgno + 1;
+  const uint64_t used_bytes = (pages - std::min(pages, free_pages)) * stat.ms_psize;
+  const uint64_t disk_bytes = free_bytes(file_system);
+  // The file can grow until the disk or the map is full, and reuses its free pages before.
+  const uint64_t growth =
+      std::min(disk_bytes, parts_->map_bytes - std::min(parts_->map_bytes, file_bytes));
+  const uint64_t reusable = file_bytes - std::min(file_bytes, used_bytes);
+  engine::StoreStats stats;
+  stats.file_bytes = static_cast<int64_t>(file_bytes);
+  stats.used_bytes = static_cast<int64_t>(used_bytes);
+  stats.capacity_bytes = static_cast<int64_t>(file_bytes + growth);
+  stats.available_bytes = read_only() ? 0 : static_cast<int64_t>(reusable + growth);
+  if (parts_->checkpointer) stats.since_checkpoint = parts_->checkpointer->since_last();
+  return stats;
+}
+
+void will_need(const void* begin, size_t bytes) {
+  const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uintptr_t>(begin);
+  const uintptr_t first = address / page_bytes * page_bytes;
+  // A hint: whatever the kernel makes of it is right.
+  (void)::madvise(reinterpret_cast<void*>(first), address + bytes - first, MADV_WILLNEED);
+}
+
+void tune_allocator() {
+  constexpr int kMmapThresholdBytes = 8 * 1024 * 1024;
+  constexpr int kTrimThresholdBytes = 64 * 1024 * 1024;
+  mallopt(M_MMAP_THRESHOLD, kMmapThresholdBytes);
+  mallopt(M_TRIM_THRESHOLD, kTrimThresholdBytes);
+}
+
+}  // namespace gridmount::local

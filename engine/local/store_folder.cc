@@ -1,0 +1,283 @@
+#include "engine/local/store_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <set>
+#include <string_view>
+
+#include "engine/local/lmdb_error.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr std::string_view kFormatFirstLine = "gridmount store\nformat ";
+constexpr size_t kFormatBytesMax = 64;
+constexpr std::array<std::string_view, 5> kCreationFiles = {"owner", "data.mdb", "data.mdb-lock",
+                                                            "checkpoint", "format.new"};
+
+enum class Contents {
+  kNothing,     // no folder, or an empty one
+  kUnfinished,  // the files of a store whose making was interrupted
+  kStore,
+};
+
+tl::unexpected<Error> not_a_store(const std::filesystem::path& path, const std::string& why) {
+  return fail(ErrorCode::kNotAStore, path.string() + " is not a gridmount store: " + why);
+}
+
+Status check_format(const std::filesystem::path& path) {
+  GM_ASSIGN(const File file, File::open(path / "format", O_RDONLY));
+  GM_ASSIGN(const std::vector<uint8_t> bytes, file.read(0, kFormatBytesMax));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  int version = 0;
+  if (!text.starts_with(kFormatFirstLine)) {
+    return not_a_store(path, "its file 'format' says something else");
+  }
+  const std::string_view number = text.substr(kFormatFirstLine.size());
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), version);
+  if (error != std::errc() || end == number.data() + number.size() || *end != '\n' || version < 1) {
+    return fail(ErrorCode::kStoreDamaged, "store " + path.string() +
+                                              ": the file 'format' gives no version; restore the "
+                                              "store from a backup");
+  }
+  if (version > kFormatVersion) {
+    return fail(ErrorCode::kStoreFormatTooNew,
+                "store " + path.string() + " has format version " + std::to_string(version) +
+                    ", this program knows versions up to " + std::to_string(kFormatVersion) +
+                    "; use the version of gridmount that wrote it, or a newer one");
+  }
+  return {};
+}
+
+// What is at the path; NotAStore if neither a store nor a place for one.
+Result<Contents> examine(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return Contents::kNothing;
+  if (error) return fail(lmdb_error(error.value(), "examining " + path.string()));
+  if (status.type() != std::filesystem::file_type::directory) {
+    return not_a_store(path, "it is no folder");
+  }
+  std::set<std::string> names;
+  std::filesystem::directory_iterator entries(path, error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    names.insert(entries->path().filename().string());
+  }
+  if (error) return fail(lmdb_error(error.value(), "listing " + path.string()));
+  if (names.contains("format")) {
+    GM_TRY(check_format(path));
+    return Contents::kStore;
+  }
+  if (names.empty()) return Contents::kNothing;
+  for (const std::string& name : names) {
+    if (std::find(kCreationFiles.begin(), kCreationFiles.end(), name) == kCreationFiles.end()) {
+      return not_a_store(path, "it holds other things, such as '" + name + "'");
+    }
+  }
+  // `owner` is the first file made and written before any other.
+  GM_ASSIGN(const File owner, File::open(path / "owner", O_RDONLY));
+  GM_ASSIGN(const std::vector<uint8_t> bytes, owner.read(0, kOwnerBytes));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!parse_owner_mark(text) && !(bytes.empty() && names.size() == 1)) {
+    return not_a_store(path, "it holds other things, such as a file 'owner' of another kind");
+  }
+  return Contents::kUnfinished;
+}
+
+Status make_folder(const std::filesystem::path& path, bool& made) {
+  if (::mkdir(path.c_str(), 0700) == 0) {
+    made = true;
+    const std::filesystem::path absolute = std::filesystem::absolute(path);
+    const std::filesystem::path parent =
+        absolute.has_filename() ? absolute.parent_path() : absolute.parent_path().parent_path();
+    return sync_folder(parent);
+  }
+  if (errno == EEXIST) return {};
+  if (errno == ENOENT) {
+    return fail(ErrorCode::kStoreNotFound, "the store " + path.string() +
+                                               " cannot be made: the folder above it does not "
+                                               "exist");
+  }
+  return fail(lmdb_error(errno, "making the folder " + path.string()));
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+}  // namespace
+
+tl::unexpected<Error> StoreFolder::damaged(const std::string& what) const {
+  return fail(ErrorCode::kStoreDamaged,
+              "store " + path_.string() + " is damaged: " + what + "; restore it from a backup");
+}
+
+Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const OpenOptions& options,
+                                      const TestOptions& test) {
+  if (options.create && options.read_only) {
+    return fail(ErrorCode::kInvalidOptions,
+                "store " + path.string() + ": create and read-only exclude each other");
+  }
+  GM_ASSIGN(Contents contents, examine(path));
+  if (contents != Contents::kStore && !options.create) {
+    return fail(ErrorCode::kStoreNotFound,
+                contents == Contents::kNothing
+                    ? "there is no store at " + path.string() + "; make one with --create"
+                    : "the making of store " + path.string() +
+                          " was interrupted; make it again with --create");
+  }
+  bool made_folder = false;
+  if (contents == Contents::kNothing) GM_TRY(make_folder(path, made_folder));
+  GM_ASSIGN(OwnerFile owner, OwnerFile::lock(path, options.read_only, !options.read_only));
+  // Another process may have made the store before we got the lock.
+  GM_ASSIGN(contents, examine(path));
+  StoreFolder folder(path, std::move(owner), options.read_only,
+                     test.boot_id.empty() ? running_boot_id() : test.boot_id);
+  folder.made_folder_ = made_folder;
+  if (contents == Contents::kStore) {
+    GM_TRY(folder.open_files(test));
+    if (!folder.read_only_) GM_TRY(folder.mark(OwnerState::kOpen));
+  } else {
+    folder.is_new_ = true;
+    if (Status status = folder.create_files(); !status) {
+      folder.abandon_creation();
+      return fail(std::move(status).error().with_context("making the store " + path.string()));
+    }
+  }
+  return folder;
+}
+
+Status StoreFolder::create_files() {
+  // The mark first: it says whose the other files are if we are interrupted.
+  GM_TRY(mark(OwnerState::kOpen));
+  GM_TRY(sync_folder(path_));
+  GM_TRY(remove_file(path_ / "data.mdb-lock"));
+  GM_TRY(remove_file(path_ / "format.new"));
+  GM_ASSIGN(data_, File::open(data_path(), O_RDWR | O_CREAT | O_TRUNC));
+  GM_ASSIGN(checkpoint_, CheckpointFile::create(path_ / "checkpoint"));
+  GM_TRY(mark(OwnerState::kOpen));  // now with data.mdb's inode
+  return sync_folder(path_);
+}
+
+Status StoreFolder::finish_creation() {
+  const std::filesystem::path temporary = path_ / "format.new";
+  GM_ASSIGN(const File file, File::open(temporary, O_WRONLY | O_CREAT | O_TRUNC));
+  const std::string text = std::string(kFormatFirstLine) + std::to_string(kFormatVersion) + "\n";
+  GM_TRY(file.write(0, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
+  GM_TRY(file.sync_data());
+  GM_TRY(rename_file(temporary, path_ / "format"));
+  GM_TRY(sync_folder(path_));
+  is_new_ = false;
+  return {};
+}
+
+void StoreFolder::abandon_creation() {
+  // `owner` last, as it says whose the others are. What cannot be removed is an unfinished store.
+  for (const std::string_view name :
+       {"format.new", "data.mdb-lock", "data.mdb", "checkpoint", "owner"}) {
+    if (!remove_file(path_ / name)) return;
+  }
+  if (made_folder_) ::rmdir(path_.c_str());
+}
+
+Status StoreFolder::open_files(const TestOptions& test) {
+  const int code = File::open_errno(data_path(), read_only_ ? O_RDONLY : O_RDWR, data_);
+  if (code == ENOENT) return damaged("its file data.mdb is missing");
+  if (code != 0) return fail(lmdb_error(code, "opening " + data_path().string()));
+
+  const std::filesystem::path checkpoint_path = path_ / "checkpoint";
+  Result<CheckpointFile> checkpoint = CheckpointFile::open(checkpoint_path, read_only_);
+  if (checkpoint) {
+    checkpoint_ = std::move(checkpoint).value();
+  } else if (::access(checkpoint_path.c_str(), F_OK) == 0) {
+    return fail(std::move(checkpoint).error());
+  }
+  GM_TRY(trust_data(test));
+  if (read_only_ || (checkpoint_ && checkpoint_->newest())) return {};
+  // Only a cleanly closed store gets here. It needs a checkpoint before it is marked open.
+  GM_TRY(data_.sync_data());
+  GM_ASSIGN(checkpoint_, CheckpointFile::create(checkpoint_path));
+  GM_TRY(sync_folder(path_));
+  GM_ASSIGN(const MetaPair metas, read_meta_pair(data_));
+  if (auto failure = checkpoint_->write(metas)) return fail(std::move(failure->error));
+  return {};
+}
+
+// Decides by the last owner's mark what is to be believed of data.mdb (invariants D4 to D7).
+Status StoreFolder::trust_data(const TestOptions& test) {
+  GM_ASSIGN(const std::optional<OwnerMark> mark, owner_.read());
+  GM_ASSIGN(const uint64_t inode, data_.inode());
+  const bool closed = mark && mark->state == OwnerState::kClosed;
+  // The kernel that took the last owner's writes still has them.
+  const bool killed = mark && mark->state == OwnerState::kOpen && !boot_id_.empty() &&
+                      mark->boot_id == boot_id_ && mark->data_inode == inode;
+  const std::optional<MetaPair> saved =
+      checkpoint_ ? checkpoint_->newest() : std::optional<MetaPair>();
+  if (!closed && !saved) return damaged("its file checkpoint is missing or holds no checkpoint");
+  if (!closed && !killed) GM_TRY(recover(test));
+
+  Result<MetaPair> metas = read_meta_pair(data_);
+  if (!metas) return damaged("data.mdb: " + std::move(metas).error().message());
+  GM_ASSIGN(const uint64_t size, data_.size());
+  // D7: what the last checkpoint needed must be there; behind that, only pages that were free when
+  // the process ended may be missing.
+  const uint64_t needed = killed && saved ? saved->current.data_bytes()  //
+                                          : metas->current.data_bytes();
+  if (size < needed) {
+    return damaged("data.mdb is cut off: it has " + std::to_string(size) + " of at least " +
+                   std::to_string(needed) + " bytes");
+  }
+  if (size < metas->current.data_bytes()) {
+    if (read_only_) {
+      return fail(ErrorCode::kStoreReadOnly,
+                  "store " + path_.string() +
+                      " was not closed by its last owner; open it for writing once");
+    }
+    // Pages that are not there would kill the process when touched; zeros are seen as damage.
+    GM_TRY(data_.resize(metas->current.data_bytes()));
+  }
+  return {};
+}
+
+// D5. May be interrupted anywhere: the mark still says that recovery is needed.
+Status StoreFolder::recover(const TestOptions& test) {
+  if (!test.restore) return {};
+  const MetaPair& saved = *checkpoint_->newest();
+  GM_ASSIGN(const uint64_t size, data_.size());
+  if (size < saved.current.data_bytes()) {
+    return damaged("data.mdb is cut off: it has " + std::to_string(size) + " of at least " +
+                   std::to_string(saved.current.data_bytes()) + " bytes");
+  }
+  const Result<MetaPair> found = read_meta_pair(data_);
+  if (found && found->bytes == saved.bytes) return {};
+  if (read_only_) {
+    return fail(ErrorCode::kStoreReadOnly,
+                "store " + path_.string() +
+                    " was open when its machine went down and must be put back to its last "
+                    "checkpoint, which writes; open it for writing once");
+  }
+  GM_TRY(write_meta_pair(data_, saved));
+  return data_.sync_data();
+}
+
+Status StoreFolder::mark(OwnerState state) const {
+  uint64_t inode = 0;
+  if (data_.is_open()) {
+    GM_ASSIGN(inode, data_.inode());
+  }
+  return owner_.write({.state = state,
+                       .pid = ::getpid(),
+                       .host = host_name(),
+                       .boot_id = boot_id_,
+                       .data_inode = inode});
+}
+
+}  // namespace gridmount::local

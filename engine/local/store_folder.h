@@ -1,0 +1,74 @@
+// A store's folder: its files, the lock on them, and the decision at opening what to trust.
+// FORMAT.md, chapters "The folder" and "Durability"; D numbers are its invariants.
+//
+// Making a store is finished by writing the file `format`, last of all. A folder that has the other
+// files but not that one is a store whose making was interrupted: making it again begins afresh. No
+// other folder with anything in it is ever written to.
+//
+// Thread-safety: none, except that the mark functions may be called from any thread, one at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "engine/error.h"
+#include "engine/local/checkpoint_file.h"
+#include "engine/local/file_operations.h"
+#include "engine/local/local_store.h"
+#include "engine/local/owner_file.h"
+#include "engine/local/test_options.h"
+
+namespace gridmount::local {
+
+inline constexpr int kFormatVersion = 1;
+
+class StoreFolder {
+ public:
+  // Locks the store, checks its files and, where the machine went down with it open, puts
+  // data.mdb's meta pages back to the newest checkpoint. After that LMDB may open data_path(), and
+  // a store not read-only is marked open.
+  static Result<StoreFolder> open(const std::filesystem::path& path, const OpenOptions& options,
+                                  const TestOptions& test);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path data_path() const { return path_ / "data.mdb"; }
+  bool read_only() const { return read_only_; }
+  // data.mdb through a descriptor of our own, for meta pages and syncs. LMDB has its own.
+  const File& data() const { return data_; }
+  CheckpointFile& checkpoint() { return *checkpoint_; }
+
+  // The store is being made: data.mdb is empty, and finish_creation() must follow once its trees
+  // are made and the first checkpoint is taken.
+  bool is_new() const { return is_new_; }
+  Status finish_creation();
+  // Removes what making it has left so far.
+  void abandon_creation();
+
+  // Invariants D6 and D4: closed only when everything committed is durable.
+  Status mark(OwnerState state) const;
+
+ private:
+  StoreFolder(std::filesystem::path path, OwnerFile owner, bool read_only, std::string boot_id)
+      : path_(std::move(path)),
+        owner_(std::move(owner)),
+        read_only_(read_only),
+        boot_id_(std::move(boot_id)) {}
+
+  Status create_files();
+  Status open_files(const TestOptions& test);
+  Status trust_data(const TestOptions& test);
+  Status recover(const TestOptions& test);
+  tl::unexpected<Error> damaged(const std::string& what) const;
+
+  std::filesystem::path path_;
+  OwnerFile owner_;
+  bool read_only_;
+  std::string boot_id_;
+  File data_;
+  std::optional<CheckpointFile> checkpoint_;
+  bool is_new_ = false;
+  bool made_folder_ = false;
+};
+
+}  // namespace gridmount::local

@@ -1,0 +1,238 @@
+#include "engine/local/write_queue.h"
+
+#include <utility>
+
+#include "engine/local/lmdb_error.h"
+
+namespace gridmount::local {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::string_view kBeginning = "beginning to write to the store";
+
+// An error inside has left the transaction unusable. Committing such a nested one would make LMDB
+// spoil the leader's with it (against W2), and none can be nested in such a leader's (W3).
+bool is_broken(MDB_txn* txn) {
+  constexpr MDB_dbi kMainTree = 1;
+  MDB_stat stat;
+  return mdb_stat(txn, kMainTree, &stat) != MDB_SUCCESS;
+}
+
+}  // namespace
+
+WriteQueue::WriteQueue(MDB_env* env, std::function<Error(int code)> commit_failed)
+    : env_(env), commit_failed_(std::move(commit_failed)) {}
+
+WriteQueue::Role WriteQueue::wait_for_turn(Waiter& waiter) {
+  if (!busy_) {
+    // Whoever ends a turn hands it to the first in the line, so an idle queue has none.
+    busy_ = true;
+    waiter.role = Role::kLeader;
+  } else {
+    line_.push_back(&waiter);
+    while (waiter.role == Role::kWaiting) waiter.wakes.wait(mutex_);
+  }
+  holder_ = std::this_thread::get_id();
+  return waiter.role;
+}
+
+void WriteQueue::pass_on() {
+  holder_ = {};
+  if (line_.empty()) {
+    busy_ = false;
+    return;
+  }
+  Waiter* next = line_.front();
+  line_.pop_front();
+  next->role = Role::kLeader;
+  next->wakes.notify_one();
+}
+
+Result<WriteTransaction> WriteQueue::begin() {
+  Waiter waiter;
+  {
+    MutexLock lock(mutex_);
+    if (busy_ && holder_ == std::this_thread::get_id()) {
+      return fail(ErrorCode::kIllegalOperation,
+                  "this thread has begun a transaction already; end that one first");
+    }
+    if (refusal_) return fail(*refusal_);
+    const Role role = wait_for_turn(waiter);
+    if (refusal_) {
+      if (role == Role::kMember) {
+        member_done(*waiter.group);
+      } else {
+        pass_on();
+      }
+      return fail(*refusal_);
+    }
+  }
+  return waiter.role == Role::kMember ? join(std::move(waiter.group)) : lead();
+}
+
+Result<WriteTransaction> WriteQueue::lead() {
+  MDB_txn* txn = nullptr;
+  const int code = mdb_txn_begin(env_, nullptr, 0, &txn);
+  if (code != MDB_SUCCESS) {
+    MutexLock lock(mutex_);
+    pass_on();
+    return fail(lmdb_error(code, kBeginning));
+  }
+  auto group = std::make_shared<WriteGroup>();
+  group->txn = txn;
+  group->begun = Clock::now();
+  return WriteTransaction(this, std::move(group), txn, /*leader=*/true);
+}
+
+Result<WriteTransaction> WriteQueue::join(std::shared_ptr<WriteGroup> group) {
+  MDB_txn* txn = nullptr;
+  const int code = mdb_txn_begin(env_, group->txn, 0, &txn);
+  if (code != MDB_SUCCESS) {
+    MutexLock lock(mutex_);
+    member_done(*group);
+    return fail(lmdb_error(code, kBeginning));
+  }
+  return WriteTransaction(this, std::move(group), txn, /*leader=*/false);
+}
+
+void WriteQueue::member_done(WriteGroup& group) {
+  holder_ = {};
+  group.member_working = false;
+  group.leader_wakes.notify_one();
+}
+
+void WriteQueue::run_members(const std::shared_ptr<WriteGroup>& group) {
+  while (!refusal_ && !line_.empty() && !line_.front()->exclusive &&
+         group->members < kGroupMembersMax && Clock::now() - group->begun < kGroupTimeMax) {
+    Waiter* next = line_.front();
+    line_.pop_front();
+    ++group->members;
+    group->member_working = true;
+    next->group = group;
+    next->role = Role::kMember;
+    next->wakes.notify_one();
+    while (group->member_working) group->leader_wakes.wait(mutex_);
+  }
+}
+
+Status WriteQueue::commit(WriteTransaction& transaction) {
+  if (transaction.txn_ == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "the transaction has ended already");
+  }
+  if (!transaction.doom_ && is_broken(transaction.txn_)) {
+    transaction.doom(lmdb_error(MDB_BAD_TXN, "committing to the store"));
+  }
+  if (transaction.doom_) {
+    Error error = *transaction.doom_;
+    abort(transaction);
+    return fail(std::move(error));
+  }
+  return transaction.leader_ ? commit_group(transaction) : commit_member(transaction);
+}
+
+Status WriteQueue::commit_group(WriteTransaction& transaction) {
+  const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
+  MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
+  bool refused;
+  {
+    MutexLock lock(mutex_);
+    run_members(group);
+    holder_ = std::this_thread::get_id();
+    refused = refusal_.has_value();
+  }
+  // Without the mutex: others may line up meanwhile. The turn is still ours.
+  int code = MDB_SUCCESS;
+  if (refused) {
+    mdb_txn_abort(txn);
+  } else {
+    code = mdb_txn_commit(txn);
+  }
+  std::optional<Error> error;
+  if (code != MDB_SUCCESS) error = commit_failed_(code);
+
+  MutexLock lock(mutex_);
+  if (refused) error = *refusal_;
+  group->finished = true;
+  group->error = error;
+  if (!error) ++counts_.commits;
+  if (group->members > 0) group->finished_wakes.notify_all();
+  pass_on();
+  if (error) return fail(std::move(*error));
+  return {};
+}
+
+Status WriteQueue::commit_member(WriteTransaction& transaction) {
+  const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
+  const int code = mdb_txn_commit(std::exchange(transaction.txn_, nullptr));
+  MutexLock lock(mutex_);
+  member_done(*group);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, "committing to the store"));
+  while (!group->finished) group->finished_wakes.wait(mutex_);
+  if (group->error) return fail(*group->error);
+  ++counts_.members;
+  return {};
+}
+
+void WriteQueue::abort(WriteTransaction& transaction) {
+  mdb_txn_abort(std::exchange(transaction.txn_, nullptr));
+  const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
+  MutexLock lock(mutex_);
+  if (transaction.leader_) {
+    pass_on();
+  } else {
+    member_done(*group);
+  }
+}
+
+void WriteQueue::begin_exclusive() {
+  Waiter waiter;
+  waiter.exclusive = true;
+  MutexLock lock(mutex_);
+  wait_for_turn(waiter);
+}
+
+void WriteQueue::end_exclusive() {
+  MutexLock lock(mutex_);
+  pass_on();
+}
+
+void WriteQueue::refuse(Error error) {
+  MutexLock lock(mutex_);
+  if (!refusal_) refusal_ = std::move(error);
+}
+
+std::optional<Error> WriteQueue::refusal() const {
+  MutexLock lock(mutex_);
+  return refusal_;
+}
+
+bool WriteQueue::held_by_this_thread() const {
+  MutexLock lock(mutex_);
+  return busy_ && holder_ == std::this_thread::get_id();
+}
+
+WriteQueue::Counts WriteQueue::counts() const {
+  MutexLock lock(mutex_);
+  return counts_;
+}
+
+void WriteTransaction::swap(WriteTransaction& other) noexcept {
+  std::swap(queue_, other.queue_);
+  std::swap(group_, other.group_);
+  std::swap(txn_, other.txn_);
+  std::swap(leader_, other.leader_);
+  std::swap(doom_, other.doom_);
+}
+
+WriteTransaction::~WriteTransaction() {
+  if (txn_ != nullptr) queue_->abort(*this);
+}
+
+Status WriteTransaction::commit() {
+  if (queue_ == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "the transaction was never begun");
+  }
+  return queue_->commit(*this);
+}
+
+}  // namespace gridmount::local

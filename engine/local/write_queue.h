@@ -1,0 +1,115 @@
+// The line of writers, and the commits they share.
+//
+// One turn at a time: a turn is a write transaction, or exclusive (the checkpointer noting a
+// snapshot, with no transaction open). Turns are given in the order they were asked for.
+//
+//  W1. The first writer of a group, its leader, has the LMDB transaction. The others, its members,
+//      each get a nested transaction after the leader has called commit(), one after the other.
+//  W2. A member's failure ends its nested transaction and nothing else.
+//  W3. A leader that fails does so before there are members, so it takes no one with it; the next
+//      in the line becomes a leader.
+//  W4. A group ends when no writer waits, an exclusive turn is next in the line, or it has
+//      kGroupMembersMax members or is kGroupTimeMax old. Then the leader commits, and every
+//      member's commit() returns what came of it.
+//  W5. After refuse(), no turn is given and no group commits.
+//
+// LMDB's writer lock belongs to a thread; the leader's begins and ends it. Members use the leader's
+// transaction from their own threads while the leader waits in commit().
+//
+// Thread-safety: thread-safe; a turn belongs to the thread that got it.
+#pragma once
+
+#include <lmdb.h>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "engine/error.h"
+#include "engine/local/environment.h"
+#include "engine/thread_safety.h"
+
+namespace gridmount::local {
+
+// What a leader and its members share; guarded by the queue's mutex.
+struct WriteGroup {
+  MDB_txn* txn = nullptr;  // the leader's
+  std::chrono::steady_clock::time_point begun;
+  int members = 0;
+  bool member_working = false;
+  Condition leader_wakes;
+  bool finished = false;
+  Condition finished_wakes;
+  std::optional<Error> error;  // of the commit
+};
+
+class WriteQueue {
+ public:
+  static constexpr int kGroupMembersMax = 64;
+  static constexpr std::chrono::milliseconds kGroupTimeMax{10};
+
+  // `commit_failed` turns the code of a failed commit into its error.
+  WriteQueue(MDB_env* env, std::function<Error(int code)> commit_failed);
+  WriteQueue(const WriteQueue&) = delete;
+  WriteQueue& operator=(const WriteQueue&) = delete;
+
+  Result<WriteTransaction> begin() GM_EXCLUDES(mutex_);
+
+  // Waits for an exclusive turn; end_exclusive() ends it.
+  void begin_exclusive() GM_EXCLUDES(mutex_);
+  void end_exclusive() GM_EXCLUDES(mutex_);
+
+  // All later begin() and unfinished commits fail with this error. The first one stays.
+  void refuse(Error error) GM_EXCLUDES(mutex_);
+  std::optional<Error> refusal() const GM_EXCLUDES(mutex_);
+
+  // The calling thread has the turn.
+  bool held_by_this_thread() const GM_EXCLUDES(mutex_);
+
+  struct Counts {
+    uint64_t commits = 0;  // LMDB's
+    uint64_t members = 0;  // transactions committed with another's
+  };
+  Counts counts() const GM_EXCLUDES(mutex_);
+
+ private:
+  friend class WriteTransaction;
+
+  enum class Role { kWaiting, kLeader, kMember };
+  struct Waiter {
+    bool exclusive = false;
+    Role role = Role::kWaiting;
+    std::shared_ptr<WriteGroup> group;  // a member's
+    Condition wakes;
+  };
+
+  Result<WriteTransaction> lead() GM_EXCLUDES(mutex_);
+  Result<WriteTransaction> join(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
+  Status commit(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
+  Status commit_group(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
+  Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
+  void abort(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
+
+  // The role given to the waiter, once it is its turn.
+  Role wait_for_turn(Waiter& waiter) GM_REQUIRES(mutex_);
+  void run_members(const std::shared_ptr<WriteGroup>& group) GM_REQUIRES(mutex_);
+  void member_done(WriteGroup& group) GM_REQUIRES(mutex_);
+  // Makes the next in the line the leader, or has the line empty.
+  void pass_on() GM_REQUIRES(mutex_);
+
+  MDB_env* const env_;
+  const std::function<Error(int code)> commit_failed_;
+
+  mutable Mutex mutex_;
+  bool busy_ GM_GUARDED_BY(mutex_) = false;  // someone has the turn
+  std::thread::id holder_ GM_GUARDED_BY(mutex_);
+  std::deque<Waiter*> line_ GM_GUARDED_BY(mutex_);
+  std::optional<Error> refusal_ GM_GUARDED_BY(mutex_);
+  Counts counts_ GM_GUARDED_BY(mutex_);
+};
+
+}  // namespace gridmount::local
