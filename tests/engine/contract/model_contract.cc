@@ -1,0 +1,458 @@
+// Goal: whatever indexes there are, the store answers as a list of documents would.
+// Method: random documents, filters, updates, removals, sorts, index changes and rollbacks, beside
+// a vector of documents that query::Filter, Update and Sort are applied to one by one. The seed is
+// printed; GRIDMOUNT_SEED replays it.
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "engine/bson/compare.h"
+#include "engine/query/filter.h"
+#include "engine/query/sort.h"
+#include "engine/query/update.h"
+#include "tests/engine/contract/store_contract.h"
+
+namespace gridmount::engine {
+namespace {
+
+uint64_t chosen_seed() {
+  const char* given = std::getenv("GRIDMOUNT_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device()();
+}
+
+// Random values, documents and specifications from small domains, so that things meet.
+class Generator {
+ public:
+  explicit Generator(uint64_t seed) : random_(seed) {}
+
+  int below(int bound) { return std::uniform_int_distribution<int>(0, bound - 1)(random_); }
+  bool one_in(int n) { return below(n) == 0; }
+
+  std::string text() {
+    static const std::string kLong(500, 'l');
+    static const std::vector<std::string> kTexts = {
+        "",    "a",         "ab",        "a/b", "a/c", "a/bc",       "b",
+        kLong, kLong + "a", kLong + "b", "0",   "ac",  kLong + "a/b"};
+    return kTexts[static_cast<size_t>(below(static_cast<int>(kTexts.size())))];
+  }
+
+  bson::Value scalar() {
+    switch (below(12)) {
+      case 0:
+        return bson::Value();
+      case 1:
+        return bson::Value(0.5 + below(3));
+      case 2:
+        return bson::Value(int64_t{9007199254740992} + below(3));
+      case 3:
+        return bson::Value(static_cast<double>(9007199254740992 + 2 * below(2)));
+      case 4:
+        return bson::Value(one_in(2));
+      case 5:
+        return bson::Value(bson::Date{below(3) - 1});
+      case 6:
+      case 7:
+      case 8:
+        return bson::Value(text());
+      default:
+        return bson::Value(int32_t{below(5) - 1});
+    }
+  }
+
+  void append_value(bson::Builder& builder, std::string_view key) {
+    if (one_in(5)) {
+      builder.open_array(key);
+      for (int i = below(4); i > 0; --i) {
+        if (one_in(6)) {
+          builder.push_open_array().push(scalar()).close();
+        } else {
+          builder.push(scalar());
+        }
+      }
+      builder.close();
+    } else if (one_in(8)) {
+      builder.open_document(key).append("x", scalar()).close();
+    } else {
+      builder.append(key, scalar());
+    }
+  }
+
+  void append_fields(bson::Builder& builder) {
+    for (const char* name : {"a", "b"}) {
+      if (!one_in(5)) append_value(builder, name);
+    }
+    if (one_in(3)) {
+      builder.open_array("c");
+      for (int i = below(4); i > 0; --i) {
+        if (one_in(5)) {
+          builder.push(scalar());
+        } else {
+          builder.push_open_document();
+          if (!one_in(4)) append_value(builder, "d");
+          if (!one_in(4)) builder.append("e", scalar());
+          builder.close();
+        }
+      }
+      builder.close();
+    } else if (!one_in(3)) {
+      builder.open_document("c").append("d", scalar()).append("e", scalar()).close();
+    }
+    if (!one_in(3)) builder.append("name", text());
+    if (one_in(10)) builder.append("filler", std::string(static_cast<size_t>(below(9000)), 'f'));
+  }
+
+  bson::Document document() {
+    bson::Builder builder;
+    builder.append("_id", int32_t{next_id_++});
+    append_fields(builder);
+    return std::move(builder).finish();
+  }
+
+  std::string path() {
+    static const std::vector<std::string> kPaths = {"a",    "a",    "b", "b",   "c.d", "c.e",
+                                                    "name", "name", "c", "a.x", "_id"};
+    return kPaths[static_cast<size_t>(below(static_cast<int>(kPaths.size())))];
+  }
+
+  void append_condition(bson::Builder& builder, const std::string& name) {
+    static const std::vector<std::string> kComparisons = {"$lt", "$lte", "$gt", "$gte"};
+    const auto comparison = [&] { return kComparisons[static_cast<size_t>(below(4))]; };
+    switch (below(8)) {
+      case 0:
+        builder.open_document(name).append(comparison(), scalar()).close();
+        return;
+      case 1: {
+        builder.open_document(name);
+        builder.append(one_in(2) ? "$gt" : "$gte", scalar());
+        builder.append(one_in(2) ? "$lt" : "$lte", scalar());
+        builder.close();
+        return;
+      }
+      case 2:
+        builder.open_document(name).open_array("$in");
+        for (int i = below(4); i >= 0; --i) builder.push(scalar());
+        builder.close().close();
+        return;
+      case 3:
+        builder.open_document(name).append("$exists", one_in(2)).close();
+        return;
+      case 4:
+        builder.append_regex(name, one_in(2) ? "^a" : "^a/b", "");
+        return;
+      case 5:
+        append_value(builder, name);  // arrays and documents too
+        return;
+      default:
+        builder.append(name, scalar());
+    }
+  }
+
+  void append_conditions(bson::Builder& builder, int depth) {
+    std::vector<std::string> used;
+    for (int i = below(3); i >= 0; --i) {
+      const std::string name = path();
+      if (std::ranges::find(used, name) != used.end()) continue;
+      used.push_back(name);
+      append_condition(builder, name);
+    }
+    if (depth < 2 && one_in(4)) {
+      builder.open_array(one_in(3) ? "$and" : "$or");
+      for (int i = below(2); i >= -1; --i) {
+        builder.push_open_document();
+        append_conditions(builder, depth + 1);
+        builder.close();
+      }
+      builder.close();
+    }
+  }
+
+  bson::Document filter() {
+    bson::Builder builder;
+    if (!one_in(8)) append_conditions(builder, 0);
+    return std::move(builder).finish();
+  }
+
+  bson::Document keys(bool with_id) {
+    bson::Builder builder;
+    std::vector<std::string> used{"_id"};
+    for (int i = below(3); i >= 0; --i) {
+      const std::string name = path();
+      if (std::ranges::find(used, name) != used.end()) continue;
+      used.push_back(name);
+      builder.append(name, int32_t{one_in(3) ? -1 : 1});
+    }
+    if (with_id) builder.append("_id", int32_t{one_in(2) ? 1 : -1});
+    return std::move(builder).finish();
+  }
+
+  bson::Document update() {
+    bson::Builder builder;
+    switch (below(3)) {
+      case 0:
+        builder.open_document("$unset").append(one_in(2) ? "a" : "c", "").close();
+        break;
+      case 1:
+        builder.open_document("$inc").append("n", int32_t{1}).close();
+        builder.open_document("$set").append("name", text()).close();
+        break;
+      default:
+        builder.open_document("$set");
+        append_value(builder, one_in(2) ? "a" : "b");
+        builder.close();
+    }
+    return std::move(builder).finish();
+  }
+
+  bson::Document replacement() {
+    bson::Builder builder;
+    append_fields(builder);
+    return std::move(builder).finish();
+  }
+
+  int32_t some_id() { return next_id_ == 0 ? 0 : below(next_id_); }
+
+ private:
+  std::mt19937_64 random_;
+  int32_t next_id_ = 0;
+};
+
+class Model {
+ public:
+  std::vector<bson::Document> documents;
+
+  std::vector<size_t> matches(bson::View filter) const {
+    const Result<query::Filter> parsed = query::Filter::parse(filter);
+    EXPECT_THAT(parsed, Succeeded()) << json(filter);
+    std::vector<size_t> matching;
+    for (size_t i = 0; i < documents.size(); ++i) {
+      if (parsed->matches(documents[i])) matching.push_back(i);
+    }
+    return matching;
+  }
+
+  std::vector<std::string> find(bson::View filter, bson::View sort, int64_t skip,
+                                int64_t limit) const {
+    std::vector<size_t> matching = matches(filter);
+    if (!sort.empty()) {
+      const Result<query::Sort> parsed = query::Sort::parse(sort);
+      std::stable_sort(matching.begin(), matching.end(), [&](size_t a, size_t b) {
+        return parsed->compare_keys(parsed->key_of(documents[a]), parsed->key_of(documents[b])) < 0;
+      });
+    }
+    std::vector<std::string> found;
+    for (size_t i = static_cast<size_t>(skip); i < matching.size(); ++i) {
+      if (limit != 0 && static_cast<int64_t>(found.size()) == limit) break;
+      found.push_back(json(documents[matching[i]]));
+    }
+    return found;
+  }
+};
+
+class Comparison {
+ public:
+  Comparison(Store& store, Collection& collection, uint64_t seed)
+      : store_(store), collection_(collection), generator_(seed) {}
+
+  void run(int transactions) {
+    for (int i = 0; i < transactions && !testing::Test::HasFailure(); ++i) {
+      SCOPED_TRACE("transaction " + std::to_string(i));
+      const auto transaction = store_.begin();
+      ASSERT_THAT(transaction, Succeeded());
+      const Model before = model_;
+      const std::vector<std::string> indexes_before = indexes_;
+      for (int step = generator_.below(8); step >= 0; --step) {
+        write(**transaction);
+        if (generator_.one_in(3)) read(**transaction);
+      }
+      if (generator_.one_in(5)) {
+        model_ = before;
+        indexes_ = indexes_before;
+      } else {
+        ASSERT_THAT((*transaction)->commit(), Succeeded());
+      }
+      const auto snapshot = store_.snapshot();
+      ASSERT_THAT(snapshot, Succeeded());
+      for (int reads = 0; reads < 6; ++reads) read(**snapshot);
+    }
+  }
+
+ private:
+  // The compound index over two arrays cannot take the document; nothing may have changed then.
+  template <typename T>
+  static bool parallel_arrays(const Result<T>& result) {
+    return !result && result.error().code() == ErrorCode::kCannotIndexParallelArrays;
+  }
+
+  void write(Transaction& transaction) {
+    switch (generator_.below(12)) {
+      case 0:
+        change_indexes(transaction);
+        return;
+      case 1:
+        remove(transaction);
+        return;
+      case 2:
+      case 3:
+        update_many(transaction);
+        return;
+      case 4:
+      case 5:
+        replace_one(transaction);
+        return;
+      default: {
+        const bson::Document document = generator_.document();
+        const auto inserted = collection_.insert(transaction, document);
+        if (parallel_arrays(inserted)) return;
+        ASSERT_THAT(inserted, Succeeded()) << json(document);
+        model_.documents.push_back(document);
+      }
+    }
+  }
+
+  void change_indexes(Transaction& transaction) {
+    if (indexes_.size() > 3) {
+      const auto victim = indexes_.begin() + generator_.below(static_cast<int>(indexes_.size()));
+      ASSERT_THAT(collection_.drop_index(transaction, *victim), Succeeded());
+      indexes_.erase(victim);
+      return;
+    }
+    const bson::Document keys = generator_.keys(false);
+    if (keys.view().empty()) return;
+    const std::string name = "index" + std::to_string(next_index_++);
+    const Status created = collection_.create_index(transaction, {name, keys, false});
+    if (parallel_arrays(created)) return;
+    if (!created && created.error().code() == ErrorCode::kIndexOptionsConflict) return;
+    ASSERT_THAT(created, Succeeded()) << json(keys);
+    indexes_.push_back(name);
+  }
+
+  void remove(Transaction& transaction) {
+    bson::Builder builder;
+    builder.append("_id", generator_.some_id());
+    const bson::Document filter =
+        generator_.one_in(10) ? generator_.filter() : std::move(builder).finish();
+    const std::vector<size_t> matching = model_.matches(filter);
+    const auto removed = collection_.remove(transaction, filter, true);
+    ASSERT_THAT(removed, Succeeded());
+    EXPECT_EQ(*removed, static_cast<int64_t>(matching.size())) << json(filter);
+    for (auto at = matching.rbegin(); at != matching.rend(); ++at) {
+      model_.documents.erase(model_.documents.begin() + static_cast<std::ptrdiff_t>(*at));
+    }
+  }
+
+  void update_many(Transaction& transaction) {
+    const bson::Document filter = generator_.filter();
+    const bson::Document update = generator_.update();
+    // One document may refuse what the others take, after some have been changed: not modelled, so
+    // such updates go to a single document.
+    std::vector<size_t> matching = model_.matches(filter);
+    const Result<query::Update> parsed = query::Update::parse(update);
+    ASSERT_THAT(parsed, Succeeded());
+    for (const size_t i : matching) {
+      bson::Builder builder;
+      builder.append("_id", model_.documents[i].view()["_id"]);
+      const auto applied = parsed->apply(model_.documents[i]);
+      ASSERT_THAT(applied, Succeeded());
+      const auto updated = collection_.update(transaction, std::move(builder).finish(), update);
+      if (parallel_arrays(updated)) continue;
+      ASSERT_THAT(updated, Succeeded());
+      EXPECT_EQ(updated->matched, 1);
+      EXPECT_EQ(updated->modified, applied->modified ? 1 : 0);
+      model_.documents[i] = applied->document;
+    }
+    // The counter has no array, so this one goes to all at once.
+    const bson::Document increment = doc(R"({"$inc": {"count": 1}})");
+    matching = model_.matches(filter);
+    UpdateOptions multi;
+    multi.multi = true;
+    const auto updated = collection_.update(transaction, filter, increment, multi);
+    ASSERT_THAT(updated, Succeeded());
+    EXPECT_EQ(updated->matched, static_cast<int64_t>(matching.size())) << json(filter);
+    const Result<query::Update> parsed_increment = query::Update::parse(increment);
+    for (const size_t i : matching) {
+      model_.documents[i] = parsed_increment->apply(model_.documents[i])->document;
+    }
+  }
+
+  void replace_one(Transaction& transaction) {
+    bson::Builder builder;
+    builder.append("_id", generator_.some_id());
+    const bson::Document filter = std::move(builder).finish();
+    const bson::Document replacement = generator_.replacement();
+    const auto updated = collection_.update(transaction, filter, replacement);
+    if (parallel_arrays(updated)) return;
+    ASSERT_THAT(updated, Succeeded());
+    const std::vector<size_t> matching = model_.matches(filter);
+    EXPECT_EQ(updated->matched, static_cast<int64_t>(matching.size()));
+    const Result<query::Update> parsed = query::Update::parse(replacement);
+    for (const size_t i : matching) {
+      model_.documents[i] = parsed->apply(model_.documents[i])->document;
+    }
+  }
+
+  void read(Snapshot& snapshot) {
+    const bson::Document filter = generator_.filter();
+    const bool sorted = generator_.one_in(2);
+    const bson::Document sort = sorted ? generator_.keys(true) : bson::Document();
+    FindOptions options;
+    options.sort = sort;
+    if (sorted && generator_.one_in(2)) {
+      options.skip = generator_.below(4);
+      options.limit = generator_.below(6);
+    }
+    SCOPED_TRACE("filter " + json(filter) + " sort " + json(sort) + " skip " +
+                 std::to_string(options.skip) + " limit " + std::to_string(options.limit) +
+                 " indexes " + index_keys(snapshot));
+    std::vector<std::string> expected = model_.find(filter, sort, options.skip, options.limit);
+    std::vector<std::string> found;
+    const auto cursor = collection_.find(snapshot, filter, options);
+    ASSERT_THAT(cursor, Succeeded());
+    while (true) {
+      const auto next = (*cursor)->next();
+      ASSERT_THAT(next, Succeeded());
+      if (!*next) break;
+      found.push_back(json(**next));
+    }
+    const auto first = collection_.find_one(snapshot, filter, options);
+    ASSERT_THAT(first, Succeeded());
+    ASSERT_EQ(first->has_value(), !expected.empty());
+    if (first->has_value()) {
+      EXPECT_EQ(json(**first), found.front());
+    }
+    if (!sorted) {
+      std::sort(expected.begin(), expected.end());
+      std::sort(found.begin(), found.end());
+    }
+    ASSERT_EQ(found, expected);
+    const auto counted = collection_.count(snapshot, filter);
+    ASSERT_THAT(counted, Succeeded());
+    EXPECT_EQ(*counted, static_cast<int64_t>(model_.matches(filter).size()));
+  }
+
+  std::string index_keys(Snapshot& snapshot) {
+    std::string keys;
+    const auto indexes = collection_.indexes(snapshot);
+    for (const IndexDefinition& index : *indexes) keys += json(index.keys) + " ";
+    return keys;
+  }
+
+  Store& store_;
+  Collection& collection_;
+  Generator generator_;
+  Model model_;
+  std::vector<std::string> indexes_;
+  int next_index_ = 0;
+};
+
+TEST_P(StoreContract, Model_RandomOperations_AgreeWithAListOfDocuments) {
+  const uint64_t seed = chosen_seed();
+  std::cout << "GRIDMOUNT_SEED=" << seed << std::endl;
+  SCOPED_TRACE("GRIDMOUNT_SEED=" + std::to_string(seed));
+  const auto documents = collection("model");
+  Comparison(store(), *documents, seed).run(150);
+}
+
+}  // namespace
+}  // namespace gridmount::engine

@@ -1,0 +1,111 @@
+// The contract suite of engine/store.h: what every implementation must do. It speaks to the
+// interface alone; an implementation instantiates the suite StoreContract with a factory (see
+// tests/engine/local/store_contract_test.cc).
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "engine/store.h"
+
+namespace gridmount::engine {
+
+struct StoreFactory {
+  std::string name;
+  // Opens the store in the folder, making it if need be.
+  std::function<Result<std::unique_ptr<Store>>(const std::filesystem::path& folder)> open;
+  // Whatever a test did, the store must be sound at its end; reports what is not.
+  std::function<void(Store& store)> check;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const StoreFactory& factory) {
+  return out << factory.name;
+}
+
+// From relaxed Extended JSON.
+bson::Document doc(std::string_view json);
+std::string json(bson::View document);
+
+std::string describe(const Error& error);
+template <typename T>
+std::string describe(const Result<T>& result) {
+  return result ? std::string("success") : describe(result.error());
+}
+
+MATCHER(Succeeded, "succeeded") {
+  *result_listener << describe(arg);
+  return arg.has_value();
+}
+
+MATCHER_P(FailedWith, code, "") {
+  *result_listener << describe(arg);
+  return !arg.has_value() && arg.error().code() == code;
+}
+
+// What a test asks find() for; JSON texts, empty for none.
+struct Find {
+  std::string sort = {};
+  std::string projection = {};
+  int64_t skip = 0;
+  int64_t limit = 0;
+  std::optional<bson::Value> hint = {};
+  uint64_t sort_bytes_max = 100 * 1024 * 1024;
+};
+
+class StoreContract : public testing::TestWithParam<StoreFactory> {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  Store& store() { return *store_; }
+  void reopen();
+  std::shared_ptr<Database> db() { return store_->database("test"); }
+  std::unique_ptr<Collection> collection(std::string_view name = "c") {
+    return db()->collection(name);
+  }
+  std::unique_ptr<Snapshot> snapshot();
+  std::unique_ptr<Transaction> begin();
+
+  // Each in a transaction of its own, which must succeed.
+  void insert(std::string_view json, std::string_view name = "c");
+  void create_index(std::string_view keys, bool unique = false, std::string_view index_name = "",
+                    std::string_view name = "c");
+  // In a transaction of its own, committed if `work` succeeds.
+  Status commit(const std::function<Status(Transaction&)>& work);
+
+  UpdateResult update(std::string_view filter, std::string_view update,
+                      const UpdateOptions& options = {});
+  Result<UpdateResult> try_update(std::string_view filter, std::string_view update,
+                                  const UpdateOptions& options = {});
+  Status try_insert(std::string_view json, std::string_view name = "c");
+  Status try_create_index(std::string_view keys, bool unique, std::string_view index_name = "");
+  int64_t remove(std::string_view filter, bool multi = true);
+
+  // The documents as relaxed JSON, in order; both find() and find_one() are asked.
+  std::vector<std::string> find(std::string_view filter, const Find& options = {},
+                                std::string_view name = "c");
+  std::vector<std::string> find_in(Snapshot& snapshot, std::string_view filter,
+                                   const Find& options = {}, std::string_view name = "c");
+  Result<std::vector<std::string>> try_find(Snapshot& snapshot, std::string_view filter,
+                                            const Find& options = {}, std::string_view name = "c");
+  // The values of `_id` of the documents found, as JSON.
+  std::vector<std::string> ids(std::string_view filter, const Find& options = {});
+  int64_t count(std::string_view filter, std::string_view name = "c");
+  std::vector<std::string> index_names(std::string_view name = "c");
+  std::vector<std::string> collection_names();
+
+ private:
+  std::filesystem::path folder_;
+  std::unique_ptr<Store> store_;
+};
+
+}  // namespace gridmount::engine

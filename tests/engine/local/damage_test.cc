@@ -1,0 +1,304 @@
+// Damage below the documents: what reads say of it, and that check_structure() finds it.
+// Method: a store is closed, its trees are changed through the environment, and it is opened again.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "engine/local/catalog.h"
+#include "engine/local/environment.h"
+#include "engine/local/index_writer.h"
+#include "engine/local/local_store.h"
+#include "engine/local/records.h"
+#include "engine/local/trees.h"
+
+namespace gridmount::local {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+bson::Document doc(const std::string& text) {
+  Result<bson::Document> document = bson::document_from_json(text);
+  EXPECT_TRUE(document.has_value()) << text;
+  return std::move(document).value();
+}
+
+class Damage : public testing::Test {
+ protected:
+  static constexpr int kDocuments = 5;
+
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gridmount-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    open();
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(transaction.has_value());
+    ASSERT_TRUE(collection()->create_index(**transaction, {"by_a", doc(R"({"a": 1})"), false}));
+    for (int id = 1; id <= kDocuments; ++id) {
+      ASSERT_TRUE(collection()->insert(
+          **transaction, doc(R"({"_id": )" + std::to_string(id) + R"(, "a": "value"})")));
+    }
+    ASSERT_TRUE((*transaction)->commit());
+  }
+
+  void TearDown() override {
+    store_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void open() {
+    OpenOptions options;
+    options.create = true;
+    Result<std::unique_ptr<engine::Store>> opened = local::open(folder_ / "store", options);
+    ASSERT_TRUE(opened.has_value()) << opened.error().message();
+    store_ = std::move(opened).value();
+  }
+
+  std::unique_ptr<engine::Collection> collection() {
+    return store_->database("test")->collection("c");
+  }
+
+  // Changes the closed store's trees.
+  void change(const std::function<Status(Trees&, Catalog&, const CollectionEntry&)>& work) {
+    store_.reset();
+    {
+      auto environment = Environment::open(folder_ / "store", OpenOptions());
+      ASSERT_TRUE(environment.has_value()) << environment.error().message();
+      TreeHandles handles;
+      handles.catalog = (*environment)->catalog();
+      for (int i = 0; i < Environment::kTreeCount; ++i) {
+        handles.ranges.push_back((*environment)->tree(i));
+      }
+      auto transaction = (*environment)->begin_write();
+      ASSERT_TRUE(transaction.has_value());
+      const auto trees = std::make_shared<Trees>(transaction->lmdb(), handles, true);
+      CatalogCache cache;
+      Catalog catalog(trees, cache);
+      const auto entry = catalog.find({"test", "c"});
+      ASSERT_TRUE(entry.has_value() && *entry);
+      const Status changed = work(*trees, catalog, **entry);
+      ASSERT_TRUE(changed.has_value()) << changed.error().message();
+      ASSERT_TRUE(catalog.write_counts());
+      trees->end();
+      ASSERT_TRUE(transaction->commit());
+    }
+    open();
+  }
+
+  // Lets `edit` change the bytes of a record's value.
+  void edit_record(RecordId id, const std::function<void(std::string& value)>& edit) {
+    change([&](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+      GM_ASSIGN(const std::optional<std::string_view> found, get_record(trees, entry.records, id));
+      std::string value(found.value());
+      edit(value);
+      return trees.put(trees.tree(entry.records), RecordKey(entry.records, id).view(), value);
+    });
+  }
+
+  std::vector<std::string> problems() {
+    const auto report = check_structure(*store_);
+    EXPECT_TRUE(report.has_value());
+    return report->problems;
+  }
+
+  Result<std::optional<bson::View>> find_one(engine::Snapshot& snapshot, const std::string& filter,
+                                             bool partial = false) {
+    engine::FindOptions options;
+    options.partial = partial;
+    return collection()->find_one(snapshot, doc(filter), options);
+  }
+
+  std::filesystem::path folder_;
+  std::unique_ptr<engine::Store> store_;
+};
+
+TEST_F(Damage, None_ReportsTheCounts) {
+  const auto report = check_structure(*store_);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_THAT(report->problems, IsEmpty());
+  EXPECT_EQ(report->collections, 1u);
+  EXPECT_EQ(report->records, 5u);
+  EXPECT_EQ(report->index_entries, 10u);
+}
+
+TEST_F(Damage, FlippedByte_IsNamedAndPassedOver) {
+  edit_record(3, [](std::string& value) { value.back() = 1; });              // the document's end
+  edit_record(2, [](std::string& value) { value[value.size() - 3] ^= 4; });  // within "value"
+  const auto snapshot = store_->snapshot();
+  const auto damaged = find_one(**snapshot, R"({"_id": 2})");
+  ASSERT_FALSE(damaged.has_value());
+  EXPECT_EQ(damaged.error().code(), ErrorCode::kDataCorruptionDetected);
+  EXPECT_THAT(damaged.error().message(),
+              AllOf(HasSubstr("test.c"), HasSubstr("_id 2"), HasSubstr("checksum")));
+  // No valid BSON any more: the record is named.
+  EXPECT_THAT(find_one(**snapshot, R"({"_id": 3})").error().message(), HasSubstr("record 3"));
+  // A reader of a part does not look at all of it.
+  EXPECT_TRUE(find_one(**snapshot, R"({"_id": 2})", true).has_value());
+
+  const auto cursor = collection()->find(**snapshot, bson::View());
+  int errors = 0;
+  std::vector<int64_t> found;
+  while (true) {
+    const auto next = (*cursor)->next();
+    if (!next) {
+      ++errors;
+      ASSERT_LT(errors, 10);
+    } else if (!*next) {
+      break;
+    } else {
+      found.push_back(*(**next)["_id"].integral());
+    }
+  }
+  EXPECT_EQ(errors, 2);
+  EXPECT_THAT(found, testing::ElementsAre(1, 4, 5));
+  EXPECT_THAT(problems(), AllOf(Contains(HasSubstr("_id 2")), Contains(HasSubstr("record 3"))));
+
+  const auto transaction = store_->begin();
+  EXPECT_EQ(collection()
+                ->update(**transaction, doc(R"({"_id": 2})"), doc(R"({"$set": {"b": 1}})"))
+                .error()
+                .code(),
+            ErrorCode::kDataCorruptionDetected);
+}
+
+TEST_F(Damage, SortedCursor_GoesOnBehindDamage) {
+  edit_record(2, [](std::string& value) { value[value.size() - 3] ^= 4; });
+  const auto snapshot = store_->snapshot();
+  const bson::Document sort = doc(R"({"x": 1, "_id": -1})");
+  engine::FindOptions options;
+  options.sort = sort;
+  const auto cursor = collection()->find(**snapshot, bson::View(), options);
+  EXPECT_EQ((*cursor)->next().error().code(), ErrorCode::kDataCorruptionDetected);
+  const auto next = (*cursor)->next();
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ((**next)["_id"].integral(), 5);
+}
+
+TEST_F(Damage, WrongLengths_AreSeenByPartialReadsToo) {
+  edit_record(1, [](std::string& value) { value.resize(value.size() - 4); });
+  edit_record(2, [](std::string& value) { value.resize(6); });
+  edit_record(3, [](std::string& value) { value[8] = '\x7F'; });
+  edit_record(4, [](std::string& value) { value[4] = 9; });
+  const auto snapshot = store_->snapshot();
+  for (const char* filter : {R"({"_id": 1})", R"({"_id": 2})", R"({"_id": 3})", R"({"_id": 4})"}) {
+    for (const bool partial : {false, true}) {
+      const auto found = find_one(**snapshot, filter, partial);
+      ASSERT_FALSE(found.has_value()) << filter;
+      EXPECT_EQ(found.error().code(), ErrorCode::kDataCorruptionDetected);
+    }
+  }
+  EXPECT_TRUE(find_one(**snapshot, R"({"_id": 5})", true).has_value());
+}
+
+TEST_F(Damage, MissingRecord_IsReported) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
+    return trees.remove(trees.tree(entry.records), RecordKey(entry.records, 4).view());
+  });
+  const auto snapshot = store_->snapshot();
+  const auto found = find_one(**snapshot, R"({"_id": 4})");
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().code(), ErrorCode::kDataCorruptionDetected);
+  EXPECT_THAT(found.error().message(), HasSubstr("record 4"));
+  EXPECT_THAT(problems(), AllOf(Contains(HasSubstr("index '_id_' names record 4")),
+                                Contains(HasSubstr("index 'by_a' names record 4")),
+                                Contains(HasSubstr("counts 5 documents"))));
+}
+
+TEST_F(Damage, MissingIndexEntry_IsReported) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    GM_ASSIGN(const std::optional<TreeEntry> first,
+              trees.at_or_after(trees.tree(entry.indexes[1].range),
+                                range_prefix(entry.indexes[1].range)));
+    return trees.remove(trees.tree(entry.indexes[1].range), std::string(first->key));
+  });
+  EXPECT_THAT(problems(), testing::ElementsAre(AllOf(HasSubstr("'by_a'"),
+                                                     HasSubstr("lacks an entry for record 1"))));
+}
+
+TEST_F(Damage, SuperfluousIndexEntries_AreReported) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    const IndexEntry& index = entry.indexes[1];
+    std::string key;
+    set_index_key(key, index, "\x18zzz", 2);
+    GM_TRY(trees.put(trees.tree(index.range), key, ""));
+    set_index_key(key, index, "\x18zzz", 77);
+    return trees.put(trees.tree(index.range), key, "");
+  });
+  EXPECT_THAT(problems(),
+              AllOf(Contains(HasSubstr("entry for record 2 that its document does not give")),
+                    Contains(HasSubstr("names record 77, which does not exist"))));
+}
+
+TEST_F(Damage, WrongCounts_AreReported) {
+  change([](Trees&, Catalog& catalog, const CollectionEntry& entry) -> Status {
+    GM_ASSIGN(Counts* const counts, catalog.counts_for_change(entry));
+    ++counts->documents;
+    counts->next_record = 2;
+    return {};
+  });
+  EXPECT_THAT(problems(), AllOf(Contains(HasSubstr("counts 6 documents")),
+                                Contains(HasSubstr("next record id is 2"))));
+}
+
+TEST_F(Damage, UnmarkedMultikeyIndex_IsReported) {
+  {
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(collection()->insert(**transaction, doc(R"({"_id": 9, "a": [1, 2]})")));
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  EXPECT_THAT(problems(), IsEmpty());
+  change([](Trees&, Catalog& catalog, const CollectionEntry& entry) -> Status {
+    CollectionEntry changed = entry;
+    changed.indexes[1].multikey = false;
+    GM_TRY(catalog.put(std::move(changed)));
+    return {};
+  });
+  EXPECT_THAT(problems(), Contains(HasSubstr("not marked as holding arrays")));
+}
+
+TEST_F(Damage, RangeWithoutOwner_IsReported) {
+  change([](Trees& trees, Catalog&, const CollectionEntry&) {
+    const Range nobody{7, 4711};
+    return trees.put(trees.tree(nobody), RecordKey(nobody, 1).view(), "x");
+  });
+  EXPECT_THAT(problems(), Contains(HasSubstr("range 4711, which belongs to no collection")));
+}
+
+TEST_F(Damage, CatalogEntry_IsRefused) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
+    std::string bytes = entry.encode();
+    bytes[10] ^= 1;
+    return trees.put(trees.catalog(), std::string("ctest\0c", 7), bytes);
+  });
+  const auto snapshot = store_->snapshot();
+  EXPECT_EQ(find_one(**snapshot, "{}").error().code(), ErrorCode::kStoreDamaged);
+  EXPECT_THAT(problems(), Contains(HasSubstr("catalog's entry of test.c is damaged")));
+}
+
+TEST_F(Damage, ManyProblems_AreCutWithTheirNumber) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    const IndexEntry& index = entry.indexes[1];
+    for (RecordId id = 1000; id < 1000 + kMaxProblems + 50; ++id) {
+      std::string key;
+      set_index_key(key, index, "\x18z", id);
+      GM_TRY(trees.put(trees.tree(index.range), key, ""));
+    }
+    return {};
+  });
+  const std::vector<std::string> found = problems();
+  EXPECT_EQ(found.size(), kMaxProblems + 1);
+  EXPECT_THAT(found.back(), HasSubstr("and 51 further problems"));
+}
+
+}  // namespace
+}  // namespace gridmount::local
