@@ -27,7 +27,7 @@ Result<bool> exists_already(const CollectionEntry& entry, const query::IndexDefi
       if (!keys) return refuse(ErrorCode::kIndexKeySpecsConflict, existing, "other keys");
       // The _id index is unique whether that is said or not.
       if (existing.unique != wanted.unique && existing.name != kIdIndexName) {
-        return refuse(ErrorCode::kIndexKeySpecsConflict, existing, "other options");
+        return refuse(ErrorCode::kIndexOptionsConflict, existing, "other options");
       }
       return true;
     }

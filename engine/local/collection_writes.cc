@@ -12,11 +12,11 @@ namespace gridmount::local {
 namespace {
 
 // The document an upsert inserts, in its stored form.
-Result<bson::Document> insert_upserted(DocumentWriter& writer, const engine::Namespace& ns,
-                                       const query::Update& update, const query::Filter& filter) {
-  GM_ASSIGN(bson::Document upserted, update.upserted(filter));
+Result<bson::Document> upserted_document(const engine::Namespace& ns, const query::Update& update,
+                                         bson::View filter) {
+  GM_ASSIGN(const query::Filter conditions, query::Filter::parse(filter));
+  GM_ASSIGN(bson::Document upserted, update.upserted(conditions));
   GM_ASSIGN(StoredDocument stored, stored_form(ns, upserted));
-  GM_TRY(writer.insert(stored.view));
   if (stored.rebuilt) return std::move(*stored.rebuilt);
   return upserted;
 }
@@ -104,10 +104,9 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
   }
   if (ids.empty()) {
     if (!options.upsert) return result;
-    GM_ASSIGN(const query::Filter conditions, query::Filter::parse(filter));
+    GM_ASSIGN(const bson::Document inserted, upserted_document(ns_, parsed, filter));
     GM_ASSIGN(entry, entry_for_write(*contents));
-    DocumentWriter writer(*contents, entry);
-    GM_ASSIGN(const bson::Document inserted, insert_upserted(writer, ns_, parsed, conditions));
+    GM_TRY(DocumentWriter(*contents, entry).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     return result;
   }
@@ -174,10 +173,9 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   }
   if (ids.empty()) {
     if (!options.upsert) return result;
-    GM_ASSIGN(const query::Filter conditions, query::Filter::parse(filter));
+    GM_ASSIGN(const bson::Document inserted, upserted_document(ns_, *parsed, filter));
     GM_ASSIGN(entry, entry_for_write(*contents));
-    DocumentWriter writer(*contents, entry);
-    GM_ASSIGN(const bson::Document inserted, insert_upserted(writer, ns_, *parsed, conditions));
+    GM_TRY(DocumentWriter(*contents, entry).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     if (options.return_new) result.document = projected(inserted);
     return result;

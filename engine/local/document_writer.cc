@@ -55,8 +55,12 @@ Status DocumentWriter::note_multikey() {
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> current,
             contents_.catalog().find(entry_->ns));
   CollectionEntry changed = *current;
-  for (const size_t i : becoming) changed.indexes[i].multikey = true;
-  GM_TRY(contents_.catalog().put(std::move(changed)));
+  bool any = false;
+  for (const size_t i : becoming) {
+    any = any || !changed.indexes[i].multikey;
+    changed.indexes[i].multikey = true;
+  }
+  if (any) GM_TRY(contents_.catalog().put(std::move(changed)));
   return {};
 }
 

@@ -7,6 +7,10 @@
 namespace gridmount::local {
 namespace {
 
+// A document this small may be a view of this very transaction's, on a page that the insert moves
+// things about on; a larger one has pages of its own.
+constexpr uint32_t kCopiedBytesMax = 4096;
+
 tl::unexpected<Error> refuse(const engine::Namespace& ns, ErrorCode code, std::string_view why) {
   return fail(code, "inserting into " + ns.full() + ": " + std::string(why));
 }
@@ -56,7 +60,8 @@ Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View docum
   }
   if (id) GM_TRY(check_id(ns, *id));
 
-  StoredDocument stored{document, std::nullopt, id.value_or(bson::Value().view())};
+  StoredDocument stored{document, std::nullopt,
+                        id.value_or(bson::ValueView(bson::Type::kNull, nullptr, 0))};
   if (!id_first) {
     bson::Builder builder;
     if (id) {
@@ -70,8 +75,10 @@ Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View docum
     stored.rebuilt = std::move(builder).finish();
     stored.view = *stored.rebuilt;
     stored.id = stored.view["_id"];
-  } else {
-    stored.id = *id;
+  } else if (document.size() <= kCopiedBytesMax) {
+    stored.rebuilt = bson::Document(document);
+    stored.view = *stored.rebuilt;
+    stored.id = stored.view["_id"];
   }
   if (stored.view.size() > bson::kMaxDocumentBytes) {
     return refuse(ns, ErrorCode::kBsonObjectTooLarge,

@@ -13,7 +13,7 @@ namespace gridmount::local {
 
 struct StoredDocument {
   bson::View view;                        // into the given document or into `rebuilt`
-  std::optional<bson::Document> rebuilt;  // if the _id had to be generated or moved
+  std::optional<bson::Document> rebuilt;  // if the _id was generated or moved, or it is small
   bson::ValueView id;
 };
 
