@@ -1,0 +1,258 @@
+// Goal: what is written is what is read, in every way a program writes and reads.
+// Method: plain system calls on a real mount, compared with the bytes themselves.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "tests/fuse/mounted_store.h"
+
+namespace gridmount::fuse {
+namespace {
+
+std::string random_bytes(size_t size) {
+  std::mt19937_64 random(size);
+  std::string bytes(size, '\0');
+  for (char& c : bytes) c = static_cast<char>(random());
+  return bytes;
+}
+
+class ContentTest : public MountTest {
+ protected:
+  struct stat stat_of(const std::string& path) {
+    struct stat result {};
+    EXPECT_CALL_OK(stat(path.c_str(), &result));
+    return result;
+  }
+};
+
+TEST_F(ContentTest, WrittenFile_ReadsBack) {
+  write_file(at("small"), "hello");
+  EXPECT_EQ(read_file(at("small")), "hello");
+  EXPECT_EQ(stat_of(at("small")).st_size, 5);
+  write_file(at("empty"), "");
+  EXPECT_EQ(read_file(at("empty")), "");
+}
+
+TEST_F(ContentTest, ManyChunks_ReadBackAfterRemount) {
+  const std::string content = random_bytes(5'000'001);
+  write_file(at("large"), content);
+  EXPECT_TRUE(read_file(at("large")) == content);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(stat_of(at("large")).st_size, 5'000'001);
+  EXPECT_TRUE(read_file(at("large")) == content);
+}
+
+TEST_F(ContentTest, OddChunkSizes_ReadBack) {
+  ASSERT_EQ(unmount(), 0);
+  mount({"--chunk-size", "1000"});
+  const std::string content = random_bytes(2'000'003);
+  write_file(at("odd"), content);
+  ASSERT_EQ(unmount(), 0);
+  // Read in requests of more pieces than one reply has room for.
+  mount({});
+  EXPECT_TRUE(read_file(at("odd")) == content);
+}
+
+TEST_F(ContentTest, RandomWritesAndTruncates_EqualAModel) {
+  const uint32_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  std::string model;
+  const int fd = open(at("model").c_str(), O_RDWR | O_CREAT, 0644);
+  ASSERT_GE(fd, 0);
+  for (int step = 0; step < 200; ++step) {
+    const size_t offset = random() % 1'000'000;
+    if (random() % 8 == 0) {
+      ASSERT_CALL_OK(ftruncate(fd, static_cast<off_t>(offset)));
+      model.resize(offset);
+    } else {
+      const std::string bytes = random_bytes(1 + random() % 70'000);
+      ASSERT_EQ(pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)),
+                static_cast<ssize_t>(bytes.size()));
+      if (model.size() < offset + bytes.size()) model.resize(offset + bytes.size());
+      model.replace(offset, bytes.size(), bytes);
+    }
+    if (random() % 20 == 0) {
+      ASSERT_CALL_OK(fsync(fd));
+    }
+  }
+  ASSERT_CALL_OK(close(fd));
+  EXPECT_TRUE(read_file(at("model")) == model);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_TRUE(read_file(at("model")) == model);
+}
+
+TEST_F(ContentTest, Append_GoesToTheEnd) {
+  write_file(at("log"), "one\n");
+  const int first = open(at("log").c_str(), O_WRONLY | O_APPEND);
+  const int second = open(at("log").c_str(), O_WRONLY | O_APPEND);
+  ASSERT_GE(first, 0);
+  ASSERT_GE(second, 0);
+  EXPECT_EQ(write(first, "two\n", 4), 4);
+  EXPECT_EQ(write(second, "three\n", 6), 6);
+  EXPECT_EQ(write(first, "four\n", 5), 5);
+  close(first);
+  close(second);
+  EXPECT_EQ(read_file(at("log")), "one\ntwo\nthree\nfour\n");
+}
+
+TEST_F(ContentTest, SparseFile_HolesReadAsZeros) {
+  const int fd = open(at("sparse").c_str(), O_RDWR | O_CREAT, 0644);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(pwrite(fd, "end", 3, 3'000'000), 3);
+  ASSERT_CALL_OK(ftruncate(fd, 4'000'000));
+  close(fd);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  std::string expected(4'000'000, '\0');
+  expected.replace(3'000'000, 3, "end");
+  EXPECT_TRUE(read_file(at("sparse")) == expected);
+}
+
+TEST_F(ContentTest, TruncatedAndExtended_OldBytesAreGone) {
+  write_file(at("file"), std::string(600'000, 'x'));
+  ASSERT_CALL_OK(truncate(at("file").c_str(), 10));
+  ASSERT_CALL_OK(truncate(at("file").c_str(), 600'000));
+  EXPECT_TRUE(read_file(at("file")) == std::string(10, 'x') + std::string(599'990, '\0'));
+}
+
+TEST_F(ContentTest, OpenWithTruncate_EmptiesTheFile) {
+  write_file(at("file"), "something long");
+  const int fd = open(at("file").c_str(), O_WRONLY | O_TRUNC);
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(stat_of(at("file")).st_size, 0);
+  EXPECT_EQ(write(fd, "new", 3), 3);
+  close(fd);
+  EXPECT_EQ(read_file(at("file")), "new");
+  write_file(at("file"), "");
+  EXPECT_EQ(read_file(at("file")), "");
+}
+
+TEST_F(ContentTest, SharedMapping_IsWrittenBack) {
+  const int fd = open(at("mapped").c_str(), O_RDWR | O_CREAT, 0644);
+  ASSERT_GE(fd, 0);
+  ASSERT_CALL_OK(ftruncate(fd, 1 << 20));
+  void* memory = mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  close(fd);
+  std::fill_n(static_cast<char*>(memory), 1 << 20, 'm');
+  ASSERT_CALL_OK(msync(memory, 1 << 20, MS_SYNC));
+  ASSERT_CALL_OK(munmap(memory, 1 << 20));
+  EXPECT_TRUE(read_file(at("mapped")) == std::string(1 << 20, 'm'));
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_TRUE(read_file(at("mapped")) == std::string(1 << 20, 'm'));
+}
+
+TEST_F(ContentTest, WriteOnlyHandle_PartialPage) {
+  // The kernel reads the rest of the page through a handle opened for writing only.
+  write_file(at("file"), std::string(10'000, 'a'));
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  const int fd = open(at("file").c_str(), O_WRONLY);
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(pwrite(fd, "b", 1, 5'000), 1);
+  close(fd);
+  std::string expected(10'000, 'a');
+  expected[5'000] = 'b';
+  EXPECT_TRUE(read_file(at("file")) == expected);
+}
+
+TEST_F(ContentTest, UnlinkedWhileOpen_KeepsItsContent) {
+  const std::string content = random_bytes(700'000);
+  write_file(at("gone"), content);
+  const int fd = open(at("gone").c_str(), O_RDWR);
+  ASSERT_GE(fd, 0);
+  ASSERT_CALL_OK(unlink(at("gone").c_str()));
+  EXPECT_ERRNO(access(at("gone").c_str(), F_OK), ENOENT);
+  struct stat attributes {};
+  ASSERT_CALL_OK(fstat(fd, &attributes));
+  EXPECT_EQ(attributes.st_nlink, 0U);
+  EXPECT_EQ(attributes.st_size, 700'000);
+  ASSERT_EQ(pwrite(fd, "!", 1, 699'999), 1);
+  ASSERT_CALL_OK(fchmod(fd, 0600));
+  ASSERT_CALL_OK(fsync(fd));
+  std::string bytes(700'000, '\0');
+  ASSERT_EQ(pread(fd, bytes.data(), bytes.size(), 0), 700'000);
+  EXPECT_TRUE(bytes == content.substr(0, 699'999) + "!");
+  ASSERT_CALL_OK(ftruncate(fd, 10));
+  ASSERT_CALL_OK(fstat(fd, &attributes));
+  EXPECT_EQ(attributes.st_size, 10);
+  EXPECT_EQ(attributes.st_mode, S_IFREG | 0600U);
+  // The same name is free for a new file meanwhile.
+  write_file(at("gone"), "new");
+  ASSERT_CALL_OK(fstat(fd, &attributes));
+  EXPECT_EQ(attributes.st_size, 10);
+  close(fd);
+  EXPECT_EQ(read_file(at("gone")), "new");
+}
+
+TEST_F(ContentTest, ReplacedWhileOpen_KeepsItsContent) {
+  write_file(at("target"), "old");
+  write_file(at("source"), "new");
+  const int fd = open(at("target").c_str(), O_RDONLY);
+  ASSERT_GE(fd, 0);
+  ASSERT_CALL_OK(rename(at("source").c_str(), at("target").c_str()));
+  char bytes[4] = {};
+  EXPECT_EQ(read(fd, bytes, 3), 3);
+  EXPECT_STREQ(bytes, "old");
+  close(fd);
+  EXPECT_EQ(read_file(at("target")), "new");
+}
+
+TEST_F(ContentTest, Times_AreKept) {
+  write_file(at("file"), "x");
+  const timespec times[2] = {{.tv_sec = 1'000'000'001, .tv_nsec = 123'456'789},
+                             {.tv_sec = 1'500'000'001, .tv_nsec = 987'654'321}};
+  ASSERT_CALL_OK(utimensat(AT_FDCWD, at("file").c_str(), times, 0));
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  struct stat attributes = stat_of(at("file"));
+  EXPECT_EQ(attributes.st_atim.tv_sec, 1'000'000'001);
+  EXPECT_EQ(attributes.st_atim.tv_nsec, 123'456'789);
+  EXPECT_EQ(attributes.st_mtim.tv_sec, 1'500'000'001);
+  EXPECT_EQ(attributes.st_mtim.tv_nsec, 987'654'321);
+}
+
+TEST_F(ContentTest, Writing_MovesModificationTime) {
+  write_file(at("file"), "x");
+  const timespec past[2] = {{.tv_sec = 1'000'000'000, .tv_nsec = 0},
+                            {.tv_sec = 1'000'000'000, .tv_nsec = 0}};
+  ASSERT_CALL_OK(utimensat(AT_FDCWD, at("file").c_str(), past, 0));
+  const time_t before = time(nullptr);
+  write_file(at("file"), "y");
+  EXPECT_GE(stat_of(at("file")).st_mtim.tv_sec, before);
+  const timespec written = stat_of(at("file")).st_mtim;
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(stat_of(at("file")).st_mtim.tv_sec, written.tv_sec);
+  EXPECT_EQ(stat_of(at("file")).st_mtim.tv_nsec, written.tv_nsec);
+}
+
+TEST_F(ContentTest, MoreThanTheDirtyBudget_IsWritten) {
+  ASSERT_EQ(unmount(), 0);
+  mount({"--dirty-bytes", "1M"});
+  const std::string content = random_bytes(20'000'000);
+  write_file(at("large"), content);
+  EXPECT_TRUE(read_file(at("large")) == content);
+}
+
+TEST_F(ContentTest, StatFs_ShowsTheDisk) {
+  struct statvfs mounted {};
+  ASSERT_CALL_OK(statvfs(at().c_str(), &mounted));
+  EXPECT_EQ(mounted.f_bsize, 4096U);
+  EXPECT_EQ(mounted.f_namemax, 255U);
+  EXPECT_GT(mounted.f_bavail, 0U);
+  EXPECT_GE(mounted.f_blocks, mounted.f_bavail);
+}
+
+}  // namespace
+}  // namespace gridmount::fuse

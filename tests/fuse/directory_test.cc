@@ -1,0 +1,130 @@
+// Goal: listings are complete, without repetition, and can be left and resumed.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <map>
+#include <set>
+
+#include "tests/fuse/mounted_store.h"
+
+namespace gridmount::fuse {
+namespace {
+
+class DirectoryTest : public MountTest {
+ protected:
+  void make_files(const std::string& folder, int count) {
+    ASSERT_CALL_OK(mkdir(at(folder).c_str(), 0755));
+    for (int i = 0; i < count; ++i) {
+      const std::string path = at(folder + "/file" + std::to_string(i));
+      const int fd = open(path.c_str(), O_CREAT | O_WRONLY, 0644);
+      ASSERT_GE(fd, 0);
+      close(fd);
+    }
+  }
+};
+
+TEST_F(DirectoryTest, ManyEntries_EachOnceAlsoAfterRemount) {
+  make_files("many", 3000);
+  std::vector<std::string> names = list(at("many"));
+  EXPECT_EQ(names.size(), 3000U);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 3000U);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(list(at("many")), names);
+}
+
+TEST_F(DirectoryTest, Entries_HaveTypeAndNumberOfStat) {
+  make_files("folder", 3);
+  ASSERT_CALL_OK(mkdir(at("folder/sub").c_str(), 0755));
+  ASSERT_CALL_OK(symlink("x", at("folder/link").c_str()));
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  DIR* directory = opendir(at("folder").c_str());
+  ASSERT_NE(directory, nullptr);
+  int seen = 0;
+  while (const dirent* entry = readdir(directory)) {
+    struct stat attributes {};
+    ASSERT_CALL_OK(fstatat(dirfd(directory), entry->d_name, &attributes, AT_SYMLINK_NOFOLLOW));
+    EXPECT_EQ(entry->d_ino, attributes.st_ino) << entry->d_name;
+    EXPECT_EQ(DTTOIF(entry->d_type), attributes.st_mode & S_IFMT) << entry->d_name;
+    ++seen;
+  }
+  EXPECT_EQ(seen, 7) << "with . and ..";
+  closedir(directory);
+}
+
+TEST_F(DirectoryTest, TellAndSeek_ComeBackToTheSameEntry) {
+  make_files("many", 500);
+  DIR* directory = opendir(at("many").c_str());
+  ASSERT_NE(directory, nullptr);
+  std::map<long, std::string> behind;  // position to the name that comes next
+  std::vector<std::string> order;
+  while (true) {
+    const long position = telldir(directory);
+    const dirent* entry = readdir(directory);
+    if (entry == nullptr) break;
+    behind[position] = entry->d_name;
+    order.push_back(entry->d_name);
+  }
+  EXPECT_EQ(order.size(), 502U);
+  for (const auto& [position, name] : behind) {
+    seekdir(directory, position);
+    const dirent* entry = readdir(directory);
+    ASSERT_NE(entry, nullptr) << name;
+    ASSERT_EQ(entry->d_name, name);
+  }
+  rewinddir(directory);
+  for (const std::string& name : order) {
+    const dirent* entry = readdir(directory);
+    ASSERT_NE(entry, nullptr);
+    EXPECT_EQ(entry->d_name, name);
+  }
+  closedir(directory);
+}
+
+TEST_F(DirectoryTest, RemovingWhileListing_MissesNothingElse) {
+  make_files("many", 2000);
+  DIR* directory = opendir(at("many").c_str());
+  ASSERT_NE(directory, nullptr);
+  std::set<std::string> seen;
+  while (const dirent* entry = readdir(directory)) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    EXPECT_TRUE(seen.insert(name).second) << name << " came twice";
+    ASSERT_CALL_OK(unlinkat(dirfd(directory), name.c_str(), 0));
+  }
+  closedir(directory);
+  EXPECT_EQ(seen.size(), 2000U);
+  ASSERT_CALL_OK(rmdir(at("many").c_str()));
+}
+
+TEST_F(DirectoryTest, RenamedWhileListing_GoesOn) {
+  make_files("before", 3000);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  DIR* directory = opendir(at("before").c_str());
+  ASSERT_NE(directory, nullptr);
+  std::set<std::string> seen;
+  ASSERT_NE(readdir(directory), nullptr);
+  ASSERT_CALL_OK(rename(at("before").c_str(), at("after").c_str()));
+  while (const dirent* entry = readdir(directory)) seen.insert(entry->d_name);
+  closedir(directory);
+  for (int i = 0; i < 3000; ++i) EXPECT_TRUE(seen.contains("file" + std::to_string(i))) << i;
+}
+
+TEST_F(DirectoryTest, NewEntries_AreInTheNextListing) {
+  make_files("folder", 10);
+  EXPECT_EQ(list(at("folder")).size(), 10U);
+  EXPECT_EQ(list(at("folder")).size(), 10U);
+  write_file(at("folder/new"), "x");
+  EXPECT_EQ(list(at("folder")).size(), 11U);
+  ASSERT_CALL_OK(rename(at("folder/new").c_str(), at("elsewhere").c_str()));
+  EXPECT_EQ(list(at("folder")).size(), 10U);
+  ASSERT_CALL_OK(unlink(at("folder/file3").c_str()));
+  EXPECT_EQ(list(at("folder")).size(), 9U);
+}
+
+}  // namespace
+}  // namespace gridmount::fuse

@@ -1,0 +1,109 @@
+// Goal: a wrong call fails with the errno POSIX names, and changes nothing.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "tests/fuse/mounted_store.h"
+
+namespace gridmount::fuse {
+namespace {
+
+class ErrorTest : public MountTest {
+ protected:
+  void SetUp() override {
+    MountTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0755));
+    write_file(at("folder/file"), "x");
+    write_file(at("file"), "y");
+  }
+};
+
+TEST_F(ErrorTest, MissingNames_AreNoEntry) {
+  struct stat unused {};
+  EXPECT_ERRNO(stat(at("none").c_str(), &unused), ENOENT);
+  EXPECT_ERRNO(stat(at("none/deeper").c_str(), &unused), ENOENT);
+  EXPECT_ERRNO(open(at("none").c_str(), O_RDONLY), ENOENT);
+  EXPECT_ERRNO(open(at("none/new").c_str(), O_CREAT | O_WRONLY, 0644), ENOENT);
+  EXPECT_ERRNO(unlink(at("none").c_str()), ENOENT);
+  EXPECT_ERRNO(rmdir(at("none").c_str()), ENOENT);
+  EXPECT_ERRNO(mkdir(at("none/new").c_str(), 0755), ENOENT);
+  EXPECT_ERRNO(truncate(at("none").c_str(), 0), ENOENT);
+  EXPECT_ERRNO(chmod(at("none").c_str(), 0644), ENOENT);
+}
+
+TEST_F(ErrorTest, AbsentName_CanBeMadeAfterwards) {
+  EXPECT_ERRNO(access(at("later").c_str(), F_OK), ENOENT);
+  write_file(at("later"), "z");
+  EXPECT_EQ(read_file(at("later")), "z");
+  ASSERT_CALL_OK(unlink(at("later").c_str()));
+  EXPECT_ERRNO(access(at("later").c_str(), F_OK), ENOENT);
+}
+
+TEST_F(ErrorTest, TakenNames_Exist) {
+  EXPECT_ERRNO(mkdir(at("folder").c_str(), 0755), EEXIST);
+  EXPECT_ERRNO(mkdir(at("file").c_str(), 0755), EEXIST);
+  EXPECT_ERRNO(symlink("x", at("file").c_str()), EEXIST);
+  EXPECT_ERRNO(mknod(at("file").c_str(), S_IFREG | 0644, 0), EEXIST);
+  EXPECT_ERRNO(open(at("file").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644), EEXIST);
+}
+
+TEST_F(ErrorTest, FilesAsFolders_AreNotDirectories) {
+  EXPECT_ERRNO(open(at("file/x").c_str(), O_RDONLY), ENOTDIR);
+  EXPECT_ERRNO(mkdir(at("file/x").c_str(), 0755), ENOTDIR);
+  EXPECT_ERRNO(rmdir(at("file").c_str()), ENOTDIR);
+  EXPECT_ERRNO(open(at("file").c_str(), O_RDONLY | O_DIRECTORY), ENOTDIR);
+}
+
+TEST_F(ErrorTest, FoldersAsFiles_AreDirectories) {
+  EXPECT_ERRNO(open(at("folder").c_str(), O_WRONLY), EISDIR);
+  EXPECT_ERRNO(unlink(at("folder").c_str()), EISDIR);
+  EXPECT_ERRNO(truncate(at("folder").c_str(), 0), EISDIR);
+}
+
+TEST_F(ErrorTest, LongNames_AreTooLong) {
+  const std::string too_long(256, 'n');
+  struct stat unused {};
+  EXPECT_ERRNO(stat(at(too_long).c_str(), &unused), ENAMETOOLONG);
+  EXPECT_ERRNO(open(at(too_long).c_str(), O_CREAT | O_WRONLY, 0644), ENAMETOOLONG);
+  EXPECT_ERRNO(mkdir(at(too_long).c_str(), 0755), ENAMETOOLONG);
+  EXPECT_ERRNO(rename(at("file").c_str(), at(too_long).c_str()), ENAMETOOLONG);
+}
+
+TEST_F(ErrorTest, NamesNoFileCanHave_AreInvalid) {
+  EXPECT_ERRNO(open(at("not-utf8-\xFF").c_str(), O_CREAT | O_WRONLY, 0644), EINVAL);
+  EXPECT_ERRNO(mkdir(at("not-utf8-\xFF").c_str(), 0755), EINVAL);
+  EXPECT_ERRNO(access(at("not-utf8-\xFF").c_str(), F_OK), ENOENT);
+}
+
+TEST_F(ErrorTest, FoldersWithContent_AreNotEmpty) {
+  EXPECT_ERRNO(rmdir(at("folder").c_str()), ENOTEMPTY);
+}
+
+TEST_F(ErrorTest, SizesBeyondTheLargestFile_AreTooBig) {
+  EXPECT_ERRNO(truncate(at("file").c_str(), INT64_MAX), EFBIG);
+  EXPECT_ERRNO(truncate(at("file").c_str(), -1), EINVAL);
+  EXPECT_EQ(read_file(at("file")), "y");
+}
+
+TEST_F(ErrorTest, ExtendedAttributes_AreNotSupported) {
+  char value[16];
+  EXPECT_ERRNO(getxattr(at("file").c_str(), "user.x", value, sizeof value), EOPNOTSUPP);
+  EXPECT_ERRNO(setxattr(at("file").c_str(), "user.x", "1", 1, 0), EOPNOTSUPP);
+}
+
+TEST_F(ErrorTest, ReadOnlyMount_RefusesEveryChange) {
+  ASSERT_EQ(unmount(), 0);
+  mount({"-o", "ro"});
+  EXPECT_EQ(read_file(at("folder/file")), "x");
+  EXPECT_ERRNO(open(at("file").c_str(), O_WRONLY), EROFS);
+  EXPECT_ERRNO(open(at("new").c_str(), O_CREAT | O_WRONLY, 0644), EROFS);
+  EXPECT_ERRNO(mkdir(at("new").c_str(), 0755), EROFS);
+  EXPECT_ERRNO(unlink(at("file").c_str()), EROFS);
+  EXPECT_ERRNO(chmod(at("file").c_str(), 0600), EROFS);
+  EXPECT_EQ(unmount(), 0);
+}
+
+}  // namespace
+}  // namespace gridmount::fuse

@@ -1,0 +1,247 @@
+// Goal: numbers stay with their nodes, counts are exact, and paths follow renames. No store is
+// needed: the table only compares bucket pointers.
+#include "fuse/inode_table.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace gridmount::fuse {
+namespace {
+
+class InodeTableTest : public testing::Test {
+ protected:
+  // A pointer that is only compared, never followed.
+  static std::shared_ptr<MountedBucket> bucket(int which) {
+    static char places[4];
+    auto owner = std::make_shared<int>(0);
+    return {owner, reinterpret_cast<MountedBucket*>(&places[which])};
+  }
+  bson::Value id(int number) { return bson::Value(int32_t{number}); }
+
+  std::string path_of(uint64_t number) {
+    auto node = table_.resolve(number);
+    return node ? node->path : "<unknown>";
+  }
+
+  std::shared_ptr<MountedBucket> fs_ = bucket(0);
+  InodeTable table_{fs_};
+};
+
+TEST_F(InodeTableTest, Root_IsTheBucketAndNeverForgotten) {
+  table_.forget(kRootNode, 1000);
+  auto root = table_.resolve(kRootNode);
+  ASSERT_TRUE(root);
+  EXPECT_EQ(root->kind, InodeKind::kBucketRoot);
+  EXPECT_EQ(root->bucket, fs_);
+  EXPECT_EQ(root->path, "");
+  EXPECT_EQ(root->parent, kRootNode);
+}
+
+TEST_F(InodeTableTest, RootOfBuckets_HasNoBucket) {
+  InodeTable table(nullptr);
+  EXPECT_EQ(table.resolve(kRootNode)->kind, InodeKind::kMountRoot);
+  auto other = bucket(1);
+  const uint64_t number = table.remember_bucket("other", other, 77);
+  EXPECT_EQ(number, 77U);
+  EXPECT_EQ(table.resolve(number)->kind, InodeKind::kBucketRoot);
+  EXPECT_EQ(table.resolve(number)->bucket, other);
+  const uint64_t folder = table.remember_folder(number, "a", "a", 78);
+  EXPECT_EQ(table.resolve(folder)->bucket, other);
+  EXPECT_EQ(table.resolve(folder)->path, "a");
+}
+
+TEST_F(InodeTableTest, File_IsFoundAgainByItsId) {
+  const uint64_t number = table_.remember_file(fs_, id(5), 50);
+  EXPECT_EQ(table_.remember_file(fs_, id(5), 99), number);
+  EXPECT_EQ(table_.resolve(number)->id, id(5));
+  table_.forget(number, 1);
+  EXPECT_TRUE(table_.resolve(number));
+  table_.forget(number, 1);
+  EXPECT_FALSE(table_.resolve(number));
+  EXPECT_EQ(table_.size(), 1U);
+}
+
+TEST_F(InodeTableTest, SameIdInAnotherBucket_IsAnotherFile) {
+  const uint64_t here = table_.remember_file(fs_, id(5), 50);
+  const uint64_t there = table_.remember_file(bucket(1), id(5), 50);
+  EXPECT_NE(here, there);
+}
+
+TEST_F(InodeTableTest, SameBytesOfAnotherType_IsAnotherFile) {
+  const uint64_t text = table_.remember_file(fs_, bson::Value("x"), 50);
+  const uint64_t code = table_.remember_file(
+      fs_, bson::ValueView(bson::Type::kSymbol, bson::Value("x").view().data(), 6), 51);
+  EXPECT_NE(text, code);
+}
+
+TEST_F(InodeTableTest, CollidingNumbers_AreResolved) {
+  const uint64_t first = table_.remember_file(fs_, id(1), 50);
+  const uint64_t second = table_.remember_file(fs_, id(2), 50);
+  const uint64_t root_like = table_.remember_file(fs_, id(3), kRootNode);
+  const uint64_t zero_like = table_.remember_file(fs_, id(4), 0);
+  EXPECT_EQ(first, 50U);
+  EXPECT_NE(second, first);
+  EXPECT_NE(root_like, kRootNode);
+  EXPECT_NE(zero_like, 0U);
+  EXPECT_EQ(table_.resolve(second)->id, id(2));
+  // Found again under the number it got, not the one it wanted.
+  EXPECT_EQ(table_.number_of_file(fs_.get(), id(2), 50), second);
+}
+
+TEST_F(InodeTableTest, FolderPaths_AreMadeByWalkingUp) {
+  const uint64_t a = table_.remember_folder(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.remember_folder(a, "b", "a/b", 11);
+  const uint64_t c = table_.remember_folder(b, "c", "a/b/c", 12);
+  EXPECT_EQ(path_of(c), "a/b/c");
+  EXPECT_EQ(table_.resolve(c)->parent, b);
+}
+
+TEST_F(InodeTableTest, FolderPath_MayDifferFromTheShownName) {
+  const uint64_t a = table_.remember_folder(kRootNode, "%gridfs:esc:%2E", ".", 10);
+  const uint64_t b = table_.remember_folder(a, "%gridfs:esc:", "./", 11);
+  EXPECT_EQ(path_of(b), "./");
+  const uint64_t c = table_.remember_folder(b, "x", ".//x", 12);
+  EXPECT_EQ(path_of(c), ".//x");
+}
+
+TEST_F(InodeTableTest, UnknownParent_GivesNoNumber) {
+  EXPECT_EQ(table_.remember_folder(4711, "a", "a", 10), 0U);
+}
+
+TEST_F(InodeTableTest, RenamedFolder_TakesEverythingBelowAlong) {
+  const uint64_t a = table_.remember_folder(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.remember_folder(a, "b", "a/b", 11);
+  const uint64_t c = table_.remember_folder(b, "c", "a/b/c", 12);
+  const uint64_t z = table_.remember_folder(kRootNode, "z", "z", 13);
+  table_.move_folder(a, "b", z, "new", "z/new");
+  EXPECT_EQ(path_of(b), "z/new");
+  EXPECT_EQ(path_of(c), "z/new/c");
+  EXPECT_FALSE(table_.find_folder(a, "b"));
+  EXPECT_EQ(table_.find_folder(z, "new"), b);
+  // Into the root, where the path has no slash before it.
+  table_.move_folder(z, "new", kRootNode, "top", "top");
+  EXPECT_EQ(path_of(c), "top/c");
+}
+
+TEST_F(InodeTableTest, MovedOutOfForgottenParent_FreesTheParent) {
+  const uint64_t a = table_.remember_folder(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.remember_folder(a, "b", "a/b", 11);
+  table_.forget(a, 1);
+  EXPECT_TRUE(table_.resolve(a)) << "held by its child";
+  table_.move_folder(a, "b", kRootNode, "b", "b");
+  EXPECT_FALSE(table_.resolve(a));
+  EXPECT_EQ(path_of(b), "b");
+}
+
+TEST_F(InodeTableTest, ForgottenInAnyOrder_LeavesNothing) {
+  const uint64_t a = table_.remember_folder(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.remember_folder(a, "b", "a/b", 11);
+  const uint64_t c = table_.remember_folder(b, "c", "a/b/c", 12);
+  table_.forget(a, 1);
+  table_.forget(b, 1);
+  EXPECT_EQ(path_of(c), "a/b/c");
+  table_.forget(c, 1);
+  EXPECT_EQ(table_.size(), 1U);
+  EXPECT_FALSE(table_.find_folder(kRootNode, "a"));
+}
+
+TEST_F(InodeTableTest, RemovedFolder_KeepsItsNumberButNotItsName) {
+  const uint64_t old = table_.remember_folder(kRootNode, "a", "a", 10);
+  gridfs::Attributes last;
+  last.mode = S_IFDIR | 0700;
+  table_.remove_folder(kRootNode, "a", last);
+  ASSERT_TRUE(table_.resolve(old));
+  ASSERT_TRUE(table_.resolve(old)->removed);
+  EXPECT_EQ(table_.resolve(old)->removed->mode, S_IFDIR | 0700U);
+  EXPECT_EQ(table_.resolve(old)->removed->nlink, 0U);
+  const uint64_t made_again = table_.remember_folder(kRootNode, "a", "a", 10);
+  EXPECT_NE(made_again, old);
+  EXPECT_FALSE(table_.resolve(made_again)->removed);
+  table_.forget(old, 1);
+  EXPECT_EQ(table_.find_folder(kRootNode, "a"), made_again);
+}
+
+TEST_F(InodeTableTest, RandomTree_EqualsAModel) {
+  const uint32_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  struct ModelFolder {
+    uint64_t number;
+    uint64_t parent;
+    std::string name;
+  };
+  std::vector<ModelFolder> model;
+  auto model_path = [&](uint64_t number) {
+    std::string path;
+    while (number != kRootNode) {
+      for (const ModelFolder& folder : model) {
+        if (folder.number != number) continue;
+        path = path.empty() ? folder.name : folder.name + "/" + path;
+        number = folder.parent;
+        break;
+      }
+    }
+    return path;
+  };
+  auto is_below = [&](uint64_t number, uint64_t above) {
+    while (number != kRootNode) {
+      if (number == above) return true;
+      for (const ModelFolder& folder : model) {
+        if (folder.number == number) {
+          number = folder.parent;
+          break;
+        }
+      }
+    }
+    return above == kRootNode;
+  };
+  for (int step = 0; step < 400; ++step) {
+    const uint64_t parent =
+        model.empty() || random() % 4 == 0 ? kRootNode : model[random() % model.size()].number;
+    const std::string name = "n" + std::to_string(step);
+    const std::string parent_path = model_path(parent);
+    const std::string path = parent_path.empty() ? name : parent_path + "/" + name;
+    if (model.empty() || random() % 2 == 0) {
+      model.push_back(
+          {table_.remember_folder(parent, name, path, 10 + random() % 50), parent, name});
+    } else {
+      ModelFolder& moved = model[random() % model.size()];
+      if (is_below(parent, moved.number)) continue;
+      table_.move_folder(moved.parent, moved.name, parent, name, path);
+      moved.parent = parent;
+      moved.name = name;
+    }
+    for (const ModelFolder& folder : model) {
+      ASSERT_EQ(path_of(folder.number), model_path(folder.number));
+    }
+  }
+  for (const ModelFolder& folder : model) table_.forget(folder.number, 1);
+  EXPECT_EQ(table_.size(), 1U);
+}
+
+TEST_F(InodeTableTest, LookupsRacingForgets_LoseNoNode) {
+  // Each thread looks the same files up and forgets them; while it holds a lookup, the number must
+  // lead to its file.
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20000; ++i) {
+        const bson::Value file = id(i % 3);
+        const uint64_t number = table_.remember_file(fs_, file, 50);
+        auto node = table_.resolve(number);
+        if (!node || !(node->id == file)) ++wrong;
+        table_.forget(number, 1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(table_.size(), 1U);
+}
+
+}  // namespace
+}  // namespace gridmount::fuse

@@ -1,0 +1,85 @@
+// A store in a temporary folder and the built gridmount on it. Whatever a test does, the mount is
+// undone and the daemon ended, by its own pid, when the fixture goes.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gridmount::fuse {
+
+// The call must fail with that errno.
+#define EXPECT_ERRNO(call, expected)                                          \
+  do {                                                                        \
+    errno = 0;                                                                \
+    const long gm_result = (call);                                            \
+    const int gm_errno = errno;                                               \
+    EXPECT_EQ(gm_result, -1) << #call " succeeded";                           \
+    EXPECT_EQ(gm_errno, expected) << #call ": " << strerrordesc_np(gm_errno); \
+  } while (false)
+#define EXPECT_CALL_OK(call) EXPECT_EQ((call), 0) << #call ": " << strerrordesc_np(errno)
+#define ASSERT_CALL_OK(call) ASSERT_EQ((call), 0) << #call ": " << strerrordesc_np(errno)
+
+struct ProgramRun {
+  int status = -1;  // exit status, or 128 + the signal that ended it
+  std::string out;
+  std::string err;
+};
+
+// Runs the program to its end.
+ProgramRun run_program(const std::vector<std::string>& arguments);
+
+class MountedStore : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  // Starts gridmount in the foreground, as our child, and waits until the mount answers.
+  void mount(const std::vector<std::string>& options = {"--create"});
+  // As the user does it; the daemon's exit status.
+  int unmount();
+  // Sends the signal and waits for the daemon's end; its exit status.
+  int end_by(int signal);
+  // SIGKILL, and clears the dead mount away.
+  void kill_daemon();
+  // Waits for the daemon to end by itself.
+  int wait_for_end();
+  bool is_mounted() const;
+  pid_t daemon() const { return daemon_; }
+
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path store() const { return folder_ / "store"; }
+  std::filesystem::path mount_point() const { return folder_ / "mnt"; }
+  // A path in the bucket `fs`.
+  std::string at(const std::string& path = "") const;
+
+  // Files in the mount.
+  void write_file(const std::string& path, const std::string& content);
+  std::string read_file(const std::string& path);
+  // Names in a folder, sorted, without "." and "..".
+  std::vector<std::string> list(const std::string& path);
+  // Runs `body` in a child process as that user and reports what failed in it.
+  void as_user(uid_t uid, gid_t gid, const std::function<void()>& body);
+
+ private:
+  std::filesystem::path folder_;
+  pid_t daemon_ = -1;
+};
+
+// The same with a store mounted, for the many tests that need nothing special.
+class MountTest : public MountedStore {
+ protected:
+  void SetUp() override {
+    MountedStore::SetUp();
+    if (!IsSkipped()) mount();
+  }
+};
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,159 @@
+// Goal: making, finding and removing names works as on any file system.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tests/fuse/mounted_store.h"
+
+namespace gridmount::fuse {
+namespace {
+
+using NamesTest = MountTest;
+using Names = std::vector<std::string>;
+
+struct stat stat_of(const std::string& path) {
+  struct stat result {};
+  EXPECT_CALL_OK(lstat(path.c_str(), &result)) << path;
+  return result;
+}
+
+TEST_F(NamesTest, NewMount_HasTheBucketFs) {
+  EXPECT_EQ(list(mount_point()), Names{"fs"});
+  EXPECT_EQ(list(at()), Names{});
+  EXPECT_TRUE(S_ISDIR(stat_of(at()).st_mode));
+}
+
+TEST_F(NamesTest, FoldersAndFiles_AreListedAndRemoved) {
+  ASSERT_CALL_OK(mkdir(at("a").c_str(), 0755));
+  ASSERT_CALL_OK(mkdir(at("a/b").c_str(), 0700));
+  write_file(at("a/file"), "x");
+  EXPECT_EQ(list(at()), Names{"a"});
+  EXPECT_EQ(list(at("a")), (Names{"b", "file"}));
+  EXPECT_EQ(stat_of(at("a/b")).st_mode, S_IFDIR | 0700U);
+  EXPECT_ERRNO(rmdir(at("a").c_str()), ENOTEMPTY);
+  ASSERT_CALL_OK(unlink(at("a/file").c_str()));
+  ASSERT_CALL_OK(rmdir(at("a/b").c_str()));
+  EXPECT_EQ(list(at("a")), Names{});
+  ASSERT_CALL_OK(rmdir(at("a").c_str()));
+  EXPECT_EQ(list(at()), Names{});
+}
+
+TEST_F(NamesTest, EmptyFolder_SurvivesRemount) {
+  ASSERT_CALL_OK(mkdir(at("empty").c_str(), 0750));
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(stat_of(at("empty")).st_mode, S_IFDIR | 0750U);
+  EXPECT_EQ(list(at()), Names{"empty"});
+}
+
+TEST_F(NamesTest, FolderOfLastFile_Stays) {
+  ASSERT_CALL_OK(mkdir(at("a").c_str(), 0755));
+  write_file(at("a/only"), "x");
+  ASSERT_CALL_OK(unlink(at("a/only").c_str()));
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(list(at()), Names{"a"});
+}
+
+TEST_F(NamesTest, SymbolicLinks_PointWhereTheyWerePointed) {
+  write_file(at("file"), "content");
+  ASSERT_CALL_OK(symlink("file", at("link").c_str()));
+  const std::string long_target(4000, 'x');
+  ASSERT_CALL_OK(symlink(long_target.c_str(), at("long").c_str()));
+  EXPECT_EQ(read_file(at("link")), "content");
+  EXPECT_TRUE(S_ISLNK(stat_of(at("link")).st_mode));
+  EXPECT_EQ(stat_of(at("link")).st_size, 4);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  char target[5000] = {};
+  EXPECT_EQ(readlink(at("link").c_str(), target, sizeof target), 4);
+  EXPECT_STREQ(target, "file");
+  EXPECT_EQ(readlink(at("long").c_str(), target, sizeof target), 4000);
+  EXPECT_EQ(target, long_target);
+  EXPECT_ERRNO(readlink(at("file").c_str(), target, sizeof target), EINVAL);
+  ASSERT_CALL_OK(unlink(at("link").c_str()));
+  EXPECT_EQ(read_file(at("file")), "content");
+}
+
+TEST_F(NamesTest, NamesOfAnyKind_AreKept) {
+  const Names names{" ",
+                    "-f",
+                    "a b",
+                    "a\nb",
+                    "a\\b",
+                    "a%2Fb",
+                    "back\"",
+                    "dots...",
+                    "\xC3\xA4\xE2\x82\xAC",
+                    std::string(255, 'n')};
+  for (const std::string& name : names) write_file(at(name), name);
+  Names sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(list(at()), sorted);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(list(at()), sorted);
+  for (const std::string& name : names) {
+    EXPECT_EQ(read_file(at(name)), name);
+    EXPECT_CALL_OK(unlink(at(name).c_str())) << name;
+  }
+  EXPECT_EQ(list(at()), Names{});
+}
+
+TEST_F(NamesTest, Mknod_MakesRegularFilesOnly) {
+  ASSERT_CALL_OK(mknod(at("file").c_str(), S_IFREG | 0640, 0));
+  EXPECT_EQ(stat_of(at("file")).st_mode, S_IFREG | 0640U);
+  EXPECT_ERRNO(mkfifo(at("pipe").c_str(), 0644), EPERM);
+}
+
+TEST_F(NamesTest, HardLink_IsRefused) {
+  write_file(at("file"), "x");
+  EXPECT_ERRNO(link(at("file").c_str(), at("other").c_str()), EPERM);
+}
+
+TEST_F(NamesTest, Numbers_StayWithTheirFiles) {
+  ASSERT_CALL_OK(mkdir(at("a").c_str(), 0755));
+  write_file(at("a/file"), "x");
+  const ino_t folder_number = stat_of(at("a")).st_ino;
+  const ino_t file_number = stat_of(at("a/file")).st_ino;
+  ASSERT_CALL_OK(rename(at("a/file").c_str(), at("a/renamed").c_str()));
+  EXPECT_EQ(stat_of(at("a/renamed")).st_ino, file_number);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(stat_of(at("a")).st_ino, folder_number);
+  EXPECT_EQ(stat_of(at("a/renamed")).st_ino, file_number);
+}
+
+TEST_F(NamesTest, ChangesInAFolder_MoveItsTimes) {
+  ASSERT_CALL_OK(mkdir(at("a").c_str(), 0755));
+  const timespec past[2] = {{.tv_sec = 1'000'000'000, .tv_nsec = 0},
+                            {.tv_sec = 1'000'000'000, .tv_nsec = 0}};
+  ASSERT_CALL_OK(utimensat(AT_FDCWD, at("a").c_str(), past, 0));
+  EXPECT_EQ(stat_of(at("a")).st_mtim.tv_sec, 1'000'000'000);
+  const time_t before = time(nullptr);
+  write_file(at("a/file"), "x");
+  EXPECT_GE(stat_of(at("a")).st_mtim.tv_sec, before);
+  ASSERT_CALL_OK(utimensat(AT_FDCWD, at("a").c_str(), past, 0));
+  ASSERT_CALL_OK(unlink(at("a/file").c_str()));
+  EXPECT_GE(stat_of(at("a")).st_mtim.tv_sec, before);
+}
+
+TEST_F(NamesTest, RemovedFolder_CanStillBeStatted) {
+  ASSERT_CALL_OK(mkdir(at("a").c_str(), 0755));
+  const int fd = open(at("a").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(fd, 0);
+  ASSERT_CALL_OK(rmdir(at("a").c_str()));
+  struct stat attributes {};
+  EXPECT_CALL_OK(fstat(fd, &attributes));
+  EXPECT_EQ(attributes.st_nlink, 0U);
+  EXPECT_ERRNO(openat(fd, "file", O_CREAT | O_WRONLY, 0644), ENOENT);
+  // A folder of the same name is another one.
+  ASSERT_CALL_OK(mkdir(at("a").c_str(), 0755));
+  EXPECT_ERRNO(openat(fd, "file", O_CREAT | O_WRONLY, 0644), ENOENT);
+  close(fd);
+}
+
+}  // namespace
+}  // namespace gridmount::fuse

@@ -1,0 +1,143 @@
+// Goal: every option reaches its field, and nothing unknown or out of range is accepted.
+#include "fuse/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace gridmount::fuse {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Options parse(std::vector<std::string> arguments) {
+  auto line = parse_command_line(arguments);
+  EXPECT_TRUE(line) << line.error().message();
+  return line ? line->options : Options();
+}
+
+std::string refusal(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"store", "mnt"});
+  auto line = parse_command_line(arguments);
+  EXPECT_FALSE(line) << "accepted";
+  if (line) return "";
+  EXPECT_THAT(line.error().message(), testing::Not(HasSubstr("\n")));
+  return line.error().message();
+}
+
+TEST(Options, OnlyThePlaces_GivesDefaults) {
+  Options options = parse({"store", "/mnt"});
+  EXPECT_EQ(options.store, std::filesystem::current_path() / "store");
+  EXPECT_EQ(options.mount_point, "/mnt");
+  EXPECT_EQ(options.database, "test");
+  EXPECT_FALSE(options.bucket);
+  EXPECT_FALSE(options.foreground);
+  EXPECT_FALSE(options.create);
+  EXPECT_FALSE(options.read_only);
+  EXPECT_TRUE(options.md5);
+  EXPECT_EQ(options.chunk_bytes, 262144);
+  EXPECT_EQ(options.dirty_bytes, 64U << 20);
+  EXPECT_EQ(options.checkpoint_interval.count(), 1000);
+  EXPECT_EQ(options.umask, 022U);
+  EXPECT_EQ(options.log_level, "info");
+  EXPECT_THAT(options.mount_options, IsEmpty());
+}
+
+TEST(Options, All_ReachTheirFields) {
+  Options options = parse({"-f",
+                           "--create",
+                           "--db",
+                           "media",
+                           "--chunk-size",
+                           "255K",
+                           "--no-md5",
+                           "--dirty-bytes",
+                           "32M",
+                           "--checkpoint-interval",
+                           "0.25",
+                           "--log-level",
+                           "debug",
+                           "--log-file",
+                           "/tmp/log",
+                           "-o",
+                           "uid=5,gid=6",
+                           "-o",
+                           "umask=077,bucket=photos",
+                           "/store",
+                           "/mnt"});
+  EXPECT_TRUE(options.foreground);
+  EXPECT_TRUE(options.create);
+  EXPECT_EQ(options.database, "media");
+  EXPECT_EQ(options.chunk_bytes, 255 * 1024);
+  EXPECT_FALSE(options.md5);
+  EXPECT_EQ(options.dirty_bytes, 32U << 20);
+  EXPECT_EQ(options.checkpoint_interval.count(), 250);
+  EXPECT_EQ(options.log_level, "debug");
+  EXPECT_EQ(options.log_file, "/tmp/log");
+  EXPECT_EQ(options.uid, 5U);
+  EXPECT_EQ(options.gid, 6U);
+  EXPECT_EQ(options.umask, 077U);
+  EXPECT_EQ(options.bucket, "photos");
+}
+
+TEST(Options, MountOptionsBehindThePlaces_AsMountWritesThem) {
+  Options options = parse({"/store", "/mnt", "-o", "rw,nosuid,nodev,noatime,allow_other"});
+  EXPECT_FALSE(options.read_only);
+  EXPECT_THAT(options.mount_options, ElementsAre("nosuid", "nodev", "noatime", "allow_other"));
+}
+
+TEST(Options, ReadOnly_LastOneCounts) {
+  EXPECT_TRUE(parse({"/s", "/m", "-o", "rw,ro"}).read_only);
+  EXPECT_FALSE(parse({"/s", "/m", "-o", "ro,rw"}).read_only);
+}
+
+TEST(Options, QuotedComma_StaysInTheValue) {
+  EXPECT_EQ(parse({"/s", "/m", "-o", "bucket=a\\,b\\\\c"}).bucket, "a,b\\c");
+}
+
+TEST(Options, Unknown_AreRefusedByName) {
+  EXPECT_THAT(refusal({"--frobnicate"}), HasSubstr("--frobnicate"));
+  EXPECT_THAT(refusal({"-o", "frobnicate"}), HasSubstr("frobnicate"));
+  EXPECT_THAT(refusal({"-o", "nosuid=1"}), HasSubstr("nosuid=1"));
+  EXPECT_THAT(refusal({"-o", "uid"}), HasSubstr("uid"));
+  EXPECT_THAT(refusal({"a-third-place"}), HasSubstr("mnt"));
+}
+
+TEST(Options, BadValues_AreRefused) {
+  EXPECT_THAT(refusal({"-o", "uid=x"}), HasSubstr("uid"));
+  EXPECT_THAT(refusal({"-o", "uid=-1"}), HasSubstr("uid"));
+  EXPECT_THAT(refusal({"-o", "uid=4294967295"}), HasSubstr("uid"));
+  EXPECT_THAT(refusal({"-o", "umask=8"}), HasSubstr("umask"));
+  EXPECT_THAT(refusal({"-o", "umask=1000"}), HasSubstr("umask"));
+  EXPECT_THAT(refusal({"-o", "bucket="}), HasSubstr("bucket"));
+  EXPECT_THAT(refusal({"--chunk-size", "0"}), HasSubstr("--chunk-size"));
+  EXPECT_THAT(refusal({"--chunk-size", "16M"}), HasSubstr("--chunk-size"));
+  EXPECT_THAT(refusal({"--chunk-size", "many"}), HasSubstr("--chunk-size"));
+  EXPECT_THAT(refusal({"--dirty-bytes", "1"}), HasSubstr("--dirty-bytes"));
+  EXPECT_THAT(refusal({"--checkpoint-interval", "0"}), HasSubstr("--checkpoint-interval"));
+  EXPECT_THAT(refusal({"--checkpoint-interval", "nan"}), HasSubstr("--checkpoint-interval"));
+  EXPECT_THAT(refusal({"--log-level", "loud"}), HasSubstr("--log-level"));
+  EXPECT_THAT(refusal({"--create", "-o", "ro"}), HasSubstr("--create"));
+}
+
+TEST(Options, MissingPlaces_AreRefused) {
+  EXPECT_FALSE(parse_command_line({}));
+  EXPECT_FALSE(parse_command_line({"/store"}));
+}
+
+TEST(Options, HelpAndVersion_AreText) {
+  auto help = parse_command_line({"--help"});
+  ASSERT_TRUE(help && help->text);
+  for (const char* part : {"--create", "bucket=NAME", "Exit status", "owns the store"}) {
+    EXPECT_THAT(*help->text, HasSubstr(part));
+  }
+  auto version = parse_command_line({"--version"});
+  ASSERT_TRUE(version && version->text);
+  EXPECT_THAT(*version->text, testing::StartsWith("gridmount "));
+}
+
+}  // namespace
+}  // namespace gridmount::fuse

@@ -1,0 +1,129 @@
+// Goal: the kernel enforces owners and modes, for others than the one who mounted too.
+// Method: a child process that takes on another user's identity; needs root.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/fuse/mounted_store.h"
+
+namespace gridmount::fuse {
+namespace {
+
+constexpr uid_t kUser = 12345;
+constexpr gid_t kGroup = 12346;
+
+class PermissionTest : public MountedStore {
+ protected:
+  void SetUp() override {
+    if (getuid() != 0) GTEST_SKIP() << "needs root to become another user";
+    MountedStore::SetUp();
+    if (IsSkipped()) return;
+    mount({"--create", "-o", "allow_other,uid=7,gid=8,umask=027"});
+  }
+
+  struct stat stat_of(const std::string& path) {
+    struct stat result {};
+    EXPECT_CALL_OK(lstat(path.c_str(), &result));
+    return result;
+  }
+};
+
+TEST_F(PermissionTest, Defaults_ComeFromTheMountOptions) {
+  EXPECT_EQ(stat_of(mount_point()).st_uid, 7U);
+  EXPECT_EQ(stat_of(at()).st_uid, 7U);
+  EXPECT_EQ(stat_of(at()).st_gid, 8U);
+  EXPECT_EQ(stat_of(at()).st_mode, S_IFDIR | 0750U);
+}
+
+TEST_F(PermissionTest, NewFiles_BelongToTheirMaker) {
+  ASSERT_CALL_OK(chmod(at().c_str(), 0777));
+  as_user(kUser, kGroup, [&] {
+    umask(022);
+    write_file(at("mine"), "x");
+    EXPECT_CALL_OK(mkdir(at("folder").c_str(), 0777));
+    EXPECT_CALL_OK(symlink("mine", at("link").c_str()));
+  });
+  for (const char* name : {"mine", "folder", "link"}) {
+    EXPECT_EQ(stat_of(at(name)).st_uid, kUser) << name;
+    EXPECT_EQ(stat_of(at(name)).st_gid, kGroup) << name;
+  }
+  EXPECT_EQ(stat_of(at("mine")).st_mode, S_IFREG | 0644U);
+  EXPECT_EQ(stat_of(at("folder")).st_mode, S_IFDIR | 0755U);
+}
+
+TEST_F(PermissionTest, Others_AreKeptOut) {
+  ASSERT_CALL_OK(chmod(at().c_str(), 0755));
+  write_file(at("secret"), "x");
+  ASSERT_CALL_OK(chmod(at("secret").c_str(), 0600));
+  as_user(kUser, kGroup, [&] {
+    EXPECT_ERRNO(open(at("secret").c_str(), O_RDONLY), EACCES);
+    EXPECT_ERRNO(open(at("new").c_str(), O_CREAT | O_WRONLY, 0644), EACCES);
+    EXPECT_ERRNO(unlink(at("secret").c_str()), EACCES);
+    EXPECT_ERRNO(chmod(at("secret").c_str(), 0666), EPERM);
+    EXPECT_ERRNO(chown(at("secret").c_str(), kUser, kGroup), EPERM);
+  });
+  ASSERT_CALL_OK(chmod(at("secret").c_str(), 0644));
+  as_user(kUser, kGroup, [&] { EXPECT_EQ(read_file(at("secret")), "x"); });
+}
+
+TEST_F(PermissionTest, StickyFolder_ProtectsOthersFiles) {
+  ASSERT_CALL_OK(chmod(at().c_str(), 01777));
+  write_file(at("roots"), "x");
+  as_user(kUser, kGroup, [&] {
+    EXPECT_ERRNO(unlink(at("roots").c_str()), EPERM);
+    write_file(at("own"), "x");
+    EXPECT_CALL_OK(unlink(at("own").c_str()));
+  });
+}
+
+TEST_F(PermissionTest, Chown_IsKept) {
+  write_file(at("file"), "x");
+  ASSERT_CALL_OK(chown(at("file").c_str(), kUser, kGroup));
+  ASSERT_CALL_OK(symlink("x", at("link").c_str()));
+  ASSERT_CALL_OK(lchown(at("link").c_str(), kUser, static_cast<gid_t>(-1)));
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(stat_of(at("file")).st_uid, kUser);
+  EXPECT_EQ(stat_of(at("file")).st_gid, kGroup);
+  EXPECT_EQ(stat_of(at("link")).st_uid, kUser);
+}
+
+TEST_F(PermissionTest, SetIdBits_AreClearedByWriteAndChown) {
+  ASSERT_CALL_OK(chmod(at().c_str(), 0777));
+  write_file(at("program"), "x");
+  ASSERT_CALL_OK(chown(at("program").c_str(), kUser, kGroup));
+  ASSERT_CALL_OK(chmod(at("program").c_str(), 06777));
+  as_user(kUser, kGroup, [&] {
+    const int fd = open(at("program").c_str(), O_WRONLY);
+    ASSERT_GE(fd, 0);
+    EXPECT_EQ(write(fd, "y", 1), 1);
+    close(fd);
+  });
+  EXPECT_EQ(stat_of(at("program")).st_mode, S_IFREG | 0777U);
+  ASSERT_CALL_OK(chmod(at("program").c_str(), 06777));
+  ASSERT_CALL_OK(chown(at("program").c_str(), 1, 1));
+  EXPECT_EQ(stat_of(at("program")).st_mode, S_IFREG | 0777U);
+}
+
+TEST_F(PermissionTest, SetGroupIdFolder_PassesItsGroupOn) {
+  ASSERT_CALL_OK(mkdir(at("club").c_str(), 0777));
+  ASSERT_CALL_OK(chown(at("club").c_str(), 0, 555));
+  ASSERT_CALL_OK(chmod(at().c_str(), 0777));
+  ASSERT_CALL_OK(chmod(at("club").c_str(), 02777));
+  as_user(kUser, kGroup, [&] {
+    write_file(at("club/file"), "x");
+    EXPECT_CALL_OK(mkdir(at("club/folder").c_str(), 0755));
+  });
+  EXPECT_EQ(stat_of(at("club/file")).st_gid, 555U);
+  EXPECT_EQ(stat_of(at("club/folder")).st_gid, 555U);
+  EXPECT_NE(stat_of(at("club/folder")).st_mode & S_ISGID, 0U);
+}
+
+TEST_F(PermissionTest, WithoutAllowOther_OthersSeeNothing) {
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  as_user(kUser, kGroup, [&] { EXPECT_ERRNO(access(at().c_str(), F_OK), EACCES); });
+}
+
+}  // namespace
+}  // namespace gridmount::fuse
