@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "tools/gridfiles/quoted.h"
+#include "tools/quoted.h"
 
 namespace gridmount::tools {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "tools/gridfiles/quoted.h"
+#include "tools/quoted.h"
 
 namespace gridmount::tools {
 

@@ -1,7 +1,7 @@
 // delete and delete_id.
 #include "tools/gridfiles/command.h"
-#include "tools/gridfiles/quoted.h"
 #include "tools/gridfiles/target.h"
+#include "tools/quoted.h"
 
 namespace gridmount::tools {
 

@@ -4,7 +4,7 @@
 
 #include "engine/bson/document.h"
 #include "engine/bson/json.h"
-#include "tools/gridfiles/quoted.h"
+#include "tools/quoted.h"
 
 namespace gridmount::tools {
 

@@ -9,8 +9,8 @@
 #include "engine/bson/compare.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/local_file.h"
-#include "tools/gridfiles/quoted.h"
 #include "tools/gridfiles/target.h"
+#include "tools/quoted.h"
 
 namespace gridmount::tools {
 

@@ -6,7 +6,7 @@
 #include "engine/bson/builder.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/interruption.h"
-#include "tools/gridfiles/quoted.h"
+#include "tools/quoted.h"
 
 namespace gridmount::tools {
 

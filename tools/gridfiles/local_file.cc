@@ -11,7 +11,7 @@
 
 #include "engine/bson/value.h"
 #include "tools/gridfiles/interruption.h"
-#include "tools/gridfiles/quoted.h"
+#include "tools/quoted.h"
 
 namespace gridmount::tools {
 

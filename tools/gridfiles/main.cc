@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/local_store.h"
 #include "tools/exit_status.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/interruption.h"
 #include "tools/gridfiles/log.h"
 #include "tools/gridfiles/options.h"
-#include "tools/version.h"
+#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
@@ -27,12 +26,12 @@ int wrong_usage(const Log& log, const std::string& message) {
   return kFailure;
 }
 
-Result<std::unique_ptr<engine::Store>> open_store(const Options& options, const Command& command) {
+Result<std::unique_ptr<engine::Store>> open_for(const Options& options, const Command& command) {
   local::OpenOptions open_options;
   open_options.create = options.create;
   // Reading needs only the permission to read.
   open_options.read_only = !command.writes && !options.create;
-  auto store = local::open(options.store, open_options);
+  auto store = open_store(options.store, open_options);
   if (!store && store.error().code() == ErrorCode::kStoreNotFound) {
     return fail(
         ErrorCode::kStoreNotFound,
@@ -53,7 +52,7 @@ Status run(const Options& options, const Log& log, const Command& command) {
   GM_TRY(engine::check_namespace(chunks));
   if (command.writes) GM_TRY(options.write_concern.check_for_one_member());
 
-  GM_ASSIGN(auto store, open_store(options, command));
+  GM_ASSIGN(auto store, open_for(options, command));
   log.line(Log::kAlways, "connected to: " + options.store.string());
   log.line(Log::kInfo, "handling gridfiles '" + std::string(command.name) + "' command...");
   gridfs::BucketOptions bucket_options;
@@ -87,7 +86,7 @@ int main_with(const std::vector<std::string>& arguments) {
     return kOk;
   }
   if (options->version) {
-    fputs(("gridfiles version: " + std::string(kVersion) + "\n").c_str(), stdout);
+    fputs((std::string("gridfiles version: ") + GRIDMOUNT_VERSION + "\n").c_str(), stdout);
     return kOk;
   }
 

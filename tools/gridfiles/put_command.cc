@@ -7,7 +7,7 @@
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/file_id.h"
 #include "tools/gridfiles/local_file.h"
-#include "tools/gridfiles/quoted.h"
+#include "tools/quoted.h"
 
 namespace gridmount::tools {
 

@@ -4,7 +4,7 @@
 
 #include "engine/bson/builder.h"
 #include "tools/gridfiles/file_id.h"
-#include "tools/gridfiles/quoted.h"
+#include "tools/quoted.h"
 
 namespace gridmount::tools {
 

@@ -1,5 +1,5 @@
-// How mongofiles' messages show names: in backquotes, or escaped in double quotes where backquotes
-// cannot show them (Go's verb %#q).
+// How messages show names, as mongofiles has them: in backquotes, or escaped in double quotes where
+// backquotes cannot show them (Go's verb %#q).
 #pragma once
 
 #include <span>

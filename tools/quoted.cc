@@ -1,4 +1,4 @@
-#include "tools/gridfiles/quoted.h"
+#include "tools/quoted.h"
 
 #include <bson/bson.h>
 

@@ -1,0 +1,181 @@
+#include "tools/gridstore/bucket_check.h"
+
+#include <compare>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "gridfs/bucket.h"
+#include "tools/gridstore/file_check.h"
+#include "tools/gridstore/folder_check.h"
+#include "tools/gridstore/index_check.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+// Documents of a collection in an order, one of them at hand. Those that cannot be read are
+// findings and are passed over.
+class SortedDocuments {
+ public:
+  static Result<SortedDocuments> open(engine::Collection& collection, engine::Snapshot& snapshot,
+                                      bson::View order, std::string_view key, Findings& findings,
+                                      const Place& place) {
+    engine::FindOptions options;
+    options.sort = order;
+    GM_ASSIGN(auto cursor, collection.find(snapshot, bson::View(), options));
+    SortedDocuments documents(std::move(cursor), key, findings, place);
+    GM_TRY(documents.advance());
+    return documents;
+  }
+
+  bool at_end() const { return !current_; }
+  bson::View document() const { return *current_; }
+  // What the documents are sorted by; nothing stands for a missing field, which sorts as null.
+  bson::ValueView key() const {
+    static const bson::Value kNull;
+    return current_->find(key_).value_or(kNull.view());
+  }
+  uint64_t unreadable() const { return unreadable_; }
+
+  Status advance() {
+    for (;;) {
+      auto next = cursor_->next();
+      if (next) {
+        current_ = *next;
+        return {};
+      }
+      if (next.error().code() != ErrorCode::kDataCorruptionDetected) {
+        return fail(std::move(next).error());
+      }
+      ++unreadable_;
+      findings_->content_problem(*place_, next.error().message());
+    }
+  }
+
+ private:
+  SortedDocuments(std::unique_ptr<engine::Cursor> cursor, std::string_view key, Findings& findings,
+                  const Place& place)
+      : cursor_(std::move(cursor)), key_(key), findings_(&findings), place_(&place) {}
+
+  std::unique_ptr<engine::Cursor> cursor_;
+  std::string_view key_;
+  Findings* findings_;
+  const Place* place_;
+  std::optional<bson::View> current_;
+  uint64_t unreadable_ = 0;
+};
+
+bool same(bson::ValueView a, bson::ValueView b) {
+  return bson::compare(a, b) == 0;
+}
+
+class ContentCheck {
+ public:
+  ContentCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+               Findings& findings)
+      : bucket_(bucket), snapshot_(snapshot), place_(place), findings_(findings) {}
+
+  Status run() {
+    bson::Builder id_order;
+    bson::Builder chunk_order;
+    id_order.append("_id", int32_t{1});
+    chunk_order.append("files_id", int32_t{1}).append("n", int32_t{1});
+    bson::Document by_id = std::move(id_order).finish();
+    bson::Document by_file = std::move(chunk_order).finish();
+    GM_ASSIGN(auto files,
+              SortedDocuments::open(bucket_.files(), snapshot_, by_id, "_id", findings_, place_));
+    GM_ASSIGN(auto detached, SortedDocuments::open(bucket_.detached(), snapshot_, by_id, "_id",
+                                                   findings_, place_));
+    GM_ASSIGN(auto chunks, SortedDocuments::open(bucket_.chunks(), snapshot_, by_file, "files_id",
+                                                 findings_, place_));
+    while (!files.at_end() || !detached.at_end() || !chunks.at_end()) {
+      GM_TRY(check_least_id(files, detached, chunks));
+    }
+    return {};
+  }
+
+ private:
+  // The next id of any of the three: the file, or what there is without one.
+  Status check_least_id(SortedDocuments& files, SortedDocuments& detached,
+                        SortedDocuments& chunks) {
+    std::optional<bson::Value> least;
+    for (const SortedDocuments* documents : {&files, &detached, &chunks}) {
+      if (documents->at_end()) continue;
+      if (!least || bson::compare(documents->key(), *least) < 0) {
+        least = bson::Value(documents->key());
+      }
+    }
+    std::optional<FileCheck> file;
+    if (!files.at_end() && same(files.key(), *least)) {
+      ++findings_.counts().files;
+      file.emplace(findings_, place_, files.document());
+    }
+    bool is_detached = !detached.at_end() && same(detached.key(), *least);
+    uint64_t count = 0;
+    while (!chunks.at_end() && same(chunks.key(), *least)) {
+      count_chunk(chunks.document());
+      ++count;
+      if (file) file->add_chunk(chunks.document());
+      GM_TRY(chunks.advance());
+    }
+    Place place = place_;
+    place.file_id = least;
+    if (file) {
+      file->finish();
+      if (is_detached) findings_.content_problem(place, "is both in files and in detached");
+      GM_TRY(files.advance());
+    } else if (is_detached) {
+      ++findings_.counts().detached;
+      findings_.notice(place, "was deleted or not completed; its " + std::to_string(count) +
+                                  " chunks go with the next mount");
+    } else {
+      std::string what = std::to_string(count) + (count == 1 ? " orphan chunk" : " orphan chunks") +
+                         ": there is no files document";
+      if (files.unreadable() + detached.unreadable() > 0) what += " that can be read";
+      findings_.content_problem(place, what);
+    }
+    if (is_detached) GM_TRY(detached.advance());
+    return {};
+  }
+
+  void count_chunk(bson::View chunk) {
+    ++findings_.counts().chunks;
+    auto data = chunk.find("data");
+    if (data && data->type() == bson::Type::kBinary) {
+      findings_.counts().chunk_bytes += data->as_binary().size;
+    }
+  }
+
+  const gridfs::Bucket& bucket_;
+  engine::Snapshot& snapshot_;
+  const Place& place_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
+                    const std::shared_ptr<engine::Database>& database, const std::string& name,
+                    Findings& findings) {
+  ++findings.counts().buckets;
+  Place place{database->name(), name, {}, {}};
+  gridfs::BucketOptions options;
+  options.name = name;
+  gridfs::Bucket bucket(store, database, options);
+
+  GM_TRY(check_indexes(bucket, snapshot, place, findings));
+  Status content = ContentCheck(bucket, snapshot, place, findings).run();
+  if (!content) {
+    if (content.error().code() != ErrorCode::kQueryExceededMemoryLimit) return content;
+    findings.content_problem(place,
+                             "files and chunks were not compared: without the chunks' index they "
+                             "are too many to be sorted in memory");
+  }
+  return check_folders(bucket, snapshot, place, findings);
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,104 @@
+#include "tools/gridstore/check_command.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/local/local_store.h"
+#include "engine/store.h"
+#include "tools/gridstore/bucket_check.h"
+#include "tools/gridstore/findings.h"
+#include "tools/quoted.h"
+#include "tools/store_opening.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+void print_failure(const Error& error) {
+  fputs(("gridstore: " + error.message() + "\n").c_str(), stderr);
+}
+
+// The names of all buckets, also of those of which only orphans are left.
+Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Snapshot& snapshot) {
+  static constexpr std::array<std::string_view, 4> kSuffixes = {".files", ".chunks", ".directories",
+                                                                ".detached"};
+  std::set<std::string> names;
+  GM_ASSIGN(auto collections, database.collections(snapshot));
+  for (const engine::CollectionInfo& collection : collections) {
+    for (std::string_view suffix : kSuffixes) {
+      if (collection.name.size() > suffix.size() && collection.name.ends_with(suffix)) {
+        names.insert(collection.name.substr(0, collection.name.size() - suffix.size()));
+      }
+    }
+  }
+  return names;
+}
+
+Status check_content(const CheckOptions& options, engine::Store& store, Findings& findings) {
+  GM_ASSIGN(auto snapshot, store.snapshot());
+  GM_ASSIGN(auto databases, store.databases(*snapshot));
+  if (!options.database.empty()) {
+    if (std::find(databases.begin(), databases.end(), options.database) == databases.end()) {
+      return fail(ErrorCode::kNamespaceNotFound, "the store " + options.store.string() +
+                                                     " has no database " +
+                                                     in_quotes(options.database));
+    }
+    databases = {options.database};
+  }
+  for (const std::string& name : databases) {
+    auto database = store.database(name);
+    GM_ASSIGN(auto buckets, buckets_of(*database, *snapshot));
+    for (const std::string& bucket : buckets) {
+      GM_TRY(check_bucket(store, *snapshot, database, bucket, findings));
+    }
+  }
+  return {};
+}
+
+// What check_structure() could not read at all is damage too.
+bool is_damage(const Error& error) {
+  return error.code() == ErrorCode::kDataCorruptionDetected ||
+         error.code() == ErrorCode::kStoreDamaged;
+}
+
+}  // namespace
+
+ExitStatus run_check(const CheckOptions& options) {
+  local::OpenOptions open_options;
+  open_options.read_only = true;
+  auto store = open_store(options.store, open_options);
+  if (!store) {
+    print_failure(store.error());
+    return exit_status_of(store.error());
+  }
+
+  Findings findings(options.json ? Findings::Format::kJson : Findings::Format::kText);
+  auto structure = local::check_structure(**store);
+  if (!structure && !is_damage(structure.error())) {
+    print_failure(structure.error());
+    return exit_status_of(structure.error());
+  }
+  if (structure) {
+    for (const std::string& problem : structure->problems) findings.structure_problem(problem);
+  } else {
+    findings.structure_problem(structure.error().message());
+  }
+  Status content = check_content(options, **store, findings);
+  if (!content) {
+    if (!is_damage(content.error())) {
+      print_failure(content.error());
+      return exit_status_of(content.error());
+    }
+    findings.structure_problem(content.error().message() + "; the check of the content ended here");
+  }
+  findings.print_summary(structure ? *structure : local::StructureReport{});
+  return findings.exit_status();
+}
+
+}  // namespace gridmount::tools

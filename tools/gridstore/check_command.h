@@ -1,0 +1,20 @@
+// gridstore check: reads everything in a store and reports what is wrong.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "tools/exit_status.h"
+
+namespace gridmount::tools {
+
+struct CheckOptions {
+  std::filesystem::path store;
+  std::string database;  // GridFS is checked in this one only; empty: in all
+  bool json = false;
+};
+
+// Prints the findings on stdout and failures on stderr.
+ExitStatus run_check(const CheckOptions& options);
+
+}  // namespace gridmount::tools

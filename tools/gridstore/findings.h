@@ -1,0 +1,62 @@
+// What a check finds: printed as it is found, one line each, and counted, so that memory does not
+// grow with the damage.
+//
+// Thread-safety: used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/bson/value.h"
+#include "engine/local/local_store.h"
+#include "tools/exit_status.h"
+
+namespace gridmount::tools {
+
+// Where in the content something was found. A file is named if the finding is about one.
+struct Place {
+  std::string database;
+  std::string bucket;
+  std::optional<bson::Value> file_id;
+  std::optional<std::string> filename;
+};
+
+struct ContentCounts {
+  uint64_t buckets = 0;
+  uint64_t files = 0;
+  uint64_t chunks = 0;
+  uint64_t chunk_bytes = 0;
+  uint64_t folders = 0;
+  uint64_t detached = 0;
+};
+
+class Findings {
+ public:
+  enum class Format { kText, kJson };
+
+  explicit Findings(Format format) : format_(format) {}
+
+  // Below the documents: records, index entries, catalog.
+  void structure_problem(const std::string& what);
+  // GridFS.
+  void content_problem(const Place& place, const std::string& what);
+  // Worth knowing, no damage.
+  void notice(const Place& place, const std::string& what);
+
+  ContentCounts& counts() { return counts_; }
+  // The last line: what was read and how many problems there are.
+  void print_summary(const local::StructureReport& structure) const;
+
+  ExitStatus exit_status() const;
+
+ private:
+  void print_content(const char* kind, const Place& place, const std::string& what) const;
+
+  Format format_;
+  uint64_t structure_problems_ = 0;
+  uint64_t content_problems_ = 0;
+  ContentCounts counts_;
+};
+
+}  // namespace gridmount::tools

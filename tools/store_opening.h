@@ -1,0 +1,23 @@
+// Opening a store from a program that runs for one command.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "engine/error.h"
+#include "engine/local/local_store.h"
+#include "engine/store.h"
+
+namespace gridmount::tools {
+
+// How long a store that another process owns is waited for. A mount that has just been unmounted
+// still writes out what it holds and closes its store while `fusermount3 -u` has long returned; a
+// script that goes on with gridfiles shall not fail for that.
+inline constexpr std::chrono::milliseconds kOwnerPatience{2000};
+
+// local::open() with that patience.
+Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& folder,
+                                                  const local::OpenOptions& options);
+
+}  // namespace gridmount::tools
