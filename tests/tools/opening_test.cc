@@ -1,0 +1,115 @@
+// Stores that cannot be opened: one line that says why, and an exit status of its own in gridstore;
+// gridfiles fails with 1, as mongofiles does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tests/tools/store_test.h"
+#include "tools/exit_status.h"
+
+namespace gridmount::tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using tools::ExitStatus;
+
+class Opening : public StoreTest {
+ protected:
+  void expect_failure(ExitStatus status, const std::string& word) const {
+    Outcome outcome = gridstore_check();
+    EXPECT_EQ(outcome.status, static_cast<int>(status)) << outcome.err << outcome.out;
+    EXPECT_THAT(outcome.err, StartsWith("gridstore: "));
+    EXPECT_THAT(outcome.err, HasSubstr(word));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    outcome = gridfiles({"list"});
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(without_times(outcome.err), StartsWith("Failed: "));
+    EXPECT_EQ(outcome.out, "");
+  }
+};
+
+TEST_F(Opening, NoStore) {
+  expect_failure(ExitStatus::kStoreNotFound, "store.gfs");
+}
+
+TEST_F(Opening, FileInsteadOfAFolder) {
+  write_file("store.gfs", "text");
+  expect_failure(ExitStatus::kNotAStore, "store.gfs");
+}
+
+TEST_F(Opening, FolderOfSomethingElse) {
+  write_file("store.gfs/readme.txt", "text");
+  expect_failure(ExitStatus::kNotAStore, "store.gfs");
+  // --create does not make a store among other things.
+  EXPECT_EQ(gridfiles({"--create", "list"}).status, 1);
+}
+
+TEST_F(Opening, StoreInUse_NamesTheProcess) {
+  create_store();
+  with_store(
+      [&](engine::Store&) { expect_failure(ExitStatus::kStoreLocked, std::to_string(getpid())); });
+  EXPECT_EQ(gridstore_check().status, 0);
+}
+
+TEST_F(Opening, StoreClosedMeanwhile_IsWaitedFor) {
+  create_store();
+  auto store = must(local::open(store_path(), {}));
+  Invocation check{GRIDSTORE, {"check", "store.gfs"}, folder(), "", [&](pid_t) {
+                     usleep(500000);
+                     store.reset();
+                   }};
+  EXPECT_EQ(run(check).status, 0);
+}
+
+TEST_F(Opening, DataFileOfGarbage) {
+  create_store();
+  auto size = std::filesystem::file_size(store_path() / "data.mdb");
+  write_file("store.gfs/data.mdb", pattern_bytes(std::max<size_t>(size, 8192)));
+  Outcome outcome = gridstore_check();
+  EXPECT_TRUE(outcome.status == static_cast<int>(ExitStatus::kStoreDamaged) ||
+              outcome.status == static_cast<int>(ExitStatus::kNotAStore))
+      << outcome.status << outcome.err;
+  EXPECT_THAT(outcome.err, StartsWith("gridstore: "));
+}
+
+TEST_F(Opening, NoPermission) {
+  if (geteuid() != 0) {
+    create_store();
+    ASSERT_EQ(chmod(store_path().c_str(), 0), 0);
+    expect_failure(ExitStatus::kPermissionDenied, "store.gfs");
+    ASSERT_EQ(chmod(store_path().c_str(), 0700), 0);
+    return;
+  }
+  // As root, somebody else has to try.
+  create_store();
+  ASSERT_EQ(chmod(store_path().c_str(), 0700), 0);
+  ASSERT_EQ(chmod(folder().c_str(), 0755), 0);
+  Outcome outcome =
+      run({"/usr/bin/setpriv",
+           {"--reuid=65534", "--regid=65534", "--clear-groups", GRIDSTORE, "check", "store.gfs"},
+           folder(),
+           "",
+           {}});
+  EXPECT_EQ(outcome.status, static_cast<int>(ExitStatus::kPermissionDenied)) << outcome.err;
+  EXPECT_THAT(outcome.err, StartsWith("gridstore: "));
+}
+
+TEST_F(Opening, WrongUsageOfGridstore) {
+  EXPECT_EQ(run({GRIDSTORE, {}, folder(), "", {}}).status, 1);
+  EXPECT_EQ(run({GRIDSTORE, {"check"}, folder(), "", {}}).status, 1);
+  EXPECT_EQ(run({GRIDSTORE, {"frob", "x"}, folder(), "", {}}).status, 1);
+  EXPECT_EQ(run({GRIDSTORE, {"check", "store.gfs", "--frob"}, folder(), "", {}}).status, 1);
+  Outcome help = run({GRIDSTORE, {"--help"}, folder(), "", {}});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.out, HasSubstr("Exit status:"));
+  EXPECT_THAT(run({GRIDSTORE, {"--version"}, folder(), "", {}}).out,
+              StartsWith("gridstore version: "));
+}
+
+}  // namespace
+}  // namespace gridmount::tests

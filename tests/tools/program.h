@@ -1,0 +1,36 @@
+// Runs a built program and takes what it prints.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gridmount::tests {
+
+struct Outcome {
+  int status = -1;  // exit status; -N if signal N ended it
+  std::string out;  // stdout
+  std::string err;  // stderr
+};
+
+struct Invocation {
+  std::filesystem::path program;
+  std::vector<std::string> arguments;
+  std::filesystem::path folder;  // to run in
+  std::string input;             // on stdin
+  // Called with the pid once the input is written, before the program is waited for; stdin stays
+  // open until it returns.
+  std::function<void(pid_t)> meanwhile;
+};
+
+// Fails the test, and returns status -1, if the program cannot be started.
+Outcome run(const Invocation& invocation);
+
+// What gridfiles wrote to stderr without the times: each line must begin with a local time and a
+// tab, or be empty, as the line after an informative message is. Fails the test otherwise.
+std::string without_times(const std::string& err);
+
+}  // namespace gridmount::tests

@@ -1,0 +1,79 @@
+// A store of its own for each test, a folder to work in, and the programs.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/local/local_store.h"
+#include "engine/store.h"
+#include "gridfs/bucket.h"
+#include "tests/tools/program.h"
+
+namespace gridmount::tests {
+
+class StoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  // The folder programs run in; the store is `store_path()` in it.
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path store_path() const { return folder_ / "store.gfs"; }
+
+  void write_file(const std::string& name, const std::string& bytes) const;
+  std::string read_file(const std::string& name) const;
+  bool exists(const std::string& name) const;
+  // The names in folder(), without the store, sorted.
+  std::vector<std::string> names() const;
+
+  // gridfiles --store STORE arguments...; without the store's option for gridfiles_plain().
+  Outcome gridfiles(std::vector<std::string> arguments, const std::string& input = "") const;
+  Outcome gridfiles_plain(std::vector<std::string> arguments) const;
+  Outcome gridstore_check(std::vector<std::string> arguments = {}) const;
+
+  // Makes the store with its bucket fs.
+  void create_store() const;
+  // Runs `work` on the open store, which is closed afterwards.
+  void with_store(const std::function<void(engine::Store&)>& work) const;
+  void with_bucket(const std::function<void(gridfs::Bucket&)>& work,
+                   gridfs::BucketOptions options = {}) const;
+  // Runs `work` in one transaction of the database "test" and commits it.
+  void change(const std::function<void(engine::Database&, engine::Transaction&)>& work) const;
+
+  // Uploads through the bucket, as a driver does.
+  static bson::Value upload(const gridfs::Bucket& bucket, const std::string& name,
+                            const std::string& bytes, const gridfs::UploadOptions& options = {});
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// The value of `result`; its error ends the test with the message.
+template <typename T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return std::move(result).value();
+}
+inline void must(Status status) {
+  if (!status) throw std::runtime_error(status.error().message());
+}
+
+// A document of one field.
+template <typename T>
+bson::Document document(std::string_view key, const T& value) {
+  bson::Builder builder;
+  builder.append(key, value);
+  return std::move(builder).finish();
+}
+
+// Bytes that no two positions near each other repeat.
+std::string pattern_bytes(size_t size);
+
+}  // namespace gridmount::tests
