@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Builds and tests everything, on Debian 12.
+#
+#   packaging/test.sh                 all stages
+#   packaging/test.sh release asan    only these, in this order
+#
+# Stages:
+#   deps      installs what is missing (asks for nothing; needs root or sudo only if it is)
+#   format    clang-format changes nothing
+#   layering  the shape of the source tree
+#   release   g++: builds everything, runs all tests, those on real mounts included
+#   clang     clang: builds everything, with its thread-safety analysis
+#   tidy      clang-tidy over the sources (needs no build, but the configured folder of clang)
+#   asan      address and undefined-behaviour sanitizers: all tests, and some on real mounts
+#   tsan      thread sanitizer: the tests that use threads, and some on real mounts
+#
+# Every stage runs, also after one that failed; the exit status says whether all passed. Builds stay
+# in build/, so a second run is short. Warnings are errors in each of them.
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+
+all_stages=(deps format layering release clang tidy asan tsan)
+stages=("$@")
+if [ "${#stages[@]}" -eq 0 ]; then stages=("${all_stages[@]}"); fi
+for stage in "${stages[@]}"; do
+  case " ${all_stages[*]} " in
+    *" $stage "*) ;;
+    *)
+      echo "test.sh: there is no stage '$stage'; stages are: ${all_stages[*]}" >&2
+      exit 2
+      ;;
+  esac
+done
+
+jobs=$(nproc)
+export CTEST_OUTPUT_ON_FAILURE=1
+
+# Tests make their folders and mounts below this one, so that what a failed test leaves is known to
+# be ours.
+work=$(mktemp -d "${TMPDIR:-/tmp}/gridmount-tests.XXXXXX")
+export TMPDIR=$work
+
+clean_up() {
+  local mounted
+  # The innermost first. A dead daemon's mount goes too, with -z.
+  while read -r mounted; do
+    printf 'test.sh: unmounting what a test left at %s\n' "$mounted" >&2
+    fusermount3 -u -z "$mounted" || umount -l "$mounted"
+  done < <(awk -v top="$work/" 'index($5, top) == 1 { print $5 }' /proc/self/mountinfo | sort -r)
+  rm -rf --one-file-system "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+sources() { find engine gridfs fuse tools tests -name '*.cc' -o -name '*.h' | sort; }
+
+configure() {
+  local launcher=()
+  if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  cmake --preset "$1" "${launcher[@]}" >"$work/configure.log" 2>&1 || {
+    cat "$work/configure.log"
+    return 1
+  }
+}
+
+build() {
+  configure "$1" && cmake --build "build/$1" -j "$jobs"
+}
+
+# run_ctest BUILD ARGUMENTS...: ctest's closing lines are kept for the end.
+run_ctest() {
+  local name=$1
+  shift
+  ctest --test-dir "build/$name" -j "$jobs" --no-tests=error "$@" 2>&1 | tee "$work/ctest.log"
+  local status=${PIPESTATUS[0]}
+  {
+    printf '\nctest %s %s\n' "$name" "$*"
+    sed -n '/tests passed, /,$p' "$work/ctest.log"
+  } >>"$work/closings.$name"
+  return "$status"
+}
+
+stage_deps() { packaging/install-deps.sh; }
+
+stage_format() { sources | xargs clang-format-14 --dry-run -Werror; }
+
+stage_layering() { tests/layering/check_layering.py; }
+
+stage_release() { build release && run_ctest release; }
+
+stage_clang() { build clang; }
+
+stage_tidy() {
+  configure clang || return 1
+  run-clang-tidy-14 -quiet -j "$jobs" -p build/clang \
+    "$root/(engine|gridfs|fuse|tools)/.*\.cc\$" >"$work/tidy.log" 2>&1
+  local status=$?
+  grep -E 'warning:|error:' "$work/tidy.log" | sort -u
+  return "$status"
+}
+
+# The tests on real mounts that exercise the daemon most, for the builds that are slow.
+mount_tests='mount\.(exchange|daemon|parallel_writers)'
+
+stage_asan() {
+  build asan-ubsan && run_ctest asan-ubsan -LE mount && run_ctest asan-ubsan -R "$mount_tests"
+}
+
+stage_tsan() {
+  build tsan && run_ctest tsan -LE mount && run_ctest tsan -R "$mount_tests"
+}
+
+failed=()
+timing=()
+for stage in "${stages[@]}"; do
+  printf '\n=== %s\n' "$stage"
+  begin=$SECONDS
+  if "stage_$stage"; then result=passed; else
+    result=FAILED
+    failed+=("$stage")
+  fi
+  timing+=("$(printf '%-10s %-7s %5d s' "$stage" "$result" "$((SECONDS - begin))")")
+done
+
+printf '\n=== Stages\n'
+printf '%s\n' "${timing[@]}"
+printf '%-10s %-7s %5d s\n' total '' "$SECONDS"
+# The whole suite's lines stand last, where they are looked for.
+for name in asan-ubsan tsan release; do
+  if [ -f "$work/closings.$name" ]; then cat "$work/closings.$name"; fi
+done
+if [ "${#failed[@]}" -gt 0 ]; then
+  printf 'test.sh: failed: %s\n' "${failed[*]}" >&2
+  exit 1
+fi
