@@ -31,13 +31,7 @@ Result<std::unique_ptr<engine::Store>> open_for(const Options& options, const Co
   open_options.create = options.create;
   // Reading needs only the permission to read.
   open_options.read_only = !command.writes && !options.create;
-  auto store = open_store(options.store, open_options);
-  if (!store && store.error().code() == ErrorCode::kStoreNotFound) {
-    return fail(
-        ErrorCode::kStoreNotFound,
-        store.error().message() + " (to make a store there, give --create here or to gridmount)");
-  }
-  return store;
+  return open_store(options.store, open_options);
 }
 
 // A new store gets its bucket at once, as one that gridmount made has.

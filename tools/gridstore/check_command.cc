@@ -11,6 +11,7 @@
 
 #include "engine/local/local_store.h"
 #include "engine/store.h"
+#include "gridfs/md5.h"
 #include "tools/gridstore/bucket_check.h"
 #include "tools/gridstore/findings.h"
 #include "tools/quoted.h"
@@ -78,6 +79,9 @@ ExitStatus run_check(const CheckOptions& options) {
     return exit_status_of(store.error());
   }
 
+  if (!gridfs::Md5::available()) {
+    fputs("gridstore: md5 digests are not checked, because this system refuses MD5\n", stderr);
+  }
   Findings findings(options.json ? Findings::Format::kJson : Findings::Format::kText);
   auto structure = local::check_structure(**store);
   if (!structure && !is_damage(structure.error())) {
