@@ -31,21 +31,15 @@ ExitStatus exit_status_of(ErrorCode code) {
     case ErrorCode::kIoError:
     case ErrorCode::kWritesRefused:
       return ExitStatus::kIoError;
-    case ErrorCode::kInvalidNamespace:
-    case ErrorCode::kBadValue:
-      return ExitStatus::kUsage;
     default:
       return code == gridfs::kNoSuchEntry ? ExitStatus::kNoSuchBucket : ExitStatus::kFailure;
   }
 }
 
 std::string exit_status_table() {
-  static constexpr std::array<std::pair<ExitStatus, const char*>, 17> kLines{{
+  static constexpr std::array<std::pair<ExitStatus, const char*>, 16> kLines{{
       {ExitStatus::kOk, "mounted (in the background), or unmounted cleanly (-f)"},
-      {ExitStatus::kFailure, "another failure; the message says which"},
-      {ExitStatus::kUsage, "wrong use: an unknown option, a bad value"},
-      {ExitStatus::kMountPointUnusable, "the mount point does not exist or is not a folder"},
-      {ExitStatus::kMountPointBusy, "the mount point is a gridmount already, or a dead mount"},
+      {ExitStatus::kFailure, "wrong use, or another failure; the message says which"},
       {ExitStatus::kStoreNotFound, "there is no store at STORE (--create makes one)"},
       {ExitStatus::kNotAStore, "STORE is something else"},
       {ExitStatus::kStoreFormatTooNew, "the store was written by a newer version"},
@@ -55,8 +49,10 @@ std::string exit_status_table() {
       {ExitStatus::kStoreDamaged, "the store's files are damaged"},
       {ExitStatus::kOutOfDiskSpace, "the disk is full"},
       {ExitStatus::kIoError, "the disk reported an error"},
-      {ExitStatus::kNoSuchBucket, "the store has no bucket of the name given with -o bucket="},
+      {ExitStatus::kMountPointUnusable, "the mount point does not exist or is not a folder"},
+      {ExitStatus::kMountPointBusy, "the mount point is a gridmount already, or a dead mount"},
       {ExitStatus::kMountRefused, "the system refused the mount"},
+      {ExitStatus::kNoSuchBucket, "the store has no bucket of the name given with -o bucket="},
       {ExitStatus::kCloseFailed, "at the end not everything could be written (-f)"},
   }};
   std::string table;

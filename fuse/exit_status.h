@@ -10,22 +10,23 @@ namespace gridmount::fuse {
 
 enum class ExitStatus : int {
   kOk = 0,
-  kFailure = 1,             // something this table has no line for; the message says what
-  kUsage = 2,               // an unknown option, a bad value, a missing argument
-  kMountPointUnusable = 3,  // does not exist or is not a folder
-  kMountPointBusy = 4,      // a store is mounted there already, or a dead mount is left over
-  kStoreNotFound = 5,
-  kNotAStore = 6,
-  kStoreFormatTooNew = 7,
-  kStoreLocked = 8,
-  kStoreReadOnly = 9,
-  kPermissionDenied = 10,
-  kStoreDamaged = 11,
-  kOutOfDiskSpace = 12,
-  kIoError = 13,
-  kNoSuchBucket = 14,
-  kMountRefused = 15,  // the system refused the mount: no /dev/fuse, not allowed, ...
-  kCloseFailed = 16,   // the mount worked, but not everything could be made durable at its end
+  kFailure = 1,  // wrong use, or what this table has no line for; the message says what
+  // The store. The same in all programs of the project.
+  kStoreNotFound = 10,
+  kNotAStore = 11,
+  kStoreFormatTooNew = 12,
+  kStoreLocked = 13,
+  kStoreReadOnly = 14,
+  kPermissionDenied = 15,
+  kStoreDamaged = 16,
+  kOutOfDiskSpace = 17,
+  kIoError = 18,
+  // The mount.
+  kMountPointUnusable = 20,  // does not exist or is not a folder
+  kMountPointBusy = 21,      // a store is mounted there already, or a dead mount is left over
+  kMountRefused = 22,        // the system refused the mount: no /dev/fuse, not allowed, ...
+  kNoSuchBucket = 23,
+  kCloseFailed = 24,  // the mount worked, but not everything could be made durable at its end
 };
 
 // For an error of opening a store.

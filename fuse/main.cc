@@ -148,7 +148,7 @@ ExitStatus start(Options options) {
   }
   block_stop_signals();
   if (auto log = set_up_log(options); !log) {
-    return startup->failed(ExitStatus::kUsage, log.error().message());
+    return startup->failed(ExitStatus::kFailure, log.error().message());
   }
   auto store = open_store(options);
   if (!store) {
@@ -162,7 +162,7 @@ int run(const std::vector<std::string>& arguments) {
   if (!line) {
     Startup user = Startup::in_foreground();
     return status_number(
-        user.failed(ExitStatus::kUsage, line.error().message() + " (see gridmount --help)"));
+        user.failed(ExitStatus::kFailure, line.error().message() + " (see gridmount --help)"));
   }
   if (line->text) {
     fputs(line->text->c_str(), stdout);

@@ -12,10 +12,10 @@ namespace gridmount::fuse {
 namespace {
 
 // Handed on as they are: to the kernel's mount, or to libfuse and fusermount3.
-constexpr std::array<std::string_view, 17> kGenericFlags{
-    "suid",       "nosuid",        "dev",         "nodev",      "exec",        "noexec",
-    "async",      "sync",          "dirsync",     "atime",      "noatime",     "nodiratime",
-    "norelatime", "nostrictatime", "allow_other", "allow_root", "auto_unmount"};
+constexpr std::array<std::string_view, 18> kGenericFlags{
+    "suid",       "nosuid",        "dev",         "nodev",      "exec",         "noexec",
+    "async",      "sync",          "dirsync",     "atime",      "noatime",      "nodiratime",
+    "norelatime", "nostrictatime", "allow_other", "allow_root", "auto_unmount", "debug"};
 constexpr std::array<std::string_view, 4> kGenericValues{"context", "fscontext", "defcontext",
                                                          "rootcontext"};
 // True anyway.
@@ -114,6 +114,7 @@ std::string_view mount_options_help() {
   allow_root, auto_unmount, suid, nosuid, dev, nodev, exec, noexec, async, sync, dirsync,
   atime, noatime, nodiratime, norelatime, nostrictatime, context= and its kin
                     as in mount(8) and fuse(8)
+  debug             with --log-level debug: log each request of the kernel
 Permissions are always checked by the kernel (default_permissions).
 )";
 }

@@ -105,8 +105,8 @@ tl::expected<std::filesystem::path, StartFailure> check_mount_point(
   }
   const std::filesystem::path real_store = std::filesystem::weakly_canonical(store, error);
   if (!error && (is_within(real, real_store) || is_within(real_store, real))) {
-    return refuse(ExitStatus::kUsage, "mount point " + shown + " and store " + store.string() +
-                                          " must not lie within each other");
+    return refuse(ExitStatus::kFailure, "mount point " + shown + " and store " + store.string() +
+                                            " must not lie within each other");
   }
   return real;
 }

@@ -34,9 +34,9 @@ class BadInputTest : public MountedStore {
 };
 
 TEST_F(BadInputTest, WrongUse) {
-  expect_refusal(ExitStatus::kUsage, "MOUNTPOINT", {store()});
-  expect_refusal(ExitStatus::kUsage, "--nonsense", {"--nonsense", store(), mount_point()});
-  expect_refusal(ExitStatus::kUsage, "nonsense", {"-o", "nonsense", store(), mount_point()});
+  expect_refusal(ExitStatus::kFailure, "MOUNTPOINT", {store()});
+  expect_refusal(ExitStatus::kFailure, "--nonsense", {"--nonsense", store(), mount_point()});
+  expect_refusal(ExitStatus::kFailure, "nonsense", {"-o", "nonsense", store(), mount_point()});
 }
 
 TEST_F(BadInputTest, MountPointMissing) {
@@ -135,7 +135,7 @@ TEST_F(BadInputTest, DatabaseName) {
   make_store();
   ProgramRun run =
       run_program({GRIDMOUNT_PROGRAM, "--create", "--db", "a/b", folder() / "new", mount_point()});
-  EXPECT_EQ(run.status, static_cast<int>(ExitStatus::kUsage)) << run.err;
+  EXPECT_EQ(run.status, static_cast<int>(ExitStatus::kFailure)) << run.err;
 }
 
 TEST_F(BadInputTest, MountRefusedBySystem) {

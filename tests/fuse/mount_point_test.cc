@@ -59,9 +59,9 @@ TEST_F(MountPointTest, File_IsRefused) {
 
 TEST_F(MountPointTest, StoreWithinMountPointOrBeyond_IsRefused) {
   std::filesystem::create_directories(folder_ / "store/inner");
-  EXPECT_EQ(status_of(folder_ / "store"), ExitStatus::kUsage);
-  EXPECT_EQ(status_of(folder_ / "store/inner"), ExitStatus::kUsage);
-  EXPECT_EQ(status_of(folder_), ExitStatus::kUsage);
+  EXPECT_EQ(status_of(folder_ / "store"), ExitStatus::kFailure);
+  EXPECT_EQ(status_of(folder_ / "store/inner"), ExitStatus::kFailure);
+  EXPECT_EQ(status_of(folder_), ExitStatus::kFailure);
   std::filesystem::create_directory(folder_ / "store2");
   EXPECT_EQ(status_of(folder_ / "store2"), ExitStatus::kOk) << "only the name begins alike";
 }

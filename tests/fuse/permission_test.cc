@@ -18,7 +18,7 @@ class PermissionTest : public MountedStore {
     if (getuid() != 0) GTEST_SKIP() << "needs root to become another user";
     MountedStore::SetUp();
     if (IsSkipped()) return;
-    mount({"--create", "-o", "allow_other,uid=7,gid=8,umask=027"});
+    mount({"--create", "-o", "allow_other"});
   }
 
   struct stat stat_of(const std::string& path) {
@@ -29,6 +29,8 @@ class PermissionTest : public MountedStore {
 };
 
 TEST_F(PermissionTest, Defaults_ComeFromTheMountOptions) {
+  ASSERT_EQ(unmount(), 0);
+  mount({"-o", "allow_other,uid=7,gid=8,umask=027"});
   EXPECT_EQ(stat_of(mount_point()).st_uid, 7U);
   EXPECT_EQ(stat_of(at()).st_uid, 7U);
   EXPECT_EQ(stat_of(at()).st_gid, 8U);
