@@ -80,7 +80,6 @@ Result<WriteTransaction> WriteQueue::lead() {
   }
   auto group = std::make_shared<WriteGroup>();
   group->txn = txn;
-  group->begun = Clock::now();
   return WriteTransaction(this, std::move(group), txn, /*leader=*/true);
 }
 
@@ -102,8 +101,9 @@ void WriteQueue::member_done(WriteGroup& group) {
 }
 
 void WriteQueue::run_members(const std::shared_ptr<WriteGroup>& group) {
+  const Clock::time_point end = Clock::now() + kGroupTimeMax;
   while (!refusal_ && !line_.empty() && !line_.front()->exclusive &&
-         group->members < kGroupMembersMax && Clock::now() - group->begun < kGroupTimeMax) {
+         group->members < kGroupMembersMax && Clock::now() < end) {
     Waiter* next = line_.front();
     line_.pop_front();
     ++group->members;
@@ -136,7 +136,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   bool refused;
   {
     MutexLock lock(mutex_);
-    run_members(group);
+    if (!line_.empty()) run_members(group);
     holder_ = std::this_thread::get_id();
     refused = refusal_.has_value();
   }

@@ -38,7 +38,6 @@ namespace gridmount::local {
 // What a leader and its members share; guarded by the queue's mutex.
 struct WriteGroup {
   MDB_txn* txn = nullptr;  // the leader's
-  std::chrono::steady_clock::time_point begun;
   int members = 0;
   bool member_working = false;
   Condition leader_wakes;
