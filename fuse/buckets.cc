@@ -1,6 +1,8 @@
 #include "fuse/buckets.h"
 
 #include <array>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "fuse/errno.h"
@@ -12,6 +14,8 @@ namespace {
 
 // All collections of a bucket. The files collection is what makes the bucket exist.
 constexpr std::array<std::string_view, 4> kParts{".files", ".chunks", ".directories", ".detached"};
+
+constexpr std::chrono::milliseconds kReleasePatience{200};
 
 std::string collection_name(std::string_view bucket, std::string_view part) {
   return std::string(bucket) + std::string(part);
@@ -155,6 +159,12 @@ Status Buckets::check_name(std::string_view name) const {
 }
 
 Status Buckets::retire(MountedBucket& bucket) {
+  // The kernel tells us that a file was closed a little after close(2) has returned, so one that
+  // was closed just now is waited for.
+  const auto deadline = std::chrono::steady_clock::now() + kReleasePatience;
+  while (bucket.handles_.load() > 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   MutexLock lock(bucket.mutex_);
   if (bucket.handles_.load() > 0) {
     return fail(kBusy, "files of bucket " + bucket.name_ + " are open");

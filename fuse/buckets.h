@@ -40,7 +40,7 @@ class MountedBucket {
   // The bucket's tree, opened on the first call.
   Result<std::shared_ptr<gridfs::Volume>> volume();
 
-  // Open files and listings. While there are any, the bucket is not dropped or renamed.
+  // Open files. While there are any, the bucket is not dropped or renamed.
   std::atomic<int64_t>& handles() { return handles_; }
 
  private:

@@ -1,6 +1,7 @@
 #include "fuse/mount_point.h"
 
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <cerrno>
 #include <cstring>
@@ -63,10 +64,10 @@ tl::unexpected<StartFailure> refuse(ExitStatus status, std::string message) {
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::filesystem::path& store) {
   const std::string shown = mount_point.string();
-  // A mount whose daemon hangs would hang a stat(2), so look at the list of mounts first.
   if (std::string mounted = mounted_store(shown); !mounted.empty()) {
-    struct stat unused {};
-    if (stat(shown.c_str(), &unused) != 0 && errno == ENOTCONN) {
+    // Not stat(2), which the kernel may answer from its cache when the daemon is long gone.
+    struct statfs unused {};
+    if (statfs(shown.c_str(), &unused) != 0 && errno == ENOTCONN) {
       return refuse(ExitStatus::kMountPointBusy,
                     "mount point " + shown + " holds the remains of a mount of " + mounted +
                         " whose process is gone; remove them with: fusermount3 -u " + shown);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -51,15 +52,70 @@ __attribute__((format(printf, 2, 0))) void take_libfuse_message(fuse_log_level l
   char text[1024];
   vsnprintf(text, sizeof text, format, arguments);
   std::string message(text);
-  while (!message.empty() && message.back() == '\n') message.pop_back();
   if (mount_messages != nullptr) {
-    if (!mount_messages->empty()) *mount_messages += "; ";
     *mount_messages += message;
-  } else if (level <= FUSE_LOG_ERR) {
+    return;
+  }
+  while (!message.empty() && message.back() == '\n') message.pop_back();
+  if (level <= FUSE_LOG_ERR) {
     spdlog::warn("libfuse: {}", message);
   } else {
     spdlog::debug("libfuse: {}", message);
   }
+}
+
+// fusermount3, which mounts for those who are not root, says what it refuses on the stderr it
+// inherits. While this object lives that is a pipe; take() gives what was written to it.
+class CapturedStderr {
+ public:
+  CapturedStderr() {
+    int ends[2];
+    saved_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (saved_ < 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
+    read_end_ = ends[0];
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+  }
+  ~CapturedStderr() { take(); }
+  CapturedStderr(const CapturedStderr&) = delete;
+  CapturedStderr& operator=(const CapturedStderr&) = delete;
+
+  std::string take() {
+    std::string text;
+    if (saved_ >= 0) {
+      dup2(saved_, STDERR_FILENO);
+      close(saved_);
+      saved_ = -1;
+    }
+    if (read_end_ >= 0) {
+      char buffer[4096];
+      for (ssize_t bytes; (bytes = read(read_end_, buffer, sizeof buffer)) > 0;) {
+        text.append(buffer, static_cast<size_t>(bytes));
+      }
+      close(read_end_);
+      read_end_ = -1;
+    }
+    return text;
+  }
+
+ private:
+  int saved_ = -1;
+  int read_end_ = -1;
+};
+
+// The lines of what libfuse and fusermount3 said, as one.
+std::string join_lines(const std::string& text) {
+  std::string joined;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) {
+      if (!joined.empty()) joined += "; ";
+      joined += text.substr(begin, end - begin);
+    }
+    begin = end + 1;
+  }
+  return joined;
 }
 
 // Large reads come in one request only if the kernel reads that far ahead, and its own limit is
@@ -122,6 +178,7 @@ class LibfuseSession : public Session {
 
     std::string messages;
     mount_messages = &messages;
+    CapturedStderr captured;
     fuse_set_log_func(take_libfuse_message);
     session_.reset(fuse_session_new(&arguments, &trampoline_operations(), sizeof(fuse_lowlevel_ops),
                                     &context_));
@@ -131,6 +188,7 @@ class LibfuseSession : public Session {
         session_ && fuse_session_mount(session_.get(), options_.mount_point.c_str()) == 0;
     const int error_number = errno;
     mount_messages = nullptr;
+    messages = join_lines(messages + captured.take());
     if (!done) {
       const bool denied = error_number == EPERM || error_number == EACCES;
       if (messages.empty()) messages = strerror(error_number);
@@ -162,6 +220,7 @@ class LibfuseSession : public Session {
     std::unique_ptr<fuse_loop_config, LoopConfigDeleter> config(fuse_loop_cfg_create());
     fuse_loop_cfg_set_max_threads(config.get(), kMaxThreads);
     fuse_loop_cfg_set_idle_threads(config.get(), kMaxIdleThreads);
+    // A descriptor per thread made no difference here, neither to one client nor to four.
     fuse_loop_cfg_set_clone_fd(config.get(), 0);
     const int result = fuse_session_loop_mt(session_.get(), config.get());
     {
