@@ -25,6 +25,7 @@ namespace gridmount::local {
 namespace {
 
 constexpr unsigned kReadersMax = 4096;
+constexpr uint64_t kMapBytesMin = uint64_t{1} << 30;
 // Below this, a write that ended early is taken for a full disk rather than a failing one.
 constexpr uint64_t kFullDiskBytes = 4 * 1024 * 1024;
 // Free pages are counted again when the store has changed, but not more often than this.
@@ -51,16 +52,11 @@ std::string tree_name(int number) {
   return name.data();
 }
 
-Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions& options) {
-  const std::string path = folder.data_path().string();
-  const std::string doing = "opening " + path;
+// LMDB's code, and the environment if it is MDB_SUCCESS.
+int try_open_lmdb(const StoreFolder& folder, uint64_t map_bytes, EnvironmentHandle& env) {
   MDB_env* raw = nullptr;
-  if (const int code = mdb_env_create(&raw); code != MDB_SUCCESS) {
-    return fail(lmdb_error(code, doing));
-  }
-  EnvironmentHandle env(raw);
-  const auto page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  const uint64_t map_bytes = std::max(options.map_bytes / page_bytes, uint64_t{16}) * page_bytes;
+  if (const int code = mdb_env_create(&raw); code != MDB_SUCCESS) return code;
+  EnvironmentHandle created(raw);
   // A writer needs LMDB's reader table, so that no page a reader needs is reused. Where all are
   // readers there is nothing to protect them from, and nothing may be written.
   const unsigned flags =
@@ -69,12 +65,29 @@ Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions
   if (code == MDB_SUCCESS) code = mdb_env_set_mapsize(raw, map_bytes);
   if (code == MDB_SUCCESS) code = mdb_env_set_maxdbs(raw, Environment::kTreeCount + 1);
   if (code == MDB_SUCCESS) code = mdb_env_set_maxreaders(raw, kReadersMax);
-  if (code == MDB_SUCCESS) code = mdb_env_open(raw, path.c_str(), flags, 0600);
+  if (code == MDB_SUCCESS) code = mdb_env_open(raw, folder.data_path().c_str(), flags, 0600);
+  if (code == MDB_SUCCESS) env = std::move(created);
+  return code;
+}
+
+Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions& options) {
+  const std::string doing = "opening " + folder.data_path().string();
+  const auto page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  uint64_t map_bytes = std::max(options.map_bytes / page_bytes, uint64_t{16}) * page_bytes;
+  GM_ASSIGN(const uint64_t file_bytes, folder.data().size());
+  // A process that may not have so much address space (ulimit -v, sanitizers) gets what it can, as
+  // long as the store has room to grow in it.
+  const uint64_t map_bytes_min = std::max(2 * file_bytes, kMapBytesMin);
+  EnvironmentHandle env;
+  int code = try_open_lmdb(folder, map_bytes, env);
+  while (code == ENOMEM && map_bytes / 2 >= map_bytes_min) {
+    map_bytes = map_bytes / 2 / page_bytes * page_bytes;
+    code = try_open_lmdb(folder, map_bytes, env);
+  }
   if (code == ENOMEM) {
     return fail(ErrorCode::kOperationFailed,
                 doing + ": " + std::to_string(map_bytes) +
-                    " bytes of address space cannot be reserved; raise 'ulimit -v' or open it with "
-                    "a smaller map_bytes");
+                    " bytes of address space cannot be reserved; raise 'ulimit -v'");
   }
   if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
   return env;

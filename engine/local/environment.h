@@ -105,6 +105,8 @@ class Environment {
 
   // Opens the store in `folder`, or makes one if options.create says so. The errors are
   // local::open()'s. A store the machine went down with is put back to its newest checkpoint first.
+  // Where the process cannot have options.map_bytes of address space, it is half of that, or a
+  // quarter, and so on.
   static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
                                                    const OpenOptions& options);
   // For the crash tests (test_options.h).

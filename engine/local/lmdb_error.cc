@@ -20,7 +20,7 @@ constexpr Meaning kMeanings[] = {
      "the disk quota is used up; free some space and try again"},
     {EFBIG, ErrorCode::kOutOfDiskSpace, "the file system or the process allows no larger file"},
     {MDB_MAP_FULL, ErrorCode::kOutOfDiskSpace,
-     "the store has reached the largest size it was opened with (map_bytes)"},
+     "the store has reached the largest size the address space reserved for it allows"},
     {EIO, ErrorCode::kIoError, "the device reported an input/output error"},
     {EACCES, ErrorCode::kPermissionDenied, "permission denied"},
     {EPERM, ErrorCode::kPermissionDenied, "operation not permitted"},

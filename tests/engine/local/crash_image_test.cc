@@ -49,7 +49,6 @@ constexpr unsigned kChildSeconds = 60;
 struct Value {
   uint64_t seed = 0;
   size_t size = 0;
-  friend bool operator==(const Value&, const Value&) = default;
 };
 using State = std::map<std::pair<int, std::string>, Value>;
 // By generation: the state after that many transactions.

@@ -138,7 +138,7 @@ class EnvironmentTest : public ::testing::Test {
   // Needs more pages than a map of 64 MiB has, after which LMDB takes the transaction as unusable.
   void break_inside(WriteTransaction& transaction) {
     MDB_val key{4, const_cast<char*>("huge")};
-    MDB_val value{size_t{1} << 28, nullptr};
+    MDB_val value{size_t{1} << 27, nullptr};
     EXPECT_EQ(mdb_put(transaction.lmdb(), environment_->tree(1), &key, &value, MDB_RESERVE),
               MDB_MAP_FULL);
   }
