@@ -251,7 +251,38 @@ TEST_F(GridstoreCheck, DetachedFile_IsMentionedAndNoDamage) {
   Outcome outcome = gridstore_check();
   EXPECT_EQ(outcome.status, 0) << outcome.out;
   EXPECT_THAT(outcome.out, HasSubstr("notice: test.fs: file \"W\": was deleted or not completed; "
-                                     "its 4 chunks go with the next mount\n"));
+                                     "its 4 chunks are removed by the next mount or put\n"));
+  write_file("new", "x");
+  EXPECT_EQ(gridfiles({"put", "new"}).status, 0);
+  outcome = gridstore_check();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.out, Not(HasSubstr("notice: ")));
+  EXPECT_THAT(outcome.out, HasSubstr("2 files, 3 chunks"));
+}
+
+TEST_F(GridstoreCheck, GarbageOfAFileThatWasCut_IsMentionedAndNoDamage) {
+  bson::Builder cut;
+  cut.append("length", int64_t{150}).append("md5", bson::Value());
+  update_whole(std::move(cut).finish());
+  std::string data = pattern_bytes(50);
+  bson::Builder rest;
+  rest.append("data", bson::Binary{0, reinterpret_cast<const uint8_t*>(data.data()), 50});
+  update("fs.chunks", chunk_key(1), std::move(rest).finish());
+  with_bucket([](gridfs::Bucket& bucket) {
+    auto transaction = must(bucket.store().begin());
+    must(bucket.note_truncated(*transaction, bson::Value("W"), 2, 4));
+    must(transaction->commit());
+  });
+  Outcome outcome = gridstore_check();
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  EXPECT_THAT(outcome.out, StartsWith("notice: test.fs: " + kWhole +
+                                      "was cut; its 2 chunks behind the end are removed by the "
+                                      "next mount or put\nread "));
+  // What is behind the noted range is damage all the same.
+  bson::Builder stray;
+  stray.append("files_id", "W").append("n", int32_t{4}).append("data", data);
+  insert("fs.chunks", std::move(stray).finish());
+  EXPECT_EQ(gridstore_check().status, 2);
 }
 
 TEST_F(GridstoreCheck, FolderWithoutParent) {

@@ -40,6 +40,22 @@ std::string temporary_name(const std::string& target) {
          bson::ObjectId::generate().hex();
 }
 
+// What a symbolic link leads to, whether that exists or not.
+Result<std::string> behind_links(const std::string& name) {
+  constexpr int kLinksMax = 40;  // as the kernel has it
+  std::filesystem::path path = name;
+  for (int i = 0; i < kLinksMax; ++i) {
+    std::error_code problem;
+    if (!std::filesystem::is_symlink(std::filesystem::symlink_status(path, problem))) {
+      return path.string();
+    }
+    std::filesystem::path next = std::filesystem::read_symlink(path, problem);
+    if (problem) return cannot_open(name, problem.value());
+    path = path.parent_path() / next;  // an absolute `next` replaces it
+  }
+  return cannot_open(name, ELOOP);
+}
+
 }  // namespace
 
 LocalInput::LocalInput(std::string name, int fd, bool owned)
@@ -98,9 +114,7 @@ Result<LocalOutput> LocalOutput::create(const std::string& name, bool overwrite)
   if (exists && !overwrite) return cannot_open(name, EEXIST);
   std::string target = name;
   if (exists && S_ISLNK(existing.st_mode)) {
-    std::error_code problem;
-    target = std::filesystem::weakly_canonical(name, problem).string();
-    if (problem) return cannot_open(name, problem.value());
+    GM_ASSIGN(target, behind_links(name));
     exists = ::lstat(target.c_str(), &existing) == 0;
   }
   if (exists && !S_ISREG(existing.st_mode)) {

@@ -53,6 +53,8 @@ Status run(const Options& options, const Log& log, const Command& command) {
   bucket_options.name = options.prefix;
   gridfs::Bucket bucket(*store, store->database(options.database), bucket_options);
   if (options.create) GM_TRY(prepare_bucket(bucket));
+  // What a killed program left half done. Nobody else has the store open.
+  if (command.writes) GM_TRY(bucket.reclaim_all());
   CommandContext context{options, log, bucket, std::span(options.positionals).subspan(1)};
   Status done = command.run(context);
   // What was done before an error stays, as durable as the rest.

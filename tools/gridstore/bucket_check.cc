@@ -69,6 +69,13 @@ class SortedDocuments {
   uint64_t unreadable_ = 0;
 };
 
+// A document of `detached` that stands for the garbage of a file that was cut, not for a file.
+bool is_garbage_marker(bson::View detached) {
+  bson::ValueView id = detached["_id"];
+  return id.type() == bson::Type::kDocument && id.as_document().find("truncated") &&
+         detached.find("from") && !detached.find("chunkSize");
+}
+
 bool same(bson::ValueView a, bson::ValueView b) {
   return bson::compare(a, b) == 0;
 }
@@ -112,7 +119,8 @@ class ContentCheck {
     std::optional<FileCheck> file;
     if (!files.at_end() && same(files.key(), *least)) {
       ++findings_.counts().files;
-      file.emplace(findings_, place_, files.document());
+      GM_ASSIGN(Garbage garbage, garbage_of(*least));
+      file.emplace(findings_, place_, files.document(), garbage);
     }
     bool is_detached = !detached.at_end() && same(detached.key(), *least);
     uint64_t count = 0;
@@ -128,10 +136,12 @@ class ContentCheck {
       file->finish();
       if (is_detached) findings_.content_problem(place, "is both in files and in detached");
       GM_TRY(files.advance());
+    } else if (is_detached && is_garbage_marker(detached.document())) {
+      // It is looked up with its file.
     } else if (is_detached) {
       ++findings_.counts().detached;
       findings_.notice(place, "was deleted or not completed; its " + std::to_string(count) +
-                                  " chunks go with the next mount");
+                                  " chunks are removed by the next mount or put");
     } else {
       std::string what = std::to_string(count) + (count == 1 ? " orphan chunk" : " orphan chunks") +
                          ": there is no files document";
@@ -140,6 +150,22 @@ class ContentCheck {
     }
     if (is_detached) GM_TRY(detached.advance());
     return {};
+  }
+
+  Result<Garbage> garbage_of(const bson::Value& files_id) const {
+    bson::Builder filter;
+    filter.open_document("_id").open_document("$eq").append("truncated", files_id).close().close();
+    bson::Document by_id = std::move(filter).finish();
+    auto marker = bucket_.detached().find_one(snapshot_, by_id);
+    // A marker that cannot be read has been reported where `detached` is read as a whole.
+    if (!marker && marker.error().code() == ErrorCode::kDataCorruptionDetected) return Garbage{};
+    if (!marker) return fail(std::move(marker).error());
+    if (!*marker || !is_garbage_marker(**marker)) return Garbage{};
+    auto bound = [&](std::string_view field) {
+      auto value = (*marker)->find(field);
+      return value ? value->integral().value_or(0) : 0;
+    };
+    return Garbage{bound("from"), bound("to")};
   }
 
   void count_chunk(bson::View chunk) {

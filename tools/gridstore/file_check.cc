@@ -43,8 +43,8 @@ std::string FileCheck::Chunks::text() const {
   return text;
 }
 
-FileCheck::FileCheck(Findings& findings, Place place, bson::View document)
-    : findings_(findings), place_(std::move(place)) {
+FileCheck::FileCheck(Findings& findings, Place place, bson::View document, Garbage garbage)
+    : findings_(findings), place_(std::move(place)), garbage_(garbage) {
   place_.file_id = bson::Value(document["_id"]);
   auto filename = document.find("filename");
   if (filename && filename->type() == bson::Type::kString) place_.filename = filename->as_string();
@@ -107,6 +107,10 @@ void FileCheck::add_chunk(bson::View chunk) {
     return;
   }
   if (*number < 0 || *number >= file_->chunk_count()) {
+    if (*number >= garbage_.from && *number < garbage_.to) {
+      ++garbage_chunks_;
+      return;
+    }
     beyond_end_.add(std::to_string(*number));
     auto data = chunk.find("data");
     if (data && data->type() == bson::Type::kBinary) bytes_ += data->as_binary().size;
@@ -154,6 +158,10 @@ void FileCheck::finish() {
   if (wrong_size_.any()) problem("chunks of a wrong size: " + wrong_size_.text());
   if (duplicate_.any()) problem("several chunks with one n: " + duplicate_.text());
   if (beyond_end_.any()) problem("chunks beyond the end: " + beyond_end_.text());
+  if (garbage_chunks_ > 0) {
+    findings_.notice(place_, "was cut; its " + std::to_string(garbage_chunks_) +
+                                 " chunks behind the end are removed by the next mount or put");
+  }
   if (unreadable_.any()) problem("unusable chunks: " + unreadable_.text());
   if (!file_->sparse && bytes_ != static_cast<uint64_t>(file_->length)) {
     problem("length is " + std::to_string(file_->length) + ", but its chunks hold " +

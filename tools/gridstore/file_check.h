@@ -19,10 +19,17 @@
 
 namespace gridmount::tools {
 
+// Chunks from <= n < to of a file that was cut and whose garbage has not been removed yet (see
+// gridfs/bucket.h on `detached`).
+struct Garbage {
+  int64_t from = 0;
+  int64_t to = 0;
+};
+
 class FileCheck {
  public:
   // `place` names the bucket; the file is added to it. `document` is not kept.
-  FileCheck(Findings& findings, Place place, bson::View document);
+  FileCheck(Findings& findings, Place place, bson::View document, Garbage garbage);
 
   // A chunk of this file. Chunks without a whole number as n come in any order.
   void add_chunk(bson::View chunk);
@@ -54,6 +61,8 @@ class FileCheck {
   Place place_;
   std::optional<gridfs::FilesDocument> file_;  // none: its document is unusable
   std::optional<gridfs::Md5> md5_;             // while the content read so far is whole
+  Garbage garbage_;
+  uint64_t garbage_chunks_ = 0;
   int64_t next_n_ = 0;
   uint64_t bytes_ = 0;  // in all chunks
   uint64_t chunks_without_file_ = 0;
