@@ -6,6 +6,10 @@
 // transaction of the last chunks. Documents left there by a killed process are removed, with their
 // chunks, by reclaim().
 //
+// `<bucket>.detached` also holds, of a file that was cut by more chunks than one transaction should
+// remove, the document {_id: {truncated: <files_id>}, from: int64, to: int64}: the file's chunks
+// with from <= n < to are garbage behind its end. It goes with the last of them.
+//
 // Thread-safety: Bucket is thread-safe and immutable; a stream belongs to one thread at a time.
 #pragma once
 
@@ -79,7 +83,8 @@ class Bucket {
   // numerically.
   Status ensure_indexes(engine::Transaction& transaction) const;
 
-  // Ensures the indexes first, once per Bucket object.
+  // The first time per Bucket object, ensures the indexes if the bucket has no files, as the
+  // specification says. The Bucket must outlive the stream.
   Result<std::unique_ptr<UploadStream>> open_upload_stream(std::string_view filename,
                                                            const UploadOptions& options = {}) const;
 
@@ -104,16 +109,31 @@ class Bucket {
   // Files, chunks and our own collections of the bucket.
   Status drop() const;
 
+  // The same inside the caller's transaction. False if the file was detached because it is large:
+  // then reclaim() is to follow once the transaction is committed.
+  Result<bool> remove(engine::Transaction& transaction, bson::ValueView id) const;
   // Moves a files document to `detached` inside the caller's transaction, so that no name leads to
   // it while its chunks still stand. reclaim() then removes them. FileNotFound.
   Status detach(engine::Transaction& transaction, bson::ValueView id) const;
-  // Removes one detached file and its chunks, a bounded number of chunks per transaction.
+  // Removes one detached file and its chunks, a bounded number of chunks per transaction. Does
+  // nothing if no detached file has that id.
   Status reclaim(bson::ValueView id) const;
-  // All detached files; to be called when no stream or file of this bucket is open (start of a
-  // program).
+  // Notes in the caller's transaction that the chunks [from, to) of a file are garbage, which
+  // reclaim_truncated() removes as reclaim() does. Until then the file must have no chunks there
+  // that count; one such range per file.
+  Status note_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
+                        int64_t to) const;
+  Status reclaim_truncated(bson::ValueView id) const;
+  // Everything in `detached`; to be called when no stream or file of this bucket is open (start of
+  // a program).
   Status reclaim_all() const;
 
  private:
+  struct IndexCheck;
+
+  Status remove_marker(engine::Transaction& transaction, bson::ValueView id) const;
+  Result<FilesDocument> find_file(engine::Snapshot& snapshot, bson::ValueView id) const;
+
   engine::Store& store_;
   std::shared_ptr<engine::Database> database_;
   BucketOptions options_;
@@ -121,7 +141,14 @@ class Bucket {
   std::unique_ptr<engine::Collection> chunks_;
   std::unique_ptr<engine::Collection> directories_;
   std::unique_ptr<engine::Collection> detached_;
+  std::shared_ptr<IndexCheck> index_check_;
 };
+
+// A file of at most so many chunks is deleted within one transaction.
+inline constexpr int64_t kChunksDeletedAtOnce = 16;
+
+// The FileNotFound error of that _id.
+tl::unexpected<Error> file_not_found(const Bucket& bucket, bson::ValueView id);
 
 // Names of all buckets in a database: the X of every collection X.files, in order.
 Result<std::vector<std::string>> bucket_names(engine::Database& database,

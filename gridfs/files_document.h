@@ -35,9 +35,14 @@ struct PosixFields {
 
 // The subdocument's fields: mode, uid, gid, rdev as int64 where int32 does not hold them; a time
 // `mtime` is a Date (milliseconds, rounded down) and `mtimeNs` int32 (nanoseconds within it, left
-// out if 0).
+// out if 0). `symlinkTarget` is a string, or Binary if it is not UTF-8.
 void append_posix_fields(bson::Builder& builder, const PosixFields& fields);
 PosixFields read_posix_fields(bson::View posix);
+// Sets in `fields` what `changes` has.
+void merge_posix_fields(PosixFields& fields, const PosixFields& changes);
+
+timespec to_timespec(bson::Date date);
+bson::Date to_date(const timespec& time);  // rounded down to milliseconds
 
 struct FilesDocument {
   bson::Value id;
@@ -50,10 +55,11 @@ struct FilesDocument {
   bool sparse = false;                      // metadata.sparse: absent chunks are zeros
   PosixFields posix;
 
-  int64_t chunk_count() const { return (length + chunk_bytes - 1) / chunk_bytes; }
+  int64_t chunk_count() const { return length / chunk_bytes + (length % chunk_bytes != 0 ? 1 : 0); }
 
   // InvalidFilesDocument naming the _id and the field, when length or chunkSize are missing, not
-  // whole numbers, negative, or chunkSize is 0 or above kMaxChunkBytes.
+  // whole numbers, negative, chunkSize is 0 or above kMaxChunkBytes, or length is more than
+  // max_file_bytes() (file.h).
   static Result<FilesDocument> parse(bson::View document);
 };
 

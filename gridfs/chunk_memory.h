@@ -1,0 +1,104 @@
+// The memory of chunks that are not in the store: buffers within a hard budget, kept for reuse, as
+// the first touch of fresh memory costs as much as copying into it.
+//
+// Thread-safety: ChunkMemory is thread-safe. What guards a buffer's bytes is said at ChunkBuffer.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/thread_safety.h"
+
+namespace gridmount::gridfs {
+
+class ChunkMemory;
+
+// Memory for one chunk document. Who holds a ChunkPin reads the bytes that were the content when it
+// was made, from any thread; the file whose chunk it is writes elsewhere in it at any time, and to
+// those bytes only while pinned() is false.
+class ChunkBuffer {
+ public:
+  ChunkBuffer(std::shared_ptr<ChunkMemory> memory, std::unique_ptr<uint8_t[]> bytes,
+              size_t capacity);
+  ~ChunkBuffer();
+  ChunkBuffer(const ChunkBuffer&) = delete;
+  ChunkBuffer& operator=(const ChunkBuffer&) = delete;
+
+  uint8_t* bytes() const { return bytes_.get(); }
+  size_t capacity() const { return capacity_; }
+  // False means that all who held pins are done with the bytes.
+  bool pinned() const { return pins_.load(std::memory_order_acquire) != 0; }
+
+ private:
+  friend class ChunkPin;
+
+  const std::shared_ptr<ChunkMemory> memory_;
+  std::unique_ptr<uint8_t[]> bytes_;
+  const size_t capacity_;
+  std::atomic<uint32_t> pins_{0};
+};
+
+class ChunkPin {
+ public:
+  ChunkPin() = default;
+  explicit ChunkPin(std::shared_ptr<ChunkBuffer> buffer) : buffer_(std::move(buffer)) {
+    buffer_->pins_.fetch_add(1, std::memory_order_relaxed);
+  }
+  ChunkPin(ChunkPin&&) noexcept = default;
+  ChunkPin& operator=(ChunkPin&& other) noexcept {
+    release();
+    buffer_ = std::move(other.buffer_);
+    return *this;
+  }
+  ~ChunkPin() { release(); }
+
+ private:
+  void release() {
+    if (buffer_) buffer_->pins_.fetch_sub(1, std::memory_order_release);
+    buffer_.reset();
+  }
+
+  std::shared_ptr<ChunkBuffer> buffer_;
+};
+
+class ChunkMemory : public std::enable_shared_from_this<ChunkMemory> {
+ public:
+  explicit ChunkMemory(uint64_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // A buffer, or null if the budget is spent. A buffer larger than the whole budget is given only
+  // while there is no other.
+  std::shared_ptr<ChunkBuffer> try_acquire(size_t capacity) GM_EXCLUDES(mutex_);
+  // Returns when a buffer has been given back since the call of try_acquire() that failed, or at
+  // the latest after `patience`.
+  void wait_for_release(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
+
+  // Bytes in buffers that are in use. Never above the budget but as try_acquire() says.
+  uint64_t bytes_in_use() const GM_EXCLUDES(mutex_);
+  // Gives back to the system what is kept for reuse, unless buffers have been asked for since the
+  // last call; then true, and the caller should come again later.
+  bool trim() GM_EXCLUDES(mutex_);
+
+ private:
+  friend class ChunkBuffer;
+  void give_back(std::unique_ptr<uint8_t[]> bytes, size_t capacity) GM_EXCLUDES(mutex_);
+
+  struct Spare {
+    std::unique_ptr<uint8_t[]> bytes;
+    size_t capacity;
+  };
+
+  const uint64_t bytes_max_;
+  mutable Mutex mutex_;
+  Condition released_;
+  uint64_t releases_ GM_GUARDED_BY(mutex_) = 0;
+  uint64_t refused_at_ GM_GUARDED_BY(mutex_) = 0;  // releases_ when a try failed last
+  uint64_t in_use_ GM_GUARDED_BY(mutex_) = 0;
+  uint64_t kept_ GM_GUARDED_BY(mutex_) = 0;  // in_use_ + kept_ <= bytes_max_, but see try_acquire()
+  std::vector<Spare> spare_ GM_GUARDED_BY(mutex_);
+  bool asked_ GM_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace gridmount::gridfs

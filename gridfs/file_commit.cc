@@ -1,0 +1,190 @@
+#include "gridfs/file_commit.h"
+
+#include <algorithm>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// More chunks than this many bytes are not removed in the transaction that cuts the file.
+constexpr int64_t kRemovedBytesAtOnce = 16 * 1024 * 1024;
+
+constexpr std::string_view kPosixPath = "metadata.posix.";
+
+// $set and $unset of the POSIX fields; a time without nanoseconds removes those it had.
+void append_posix_update(const PosixFields& changes, bson::Builder& set, bson::Builder& unset) {
+  bson::Builder fields;
+  append_posix_fields(fields, changes);
+  const bson::Document flat = std::move(fields).finish();
+  for (const bson::Element element : flat.view()) {
+    set.append(std::string(kPosixPath) + std::string(element.key), element.value);
+  }
+  const auto forget_nanoseconds = [&](const std::optional<timespec>& time, std::string_view name) {
+    if (time && !flat.find(name)) unset.append(std::string(kPosixPath) + std::string(name), "");
+  };
+  forget_nanoseconds(changes.atime, "atimeNs");
+  forget_nanoseconds(changes.mtime, "mtimeNs");
+  forget_nanoseconds(changes.ctime, "ctimeNs");
+}
+
+bson::Document update_of(bson::Builder set, bson::Builder unset) {
+  bson::Builder update;
+  const bson::Document set_fields = std::move(set).finish();
+  const bson::Document unset_fields = std::move(unset).finish();
+  if (!set_fields.view().empty()) update.append("$set", set_fields);
+  if (!unset_fields.view().empty()) update.append("$unset", unset_fields);
+  return std::move(update).finish();
+}
+
+// The document is in `files`, or in `detached` if the file has been removed.
+Status update_files_document(const Bucket& bucket, engine::Transaction& transaction,
+                             const bson::Value& id, bson::View update) {
+  const bson::Document by_id = equals("_id", id);
+  for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
+    GM_ASSIGN(const engine::UpdateResult result, collection->update(transaction, by_id, update));
+    if (result.matched != 0) return {};
+  }
+  return file_not_found(bucket, id);
+}
+
+bson::Document files_update(const FileCommit& commit) {
+  bson::Builder set;
+  bson::Builder unset;
+  set.append("length", commit.length);
+  if (commit.upload_date) set.append("uploadDate", *commit.upload_date);
+  if (commit.md5) {
+    set.append("md5", *commit.md5);
+  } else if (!commit.keep_md5) {
+    // Whether we know of one or not: it may have been recomputed a moment ago.
+    unset.append("md5", "");
+  }
+  if (commit.sparse && !commit.was_sparse) set.append("metadata.sparse", true);
+  if (!commit.sparse && commit.was_sparse) unset.append("metadata.sparse", "");
+  PosixFields times;
+  times.mtime = commit.mtime;
+  times.ctime = commit.ctime;
+  append_posix_update(times, set, unset);
+  return update_of(std::move(set), std::move(unset));
+}
+
+// Writes the chunks of one commit.
+class ChunkWriter {
+ public:
+  ChunkWriter(const Bucket& bucket, engine::Transaction& transaction, const bson::Value& files_id,
+              const ChunkLayout& layout)
+      : chunks_(bucket.chunks()),
+        transaction_(transaction),
+        files_id_(files_id),
+        layout_(layout),
+        filter_(files_id) {}
+
+  Status put(const CommittedChunk& chunk) {
+    if (chunk.may_be_stored) return replace(chunk);
+    const Status inserted = insert(chunk, chunk.id);
+    // A driver may have left chunks behind the end of the file.
+    if (!inserted && inserted.error().code() == ErrorCode::kDuplicateKey) return replace(chunk);
+    return inserted;
+  }
+
+ private:
+  // Removing and inserting costs less than an update, which would copy the content twice more.
+  Status replace(const CommittedChunk& chunk) {
+    const bson::View filter = filter_.at(static_cast<int32_t>(chunk.n));
+    std::optional<bson::Value> stored_id;
+    if (chunk.id) {
+      stored_id.emplace(*chunk.id);
+    } else {
+      engine::FindOptions part;
+      part.partial = true;
+      GM_ASSIGN(const std::optional<bson::View> stored,
+                chunks_.find_one(transaction_, filter, part));
+      if (stored) stored_id.emplace((*stored)["_id"]);
+    }
+    if (stored_id) GM_TRY(chunks_.remove(transaction_, filter, false));
+    if (!stored_id || stored_id->type() == bson::Type::kObjectId) {
+      return insert(chunk,
+                    stored_id ? std::optional(stored_id->view().as_object_id()) : std::nullopt);
+    }
+    // Some driver's own _id, for which the buffer has no room.
+    bson::Builder document;
+    document.append("_id", *stored_id).append("files_id", files_id_);
+    document.append("n", static_cast<int32_t>(chunk.n));
+    document.append("data",
+                    bson::Binary{0, chunk.buffer->bytes() + layout_.header_bytes(), chunk.size});
+    GM_TRY(chunks_.insert(transaction_, std::move(document).finish()));
+    return {};
+  }
+
+  Status insert(const CommittedChunk& chunk, std::optional<bson::ObjectId> id) {
+    uint8_t* const bytes = chunk.buffer->bytes();
+    layout_.begin(bytes, id ? *id : bson::ObjectId::generate());
+    GM_TRY(chunks_.insert(transaction_,
+                          layout_.finish(bytes, static_cast<int32_t>(chunk.n), chunk.size)));
+    return {};
+  }
+
+  engine::Collection& chunks_;
+  engine::Transaction& transaction_;
+  const bson::Value& files_id_;
+  const ChunkLayout& layout_;
+  ChunkFilter filter_;
+};
+
+// Which of the chunks to remove wait for later: those behind the last chunk written, if they are
+// many.
+struct Cut {
+  int64_t remove_to;  // [commit.remove_from, remove_to) go in the transaction
+  int64_t noted_to;   // [remove_to, noted_to) later
+};
+
+Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
+  const int64_t at_once = std::max<int64_t>(kRemovedBytesAtOnce / chunk_bytes, 1);
+  if (commit.remove_to - commit.remove_from <= at_once) return {commit.remove_to, commit.remove_to};
+  const int64_t written_to = commit.chunks.empty() ? 0 : commit.chunks.back().n + 1;
+  const int64_t remove_to = std::clamp(written_to, commit.remove_from, commit.remove_to);
+  return {remove_to, commit.remove_to};
+}
+
+}  // namespace
+
+Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
+                    int32_t chunk_bytes, const FileCommit& commit) {
+  const Bucket& bucket = context.bucket;
+  const bool cuts = commit.remove_from < commit.remove_to;
+  if (const std::optional<int64_t> garbage = context.aftercare.truncated_from(id)) {
+    if (cuts || (!commit.chunks.empty() && commit.chunks.back().n >= *garbage)) {
+      GM_TRY(context.aftercare.finish_truncated(id));
+    }
+  }
+  const Cut cut = plan_cut(commit, chunk_bytes);
+  const bool notes = cut.remove_to < cut.noted_to;
+  if (notes) context.aftercare.note_truncated(id, cut.remove_to);
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
+    if (commit.remove_from < cut.remove_to) {
+      GM_TRY(bucket.chunks().remove(*transaction,
+                                    chunk_range(id, commit.remove_from, cut.remove_to), true));
+    }
+    if (notes) GM_TRY(bucket.note_truncated(*transaction, id, cut.remove_to, cut.noted_to));
+    ChunkWriter writer(bucket, *transaction, id, layout);
+    for (const CommittedChunk& chunk : commit.chunks) GM_TRY(writer.put(chunk));
+    GM_TRY(update_files_document(bucket, *transaction, id, files_update(commit)));
+    GM_TRY(transaction->commit());
+  }
+  if (notes) context.aftercare.start_truncated(id);
+  return {};
+}
+
+Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes) {
+  bson::Builder set;
+  bson::Builder unset;
+  append_posix_update(changes, set, unset);
+  const bson::Document update = update_of(std::move(set), std::move(unset));
+  if (update.view().empty()) return {};
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context.bucket.store().begin());
+  GM_TRY(update_files_document(context.bucket, *transaction, id, update));
+  return transaction->commit();
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,51 @@
+// One commit of an open file: everything that is to change in the store, and the transaction that
+// does it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gridfs/chunk_document.h"
+#include "gridfs/chunk_memory.h"
+#include "gridfs/file_context.h"
+
+namespace gridmount::gridfs {
+
+struct CommittedChunk {
+  int64_t n = 0;
+  std::shared_ptr<ChunkBuffer> buffer;  // laid out by the file's ChunkLayout
+  uint32_t size = 0;                    // bytes of content
+  bool may_be_stored = false;           // the store may have this chunk already
+  // The _id the document gets. If there is none a stored chunk's is kept, else one is made.
+  std::optional<bson::ObjectId> id;
+};
+
+struct FileCommit {
+  std::vector<CommittedChunk> chunks;  // by ascending n
+  // Stored chunks [remove_from, remove_to) are removed, before the others are written.
+  int64_t remove_from = 0;
+  int64_t remove_to = 0;
+
+  int64_t length = 0;
+  std::optional<bson::Date> upload_date;  // set if the content changes
+  std::optional<std::string> md5;         // set; otherwise the field is removed, unless
+  bool keep_md5 = false;                  // it is to stay as it is
+  bool sparse = false;
+  bool was_sparse = false;
+  std::optional<timespec> mtime;  // set if they change
+  std::optional<timespec> ctime;
+};
+
+// Commits it. FileNotFound if the files document is neither in `files` nor in `detached`. Runs
+// bounded transactions before it if chunks are to be written where garbage of an earlier truncation
+// still stands. Touches the buffers' headers and the byte behind their content, nothing else.
+Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
+                    int32_t chunk_bytes, const FileCommit& commit);
+
+// Sets `changes` in the files document, wherever it stands. One transaction.
+Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes);
+
+}  // namespace gridmount::gridfs

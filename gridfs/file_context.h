@@ -1,0 +1,40 @@
+// What the open files of one table share.
+//
+// Lock order in this folder, outermost first; none is taken while one further down is held:
+//   1. OpenFile::write_mutex_      one writer of a file at a time; held over waiting for memory and
+//                                  over reads of the store, never over a transaction
+//   2. the commit turn of a file   (OpenFile::committing_) held over a transaction, as it is what
+//                                  keeps the commits of one file in order
+//   3. OpenFiles::mutex_           the table of open files
+//   4. OpenFile::mutex_            a file's state, held for moments
+//   5. the mutexes of Committer, Aftercare, ChunkMemory, HashStream, HashThread, BackgroundThread
+// A thread that holds a transaction may take 3 to 5, never 1 or 2: those may be waiting for it.
+// An OpenFile may be destroyed by whoever lets go of it last, which takes 3; so references are
+// dropped with none of 3 to 5 held.
+#pragma once
+
+#include <memory>
+
+#include "gridfs/aftercare.h"
+#include "gridfs/bucket.h"
+#include "gridfs/chunk_memory.h"
+#include "gridfs/committer.h"
+#include "gridfs/file.h"
+#include "gridfs/hash_stream.h"
+#include "gridfs/open_files.h"
+
+namespace gridmount::gridfs {
+
+struct FileContext {
+  FileContext(const Bucket& the_bucket, const FileTableOptions& the_options);
+
+  const Bucket& bucket;
+  const FileTableOptions options;  // md5 is false also if this machine has none
+  const std::shared_ptr<ChunkMemory> memory;
+  OpenFiles open_files;
+  HashThread hasher;
+  Aftercare aftercare;
+  Committer committer;
+};
+
+}  // namespace gridmount::gridfs

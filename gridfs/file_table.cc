@@ -1,0 +1,73 @@
+// FileTable over FileContext, and what file.h has besides.
+
+#include "gridfs/error.h"
+#include "gridfs/file.h"
+#include "gridfs/file_context.h"
+#include "gridfs/open_file.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+class BucketFileTable final : public FileTable {
+ public:
+  BucketFileTable(const Bucket& bucket, const FileTableOptions& options)
+      : context_(std::make_shared<FileContext>(bucket, options)) {}
+  ~BucketFileTable() override { (void)close(std::chrono::milliseconds(0)); }
+
+  Result<std::shared_ptr<File>> open(bson::ValueView id) override {
+    GM_ASSIGN(std::shared_ptr<OpenFile> file, context_->open_files.open(context_, id));
+    return std::shared_ptr<File>(std::move(file));
+  }
+
+  std::shared_ptr<File> find(bson::ValueView id) override { return context_->open_files.find(id); }
+
+  Status remove(engine::Transaction& transaction, bson::ValueView id) override {
+    return context_->open_files.remove(transaction, id);
+  }
+
+  void after_commit() override {
+    for (const bson::Value& id : context_->open_files.after_commit()) {
+      context_->aftercare.reclaim(id);
+    }
+  }
+
+  Status flush_all(engine::Durability durability) override {
+    Status first;
+    for (const std::shared_ptr<OpenFile>& file : context_->committer.dirty_files()) {
+      Status flushed = file->flush();
+      if (!flushed && first) first = std::move(flushed);
+    }
+    if (durability == engine::Durability::kDurable && first) {
+      return context_->bucket.store().make_durable();
+    }
+    return first;
+  }
+
+  Status close(std::chrono::milliseconds md5_patience) override {
+    if (std::exchange(closed_, true)) return {};
+    Status flushed = flush_all(engine::Durability::kCommitted);
+    if (md5_patience.count() > 0) context_->aftercare.finish_md5(md5_patience);
+    context_->committer.stop();
+    context_->aftercare.stop();
+    return flushed;
+  }
+
+  uint64_t dirty_bytes() const override { return context_->memory->bytes_in_use(); }
+
+ private:
+  const std::shared_ptr<FileContext> context_;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+int64_t max_file_bytes(int32_t chunk_bytes) {
+  return (int64_t{std::numeric_limits<int32_t>::max()} + 1) * chunk_bytes;
+}
+
+std::unique_ptr<FileTable> FileTable::create(const Bucket& bucket,
+                                             const FileTableOptions& options) {
+  return std::make_unique<BucketFileTable>(bucket, options);
+}
+
+}  // namespace gridmount::gridfs

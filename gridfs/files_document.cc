@@ -1,0 +1,199 @@
+#include "gridfs/files_document.h"
+
+#include <limits>
+
+#include "engine/bson/json.h"
+#include "gridfs/error.h"
+#include "gridfs/file.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+constexpr int64_t kMillisecondsPerSecond = 1000;
+constexpr int64_t kNanosecondsPerMillisecond = 1'000'000;
+
+void append_number(bson::Builder& builder, std::string_view key, uint64_t value) {
+  if (value <= static_cast<uint64_t>(std::numeric_limits<int32_t>::max())) {
+    builder.append(key, static_cast<int32_t>(value));
+  } else {
+    builder.append(key, static_cast<int64_t>(value));
+  }
+}
+
+std::optional<uint64_t> read_number(bson::View document, std::string_view key) {
+  const std::optional<bson::ValueView> value = document.find(key);
+  if (!value) return std::nullopt;
+  const std::optional<int64_t> number = value->integral();
+  if (!number) return std::nullopt;
+  return static_cast<uint64_t>(*number);
+}
+
+std::optional<uint32_t> read_number_32(bson::View document, std::string_view key) {
+  const std::optional<uint64_t> number = read_number(document, key);
+  if (!number || *number > std::numeric_limits<uint32_t>::max()) return std::nullopt;
+  return static_cast<uint32_t>(*number);
+}
+
+std::optional<timespec> read_time(bson::View document, std::string_view key,
+                                  std::string_view nanoseconds_key) {
+  const std::optional<bson::ValueView> date = document.find(key);
+  if (!date || date->type() != bson::Type::kDate) return std::nullopt;
+  timespec time = to_timespec(date->as_date());
+  const std::optional<uint64_t> nanoseconds = read_number(document, nanoseconds_key);
+  if (nanoseconds && *nanoseconds < static_cast<uint64_t>(kNanosecondsPerMillisecond)) {
+    time.tv_nsec += static_cast<long>(*nanoseconds);
+  }
+  return time;
+}
+
+void append_time(bson::Builder& builder, std::string_view key, std::string_view nanoseconds_key,
+                 const std::optional<timespec>& time) {
+  if (!time) return;
+  builder.append(key, to_date(*time));
+  const auto nanoseconds = static_cast<int32_t>(time->tv_nsec % kNanosecondsPerMillisecond);
+  if (nanoseconds != 0) builder.append(nanoseconds_key, nanoseconds);
+}
+
+// Strings that other programs may read as UTF-8 are strings; other bytes are binary.
+bool is_text(std::string_view bytes) {
+  return bytes.find('\0') == std::string_view::npos &&
+         bson_utf8_validate(bytes.data(), bytes.size(), false);
+}
+
+std::optional<std::string> read_string(bson::View document, std::string_view key) {
+  const std::optional<bson::ValueView> value = document.find(key);
+  if (!value || value->type() != bson::Type::kString) return std::nullopt;
+  return std::string(value->as_string());
+}
+
+tl::unexpected<Error> invalid(bson::View document, const std::string& what) {
+  const std::optional<bson::ValueView> id = document.find("_id");
+  return fail(kInvalidFilesDocument,
+              "files document with _id " +
+                  (id ? bson::to_json(*id, bson::JsonForm::kRelaxed) : std::string("missing")) +
+                  ": " + what);
+}
+
+// A whole number that is not negative.
+Result<int64_t> read_size(bson::View document, std::string_view key) {
+  const std::optional<bson::ValueView> value = document.find(key);
+  if (!value) return invalid(document, std::string(key) + " is missing");
+  const std::optional<int64_t> number = value->integral();
+  if (!number) {
+    return invalid(document, std::string(key) + " is " +
+                                 bson::to_json(*value, bson::JsonForm::kRelaxed) +
+                                 ", which is not a whole number");
+  }
+  if (*number < 0) {
+    return invalid(document, std::string(key) + " is negative: " + std::to_string(*number));
+  }
+  return *number;
+}
+
+}  // namespace
+
+timespec to_timespec(bson::Date date) {
+  int64_t seconds = date.milliseconds / kMillisecondsPerSecond;
+  int64_t milliseconds = date.milliseconds % kMillisecondsPerSecond;
+  if (milliseconds < 0) {
+    milliseconds += kMillisecondsPerSecond;
+    --seconds;
+  }
+  return timespec{static_cast<time_t>(seconds),
+                  static_cast<long>(milliseconds * kNanosecondsPerMillisecond)};
+}
+
+bson::Date to_date(const timespec& time) {
+  return bson::Date{static_cast<int64_t>(time.tv_sec) * kMillisecondsPerSecond +
+                    time.tv_nsec / kNanosecondsPerMillisecond};
+}
+
+void append_posix_fields(bson::Builder& builder, const PosixFields& fields) {
+  if (fields.mode) append_number(builder, "mode", *fields.mode);
+  if (fields.uid) append_number(builder, "uid", *fields.uid);
+  if (fields.gid) append_number(builder, "gid", *fields.gid);
+  append_time(builder, "atime", "atimeNs", fields.atime);
+  append_time(builder, "mtime", "mtimeNs", fields.mtime);
+  append_time(builder, "ctime", "ctimeNs", fields.ctime);
+  if (fields.rdev) append_number(builder, "rdev", *fields.rdev);
+  if (fields.symlink_target) {
+    const std::string& target = *fields.symlink_target;
+    if (is_text(target)) {
+      builder.append("symlinkTarget", target);
+    } else {
+      builder.append("symlinkTarget",
+                     bson::Binary{0, reinterpret_cast<const uint8_t*>(target.data()),
+                                  static_cast<uint32_t>(target.size())});
+    }
+  }
+}
+
+PosixFields read_posix_fields(bson::View posix) {
+  PosixFields fields;
+  fields.mode = read_number_32(posix, "mode");
+  fields.uid = read_number_32(posix, "uid");
+  fields.gid = read_number_32(posix, "gid");
+  fields.atime = read_time(posix, "atime", "atimeNs");
+  fields.mtime = read_time(posix, "mtime", "mtimeNs");
+  fields.ctime = read_time(posix, "ctime", "ctimeNs");
+  fields.rdev = read_number(posix, "rdev");
+  fields.symlink_target = read_string(posix, "symlinkTarget");
+  const std::optional<bson::ValueView> target = posix.find("symlinkTarget");
+  if (target && target->type() == bson::Type::kBinary) {
+    const bson::Binary bytes = target->as_binary();
+    fields.symlink_target.emplace(reinterpret_cast<const char*>(bytes.data), bytes.size);
+  }
+  return fields;
+}
+
+void merge_posix_fields(PosixFields& fields, const PosixFields& changes) {
+  const auto take = [](auto& field, const auto& change) {
+    if (change) field = change;
+  };
+  take(fields.mode, changes.mode);
+  take(fields.uid, changes.uid);
+  take(fields.gid, changes.gid);
+  take(fields.atime, changes.atime);
+  take(fields.mtime, changes.mtime);
+  take(fields.ctime, changes.ctime);
+  take(fields.rdev, changes.rdev);
+  take(fields.symlink_target, changes.symlink_target);
+}
+
+Result<FilesDocument> FilesDocument::parse(bson::View document) {
+  FilesDocument file;
+  const std::optional<bson::ValueView> id = document.find("_id");
+  if (!id) return invalid(document, "it has no _id");
+  file.id = bson::Value(*id);
+  GM_ASSIGN(file.length, read_size(document, "length"));
+  GM_ASSIGN(const int64_t chunk_bytes, read_size(document, "chunkSize"));
+  if (chunk_bytes == 0 || chunk_bytes > kMaxChunkBytes) {
+    return invalid(document, "chunkSize is " + std::to_string(chunk_bytes) +
+                                 "; it must lie between 1 and " + std::to_string(kMaxChunkBytes));
+  }
+  file.chunk_bytes = static_cast<int32_t>(chunk_bytes);
+  if (file.length > max_file_bytes(file.chunk_bytes)) {
+    return invalid(document, "length is " + std::to_string(file.length) +
+                                 ", more than the largest file of chunkSize " +
+                                 std::to_string(chunk_bytes) + " has");
+  }
+
+  const std::optional<bson::ValueView> date = document.find("uploadDate");
+  if (date && date->type() == bson::Type::kDate) file.upload_date = date->as_date();
+  file.md5 = read_string(document, "md5");
+  file.filename = read_string(document, "filename");
+  file.content_type = read_string(document, "contentType");
+  const std::optional<bson::ValueView> metadata = document.find("metadata");
+  if (!metadata || metadata->type() != bson::Type::kDocument) return file;
+  const bson::View fields = metadata->as_document();
+  if (!file.content_type) file.content_type = read_string(fields, "contentType");
+  const std::optional<bson::ValueView> sparse = fields.find("sparse");
+  file.sparse = sparse && sparse->type() == bson::Type::kBool && sparse->as_bool();
+  const std::optional<bson::ValueView> posix = fields.find("posix");
+  if (posix && posix->type() == bson::Type::kDocument) {
+    file.posix = read_posix_fields(posix->as_document());
+  }
+  return file;
+}
+
+}  // namespace gridmount::gridfs

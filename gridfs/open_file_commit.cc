@@ -1,0 +1,132 @@
+// OpenFile: committing.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "gridfs/commit_turn.h"
+#include "gridfs/error.h"
+#include "gridfs/open_file.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// Runs of holes remembered one by one; beyond it they are looked for in the store.
+constexpr size_t kHoleRunsMax = 10'000;
+
+}  // namespace
+
+Status OpenFile::commit_in_background() {
+  Status committed = commit(CommitKind::kBackground);
+  if (!committed) {
+    MutexLock lock(mutex_);
+    background_error_ = committed.error();
+  }
+  return committed;
+}
+
+Status OpenFile::commit(CommitKind kind) {
+  CommitTurn turn(*this);
+  Prepared prepared;
+  {
+    MutexLock lock(mutex_);
+    if (!prepare(kind, prepared)) return {};
+  }
+  // Before the transaction, so that no other writer waits for the hashing.
+  if (prepared.mark) prepared.commit.md5 = prepared.md5->digest(*prepared.mark);
+  prepared.commit.keep_md5 = !prepared.content && !prepared.commit.md5;
+  const Status written =
+      write_commit(*context_, id_, layout_, static_cast<int32_t>(chunk_bytes_), prepared.commit);
+  MutexLock lock(mutex_);
+  if (written) {
+    finish(prepared);
+  } else {
+    undo(prepared, written.error());
+  }
+  return written;
+}
+
+bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
+  if (std::exchange(listed_, false)) prepared.listed = context_->committer.remove(this);
+  const bool wants_md5 = kind == CommitKind::kFlush && context_->options.md5 && !detached_ &&
+                         (content_changed_ || (!stored_.md5 && md5_intact_));
+  if (!content_changed_ && !times_changed_ && !wants_md5) return false;
+
+  FileCommit& commit = prepared.commit;
+  prepared.content = std::exchange(content_changed_, false);
+  prepared.times = std::exchange(times_changed_, false);
+  if (prepared.content) prepare_chunks(commit);
+  if (wants_md5 && complete_md5()) {
+    prepared.md5 = md5_;
+    prepared.mark = md5_->mark();
+  }
+  commit.length = length_;
+  if (prepared.content) {
+    // Each commit has its own date, so that (_id, uploadDate) names one content.
+    commit.upload_date =
+        std::max(bson::Date::now(), bson::Date{stored_.upload_date.milliseconds + 1});
+  }
+  commit.sparse = holes_unknown_ || !holes_.empty();
+  commit.was_sparse = stored_.sparse;
+  if (prepared.times) {
+    commit.mtime = posix_.mtime;
+    commit.ctime = posix_.ctime;
+  }
+  frozen_.swap(dirty_);
+  frozen_end_ = kNoLimit;
+  return true;
+}
+
+void OpenFile::prepare_chunks(FileCommit& commit) {
+  for (auto& [n, chunk] : dirty_) {
+    const uint32_t size = bytes_of_chunk(n, length_, chunk_bytes_);
+    if (chunk.size < size) {
+      // The file has grown behind it. These bytes are nobody else's, pinned or not.
+      std::memset(content_of(chunk) + chunk.size, 0, size - chunk.size);
+      chunk.size = size;
+    }
+    commit.chunks.push_back({n, chunk.buffer, size, n < store_end_, chunk.id});
+  }
+  commit.remove_from = store_end_;
+  commit.remove_to = std::max(store_end_, stored_.chunk_count());
+}
+
+void OpenFile::finish(const Prepared& prepared) {
+  const FileCommit& commit = prepared.commit;
+  stored_.length = commit.length;
+  stored_.sparse = commit.sparse;
+  if (prepared.content) stored_.upload_date = *commit.upload_date;
+  if (!commit.keep_md5) stored_.md5 = commit.md5;
+  store_end_ = std::min(stored_.chunk_count(), frozen_end_);
+  frozen_.clear();
+  if (holes_.runs() > kHoleRunsMax && chunk_count(length_) == store_end_) {
+    holes_unknown_ = true;
+    holes_.clear();
+  }
+  if (commit.md5 && md5_scheduled_) {
+    context_->aftercare.cancel_md5(id_);
+    md5_scheduled_ = false;
+  } else if (prepared.content && !commit.md5 && context_->options.md5 && !detached_) {
+    context_->aftercare.schedule_md5(id_);
+    md5_scheduled_ = true;
+  }
+}
+
+void OpenFile::undo(const Prepared& prepared, const Error& error) {
+  if (error.code() == kFileNotFound) {
+    // Somebody has deleted the file in the store; there is nothing left to write to.
+    lost_ = error;
+    frozen_.clear();
+    dirty_.clear();
+    return;
+  }
+  for (auto& [n, chunk] : frozen_) {
+    if (n < frozen_end_ && n < chunk_count(length_)) dirty_.try_emplace(n, std::move(chunk));
+  }
+  frozen_.clear();
+  content_changed_ = content_changed_ || prepared.content;
+  times_changed_ = times_changed_ || prepared.times;
+  if (content_changed_ || times_changed_) list_as_dirty();
+}
+
+}  // namespace gridmount::gridfs
