@@ -225,7 +225,7 @@ class StructureCheck {
   // From range to range.
   Status check_tree(uint32_t tree) {
     RangeCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
-    std::string from;
+    std::string from(1, '\0');  // LMDB has no empty keys
     const std::string end(5, '\xFF');
     while (true) {
       cursor.set_range(from, end, false);

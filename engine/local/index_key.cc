@@ -2,8 +2,9 @@
 
 #include <openssl/evp.h>
 
+#include <array>
 #include <bit>
-#include <cstring>
+#include <utility>
 
 #include "engine/bson/document.h"
 #include "engine/bson/number.h"
@@ -35,6 +36,9 @@ enum Class : uint8_t {
   kCodeWithScope = 0x70,
   kMaxKey = 0xF0,
 };
+
+constexpr size_t kDecimalSortBytes =
+    std::tuple_size_v<decltype(bson::decimal_sort_bytes(std::declval<ValueView>()))>;
 
 constexpr char kExact = '\x00';
 constexpr char kAboveDouble = '\x01';
@@ -150,7 +154,6 @@ void append_number(std::string& out, ValueView value) {
   }
   out.push_back(kAboveDouble);
   const auto tail = bson::decimal_sort_bytes(value);
-  static_assert(sizeof(tail) == bson::kDecimalSortBytes);
   out.append(reinterpret_cast<const char*>(tail.data()), tail.size());
 }
 
@@ -296,7 +299,7 @@ class Walker {
         if (!skip(8)) return false;
         const std::optional<uint8_t> exactness = byte();
         if (!exactness) return false;
-        return *exactness == kExact || skip(bson::kDecimalSortBytes);
+        return *exactness == kExact || skip(kDecimalSortBytes);
       }
       case kString:
       case kCode:
