@@ -16,7 +16,9 @@ namespace gridmount::tools {
 // script that goes on with gridfiles shall not fail for that.
 inline constexpr std::chrono::milliseconds kOwnerPatience{2000};
 
-// local::open() with that patience.
+// local::open() with that patience. What was open when its machine went down has to be put back to
+// its last checkpoint, which writes: if `options` ask for reading only, that store is opened for
+// writing where that is possible.
 Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& folder,
                                                   const local::OpenOptions& options);
 

@@ -275,6 +275,58 @@ TEST_F(GridfilesPut, Interrupted_TakesTheUploadBack) {
   }
 }
 
+TEST_F(GridfilesPut, Killed_LeavesNothingThatStays) {
+  write_file("a", "before");
+  EXPECT_EQ(gridfiles({"put", "a"}).status, 0);
+  Invocation killed{GRIDFILES,
+                    {"--store", "store.gfs", "--local", "-", "put_id", "half", "the id"},
+                    folder(),
+                    pattern_bytes(20 * 1024 * 1024),
+                    [](pid_t pid) {
+                      usleep(300000);
+                      ::kill(pid, SIGKILL);
+                    }};
+  EXPECT_EQ(run(killed).status, -SIGKILL);
+  EXPECT_EQ(listed(), "a\t6\n");
+  Outcome check = gridstore_check();
+  EXPECT_EQ(check.status, 0) << check.out;
+  EXPECT_THAT(check.out,
+              HasSubstr("notice: test.fs: file \"the id\": was deleted or not completed"));
+  // The id is free again.
+  EXPECT_EQ(gridfiles({"put_id", "a", "the id"}).status, 0);
+  EXPECT_EQ(chunk_count(), 2);
+}
+
+TEST_F(GridfilesPut, MachineWentDown_StoreIsRecoveredByReadingToo) {
+  write_file("a", "durable");
+  EXPECT_EQ(gridfiles({"put", "a"}).status, 0);
+  Invocation killed{GRIDFILES,
+                    {"--store", "store.gfs", "--local", "-", "put", "half"},
+                    folder(),
+                    pattern_bytes(20 * 1024 * 1024),
+                    [](pid_t pid) {
+                      usleep(300000);
+                      ::kill(pid, SIGKILL);
+                    }};
+  EXPECT_EQ(run(killed).status, -SIGKILL);
+  // As if that had been before the machine was started anew.
+  std::string owner = read_file("store.gfs/owner");
+  size_t boot = owner.find("\nboot ");
+  ASSERT_NE(boot, std::string::npos) << owner;
+  char& digit = owner[boot + 6];
+  digit = digit == '0' ? '1' : '0';
+  write_file("store.gfs/owner", owner);
+  local::OpenOptions for_reading;
+  for_reading.read_only = true;
+  auto unrecovered = local::open(store_path(), for_reading);
+  ASSERT_FALSE(unrecovered) << "nothing had to be put back, so this test shows nothing";
+  ASSERT_EQ(unrecovered.error().code(), ErrorCode::kStoreReadOnly);
+  Outcome outcome = gridfiles({"list"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "a\t7\n");
+  EXPECT_EQ(gridstore_check().status, 0);
+}
+
 TEST_F(GridfilesPut, Quiet_SilencesStderr) {
   write_file("a", "x");
   Outcome outcome = gridfiles({"--quiet", "put", "a"});
