@@ -26,7 +26,7 @@ namespace gridmount::fuse {
 namespace {
 
 // umount(8) returns before the daemon has closed the store, so mounting again right away finds it
-// locked for a moment.
+// locked for a moment, though it is mounted nowhere.
 constexpr std::chrono::milliseconds kLockPatience{3000};
 constexpr std::chrono::milliseconds kLockPause{25};
 
@@ -43,7 +43,7 @@ Result<std::unique_ptr<engine::Store>> open_store(const Options& options) {
   while (true) {
     auto store = local::open(options.store, how);
     if (store || store.error().code() != ErrorCode::kStoreLocked ||
-        std::chrono::steady_clock::now() >= deadline) {
+        std::chrono::steady_clock::now() >= deadline || is_mounted_somewhere(options.store)) {
       return store;
     }
     std::this_thread::sleep_for(kLockPause);

@@ -3,11 +3,13 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace gridmount::fuse {
 
@@ -27,23 +29,37 @@ std::string unescape(const std::string& text) {
   return result;
 }
 
-// The device of the gridmount on that folder, empty if there is none. See proc(5), mountinfo.
-std::string mounted_store(const std::string& mount_point) {
+struct Mounted {
+  std::string place;
+  std::string store;   // what it is listed to have mounted
+  std::string device;  // "major:minor"
+};
+
+// All gridmounts that can be seen, in the order they were made. See proc(5), mountinfo.
+std::vector<Mounted> list_mounted() {
   std::ifstream mounts("/proc/self/mountinfo");
-  std::string found;
+  std::vector<Mounted> found;
   for (std::string line; std::getline(mounts, line);) {
     std::istringstream fields(line);
-    std::string id, parent, device, root, place, word;
+    std::string id, parent, device, root, place, word, type, source;
     fields >> id >> parent >> device >> root >> place;
-    if (unescape(place) != mount_point) continue;
     while (fields >> word && word != "-") {
     }
-    std::string type, source;
     fields >> type >> source;
-    // Of several mounts on one folder the last listed is the one to be seen.
-    found = type == "fuse.gridmount" ? unescape(source) : "";
+    place = unescape(place);
+    // What is mounted on top hides what was mounted there before.
+    std::erase_if(found, [&](const Mounted& mounted) { return mounted.place == place; });
+    if (type == "fuse.gridmount") found.push_back({place, unescape(source), device});
   }
   return found;
+}
+
+// The store mounted on that folder, empty if there is none.
+std::string mounted_store(const std::string& mount_point) {
+  for (const Mounted& mounted : list_mounted()) {
+    if (mounted.place == mount_point) return mounted.store;
+  }
+  return "";
 }
 
 bool is_within(const std::filesystem::path& inner, const std::filesystem::path& outer) {
@@ -60,6 +76,19 @@ tl::unexpected<StartFailure> refuse(ExitStatus status, std::string message) {
 }
 
 }  // namespace
+
+std::string mounted_device(const std::filesystem::path& mount_point) {
+  for (const Mounted& mounted : list_mounted()) {
+    if (mounted.place == mount_point.string()) return mounted.device;
+  }
+  return "";
+}
+
+bool is_mounted_somewhere(const std::filesystem::path& store) {
+  const std::vector<Mounted> all = list_mounted();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Mounted& mounted) { return mounted.store == store.string(); });
+}
 
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::filesystem::path& store) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "engine/error.h"
 #include "fuse/exit_status.h"
@@ -20,5 +21,12 @@ struct StartFailure {
 // it is accepted, as fuse3 does; the mount hides that.
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::filesystem::path& store);
+
+// Whether a gridmount of that store is listed by the kernel.
+bool is_mounted_somewhere(const std::filesystem::path& store);
+
+// The device number, "major:minor", of the gridmount on that folder, empty if there is none. Found
+// without asking the mount.
+std::string mounted_device(const std::filesystem::path& mount_point);
 
 }  // namespace gridmount::fuse

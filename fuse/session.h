@@ -4,6 +4,10 @@
 // it has it cached, and hands data over on close, fsync, memory pressure and after some seconds. So
 // before the mount ends on a signal, stop() has the kernel hand over what it still holds.
 //
+// This process never looks into its own mount: a thread that waits there for an answer cannot be
+// killed, and would keep a killed daemon, and with it everybody who uses the mount, waiting for
+// ever. What has to be done there is done by a child process without the connection.
+//
 // Thread-safety: run() by one thread; stop() by another, any time after mount().
 #pragma once
 
@@ -32,8 +36,8 @@ class Session {
   virtual ~Session() = default;  // unmounts if that has not happened
 
   // Serves until the file system is unmounted by whomever. `on_ready` is called once, from another
-  // thread, when the mount answers. SIGTERM, SIGINT, SIGHUP and SIGUSR1 must be blocked in the
-  // calling thread; SIGUSR1 is used to wake it.
+  // thread, when the mount begins to answer. SIGTERM, SIGINT, SIGHUP and SIGUSR1 must be blocked in
+  // the calling thread; SIGUSR1 is used to wake it.
   virtual Status run(std::function<void()> on_ready) = 0;
 
   // Has the kernel write back what it holds, detaches the mount and ends run(). Files still open

@@ -338,7 +338,7 @@ void handle_statfs(fuse_req_t request, fuse_ino_t number) {
   });
 }
 
-void handle_init(void*, fuse_conn_info* connection) {
+void handle_init(void* user_data, fuse_conn_info* connection) {
   // Not wanted, and why: SPLICE_* (data is in memory already, pipes only add copies of references),
   // AUTO_INVAL_DATA (nobody changes data behind the kernel's back), POSIX_LOCKS and FLOCK_LOCKS
   // (the kernel's own suffice for one machine), HANDLE_KILLPRIV (left to the kernel, which clears
@@ -354,6 +354,8 @@ void handle_init(void*, fuse_conn_info* connection) {
   connection->max_background = 128;
   connection->congestion_threshold = 96;
   connection->time_gran = 1;
+  // Whatever is asked from now on is answered.
+  static_cast<TrampolineContext*>(user_data)->on_ready();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fuse_lowlevel.h>
 
 #include <atomic>
+#include <functional>
 #include <new>
 
 #include "fuse/errno.h"
@@ -16,6 +17,7 @@ namespace gridmount::fuse {
 // libfuse's user data of a session.
 struct TrampolineContext {
   FileSystem& file_system;
+  std::function<void()> on_ready;  // called when the kernel has asked for the mount's properties
   // Writes begun and ended, by which stop() sees that the kernel has handed over everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};

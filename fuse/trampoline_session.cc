@@ -3,11 +3,8 @@
 #include <fuse_log.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <spdlog/spdlog.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,10 +18,9 @@
 #include <thread>
 
 #include "engine/thread_safety.h"
+#include "fuse/mount_point.h"
 #include "fuse/session.h"
 #include "fuse/trampoline.h"
-
-extern char** environ;
 
 namespace gridmount::fuse {
 
@@ -120,28 +116,46 @@ std::string join_lines(const std::string& text) {
 
 // Large reads come in one request only if the kernel reads that far ahead, and its own limit is
 // 128 KiB. Only root may raise it; others go on with the smaller one.
-void raise_read_ahead(const struct stat& root) {
-  char path[96];
-  snprintf(path, sizeof path, "/sys/class/bdi/%u:%u/read_ahead_kb", major(root.st_dev),
-           minor(root.st_dev));
+void raise_read_ahead(const std::string& mount_point) {
+  const std::string device = mounted_device(mount_point);
+  const std::string path = "/sys/class/bdi/" + device + "/read_ahead_kb";
   std::ofstream file(path);
   file << kReadAheadKib << std::flush;
   if (!file) spdlog::debug("cannot raise the read-ahead in {}", path);
 }
 
-bool detach_mount(const std::string& mount_point) {
-  if (umount2(mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return true;
-  if (errno != EPERM) return false;
-  const char* arguments[] = {"fusermount3", "-u", "-q", "-z", "--", mount_point.c_str(), nullptr};
-  pid_t child = 0;
-  if (posix_spawnp(&child, "fusermount3", nullptr, nullptr, const_cast<char* const*>(arguments),
-                   environ) != 0) {
-    return false;
+// Runs `body` in a child process that has none of our files open, so that it neither keeps the
+// connection alive nor the store locked if we are killed. `body` may only make system calls.
+// Returns whether it returned true; after `patience` it is left to itself.
+template <typename Body>
+bool run_in_child(milliseconds patience, Body body) {
+  const pid_t child = fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    close_range(STDERR_FILENO + 1, ~0U, 0);
+    _exit(body() ? 0 : 1);
   }
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      kill(child, SIGKILL);
+      return false;
+    }
+    std::this_thread::sleep_for(milliseconds(1));
   }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool detach_mount(const std::string& mount_point) {
+  const char* place = mount_point.c_str();
+  const char* arguments[] = {"fusermount3", "-u", "-q", "-z", "--", place, nullptr};
+  return run_in_child(kWriteBackPatience, [&] {
+    if (umount2(place, MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return true;
+    if (errno == EPERM) execvp("fusermount3", const_cast<char* const*>(arguments));
+    return false;
+  });
 }
 
 struct SessionDeleter {
@@ -154,7 +168,7 @@ struct LoopConfigDeleter {
 class LibfuseSession : public Session {
  public:
   LibfuseSession(FileSystem& file_system, SessionOptions options)
-      : options_(std::move(options)), context_{file_system} {}
+      : options_(std::move(options)), context_{file_system, [] {}} {}
 
   ~LibfuseSession() override {
     // Once detached, whatever is at the mount point now is not ours to unmount.
@@ -196,6 +210,7 @@ class LibfuseSession : public Session {
                   "cannot mount at " + options_.mount_point.string() + ": " + messages);
     }
     mounted_ = true;
+    raise_read_ahead(options_.mount_point.string());
     return {};
   }
 
@@ -206,13 +221,7 @@ class LibfuseSession : public Session {
     action.sa_handler = [](int) {};
     sigaction(SIGUSR1, &action, nullptr);
 
-    std::thread announcer([&] {
-      struct stat root {};
-      if (stat(options_.mount_point.c_str(), &root) != 0) return;
-      raise_read_ahead(root);
-      on_ready();
-    });
-
+    context_.on_ready = std::move(on_ready);
     sigset_t wake;
     sigemptyset(&wake);
     sigaddset(&wake, SIGUSR1);
@@ -233,7 +242,6 @@ class LibfuseSession : public Session {
       fuse_session_unmount(session_.get());
       mounted_ = false;
     }
-    announcer.join();
     if (result < 0) {
       return fail(ErrorCode::kIoError,
                   std::string("serving the mount ended: ") + strerror(-result));
@@ -270,11 +278,11 @@ class LibfuseSession : public Session {
   // syncfs(2) makes the kernel send its dirty pages but, with FUSE, does not wait for them: they
   // are all here once no write has been running for a while.
   void await_write_back() {
-    const int root =
-        open(options_.mount_point.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (root < 0) return;
-    syncfs(root);
-    close(root);
+    const char* place = options_.mount_point.c_str();
+    run_in_child(kWriteBackPatience, [place] {
+      const int root = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+      return root >= 0 && syncfs(root) == 0;
+    });
     const auto deadline = std::chrono::steady_clock::now() + kWriteBackPatience;
     uint64_t seen = context_.writes_begun.load();
     auto quiet_since = std::chrono::steady_clock::now();

@@ -103,6 +103,25 @@ TEST_F(LifecycleTest, KilledDaemon_ClosedFilesAreThere) {
   EXPECT_EQ(unmount(), 0);
 }
 
+// A daemon that waits for an answer of its own mount cannot be killed: then it hangs, and with it
+// whoever uses the mount.
+TEST_F(LifecycleTest, KilledAtAnyMoment_Ends) {
+  for (int round = 0; round < 30; ++round) {
+    mount();
+    const int fd = open(at("open").c_str(), O_CREAT | O_RDWR, 0644);
+    ASSERT_GE(fd, 0);
+    ASSERT_EQ(write(fd, "x", 1), 1);
+    if (round % 2 == 1) {
+      // In the middle of its own way to the end.
+      ASSERT_CALL_OK(kill(daemon(), SIGTERM));
+      std::this_thread::sleep_for(std::chrono::milliseconds(round));
+    }
+    kill_daemon();
+    close(fd);
+    ASSERT_FALSE(HasFailure()) << "round " << round;
+  }
+}
+
 TEST_F(LifecycleTest, FsyncedFile_SurvivesAKillBeforeClose) {
   mount();
   const int fd = open(at("synced").c_str(), O_CREAT | O_RDWR, 0644);

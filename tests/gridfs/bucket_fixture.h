@@ -1,0 +1,101 @@
+// A store with a bucket of its own for each test, on disk, and the verbs the tests of gridfs/ share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/document.h"
+#include "engine/local/local_store.h"
+#include "engine/store.h"
+#include "gridfs/bucket.h"
+#include "gridfs/error.h"
+#include "gridfs/file.h"
+
+namespace gridmount::gridfs {
+
+// The value of `result`; its error ends the test with the message.
+template <typename T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  if constexpr (!std::is_void_v<T>) return std::move(result).value();
+}
+
+// The error's code, or nothing.
+template <typename T>
+std::optional<ErrorCode> code_of(const Result<T>& result) {
+  if (result) return std::nullopt;
+  return result.error().code();
+}
+
+std::span<const uint8_t> bytes_of(const std::string& text);
+std::string text_of(const ReadResult& read);
+std::string random_bytes(std::mt19937_64& random, size_t size);
+// By this test's own call of OpenSSL, not the code under test.
+std::string md5_of(const std::string& bytes);
+
+// The seed of a random test: GRIDMOUNT_TEST_SEED, or a new one. Shown if the test fails.
+uint64_t test_seed();
+
+class BucketFixture : public ::testing::Test {
+ protected:
+  BucketFixture();
+  ~BucketFixture() override;
+
+  engine::Store& store() { return *store_; }
+  const Bucket& bucket() { return *bucket_; }
+  // Closes the store, as a program's end does, and opens it again.
+  void reopen(const BucketOptions& options = {});
+
+  // Runs `work` in a transaction and commits it.
+  template <typename Work>
+  void change(const Work& work) {
+    const auto transaction = must(store().begin());
+    work(*transaction);
+    must(transaction->commit());
+  }
+
+  // --- As drivers do it.
+  bson::Value upload(const std::string& name, const std::string& bytes,
+                     const UploadOptions& options = {});
+  Result<std::string> download(bson::ValueView id, std::optional<ByteRange> range = {});
+  // Documents as given, nothing checked.
+  void insert_file(const bson::Document& files_document);
+  void insert_chunk(bson::ValueView files_id, int32_t n, const std::string& bytes);
+
+  // --- What the store shows.
+  std::optional<bson::Document> files_document(bson::ValueView id);
+  FilesDocument file(bson::ValueView id);
+  int64_t count(engine::Collection& collection);
+  // Everything that contradicts the specification or our own invariants, one line each; reads
+  // documents directly. `snapshot` null: a new one.
+  std::vector<std::string> problems(engine::Snapshot* snapshot = nullptr);
+  // The content by the documents alone, absent chunks being zeros.
+  std::string content(engine::Snapshot& snapshot, bson::ValueView id);
+
+  // --- Files.
+  // A files document of length 0, as the path namespace makes it.
+  bson::Value create(const std::string& name, int32_t chunk_bytes = kDefaultChunkBytes);
+  static std::string read_all(File& file);
+  static Status write(File& file, int64_t offset, const std::string& bytes) {
+    return file.write(offset, bytes_of(bytes), TimeUpdate::kNow);
+  }
+  // Waits until the store shows an md5 for the file, up to ten seconds.
+  std::optional<std::string> await_md5(bson::ValueView id);
+
+ private:
+  void open(bool create, const BucketOptions& options);
+
+  std::filesystem::path folder_;
+  std::unique_ptr<engine::Store> store_;
+  std::unique_ptr<Bucket> bucket_;
+};
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,584 @@
+// Goal: what file.h promises of one file, step by step. Method: a real store; after each commit the
+// bucket's documents are read without the code under test and checked for every rule of the
+// specification (BucketFixture::problems).
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::IsEmpty;
+
+constexpr char kMd5OfNothing[] = "d41d8cd98f00b204e9800998ecf8427e";
+
+class FileTest : public BucketFixture {
+ protected:
+  std::unique_ptr<FileTable> table(FileTableOptions options = {}) {
+    return FileTable::create(bucket(), options);
+  }
+};
+
+TEST_F(FileTest, Open_UnknownId_FileNotFound) {
+  const auto files = table();
+  EXPECT_EQ(code_of(files->open(bson::Value(bson::ObjectId::generate()))), kFileNotFound);
+}
+
+TEST_F(FileTest, Open_Twice_IsTheSameFile) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto first = must(files->open(id));
+  EXPECT_EQ(first, must(files->open(id)));
+  EXPECT_EQ(first, files->find(id));
+}
+
+TEST_F(FileTest, Find_NobodyHasItOpen_IsNull) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  must(files->open(id)).reset();
+  EXPECT_EQ(files->find(id), nullptr);
+}
+
+TEST_F(FileTest, Write_SmallAndFlush_OneCommitWithMd5) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  must(write(*file, 0, "hello"));
+  EXPECT_EQ(read_all(*file), "hello");
+  EXPECT_EQ(this->file(id).length, 0) << "committed too early";
+  must(file->flush());
+  EXPECT_EQ(this->file(id).length, 5);
+  EXPECT_EQ(this->file(id).md5, md5_of("hello"));
+  EXPECT_EQ(must(download(id)), "hello");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FileTest, Write_KeepsUnknownFieldsAndMetadata) {
+  const bson::Value id(bson::ObjectId::generate());
+  bson::Builder document;
+  document.append("_id", id).append("length", 0.0).append("chunkSize", int64_t{4});
+  document.append("uploadDate", bson::Date::now()).append("filename", "a").append("custom", 7);
+  document.open_document("metadata").append("owner", "me").close();
+  insert_file(std::move(document).finish());
+  const auto files = table();
+  const auto file = must(files->open(id));
+  must(write(*file, 0, "hello"));
+  must(file->flush());
+  const bson::Document stored = *files_document(id);
+  EXPECT_EQ(stored.view()["custom"].integral(), 7);
+  EXPECT_EQ(stored.view()["metadata"].as_document()["owner"].as_string(), "me");
+  EXPECT_EQ(stored.view()["length"].type(), bson::Type::kInt64);
+  EXPECT_EQ(must(download(id)), "hello");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FileTest, Write_TimesNow_SetsMtimeAndCtime) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  timespec before{};
+  clock_gettime(CLOCK_REALTIME, &before);
+  must(write(*file, 0, "x"));
+  must(file->flush());
+  const PosixFields posix = this->file(id).posix;
+  ASSERT_TRUE(posix.mtime && posix.ctime);
+  EXPECT_GE(std::pair(posix.mtime->tv_sec, posix.mtime->tv_nsec),
+            std::pair(before.tv_sec, before.tv_nsec));
+  EXPECT_EQ(posix.mtime->tv_nsec, posix.ctime->tv_nsec);
+  EXPECT_EQ(file->document().posix.mtime->tv_nsec, posix.mtime->tv_nsec);
+}
+
+TEST_F(FileTest, Write_TimesKept_SetsNone) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  must(file->write(0, bytes_of("x"), TimeUpdate::kKeep));
+  must(file->flush());
+  EXPECT_FALSE(this->file(id).posix.mtime);
+  EXPECT_EQ(this->file(id).length, 1);
+}
+
+TEST_F(FileTest, Write_OverAPartOfAStoredChunk_KeepsTheRestAndTheChunksId) {
+  UploadOptions options;
+  options.chunk_bytes = 8;
+  const bson::Value id = upload("a", "aaaaaaaabbbbbbbbcc", options);
+  const auto ids = [&] {
+    std::vector<std::string> found;
+    const auto snapshot = must(store().snapshot());
+    const auto cursor = must(bucket().chunks().find(*snapshot, bson::View()));
+    while (const auto chunk = must(cursor->next())) {
+      found.push_back((*chunk)["_id"].as_object_id().hex());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const std::vector<std::string> before = ids();
+  const auto files = table();
+  const auto file = must(files->open(id));
+  must(write(*file, 10, "XY"));
+  must(write(*file, 0, "ZZZZZZZZ"));
+  EXPECT_EQ(read_all(*file), "ZZZZZZZZbbXYbbbbcc");
+  must(file->flush());
+  EXPECT_EQ(must(download(id)), "ZZZZZZZZbbXYbbbbcc");
+  EXPECT_EQ(ids(), before);
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FileTest, Write_ChunkOfADriverWithOddIdAndFields_IsReplaced) {
+  const bson::Value id("string id");
+  bson::Builder document;
+  document.append("_id", id).append("length", 6.0).append("chunkSize", 4.0);
+  document.append("uploadDate", bson::Date::now()).append("filename", "a");
+  insert_file(std::move(document).finish());
+  const std::string parts[] = {"abcd", "ef"};
+  for (int n = 0; n < 2; ++n) {
+    bson::Builder chunk;
+    chunk.append("data", bson::Binary{0, bytes_of(parts[n]).data(),
+                                      static_cast<uint32_t>(parts[n].size())});
+    chunk.append("extra", "x").append("n", double(n)).append("_id", "chunk" + std::to_string(n));
+    chunk.append("files_id", id);
+    const bson::Document made = std::move(chunk).finish();
+    change([&](engine::Transaction& t) { must(bucket().chunks().insert(t, made)); });
+  }
+  EXPECT_EQ(must(download(id)), "abcdef");
+  const auto files = table();
+  const auto file = must(files->open(id));
+  EXPECT_EQ(read_all(*file), "abcdef");
+  must(write(*file, 1, "XYZ1"));
+  must(file->flush());
+  EXPECT_EQ(must(download(id)), "aXYZ1f");
+  EXPECT_EQ(count(bucket().chunks()), 2);
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FileTest, Write_BehindTheLargestFile_FileTooLarge) {
+  const auto files = table();
+  const auto file = must(files->open(create("a", 1)));
+  EXPECT_EQ(max_file_bytes(1), int64_t{1} << 31);
+  EXPECT_EQ(code_of(write(*file, int64_t{1} << 31, "x")), kFileTooLarge);
+  EXPECT_EQ(code_of(file->truncate((int64_t{1} << 31) + 1, TimeUpdate::kNow)), kFileTooLarge);
+  EXPECT_EQ(code_of(write(*file, -1, "x")), ErrorCode::kBadValue);
+  EXPECT_EQ(code_of(file->read(-1, 1)), ErrorCode::kBadValue);
+  must(write(*file, (int64_t{1} << 31) - 1, "x"));
+  must(file->flush());
+  EXPECT_EQ(count(bucket().chunks()), 1);
+}
+
+TEST_F(FileTest, Hole_ChunksAreAbsentAndMarkedSparse_ReadAsZeros) {
+  const auto files = table();
+  const bson::Value id = create("a", 4);
+  const auto file = must(files->open(id));
+  must(write(*file, 0, "ab"));
+  must(write(*file, 14, "cd"));
+  const std::string expected = std::string("ab") + std::string(12, '\0') + "cd";
+  EXPECT_EQ(read_all(*file), expected);
+  must(file->flush());
+  EXPECT_TRUE(this->file(id).sparse);
+  EXPECT_EQ(count(bucket().chunks()), 2);
+  EXPECT_EQ(this->file(id).md5, md5_of(expected));
+  EXPECT_EQ(must(download(id)), expected);
+  EXPECT_EQ(read_all(*file), expected);
+  must(write(*file, 5, "x"));
+  must(write(*file, 8, "yyyy"));
+  must(file->flush());
+  EXPECT_FALSE(this->file(id).sparse) << "its holes were filled while it was open";
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FileTest, Truncate_Up_PadsTheLastChunkAndLeavesAHole) {
+  const auto files = table();
+  const bson::Value id = upload("a", "abcdef", {std::nullopt, 4, {}, std::nullopt});
+  const auto file = must(files->open(id));
+  must(file->truncate(13, TimeUpdate::kNow));
+  EXPECT_EQ(file->length(), 13);
+  EXPECT_EQ(read_all(*file), "abcdef" + std::string(7, '\0'));
+  must(file->flush());
+  EXPECT_TRUE(this->file(id).sparse);
+  EXPECT_EQ(count(bucket().chunks()), 2);
+  EXPECT_EQ(must(download(id)), "abcdef" + std::string(7, '\0'));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FileTest, Truncate_Down_CutsTheLastChunkAndRemovesTheRest) {
+  const auto files = table();
+  const bson::Value id = upload("a", "abcdefghijklmnop", {std::nullopt, 4, {}, std::nullopt});
+  const auto file = must(files->open(id));
+  must(file->truncate(6, TimeUpdate::kNow));
+  EXPECT_EQ(read_all(*file), "abcdef");
+  must(file->truncate(9, TimeUpdate::kNow));
+  EXPECT_EQ(read_all(*file), "abcdef" + std::string(3, '\0'));
+  must(file->flush());
+  EXPECT_EQ(must(download(id)), "abcdef" + std::string(3, '\0'));
+  EXPECT_THAT(problems(), IsEmpty());
+  must(file->truncate(0, TimeUpdate::kNow));
+  must(file->flush());
+  EXPECT_EQ(count(bucket().chunks()), 0);
+  EXPECT_EQ(this->file(id).md5, kMd5OfNothing);
+  EXPECT_FALSE(this->file(id).sparse);
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FileTest, Truncate_ManyChunks_TheRestGoesLaterAndIsNoted) {
+  const std::string large(20'000, 'x');
+  const bson::Value id = upload("a", large, {std::nullopt, 1, {}, std::nullopt});
+  {
+    const auto files = table();
+    const auto file = must(files->open(id));
+    must(file->truncate(0, TimeUpdate::kNow));
+    must(file->flush());
+    EXPECT_THAT(problems(), IsEmpty());
+    // Written again at once, where the garbage stands.
+    must(write(*file, 0, "new"));
+    must(write(*file, 9'000, "more"));
+    must(file->flush());
+    EXPECT_THAT(problems(), IsEmpty());
+    EXPECT_EQ(must(download(id)).substr(0, 3), "new");
+    must(files->close(milliseconds(0)));
+  }
+  EXPECT_EQ(count(bucket().chunks()), 7);
+  EXPECT_EQ(count(bucket().detached()), 0);
+}
+
+TEST_F(FileTest, Truncate_KilledBeforeTheRestWent_ReclaimedAtOpen) {
+  const bson::Value id = upload("a", std::string(5'000, 'x'), {std::nullopt, 1, {}, std::nullopt});
+  change([&](engine::Transaction& transaction) {
+    bson::Builder update;
+    update.open_document("$set").append("length", int64_t{10}).close().open_document("$unset");
+    update.append("md5", "").close();
+    must(bucket().files().update(transaction, bson::View(), std::move(update).finish()));
+    must(bucket().note_truncated(transaction, id, 10, 5'000));
+  });
+  EXPECT_THAT(problems(), IsEmpty());
+  must(bucket().reclaim_all());
+  EXPECT_EQ(count(bucket().chunks()), 10);
+  EXPECT_EQ(count(bucket().detached()), 0);
+  EXPECT_EQ(must(download(id)), std::string(10, 'x'));
+}
+
+TEST_F(FileTest, Read_MissingChunkOfAFileNotSparse_ChunkIsMissing) {
+  const bson::Value id = upload("a", "abcdefgh", {std::nullopt, 4, {}, std::nullopt});
+  change([&](engine::Transaction& transaction) {
+    bson::Builder filter;
+    filter.append("n", 1);
+    must(bucket().chunks().remove(transaction, std::move(filter).finish(), false));
+  });
+  const auto files = table();
+  const auto file = must(files->open(id));
+  EXPECT_EQ(text_of(must(file->read(0, 4))), "abcd");
+  EXPECT_EQ(code_of(file->read(3, 2)), kChunkIsMissing);
+  EXPECT_EQ(code_of(write(*file, 5, "x")), kChunkIsMissing);
+  must(write(*file, 4, "wxyz"));  // needs nothing of it, and so heals it
+  must(file->flush());
+  EXPECT_EQ(must(download(id)), "abcdwxyz");
+}
+
+TEST_F(FileTest, Read_ChunkOfWrongSize_ChunkIsWrongSize) {
+  const bson::Value id = upload("a", "abcdefgh", {std::nullopt, 4, {}, std::nullopt});
+  change([&](engine::Transaction& transaction) {
+    bson::Builder filter;
+    filter.append("n", 0);
+    bson::Builder update;
+    update.open_document("$set").append("data", bson::Binary{0, bytes_of("abc").data(), 3}).close();
+    must(bucket().chunks().update(transaction, std::move(filter).finish(),
+                                  std::move(update).finish()));
+  });
+  const auto files = table();
+  const auto file = must(files->open(id));
+  EXPECT_EQ(code_of(file->read(0, 1)), kChunkIsWrongSize);
+  EXPECT_EQ(code_of(file->read(2, 4)), kChunkIsWrongSize);
+  EXPECT_EQ(text_of(must(file->read(4, 4))), "efgh");
+}
+
+TEST_F(FileTest, Read_BeyondTheEnd_ShortThenEmpty) {
+  const bson::Value id = upload("a", "abcdefgh", {std::nullopt, 4, {}, std::nullopt});
+  const auto files = table();
+  const auto file = must(files->open(id));
+  EXPECT_EQ(text_of(must(file->read(6, 100))), "gh");
+  EXPECT_EQ(must(file->read(8, 100)).size(), 0u);
+  EXPECT_EQ(must(file->read(1'000, 100)).size(), 0u);
+  EXPECT_EQ(must(file->read(0, 0)).size(), 0u);
+}
+
+TEST_F(FileTest, Read_HeldWhileTheFileChanges_KeepsItsBytes) {
+  const auto files = table();
+  const bson::Value id = upload("a", "abcdefgh", {std::nullopt, 4, {}, std::nullopt});
+  const auto file = must(files->open(id));
+  const ReadResult stored = must(file->read(0, 8));
+  must(write(*file, 0, "ABCDEFGH"));
+  const ReadResult dirty = must(file->read(0, 8));
+  must(write(*file, 2, "......"));
+  must(file->truncate(1, TimeUpdate::kNow));
+  must(write(*file, 1, "!!!!!!!!"));
+  must(file->flush());
+  EXPECT_EQ(text_of(stored), "abcdefgh");
+  EXPECT_EQ(text_of(dirty), "ABCDEFGH");
+  EXPECT_EQ(read_all(*file), "A!!!!!!!!");
+}
+
+TEST_F(FileTest, Flush_NothingDirty_CommitsNothing) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  must(write(*file, 0, "x"));
+  must(file->flush());
+  const bson::Date date = this->file(id).upload_date;
+  must(file->flush());
+  EXPECT_EQ(this->file(id).upload_date, date);
+}
+
+TEST_F(FileTest, Flush_FileDeletedInTheStore_SaysSoOnceAndRefusesWrites) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  must(write(*file, 0, "x"));
+  must(bucket().remove(id));
+  EXPECT_EQ(code_of(file->flush()), kFileNotFound);
+  EXPECT_EQ(code_of(file->flush()), std::nullopt);
+  EXPECT_EQ(code_of(write(*file, 0, "x")), kFileNotFound);
+  EXPECT_EQ(count(bucket().chunks()), 0);
+}
+
+TEST_F(FileTest, Background_CommitsByAge) {
+  FileTableOptions options;
+  options.commit_interval = milliseconds(30);
+  const auto files = table(options);
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  must(write(*file, 0, "hello"));
+  for (int i = 0; i < 500 && this->file(id).length == 0; ++i) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_EQ(must(download(id)), "hello");
+  EXPECT_EQ(files->dirty_bytes(), 0u);
+}
+
+TEST_F(FileTest, Background_CommitsBySizeAndKeepsToTheBudget) {
+  FileTableOptions options;
+  options.commit_interval = milliseconds(60'000);
+  options.commit_bytes = 64 * 1024;
+  options.dirty_bytes_max = 256 * 1024;
+  const auto files = table(options);
+  const bson::Value id = create("a", 4096);
+  const auto file = must(files->open(id));
+  std::mt19937_64 random(1);
+  const std::string bytes = random_bytes(random, 8 * 1024 * 1024);
+  for (size_t at = 0; at < bytes.size(); at += 10'000) {
+    must(write(*file, static_cast<int64_t>(at), bytes.substr(at, 10'000)));
+    ASSERT_LE(files->dirty_bytes(), options.dirty_bytes_max);
+  }
+  EXPECT_GT(this->file(id).length, 0);
+  must(file->flush());
+  EXPECT_EQ(this->file(id).md5, md5_of(bytes));
+  EXPECT_EQ(must(download(id)), bytes);
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FileTest, Budget_SmallerThanAChunk_StillWorks) {
+  FileTableOptions options;
+  options.dirty_bytes_max = 1'000;
+  const auto files = table(options);
+  const bson::Value id = create("a", 4096);
+  const auto file = must(files->open(id));
+  const std::string bytes(20'000, 'z');
+  must(write(*file, 0, bytes));
+  must(file->flush());
+  EXPECT_EQ(must(download(id)), bytes);
+}
+
+TEST_F(FileTest, Md5_EmptyFileFlushed_IsThatOfNothing) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  must(must(files->open(id))->flush());
+  EXPECT_EQ(this->file(id).md5, kMd5OfNothing);
+}
+
+TEST_F(FileTest, Md5_TurnedOff_IsNeverThere) {
+  FileTableOptions options;
+  options.md5 = false;
+  const auto files = table(options);
+  const bson::Value id = upload("a", "before");
+  ASSERT_TRUE(file(id).md5);
+  const auto opened = must(files->open(id));
+  must(write(*opened, 0, "hello"));
+  must(opened->flush());
+  EXPECT_FALSE(file(id).md5) << "the old one must go";
+  must(files->close(milliseconds(1'000)));
+  EXPECT_FALSE(file(id).md5);
+}
+
+TEST_F(FileTest, Md5_AppendedFlushByFlush_Continues) {
+  const auto files = table();
+  const bson::Value id = create("a", 1000);
+  const auto file = must(files->open(id));
+  std::string expected;
+  for (int i = 0; i < 50; ++i) {
+    const std::string part(static_cast<size_t>(i * 7 % 300 + 1), static_cast<char>('a' + i % 26));
+    must(write(*file, static_cast<int64_t>(expected.size()), part));
+    expected += part;
+    must(file->flush());
+    ASSERT_EQ(this->file(id).md5, md5_of(expected)) << i;
+  }
+}
+
+TEST_F(FileTest, Md5_WrittenOutOfOrderWithinAFlush_IsRight) {
+  const auto files = table();
+  const bson::Value id = create("a", 100);
+  const auto file = must(files->open(id));
+  std::mt19937_64 random(3);
+  const std::string bytes = random_bytes(random, 100'000);
+  // As the kernel's write-back sends it: neighbouring blocks change places.
+  for (size_t at = 0; at < bytes.size(); at += 2'000) {
+    must(write(*file, static_cast<int64_t>(at + 1'000), bytes.substr(at + 1'000, 1'000)));
+    must(write(*file, static_cast<int64_t>(at), bytes.substr(at, 1'000)));
+  }
+  must(file->flush());
+  EXPECT_EQ(this->file(id).md5, md5_of(bytes));
+  EXPECT_FALSE(this->file(id).sparse);
+}
+
+TEST_F(FileTest, Md5_RewrittenContent_IsAbsentThenComputedWhenQuiet) {
+  const auto files = table();
+  const bson::Value id = create("a", 64 * 1024);
+  const auto file = must(files->open(id));
+  std::string bytes(300'000, 'a');
+  must(write(*file, 0, bytes));
+  must(file->flush());
+  ASSERT_TRUE(this->file(id).md5);
+  must(write(*file, 5, "changed"));
+  bytes.replace(5, 7, "changed");
+  must(file->flush());
+  EXPECT_FALSE(this->file(id).md5);
+  EXPECT_EQ(await_md5(id), md5_of(bytes));
+  EXPECT_EQ(file->document().md5, md5_of(bytes));
+  must(write(*file, 5, "again!!"));
+  must(file->flush());
+  EXPECT_FALSE(this->file(id).md5) << "must not survive the next change";
+}
+
+TEST_F(FileTest, Md5_AppendedToAnExistingFile_ComputedAfterClose) {
+  const auto files = table();
+  const std::string bytes(200'000, 'a');
+  const bson::Value id = upload("a", bytes);
+  auto file = must(files->open(id));
+  must(write(*file, 200'000, "tail"));
+  must(file->flush());
+  file.reset();
+  EXPECT_EQ(await_md5(id), md5_of(bytes + "tail"));
+}
+
+TEST_F(FileTest, Close_WaitsForPendingMd5) {
+  const auto files = table();
+  const std::string bytes(200'000, 'a');
+  const bson::Value id = upload("a", bytes);
+  auto file = must(files->open(id));
+  must(write(*file, 7, "b"));
+  file.reset();
+  must(files->close(milliseconds(10'000)));
+  std::string expected = bytes;
+  expected[7] = 'b';
+  EXPECT_EQ(this->file(id).md5, md5_of(expected));
+  EXPECT_EQ(must(download(id)), expected);
+}
+
+TEST_F(FileTest, UploadDate_AscendsWithEachCommitOfContentOnly) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  bson::Date last = this->file(id).upload_date;
+  for (int i = 0; i < 20; ++i) {
+    must(write(*file, i, "x"));
+    must(file->flush());
+    EXPECT_GT(this->file(id).upload_date, last);
+    last = this->file(id).upload_date;
+    PosixFields posix;
+    posix.mode = S_IFREG | 0600;
+    must(file->set_posix(posix));
+    EXPECT_EQ(this->file(id).upload_date, last);
+  }
+}
+
+TEST_F(FileTest, SetPosix_ChangesTheStoreAtOnceAndLeavesTheRest) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  PosixFields posix;
+  posix.mode = S_IFREG | 0640;
+  posix.uid = 4'000'000'000u;
+  posix.mtime = timespec{-5, 123'456'789};
+  must(file->set_posix(posix));
+  PosixFields second;
+  second.gid = 7;
+  must(file->set_posix(second));
+  const PosixFields stored = this->file(id).posix;
+  EXPECT_EQ(stored.mode, S_IFREG | 0640u);
+  EXPECT_EQ(stored.uid, 4'000'000'000u);
+  EXPECT_EQ(stored.gid, 7u);
+  EXPECT_EQ(stored.mtime->tv_sec, -5);
+  EXPECT_EQ(stored.mtime->tv_nsec, 123'456'789);
+  EXPECT_EQ(file->document().posix.gid, 7u);
+  posix = PosixFields();
+  posix.mtime = timespec{9, 0};
+  must(file->set_posix(posix));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_nsec, 0) << "nanoseconds of before must go";
+}
+
+TEST_F(FileTest, SetPosix_TimesAfterUncommittedWrites_AreNotPutBack) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  must(write(*file, 0, "x"));
+  PosixFields posix;
+  posix.mtime = timespec{1'000, 5};
+  must(file->set_posix(posix));
+  must(file->flush());
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, 1'000);
+}
+
+TEST_F(FileTest, Sync_IsDurableAndComplete) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  must(write(*file, 0, "x"));
+  must(file->sync());
+  EXPECT_EQ(must(download(id)), "x");
+}
+
+TEST_F(FileTest, FlushAll_CommitsEveryFile) {
+  const auto files = table();
+  std::vector<std::shared_ptr<File>> open;
+  for (int i = 0; i < 20; ++i) {
+    open.push_back(must(files->open(create("f" + std::to_string(i)))));
+    must(write(*open.back(), 0, std::to_string(i)));
+  }
+  must(files->flush_all(engine::Durability::kDurable));
+  EXPECT_EQ(files->dirty_bytes(), 0u);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(must(download(open[i]->id())), std::to_string(i));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FileTest, Destroyed_WithoutClose_CommitsEverything) {
+  const bson::Value id = create("a");
+  {
+    const auto files = table();
+    must(write(*must(files->open(id)), 0, "hello"));
+  }
+  EXPECT_EQ(must(download(id)), "hello");
+}
+
+TEST_F(FileTest, DirtyFile_LetGoByAll_IsCommittedByTheTable) {
+  FileTableOptions options;
+  options.commit_interval = milliseconds(20);
+  const auto files = table(options);
+  const bson::Value id = create("a");
+  must(write(*must(files->open(id)), 0, "hello"));
+  for (int i = 0; i < 500 && files->find(id); ++i) std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_EQ(must(download(id)), "hello");
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
