@@ -132,7 +132,8 @@ void BucketFixture::insert_file(const bson::Document& document) {
 void BucketFixture::insert_chunk(bson::ValueView files_id, int32_t n, const std::string& bytes) {
   bson::Builder chunk;
   chunk.append("_id", bson::ObjectId::generate()).append("files_id", files_id).append("n", n);
-  chunk.append("data", bson::Binary{0, bytes_of(bytes).data(), static_cast<uint32_t>(bytes.size())});
+  chunk.append("data",
+               bson::Binary{0, bytes_of(bytes).data(), static_cast<uint32_t>(bytes.size())});
   const bson::Document document = std::move(chunk).finish();
   change([&](engine::Transaction& transaction) {
     must(bucket().chunks().insert(transaction, document));
@@ -178,8 +179,8 @@ std::vector<std::string> BucketFixture::problems(engine::Snapshot* given) {
     chunks.erase(id);
     std::string content;
     for (int64_t n = 0; n < file.chunk_count(); ++n) {
-      const auto expected =
-          static_cast<size_t>(std::min<int64_t>(file.chunk_bytes, file.length - n * file.chunk_bytes));
+      const auto expected = static_cast<size_t>(
+          std::min<int64_t>(file.chunk_bytes, file.length - n * file.chunk_bytes));
       const auto chunk = own_chunks.find(n);
       if (chunk == own_chunks.end()) {
         if (!file.sparse) found.push_back(id + ": chunk " + std::to_string(n) + " is missing");
@@ -225,8 +226,7 @@ std::string BucketFixture::content(engine::Snapshot& snapshot, bson::ValueView i
     content.assign(static_cast<size_t>(file.length), '\0');
     for (const bson::Document& chunk : all_of(bucket().chunks(), snapshot)) {
       if (shown(chunk.view()["files_id"]) != shown(id)) continue;
-      const auto begin =
-          static_cast<size_t>(*chunk.view()["n"].integral() * file.chunk_bytes);
+      const auto begin = static_cast<size_t>(*chunk.view()["n"].integral() * file.chunk_bytes);
       const std::string data = data_of(chunk);
       if (begin < content.size()) content.replace(begin, data.size(), data);
     }

@@ -1,4 +1,5 @@
-// A store with a bucket of its own for each test, on disk, and the verbs the tests of gridfs/ share.
+// A store with a bucket of its own for each test, on disk, and the verbs the tests of gridfs/
+// share.
 #pragma once
 
 #include <gtest/gtest.h>

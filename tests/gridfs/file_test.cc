@@ -138,8 +138,8 @@ TEST_F(FileTest, Write_ChunkOfADriverWithOddIdAndFields_IsReplaced) {
   const std::string parts[] = {"abcd", "ef"};
   for (int n = 0; n < 2; ++n) {
     bson::Builder chunk;
-    chunk.append("data", bson::Binary{0, bytes_of(parts[n]).data(),
-                                      static_cast<uint32_t>(parts[n].size())});
+    chunk.append(
+        "data", bson::Binary{0, bytes_of(parts[n]).data(), static_cast<uint32_t>(parts[n].size())});
     chunk.append("extra", "x").append("n", double(n)).append("_id", "chunk" + std::to_string(n));
     chunk.append("files_id", id);
     const bson::Document made = std::move(chunk).finish();
