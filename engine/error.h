@@ -79,7 +79,7 @@ enum class ErrorCode : int32_t {
 };
 
 // The name MongoDB's documentation uses ("BadValue"), or "Location<code>" as servers print it.
-std::string_view error_code_name(ErrorCode code);
+std::string error_code_name(ErrorCode code);
 
 class Error {
  public:

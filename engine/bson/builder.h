@@ -1,4 +1,4 @@
-// Builds documents and arrays element by element, over libbson's bson_t.
+// Builds documents and arrays element by element.
 //
 //   Builder b;
 //   b.append("_id", id).append("n", int32_t{5});
@@ -6,23 +6,22 @@
 //   Document d = std::move(b).finish();
 #pragma once
 
-#include <bson/bson.h>
-
-#include <memory>
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
 
 namespace gridmount::bson {
 
-// Not thread-safe. Asserts that keys hold no NUL and that opens and closes match.
+// Bytes go straight into the vector that the Document then owns; a bson_t would have to be copied
+// out once more, which for a chunk costs as much as building it. Not thread-safe. Asserts that keys
+// hold no NUL and that opens and closes match.
 class Builder {
  public:
   Builder();
-  ~Builder();
-  Builder(Builder&&) noexcept;
-  Builder& operator=(Builder&&) noexcept;
 
   Builder& append(std::string_view key, ValueView value);
   Builder& append(std::string_view key, const Value& value) { return append(key, value.view()); }
@@ -63,14 +62,31 @@ class Builder {
   Builder& close();
 
   // Bytes so far, for callers that must stay below kMaxDocumentBytes.
-  uint32_t size() const;
+  uint32_t size() const { return static_cast<uint32_t>(bytes_.size()); }
 
   // Ends the document; the builder may not be used afterwards.
   Document finish() &&;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // A document or array that is not closed yet.
+  struct Level {
+    size_t begin;  // where its length stands
+    bool is_array;
+    uint32_t next = 0;  // key of an array's next element
+  };
+
+  void append_bytes(const void* data, size_t size);
+  // Type and key; the value's bytes come next.
+  Builder& begin_element(Type type, std::string_view key);
+  void open(Type type, std::string_view key);
+  template <typename T>
+  Builder& append_fixed(Type type, std::string_view key, T value);
+  // The innermost array's next key.
+  std::string next_key();
+  void end_level(size_t begin);
+
+  std::vector<uint8_t> bytes_;
+  std::vector<Level> open_;
 };
 
 }  // namespace gridmount::bson

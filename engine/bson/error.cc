@@ -1,0 +1,73 @@
+#include "engine/error.h"
+
+#include <utility>
+
+namespace gridmount {
+namespace {
+
+constexpr std::pair<ErrorCode, std::string_view> kNames[] = {
+    {ErrorCode::kInternalError, "InternalError"},
+    {ErrorCode::kBadValue, "BadValue"},
+    {ErrorCode::kNoSuchKey, "NoSuchKey"},
+    {ErrorCode::kUnknownError, "UnknownError"},
+    {ErrorCode::kFailedToParse, "FailedToParse"},
+    {ErrorCode::kUnauthorized, "Unauthorized"},
+    {ErrorCode::kTypeMismatch, "TypeMismatch"},
+    {ErrorCode::kOverflow, "Overflow"},
+    {ErrorCode::kInvalidLength, "InvalidLength"},
+    {ErrorCode::kIllegalOperation, "IllegalOperation"},
+    {ErrorCode::kInvalidBson, "InvalidBSON"},
+    {ErrorCode::kNamespaceNotFound, "NamespaceNotFound"},
+    {ErrorCode::kIndexNotFound, "IndexNotFound"},
+    {ErrorCode::kPathNotViable, "PathNotViable"},
+    {ErrorCode::kConflictingUpdateOperators, "ConflictingUpdateOperators"},
+    {ErrorCode::kCursorNotFound, "CursorNotFound"},
+    {ErrorCode::kNamespaceExists, "NamespaceExists"},
+    {ErrorCode::kMaxTimeMsExpired, "MaxTimeMSExpired"},
+    {ErrorCode::kDollarPrefixedFieldName, "DollarPrefixedFieldName"},
+    {ErrorCode::kInvalidIdField, "InvalidIdField"},
+    {ErrorCode::kNotSingleValueField, "NotSingleValueField"},
+    {ErrorCode::kEmptyFieldName, "EmptyFieldName"},
+    {ErrorCode::kDottedFieldName, "DottedFieldName"},
+    {ErrorCode::kImmutableField, "ImmutableField"},
+    {ErrorCode::kCannotCreateIndex, "CannotCreateIndex"},
+    {ErrorCode::kIndexAlreadyExists, "IndexAlreadyExists"},
+    {ErrorCode::kInvalidOptions, "InvalidOptions"},
+    {ErrorCode::kInvalidNamespace, "InvalidNamespace"},
+    {ErrorCode::kIndexOptionsConflict, "IndexOptionsConflict"},
+    {ErrorCode::kIndexKeySpecsConflict, "IndexKeySpecsConflict"},
+    {ErrorCode::kOperationFailed, "OperationFailed"},
+    {ErrorCode::kDbPathInUse, "DBPathInUse"},
+    {ErrorCode::kUnsupportedFormat, "UnsupportedFormat"},
+    {ErrorCode::kCommandNotSupported, "CommandNotSupported"},
+    {ErrorCode::kDocumentValidationFailure, "DocumentValidationFailure"},
+    {ErrorCode::kCannotIndexParallelArrays, "CannotIndexParallelArrays"},
+    {ErrorCode::kNonExistentPath, "NonExistentPath"},
+    {ErrorCode::kTransactionTooLarge, "TransactionTooLarge"},
+    {ErrorCode::kQueryExceededMemoryLimit, "QueryExceededMemoryLimitNoDiskUseAllowed"},
+    {ErrorCode::kDataCorruptionDetected, "DataCorruptionDetected"},
+    {ErrorCode::kDuplicateKey, "DuplicateKey"},
+    {ErrorCode::kBsonObjectTooLarge, "BSONObjectTooLarge"},
+    {ErrorCode::kInterrupted, "Interrupted"},
+    {ErrorCode::kOutOfDiskSpace, "OutOfDiskSpace"},
+    {ErrorCode::kStoreNotFound, "StoreNotFound"},
+    {ErrorCode::kNotAStore, "NotAStore"},
+    {ErrorCode::kStoreFormatTooNew, "StoreFormatTooNew"},
+    {ErrorCode::kStoreLocked, "StoreLocked"},
+    {ErrorCode::kStoreReadOnly, "StoreReadOnly"},
+    {ErrorCode::kPermissionDenied, "PermissionDenied"},
+    {ErrorCode::kStoreDamaged, "StoreDamaged"},
+    {ErrorCode::kWritesRefused, "WritesRefused"},
+    {ErrorCode::kIoError, "IoError"},
+};
+
+}  // namespace
+
+std::string error_code_name(ErrorCode code) {
+  for (const auto& [known, name] : kNames) {
+    if (known == code) return std::string(name);
+  }
+  return "Location" + std::to_string(static_cast<int32_t>(code));
+}
+
+}  // namespace gridmount

@@ -1,0 +1,131 @@
+#include "engine/bson/json.h"
+
+#include <bson/bson.h>
+
+#include <memory>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::bson {
+namespace {
+
+struct BsonFree {
+  void operator()(void* memory) const { bson_free(memory); }
+};
+
+// unique_ptr would drop the alignment that bson_t is declared with.
+class ParsedJson {
+ public:
+  explicit ParsedJson(bson_t* document) : document_(document) {}
+  ~ParsedJson() { bson_destroy(document_); }
+  ParsedJson(const ParsedJson&) = delete;
+  ParsedJson& operator=(const ParsedJson&) = delete;
+  const bson_t* get() const { return document_; }
+
+ private:
+  bson_t* document_;
+};
+
+std::optional<std::string> print(View document, JsonForm form) {
+  bson_t wrapped;
+  if (!bson_init_static(&wrapped, document.data(), document.size())) return std::nullopt;
+  size_t length = 0;
+  const std::unique_ptr<char, BsonFree> text(
+      form == JsonForm::kCanonical ? bson_as_canonical_extended_json(&wrapped, &length)
+                                   : bson_as_relaxed_extended_json(&wrapped, &length));
+  if (!text) return std::nullopt;
+  return std::string(text.get(), length);
+}
+
+std::string replace_invalid_utf8(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    size_t size = 1;
+    while (size < 4 && size < text.size() && (static_cast<uint8_t>(text[size]) & 0xC0) == 0x80) {
+      ++size;
+    }
+    // libbson takes the two-byte form C0 80 for NUL, which we never make of a NUL.
+    if (bson_utf8_validate(text.data(), size, true)) {
+      valid.append(text.substr(0, size));
+    } else {
+      valid.append("\xEF\xBF\xBD");
+    }
+    text.remove_prefix(size);
+  }
+  return valid;
+}
+
+// The document with U+FFFD in place of what is not UTF-8, because JSON cannot hold it.
+void append_printable(Builder& builder, View document) {
+  for (const Element element : document) {
+    const std::string key = replace_invalid_utf8(element.key);
+    switch (element.value.type()) {
+      case Type::kDocument:
+      case Type::kArray: {
+        if (element.value.type() == Type::kArray) {
+          builder.open_array(key);
+        } else {
+          builder.open_document(key);
+        }
+        append_printable(builder, element.value.as_document());
+        builder.close();
+        break;
+      }
+      case Type::kString:
+        builder.append(key, replace_invalid_utf8(element.value.as_string()));
+        break;
+      case Type::kSymbol:
+      case Type::kCode: {
+        const Value text(replace_invalid_utf8(element.value.as_string()));
+        builder.append(key,
+                       ValueView(element.value.type(), text.view().data(), text.view().size()));
+        break;
+      }
+      case Type::kRegex: {
+        const Regex regex = element.value.as_regex();
+        builder.append_regex(key, replace_invalid_utf8(regex.pattern),
+                             replace_invalid_utf8(regex.options));
+        break;
+      }
+      case Type::kDbPointer:
+      case Type::kCodeWithScope:
+        // Deprecated since decades, and not UTF-8 at that: what it is must do.
+        builder.append(key, "(" + std::string(type_alias(element.value.type())) + ")");
+        break;
+      default:
+        builder.append(key, element.value);
+    }
+  }
+}
+
+}  // namespace
+
+std::string to_json(View document, JsonForm form) {
+  if (std::optional<std::string> text = print(document, form)) return *std::move(text);
+  Builder printable;
+  append_printable(printable, document);
+  return print(std::move(printable).finish(), form).value_or("{ }");
+}
+
+std::string to_json(ValueView value, JsonForm form) {
+  Builder builder;
+  builder.append("v", value);
+  const std::string text = to_json(std::move(builder).finish(), form);
+  constexpr std::string_view kBefore = R"({ "v" : )";
+  constexpr std::string_view kAfter = " }";
+  return text.substr(kBefore.size(), text.size() - kBefore.size() - kAfter.size());
+}
+
+Result<Document> document_from_json(std::string_view text) {
+  bson_error_t error{};
+  const ParsedJson parsed(bson_new_from_json(reinterpret_cast<const uint8_t*>(text.data()),
+                                             static_cast<ssize_t>(text.size()), &error));
+  if (parsed.get() == nullptr) {
+    return fail(ErrorCode::kFailedToParse, std::string("invalid JSON: ") + error.message);
+  }
+  // libbson takes what is deeper than a store may hold.
+  GM_ASSIGN(const View document, validate({bson_get_data(parsed.get()), parsed.get()->len}));
+  return Document(document);
+}
+
+}  // namespace gridmount::bson
