@@ -48,6 +48,7 @@ class Predicate {
 
 class Filter {
  public:
+  // kNot: not all of the children match.
   enum class Kind { kAnd, kOr, kNor, kNot, kPredicate };
 
   // Copies what it needs from `specification`. FailedToParse, BadValue with MongoDB's messages.

@@ -1,0 +1,143 @@
+// $size, $all and $elemMatch. Source: MongoDB manual, "Array Query Operators".
+
+#include <algorithm>
+
+#include "engine/query/predicate.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+
+class SizeTest : public ValueTest {
+ public:
+  explicit SizeTest(int64_t size) : size_(size) {}
+
+  bool test(ValueView value) const override {
+    if (value.type() != Type::kArray) return false;
+    const bson::View elements = value.as_document();
+    return std::distance(elements.begin(), elements.end()) == size_;
+  }
+  bool tests_elements() const override { return false; }
+
+ private:
+  int64_t size_;
+};
+
+class NeverTest : public ValueTest {
+ public:
+  bool test(ValueView) const override { return false; }
+};
+
+// {$elemMatch: {$gt: 1, $lt: 5}}: one element fits all.
+class ElementValueTest : public ValueTest {
+ public:
+  explicit ElementValueTest(std::vector<TestGroup> groups) : groups_(std::move(groups)) {}
+
+  bool test(ValueView value) const override {
+    if (value.type() != Type::kArray) return false;
+    for (const bson::Element element : value.as_document()) {
+      if (std::all_of(groups_.begin(), groups_.end(),
+                      [&](const TestGroup& group) { return group.test(element.value); })) {
+        return true;
+      }
+    }
+    return false;
+  }
+  bool tests_elements() const override { return false; }
+
+ private:
+  std::vector<TestGroup> groups_;
+};
+
+// {$elemMatch: {price: 5, amount: {$gt: 1}}}: one element, being a document, matches the filter.
+class ElementDocumentTest : public ValueTest {
+ public:
+  explicit ElementDocumentTest(Filter filter) : filter_(std::move(filter)) {}
+
+  bool test(ValueView value) const override {
+    if (value.type() != Type::kArray) return false;
+    for (const bson::Element element : value.as_document()) {
+      // An array in the array is a document of its positions.
+      const Type type = element.value.type();
+      if ((type == Type::kDocument || type == Type::kArray) &&
+          filter_.matches(element.value.as_document())) {
+        return true;
+      }
+    }
+    return false;
+  }
+  bool tests_elements() const override { return false; }
+
+ private:
+  Filter filter_;
+};
+
+bool is_logical(std::string_view name) {
+  return name == "$and" || name == "$or" || name == "$nor";
+}
+
+Result<std::unique_ptr<ValueTest>> parse_element_match(std::string_view path, ValueView operand) {
+  if (operand.type() != Type::kDocument) {
+    return fail(ErrorCode::kBadValue, "$elemMatch needs an Object");
+  }
+  const bson::View conditions = operand.as_document();
+  if (is_operator_document(operand) && !is_logical((*conditions.begin()).key)) {
+    GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, conditions));
+    return std::unique_ptr<ValueTest>(std::make_unique<ElementValueTest>(std::move(groups)));
+  }
+  GM_ASSIGN(Filter filter, Filter::parse(conditions));
+  return std::unique_ptr<ValueTest>(std::make_unique<ElementDocumentTest>(std::move(filter)));
+}
+
+}  // namespace
+
+Result<TestGroup> parse_size(const OperatorCall& call) {
+  if (!call.operand.is_number()) {
+    return fail(ErrorCode::kBadValue, "Failed to parse $size. Expected a number in: $size of '" +
+                                          std::string(call.path) + "'");
+  }
+  const std::optional<int64_t> size = call.operand.integral();
+  if (!size || *size < 0) {
+    return fail(ErrorCode::kBadValue,
+                "Failed to parse $size. Expected a non-negative integer in: $size of '" +
+                    std::string(call.path) + "'");
+  }
+  return one_test(std::make_unique<SizeTest>(*size));
+}
+
+Result<TestGroup> parse_elem_match(const OperatorCall& call) {
+  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_element_match(call.path, call.operand));
+  return one_test(std::move(test));
+}
+
+Result<TestGroup> parse_all(const OperatorCall& call) {
+  if (call.operand.type() != Type::kArray) {
+    return fail(ErrorCode::kBadValue, "$all needs an array");
+  }
+  TestGroup group;
+  std::optional<bool> element_matches;
+  for (const bson::Element element : call.operand.as_document()) {
+    const bool is_element_match = element.value.type() == Type::kDocument &&
+                                  !element.value.as_document().empty() &&
+                                  (*element.value.as_document().begin()).key == "$elemMatch";
+    if (element_matches.value_or(is_element_match) != is_element_match) {
+      return fail(ErrorCode::kBadValue, "$all/$elemMatch has to be consistent");
+    }
+    element_matches = is_element_match;
+    std::unique_ptr<ValueTest> test;
+    if (is_element_match) {
+      GM_ASSIGN(test, parse_element_match(call.path, (*element.value.as_document().begin()).value));
+    } else if (is_operator_document(element.value)) {
+      return fail(ErrorCode::kBadValue, "no $ expressions in $all");
+    } else {
+      GM_ASSIGN(test, parse_implicit(call.path, element.value));
+    }
+    group.tests.push_back(std::move(test));
+  }
+  if (group.tests.empty()) group.tests.push_back(std::make_unique<NeverTest>());
+  return group;
+}
+
+}  // namespace gridmount::query

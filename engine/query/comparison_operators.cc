@@ -1,0 +1,209 @@
+// $eq, $ne, $lt, $lte, $gt, $gte, $in, $nin. Source: MongoDB manual, "Comparison Query Operators",
+// with its type bracketing: values of another type than the operand's do not compare, but null
+// stands for undefined and missing values, and MinKey and MaxKey compare with all.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "engine/bson/compare.h"
+#include "engine/query/predicate.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+using bson::Value;
+using bson::ValueView;
+
+bool is_null(Type type) {
+  return type == Type::kNull || type == Type::kUndefined;
+}
+
+bool is_nan(ValueView value) {
+  const std::optional<double> number = value.number();
+  return number && std::isnan(*number);
+}
+
+Status check_operand(std::string_view path, ValueView operand) {
+  if (operand.type() == Type::kUndefined) {
+    return fail(ErrorCode::kBadValue,
+                "cannot compare to undefined, in the condition on '" + std::string(path) + "'");
+  }
+  return {};
+}
+
+class EqualTest : public ValueTest {
+ public:
+  explicit EqualTest(ValueView operand) : operand_(operand) {}
+
+  bool test(ValueView value) const override {
+    const ValueView operand = operand_;
+    if (value.type() == operand.type()) {
+      if (value.size() == operand.size() &&
+          (value.size() == 0 || std::memcmp(value.data(), operand.data(), value.size()) == 0)) {
+        return true;
+      }
+      if (value.type() == Type::kString || value.type() == Type::kObjectId) return false;
+    }
+    if (is_null(operand.type())) return is_null(value.type());
+    return bson::compare(value, operand) == 0;
+  }
+  bool test_missing() const override { return is_null(operand_.type()); }
+  Predicate::Kind kind() const override { return Predicate::Kind::kEqual; }
+  const Value* operand() const override { return &operand_; }
+
+ private:
+  Value operand_;
+};
+
+class OrderTest : public ValueTest {
+ public:
+  OrderTest(Predicate::Kind kind, ValueView operand)
+      : kind_(kind),
+        operand_(operand),
+        order_(bson::canonical_order(operand.type())),
+        nan_(is_nan(operand)) {}
+
+  bool test(ValueView value) const override {
+    if (is_null(operand_.type())) return or_equal() && is_null(value.type());
+    const bool extreme = operand_.type() == Type::kMinKey || operand_.type() == Type::kMaxKey;
+    if (!extreme && bson::canonical_order(value.type()) != order_) return false;
+    // NaN is neither less nor greater than any number.
+    const bool value_is_nan = is_nan(value);
+    if (nan_ || (value_is_nan && !extreme)) return or_equal() && nan_ && value_is_nan;
+    const std::weak_ordering order = bson::compare(value, operand_);
+    if (order == 0) return or_equal();
+    const bool less = kind_ == Predicate::Kind::kLess || kind_ == Predicate::Kind::kLessEqual;
+    return less ? order < 0 : order > 0;
+  }
+  bool test_missing() const override { return or_equal() && is_null(operand_.type()); }
+  Predicate::Kind kind() const override { return kind_; }
+  const Value* operand() const override { return &operand_; }
+
+ private:
+  bool or_equal() const {
+    return kind_ == Predicate::Kind::kLessEqual || kind_ == Predicate::Kind::kGreaterEqual;
+  }
+
+  Predicate::Kind kind_;
+  Value operand_;
+  int order_;
+  bool nan_;
+};
+
+class InTest : public ValueTest {
+ public:
+  InTest(std::vector<Value> values, std::vector<std::unique_ptr<ValueTest>> regexes)
+      : values_(std::move(values)), regexes_(std::move(regexes)) {
+    const auto less = [](const Value& a, const Value& b) { return bson::compare(a, b) < 0; };
+    std::sort(values_.begin(), values_.end(), less);
+    values_.erase(
+        std::unique(values_.begin(), values_.end(),
+                    [](const Value& a, const Value& b) { return bson::compare(a, b) == 0; }),
+        values_.end());
+    has_null_ = std::any_of(values_.begin(), values_.end(),
+                            [](const Value& value) { return is_null(value.type()); });
+  }
+
+  bool test(ValueView value) const override {
+    if (has_null_ && is_null(value.type())) return true;
+    const auto less = [](const Value& a, ValueView b) { return bson::compare(a, b) < 0; };
+    const auto at = std::lower_bound(values_.begin(), values_.end(), value, less);
+    if (at != values_.end() && bson::compare(*at, value) == 0) return true;
+    return std::any_of(regexes_.begin(), regexes_.end(),
+                       [&](const auto& regex) { return regex->test(value); });
+  }
+  bool test_missing() const override { return has_null_; }
+  // Regular expressions have no single values to look for.
+  Predicate::Kind kind() const override {
+    return regexes_.empty() ? Predicate::Kind::kIn : Predicate::Kind::kOther;
+  }
+  const std::vector<Value>* operands() const override {
+    return regexes_.empty() ? &values_ : nullptr;
+  }
+
+ private:
+  std::vector<Value> values_;
+  std::vector<std::unique_ptr<ValueTest>> regexes_;
+  bool has_null_ = false;
+};
+
+Result<TestGroup> parse_order(Predicate::Kind kind, const OperatorCall& call) {
+  GM_TRY(check_operand(call.path, call.operand));
+  if (call.operand.type() == Type::kRegex) {
+    return fail(ErrorCode::kBadValue, "Can't have RegEx as arg to predicate over field '" +
+                                          std::string(call.path) + "'.");
+  }
+  return one_test(std::make_unique<OrderTest>(kind, call.operand));
+}
+
+Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
+  if (call.operand.type() != Type::kArray) {
+    return fail(ErrorCode::kBadValue, std::string(call.name) + " needs an array");
+  }
+  std::vector<Value> values;
+  std::vector<std::unique_ptr<ValueTest>> regexes;
+  for (const bson::Element element : call.operand.as_document()) {
+    GM_TRY(check_operand(call.path, element.value));
+    if (is_operator_document(element.value)) {
+      return fail(ErrorCode::kBadValue, "cannot nest $ under " + std::string(call.name));
+    }
+    if (element.value.type() == Type::kRegex) {
+      GM_ASSIGN(std::unique_ptr<ValueTest> regex, parse_regex_value(element.value));
+      regexes.push_back(std::move(regex));
+    } else {
+      values.emplace_back(element.value);
+    }
+  }
+  return std::unique_ptr<ValueTest>(
+      std::make_unique<InTest>(std::move(values), std::move(regexes)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ValueTest>> parse_equality(std::string_view path, ValueView operand) {
+  GM_TRY(check_operand(path, operand));
+  return std::unique_ptr<ValueTest>(std::make_unique<EqualTest>(operand));
+}
+
+Result<TestGroup> parse_eq(const OperatorCall& call) {
+  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_equality(call.path, call.operand));
+  return one_test(std::move(test));
+}
+
+Result<TestGroup> parse_ne(const OperatorCall& call) {
+  if (call.operand.type() == Type::kRegex) {
+    return fail(ErrorCode::kBadValue, "Can't have regex as arg to $ne.");
+  }
+  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_equality(call.path, call.operand));
+  return one_test(std::move(test), true);
+}
+
+Result<TestGroup> parse_lt(const OperatorCall& call) {
+  return parse_order(Predicate::Kind::kLess, call);
+}
+
+Result<TestGroup> parse_lte(const OperatorCall& call) {
+  return parse_order(Predicate::Kind::kLessEqual, call);
+}
+
+Result<TestGroup> parse_gt(const OperatorCall& call) {
+  return parse_order(Predicate::Kind::kGreater, call);
+}
+
+Result<TestGroup> parse_gte(const OperatorCall& call) {
+  return parse_order(Predicate::Kind::kGreaterEqual, call);
+}
+
+Result<TestGroup> parse_in(const OperatorCall& call) {
+  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_in_list(call));
+  return one_test(std::move(test));
+}
+
+Result<TestGroup> parse_nin(const OperatorCall& call) {
+  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_in_list(call));
+  return one_test(std::move(test), true);
+}
+
+}  // namespace gridmount::query

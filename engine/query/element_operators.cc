@@ -1,0 +1,104 @@
+// $exists and $type. Source: MongoDB manual, "Element Query Operators".
+
+#include <algorithm>
+
+#include "engine/query/predicate.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+
+constexpr Type kAllTypes[] = {
+    Type::kDouble,    Type::kString,    Type::kDocument, Type::kArray,      Type::kBinary,
+    Type::kUndefined, Type::kObjectId,  Type::kBool,     Type::kDate,       Type::kNull,
+    Type::kRegex,     Type::kDbPointer, Type::kCode,     Type::kSymbol,     Type::kCodeWithScope,
+    Type::kInt32,     Type::kTimestamp, Type::kInt64,    Type::kDecimal128, Type::kMaxKey,
+    Type::kMinKey};
+
+class ExistsTest : public ValueTest {
+ public:
+  bool test(ValueView) const override { return true; }
+  bool tests_elements() const override { return false; }
+  Predicate::Kind kind() const override { return Predicate::Kind::kExists; }
+};
+
+class TypeTest : public ValueTest {
+ public:
+  explicit TypeTest(std::vector<Type> types) : types_(std::move(types)) {}
+
+  bool test(ValueView value) const override {
+    return std::find(types_.begin(), types_.end(), value.type()) != types_.end();
+  }
+
+ private:
+  std::vector<Type> types_;
+};
+
+// As the server takes truth: everything but false, null, undefined and zero.
+bool is_true(ValueView value) {
+  switch (value.type()) {
+    case Type::kBool:
+      return value.as_bool();
+    case Type::kNull:
+    case Type::kUndefined:
+      return false;
+    default:
+      return !value.is_number() || value.number() != 0.0;
+  }
+}
+
+Status add_types(ValueView name, std::vector<Type>& types) {
+  if (name.type() == Type::kString) {
+    const std::string_view alias = name.as_string();
+    if (alias == "number") {
+      types.insert(types.end(), {Type::kDouble, Type::kInt32, Type::kInt64, Type::kDecimal128});
+      return {};
+    }
+    for (const Type type : kAllTypes) {
+      if (bson::type_alias(type) == alias) {
+        types.push_back(type);
+        return {};
+      }
+    }
+    return fail(ErrorCode::kBadValue, "Unknown type name alias: " + std::string(alias));
+  }
+  if (!name.is_number()) {
+    return fail(ErrorCode::kTypeMismatch, "type must be represented as a number or a string");
+  }
+  const std::optional<int64_t> code = name.integral();
+  for (const Type type : kAllTypes) {
+    const int64_t expected = type == Type::kMinKey ? -1 : static_cast<int64_t>(type);
+    if (code == expected) {
+      types.push_back(type);
+      return {};
+    }
+  }
+  return fail(ErrorCode::kBadValue,
+              "Invalid numerical type code: " + (code ? std::to_string(*code) : "not an integer"));
+}
+
+}  // namespace
+
+Result<TestGroup> parse_exists(const OperatorCall& call) {
+  return one_test(std::make_unique<ExistsTest>(), !is_true(call.operand));
+}
+
+Result<TestGroup> parse_type(const OperatorCall& call) {
+  std::vector<Type> types;
+  if (call.operand.type() == Type::kArray) {
+    for (const bson::Element element : call.operand.as_document()) {
+      GM_TRY(add_types(element.value, types));
+    }
+    if (types.empty()) {
+      return fail(ErrorCode::kFailedToParse,
+                  std::string(call.path) + " must match at least one type");
+    }
+  } else {
+    GM_TRY(add_types(call.operand, types));
+  }
+  return one_test(std::make_unique<TypeTest>(std::move(types)));
+}
+
+}  // namespace gridmount::query

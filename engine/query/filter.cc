@@ -1,0 +1,44 @@
+#include "engine/query/filter.h"
+
+#include <algorithm>
+
+namespace gridmount::query {
+namespace {
+
+using Equalities = std::vector<std::pair<std::string, bson::ValueView>>;
+
+void collect_equalities(const Filter& filter, Equalities& equalities) {
+  if (filter.kind() == Filter::Kind::kAnd) {
+    for (const Filter& child : filter.children()) collect_equalities(child, equalities);
+  } else if (filter.kind() == Filter::Kind::kPredicate &&
+             filter.predicate().kind() == Predicate::Kind::kEqual) {
+    equalities.emplace_back(filter.predicate().path().dotted(), *filter.predicate().operand());
+  }
+}
+
+}  // namespace
+
+bool Filter::matches(bson::View document) const {
+  const auto match = [&](const Filter& child) { return child.matches(document); };
+  switch (kind_) {
+    case Kind::kPredicate:
+      return predicate_->matches(document);
+    case Kind::kAnd:
+      return std::all_of(children_.begin(), children_.end(), match);
+    case Kind::kOr:
+      return std::any_of(children_.begin(), children_.end(), match);
+    case Kind::kNor:
+      return std::none_of(children_.begin(), children_.end(), match);
+    case Kind::kNot:
+      return !std::all_of(children_.begin(), children_.end(), match);
+  }
+  return false;
+}
+
+Equalities Filter::equalities() const {
+  Equalities equalities;
+  collect_equalities(*this, equalities);
+  return equalities;
+}
+
+}  // namespace gridmount::query

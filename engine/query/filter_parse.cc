@@ -1,0 +1,95 @@
+// From a query document to the tree of filter.h: fields, $and, $or, $nor.
+// Source: MongoDB manual, "Logical Query Operators".
+
+#include "engine/query/filter.h"
+#include "engine/query/predicate.h"
+
+namespace gridmount::query {
+
+using bson::Type;
+using bson::ValueView;
+
+class FilterParser {
+ public:
+  static Result<Filter> conjunction(bson::View specification) {
+    std::vector<Filter> children;
+    for (const bson::Element element : specification) GM_TRY(add(element, children));
+    if (children.size() == 1) return std::move(children[0]);
+    return Filter(Filter::Kind::kAnd, std::move(children));
+  }
+
+ private:
+  static Status add(const bson::Element& element, std::vector<Filter>& children) {
+    const std::string_view key = element.key;
+    if (!key.starts_with('$')) return add_field(key, element.value, children);
+    // Free text for logs and profiles, without a meaning here.
+    if (key == "$comment") return {};
+    if (key == "$and") return add_logical(element, Filter::Kind::kAnd, children);
+    if (key == "$or") return add_logical(element, Filter::Kind::kOr, children);
+    if (key == "$nor") return add_logical(element, Filter::Kind::kNor, children);
+    return fail(ErrorCode::kBadValue,
+                "unknown top level operator: " + std::string(key) +
+                    ". If you have a field name that starts with a '$' symbol, it cannot be "
+                    "queried by its name");
+  }
+
+  static Status add_logical(const bson::Element& element, Filter::Kind kind,
+                            std::vector<Filter>& children) {
+    const std::string name(element.key);
+    if (element.value.type() != Type::kArray) {
+      return fail(ErrorCode::kBadValue, name + " must be an array");
+    }
+    std::vector<Filter> branches;
+    for (const bson::Element branch : element.value.as_document()) {
+      if (branch.value.type() != Type::kDocument) {
+        return fail(ErrorCode::kBadValue, "$or/$and/$nor entries need to be full objects");
+      }
+      GM_ASSIGN(Filter parsed, conjunction(branch.value.as_document()));
+      branches.push_back(std::move(parsed));
+    }
+    if (branches.empty()) {
+      return fail(ErrorCode::kBadValue, "$and/$or/$nor must be a nonempty array");
+    }
+    if (kind == Filter::Kind::kAnd) {
+      // One conjunction, so that the planner sees all conditions side by side.
+      for (Filter& branch : branches) {
+        if (branch.kind_ == Filter::Kind::kAnd) {
+          for (Filter& child : branch.children_) children.push_back(std::move(child));
+        } else {
+          children.push_back(std::move(branch));
+        }
+      }
+      return {};
+    }
+    children.push_back(Filter(kind, std::move(branches)));
+    return {};
+  }
+
+  static Status add_field(std::string_view path, ValueView value, std::vector<Filter>& children) {
+    if (!is_operator_document(value)) {
+      GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_implicit(path, value));
+      children.push_back(
+          Filter(std::make_unique<PathPredicate>(bson::Path(path), std::move(test))));
+      return {};
+    }
+    GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, value.as_document()));
+    for (TestGroup& group : groups) add_group(bson::Path(path), std::move(group), children);
+    return {};
+  }
+
+  static void add_group(const bson::Path& path, TestGroup group, std::vector<Filter>& children) {
+    std::vector<Filter> all;
+    std::vector<Filter>& target = group.negated ? all : children;
+    for (std::unique_ptr<ValueTest>& test : group.tests) {
+      target.push_back(Filter(std::make_unique<PathPredicate>(path, std::move(test))));
+    }
+    for (TestGroup& inner : group.groups) add_group(path, std::move(inner), target);
+    if (group.negated) children.push_back(Filter(Filter::Kind::kNot, std::move(all)));
+  }
+};
+
+Result<Filter> Filter::parse(bson::View specification) {
+  return FilterParser::conjunction(specification);
+}
+
+}  // namespace gridmount::query

@@ -1,0 +1,281 @@
+#include "engine/query/plan.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "engine/bson/compare.h"
+#include "engine/query/plan_bounds.h"
+
+namespace gridmount::query {
+namespace {
+
+struct IndexPart {
+  std::string_view path;
+  bool descending;
+};
+
+std::vector<IndexPart> parts_of(const IndexDefinition& index) {
+  std::vector<IndexPart> parts;
+  for (const bson::Element element : index.keys.view()) {
+    parts.push_back({element.key, element.value.number().value_or(1) < 0});
+  }
+  return parts;
+}
+
+std::string_view top_level(std::string_view path) {
+  return path.substr(0, path.find('.'));
+}
+
+bool has_position(const bson::Path& path) {
+  return std::any_of(path.parts().begin(), path.parts().end(), [](const std::string& part) {
+    return !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
+  });
+}
+
+bool is_null(bson::Type type) {
+  return type == bson::Type::kNull || type == bson::Type::kUndefined;
+}
+
+bool asks_for_null(const Predicate& predicate) {
+  if (predicate.operand() != nullptr) return is_null(predicate.operand()->type());
+  if (predicate.operands() == nullptr) return false;
+  return std::any_of(predicate.operands()->begin(), predicate.operands()->end(),
+                     [](const bson::Value& value) { return is_null(value.type()); });
+}
+
+// What of a filter the bounds of an index can stand for: the conditions that must all hold.
+struct Conjunction {
+  std::vector<const Predicate*> predicates;
+  const Filter* disjunction = nullptr;  // one of its $or, if there is any
+  size_t other = 0;                     // how many conditions are neither
+};
+
+Conjunction conjunction_of(const Filter& filter) {
+  Conjunction conjunction;
+  const auto add = [&](const Filter& child) {
+    switch (child.kind()) {
+      case Filter::Kind::kPredicate:
+        conjunction.predicates.push_back(&child.predicate());
+        break;
+      case Filter::Kind::kOr:
+        if (conjunction.disjunction != nullptr) ++conjunction.other;
+        conjunction.disjunction = &child;
+        break;
+      default:
+        ++conjunction.other;
+    }
+  };
+  if (filter.kind() == Filter::Kind::kAnd) {
+    for (const Filter& child : filter.children()) add(child);
+  } else {
+    add(filter);
+  }
+  return conjunction;
+}
+
+struct Choice {
+  Plan plan;
+  size_t points = 0;   // leading parts that are all points
+  bool range = false;  // and then a part with other bounds
+
+  bool useful() const { return points > 0 || range || plan.provides_sort; }
+  bool better_than(const Choice& other) const {
+    return std::tuple(points, range, plan.provides_sort) >
+           std::tuple(other.points, other.range, other.plan.provides_sort);
+  }
+};
+
+bool all_points(const std::vector<Interval>& intervals) {
+  return std::all_of(intervals.begin(), intervals.end(),
+                     [](const Interval& interval) { return interval.is_point(); });
+}
+
+// Fewer possible values first.
+bool narrower(const PartBounds& a, const PartBounds& b) {
+  const bool a_points = all_points(a.intervals);
+  const bool b_points = all_points(b.intervals);
+  if (a_points != b_points) return a_points;
+  return a_points && a.intervals.size() < b.intervals.size();
+}
+
+class IndexPlanner {
+ public:
+  IndexPlanner(const Conjunction& conjunction, const Sort* sort, const IndexDefinition& index,
+               bool multikey)
+      : conjunction_(conjunction), sort_(sort), parts_(parts_of(index)), multikey_(multikey) {}
+
+  Choice choose() {
+    Choice choice;
+    choice.plan.kind = Plan::Kind::kIndexScan;
+    size_t used = 0;
+    bool exact = true;
+    std::vector<std::optional<PartBounds>> bounds;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      bounds.push_back(bounds_of_part(i, bounds, used));
+      if (bounds.back()) exact = exact && bounds.back()->exact;
+    }
+    while (!bounds.empty() && !bounds.back()) bounds.pop_back();
+    bool leading = true;
+    for (const std::optional<PartBounds>& part : bounds) {
+      choice.plan.bounds.push_back(part ? part->intervals : std::vector<Interval>{all_values()});
+      if (!leading) continue;
+      leading = part && all_points(part->intervals);
+      if (leading) {
+        ++choice.points;
+      } else {
+        choice.range = part.has_value();
+      }
+    }
+    choice.plan.bounds_are_exact = exact && !multikey_ && used == conjunction_.predicates.size() &&
+                                   conjunction_.disjunction == nullptr && conjunction_.other == 0;
+    if (sort_ != nullptr && !sort_->empty()) choose_direction(choice.plan);
+    return choice;
+  }
+
+ private:
+  // With arrays, two conditions may be met by different elements: then only one can bound a part,
+  // and of parts that may lie in one array only the first.
+  std::optional<PartBounds> bounds_of_part(size_t part,
+                                           const std::vector<std::optional<PartBounds>>& earlier,
+                                           size_t& used) const {
+    const std::string_view path = parts_[part].path;
+    for (size_t i = 0; multikey_ && i < part; ++i) {
+      if (earlier[i] && top_level(parts_[i].path) == top_level(path)) return std::nullopt;
+    }
+    std::optional<PartBounds> bounds;
+    for (const Predicate* predicate : conjunction_.predicates) {
+      if (predicate->path().dotted() != path) continue;
+      // A document in an array has no field of the position's name, which is null to a filter and
+      // not to the index.
+      if (multikey_ && asks_for_null(*predicate) && has_position(predicate->path())) continue;
+      std::optional<PartBounds> own = bounds_of(*predicate);
+      if (!own) continue;
+      ++used;
+      if (!bounds) {
+        bounds = std::move(own);
+      } else if (!multikey_) {
+        bounds = intersect(*bounds, *own);
+      } else if (narrower(*own, *bounds)) {
+        bounds = std::move(own);
+      }
+    }
+    return bounds;
+  }
+
+  bool is_single_point(const Plan& plan, size_t part) const {
+    return part < plan.bounds.size() && plan.bounds[part].size() == 1 &&
+           plan.bounds[part][0].is_point();
+  }
+
+  // Whether the entries lie in the order of the sort, in one direction or the other.
+  void choose_direction(Plan& plan) const {
+    if (multikey_) return;
+    std::optional<bool> backward;
+    size_t next = 0;
+    for (const Sort::Part& wanted : sort_->parts()) {
+      const std::string& path = wanted.path.dotted();
+      bool fixed = false;
+      for (size_t i = 0; i < parts_.size(); ++i) {
+        fixed = fixed || (parts_[i].path == path && is_single_point(plan, i));
+      }
+      if (fixed) continue;
+      while (next < parts_.size() && parts_[next].path != path && is_single_point(plan, next)) {
+        ++next;
+      }
+      if (next == parts_.size() || parts_[next].path != path) return;
+      const bool against = parts_[next].descending != wanted.descending;
+      if (backward.value_or(against) != against) return;
+      backward = against;
+      ++next;
+    }
+    plan.provides_sort = true;
+    plan.backward = backward.value_or(false);
+  }
+
+  const Conjunction& conjunction_;
+  const Sort* sort_;
+  std::vector<IndexPart> parts_;
+  bool multikey_;
+};
+
+void forget_exactness(Plan& plan) {
+  plan.bounds_are_exact = false;
+  for (Plan& branch : plan.branches) forget_exactness(branch);
+}
+
+// An index for each branch, or nothing.
+Result<std::optional<Plan>> plan_union(const Filter& disjunction,
+                                       const std::vector<IndexDefinition>& indexes,
+                                       const std::vector<bool>& multikey) {
+  Plan plan;
+  plan.kind = Plan::Kind::kUnion;
+  for (const Filter& branch : disjunction.children()) {
+    GM_ASSIGN(Plan own, make_plan(branch, nullptr, indexes, multikey, std::nullopt));
+    if (own.kind == Plan::Kind::kCollectionScan) return std::optional<Plan>();
+    plan.branches.push_back(std::move(own));
+  }
+  return std::optional(std::move(plan));
+}
+
+// The hinted index's position; nothing for {$natural: 1 or -1}, which `scan` then describes.
+Result<std::optional<size_t>> find_hinted(const bson::Value& hint,
+                                          const std::vector<IndexDefinition>& indexes, Plan& scan) {
+  if (hint.type() == bson::Type::kDocument) {
+    const bson::View keys = hint.view().as_document();
+    if (const std::optional<bson::ValueView> natural = keys.find("$natural")) {
+      const std::optional<int64_t> direction = natural->integral();
+      if (direction != 1 && direction != -1) {
+        return fail(ErrorCode::kBadValue, "$natural hint must be 1 or -1");
+      }
+      scan.backward = direction == -1;
+      return std::optional<size_t>();
+    }
+    for (size_t i = 0; i < indexes.size(); ++i) {
+      if (bson::compare(keys, indexes[i].keys) == 0) return std::optional(i);
+    }
+  } else if (hint.type() == bson::Type::kString) {
+    for (size_t i = 0; i < indexes.size(); ++i) {
+      if (indexes[i].name == hint.view().as_string()) return std::optional(i);
+    }
+  } else {
+    return fail(ErrorCode::kFailedToParse, "Hint must be a string or an object");
+  }
+  return fail(ErrorCode::kBadValue, "hint provided does not correspond to an existing index");
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Filter& filter, const Sort* sort,
+                       const std::vector<IndexDefinition>& indexes,
+                       const std::vector<bool>& multikey, const std::optional<bson::Value>& hint) {
+  const Conjunction conjunction = conjunction_of(filter);
+  Plan scan;
+  scan.bounds_are_exact = conjunction.predicates.empty() && conjunction.disjunction == nullptr &&
+                          conjunction.other == 0;
+  const auto choice_of = [&](size_t i) {
+    Choice choice = IndexPlanner(conjunction, sort, indexes[i], multikey[i]).choose();
+    choice.plan.index = i;
+    return choice;
+  };
+  if (hint) {
+    GM_ASSIGN(const std::optional<size_t> hinted, find_hinted(*hint, indexes, scan));
+    return hinted ? choice_of(*hinted).plan : scan;
+  }
+  std::optional<Choice> best;
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    Choice choice = choice_of(i);
+    if (choice.useful() && (!best || choice.better_than(*best))) best = std::move(choice);
+  }
+  const bool bounded = best && (best->points > 0 || best->range);
+  if (!bounded && conjunction.disjunction != nullptr) {
+    GM_ASSIGN(std::optional<Plan> all, plan_union(*conjunction.disjunction, indexes, multikey));
+    if (all) {
+      // A branch's bounds say nothing about the conditions beside the $or.
+      if (!conjunction.predicates.empty() || conjunction.other != 0) forget_exactness(*all);
+      return std::move(*all);
+    }
+  }
+  return best ? std::move(best->plan) : std::move(scan);
+}
+
+}  // namespace gridmount::query

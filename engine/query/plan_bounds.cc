@@ -1,0 +1,246 @@
+#include "engine/query/plan_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+using bson::Value;
+using bson::ValueView;
+
+Interval point(const Value& value) {
+  return {value, value, true, true};
+}
+
+// The value that `append` gives to a field.
+template <typename Append>
+Value built(const Append& append) {
+  bson::Builder builder;
+  append(builder);
+  const bson::Document document = std::move(builder).finish();
+  return Value((*document.view().begin()).value);
+}
+
+Value undefined() {
+  return Value(ValueView(Type::kUndefined, nullptr, 0));
+}
+
+Value empty_binary() {
+  return built([](bson::Builder& builder) { builder.append("", bson::Binary{}); });
+}
+
+Value least_regex() {
+  return built([](bson::Builder& builder) { builder.append_regex("", "", ""); });
+}
+
+// An empty string and an ObjectId of zeros: the type behind regular expressions begins with it.
+Value least_db_pointer() {
+  constexpr uint8_t kBytes[4 + 1 + 12] = {1};
+  return Value(ValueView(Type::kDbPointer, kBytes, sizeof kBytes));
+}
+
+// All values that a value of that type compares with. Nothing for types nobody orders by range, and
+// for arrays, whose elements stand in an index, not they themselves.
+std::optional<Interval> bracket_of(Type type) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (type) {
+    case Type::kInt32:
+    case Type::kInt64:
+    case Type::kDouble:
+    case Type::kDecimal128:
+      return Interval{Value(-kInfinity), Value(kInfinity), true, true};  // without NaN
+    case Type::kString:
+    case Type::kSymbol:
+      return Interval{Value(""), Value(bson::View()), true, false};
+    case Type::kDocument:
+      return Interval{Value(bson::View()), Value::array(bson::View()), true, false};
+    case Type::kBinary:
+      return Interval{empty_binary(), Value(bson::ObjectId()), true, false};
+    case Type::kObjectId: {
+      bson::ObjectId::Bytes last;
+      last.fill(0xFF);
+      return Interval{Value(bson::ObjectId()), Value(bson::ObjectId(last)), true, true};
+    }
+    case Type::kBool:
+      return Interval{Value(false), Value(true), true, true};
+    case Type::kDate:
+      return Interval{Value(bson::Date{std::numeric_limits<int64_t>::min()}),
+                      Value(bson::Date{std::numeric_limits<int64_t>::max()}), true, true};
+    case Type::kTimestamp: {
+      constexpr uint32_t kMax = std::numeric_limits<uint32_t>::max();
+      const auto timestamp = [](bson::Timestamp value) {
+        return built([&](bson::Builder& builder) { builder.append("", value); });
+      };
+      return Interval{timestamp({0, 0}), timestamp({kMax, kMax}), true, true};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// Null stands for missing and undefined values too, and missing ones are indexed as null.
+bool is_null(Type type) {
+  return type == Type::kNull || type == Type::kUndefined;
+}
+Interval null_interval() {
+  return {undefined(), Value(), true, true};
+}
+
+void add_equal(const Value& value, PartBounds& bounds) {
+  if (is_null(value.type())) {
+    bounds.intervals.push_back(null_interval());
+    bounds.exact = false;
+  } else if (value.type() == Type::kArray) {
+    // The array's elements are indexed; an empty one as undefined. It may also be an element
+    // itself.
+    const bson::View elements = value.view().as_document();
+    bounds.intervals.push_back(
+        point(elements.empty() ? undefined() : Value((*elements.begin()).value)));
+    bounds.intervals.push_back(point(value));
+    bounds.exact = false;
+  } else {
+    bounds.intervals.push_back(point(value));
+  }
+}
+
+bool low_less(const Interval& a, const Interval& b) {
+  const std::weak_ordering order = bson::compare(a.low, b.low);
+  return order != 0 ? order < 0 : a.low_inclusive && !b.low_inclusive;
+}
+
+// Sorts and joins those that overlap.
+void normalize(std::vector<Interval>& intervals) {
+  if (intervals.size() < 2) return;
+  std::sort(intervals.begin(), intervals.end(), low_less);
+  std::vector<Interval> disjoint;
+  for (Interval& interval : intervals) {
+    if (!disjoint.empty()) {
+      Interval& last = disjoint.back();
+      const std::weak_ordering order = bson::compare(interval.low, last.high);
+      if (order < 0 || (order == 0 && (interval.low_inclusive || last.high_inclusive))) {
+        const std::weak_ordering ends = bson::compare(interval.high, last.high);
+        if (ends > 0 || (ends == 0 && interval.high_inclusive)) {
+          last.high = std::move(interval.high);
+          last.high_inclusive = interval.high_inclusive;
+        }
+        continue;
+      }
+    }
+    disjoint.push_back(std::move(interval));
+  }
+  intervals = std::move(disjoint);
+}
+
+std::optional<PartBounds> order_bounds(const Predicate& predicate) {
+  const Predicate::Kind kind = predicate.kind();
+  const Value& operand = *predicate.operand();
+  const bool less = kind == Predicate::Kind::kLess || kind == Predicate::Kind::kLessEqual;
+  const bool or_equal =
+      kind == Predicate::Kind::kLessEqual || kind == Predicate::Kind::kGreaterEqual;
+  PartBounds bounds{{}, true};
+  if (is_null(operand.type())) {
+    if (or_equal) add_equal(operand, bounds);
+    return bounds;
+  }
+  if (const std::optional<double> number = operand.view().number(); number && std::isnan(*number)) {
+    if (or_equal) bounds.intervals.push_back(point(operand));
+    return bounds;
+  }
+  std::optional<Interval> interval = bracket_of(operand.type());
+  if (!interval) return std::nullopt;
+  if (less) {
+    interval->high = operand;
+    interval->high_inclusive = or_equal;
+  } else {
+    interval->low = operand;
+    interval->low_inclusive = or_equal;
+  }
+  bounds.intervals.push_back(std::move(*interval));
+  return bounds;
+}
+
+std::optional<PartBounds> regex_bounds(const Predicate& predicate) {
+  std::string prefix(predicate.literal_prefix());
+  if (prefix.empty()) return std::nullopt;
+  Interval strings{Value(prefix), Value(bson::View()), true, false};
+  while (!prefix.empty() && prefix.back() == '\xFF') prefix.pop_back();
+  if (!prefix.empty()) {
+    prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+    strings.high = Value(prefix);
+  }
+  PartBounds bounds;
+  bounds.intervals.push_back(std::move(strings));
+  // An expression stored as a value is found by itself.
+  bounds.intervals.push_back({least_regex(), least_db_pointer(), true, false});
+  return bounds;
+}
+
+}  // namespace
+
+bool Interval::is_point() const {
+  return low_inclusive && high_inclusive && bson::compare(low, high) == 0;
+}
+
+Interval all_values() {
+  return {Value::min_key(), Value::max_key(), true, true};
+}
+
+std::optional<PartBounds> bounds_of(const Predicate& predicate) {
+  switch (predicate.kind()) {
+    case Predicate::Kind::kEqual: {
+      PartBounds bounds{{}, true};
+      add_equal(*predicate.operand(), bounds);
+      normalize(bounds.intervals);
+      return bounds;
+    }
+    case Predicate::Kind::kIn: {
+      PartBounds bounds{{}, true};
+      for (const Value& value : *predicate.operands()) add_equal(value, bounds);
+      normalize(bounds.intervals);
+      return bounds;
+    }
+    case Predicate::Kind::kLess:
+    case Predicate::Kind::kLessEqual:
+    case Predicate::Kind::kGreater:
+    case Predicate::Kind::kGreaterEqual:
+      return order_bounds(predicate);
+    case Predicate::Kind::kRegex:
+      return regex_bounds(predicate);
+    case Predicate::Kind::kExists:
+    case Predicate::Kind::kOther:
+      break;
+  }
+  return std::nullopt;
+}
+
+PartBounds intersect(const PartBounds& a, const PartBounds& b) {
+  PartBounds both;
+  both.exact = a.exact && b.exact;
+  for (const Interval& left : a.intervals) {
+    for (const Interval& right : b.intervals) {
+      Interval common = low_less(left, right) ? right : left;
+      const Interval& other = low_less(left, right) ? left : right;
+      const std::weak_ordering highs = bson::compare(other.high, common.high);
+      if (highs < 0) {
+        common.high = other.high;
+        common.high_inclusive = other.high_inclusive;
+      } else if (highs == 0) {
+        common.high_inclusive = common.high_inclusive && other.high_inclusive;
+      }
+      const std::weak_ordering order = bson::compare(common.low, common.high);
+      if (order < 0 || (order == 0 && common.low_inclusive && common.high_inclusive)) {
+        both.intervals.push_back(std::move(common));
+      }
+    }
+  }
+  std::sort(both.intervals.begin(), both.intervals.end(), low_less);
+  return both;
+}
+
+}  // namespace gridmount::query

@@ -1,0 +1,80 @@
+#include "engine/query/predicate.h"
+
+#include <algorithm>
+#include <span>
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+using Parts = std::span<const std::string>;
+
+bool test_reached(const ValueTest& test, ValueView value) {
+  if (value.type() == Type::kArray && test.tests_elements()) {
+    for (const bson::Element element : value.as_document()) {
+      if (test.test(element.value)) return true;
+    }
+  }
+  return test.test(value);
+}
+
+bool test_array(const ValueTest& test, bson::View array, Parts parts);
+
+bool test_document(const ValueTest& test, bson::View document, Parts parts) {
+  const std::optional<ValueView> value = document.find(parts.front());
+  if (!value) return test.test_missing();
+  const Parts rest = parts.subspan(1);
+  if (rest.empty()) return test_reached(test, *value);
+  switch (value->type()) {
+    case Type::kDocument:
+      return test_document(test, value->as_document(), rest);
+    case Type::kArray:
+      return test_array(test, value->as_document(), rest);
+    default:
+      return test.test_missing();
+  }
+}
+
+bool is_position(std::string_view part) {
+  return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// An array on the way stands for each of its documents, and for its element of that position.
+bool test_array(const ValueTest& test, bson::View array, Parts parts) {
+  for (const bson::Element element : array) {
+    if (element.value.type() == Type::kDocument &&
+        test_document(test, element.value.as_document(), parts)) {
+      return true;
+    }
+  }
+  if (!is_position(parts.front())) return false;
+  const std::optional<ValueView> value = array.find(parts.front());
+  if (!value) return false;
+  const Parts rest = parts.subspan(1);
+  if (rest.empty()) return test_reached(test, *value);
+  switch (value->type()) {
+    case Type::kDocument:
+      return test_document(test, value->as_document(), rest);
+    case Type::kArray:
+      return test_array(test, value->as_document(), rest);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool PathPredicate::matches(bson::View document) const {
+  return test_document(*test_, document, path_.parts());
+}
+
+bool TestGroup::test(ValueView value) const {
+  const bool all = std::all_of(tests.begin(), tests.end(),
+                               [&](const auto& test) { return test->test(value); }) &&
+                   std::all_of(groups.begin(), groups.end(),
+                               [&](const TestGroup& group) { return group.test(value); });
+  return all != negated;
+}
+
+}  // namespace gridmount::query

@@ -1,0 +1,121 @@
+// How predicates are made: a ValueTest says whether one value fits, a PathPredicate applies it to
+// what a path reaches in a document. Internal to this folder.
+//
+// Operators of a field are parsed to groups of tests by one function each; field_operators.cc has
+// the table. Source of the traversal: MongoDB manual, "Query an Array", and the server's behaviour.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/query/filter.h"
+
+namespace gridmount::query {
+
+class ValueTest {
+ public:
+  virtual ~ValueTest() = default;
+
+  virtual bool test(bson::ValueView value) const = 0;
+  // For a document that has no value at the path.
+  virtual bool test_missing() const { return false; }
+  // Whether an array fits also if one of its elements does.
+  virtual bool tests_elements() const { return true; }
+
+  // As Predicate's.
+  virtual Predicate::Kind kind() const { return Predicate::Kind::kOther; }
+  virtual const bson::Value* operand() const { return nullptr; }
+  virtual const std::vector<bson::Value>* operands() const { return nullptr; }
+  virtual std::string_view literal_prefix() const { return {}; }
+};
+
+class PathPredicate : public Predicate {
+ public:
+  PathPredicate(bson::Path path, std::unique_ptr<ValueTest> test)
+      : path_(std::move(path)), test_(std::move(test)) {}
+
+  bool matches(bson::View document) const override;
+  Kind kind() const override { return test_->kind(); }
+  const bson::Path& path() const override { return path_; }
+  const bson::Value* operand() const override { return test_->operand(); }
+  const std::vector<bson::Value>* operands() const override { return test_->operands(); }
+  std::string_view literal_prefix() const override { return test_->literal_prefix(); }
+
+ private:
+  bson::Path path_;
+  std::unique_ptr<ValueTest> test_;
+};
+
+// What one operator asks: all of the tests and groups, or with `negated` not all of them.
+struct TestGroup {
+  std::vector<std::unique_ptr<ValueTest>> tests;
+  std::vector<TestGroup> groups;
+  bool negated = false;
+
+  bool empty() const { return tests.empty() && groups.empty(); }
+
+  // For one value, which is not searched if it is an array.
+  bool test(bson::ValueView value) const;
+};
+
+inline TestGroup one_test(std::unique_ptr<ValueTest> test, bool negated = false) {
+  TestGroup group;
+  group.tests.push_back(std::move(test));
+  group.negated = negated;
+  return group;
+}
+
+// One element of an operator document: {$regex: ..., $options: ...}.
+struct OperatorCall {
+  std::string_view path;  // for messages
+  std::string_view name;
+  bson::ValueView operand;
+  bson::View siblings;  // the whole operator document
+};
+
+using ParseOperator = Result<TestGroup> (*)(const OperatorCall& call);
+
+struct OperatorEntry {
+  std::string_view name;
+  ParseOperator parse;
+};
+
+// Whether {path: value} holds operators ({$gt: 1}) and not a value to be equal to. {$ref: ...} is a
+// value.
+bool is_operator_document(bson::ValueView value);
+
+// The operators of {path: {$gt: 1, $lt: 5}}. BadValue for one that is not known.
+Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View operators);
+
+// {path: value}: equality, or a regular expression.
+Result<std::unique_ptr<ValueTest>> parse_implicit(std::string_view path, bson::ValueView value);
+
+// --- The operators, by family.
+Result<std::unique_ptr<ValueTest>> parse_equality(std::string_view path, bson::ValueView operand);
+Result<TestGroup> parse_eq(const OperatorCall& call);
+Result<TestGroup> parse_ne(const OperatorCall& call);
+Result<TestGroup> parse_lt(const OperatorCall& call);
+Result<TestGroup> parse_lte(const OperatorCall& call);
+Result<TestGroup> parse_gt(const OperatorCall& call);
+Result<TestGroup> parse_gte(const OperatorCall& call);
+Result<TestGroup> parse_in(const OperatorCall& call);
+Result<TestGroup> parse_nin(const OperatorCall& call);
+
+Result<TestGroup> parse_exists(const OperatorCall& call);
+Result<TestGroup> parse_type(const OperatorCall& call);
+
+Result<std::unique_ptr<ValueTest>> parse_regex_value(bson::ValueView regex);
+Result<TestGroup> parse_regex(const OperatorCall& call);
+Result<TestGroup> parse_options(const OperatorCall& call);
+Result<TestGroup> parse_mod(const OperatorCall& call);
+
+Result<TestGroup> parse_size(const OperatorCall& call);
+Result<TestGroup> parse_all(const OperatorCall& call);
+Result<TestGroup> parse_elem_match(const OperatorCall& call);
+
+Result<TestGroup> parse_not(const OperatorCall& call);
+
+}  // namespace gridmount::query
