@@ -12,31 +12,6 @@ constexpr int64_t kRemovedBytesAtOnce = 16 * 1024 * 1024;
 
 constexpr std::string_view kPosixPath = "metadata.posix.";
 
-// $set and $unset of the POSIX fields; a time without nanoseconds removes those it had.
-void append_posix_update(const PosixFields& changes, bson::Builder& set, bson::Builder& unset) {
-  bson::Builder fields;
-  append_posix_fields(fields, changes);
-  const bson::Document flat = std::move(fields).finish();
-  for (const bson::Element element : flat.view()) {
-    set.append(std::string(kPosixPath) + std::string(element.key), element.value);
-  }
-  const auto forget_nanoseconds = [&](const std::optional<timespec>& time, std::string_view name) {
-    if (time && !flat.find(name)) unset.append(std::string(kPosixPath) + std::string(name), "");
-  };
-  forget_nanoseconds(changes.atime, "atimeNs");
-  forget_nanoseconds(changes.mtime, "mtimeNs");
-  forget_nanoseconds(changes.ctime, "ctimeNs");
-}
-
-bson::Document update_of(bson::Builder set, bson::Builder unset) {
-  bson::Builder update;
-  const bson::Document set_fields = std::move(set).finish();
-  const bson::Document unset_fields = std::move(unset).finish();
-  if (!set_fields.view().empty()) update.append("$set", set_fields);
-  if (!unset_fields.view().empty()) update.append("$unset", unset_fields);
-  return std::move(update).finish();
-}
-
 // The document is in `files`, or in `detached` if the file has been removed.
 Status update_files_document(const Bucket& bucket, engine::Transaction& transaction,
                              const bson::Value& id, bson::View update) {
@@ -64,8 +39,8 @@ bson::Document files_update(const FileCommit& commit) {
   PosixFields times;
   times.mtime = commit.mtime;
   times.ctime = commit.ctime;
-  append_posix_update(times, set, unset);
-  return update_of(std::move(set), std::move(unset));
+  append_posix_changes(times, kPosixPath, set, unset);
+  return update_of(set, unset);
 }
 
 // Writes the chunks of one commit.
@@ -179,8 +154,8 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
 Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes) {
   bson::Builder set;
   bson::Builder unset;
-  append_posix_update(changes, set, unset);
-  const bson::Document update = update_of(std::move(set), std::move(unset));
+  append_posix_changes(changes, kPosixPath, set, unset);
+  const bson::Document update = update_of(set, unset);
   if (update.view().empty()) return {};
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context.bucket.store().begin());
   GM_TRY(update_files_document(context.bucket, *transaction, id, update));

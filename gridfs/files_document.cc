@@ -1,5 +1,7 @@
 #include "gridfs/files_document.h"
 
+#include <bson/bson.h>
+
 #include <limits>
 
 #include "engine/bson/json.h"
@@ -126,6 +128,32 @@ void append_posix_fields(bson::Builder& builder, const PosixFields& fields) {
                                   static_cast<uint32_t>(target.size())});
     }
   }
+}
+
+void append_posix_changes(const PosixFields& changes, std::string_view prefix, bson::Builder& set,
+                          bson::Builder& unset) {
+  bson::Builder fields;
+  append_posix_fields(fields, changes);
+  const bson::Document flat = std::move(fields).finish();
+  for (const bson::Element element : flat.view()) {
+    set.append(std::string(prefix) + std::string(element.key), element.value);
+  }
+  // A time without nanoseconds removes those it had.
+  const auto forget_nanoseconds = [&](const std::optional<timespec>& time, std::string_view name) {
+    if (time && !flat.find(name)) unset.append(std::string(prefix) + std::string(name), "");
+  };
+  forget_nanoseconds(changes.atime, "atimeNs");
+  forget_nanoseconds(changes.mtime, "mtimeNs");
+  forget_nanoseconds(changes.ctime, "ctimeNs");
+}
+
+bson::Document update_of(bson::Builder& set, bson::Builder& unset) {
+  bson::Builder update;
+  const bson::Document set_fields = std::move(set).finish();
+  const bson::Document unset_fields = std::move(unset).finish();
+  if (!set_fields.view().empty()) update.append("$set", set_fields);
+  if (!unset_fields.view().empty()) update.append("$unset", unset_fields);
+  return std::move(update).finish();
 }
 
 PosixFields read_posix_fields(bson::View posix) {

@@ -38,6 +38,12 @@ struct PosixFields {
 // out if 0). `symlinkTarget` is a string, or Binary if it is not UTF-8.
 void append_posix_fields(bson::Builder& builder, const PosixFields& fields);
 PosixFields read_posix_fields(bson::View posix);
+// The fields of `$set` and `$unset` that make those changes where `prefix` ("metadata.posix.")
+// stands before the fields' names.
+void append_posix_changes(const PosixFields& changes, std::string_view prefix, bson::Builder& set,
+                          bson::Builder& unset);
+// {$set: ..., $unset: ...} without the one that has no fields; both are used up.
+bson::Document update_of(bson::Builder& set, bson::Builder& unset);
 // Sets in `fields` what `changes` has.
 void merge_posix_fields(PosixFields& fields, const PosixFields& changes);
 

@@ -1,27 +1,29 @@
 // Names in the mount and filenames in GridFS: a reversible mapping.
 //
-// Inside a bucket a file's path is its `filename`. Names that no path can have are escaped
-// component by component; NAMESPACE.md holds the rules with examples. A component is escaped only
-// if it must be:
-//   %gridfs:esc:TEXT    an empty component, ".", "..", one with NUL, ".gridfs" at the root of the
-//   bucket, or
-//                       one that itself begins with "%gridfs:"; in TEXT the bytes '%', '/', NUL and
-//                       the dots of
-//                       "." and ".." are %XX
-//   %gridfs:long:HEAD:HASH  a component over 255 bytes: its first bytes (whole characters) and the
-//   first 32
-//                       hexadecimal digits of its SHA-256; found again by looking for names
-//                       beginning with HEAD
-//   %gridfs:file:NAME   a file whose name is also a folder's (the folder keeps the plain name)
-//   %gridfs:id:JSON     at the root: a file without a string filename, by its _id in canonical
-//   Extended JSON,
-//                       escaped as TEXT above
+// Inside a bucket a file's path is its `filename`, whose components '/' divides. Slashes at the
+// beginning belong to the first component ("/a/b" is "b" in "/a"), as the empty path is the
+// bucket's root. Names that no path can have are escaped component by component; NAMESPACE.md holds
+// the rules with examples. A component is escaped only if it must be:
+//   %gridfs:esc:TEXT    an empty component, ".", "..", one with a NUL, leading slashes or bytes
+//                       that are not UTF-8, ".gridfs" at the root of the bucket, or one that itself
+//                       begins with "%gridfs:". In TEXT the bytes '%', '/', NUL, those that are not
+//                       UTF-8, and the dots of "." and ".." are %XX, digits in upper case.
+//   %gridfs:file:TEXT   a file whose name is also a folder's (the folder keeps the plain name).
+//   %gridfs:long:TEXT:HASH  a component that would be shown with over 255 bytes: its first bytes
+//                       (whole characters) and the first 32 hexadecimal digits of the SHA-256 of
+//                       all of it; found again by looking for names that begin so. Of a file whose
+//                       name is also a folder's, HASH is that of the component and a '/'.
+//   %gridfs:id:TEXT     at the root: a file without a string filename, by its _id in canonical
+//                       Extended JSON.
 // Thread-safety: pure functions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "engine/bson/value.h"
 #include "engine/error.h"
 
 namespace gridmount::gridfs {
@@ -32,19 +34,39 @@ inline constexpr size_t kMaxPathBytes = 4095;
 
 // The name shown for one component of a filename. `at_root`: it is the first component.
 std::string escape_component(std::string_view component, bool at_root);
+// The same for a file beside a folder of that name.
+std::string escape_shadowed_file(std::string_view component);
+// The name of a file without a string filename, or nothing if its _id is too long for a name: such
+// a file is not shown.
+std::optional<std::string> escape_id(bson::ValueView id);
 
 struct ParsedName {
   enum class Kind { kPlain, kLong, kFile, kId };
   Kind kind = Kind::kPlain;
-  std::string component;  // kPlain: the component of the filename; kFile: that of the file; kLong:
-                          // HEAD; kId: JSON
-  std::string hash;       // kLong
+  // kPlain: the component of the filename. kFile: that of the file. kLong: its beginning. kId: the
+  // _id as JSON.
+  std::string component;
+  std::string hash;  // kLong
 };
-// The reverse. NameTooLong over 255 bytes; InvalidName for text that is not valid UTF-8 or an
-// escape that escape_component() would not have made.
+// The reverse. NameTooLong over 255 bytes; InvalidName for text that is not valid UTF-8, for
+// ".gridfs" at the root, or for an escape that the functions above would not have made.
 Result<ParsedName> parse_name(std::string_view name, bool at_root);
+
+enum class LongNameFit { kNone, kPlain, kShadowedFile };
+// Whether the component's name is the kLong name.
+LongNameFit fits_long_name(const ParsedName& name, std::string_view component);
 
 // "a/b" and "c" make "a/b/c"; an empty folder is the root of the bucket.
 std::string join(std::string_view folder, std::string_view component);
+
+struct SplitPath {
+  std::string_view folder;
+  std::string_view component;
+};
+// The reverse: where a file or folder of that path is, and its component there. Not for the root.
+SplitPath split(std::string_view path);
+
+// The first component of `rest`, what follows a folder's path and slash in a filename.
+std::string_view first_component(std::string_view rest, bool at_root);
 
 }  // namespace gridmount::gridfs

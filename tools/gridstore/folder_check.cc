@@ -52,9 +52,11 @@ class FolderCheck {
       return {};
     }
     auto name = document.find("name");
+    // Only the first component of a path may hold slashes, at its beginning.
     bool usable = parent->type() == bson::Type::kString && name &&
                   name->type() == bson::Type::kString &&
-                  name->as_string().find('/') == std::string_view::npos;
+                  gridfs::split(gridfs::join(parent->as_string(), name->as_string())).component ==
+                      name->as_string();
     if (!usable) {
       problem("a folder's parent or name is unusable");
       return {};
@@ -75,10 +77,9 @@ class FolderCheck {
   Result<bool> is_explicit(const std::string& folder) {
     if (folder.empty()) return true;
     if (last_parent_ == folder) return last_parent_is_explicit_;
-    size_t slash = folder.rfind('/');
+    gridfs::SplitPath where = gridfs::split(folder);
     bson::Builder filter;
-    filter.append("parent", slash == std::string::npos ? "" : folder.substr(0, slash));
-    filter.append("name", slash == std::string::npos ? folder : folder.substr(slash + 1));
+    filter.append("parent", where.folder).append("name", where.component);
     bson::Document by_path = std::move(filter).finish();
     GM_ASSIGN(auto found, bucket_.directories().find_one(snapshot_, by_path));
     last_parent_ = folder;

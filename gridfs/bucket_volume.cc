@@ -1,0 +1,259 @@
+#include "gridfs/bucket_volume.h"
+
+#include "engine/bson/json.h"
+#include "gridfs/chunk_document.h"
+#include "gridfs/error.h"
+#include "gridfs/folder_listing.h"
+#include "gridfs/nodes.h"
+#include "gridfs/path.h"
+
+namespace gridmount::gridfs {
+
+using engine::Snapshot;
+using engine::Transaction;
+
+namespace {
+
+// How long closing waits for digests that are still being computed.
+constexpr std::chrono::milliseconds kMd5Patience{2000};
+
+}  // namespace
+
+Result<std::unique_ptr<Volume>> Volume::open(engine::Store& store,
+                                             std::shared_ptr<engine::Database> database,
+                                             const BucketOptions& bucket,
+                                             const VolumeOptions& options,
+                                             const FileTableOptions& files) {
+  auto volume = std::make_unique<BucketVolume>(store, std::move(database), bucket, options);
+  GM_TRY(volume->start(files));
+  return std::unique_ptr<Volume>(std::move(volume));
+}
+
+BucketVolume::BucketVolume(engine::Store& store, std::shared_ptr<engine::Database> database,
+                           const BucketOptions& bucket, const VolumeOptions& options)
+    : store_(store),
+      options_(options),
+      bucket_(store, std::move(database), bucket),
+      folders_(bucket_, default_folder_posix(options_)),
+      names_(bucket_) {}
+
+Status BucketVolume::start(const FileTableOptions& files) {
+  if (options_.read_only) {
+    GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+    GM_TRY(folders_.find_root(*snapshot));
+  } else {
+    {
+      GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+      GM_TRY(bucket_.ensure_indexes(*transaction));
+      GM_TRY(folders_.make_root(*transaction));
+      GM_TRY(transaction->commit());
+    }
+    GM_TRY(bucket_.reclaim_all());
+  }
+  files_ = FileTable::create(bucket_, files);
+  return {};
+}
+
+Status BucketVolume::close() {
+  return files_->close(kMd5Patience);
+}
+
+std::string BucketVolume::shown(std::string_view folder, std::string_view name) const {
+  return "'" + join(folder, name) + "' in the bucket '" + bucket_.options().name + "'";
+}
+
+tl::unexpected<Error> BucketVolume::no_such_entry(std::string_view folder,
+                                                  std::string_view name) const {
+  return fail(kNoSuchEntry, "there is no " + shown(folder, name));
+}
+
+Status BucketVolume::check_writable() const {
+  if (!options_.read_only) return {};
+  return fail(ErrorCode::kStoreReadOnly,
+              "the bucket '" + bucket_.options().name + "' is mounted read-only");
+}
+
+// --- Finding.
+
+Result<BucketVolume::Found> BucketVolume::find_folder(Snapshot& snapshot,
+                                                      const std::string& path) const {
+  Found found;
+  found.path = path;
+  GM_ASSIGN(std::optional<FolderDocument> folder, folders_.find(snapshot, path));
+  if (folder) {
+    found.kind = Found::Kind::kExplicitFolder;
+    found.folder = *std::move(folder);
+    return found;
+  }
+  GM_ASSIGN(const std::optional<bson::View> below, names_.any_below(snapshot, path));
+  // The root is there whatever is in it.
+  if (below || path.empty()) found.kind = Found::Kind::kImpliedFolder;
+  if (below) found.document = *below;
+  return found;
+}
+
+Result<BucketVolume::Found> BucketVolume::find_file(Snapshot& snapshot,
+                                                    const std::string& path) const {
+  Found found;
+  found.path = path;
+  GM_ASSIGN(const std::optional<bson::View> document, names_.newest(snapshot, path));
+  if (document) {
+    found.kind = Found::Kind::kFile;
+    found.document = *document;
+  }
+  return found;
+}
+
+Result<BucketVolume::Found> BucketVolume::find_plain(Snapshot& snapshot,
+                                                     const std::string& path) const {
+  GM_ASSIGN(Found folder, find_folder(snapshot, path));
+  if (folder.is_folder()) return folder;
+  return find_file(snapshot, path);
+}
+
+Result<BucketVolume::Found> BucketVolume::find_long(Snapshot& snapshot, std::string_view folder,
+                                                    const ParsedName& name) const {
+  // Explicit folders and files both lie in the order of their names from the beginning on.
+  bson::Builder filter;
+  filter.append("parent", folder);
+  filter.open_document("name").append("$gte", name.component).close();
+  const bson::Document children = std::move(filter).finish();
+  bson::Builder order;
+  order.append("name", int32_t{1});
+  const bson::Document by_name = std::move(order).finish();
+  engine::FindOptions options;
+  options.sort = by_name;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.directories().find(snapshot, children, options));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) break;
+    const std::string component((*document)["name"].as_string());
+    if (!component.starts_with(name.component)) break;
+    if (fits_long_name(name, component) == LongNameFit::kPlain) {
+      return find_folder(snapshot, join(folder, component));
+    }
+  }
+  ChildScan scan(bucket_, snapshot, std::string(folder), join(folder, name.component), true);
+  while (true) {
+    GM_ASSIGN(const std::optional<ChildScan::Child> child, scan.next());
+    if (!child || !child->component.starts_with(name.component)) return Found();
+    switch (fits_long_name(name, child->component)) {
+      case LongNameFit::kPlain:
+        return find_plain(snapshot, join(folder, child->component));
+      case LongNameFit::kShadowedFile:
+        return find_file(snapshot, join(folder, child->component));
+      case LongNameFit::kNone:
+        break;
+    }
+  }
+}
+
+Result<BucketVolume::Found> BucketVolume::find_by_id(Snapshot& snapshot,
+                                                     const std::string& json) const {
+  Found found;
+  const Result<bson::Document> wrapped = bson::document_from_json("{\"_id\": " + json + "}");
+  const std::optional<bson::ValueView> id =
+      wrapped ? wrapped->find("_id") : std::optional<bson::ValueView>();
+  if (!id) return found;
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(snapshot, equals("_id", *id)));
+  if (!document) return found;
+  // One with a filename is reached by it alone.
+  const std::optional<bson::ValueView> filename = document->find("filename");
+  if (filename && filename->type() == bson::Type::kString) return found;
+  found.kind = Found::Kind::kFile;
+  found.document = *document;
+  found.nameless_id = bson::Value((*document)["_id"]);
+  return found;
+}
+
+Result<BucketVolume::Found> BucketVolume::find(Snapshot& snapshot, std::string_view folder,
+                                               std::string_view name) const {
+  GM_ASSIGN(const ParsedName parsed, parse_name(name, folder.empty()));
+  switch (parsed.kind) {
+    case ParsedName::Kind::kPlain:
+      return find_plain(snapshot, join(folder, parsed.component));
+    case ParsedName::Kind::kFile: {
+      const std::string path = join(folder, parsed.component);
+      GM_ASSIGN(const Found shadowing, find_folder(snapshot, path));
+      // Without the folder it has its plain name.
+      if (!shadowing.is_folder()) return Found();
+      return find_file(snapshot, path);
+    }
+    case ParsedName::Kind::kLong:
+      return find_long(snapshot, folder, parsed);
+    case ParsedName::Kind::kId:
+      break;
+  }
+  return find_by_id(snapshot, parsed.component);
+}
+
+Node BucketVolume::node_of_file(bson::View document) const {
+  // What an open file has not committed yet counts.
+  if (const std::shared_ptr<File> open = files_->find(document["_id"])) {
+    return file_node(bucket_.options().name, open->document(), options_);
+  }
+  return file_node(bucket_.options().name, document, options_);
+}
+
+Node BucketVolume::node_of(const Found& found) const {
+  switch (found.kind) {
+    case Found::Kind::kExplicitFolder:
+      return folder_node(bucket_.options().name, found.path, found.folder, options_);
+    case Found::Kind::kImpliedFolder:
+      return implied_folder_node(bucket_.options().name, found.path, found.document, options_);
+    default:
+      return node_of_file(found.document);
+  }
+}
+
+// --- Looking.
+
+Result<Node> BucketVolume::lookup(std::string_view folder, std::string_view name) {
+  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const Found found, find(*snapshot, folder, name));
+  if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
+  return node_of(found);
+}
+
+Result<Node> BucketVolume::file(bson::ValueView id) {
+  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(*snapshot, equals("_id", id)));
+  if (!document) return file_not_found(bucket_, id);
+  return node_of_file(*document);
+}
+
+Result<Node> BucketVolume::directory(std::string_view path) {
+  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const Found found, find_folder(*snapshot, std::string(path)));
+  if (!found.is_folder()) return no_such_entry("", path);
+  return node_of(found);
+}
+
+Result<std::unique_ptr<DirectoryStream>> BucketVolume::list(std::string_view folder) {
+  GM_TRY(directory(folder));
+  return std::unique_ptr<DirectoryStream>(
+      std::make_unique<FolderListing>(bucket_, folders_, options_, std::string(folder)));
+}
+
+Result<std::string> BucketVolume::symlink_target(bson::ValueView id) {
+  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(*snapshot, equals("_id", id)));
+  if (!document) return file_not_found(bucket_, id);
+  GM_ASSIGN(const FilesDocument file, FilesDocument::parse(*document));
+  if (!file.posix.symlink_target) {
+    return fail(ErrorCode::kBadValue, "the file with _id " +
+                                          bson::to_json(id, bson::JsonForm::kRelaxed) +
+                                          " is not a symbolic link");
+  }
+  return *file.posix.symlink_target;
+}
+
+Result<std::shared_ptr<File>> BucketVolume::open_file(bson::ValueView id) {
+  return files_->open(id);
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,113 @@
+// Volume over one bucket: the documents decide, nothing is kept of them between calls.
+// Looking up is in bucket_volume.cc, changes in bucket_volume_changes.cc and
+// bucket_volume_rename.cc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gridfs/folders.h"
+#include "gridfs/names.h"
+#include "gridfs/volume.h"
+
+namespace gridmount::gridfs {
+
+class BucketVolume final : public Volume {
+ public:
+  BucketVolume(engine::Store& store, std::shared_ptr<engine::Database> database,
+               const BucketOptions& bucket, const VolumeOptions& options);
+  // Indexes, the root's document, and what a killed process has left.
+  Status start(const FileTableOptions& files);
+
+  const Bucket& bucket() const override { return bucket_; }
+  FileTable& files() override { return *files_; }
+
+  Result<Node> lookup(std::string_view folder, std::string_view name) override;
+  Result<Node> root() override { return directory(""); }
+  Result<Node> file(bson::ValueView id) override;
+  Result<Node> directory(std::string_view path) override;
+  Result<std::unique_ptr<DirectoryStream>> list(std::string_view folder) override;
+
+  Result<Node> create_file(std::string_view folder, std::string_view name, uint32_t mode,
+                           Owner owner) override;
+  Result<Node> create_symlink(std::string_view folder, std::string_view name,
+                              std::string_view target, Owner owner) override;
+  Result<Node> create_directory(std::string_view folder, std::string_view name, uint32_t mode,
+                                Owner owner) override;
+  Status unlink(std::string_view folder, std::string_view name) override;
+  Status remove_directory(std::string_view folder, std::string_view name) override;
+  Status rename(std::string_view from_folder, std::string_view from_name,
+                std::string_view to_folder, std::string_view to_name, RenameMode mode) override;
+
+  Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) override;
+  Result<Node> set_directory_attributes(std::string_view path,
+                                        const AttributeChanges& changes) override;
+  Result<std::string> symlink_target(bson::ValueView id) override;
+  Result<std::shared_ptr<File>> open_file(bson::ValueView id) override;
+
+  Status close() override;
+
+ private:
+  // What a name stands for in a snapshot. Views are valid as long as the snapshot's.
+  struct Found {
+    enum class Kind { kNothing, kExplicitFolder, kImpliedFolder, kFile };
+    Kind kind = Kind::kNothing;
+    std::string path;       // the folder's, or the filename
+    FolderDocument folder;  // kExplicitFolder
+    bson::View document;    // kFile: the newest revision. kImpliedFolder: a file below
+    // kFile without a string filename: known by its _id only.
+    std::optional<bson::Value> nameless_id;
+
+    bool has_filename() const { return !nameless_id.has_value(); }
+    bool is_folder() const { return kind == Kind::kExplicitFolder || kind == Kind::kImpliedFolder; }
+  };
+
+  Result<Found> find(engine::Snapshot& snapshot, std::string_view folder,
+                     std::string_view name) const;
+  Result<Found> find_folder(engine::Snapshot& snapshot, const std::string& path) const;
+  Result<Found> find_file(engine::Snapshot& snapshot, const std::string& path) const;
+  Result<Found> find_plain(engine::Snapshot& snapshot, const std::string& path) const;
+  Result<Found> find_long(engine::Snapshot& snapshot, std::string_view folder,
+                          const struct ParsedName& name) const;
+  Result<Found> find_by_id(engine::Snapshot& snapshot, const std::string& json) const;
+  Node node_of(const Found& found) const;
+  Node node_of_file(bson::View document) const;
+  tl::unexpected<Error> no_such_entry(std::string_view folder, std::string_view name) const;
+  std::string shown(std::string_view folder, std::string_view name) const;
+
+  Status check_writable() const;
+  // The path a new child would have: its name must be one that can be made. EntryExists if it is
+  // taken; the folder must exist, and is given with its attributes.
+  struct Place {
+    std::string path;
+    Found folder;
+  };
+  Result<Place> place_for(engine::Transaction& transaction, std::string_view folder,
+                          std::string_view name) const;
+  Result<std::string> new_path(std::string_view folder, std::string_view name) const;
+  Status touch(engine::Transaction& transaction, std::string_view folder) const;
+  Result<Node> insert_file(std::string_view folder, std::string_view name, PosixFields posix);
+  void inherit_group(const Found& folder, bool is_folder, PosixFields& posix) const;
+
+  Status remove_revisions(engine::Transaction& transaction, const Found& file);
+  Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
+  Status make_room(engine::Transaction& transaction, const Found& source, const Found& target,
+                   std::string_view shown_target);
+  Status move_file(engine::Transaction& transaction, const Found& source,
+                   const std::string& to) const;
+  Status move_folder(engine::Transaction& transaction, const Found& source,
+                     const std::string& to) const;
+  Status move_names_below(engine::Transaction& transaction, const std::string& from,
+                          const std::string& to) const;
+
+  engine::Store& store_;
+  const VolumeOptions options_;
+  const Bucket bucket_;
+  Folders folders_;
+  const Names names_;
+  std::unique_ptr<FileTable> files_;
+};
+
+}  // namespace gridmount::gridfs

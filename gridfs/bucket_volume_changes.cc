@@ -1,0 +1,225 @@
+// BucketVolume: making, removing, attributes.
+
+#include <sys/stat.h>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "gridfs/bucket_volume.h"
+#include "gridfs/chunk_document.h"
+#include "gridfs/error.h"
+#include "gridfs/md5.h"
+#include "gridfs/nodes.h"
+#include "gridfs/path.h"
+
+namespace gridmount::gridfs {
+
+using engine::Transaction;
+
+namespace {
+
+constexpr uint32_t kPermissionBits = 07777;
+
+timespec now() {
+  timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  return time;
+}
+
+PosixFields posix_of(uint32_t mode, Owner owner) {
+  PosixFields posix;
+  posix.mode = mode;
+  posix.uid = owner.uid;
+  posix.gid = owner.gid;
+  posix.mtime = now();
+  posix.ctime = posix.mtime;
+  return posix;
+}
+
+PosixFields posix_of(const AttributeChanges& changes) {
+  PosixFields posix;
+  posix.uid = changes.uid;
+  posix.gid = changes.gid;
+  posix.atime = changes.atime;
+  posix.mtime = changes.mtime;
+  posix.ctime = changes.ctime ? changes.ctime : now();
+  return posix;
+}
+
+}  // namespace
+
+// --- Places for new names.
+
+Result<std::string> BucketVolume::new_path(std::string_view folder, std::string_view name) const {
+  GM_ASSIGN(const ParsedName parsed, parse_name(name, folder.empty()));
+  if (parsed.kind != ParsedName::Kind::kPlain) {
+    return fail(
+        kInvalidName,
+        shown(folder, name) + " cannot be made: the name stands for what cannot be named plainly");
+  }
+  std::string path = join(folder, parsed.component);
+  if (path.size() > kMaxPathBytes) {
+    return fail(kNameTooLong, "a path of " + std::to_string(path.size()) +
+                                  " bytes is too long, at most " + std::to_string(kMaxPathBytes) +
+                                  " are possible");
+  }
+  return path;
+}
+
+Result<BucketVolume::Place> BucketVolume::place_for(Transaction& transaction,
+                                                    std::string_view folder,
+                                                    std::string_view name) const {
+  GM_TRY(check_writable());
+  Place place;
+  GM_ASSIGN(place.path, new_path(folder, name));
+  GM_ASSIGN(place.folder, find_folder(transaction, std::string(folder)));
+  if (!place.folder.is_folder()) return no_such_entry("", folder);
+  GM_ASSIGN(const Found taken, find_plain(transaction, place.path));
+  if (taken.kind != Found::Kind::kNothing) {
+    return fail(kEntryExists, shown(folder, name) + " exists already");
+  }
+  return place;
+}
+
+Status BucketVolume::touch(Transaction& transaction, std::string_view folder) const {
+  PosixFields times;
+  times.mtime = now();
+  times.ctime = times.mtime;
+  return folders_.update(transaction, folder, times);
+}
+
+// A folder with the set-group-ID bit passes its group on, and to folders the bit too.
+void BucketVolume::inherit_group(const Found& folder, bool is_folder, PosixFields& posix) const {
+  const Attributes parent = node_of(folder).attributes;
+  if ((parent.mode & S_ISGID) == 0) return;
+  posix.gid = parent.gid;
+  if (is_folder) *posix.mode |= S_ISGID;
+}
+
+// --- Making.
+
+Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view name,
+                                       PosixFields posix) {
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
+  inherit_group(place.folder, false, posix);
+  const bson::Value id(bson::ObjectId::generate());
+  bson::Builder document;
+  document.append("_id", id).append("length", int64_t{0});
+  document.append("chunkSize", bucket_.options().chunk_bytes);
+  document.append("uploadDate", bson::Date::now());
+  if (bucket_.options().md5 && Md5::available()) document.append("md5", Md5().hex());
+  document.append("filename", place.path);
+  document.open_document("metadata").open_document("posix");
+  append_posix_fields(document, posix);
+  document.close().close();
+  const bson::Document files_document = std::move(document).finish();
+  GM_TRY(bucket_.files().insert(*transaction, files_document));
+  GM_TRY(touch(*transaction, folder));
+  GM_TRY(transaction->commit());
+  return file_node(bucket_.options().name, files_document, options_);
+}
+
+Result<Node> BucketVolume::create_file(std::string_view folder, std::string_view name,
+                                       uint32_t mode, Owner owner) {
+  return insert_file(folder, name, posix_of(S_IFREG | (mode & kPermissionBits), owner));
+}
+
+Result<Node> BucketVolume::create_symlink(std::string_view folder, std::string_view name,
+                                          std::string_view target, Owner owner) {
+  PosixFields posix = posix_of(S_IFLNK | 0777, owner);
+  posix.symlink_target = target;
+  return insert_file(folder, name, std::move(posix));
+}
+
+Result<Node> BucketVolume::create_directory(std::string_view folder, std::string_view name,
+                                            uint32_t mode, Owner owner) {
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
+  PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), owner);
+  inherit_group(place.folder, true, posix);
+  // Before the folder itself, so that those above are explicit first.
+  GM_TRY(touch(*transaction, folder));
+  GM_ASSIGN(const FolderDocument made, folders_.insert(*transaction, place.path, posix));
+  GM_TRY(transaction->commit());
+  return folder_node(bucket_.options().name, place.path, made, options_);
+}
+
+// --- Removing.
+
+Status BucketVolume::remove_revisions(Transaction& transaction, const Found& file) {
+  if (!file.has_filename()) return files_->remove(transaction, *file.nameless_id);
+  GM_ASSIGN(const std::vector<bson::Value> ids, names_.revisions(transaction, file.path));
+  for (const bson::Value& id : ids) GM_TRY(files_->remove(transaction, id));
+  return {};
+}
+
+Status BucketVolume::unlink(std::string_view folder, std::string_view name) {
+  GM_TRY(check_writable());
+  {
+    GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+    GM_ASSIGN(const Found found, find(*transaction, folder, name));
+    if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
+    if (found.is_folder()) return fail(kIsADirectory, shown(folder, name) + " is a folder");
+    GM_TRY(remove_revisions(*transaction, found));
+    GM_TRY(touch(*transaction, folder));
+    GM_TRY(transaction->commit());
+  }
+  files_->after_commit();
+  return {};
+}
+
+Result<bool> BucketVolume::is_empty(engine::Snapshot& snapshot, std::string_view path) const {
+  GM_ASSIGN(const bool has_folders, folders_.has_children(snapshot, path));
+  if (has_folders) return false;
+  GM_ASSIGN(const std::optional<bson::View> some, names_.any_below(snapshot, path));
+  return !some.has_value();
+}
+
+Status BucketVolume::remove_directory(std::string_view folder, std::string_view name) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Found found, find(*transaction, folder, name));
+  if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
+  if (!found.is_folder()) return fail(kNotADirectory, shown(folder, name) + " is not a folder");
+  GM_ASSIGN(const bool empty, is_empty(*transaction, found.path));
+  if (!empty) return fail(kDirectoryNotEmpty, shown(folder, name) + " is not empty");
+  GM_TRY(folders_.remove(*transaction, found.path));
+  GM_TRY(touch(*transaction, folder));
+  return transaction->commit();
+}
+
+// --- Attributes.
+
+Result<Node> BucketVolume::set_file_attributes(bson::ValueView id,
+                                               const AttributeChanges& changes) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const Node before, file(id));
+  GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
+  if (changes.size) {
+    GM_TRY(file->truncate(*changes.size, changes.mtime ? TimeUpdate::kKeep : TimeUpdate::kNow));
+    GM_TRY(file->flush());
+  }
+  PosixFields posix = posix_of(changes);
+  if (changes.permissions) {
+    posix.mode = (before.attributes.mode & S_IFMT) | (*changes.permissions & kPermissionBits);
+  }
+  GM_TRY(file->set_posix(posix));
+  return file_node(bucket_.options().name, file->document(), options_);
+}
+
+Result<Node> BucketVolume::set_directory_attributes(std::string_view path,
+                                                    const AttributeChanges& changes) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Found before, find_folder(*transaction, std::string(path)));
+  if (!before.is_folder()) return no_such_entry("", path);
+  PosixFields posix = posix_of(changes);
+  if (changes.permissions) posix.mode = S_IFDIR | (*changes.permissions & kPermissionBits);
+  GM_TRY(folders_.update(*transaction, path, posix));
+  GM_ASSIGN(const Found after, find_folder(*transaction, std::string(path)));
+  const Node node = node_of(after);
+  GM_TRY(transaction->commit());
+  return node;
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,58 @@
+// The explicit folders of a bucket: documents {_id, parent, name, posix} in `<bucket>.directories`.
+//
+// `parent` is the path of the folder it is in, `name` its component there; the bucket's root has
+// the document {parent: null, name: ""}. What is said of names below applies to documents only:
+// folders that are implied by filenames are none of this class's business.
+// Thread-safety: thread-safe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gridfs/bucket.h"
+
+namespace gridmount::gridfs {
+
+struct FolderDocument {
+  bson::Value id;
+  PosixFields posix;
+
+  static FolderDocument parse(bson::View document);
+};
+
+class Folders {
+ public:
+  // `defaults` are given to folders that become explicit without anybody saying more.
+  Folders(const Bucket& bucket, PosixFields defaults)
+      : bucket_(bucket), defaults_(std::move(defaults)) {}
+
+  // Before anything else, and before threads: finds the root's document, or makes it if a
+  // transaction is given.
+  Status find_root(engine::Snapshot& snapshot);
+  Status make_root(engine::Transaction& transaction);
+
+  Result<std::optional<FolderDocument>> find(engine::Snapshot& snapshot,
+                                             std::string_view path) const;
+  Result<bool> has_children(engine::Snapshot& snapshot, std::string_view path) const;
+
+  Result<FolderDocument> insert(engine::Transaction& transaction, std::string_view path,
+                                const PosixFields& posix) const;
+  Status remove(engine::Transaction& transaction, std::string_view path) const;
+  // Makes the folder and those above it explicit if they are not, with their times, and changes it.
+  Status update(engine::Transaction& transaction, std::string_view path,
+                const PosixFields& changes) const;
+  // All documents of the folder `from` and of those below it move to `to`.
+  Status move(engine::Transaction& transaction, std::string_view from, std::string_view to) const;
+
+ private:
+  bson::Document by_path(std::string_view path) const;
+  Status move_children(engine::Transaction& transaction, bson::View range, std::string_view from,
+                       std::string_view to) const;
+
+  const Bucket& bucket_;
+  const PosixFields defaults_;
+  std::optional<bson::Value> root_id_;
+};
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,141 @@
+#include "gridfs/names.h"
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "gridfs/chunk_document.h"
+#include "gridfs/path.h"
+#include "gridfs/path_range.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+bson::Document sort_by(std::string_view field, int32_t direction) {
+  bson::Builder sort;
+  sort.append(field, direction);
+  return std::move(sort).finish();
+}
+
+std::weak_ordering compare_dates(bson::View a, bson::View b) {
+  const auto date = [](bson::View document) {
+    return document.find("uploadDate").value_or(bson::ValueView(bson::Type::kNull, nullptr, 0));
+  };
+  return bson::compare(date(a), date(b));
+}
+
+bool is_newer(bson::View a, bson::View b) {
+  const std::weak_ordering dates = compare_dates(a, b);
+  return dates != 0 ? dates > 0 : bson::compare(a["_id"], b["_id"]) > 0;
+}
+
+bool has_filename(bson::View document) {
+  const std::optional<bson::ValueView> name = document.find("filename");
+  return name && name->type() == bson::Type::kString;
+}
+
+}  // namespace
+
+Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
+                                                std::string_view filename) const {
+  static const bson::Document kNewestFirst = sort_by("uploadDate", -1);
+  engine::FindOptions options;
+  options.sort = kNewestFirst;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.files().find(snapshot, equals("filename", bson::Value(filename)), options));
+  std::optional<bson::View> newest;
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return newest;
+    if (!has_filename(*document)) continue;
+    if (newest && compare_dates(*document, *newest) != 0) return newest;
+    if (!newest || is_newer(*document, *newest)) newest = document;
+  }
+}
+
+Result<std::vector<bson::Value>> Names::revisions(engine::Snapshot& snapshot,
+                                                  std::string_view filename) const {
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.files().find(snapshot, equals("filename", bson::Value(filename))));
+  std::vector<bson::Value> ids;
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return ids;
+    if (has_filename(*document)) ids.emplace_back((*document)["_id"]);
+  }
+}
+
+Result<std::optional<bson::View>> Names::any_below(engine::Snapshot& snapshot,
+                                                   std::string_view folder) const {
+  engine::FindOptions any;
+  any.partial = true;
+  return bucket_.files().find_one(snapshot, names_below("filename", folder), any);
+}
+
+ChildScan::ChildScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string folder,
+                     std::string from, bool inclusive)
+    : bucket_(bucket),
+      snapshot_(snapshot),
+      folder_(std::move(folder)),
+      prefix_bytes_(folder_.empty() ? 0 : folder_.size() + 1),
+      from_(std::move(from)),
+      inclusive_(inclusive) {}
+
+Result<std::optional<bson::View>> ChildScan::read() {
+  static const bson::Document kByName = [] {
+    bson::Builder sort;
+    sort.append("filename", int32_t{1}).append("uploadDate", int32_t{1});
+    return std::move(sort).finish();
+  }();
+  if (ahead_) return std::exchange(ahead_, std::nullopt);
+  if (!cursor_) {
+    engine::FindOptions options;
+    options.sort = kByName;
+    GM_ASSIGN(cursor_,
+              bucket_.files().find(
+                  snapshot_, names_below_from("filename", folder_, from_, inclusive_), options));
+  }
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
+    if (!document || has_filename(*document)) return document;
+  }
+}
+
+Result<std::optional<ChildScan::Child>> ChildScan::next() {
+  GM_ASSIGN(std::optional<bson::View> document, read());
+  if (!document) return std::optional<Child>();
+  const std::string filename((*document)["filename"].as_string());
+  const std::string_view rest = std::string_view(filename).substr(prefix_bytes_);
+  Child child;
+  child.component = first_component(rest, folder_.empty());
+  if (child.component.size() < rest.size()) {
+    child.is_folder = true;
+    // Whatever else is in it is passed over.
+    from_ = end_of_names_below(filename.substr(0, prefix_bytes_ + child.component.size()));
+    inclusive_ = true;
+    cursor_.reset();
+    return std::optional(std::move(child));
+  }
+  bson::View newest = *document;
+  while (true) {
+    GM_ASSIGN(ahead_, read());
+    if (!ahead_ || (*ahead_)["filename"].as_string() != filename) break;
+    if (is_newer(*ahead_, newest)) newest = *ahead_;
+    ahead_.reset();
+  }
+  child.file = bson::Document(newest);
+  GM_ASSIGN(child.shadowed, is_shadowed(filename, ahead_));
+  return std::optional(std::move(child));
+}
+
+// The next name usually tells: names below stand close behind.
+Result<bool> ChildScan::is_shadowed(const std::string& path,
+                                    const std::optional<bson::View>& following) {
+  if (!following) return false;
+  const std::string below = path + "/";
+  const std::string_view name = (*following)["filename"].as_string();
+  if (name.starts_with(below)) return true;
+  if (name > below) return false;
+  GM_ASSIGN(const std::optional<bson::View> some, Names(bucket_).any_below(snapshot_, path));
+  return some.has_value();
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,65 @@
+// Filenames of a bucket as paths: which file a path is, what is below it, and the children of a
+// folder in the order of the filename index.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gridfs/bucket.h"
+
+namespace gridmount::gridfs {
+
+class Names {
+ public:
+  explicit Names(const Bucket& bucket) : bucket_(bucket) {}
+
+  // The newest revision: by uploadDate, then by _id. Valid as long as views of the snapshot are.
+  Result<std::optional<bson::View>> newest(engine::Snapshot& snapshot,
+                                           std::string_view filename) const;
+  Result<std::vector<bson::Value>> revisions(engine::Snapshot& snapshot,
+                                             std::string_view filename) const;
+  // Some file below the folder, which makes it one.
+  Result<std::optional<bson::View>> any_below(engine::Snapshot& snapshot,
+                                              std::string_view folder) const;
+
+ private:
+  const Bucket& bucket_;
+};
+
+// The children of a folder, each once: a seek behind each implied folder, a step for each file.
+// Belongs to one snapshot and one thread.
+class ChildScan {
+ public:
+  struct Child {
+    std::string component;
+    bool is_folder = false;              // implied by a name below it
+    std::optional<bson::Document> file;  // else: the newest revision
+    // Of a file: names below it imply a folder of the same name. Explicit ones are not looked at.
+    bool shadowed = false;
+  };
+
+  // Begins at the filename `from`, or behind it.
+  ChildScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string folder, std::string from,
+            bool inclusive);
+
+  Result<std::optional<Child>> next();
+
+ private:
+  // The next document whose filename is a string, or nothing at the end.
+  Result<std::optional<bson::View>> read();
+  Result<bool> is_shadowed(const std::string& path, const std::optional<bson::View>& following);
+
+  const Bucket& bucket_;
+  engine::Snapshot& snapshot_;
+  const std::string folder_;
+  const size_t prefix_bytes_;
+  std::string from_;
+  bool inclusive_;
+  std::unique_ptr<engine::Cursor> cursor_;
+  std::optional<bson::View> ahead_;  // read, not yet given
+};
+
+}  // namespace gridmount::gridfs

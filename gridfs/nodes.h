@@ -1,0 +1,28 @@
+// Nodes: what the namespace tells of a file or folder, from its document or without one.
+//
+// Thread-safety: pure functions.
+#pragma once
+
+#include <string_view>
+
+#include "gridfs/folders.h"
+#include "gridfs/volume.h"
+
+namespace gridmount::gridfs {
+
+// Node::ino: 63 bits of a hash of bucket, kind and id (or path), never 0 or 1.
+uint64_t file_number(std::string_view bucket, bson::ValueView id);
+
+Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options);
+// Also of a document that is no valid files document: an empty file nobody may write.
+Node file_node(std::string_view bucket, bson::View document, const VolumeOptions& options);
+Node folder_node(std::string_view bucket, std::string_view path, const FolderDocument& folder,
+                 const VolumeOptions& options);
+// `some_file` is one below it: its uploadDate stands for the folder's times.
+Node implied_folder_node(std::string_view bucket, std::string_view path, bson::View some_file,
+                         const VolumeOptions& options);
+
+// What folders get that become explicit without anybody saying more.
+PosixFields default_folder_posix(const VolumeOptions& options);
+
+}  // namespace gridmount::gridfs

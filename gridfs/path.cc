@@ -1,0 +1,220 @@
+#include "gridfs/path.h"
+
+#include <bson/bson.h>
+#include <openssl/evp.h>
+
+#include "engine/bson/json.h"
+#include "gridfs/error.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+constexpr std::string_view kPlainLead = "%gridfs:esc:";
+constexpr std::string_view kFileLead = "%gridfs:file:";
+constexpr std::string_view kLongLead = "%gridfs:long:";
+constexpr std::string_view kIdLead = "%gridfs:id:";
+constexpr std::string_view kReserved = ".gridfs";
+constexpr size_t kHashDigits = 32;
+constexpr size_t kMaxHeadBytes = kMaxNameBytes - kLongLead.size() - 1 - kHashDigits;
+
+// The length of the UTF-8 character at the beginning, 0 if there is none. NUL is not among them.
+size_t character_bytes(std::string_view text) {
+  const auto lead = static_cast<uint8_t>(text[0]);
+  const size_t size = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead == 0 || size > text.size()) return 0;
+  return bson_utf8_validate(text.data(), size, false) ? size : 0;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t size = character_bytes(text);
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+void append_hex(std::string& out, char byte) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  out.push_back('%');
+  out.push_back(kDigits[static_cast<uint8_t>(byte) >> 4]);
+  out.push_back(kDigits[static_cast<uint8_t>(byte) & 15]);
+}
+
+// TEXT, of as many whole characters as fit.
+std::string to_text(std::string_view bytes, size_t max_bytes = std::string::npos) {
+  const bool dots = bytes == "." || bytes == "..";
+  std::string text;
+  while (!bytes.empty()) {
+    const size_t size = character_bytes(bytes);
+    const bool plain = size != 0 && bytes[0] != '%' && bytes[0] != '/' && !dots;
+    const size_t taken = plain ? size : 1;
+    if (text.size() + (plain ? size : 3) > max_bytes) break;
+    if (plain) {
+      text.append(bytes.substr(0, size));
+    } else {
+      append_hex(text, bytes[0]);
+    }
+    bytes.remove_prefix(taken);
+  }
+  return text;
+}
+
+int hex_value(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+  return -1;
+}
+
+std::optional<std::string> from_text(std::string_view text) {
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      bytes.push_back(text[i]);
+      continue;
+    }
+    if (text.size() - i < 3) return std::nullopt;
+    const int high = hex_value(text[i + 1]);
+    const int low = hex_value(text[i + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    bytes.push_back(static_cast<char>(high * 16 + low));
+    i += 2;
+  }
+  return bytes;
+}
+
+std::string hash_of(std::string_view bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
+  std::string digits;
+  for (size_t i = 0; i < kHashDigits / 2; ++i) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    digits.push_back(kDigits[digest[i] >> 4]);
+    digits.push_back(kDigits[digest[i] & 15]);
+  }
+  return digits;
+}
+
+std::string long_name(std::string_view component, bool shadowed) {
+  std::string hashed(component);
+  if (shadowed) hashed.push_back('/');
+  return std::string(kLongLead) + to_text(component, kMaxHeadBytes) + ":" + hash_of(hashed);
+}
+
+bool needs_escape(std::string_view component, bool at_root) {
+  return component.empty() || component == "." || component == ".." ||
+         component.starts_with(kEscapeLead) || (at_root && component == kReserved) ||
+         component.find('/') != std::string_view::npos || !is_utf8(component);
+}
+
+tl::unexpected<Error> invalid(std::string_view name, std::string_view why) {
+  return fail(kInvalidName, "the name '" + std::string(name) + "' " + std::string(why));
+}
+
+}  // namespace
+
+std::string escape_component(std::string_view component, bool at_root) {
+  std::string name = needs_escape(component, at_root) ? std::string(kPlainLead) + to_text(component)
+                                                      : std::string(component);
+  return name.size() <= kMaxNameBytes ? name : long_name(component, false);
+}
+
+std::string escape_shadowed_file(std::string_view component) {
+  std::string name = std::string(kFileLead) + to_text(component);
+  return name.size() <= kMaxNameBytes ? name : long_name(component, true);
+}
+
+std::optional<std::string> escape_id(bson::ValueView id) {
+  std::string name = std::string(kIdLead) + to_text(bson::to_json(id, bson::JsonForm::kCanonical));
+  if (name.size() > kMaxNameBytes) return std::nullopt;
+  return name;
+}
+
+Result<ParsedName> parse_name(std::string_view name, bool at_root) {
+  if (name.size() > kMaxNameBytes) {
+    return fail(kNameTooLong, "a name of " + std::to_string(name.size()) +
+                                  " bytes is too long, at most " + std::to_string(kMaxNameBytes) +
+                                  " are possible");
+  }
+  if (!is_utf8(name)) return invalid(name, "is not valid UTF-8");
+  if (!name.starts_with(kEscapeLead)) {
+    if (needs_escape(name, at_root)) return invalid(name, "is reserved");
+    return ParsedName{ParsedName::Kind::kPlain, std::string(name), {}};
+  }
+  constexpr std::string_view kWrong = "begins like an escape, but is none that is made";
+  ParsedName parsed;
+  std::string_view text;
+  if (name.starts_with(kPlainLead)) {
+    text = name.substr(kPlainLead.size());
+  } else if (name.starts_with(kFileLead)) {
+    parsed.kind = ParsedName::Kind::kFile;
+    text = name.substr(kFileLead.size());
+  } else if (name.starts_with(kIdLead) && at_root) {
+    parsed.kind = ParsedName::Kind::kId;
+    text = name.substr(kIdLead.size());
+  } else if (name.starts_with(kLongLead) && name.size() > kLongLead.size() + kHashDigits) {
+    parsed.kind = ParsedName::Kind::kLong;
+    text = name.substr(kLongLead.size());
+    parsed.hash = text.substr(text.size() - kHashDigits);
+    text.remove_suffix(kHashDigits);
+    if (!text.ends_with(':')) return invalid(name, kWrong);
+    text.remove_suffix(1);
+  } else {
+    return invalid(name, kWrong);
+  }
+  std::optional<std::string> bytes = from_text(text);
+  if (!bytes) return invalid(name, kWrong);
+  parsed.component = *std::move(bytes);
+  // One component has one name.
+  switch (parsed.kind) {
+    case ParsedName::Kind::kPlain: {
+      // Slashes lead the first component or are not in it.
+      const size_t slash = parsed.component.find_last_of('/');
+      const bool leading = slash == std::string::npos ||
+                           (at_root && parsed.component.find_first_not_of('/') > slash);
+      if (!leading || escape_component(parsed.component, at_root) != name) {
+        return invalid(name, kWrong);
+      }
+      break;
+    }
+    case ParsedName::Kind::kFile:
+      if (escape_shadowed_file(parsed.component) != name) return invalid(name, kWrong);
+      break;
+    case ParsedName::Kind::kId:
+    case ParsedName::Kind::kLong:
+      break;  // what they stand for decides
+  }
+  return parsed;
+}
+
+LongNameFit fits_long_name(const ParsedName& name, std::string_view component) {
+  if (hash_of(component) == name.hash) return LongNameFit::kPlain;
+  if (hash_of(std::string(component) + "/") == name.hash) return LongNameFit::kShadowedFile;
+  return LongNameFit::kNone;
+}
+
+std::string join(std::string_view folder, std::string_view component) {
+  std::string path(folder);
+  if (!path.empty()) path.push_back('/');
+  path.append(component);
+  return path;
+}
+
+SplitPath split(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  // Slashes that lead belong to the first component.
+  const size_t first = path.find_first_not_of('/');
+  if (slash == std::string_view::npos || first == std::string_view::npos || slash < first) {
+    return {"", path};
+  }
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+std::string_view first_component(std::string_view rest, bool at_root) {
+  const size_t begin = at_root ? rest.find_first_not_of('/') : 0;
+  if (begin == std::string_view::npos) return rest;
+  return rest.substr(0, rest.find('/', begin));
+}
+
+}  // namespace gridmount::gridfs

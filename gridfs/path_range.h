@@ -1,0 +1,22 @@
+// Filters for all paths below a folder.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/bson/document.h"
+
+namespace gridmount::gridfs {
+
+// The first string behind all that begin with `path` and a slash: '0' is the byte after '/'.
+inline std::string end_of_names_below(std::string_view path) {
+  return std::string(path) + "0";
+}
+
+// {`field`: {$gte: "path/", $lt: "path0"}}, for the root {`field`: {$gte: ""}}.
+bson::Document names_below(std::string_view field, std::string_view path);
+// The same from a bound on: {`field`: {$gt or $gte: from, ...}}.
+bson::Document names_below_from(std::string_view field, std::string_view path,
+                                std::string_view from, bool inclusive);
+
+}  // namespace gridmount::gridfs
