@@ -152,7 +152,10 @@ ExitStatus start(Options options) {
   }
   auto store = open_store(options);
   if (!store) {
-    return startup->failed(exit_status_of(store.error().code()), store.error().message());
+    const bool reading_helps = store.error().code() == ErrorCode::kStoreReadOnly;
+    return startup->failed(
+        exit_status_of(store.error().code()),
+        store.error().message() + (reading_helps ? " (mount it with -o ro)" : ""));
   }
   return serve(std::move(store).value(), options, *startup);
 }

@@ -106,8 +106,11 @@ Result<BucketVolume::Found> BucketVolume::find_file(Snapshot& snapshot,
 
 Result<BucketVolume::Found> BucketVolume::find_plain(Snapshot& snapshot,
                                                      const std::string& path) const {
-  GM_ASSIGN(Found folder, find_folder(snapshot, path));
-  if (folder.is_folder()) return folder;
+  // The empty filename is a file's; as a folder's path it is the root's.
+  if (!path.empty()) {
+    GM_ASSIGN(Found folder, find_folder(snapshot, path));
+    if (folder.is_folder()) return folder;
+  }
   return find_file(snapshot, path);
 }
 

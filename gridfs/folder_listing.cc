@@ -164,7 +164,11 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
       return {};
     }
     const std::string path = join(folder_, child->component);
-    GM_ASSIGN(const std::optional<FolderDocument> folder, folders_.find(snapshot, path));
+    std::optional<FolderDocument> folder;
+    // The empty filename is a file's; as a folder's path it is the root's.
+    if (!path.empty()) {
+      GM_ASSIGN(folder, folders_.find(snapshot, path));
+    }
     if (!child->is_folder) {
       add(folder || child->shadowed ? escape_shadowed_file(child->component)
                                     : escape_component(child->component, folder_.empty()),

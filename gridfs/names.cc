@@ -129,7 +129,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
 // The next name usually tells: names below stand close behind.
 Result<bool> ChildScan::is_shadowed(const std::string& path,
                                     const std::optional<bson::View>& following) {
-  if (!following) return false;
+  if (!following || path.empty()) return false;
   const std::string below = path + "/";
   const std::string_view name = (*following)["filename"].as_string();
   if (name.starts_with(below)) return true;

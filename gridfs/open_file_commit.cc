@@ -48,6 +48,7 @@ Status OpenFile::commit(CommitKind kind) {
 
 bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   if (std::exchange(listed_, false)) prepared.listed = context_->committer.remove(this);
+  if (lost_) return false;
   const bool wants_md5 = kind == CommitKind::kFlush && context_->options.md5 && !detached_ &&
                          (content_changed_ || (!stored_.md5 && md5_intact_));
   if (!content_changed_ && !times_changed_ && !wants_md5) return false;

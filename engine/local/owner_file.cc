@@ -132,7 +132,7 @@ Result<OwnerFile> OwnerFile::lock(const std::filesystem::path& folder, bool read
                   "store " + folder.string() + " cannot be written: " +
                       (code == EROFS ? "its file system is mounted read-only"
                                      : "its files give no permission to") +
-                      "; open it read-only");
+                      "; it can only be opened read-only");
     }
   }
   if (code != 0) return fail(lmdb_error(code, "opening " + path.string()));

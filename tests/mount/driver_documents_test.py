@@ -108,7 +108,8 @@ class DriverDocuments(MountCase):
 
     def test_OddNames_HaveTheirEscapes(self):
         shown = {  # filename -> path in the mount
-            "/leading": "%gridfs:esc:/leading",
+            "/leading": "%gridfs:esc:%2Fleading",
+            "//two/slashes": "%gridfs:esc:%2F%2Ftwo/slashes",
             "a//b": "a/%gridfs:esc:/b",
             "trailing/": "trailing/%gridfs:esc:",
             "./here": "%gridfs:esc:%2E/here",
