@@ -1,0 +1,42 @@
+// Random values and documents of all types, with many equal and nearly equal ones among them.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/document.h"
+#include "engine/bson/value.h"
+
+namespace gridmount::bson {
+
+// GRIDMOUNT_TEST_SEED, or a new one. The caller shows it when the test fails.
+uint64_t test_seed();
+
+class RandomBson {
+ public:
+  explicit RandomBson(uint64_t seed) : random_(seed) {}
+
+  // Below `limit`.
+  size_t index(size_t limit) {
+    return std::uniform_int_distribution<size_t>(0, limit - 1)(random_);
+  }
+  bool chance(size_t one_in) { return index(one_in) == 0; }
+
+  // Nested at most `depth` deep.
+  Value value(int depth = 2);
+  Value number();
+  std::string text();
+  // Fields named a to e, each at most once.
+  Document document(int depth = 2);
+  Document array(int depth = 2);
+
+ private:
+  std::mt19937_64 random_;
+};
+
+Decimal128 decimal(const std::string& text);
+Value decimal_value(const std::string& text);
+
+}  // namespace gridmount::bson
