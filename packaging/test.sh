@@ -41,6 +41,7 @@ export CTEST_OUTPUT_ON_FAILURE=1
 # be ours.
 work=$(mktemp -d "${TMPDIR:-/tmp}/gridmount-tests.XXXXXX")
 export TMPDIR=$work
+chmod 755 "$work"  # tests become other users and must reach their mounts
 
 clean_up() {
   local mounted

@@ -1,0 +1,280 @@
+// Goal: filters match what MongoDB's manual and server say, and refuse the rest with its codes.
+// Method: tables of filter, documents that match and documents that do not.
+
+#include "engine/query/filter.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "tests/engine/query/parse_json.h"
+
+namespace gridmount::query {
+namespace {
+
+Filter parse(const std::string& json) {
+  Result<Filter> filter = Filter::parse(parse_json(json));
+  if (!filter) throw std::runtime_error(json + ": " + filter.error().message());
+  return *std::move(filter);
+}
+
+struct Case {
+  const char* filter;
+  std::vector<const char*> matching;
+  std::vector<const char*> others;
+};
+
+void check(const std::vector<Case>& cases) {
+  for (const Case& one : cases) {
+    const Filter filter = parse(one.filter);
+    for (const char* document : one.matching) {
+      EXPECT_TRUE(filter.matches(parse_json(document))) << one.filter << " on " << document;
+    }
+    for (const char* document : one.others) {
+      EXPECT_FALSE(filter.matches(parse_json(document))) << one.filter << " on " << document;
+    }
+  }
+}
+
+TEST(FilterTest, Equality) {
+  check({
+      {"{}", {"{}", "{'a': 1}"}, {}},
+      {"{'a': 1}",
+       {"{'a': 1}", "{'a': 1.0}", "{'a': {'$numberLong': '1'}}", "{'a': [0, 1]}"},
+       {"{}", "{'a': 2}", "{'a': '1'}", "{'a': true}", "{'a': [[1]]}"}},
+      {"{'a': 'x'}", {"{'a': 'x'}", "{'a': {'$symbol': 'x'}}"}, {"{'a': 'X'}", "{'a': 'xy'}"}},
+      {"{'a': null}",
+       {"{}", "{'a': null}", "{'a': {'$undefined': true}}", "{'a': [1, null]}"},
+       {"{'a': 0}", "{'a': []}", "{'a': false}"}},
+      {"{'a': [1, 2]}",
+       {"{'a': [1, 2]}", "{'a': [[1, 2]]}"},
+       {"{'a': [2, 1]}", "{'a': [1, 2, 3]}"}},
+      {"{'a': []}", {"{'a': []}", "{'a': [[]]}"}, {"{'a': null}", "{'a': [1]}"}},
+      {"{'a': {'b': 1}}", {"{'a': {'b': 1}}"}, {"{'a': {'b': 1, 'c': 2}}", "{'a': {}}"}},
+      {"{'a': {'b': 1, 'c': 2}}", {"{'a': {'b': 1, 'c': 2}}"}, {"{'a': {'c': 2, 'b': 1}}"}},
+      {"{'a': {'$eq': {'b': 1}}}", {"{'a': {'b': 1}}"}, {"{'a': 1}"}},
+      {"{'a': {'$numberDouble': 'NaN'}}", {"{'a': {'$numberDouble': 'NaN'}}"}, {"{'a': 1}"}},
+      {"{'a': 1, 'b': 2}", {"{'a': 1, 'b': 2}"}, {"{'a': 1}", "{'b': 2}"}},
+      {"{'$comment': 'why', 'a': 1}", {"{'a': 1}"}, {"{'a': 2}"}},
+  });
+}
+
+TEST(FilterTest, Paths) {
+  check({
+      {"{'a.b': 1}",
+       {"{'a': {'b': 1}}", "{'a': [{'b': 2}, {'b': 1}]}", "{'a': {'b': [1]}}",
+        "{'a': [{'b': [0, 1]}]}"},
+       {"{'a.b': 1}", "{'a': 1}", "{'a': [[{'b': 1}]]}"}},
+      {"{'a.0': 1}", {"{'a': [1, 2]}", "{'a': {'0': 1}}", "{'a': [[1]]}"}, {"{'a': [2, 1]}"}},
+      {"{'a.1.b': 1}", {"{'a': [0, {'b': 1}]}"}, {"{'a': [{'b': 1}, 0]}"}},
+      {"{'a.b': null}",
+       {"{}", "{'a': 1}", "{'a': {}}", "{'a': {'b': null}}", "{'a': [{'b': 1}, {}]}"},
+       {"{'a': {'b': 1}}", "{'a': []}", "{'a': [1]}", "{'a': [{'b': 1}]}"}},
+      {"{'a.b.c': 5}", {"{'a': [{'b': [{'c': 5}]}]}"}, {"{'a': {'b': {'c': 6}}}"}},
+  });
+}
+
+TEST(FilterTest, Comparison) {
+  check({
+      {"{'a': {'$gt': 5}}",
+       {"{'a': 6}", "{'a': 5.5}", "{'a': [1, 9]}"},
+       {"{'a': 5}", "{'a': '6'}", "{}", "{'a': null}", "{'a': {'$numberDouble': 'NaN'}}"}},
+      {"{'a': {'$gte': 5}}", {"{'a': 5}"}, {"{'a': 4.9}"}},
+      {"{'a': {'$lt': 5}}",
+       {"{'a': 4}", "{'a': {'$numberDouble': '-Infinity'}}"},
+       {"{'a': 5}", "{'a': {'$numberDouble': 'NaN'}}"}},
+      {"{'a': {'$lte': 'm'}}", {"{'a': 'm'}", "{'a': ''}"}, {"{'a': 'n'}", "{'a': 1}"}},
+      {"{'a': {'$gte': {'$numberDouble': 'NaN'}}}",
+       {"{'a': {'$numberDouble': 'NaN'}}"},
+       {"{'a': 1}"}},
+      {"{'a': {'$gt': {'$numberDouble': 'NaN'}}}",
+       {},
+       {"{'a': {'$numberDouble': 'NaN'}}", "{'a': 1}"}},
+      {"{'a': {'$gte': null}}", {"{}", "{'a': null}"}, {"{'a': 1}"}},
+      {"{'a': {'$gt': null}}", {}, {"{}", "{'a': null}", "{'a': 1}"}},
+      {"{'a': {'$gt': {'$minKey': 1}}}",
+       {"{'a': 1}", "{'a': null}", "{'a': 'x'}"},
+       {"{'a': {'$minKey': 1}}"}},
+      {"{'a': {'$lt': {'$maxKey': 1}}}", {"{'a': 1}"}, {"{'a': {'$maxKey': 1}}"}},
+      {"{'a': {'$gt': 1, '$lt': 5}}", {"{'a': 3}", "{'a': [0, 9]}"}, {"{'a': 5}", "{'a': [0]}"}},
+      {"{'a': {'$gt': {'b': 1}}}", {"{'a': {'b': 2}}"}, {"{'a': {'b': 1}}", "{'a': 5}"}},
+      {"{'a': {'$gt': [1]}}", {"{'a': [1, 2]}"}, {"{'a': [1]}", "{'a': 5}"}},
+      {"{'a': {'$ne': 1}}", {"{}", "{'a': 2}"}, {"{'a': 1}", "{'a': [1, 2]}"}},
+      {"{'a': {'$in': [1, 'x', null]}}",
+       {"{'a': 1}", "{'a': 'x'}", "{}", "{'a': [7, 1]}"},
+       {"{'a': 2}"}},
+      {"{'a': {'$in': []}}", {}, {"{}", "{'a': 1}"}},
+      {"{'a': {'$in': [{'$regularExpression': {'pattern': '^x', 'options': ''}}, 3]}}",
+       {"{'a': 'xy'}", "{'a': 3}"},
+       {"{'a': 'yx'}"}},
+      {"{'a': {'$nin': [1, 2]}}", {"{}", "{'a': 3}"}, {"{'a': 1}", "{'a': [3, 2]}"}},
+  });
+}
+
+TEST(FilterTest, Logic) {
+  check({
+      {"{'$and': [{'a': 1}, {'b': 2}]}", {"{'a': 1, 'b': 2}"}, {"{'a': 1}"}},
+      {"{'$or': [{'a': 1}, {'b': 2}]}", {"{'a': 1}", "{'b': 2}"}, {"{'a': 2}"}},
+      {"{'$nor': [{'a': 1}, {'b': 2}]}", {"{}", "{'a': 2}"}, {"{'a': 1}", "{'b': 2}"}},
+      {"{'c': 3, '$or': [{'a': 1}, {'b': 2}]}", {"{'a': 1, 'c': 3}"}, {"{'a': 1}", "{'c': 3}"}},
+      {"{'a': {'$not': {'$gt': 5}}}",
+       {"{}", "{'a': 5}", "{'a': 'x'}"},
+       {"{'a': 6}", "{'a': [1, 6]}"}},
+      {"{'a': {'$not': {'$gt': 1, '$lt': 5}}}",
+       {"{'a': 1}", "{'a': 9}"},
+       {"{'a': 3}", "{'a': [0, 9]}"}},
+      {"{'a': {'$not': {'$regularExpression': {'pattern': '^x', 'options': ''}}}}",
+       {"{'a': 'y'}", "{}"},
+       {"{'a': 'x'}"}},
+      {"{'a': {'$not': {'$ne': 1}}}", {"{'a': 1}"}, {"{'a': 2}", "{}"}},
+      {"{'$and': [{'$or': [{'a': 1}, {'a': 2}]}, {'$nor': [{'b': 1}]}]}",
+       {"{'a': 2}"},
+       {"{'a': 2, 'b': 1}"}},
+  });
+}
+
+TEST(FilterTest, Elements) {
+  check({
+      {"{'a': {'$exists': true}}", {"{'a': 1}", "{'a': null}", "{'a': []}"}, {"{}"}},
+      {"{'a': {'$exists': false}}", {"{}"}, {"{'a': null}"}},
+      {"{'a.b': {'$exists': true}}", {"{'a': [{}, {'b': 1}]}"}, {"{'a': [{}]}", "{'a': 1}"}},
+      {"{'a.b': {'$exists': false}}", {"{'a': []}", "{'a': 1}"}, {"{'a': [{}, {'b': 1}]}"}},
+      {"{'a': {'$type': 'string'}}", {"{'a': 'x'}", "{'a': [1, 'x']}"}, {"{'a': 1}", "{}"}},
+      {"{'a': {'$type': 'number'}}", {"{'a': 1}", "{'a': 1.5}"}, {"{'a': '1'}"}},
+      {"{'a': {'$type': 'array'}}", {"{'a': []}", "{'a': [1]}"}, {"{'a': 1}"}},
+  });
+}
+
+// libbson's JSON takes {$type: 1} for a part of its old form of binary data.
+Result<Filter> type_filter(const bson::Value& type) {
+  bson::Builder filter;
+  filter.open_document("a").append("$type", type).close();
+  return Filter::parse(std::move(filter).finish());
+}
+
+TEST(FilterTest, Type_NumbersAndLists) {
+  EXPECT_TRUE(type_filter(bson::Value(-1))->matches(parse_json("{'a': {'$minKey': 1}}")));
+  EXPECT_TRUE(type_filter(bson::Value(16.0))->matches(parse_json("{'a': 1}")));
+  EXPECT_FALSE(type_filter(bson::Value(16))->matches(parse_json("{'a': 1.5}")));
+  const bson::Value list = bson::Value::array(parse_json("{'0': 'string', '1': 16}"));
+  EXPECT_TRUE(type_filter(list)->matches(parse_json("{'a': 'x'}")));
+  EXPECT_TRUE(type_filter(list)->matches(parse_json("{'a': 1}")));
+  EXPECT_FALSE(type_filter(list)->matches(parse_json("{'a': 1.5}")));
+  EXPECT_EQ(type_filter(bson::Value(77)).error().code(), ErrorCode::kBadValue);
+  EXPECT_EQ(type_filter(bson::Value(1.5)).error().code(), ErrorCode::kBadValue);
+  EXPECT_EQ(type_filter(bson::Value(true)).error().code(), ErrorCode::kTypeMismatch);
+  EXPECT_EQ(type_filter(bson::Value::array(bson::View())).error().code(),
+            ErrorCode::kFailedToParse);
+}
+
+TEST(FilterTest, RegexAndMod) {
+  check({
+      {"{'a': {'$regularExpression': {'pattern': '^ab', 'options': 'i'}}}",
+       {"{'a': 'ABc'}", "{'a': ['x', 'ab']}"},
+       {"{'a': 'cab'}", "{'a': 1}", "{}"}},
+      {"{'a': {'$regex': 'b$'}}", {"{'a': 'ab'}", "{'a': {'$symbol': 'b'}}"}, {"{'a': 'ba'}"}},
+      {"{'a': {'$regex': 'b.c', '$options': 's'}}", {"{'a': 'b\\nc'}"}, {"{'a': 'bc'}"}},
+      {"{'a': {'$options': 'x', '$regex': 'b  c'}}", {"{'a': 'bc'}"}, {"{'a': 'b  c'}"}},
+      {"{'a': {'$regex': '^b', '$options': 'm'}}", {"{'a': 'a\\nb'}"}, {"{'a': 'a b'}"}},
+      {"{'a': {'$regex': 'ü', '$options': 'i'}}", {"{'a': 'Ü'}"}, {"{'a': 'u'}"}},
+      {"{'a': {'$mod': [4, 0]}}",
+       {"{'a': 8}", "{'a': 8.9}", "{'a': [1, 4]}"},
+       {"{'a': 6}", "{'a': '8'}"}},
+      {"{'a': {'$mod': [-1, 0]}}", {"{'a': {'$numberLong': '-9223372036854775808'}}"}, {}},
+  });
+  EXPECT_EQ(parse("{'a': {'$regex': '^ab\\\\.c+'}}").predicate().literal_prefix(), "ab.c");
+  EXPECT_EQ(parse("{'a': {'$regex': '^abc'}}").predicate().literal_prefix(), "abc");
+  EXPECT_EQ(parse("{'a': {'$regex': '^abc*'}}").predicate().literal_prefix(), "ab");
+  EXPECT_EQ(parse("{'a': {'$regex': '^abc{0}'}}").predicate().literal_prefix(), "ab");
+  EXPECT_EQ(parse("{'a': {'$regex': '^abü?'}}").predicate().literal_prefix(), "ab");
+  EXPECT_EQ(parse("{'a': {'$regex': '^a|b'}}").predicate().literal_prefix(), "");
+  EXPECT_EQ(parse("{'a': {'$regex': '^a', '$options': 'i'}}").predicate().literal_prefix(), "");
+  EXPECT_EQ(parse("{'a': {'$regex': 'abc'}}").predicate().literal_prefix(), "");
+  EXPECT_EQ(parse("{'a': {'$regex': '^\\\\d'}}").predicate().literal_prefix(), "");
+}
+
+TEST(FilterTest, Regex_OfEndlessBacktracking_Ends) {
+  bson::Builder document;
+  document.append("a", std::string(100'000, 'a') + "b");
+  EXPECT_FALSE(parse("{'a': {'$regex': '^(a+)+$'}}").matches(std::move(document).finish()));
+}
+
+TEST(FilterTest, Arrays) {
+  check({
+      {"{'a': {'$size': 2}}", {"{'a': [1, 2]}"}, {"{'a': [1]}", "{'a': 2}", "{'a': [[1, 2]]}"}},
+      {"{'a': {'$all': [1, 2]}}", {"{'a': [2, 3, 1]}"}, {"{'a': [1]}", "{'a': 1}"}},
+      {"{'a': {'$all': [1]}}", {"{'a': 1}", "{'a': [1]}"}, {"{'a': 2}"}},
+      {"{'a': {'$all': []}}", {}, {"{}", "{'a': []}"}},
+      {"{'a': {'$all': [[1, 2]]}}", {"{'a': [1, 2]}", "{'a': [[1, 2]]}"}, {"{'a': [2]}"}},
+      {"{'a': {'$elemMatch': {'$gt': 1, '$lt': 5}}}",
+       {"{'a': [0, 3]}"},
+       {"{'a': [0, 9]}", "{'a': 3}", "{'a': [[3]]}"}},
+      {"{'a': {'$elemMatch': {'b': 1, 'c': {'$gt': 2}}}}",
+       {"{'a': [{'b': 1, 'c': 3}]}"},
+       {"{'a': [{'b': 1, 'c': 2}, {'b': 2, 'c': 3}]}", "{'a': {'b': 1, 'c': 3}}"}},
+      {"{'a': {'$elemMatch': {'$or': [{'b': 1}, {'b': 2}]}}}",
+       {"{'a': [{'b': 2}]}"},
+       {"{'a': [{'b': 3}]}"}},
+      {"{'a': {'$elemMatch': {'$ne': 1}}}", {"{'a': [1, 2]}"}, {"{'a': [1]}", "{'a': []}"}},
+      {"{'a': {'$all': [{'$elemMatch': {'b': 1}}, {'$elemMatch': {'b': 2}}]}}",
+       {"{'a': [{'b': 1}, {'b': 2}]}"},
+       {"{'a': [{'b': 1}]}"}},
+      {"{'a': {'$not': {'$elemMatch': {'$gt': 1}}}}", {"{'a': [1]}", "{}"}, {"{'a': [2]}"}},
+  });
+}
+
+TEST(FilterTest, Refused) {
+  const std::pair<const char*, int> kRefused[] = {
+      {"{'$where': '1'}", 2},
+      {"{'$expr': {}}", 2},
+      {"{'a': {'$near': 1}}", 2},
+      {"{'a': {'$gt': 1, 'b': 2}}", 2},
+      {"{'$and': {}}", 2},
+      {"{'$or': []}", 2},
+      {"{'$or': [1]}", 2},
+      {"{'a': {'$in': 1}}", 2},
+      {"{'a': {'$in': [{'$gt': 1}]}}", 2},
+      {"{'a': {'$nin': 1}}", 2},
+      {"{'a': {'$gt': {'$undefined': true}}}", 2},
+      {"{'a': {'$gt': {'$regularExpression': {'pattern': 'a', 'options': ''}}}}", 2},
+      {"{'a': {'$ne': {'$regularExpression': {'pattern': 'a', 'options': ''}}}}", 2},
+      {"{'a': {'$not': 1}}", 2},
+      {"{'a': {'$not': {}}}", 2},
+      {"{'a': {'$not': {'b': 1}}}", 2},
+      {"{'a': {'$size': -1}}", 2},
+      {"{'a': {'$size': 1.5}}", 2},
+      {"{'a': {'$size': 'x'}}", 2},
+      {"{'a': {'$all': 1}}", 2},
+      {"{'a': {'$all': [{'$gt': 1}]}}", 2},
+      {"{'a': {'$elemMatch': 1}}", 2},
+      {"{'a': {'$mod': [0, 1]}}", 2},
+      {"{'a': {'$mod': [1]}}", 2},
+      {"{'a': {'$mod': [1, 2, 3]}}", 2},
+      {"{'a': {'$type': 'nonsense'}}", 2},
+      {"{'a': {'$regex': 1}}", 2},
+      {"{'a': {'$regex': '('}}", 51091},
+      {"{'a': {'$regex': 'a', '$options': 'q'}}", 51108},
+      {"{'a': {'$options': 'i'}}", 2},
+  };
+  for (const auto& [json, code] : kRefused) {
+    const Result<Filter> filter = Filter::parse(parse_json(json));
+    ASSERT_FALSE(filter) << json;
+    EXPECT_EQ(static_cast<int>(filter.error().code()), code)
+        << json << ": " << filter.error().message();
+    EXPECT_FALSE(filter.error().message().empty());
+  }
+  EXPECT_EQ(Filter::parse(parse_json("{'a': {'$foo': 1}}")).error().message(),
+            "unknown operator: $foo");
+}
+
+TEST(FilterTest, Equalities) {
+  const Filter filter = parse(
+      "{'a': 1, 'b.c': {'$eq': 2}, '$and': [{'d': 3}, {'e': {'$gt': 1}}], '$or': [{'f': 1}]}");
+  std::string names;
+  for (const auto& [path, value] : filter.equalities()) names += path + " ";
+  EXPECT_EQ(names, "a b.c d ");
+}
+
+}  // namespace
+}  // namespace gridmount::query

@@ -1,0 +1,136 @@
+// Goal: the planner takes the index that bounds a query best, knows when an index gives the order,
+// and says "exact" only when it is. That bounds let through all matches is checked on a real store,
+// in tests/engine/local/plan_test.cc.
+
+#include "engine/query/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/query/parse_json.h"
+
+namespace gridmount::query {
+namespace {
+
+struct Indexes {
+  std::vector<IndexDefinition> definitions;
+  std::vector<bool> multikey;
+
+  Indexes& add(const std::string& keys, bool is_multikey = false) {
+    IndexDefinition definition;
+    definition.keys = parse_json(keys);
+    definition.name = keys;
+    definitions.push_back(std::move(definition));
+    multikey.push_back(is_multikey);
+    return *this;
+  }
+};
+
+std::string describe(const Plan& plan, const Indexes& indexes) {
+  if (plan.kind == Plan::Kind::kCollectionScan) return plan.backward ? "scan backward" : "scan";
+  std::string text;
+  if (plan.kind == Plan::Kind::kUnion) {
+    for (const Plan& branch : plan.branches) {
+      text += (text.empty() ? "" : " or ") + describe(branch, indexes);
+    }
+    return text;
+  }
+  text = indexes.definitions[plan.index].name;
+  for (const std::vector<Interval>& part : plan.bounds) {
+    text += " ";
+    for (const Interval& interval : part) {
+      if (interval.is_point()) {
+        text += bson::to_json(interval.low, bson::JsonForm::kRelaxed);
+      } else {
+        text += (interval.low_inclusive ? "[" : "(") +
+                bson::to_json(interval.low, bson::JsonForm::kRelaxed) + ".." +
+                bson::to_json(interval.high, bson::JsonForm::kRelaxed) +
+                (interval.high_inclusive ? "]" : ")");
+      }
+    }
+  }
+  if (plan.backward) text += " backward";
+  if (plan.provides_sort) text += " sorted";
+  if (plan.bounds_are_exact) text += " exact";
+  return text;
+}
+
+std::string plan(const Indexes& indexes, const std::string& filter, const std::string& sort = "{}",
+                 const std::optional<bson::Value>& hint = {}) {
+  const Result<Filter> parsed = Filter::parse(parse_json(filter));
+  const Result<Sort> order = Sort::parse(parse_json(sort));
+  const Result<Plan> made = make_plan(*parsed, order->empty() ? nullptr : &*order,
+                                      indexes.definitions, indexes.multikey, hint);
+  if (!made) return made.error().message();
+  return describe(*made, indexes);
+}
+
+TEST(PlanTest, Bounds) {
+  Indexes one;
+  one.add("{'a': 1}");
+  EXPECT_EQ(plan(one, "{}"), "scan");
+  EXPECT_EQ(plan(one, "{'b': 1}"), "scan");
+  EXPECT_EQ(plan(one, "{'a': 1}"), "{'a': 1} 1 exact");
+  EXPECT_EQ(plan(one, "{'a': 1, 'b': 2}"), "{'a': 1} 1");
+  EXPECT_EQ(plan(one, "{'a': {'$gt': 1, '$lte': 5}}"), "{'a': 1} (1..5] exact");
+  EXPECT_EQ(plan(one, "{'a': {'$gt': 5, '$lt': 1}}"), "{'a': 1}  exact");
+  EXPECT_EQ(plan(one, "{'a': {'$gte': 'x'}}"), "{'a': 1} [\"x\"..{  }) exact");
+  EXPECT_EQ(plan(one, "{'a': {'$in': [3, 1, 3]}}"), "{'a': 1} 13 exact");
+  EXPECT_EQ(plan(one, "{'a': null}"), "{'a': 1} [{ \"$undefined\" : true }..null]");
+  EXPECT_EQ(plan(one, "{'a': {'$ne': 1}}"), "scan");
+  EXPECT_EQ(plan(one, "{'a': {'$exists': true}}"), "scan");
+  EXPECT_EQ(plan(one, "{'a': {'$regex': 'x'}}"), "scan");
+  EXPECT_TRUE(plan(one, "{'a': {'$regex': '^ab'}}").starts_with("{'a': 1} [\"ab\"..\"ac\")"));
+  EXPECT_EQ(plan(one, "{'a': [1, 2]}"), "{'a': 1} 1[ 1, 2 ]");
+}
+
+TEST(PlanTest, Choice) {
+  Indexes indexes;
+  indexes.add("{'a': 1}").add("{'a': 1, 'b': 1}").add("{'b': 1}");
+  EXPECT_EQ(plan(indexes, "{'a': 1, 'b': 2}"), "{'a': 1, 'b': 1} 1 2 exact");
+  EXPECT_EQ(plan(indexes, "{'a': 1, 'b': {'$gt': 2}}"),
+            "{'a': 1, 'b': 1} 1 (2..{ \"$numberDouble\" : \"Infinity\" }] exact");
+  EXPECT_EQ(plan(indexes, "{'a': {'$gt': 1}, 'b': 2}"), "{'b': 1} 2");
+  EXPECT_EQ(plan(indexes, "{'$or': [{'a': 1}, {'b': 2}]}"), "{'a': 1} 1 exact or {'b': 1} 2 exact");
+  EXPECT_EQ(plan(indexes, "{'c': 3, '$or': [{'a': 1}, {'b': 2}]}"), "{'a': 1} 1 or {'b': 1} 2");
+  EXPECT_EQ(plan(indexes, "{'$or': [{'a': 1}, {'c': 2}]}"), "scan");
+}
+
+TEST(PlanTest, Sort) {
+  Indexes indexes;
+  indexes.add("{'a': 1, 'b': 1}").add("{'c': 1, 'd': -1}");
+  EXPECT_EQ(plan(indexes, "{}", "{'a': 1}"), "{'a': 1, 'b': 1} sorted exact");
+  EXPECT_EQ(plan(indexes, "{}", "{'a': -1, 'b': -1}"), "{'a': 1, 'b': 1} backward sorted exact");
+  EXPECT_EQ(plan(indexes, "{}", "{'a': 1, 'b': -1}"), "scan");
+  EXPECT_EQ(plan(indexes, "{'a': 1}", "{'b': -1}"), "{'a': 1, 'b': 1} 1 backward sorted exact");
+  EXPECT_EQ(plan(indexes, "{'a': {'$in': [1, 2]}}", "{'b': 1}"), "{'a': 1, 'b': 1} 12 exact");
+  EXPECT_EQ(plan(indexes, "{}", "{'c': -1, 'd': 1}"), "{'c': 1, 'd': -1} backward sorted exact");
+  EXPECT_EQ(plan(indexes, "{'a': 1}", "{'a': -1, 'b': 1}"), "{'a': 1, 'b': 1} 1 sorted exact");
+}
+
+TEST(PlanTest, Multikey) {
+  Indexes indexes;
+  indexes.add("{'a': 1}", true);
+  EXPECT_EQ(plan(indexes, "{'a': {'$gt': 1, '$lt': 5}}"),
+            "{'a': 1} (1..{ \"$numberDouble\" : \"Infinity\" }]");
+  EXPECT_EQ(plan(indexes, "{'a': {'$gt': 1, '$eq': 5}}"), "{'a': 1} 5");
+  EXPECT_EQ(plan(indexes, "{}", "{'a': 1}"), "scan");
+  Indexes compound;
+  compound.add("{'a.b': 1, 'a.c': 1, 'd': 1}", true);
+  EXPECT_EQ(plan(compound, "{'a.b': 1, 'a.c': 2, 'd': 3}"),
+            "{'a.b': 1, 'a.c': 1, 'd': 1} 1 [{ \"$minKey\" : 1 }..{ \"$maxKey\" : 1 }] 3");
+}
+
+TEST(PlanTest, Hint) {
+  Indexes indexes;
+  indexes.add("{'a': 1}").add("{'b': 1}");
+  EXPECT_EQ(plan(indexes, "{'a': 1}", "{}", bson::Value("{'b': 1}")), "{'b': 1}");
+  EXPECT_EQ(plan(indexes, "{'a': 1}", "{}", bson::Value(parse_json("{'b': 1.0}").view())),
+            "{'b': 1}");
+  EXPECT_EQ(plan(indexes, "{'a': 1}", "{}", bson::Value(parse_json("{'$natural': -1}").view())),
+            "scan backward");
+  EXPECT_EQ(plan(indexes, "{'a': 1}", "{}", bson::Value("x")),
+            "hint provided does not correspond to an existing index");
+}
+
+}  // namespace
+}  // namespace gridmount::query

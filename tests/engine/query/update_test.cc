@@ -1,0 +1,195 @@
+// Goal: updates do what MongoDB's manual and server say, and refuse the rest with its codes.
+
+#include "engine/query/update.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/bson/builder.h"
+#include "tests/engine/query/parse_json.h"
+
+namespace gridmount::query {
+namespace {
+
+struct Case {
+  const char* before;
+  const char* update;
+  const char* after;
+};
+
+TEST(UpdateTest, Results) {
+  const Case kCases[] = {
+      {"{'_id': 1, 'a': 1}", "{'$set': {'a': 2}}", "{'_id': 1, 'a': 2}"},
+      {"{'_id': 1}", "{'$set': {'b': 1, 'a': 2}}", "{'_id': 1, 'a': 2, 'b': 1}"},
+      {"{'_id': 1}", "{'$set': {'10': 1, '9': 2}}", "{'_id': 1, '9': 2, '10': 1}"},
+      {"{'_id': 1}", "{'$set': {'a.b.c': 2}}", "{'_id': 1, 'a': {'b': {'c': 2}}}"},
+      {"{'_id': 1, 'a': {'x': 1}}", "{'$set': {'a.b': 2}}", "{'_id': 1, 'a': {'x': 1, 'b': 2}}"},
+      {"{'_id': 1, 'a': [1, 2]}", "{'$set': {'a.1': 5}}", "{'_id': 1, 'a': [1, 5]}"},
+      {"{'_id': 1, 'a': [1]}", "{'$set': {'a.3': 5}}", "{'_id': 1, 'a': [1, null, null, 5]}"},
+      {"{'_id': 1, 'a': [{'b': 1}]}", "{'$set': {'a.0.c': 5}}",
+       "{'_id': 1, 'a': [{'b': 1, 'c': 5}]}"},
+      {"{'_id': 1, 'a': [{}]}", "{'$set': {'a.2.c': 5}}", "{'_id': 1, 'a': [{}, null, {'c': 5}]}"},
+      {"{'_id': 1, 'a': 1, 'b': 2}", "{'$unset': {'a': ''}}", "{'_id': 1, 'b': 2}"},
+      {"{'_id': 1, 'a': [1, 2]}", "{'$unset': {'a.0': ''}}", "{'_id': 1, 'a': [null, 2]}"},
+      {"{'_id': 1, 'a': 1}", "{'$unset': {'a.b': '', 'x.y': ''}}", "{'_id': 1, 'a': 1}"},
+      {"{'_id': 1, 'a': 1}", "{'$inc': {'a': 2, 'b': 3}}", "{'_id': 1, 'a': 3, 'b': 3}"},
+      {"{'_id': 1, 'a': 1}", "{'$inc': {'a': 0.5}}", "{'_id': 1, 'a': 1.5}"},
+      {"{'_id': 1, 'a': 2147483647}", "{'$inc': {'a': 1}}", "{'_id': 1, 'a': 2147483648}"},
+      {"{'_id': 1, 'a': 3}", "{'$mul': {'a': 4, 'b': 5}}", "{'_id': 1, 'a': 12, 'b': 0}"},
+      {"{'_id': 1, 'a': 3}", "{'$min': {'a': 2}}", "{'_id': 1, 'a': 2}"},
+      {"{'_id': 1, 'a': 3}", "{'$min': {'a': 4, 'b': 1}}", "{'_id': 1, 'a': 3, 'b': 1}"},
+      {"{'_id': 1, 'a': 3}", "{'$max': {'a': 4}}", "{'_id': 1, 'a': 4}"},
+      {"{'_id': 1, 'a': 3}", "{'$rename': {'a': 'b.c'}}", "{'_id': 1, 'b': {'c': 3}}"},
+      {"{'_id': 1, 'a': 3, 'b': 4}", "{'$rename': {'a': 'b'}}", "{'_id': 1, 'b': 3}"},
+      {"{'_id': 1, 'b': 4}", "{'$rename': {'a': 'b'}}", "{'_id': 1, 'b': 4}"},
+      {"{'_id': 1}", "{'$setOnInsert': {'a': 1}}", "{'_id': 1}"},
+      {"{'_id': 1, 'a': 1}", "{'$set': {'a': 2}, '$unset': {'b': 1}, '$inc': {'c': 1}}",
+       "{'_id': 1, 'a': 2, 'c': 1}"},
+      {"{'_id': 1, 'a': 1}", "{'$set': {'_id': 1, 'a': 2}}", "{'_id': 1, 'a': 2}"},
+      {"{'_id': 1, 'a': 1}", "{}", "{'_id': 1}"},
+      {"{'_id': 1, 'a': 1}", "{'b': 2, 'c': 3}", "{'_id': 1, 'b': 2, 'c': 3}"},
+      {"{'_id': 1, 'a': 1}", "{'b': 2, '_id': 1}", "{'_id': 1, 'b': 2}"},
+  };
+  for (const Case& one : kCases) {
+    const Result<Update> update = Update::parse(parse_json(one.update));
+    ASSERT_TRUE(update) << one.update << ": " << update.error().message();
+    const bson::Document before = parse_json(one.before);
+    const Result<Update::Applied> applied = update->apply(before);
+    ASSERT_TRUE(applied) << one.update << ": " << applied.error().message();
+    EXPECT_EQ(show(applied->document), show(parse_json(one.after))) << one.update;
+    EXPECT_EQ(applied->modified, show(before) != show(applied->document)) << one.update;
+    EXPECT_TRUE(bson::validate(applied->document.view().bytes()));
+  }
+}
+
+TEST(UpdateTest, SameNumberOfAnotherType_IsAChange) {
+  const Result<Update> update = Update::parse(parse_json("{'$set': {'a': {'$numberLong': '1'}}}"));
+  const Result<Update::Applied> applied = update->apply(parse_json("{'a': 1}"));
+  EXPECT_TRUE(applied->modified);
+  EXPECT_EQ(applied->document.view()["a"].type(), bson::Type::kInt64);
+}
+
+TEST(UpdateTest, CurrentDate) {
+  const Result<Update> update =
+      Update::parse(parse_json("{'$currentDate': {'a': true, 'b': {'$type': 'timestamp'}}}"));
+  ASSERT_TRUE(update);
+  const Result<Update::Applied> applied = update->apply(parse_json("{'_id': 1}"));
+  EXPECT_EQ(applied->document.view()["a"].type(), bson::Type::kDate);
+  EXPECT_EQ(applied->document.view()["b"].type(), bson::Type::kTimestamp);
+}
+
+TEST(UpdateTest, RefusedWhenParsed) {
+  const std::pair<const char*, int> kRefused[] = {
+      {"{'$foo': {'a': 1}}", 9},
+      {"{'$set': 1}", 9},
+      {"{'$set': {'a': 1}, 'b': 2}", 9},
+      {"{'a': 1, '$set': {'b': 2}}", 52},
+      {"{'$push': {'a': 1}}", 9},
+      {"{'$set': {'': 1}}", 56},
+      {"{'$set': {'a..b': 1}}", 56},
+      {"{'$set': {'a.': 1}}", 56},
+      {"{'$set': {'$a': 1}}", 52},
+      {"{'$set': {'a.$': 1}}", 9},
+      {"{'$set': {'a': 1}, '$inc': {'a': 1}}", 40},
+      {"{'$set': {'a': 1, 'a.b': 1}}", 40},
+      {"{'$set': {'a.b': 1, 'a': 1}}", 40},
+      {"{'$inc': {'a': 'x'}}", 14},
+      {"{'$mul': {'a': null}}", 14},
+      {"{'$rename': {'a': 1}}", 2},
+      {"{'$rename': {'a': 'a'}}", 2},
+      {"{'$rename': {'a': 'a.b'}}", 40},
+      {"{'$currentDate': {'a': 1}}", 2},
+      {"{'$currentDate': {'a': {'$type': 'x'}}}", 2},
+  };
+  for (const auto& [json, code] : kRefused) {
+    const Result<Update> update = Update::parse(parse_json(json));
+    ASSERT_FALSE(update) << json;
+    EXPECT_EQ(static_cast<int>(update.error().code()), code)
+        << json << ": " << update.error().message();
+  }
+}
+
+TEST(UpdateTest, RefusedWhenApplied) {
+  struct Refused {
+    const char* before;
+    const char* update;
+    int code;
+  };
+  const Refused kRefused[] = {
+      {"{'_id': 1, 'a': 1}", "{'$set': {'a.b': 1}}", 28},
+      {"{'_id': 1, 'a': [1]}", "{'$set': {'a.b': 1}}", 28},
+      {"{'_id': 1, 'a': null}", "{'$set': {'a.b.c': 1}}", 28},
+      {"{'_id': 1}", "{'$set': {'_id': 2}}", 66},
+      {"{'_id': 1}", "{'$unset': {'_id': ''}}", 66},
+      {"{'_id': {'x': 1}}", "{'$set': {'_id.x': 2}}", 66},
+      {"{'_id': 1}", "{'_id': 2}", 66},
+      {"{'_id': 1, 'a': 'x'}", "{'$inc': {'a': 1}}", 14},
+      {"{'_id': 1, 'a': {'$numberLong': '9223372036854775807'}}", "{'$inc': {'a': 1}}", 2},
+      {"{'_id': 1, 'a': [1]}", "{'$set': {'a.2000000': 1}}", 2},
+      {"{'_id': 1, 'a': [{'b': 1}]}", "{'$rename': {'a.b': 'c'}}", 2},
+  };
+  for (const Refused& one : kRefused) {
+    const Result<Update> update = Update::parse(parse_json(one.update));
+    ASSERT_TRUE(update) << one.update;
+    const Result<Update::Applied> applied = update->apply(parse_json(one.before));
+    ASSERT_FALSE(applied) << one.update << " gave " << show(applied->document);
+    EXPECT_EQ(static_cast<int>(applied.error().code()), one.code) << one.update;
+  }
+}
+
+TEST(UpdateTest, TooLarge) {
+  bson::Builder specification;
+  specification.open_document("$set");
+  specification.append("a", std::string(bson::kMaxDocumentBytes - 20, 'x')).close();
+  const Result<Update> update = Update::parse(std::move(specification).finish());
+  ASSERT_TRUE(update);
+  EXPECT_TRUE(update->apply(parse_json("{}")));
+  EXPECT_EQ(update->apply(parse_json("{'_id': 'more than there is room for'}")).error().code(),
+            ErrorCode::kBsonObjectTooLarge);
+}
+
+TEST(UpdateTest, TooDeep) {
+  std::string path = "a";
+  for (int i = 0; i < 99; ++i) path += ".a";
+  bson::Builder specification;
+  specification.open_document("$set").append(path, parse_json("{'b': {'c': 1}}")).close();
+  const Result<Update> update = Update::parse(std::move(specification).finish());
+  ASSERT_TRUE(update) << update.error().message();
+  EXPECT_FALSE(update->apply(parse_json("{}")));
+}
+
+TEST(UpdateTest, Upserted) {
+  const Case kCases[] = {
+      {"{'_id': 5}", "{'$set': {'a': 1}}", "{'_id': 5, 'a': 1}"},
+      {"{'b.c': 2, '_id': 5, 'd': {'$gt': 1}}", "{'$set': {'a': 1}}",
+       "{'_id': 5, 'b': {'c': 2}, 'a': 1}"},
+      {"{'_id': 5}", "{'$setOnInsert': {'a': 1}, '$inc': {'n': 2}}", "{'_id': 5, 'a': 1, 'n': 2}"},
+      {"{'_id': 5, 'x': 1}", "{'a': 1}", "{'_id': 5, 'a': 1}"},
+      {"{'x': 1}", "{'a': 1, '_id': 6}", "{'_id': 6, 'a': 1}"},
+      {"{'$and': [{'_id': 5}, {'x': {'$eq': 1}}]}", "{'$inc': {'x': 1}}", "{'_id': 5, 'x': 2}"},
+  };
+  for (const Case& one : kCases) {
+    const Result<Filter> filter = Filter::parse(parse_json(one.before));
+    const Result<Update> update = Update::parse(parse_json(one.update));
+    const Result<bson::Document> document = update->upserted(*filter);
+    ASSERT_TRUE(document) << one.before << ": " << document.error().message();
+    EXPECT_EQ(show(*document), show(parse_json(one.after))) << one.before << one.update;
+  }
+  const Result<Filter> twice = Filter::parse(parse_json("{'a': 1, '$and': [{'a': 1}]}"));
+  const Result<Update> update = Update::parse(parse_json("{'$set': {'b': 1}}"));
+  EXPECT_EQ(update->upserted(*twice).error().code(), ErrorCode::kNotSingleValueField);
+  const Result<Filter> other = Filter::parse(parse_json("{'_id': 1}"));
+  EXPECT_EQ(Update::parse(parse_json("{'_id': 2}"))->upserted(*other).error().code(),
+            ErrorCode::kImmutableField);
+  const Result<bson::Document> generated =
+      update->upserted(*Filter::parse(parse_json("{'_id': {'$gt': 1}}")));
+  EXPECT_EQ(generated->view()["_id"].type(), bson::Type::kObjectId);
+}
+
+TEST(UpdateTest, TouchedPaths) {
+  const Result<Update> update =
+      Update::parse(parse_json("{'$set': {'a.b': 1}, '$rename': {'c': 'd'}}"));
+  EXPECT_EQ(update->touched_paths(), (std::vector<std::string>{"a.b", "c", "d"}));
+}
+
+}  // namespace
+}  // namespace gridmount::query
