@@ -142,7 +142,6 @@ TEST(FilterTest, Elements) {
       {"{'a.b': {'$exists': false}}", {"{'a': []}", "{'a': 1}"}, {"{'a': [{}, {'b': 1}]}"}},
       {"{'a': {'$type': 'string'}}", {"{'a': 'x'}", "{'a': [1, 'x']}"}, {"{'a': 1}", "{}"}},
       {"{'a': {'$type': 'number'}}", {"{'a': 1}", "{'a': 1.5}"}, {"{'a': '1'}"}},
-      {"{'a': {'$type': 'array'}}", {"{'a': []}", "{'a': [1]}"}, {"{'a': 1}"}},
   });
 }
 
@@ -161,6 +160,9 @@ TEST(FilterTest, Type_NumbersAndLists) {
   EXPECT_TRUE(type_filter(list)->matches(parse_json("{'a': 'x'}")));
   EXPECT_TRUE(type_filter(list)->matches(parse_json("{'a': 1}")));
   EXPECT_FALSE(type_filter(list)->matches(parse_json("{'a': 1.5}")));
+  EXPECT_TRUE(type_filter(bson::Value("array"))->matches(parse_json("{'a': []}")));
+  EXPECT_TRUE(type_filter(bson::Value("array"))->matches(parse_json("{'a': [1]}")));
+  EXPECT_FALSE(type_filter(bson::Value("array"))->matches(parse_json("{'a': 1}")));
   EXPECT_EQ(type_filter(bson::Value(77)).error().code(), ErrorCode::kBadValue);
   EXPECT_EQ(type_filter(bson::Value(1.5)).error().code(), ErrorCode::kBadValue);
   EXPECT_EQ(type_filter(bson::Value(true)).error().code(), ErrorCode::kTypeMismatch);
@@ -252,7 +254,6 @@ TEST(FilterTest, Refused) {
       {"{'a': {'$mod': [1]}}", 2},
       {"{'a': {'$mod': [1, 2, 3]}}", 2},
       {"{'a': {'$type': 'nonsense'}}", 2},
-      {"{'a': {'$regex': 1}}", 2},
       {"{'a': {'$regex': '('}}", 51091},
       {"{'a': {'$regex': 'a', '$options': 'q'}}", 51108},
       {"{'a': {'$options': 'i'}}", 2},
