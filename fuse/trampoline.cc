@@ -67,7 +67,7 @@ gridfs::Owner caller_of(fuse_req_t request) {
 }
 
 OpenFile* file_of(const fuse_file_info* info) {
-  return info == nullptr ? nullptr : reinterpret_cast<OpenFile*>(info->fh);
+  return info == nullptr ? nullptr : handle_of<OpenFile>(info);
 }
 
 void reply_entry(fuse_req_t request, const Entry& entry) {
@@ -313,7 +313,7 @@ void handle_opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info)
 }
 
 void handle_releasedir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-  file_system_of(request).release(reinterpret_cast<OpenDirectory*>(info->fh));
+  file_system_of(request).release(handle_of<OpenDirectory>(info));
   fuse_reply_err(request, 0);
 }
 

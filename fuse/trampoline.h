@@ -34,6 +34,12 @@ void handle_readdirplus(fuse_req_t request, fuse_ino_t number, size_t size, off_
 inline TrampolineContext& context_of(fuse_req_t request) {
   return *static_cast<TrampolineContext*>(fuse_req_userdata(request));
 }
+// The OpenFile or OpenDirectory of a call; libfuse keeps it as a number.
+template <typename Open>
+Open* handle_of(const fuse_file_info* info) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<Open*>(info->fh);
+}
 inline FileSystem& file_system_of(fuse_req_t request) {
   return context_of(request).file_system;
 }

@@ -65,7 +65,7 @@ void list(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset, fuse
           bool plus) {
   const char* operation = plus ? "readdirplus" : "readdir";
   guarded(request, operation, number, [&] {
-    auto& directory = *reinterpret_cast<OpenDirectory*>(info->fh);
+    auto& directory = *handle_of<OpenDirectory>(info);
     ReplyLister lister(request, size, plus);
     Status listed = file_system_of(request).read_directory(directory, static_cast<uint64_t>(offset),
                                                            plus, lister);

@@ -165,7 +165,7 @@ Status Bucket::drop() const {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
   for (const engine::Collection* collection :
        {files_.get(), chunks_.get(), directories_.get(), detached_.get()}) {
-    const Status dropped = database_->drop(*transaction, collection->ns().collection);
+    Status dropped = database_->drop(*transaction, collection->ns().collection);
     if (!dropped && dropped.error().code() != ErrorCode::kNamespaceNotFound) return dropped;
   }
   GM_TRY(transaction->commit());

@@ -56,7 +56,7 @@ class ChunkWriter {
 
   Status put(const CommittedChunk& chunk) {
     if (chunk.may_be_stored) return replace(chunk);
-    const Status inserted = insert(chunk, chunk.id);
+    Status inserted = insert(chunk, chunk.id);
     // A driver may have left chunks behind the end of the file.
     if (!inserted && inserted.error().code() == ErrorCode::kDuplicateKey) return replace(chunk);
     return inserted;

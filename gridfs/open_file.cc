@@ -117,7 +117,7 @@ Status OpenFile::set_posix(const PosixFields& changes) {
 }
 
 Status OpenFile::flush() {
-  const Status committed = commit(CommitKind::kFlush);
+  Status committed = commit(CommitKind::kFlush);
   MutexLock lock(mutex_);
   const std::optional<Error> earlier = std::exchange(background_error_, std::nullopt);
   if (!committed) return committed;

@@ -35,7 +35,7 @@ Status OpenFile::commit(CommitKind kind) {
   // Before the transaction, so that no other writer waits for the hashing.
   if (prepared.mark) prepared.commit.md5 = prepared.md5->digest(*prepared.mark);
   prepared.commit.keep_md5 = !prepared.content && !prepared.commit.md5;
-  const Status written =
+  Status written =
       write_commit(*context_, id_, layout_, static_cast<int32_t>(chunk_bytes_), prepared.commit);
   MutexLock lock(mutex_);
   if (written) {

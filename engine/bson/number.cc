@@ -216,7 +216,7 @@ std::array<uint8_t, kDecimalSortBytes> decimal_sort_bytes(ValueView number) {
   bytes[1] = static_cast<uint8_t>(point >> 8);
   bytes[2] = static_cast<uint8_t>(point);
   for (int i = 0; i < 16; ++i) {
-    bytes[static_cast<size_t>(3 + i)] = static_cast<uint8_t>(digits >> (120 - 8 * i));
+    bytes[size_t{3} + static_cast<size_t>(i)] = static_cast<uint8_t>(digits >> (120 - 8 * i));
   }
   if (decimal.negative) {
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(~byte);

@@ -97,14 +97,14 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
 
 Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View filter) {
   GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
-  GM_ASSIGN(query::Filter parsed, query::Filter::parse(filter));
+  GM_ASSIGN(const query::Filter parsed, query::Filter::parse(filter));
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
   if (!entry) return int64_t{0};
   if (filter.empty()) {
     GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
     return counts.documents;
   }
-  return count_matches(contents, entry, std::move(parsed));
+  return count_matches(contents, entry, parsed);
 }
 
 void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {

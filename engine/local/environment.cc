@@ -327,10 +327,10 @@ Result<engine::StoreStats> Environment::stats() {
 
 void will_need(const void* begin, size_t bytes) {
   const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto address = reinterpret_cast<uintptr_t>(begin);
-  const uintptr_t first = address / page_bytes * page_bytes;
+  const uintptr_t into_page = reinterpret_cast<uintptr_t>(begin) % page_bytes;
+  const auto* const first = static_cast<const char*>(begin) - into_page;
   // A hint: whatever the kernel makes of it is right.
-  (void)::madvise(reinterpret_cast<void*>(first), address + bytes - first, MADV_WILLNEED);
+  (void)::madvise(const_cast<char*>(first), into_page + bytes, MADV_WILLNEED);
 }
 
 void tune_allocator() {

@@ -83,11 +83,15 @@ void IndexBounds::make_ranges(const IndexEntry& index, const std::vector<Encoded
     std::vector<std::string> longer;
     for (const std::string& start : leading) {
       for (const EncodedInterval& interval : part) {
+        std::string low = start;
+        low += interval.low;
         if (open) {
-          longer.push_back(start + interval.low);
+          longer.push_back(std::move(low));
         } else {
-          ranges_.push_back({prefix + low_end(start + interval.low, interval.low_inclusive),
-                             prefix + high_end(start + interval.high, interval.high_inclusive)});
+          std::string high = start;
+          high += interval.high;
+          ranges_.push_back({prefix + low_end(std::move(low), interval.low_inclusive),
+                             prefix + high_end(std::move(high), interval.high_inclusive)});
         }
       }
     }

@@ -142,8 +142,9 @@ Result<std::optional<Match>> MatchStream::next_sorted() {
   return std::optional<Match>();
 }
 
-Result<int64_t> count_matches(std::shared_ptr<Contents> contents,
-                              std::shared_ptr<const CollectionEntry> entry, query::Filter filter) {
+Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
+                              const std::shared_ptr<const CollectionEntry>& entry,
+                              const query::Filter& filter) {
   const Trees& trees = contents->trees();
   GM_ASSIGN(const query::Plan plan, plan_for(*entry, filter, nullptr, std::nullopt));
   const std::unique_ptr<Scan> scan = make_scan(contents->shared_trees(), entry, plan, 0);

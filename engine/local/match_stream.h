@@ -74,8 +74,9 @@ class MatchStream {
 };
 
 // The number of documents a filter matches, without reading them where an index can tell.
-Result<int64_t> count_matches(std::shared_ptr<Contents> contents,
-                              std::shared_ptr<const CollectionEntry> entry, query::Filter filter);
+Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
+                              const std::shared_ptr<const CollectionEntry>& entry,
+                              const query::Filter& filter);
 
 // The document of a record that an index or an earlier search named; DataCorruptionDetected if
 // there is none.

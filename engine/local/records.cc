@@ -27,7 +27,7 @@ std::span<const uint8_t> bytes_of(std::string_view text) {
 
 // "{_id: ...}" if the damaged document still gives it, else the record's number.
 std::string name_of(std::string_view value, RecordId id) {
-  const std::string record = "record " + std::to_string(id);
+  std::string record = "record " + std::to_string(id);
   if (value.size() <= kRecordHeaderBytes) return record;
   const Result<bson::View> document = bson::validate(bytes_of(value.substr(kRecordHeaderBytes)));
   if (!document) return record;

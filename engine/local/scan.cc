@@ -26,7 +26,7 @@ tl::unexpected<Error> malformed_entry(const CollectionEntry& entry, const std::s
 
 class CollectionScan : public Scan {
  public:
-  CollectionScan(std::shared_ptr<Trees> trees, std::shared_ptr<const CollectionEntry> entry,
+  CollectionScan(const std::shared_ptr<Trees>& trees, std::shared_ptr<const CollectionEntry> entry,
                  bool backward, bool certain)
       : entry_(std::move(entry)), cursor_(trees, trees->tree(entry_->records)), certain_(certain) {
     cursor_.set_range(range_prefix(entry_->records), range_end(entry_->records), backward);
@@ -129,7 +129,7 @@ class IndexScan : public Scan {
 
   // Shortened keys with one beginning lie in the order of their hashes: reads all of them and puts
   // them in the order of the values, which the documents have.
-  Status gather_run(std::string first, RecordId first_id) {
+  Status gather_run(const std::string& first, RecordId first_id) {
     run_.clear();
     run_at_ = 0;
     const std::string beginning = first.substr(0, kEncodedBytesMax);
@@ -243,7 +243,7 @@ std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,
                                 const query::Plan& plan, uint64_t order_bytes_max) {
   switch (plan.kind) {
     case query::Plan::Kind::kCollectionScan:
-      return std::make_unique<CollectionScan>(std::move(trees), std::move(entry), plan.backward,
+      return std::make_unique<CollectionScan>(trees, std::move(entry), plan.backward,
                                               plan.bounds_are_exact);
     case query::Plan::Kind::kIndexScan:
       return std::make_unique<IndexScan>(std::move(trees), std::move(entry), plan, order_bytes_max);

@@ -151,11 +151,9 @@ class IndexPlanner {
       std::optional<PartBounds> own = bounds_of(*predicate);
       if (!own) continue;
       ++used;
-      if (!bounds) {
-        bounds = std::move(own);
-      } else if (!multikey_) {
+      if (bounds && !multikey_) {
         bounds = intersect(*bounds, *own);
-      } else if (narrower(*own, *bounds)) {
+      } else if (!bounds || narrower(*own, *bounds)) {
         bounds = std::move(own);
       }
     }

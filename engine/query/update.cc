@@ -23,26 +23,25 @@ constexpr UpdateOperator kEquality{"$set", accept_any, apply_set};
 
 Status check_path(const bson::Path& path) {
   const std::string& dotted = path.dotted();
+  const auto refuse = [&](ErrorCode code, std::string_view why) {
+    return fail(code, "The update path '" + dotted + "' " + std::string(why));
+  };
   if (dotted.empty()) return fail(ErrorCode::kEmptyFieldName, "An empty update path is not valid.");
   if (path.parts().size() > bson::kMaxDepth) {
-    return fail(ErrorCode::kOverflow, "The update path '" + dotted + "' has more than " +
-                                          std::to_string(bson::kMaxDepth) + " parts");
+    return refuse(ErrorCode::kOverflow,
+                  "has more than " + std::to_string(bson::kMaxDepth) + " parts");
   }
   for (const std::string& part : path.parts()) {
     if (part.empty()) {
-      return fail(ErrorCode::kEmptyFieldName, "The update path '" + dotted +
-                                                  "' contains an empty field name, which is not "
-                                                  "allowed.");
+      return refuse(ErrorCode::kEmptyFieldName,
+                    "contains an empty field name, which is not allowed.");
     }
     if (part == "$" || part.starts_with("$[")) {
-      return fail(ErrorCode::kFailedToParse, "The update path '" + dotted +
-                                                 "' has the positional operator '" + part +
-                                                 "', which is not supported");
+      return refuse(ErrorCode::kFailedToParse, "has a positional operator, which is not supported");
     }
     if (part[0] == '$') {
-      return fail(ErrorCode::kDollarPrefixedFieldName, "The dollar ($) prefixed field '" + part +
-                                                           "' in '" + dotted +
-                                                           "' is not valid for storage.");
+      return fail(ErrorCode::kDollarPrefixedFieldName,
+                  "The dollar ($) prefixed field in '" + dotted + "' is not valid for storage.");
     }
   }
   return {};

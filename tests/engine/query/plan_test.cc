@@ -1,6 +1,6 @@
 // Goal: the planner takes the index that bounds a query best, knows when an index gives the order,
 // and says "exact" only when it is. That bounds let through all matches is checked on a real store,
-// in tests/engine/local/plan_test.cc.
+// in tests/engine/contract/model_contract.cc.
 
 #include "engine/query/plan.h"
 

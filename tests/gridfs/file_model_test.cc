@@ -1,0 +1,94 @@
+// Goal: a file holds what was written to it, whatever the order, and each commit in the store is
+// one state of it. Method: random writes, truncations, reads, flushes and closings on several files
+// with small chunks and little memory, beside strings; the documents are checked on the way.
+
+#include <gmock/gmock.h>
+
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+using ::testing::IsEmpty;
+
+class FileModelTest : public BucketFixture {};
+
+TEST_F(FileModelTest, RandomChanges) {
+  const uint64_t seed = test_seed();
+  SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
+  FileTableOptions options;
+  options.dirty_bytes_max = 64 * 1024;
+  options.commit_bytes = 16 * 1024;
+  options.commit_interval = std::chrono::milliseconds(5);
+  auto files = FileTable::create(bucket(), options);
+  struct Modelled {
+    bson::Value id;
+    std::string content;
+    std::shared_ptr<File> open;
+  };
+  std::vector<Modelled> all;
+  for (const int chunk_bytes : {1, 7, 256, 1000, 4096}) {
+    all.push_back({create("f" + std::to_string(chunk_bytes), chunk_bytes), "", nullptr});
+  }
+  for (int round = 0; round < 3000; ++round) {
+    const size_t index = below(all.size());
+    Modelled& file = all[index];
+    // Few bytes where chunks are tiny.
+    const size_t extent = index == 0 ? 200 : index == 1 ? 1000 : 20'000;
+    if (!file.open) file.open = must(files->open(file.id));
+    switch (below(8)) {
+      case 0:
+      case 1:
+      case 2: {
+        const size_t offset = below(extent);
+        const std::string data = random_bytes(random, 1 + below(extent / 4));
+        must(write(*file.open, static_cast<int64_t>(offset), data));
+        if (file.content.size() < offset + data.size()) file.content.resize(offset + data.size());
+        file.content.replace(offset, data.size(), data);
+        break;
+      }
+      case 3: {
+        const size_t length = below(extent);
+        must(file.open->truncate(static_cast<int64_t>(length), TimeUpdate::kNow));
+        file.content.resize(length);
+        break;
+      }
+      case 4:
+        must(file.open->flush());
+        ASSERT_EQ(must(download(file.id)), file.content);
+        break;
+      case 5:
+        file.open.reset();
+        continue;
+      default: {
+        const size_t offset = below(extent);
+        const size_t size = below(extent);
+        const std::string expected =
+            offset < file.content.size() ? file.content.substr(offset, size) : "";
+        ASSERT_EQ(text_of(must(file.open->read(static_cast<int64_t>(offset), size))), expected)
+            << "round " << round;
+      }
+    }
+    ASSERT_EQ(file.open->length(), static_cast<int64_t>(file.content.size()));
+    if (round % 100 == 0) {
+      // Whatever has been committed so far is whole.
+      ASSERT_THAT(problems(), IsEmpty()) << "round " << round;
+    }
+  }
+  must(files->close(std::chrono::seconds(10)));
+  for (Modelled& file : all) {
+    ASSERT_EQ(must(download(file.id)), file.content);
+    const std::optional<std::string> md5 = this->file(file.id).md5;
+    EXPECT_TRUE(!md5 || *md5 == md5_of(file.content)) << "a stale md5";
+    file.open.reset();
+  }
+  files.reset();
+  EXPECT_THAT(problems(), IsEmpty());
+  reopen();
+  for (const Modelled& file : all) ASSERT_EQ(must(download(file.id)), file.content);
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs

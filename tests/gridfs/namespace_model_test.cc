@@ -1,0 +1,231 @@
+// Goal: any sequence of changes leaves the tree a simple model has. Method: random operations on a
+// small set of names, some by drivers, on the volume and on a map; after every few the whole tree
+// is compared, and now and then the store is closed and opened. The seed is shown when it fails.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <map>
+#include <thread>
+
+#include "gridfs/path.h"
+#include "gridfs/volume.h"
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// Paths of folders, and of files with their content. The root is not listed.
+struct Model {
+  std::map<std::string, std::string> files;
+  std::map<std::string, bool> folders;
+
+  bool is_folder(const std::string& path) const { return path.empty() || folders.contains(path); }
+  bool is_file(const std::string& path) const { return files.contains(path); }
+  bool exists(const std::string& path) const { return is_folder(path) || is_file(path); }
+
+  static bool is_below(const std::string& path, const std::string& folder) {
+    return path.starts_with(folder + "/");
+  }
+  bool is_empty(const std::string& folder) const {
+    const auto below = [&](const auto& entry) { return is_below(entry.first, folder); };
+    return std::none_of(files.begin(), files.end(), below) &&
+           std::none_of(folders.begin(), folders.end(), below);
+  }
+  void add_folders_of(const std::string& path) {
+    for (std::string_view above = split(path).folder; !above.empty(); above = split(above).folder) {
+      folders[std::string(above)] = true;
+    }
+  }
+  template <typename Map>
+  static void move(Map& map, const std::string& from, const std::string& to) {
+    Map moved;
+    for (auto& [path, value] : map) {
+      const bool concerned = path == from || is_below(path, from);
+      moved[concerned ? to + path.substr(from.size()) : path] = std::move(value);
+    }
+    map = std::move(moved);
+  }
+
+  std::optional<ErrorCode> rename(const std::string& from, const std::string& to) {
+    if (!exists(from) || from.empty()) return kNoSuchEntry;
+    if (!is_folder(std::string(split(to).folder))) return kNoSuchEntry;
+    if (from == to) return std::nullopt;
+    if (is_folder(from) && is_below(to, from)) return kMoveIntoItself;
+    if (is_folder(to)) {
+      if (is_file(from)) return kIsADirectory;
+      if (!is_empty(to)) return kDirectoryNotEmpty;
+      folders.erase(to);
+    } else if (is_file(to)) {
+      if (is_folder(from)) return kNotADirectory;
+      files.erase(to);
+    }
+    move(files, from, to);
+    move(folders, from, to);
+    return std::nullopt;
+  }
+};
+
+class NamespaceModelTest : public BucketFixture {
+ protected:
+  void mount() {
+    volume_ = must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
+  }
+  void remount() {
+    must(volume_->close());
+    volume_.reset();
+    reopen();
+    mount();
+  }
+
+  void compare(const std::string& folder) {
+    std::map<std::string, NodeKind> expected;
+    const auto add = [&](const std::string& path, NodeKind kind) {
+      const SplitPath where = split(path);
+      if (where.folder == folder) expected[std::string(where.component)] = kind;
+    };
+    for (const auto& [path, content] : model_.files) add(path, NodeKind::kFile);
+    for (const auto& [path, there] : model_.folders) add(path, NodeKind::kDirectory);
+    std::map<std::string, NodeKind> listed;
+    const auto listing = must(volume_->list(folder));
+    while (const auto entry = must(listing->next())) {
+      ASSERT_TRUE(listed.emplace(entry->name, entry->node.kind).second) << entry->name << " twice";
+      const Node node = must(volume_->lookup(folder, entry->name));
+      ASSERT_EQ(node.ino, entry->node.ino);
+      if (node.kind == NodeKind::kFile) {
+        ASSERT_EQ(read_all(*must(volume_->open_file(node.id))),
+                  model_.files.at(join(folder, entry->name)));
+      }
+    }
+    ASSERT_EQ(listed, expected) << "in '" << folder << "'";
+    for (const auto& [name, kind] : expected) {
+      if (kind == NodeKind::kDirectory) compare(join(folder, name));
+    }
+  }
+
+  std::unique_ptr<Volume> volume_;
+  Model model_;
+};
+
+TEST_F(NamespaceModelTest, RandomChanges) {
+  const uint64_t seed = test_seed();
+  SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
+  const auto random_path = [&] {
+    static const char* const kNames[] = {"a", "b", "a!", "a0", "ab"};
+    std::string path = kNames[below(5)];
+    for (size_t depth = below(3); depth > 0; --depth) path = join(path, kNames[below(5)]);
+    return path;
+  };
+  mount();
+  int next_content = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const std::string path = random_path();
+    const SplitPath where = split(path);
+    const std::string folder(where.folder);
+    const std::string name(where.component);
+    std::optional<ErrorCode> expected;
+    std::optional<ErrorCode> got;
+    std::string what;
+    switch (below(7)) {
+      case 0: {
+        what = "create " + path;
+        if (!model_.is_folder(folder)) {
+          expected = kNoSuchEntry;
+        } else if (model_.exists(path)) {
+          expected = kEntryExists;
+        } else {
+          model_.files[path];
+        }
+        got = code_of(volume_->create_file(folder, name, 0644, {}));
+        break;
+      }
+      case 1: {
+        what = "mkdir " + path;
+        if (!model_.is_folder(folder)) {
+          expected = kNoSuchEntry;
+        } else if (model_.exists(path)) {
+          expected = kEntryExists;
+        } else {
+          model_.folders[path] = true;
+        }
+        got = code_of(volume_->create_directory(folder, name, 0755, {}));
+        break;
+      }
+      case 2: {
+        what = "unlink " + path;
+        if (model_.is_folder(path)) {
+          expected = kIsADirectory;
+        } else if (model_.files.erase(path) == 0) {
+          expected = kNoSuchEntry;
+        }
+        got = code_of(volume_->unlink(folder, name));
+        break;
+      }
+      case 3: {
+        what = "rmdir " + path;
+        if (model_.is_file(path)) {
+          expected = kNotADirectory;
+        } else if (!model_.is_folder(path)) {
+          expected = kNoSuchEntry;
+        } else if (!model_.is_empty(path)) {
+          expected = kDirectoryNotEmpty;
+        } else {
+          model_.folders.erase(path);
+        }
+        got = code_of(volume_->remove_directory(folder, name));
+        break;
+      }
+      case 4: {
+        const std::string to = random_path();
+        what = "rename " + path + " to " + to;
+        const SplitPath target = split(to);
+        expected = model_.rename(path, to);
+        got = code_of(
+            volume_->rename(folder, name, target.folder, target.component, RenameMode::kReplace));
+        break;
+      }
+      case 5: {
+        // A driver's upload, where it makes no file and folder of one name.
+        what = "upload " + path;
+        bool possible = !model_.is_folder(path);
+        for (std::string above(split(path).folder); !above.empty(); above = split(above).folder) {
+          possible = possible && !model_.is_file(above);
+        }
+        if (!possible) continue;
+        const std::string content = std::to_string(next_content++);
+        // Commits in one millisecond have dates ahead of the clock; the upload is to be the newest.
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        upload(path, content);
+        model_.files[path] = content;
+        model_.add_folders_of(path);
+        break;
+      }
+      default: {
+        what = "write " + path;
+        if (!model_.is_file(path)) continue;
+        const auto file = must(volume_->open_file(must(volume_->lookup(folder, name)).id));
+        must(file->truncate(0, TimeUpdate::kNow));
+        const std::string content = "w" + std::to_string(next_content++);
+        must(write(*file, 0, content));
+        must(file->flush());
+        model_.files[path] = content;
+      }
+    }
+    // Where several errors apply, which one is told depends on what is looked at first.
+    ASSERT_EQ(got.has_value(), expected.has_value())
+        << what << ": " << (got ? std::to_string(static_cast<int>(*got)) : "done") << ", round "
+        << round;
+    if (round % 25 == 0) {
+      ASSERT_NO_FATAL_FAILURE(compare("")) << "after " << what;
+    }
+    if (round % 250 == 249) remount();
+  }
+  ASSERT_NO_FATAL_FAILURE(compare(""));
+  must(volume_->close());
+  EXPECT_EQ(problems(), std::vector<std::string>());
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs

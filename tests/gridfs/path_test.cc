@@ -1,0 +1,133 @@
+// Goal: names and filenames map to each other without loss. Method: the documented examples, and
+// random filenames of odd bytes.
+
+#include "gridfs/path.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "gridfs/error.h"
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+TEST(PathTest, Escapes) {
+  const std::pair<std::string, std::string> kCases[] = {
+      {"a.txt", "a.txt"},
+      {"", "%gridfs:esc:"},
+      {".", "%gridfs:esc:%2E"},
+      {"..", "%gridfs:esc:%2E%2E"},
+      {"...", "..."},
+      {"/a", "%gridfs:esc:%2Fa"},
+      {".gridfs", "%gridfs:esc:.gridfs"},
+      {"%gridfs:x", "%gridfs:esc:%25gridfs:x"},
+      {std::string("a\0b", 3), "%gridfs:esc:a%00b"},
+      {"a\xFF", "%gridfs:esc:a%FF"},
+      {"ä%", "ä%"},
+  };
+  for (const auto& [component, name] : kCases) {
+    EXPECT_EQ(escape_component(component, true), name);
+    const Result<ParsedName> parsed = parse_name(name, true);
+    ASSERT_TRUE(parsed) << parsed.error().message();
+    EXPECT_EQ(parsed->component, component);
+    EXPECT_EQ(parsed->kind, ParsedName::Kind::kPlain);
+  }
+  EXPECT_EQ(escape_component(".gridfs", false), ".gridfs");
+  EXPECT_EQ(escape_shadowed_file("a"), "%gridfs:file:a");
+  EXPECT_EQ(parse_name("%gridfs:file:a", false)->kind, ParsedName::Kind::kFile);
+}
+
+TEST(PathTest, LongNames) {
+  const std::string component = "long" + std::string(300, 'x');
+  const std::string name = escape_component(component, false);
+  EXPECT_EQ(name.size(), kMaxNameBytes);
+  const Result<ParsedName> parsed = parse_name(name, false);
+  ASSERT_TRUE(parsed);
+  ASSERT_EQ(parsed->kind, ParsedName::Kind::kLong);
+  EXPECT_TRUE(component.starts_with(parsed->component));
+  EXPECT_EQ(fits_long_name(*parsed, component), LongNameFit::kPlain);
+  EXPECT_EQ(fits_long_name(*parsed, component + "x"), LongNameFit::kNone);
+  const Result<ParsedName> shadowed = parse_name(escape_shadowed_file(component), false);
+  EXPECT_EQ(fits_long_name(*shadowed, component), LongNameFit::kShadowedFile);
+  // Whole characters only.
+  std::string umlauts;
+  for (int i = 0; i < 200; ++i) umlauts += "ü";
+  EXPECT_TRUE(parse_name(escape_component(umlauts, false), false));
+}
+
+TEST(PathTest, Refused) {
+  EXPECT_EQ(code_of(parse_name(std::string(256, 'a'), true)), kNameTooLong);
+  for (const char* name : {"", ".", "..", "a\xFF", "a/b", "%gridfs:", "%gridfs:x:y",
+                           "%gridfs:esc:a", "%gridfs:esc:%2e", "%gridfs:esc:%2",
+                           "%gridfs:esc:a%2Fb", "%gridfs:long:a", "%gridfs:long:a:0123"}) {
+    EXPECT_EQ(code_of(parse_name(name, true)), kInvalidName) << name;
+  }
+  EXPECT_EQ(code_of(parse_name(".gridfs", true)), kInvalidName);
+  EXPECT_TRUE(parse_name(".gridfs", false));
+  EXPECT_EQ(code_of(parse_name("%gridfs:id:1", false)), kInvalidName);
+  EXPECT_EQ(code_of(parse_name("%gridfs:esc:%2Fa", false)), kInvalidName);
+}
+
+TEST(PathTest, JoinAndSplit) {
+  for (const char* path : {"a", "a/b", "a/b/c", "a/", "a//", "a//b", "/a", "/a/b", "//", "/a/"}) {
+    const SplitPath where = split(path);
+    EXPECT_EQ(join(where.folder, where.component), path);
+  }
+  EXPECT_EQ(split("a/b/c").folder, "a/b");
+  EXPECT_EQ(split("/a/b").folder, "/a");
+  EXPECT_EQ(split("/a").folder, "");
+  EXPECT_EQ(split("a/").component, "");
+  EXPECT_EQ(first_component("/a/b", true), "/a");
+  EXPECT_EQ(first_component("//", true), "//");
+  EXPECT_EQ(first_component("/a/b", false), "");
+  EXPECT_EQ(first_component("a", false), "a");
+}
+
+TEST(PathTest, RandomFilenames_ComeBack) {
+  const uint64_t seed = test_seed();
+  SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  static const std::string kParts[] = {
+      "a",    ".", "/",  "%",     "%gridfs:",           "esc:",    "\xFF",
+      "\xC3", "ü", "//", "file:", std::string(1, '\0'), ".gridfs", std::string(120, 'y')};
+  std::map<std::string, std::string> seen;  // shown path -> filename
+  for (int round = 0; round < 20'000; ++round) {
+    std::string filename;
+    for (size_t i = random() % 6; i > 0; --i) filename += kParts[random() % std::size(kParts)];
+    std::string shown;
+    std::string back;
+    std::string_view rest = filename;
+    bool at_root = true;
+    bool is_long = false;
+    while (true) {
+      const std::string_view component = first_component(rest, at_root);
+      const std::string name = escape_component(component, at_root);
+      ASSERT_FALSE(name.empty() || name == "." || name == "..");
+      ASSERT_LE(name.size(), kMaxNameBytes);
+      ASSERT_EQ(name.find('/'), std::string::npos);
+      ASSERT_EQ(name.find('\0'), std::string::npos);
+      const Result<ParsedName> parsed = parse_name(name, at_root);
+      ASSERT_TRUE(parsed) << name << ": " << parsed.error().message();
+      if (parsed->kind == ParsedName::Kind::kLong) {
+        is_long = true;
+        ASSERT_EQ(fits_long_name(*parsed, component), LongNameFit::kPlain);
+      } else {
+        ASSERT_EQ(parsed->component, component);
+      }
+      shown += "/" + name;
+      back = at_root ? std::string(component) : back + "/" + std::string(component);
+      if (component.size() == rest.size()) break;
+      rest.remove_prefix(component.size() + 1);
+      at_root = false;
+    }
+    ASSERT_EQ(back, filename);
+    const auto [known, is_new] = seen.emplace(shown, filename);
+    ASSERT_EQ(known->second, filename)
+        << "two filenames are shown as " << shown << (is_long ? " (long)" : "");
+  }
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
