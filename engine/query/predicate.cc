@@ -19,21 +19,26 @@ bool test_reached(const ValueTest& test, ValueView value) {
   return test.test(value);
 }
 
+bool test_document(const ValueTest& test, bson::View document, Parts parts);
 bool test_array(const ValueTest& test, bson::View array, Parts parts);
+
+// A value that `rest` of the path goes on from; `otherwise` if it cannot.
+bool test_below(const ValueTest& test, ValueView value, Parts rest, bool otherwise) {
+  if (rest.empty()) return test_reached(test, value);
+  switch (value.type()) {
+    case Type::kDocument:
+      return test_document(test, value.as_document(), rest);
+    case Type::kArray:
+      return test_array(test, value.as_document(), rest);
+    default:
+      return otherwise;
+  }
+}
 
 bool test_document(const ValueTest& test, bson::View document, Parts parts) {
   const std::optional<ValueView> value = document.find(parts.front());
   if (!value) return test.test_missing();
-  const Parts rest = parts.subspan(1);
-  if (rest.empty()) return test_reached(test, *value);
-  switch (value->type()) {
-    case Type::kDocument:
-      return test_document(test, value->as_document(), rest);
-    case Type::kArray:
-      return test_array(test, value->as_document(), rest);
-    default:
-      return test.test_missing();
-  }
+  return test_below(test, *value, parts.subspan(1), test.test_missing());
 }
 
 bool is_position(std::string_view part) {
@@ -50,17 +55,7 @@ bool test_array(const ValueTest& test, bson::View array, Parts parts) {
   }
   if (!is_position(parts.front())) return false;
   const std::optional<ValueView> value = array.find(parts.front());
-  if (!value) return false;
-  const Parts rest = parts.subspan(1);
-  if (rest.empty()) return test_reached(test, *value);
-  switch (value->type()) {
-    case Type::kDocument:
-      return test_document(test, value->as_document(), rest);
-    case Type::kArray:
-      return test_array(test, value->as_document(), rest);
-    default:
-      return false;
-  }
+  return value && test_below(test, *value, parts.subspan(1), false);
 }
 
 }  // namespace

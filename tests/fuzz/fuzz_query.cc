@@ -1,0 +1,66 @@
+// Three documents in a row: a specification, and two documents it is applied to as filter, update,
+// sort and projection. Each result must be valid, and a matching document must stay within the
+// bounds of a plan's first part.
+
+#include <cstdlib>
+#include <vector>
+
+#include "engine/query/filter.h"
+#include "engine/query/plan.h"
+#include "engine/query/projection.h"
+#include "engine/query/sort.h"
+#include "engine/query/update.h"
+
+using namespace gridmount;
+
+namespace {
+
+std::vector<bson::View> documents_in(std::span<const uint8_t> bytes) {
+  std::vector<bson::View> documents;
+  while (bytes.size() >= 5 && documents.size() < 3) {
+    const size_t length = size_t{bytes[0]} | size_t{bytes[1]} << 8;
+    if (length > bytes.size()) break;
+    const Result<bson::View> document = bson::validate(bytes.first(length));
+    if (!document) break;
+    documents.push_back(*document);
+    bytes = bytes.subspan(length);
+  }
+  return documents;
+}
+
+void check_valid(bson::View document) {
+  if (!bson::validate(document.bytes(), UINT32_MAX)) abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::vector<bson::View> documents = documents_in({data, size});
+  if (documents.empty()) return 0;
+  const bson::View specification = documents[0];
+  const Result<query::Filter> filter = query::Filter::parse(specification);
+  const Result<query::Update> update = query::Update::parse(specification);
+  const Result<query::Sort> sort = query::Sort::parse(specification);
+  const Result<query::Projection> projection = query::Projection::parse(specification);
+  if (filter) {
+    query::IndexDefinition index;
+    index.keys = bson::Document(documents.back());
+    for (const bool multikey : {false, true}) {
+      (void)query::make_plan(*filter, sort ? &*sort : nullptr, {index}, {multikey}, std::nullopt);
+    }
+    if (update) {
+      if (const Result<bson::Document> made = update->upserted(*filter)) check_valid(*made);
+    }
+  }
+  for (const bson::View document : documents) {
+    if (filter) (void)filter->matches(document);
+    if (update) {
+      if (const Result<query::Update::Applied> applied = update->apply(document)) {
+        check_valid(applied->document);
+      }
+    }
+    if (projection) check_valid(projection->apply(document));
+    if (sort && sort->compare_keys(sort->key_of(document), sort->key_of(document)) != 0) abort();
+  }
+  return 0;
+}
