@@ -118,7 +118,10 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
       GM_REQUIRES(mutex_);
   // Waits while the budget is spent.
   Result<std::shared_ptr<ChunkBuffer>> acquire_buffer() GM_EXCLUDES(mutex_);
-  // Makes the last chunk dirty if it is not full, for a change that begins in chunk `n`.
+  // Whether a change that begins in chunk `n` makes the file's last chunk a full one that the store
+  // has shorter: it must then be dirty when the file grows, as only what is dirty is padded.
+  bool needs_padding(int64_t n) const GM_REQUIRES(mutex_);
+  // Makes it dirty.
   Status pad_tail(int64_t n) GM_REQUIRES(write_mutex_) GM_EXCLUDES(mutex_);
   // Cuts the file, unless the chunk it will end in is not dirty yet.
   bool try_cut(int64_t length, int64_t tail, uint32_t tail_bytes, TimeUpdate times)

@@ -74,11 +74,19 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
     Chunk chunk;
     chunk.buffer = std::move(buffer);
     GM_TRY(fill(chunk, n, base, from, from + static_cast<uint32_t>(data.size())));
-    MutexLock lock(mutex_);
-    put(n, chunk, from, data);
-    dirty_[n] = std::move(chunk);
-    note_change(times);
-    return {};
+    {
+      MutexLock lock(mutex_);
+      if (!needs_padding(n)) {
+        put(n, chunk, from, data);
+        dirty_[n] = std::move(chunk);
+        note_change(times);
+        return {};
+      }
+    }
+    // While this waited, the file's last chunk was committed as short as it was. The buffer goes
+    // back first: who waits for memory must not hold any.
+    chunk.buffer.reset();
+    GM_TRY(pad_tail(n));
   }
 }
 
@@ -177,14 +185,20 @@ Result<std::shared_ptr<ChunkBuffer>> OpenFile::acquire_buffer() {
   }
 }
 
+bool OpenFile::needs_padding(int64_t n) const {
+  const int64_t tail = length_ / chunk_bytes_;
+  return length_ % chunk_bytes_ != 0 && n > tail && !holes_.contains(tail) &&
+         !dirty_.contains(tail);
+}
+
 Status OpenFile::pad_tail(int64_t n) {
   int64_t tail = 0;
   uint32_t size = 0;
   {
     MutexLock lock(mutex_);
+    if (!needs_padding(n)) return {};
     tail = length_ / chunk_bytes_;
     size = static_cast<uint32_t>(length_ % chunk_bytes_);
-    if (size == 0 || n <= tail || holes_.contains(tail)) return {};
   }
   return change_chunk(tail, size, {}, TimeUpdate::kKeep);
 }
@@ -201,9 +215,11 @@ Status OpenFile::truncate(int64_t length, TimeUpdate times) {
       return {};
     }
   }
-  if (length > before) {
+  while (length > before) {
     GM_TRY(pad_tail(kNoLimit));
     MutexLock lock(mutex_);
+    // A commit may have written the last chunk in between.
+    if (needs_padding(kNoLimit)) continue;
     holes_.add(chunk_count(before), chunk_count(length));
     length_ = length;
     note_change(times);

@@ -343,6 +343,22 @@ TEST_F(FileTest, Flush_FileDeletedInTheStore_SaysSoOnceAndRefusesWrites) {
   EXPECT_EQ(count(bucket().chunks()), 0);
 }
 
+// The write waits for memory, and what it waits for is the commit of the chunk it had made ready.
+TEST_F(FileTest, Write_BehindAPartialChunk_CommittedMeanwhile_PadsIt) {
+  FileTableOptions options;
+  options.dirty_bytes_max = 2500;  // two chunks of 1000 bytes
+  const auto files = table(options);
+  const bson::Value id = create("a", 1000);
+  const auto file = must(files->open(id));
+  const auto other = must(files->open(create("b", 1000)));
+  must(write(*file, 0, std::string(500, 'x')));
+  must(write(*other, 0, std::string(1000, 'y')));
+  must(write(*file, 5000, "z"));
+  must(file->flush());
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_EQ(must(download(id)), std::string(500, 'x') + std::string(4500, '\0') + "z");
+}
+
 TEST_F(FileTest, Background_CommitsByAge) {
   FileTableOptions options;
   options.commit_interval = milliseconds(30);
