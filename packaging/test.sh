@@ -36,6 +36,7 @@ done
 
 jobs=$(nproc)
 export CTEST_OUTPUT_ON_FAILURE=1
+export LSAN_OPTIONS=suppressions=$root/tests/leaks.txt:print_suppressions=0
 
 # Tests make their folders and mounts below this one, so that what a failed test leaves is known to
 # be ours.
