@@ -73,9 +73,9 @@ Error locked_error(const File& file, const std::filesystem::path& folder,
   } else if (mark && *mark && (*mark)->state == OwnerState::kOpen) {
     holder = "process " + std::to_string((*mark)->pid) + " on " + (*mark)->host;
   }
-  return Error(ErrorCode::kStoreLocked, "store " + folder.string() + " is in use by " + holder +
-                                            "; stop it, or reach the store through " +
-                                            (folder / "gridmount.sock").string());
+  return Error(ErrorCode::kStoreLocked,
+               "store " + folder.string() + " is in use by " + holder +
+                   "; stop that process first (a mount ends with fusermount3 -u)");
 }
 
 }  // namespace
