@@ -8,6 +8,7 @@ packages=(
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
   # Libraries
   libfuse3-dev fuse3 libbson-dev liblmdb-dev libisal-dev libssl-dev libpcre2-dev
+  libintelrdfpmath-dev
   libspdlog-dev libexpected-dev libcli11-dev
   # Tests and benchmarks
   libgtest-dev libgmock-dev libbenchmark-dev

@@ -1,6 +1,9 @@
 // $set, $unset, $setOnInsert, $currentDate, and what $rename puts at its target.
 // Source: MongoDB manual, "Field Update Operators".
 
+#include <algorithm>
+#include <atomic>
+
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/bson/path.h"
@@ -19,11 +22,61 @@ bool wants_timestamp(ValueView operand) {
   return type && type->type() == Type::kString && type->as_string() == "timestamp";
 }
 
-Value timestamp_now() {
-  const auto seconds = static_cast<uint32_t>(bson::Date::now().milliseconds / 1000);
+// No two are the same in this process, as with servers.
+bson::Timestamp next_timestamp() {
+  static std::atomic<uint64_t> last{0};
+  const auto seconds = static_cast<uint64_t>(bson::Date::now().milliseconds / 1000);
+  uint64_t before = last.load();
+  uint64_t next = 0;
+  do {
+    next = std::max(before + 1, seconds << 32 | 1);
+  } while (!last.compare_exchange_weak(before, next));
+  return {static_cast<uint32_t>(next >> 32), static_cast<uint32_t>(next)};
+}
+
+Value value_of(bson::Timestamp timestamp) {
   bson::Builder builder;
-  builder.append("", bson::Timestamp{seconds, 1});
-  return Value((*std::move(builder).finish().view().begin()).value);
+  builder.append("", timestamp);
+  const bson::Document document = std::move(builder).finish();
+  return Value((*document.view().begin()).value);
+}
+
+bool is_number(std::string_view part) {
+  return part.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// What stands at a path, entering documents by name and arrays by position.
+struct Place {
+  std::optional<ValueView> value;
+  // The last array that was entered, if any, and the name of something that cannot be entered.
+  std::optional<std::string> array;
+  std::optional<std::string> unviable;
+};
+
+Place find_place(bson::View document, const std::vector<std::string>& parts) {
+  Place place;
+  place.value = ValueView(Type::kDocument, document.data(), document.size());
+  for (size_t i = 0; i < parts.size() && place.value; ++i) {
+    const bool array = place.value->type() == Type::kArray;
+    if ((array && !is_number(parts[i])) || (!array && place.value->type() != Type::kDocument)) {
+      place.unviable = parts[i - 1];
+    }
+    if (array) place.array = parts[i - 1];
+    if (place.unviable) {
+      place.value.reset();
+    } else {
+      place.value = place.value->as_document().find(parts[i]);
+    }
+  }
+  return place;
+}
+
+tl::unexpected<Error> refuse_array(std::string_view which, const std::string& path,
+                                   const UpdateCall& call, const std::string& array) {
+  return fail(ErrorCode::kBadValue, "The " + std::string(which) +
+                                        " field cannot be an array element, '" + path +
+                                        "' in doc with " + show_id(call.document) +
+                                        " has an array field called '" + array + "'");
 }
 
 }  // namespace
@@ -65,26 +118,23 @@ Status check_current_date(std::string_view path, ValueView operand) {
 }
 
 Result<UpdateOutcome> apply_current_date(const UpdateCall& call, const std::optional<ValueView>&) {
-  return UpdateOutcome::set(wants_timestamp(call.operand) ? timestamp_now()
+  return UpdateOutcome::set(wants_timestamp(call.operand) ? value_of(next_timestamp())
                                                           : Value(bson::Date::now()));
 }
 
 Result<UpdateOutcome> apply_renamed(const UpdateCall& call, const std::optional<ValueView>&) {
   const bson::Path source(call.operand.view().as_string());
-  bson::View within = call.document;
-  for (size_t i = 0; i < source.parts().size(); ++i) {
-    const std::optional<ValueView> value = within.find(source.parts()[i]);
-    if (!value) return UpdateOutcome();
-    if (i + 1 == source.parts().size()) return UpdateOutcome::set(Value(*value));
-    if (value->type() == Type::kArray) {
-      return fail(ErrorCode::kBadValue, "The source field cannot be an array element, '" +
-                                            source.dotted() + "' has an array field called '" +
-                                            source.parts()[i] + "'");
-    }
-    if (value->type() != Type::kDocument) return UpdateOutcome();
-    within = value->as_document();
+  const Place from = find_place(call.document, source.parts());
+  if (from.unviable) {
+    return fail(ErrorCode::kPathNotViable, "Cannot rename '" + source.dotted() + "' in doc with " +
+                                               show_id(call.document) + ": '" + *from.unviable +
+                                               "' has no fields of that name");
   }
-  return UpdateOutcome();
+  if (!from.value) return UpdateOutcome();
+  if (from.array) return refuse_array("source", source.dotted(), call, *from.array);
+  const Place to = find_place(call.document, bson::Path(call.path).parts());
+  if (to.array) return refuse_array("destination", call.path, call, *to.array);
+  return UpdateOutcome::set(Value(*from.value));
 }
 
 }  // namespace gridmount::query

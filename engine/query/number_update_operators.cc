@@ -2,6 +2,7 @@
 
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
+#include "engine/query/decimal_arithmetic.h"
 #include "engine/query/update_operator.h"
 
 namespace gridmount::query {
@@ -11,51 +12,45 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-std::string document_id(bson::View document) {
-  const std::optional<ValueView> id = document.find("_id");
-  return id ? "{_id: " + bson::to_json(*id, bson::JsonForm::kRelaxed) + "}" : "the new document";
-}
-
 Status check_number(std::string_view verb, std::string_view path, ValueView operand) {
-  if (!operand.is_number()) {
-    return fail(ErrorCode::kTypeMismatch,
-                "Cannot " + std::string(verb) + " with non-numeric argument: {" +
-                    std::string(path) + ": " + bson::to_json(operand, bson::JsonForm::kRelaxed) +
-                    "}");
-  }
-  if (operand.type() == Type::kDecimal128) {
-    return fail(ErrorCode::kBadValue, "Cannot " + std::string(verb) + " '" + std::string(path) +
-                                          "': arithmetic with Decimal128 is not supported");
-  }
-  return {};
+  if (operand.is_number()) return {};
+  return fail(ErrorCode::kTypeMismatch,
+              "Cannot " + std::string(verb) + " with non-numeric argument: {" + std::string(path) +
+                  ": " + bson::to_json(operand, bson::JsonForm::kRelaxed) + "}");
 }
 
-using Integers = bool (*)(int64_t, int64_t, int64_t*);
-using Doubles = double (*)(double, double);
+// What an operator does with numbers of each kind.
+struct Arithmetic {
+  std::string_view name;
+  bool (*integers)(int64_t, int64_t, int64_t*);  // true: the result does not fit
+  double (*doubles)(double, double);
+  Value (*decimals)(ValueView, ValueView);
+};
 
-Result<UpdateOutcome> calculate(const UpdateCall& call, ValueView current, std::string_view name,
-                                Integers integers, Doubles doubles) {
+// The result has the wider type of the two: int32, int64, double, Decimal128; an int32 that
+// overflows becomes an int64.
+Result<UpdateOutcome> calculate(const UpdateCall& call, ValueView current,
+                                const Arithmetic& arithmetic) {
+  const std::string name(arithmetic.name);
   const ValueView operand = call.operand;
   if (!current.is_number()) {
     return fail(ErrorCode::kTypeMismatch,
-                "Cannot apply " + std::string(name) + " to a value of non-numeric type. " +
-                    document_id(call.document) + " has the field '" + call.path +
+                "Cannot apply " + name + " to a value of non-numeric type. " +
+                    show_id(call.document) + " has the field '" + call.path +
                     "' of non-numeric type " + std::string(bson::type_alias(current.type())));
   }
-  if (current.type() == Type::kDecimal128) {
-    return fail(ErrorCode::kBadValue, "Cannot apply " + std::string(name) + " to the field '" +
-                                          call.path + "' of " + document_id(call.document) +
-                                          ": arithmetic with Decimal128 is not supported");
+  if (current.type() == Type::kDecimal128 || operand.type() == Type::kDecimal128) {
+    return UpdateOutcome::set(arithmetic.decimals(current, operand));
   }
   if (current.type() == Type::kDouble || operand.type() == Type::kDouble) {
-    return UpdateOutcome::set(Value(doubles(*current.number(), *operand.number())));
+    return UpdateOutcome::set(Value(arithmetic.doubles(*current.number(), *operand.number())));
   }
   int64_t result = 0;
-  if (integers(*current.integral(), *operand.integral(), &result)) {
-    return fail(ErrorCode::kBadValue,
-                "Failed to apply " + std::string(name) + " operations to current value " +
-                    bson::to_json(current, bson::JsonForm::kCanonical) + " for document " +
-                    document_id(call.document) + ": the result does not fit 64 bits");
+  if (arithmetic.integers(*current.integral(), *operand.integral(), &result)) {
+    return fail(ErrorCode::kBadValue, "Failed to apply " + name + " operations to current value " +
+                                          bson::to_json(current, bson::JsonForm::kCanonical) +
+                                          " for document " + show_id(call.document) +
+                                          ": the result does not fit 64 bits");
   }
   const auto narrow = static_cast<int32_t>(result);
   if (current.type() == Type::kInt32 && operand.type() == Type::kInt32 && narrow == result) {
@@ -77,16 +72,8 @@ double multiply_doubles(double a, double b) {
   return a * b;
 }
 
-Value zero_of(Type type) {
-  switch (type) {
-    case Type::kDouble:
-      return Value(0.0);
-    case Type::kInt64:
-      return Value(int64_t{0});
-    default:
-      return Value(int32_t{0});
-  }
-}
+constexpr Arithmetic kIncrement{"$inc", add_integers, add_doubles, add_decimals};
+constexpr Arithmetic kMultiply{"$mul", multiply_integers, multiply_doubles, multiply_decimals};
 
 }  // namespace
 
@@ -101,13 +88,14 @@ Status check_multiply(std::string_view path, ValueView operand) {
 Result<UpdateOutcome> apply_increment(const UpdateCall& call,
                                       const std::optional<ValueView>& current) {
   if (!current) return UpdateOutcome::set(call.operand);
-  return calculate(call, *current, "$inc", add_integers, add_doubles);
+  return calculate(call, *current, kIncrement);
 }
 
 Result<UpdateOutcome> apply_multiply(const UpdateCall& call,
                                      const std::optional<ValueView>& current) {
-  if (!current) return UpdateOutcome::set(zero_of(call.operand.type()));
-  return calculate(call, *current, "$mul", multiply_integers, multiply_doubles);
+  // A missing field counts as zero, and what it becomes has the operand's type.
+  if (!current) return calculate(call, Value(int32_t{0}), kMultiply);
+  return calculate(call, *current, kMultiply);
 }
 
 Result<UpdateOutcome> apply_min(const UpdateCall& call, const std::optional<ValueView>& current) {

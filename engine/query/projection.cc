@@ -14,7 +14,9 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-constexpr ErrorCode kPathCollision{31249};
+constexpr ErrorCode kPathCollision{31250};        // with a path that is the same or goes on
+constexpr ErrorCode kPathCollisionWithin{31249};  // with the beginning of this one
+constexpr ErrorCode kEmptySubProjection{51270};
 constexpr ErrorCode kInclusionInExclusion{31253};
 constexpr ErrorCode kExclusionInInclusion{31254};
 
@@ -36,8 +38,14 @@ Status add_path(Node& root, const bson::Path& path) {
     const std::string& part = path.parts()[i];
     const bool last = i + 1 == path.parts().size();
     auto* known = const_cast<Node*>(node->find(part));
-    if (known != nullptr && (last || known->children.empty())) {
+    if (known != nullptr && last) {
       return fail(kPathCollision, "Path collision at " + path.dotted());
+    }
+    if (known != nullptr && known->children.empty()) {
+      std::string rest = path.parts()[i + 1];
+      for (size_t j = i + 2; j < path.parts().size(); ++j) rest += "." + path.parts()[j];
+      return fail(kPathCollisionWithin,
+                  "Path collision at " + path.dotted() + " remaining portion " + rest);
     }
     if (known == nullptr) {
       node->children.push_back({part, {}});
@@ -69,8 +77,9 @@ class Parser {
  private:
   Status add_nested(const std::string& path, bson::View specification) {
     if (specification.empty()) {
-      return fail(ErrorCode::kBadValue,
-                  "An empty sub-projection is not a valid value, for '" + path + "'");
+      return fail(
+          kEmptySubProjection,
+          "An empty sub-projection is not a valid value. Found empty object at path " + path);
     }
     const std::string_view first = (*specification.begin()).key;
     if (first.starts_with('$')) {
@@ -101,8 +110,15 @@ class Parser {
     }
     const bool include = value.type() == Type::kBool ? value.as_bool() : value.number() != 0.0;
     if (dotted == "_id") {
+      if (id || root.find("_id") != nullptr) {
+        return fail(kPathCollision, "Path collision at _id");
+      }
       id = include;
       return {};
+    }
+    if (id && path.parts()[0] == "_id") {
+      return fail(kPathCollisionWithin,
+                  "Path collision at " + dotted + " remaining portion " + dotted.substr(4));
     }
     if (inclusive.value_or(include) != include) {
       return include ? fail(kInclusionInExclusion,
@@ -173,8 +189,11 @@ Result<Projection> Projection::parse(bson::View specification) {
   // {_id: 1} alone asks for that field only, {} for all.
   state->inclusive = parser.inclusive.value_or(parser.id.value_or(false));
   state->root = std::move(parser.root);
-  // In an inclusion _id stays unless it is ruled out; in an exclusion naming it rules it out.
-  if (parser.id.value_or(true) == state->inclusive) state->root.children.push_back({"_id", {}});
+  // In an inclusion _id stays unless it is ruled out or only a part of it is asked for; in an
+  // exclusion naming it rules it out.
+  if (parser.id.value_or(true) == state->inclusive && state->root.find("_id") == nullptr) {
+    state->root.children.push_back({"_id", {}});
+  }
   return Projection(std::move(state));
 }
 

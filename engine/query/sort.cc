@@ -1,5 +1,10 @@
 #include "engine/query/sort.h"
 
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
 #include "engine/bson/compare.h"
 
 namespace gridmount::query {
@@ -11,32 +16,145 @@ using bson::ValueView;
 
 constexpr size_t kPartsMax = 32;
 
-// The least of the values a path reaches, or the greatest.
-class Extreme {
+ValueView missing() {
+  return ValueView(Type::kNull, nullptr, 0);
+}
+
+// What an empty array is sorted as: it comes before null.
+ValueView empty_array() {
+  return ValueView(Type::kUndefined, nullptr, 0);
+}
+
+bool is_position(std::string_view name) {
+  if (name.size() > 1 && name[0] == '0') return false;
+  uint32_t position = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), position);
+  return !name.empty() && error == std::errc() && end == name.data() + name.size();
+}
+
+// Finds the key a document is sorted by: of all that an index of these parts would hold for it, the
+// first. Where parts lead through the same array, the values of one element stay together.
+class KeySearch {
  public:
-  explicit Extreme(bool greatest) : greatest_(greatest) {}
+  explicit KeySearch(const std::vector<Sort::Part>& parts) : parts_(parts) {}
 
-  void add(ValueView value) {
-    if (value_ && (bson::compare(value, *value_) < 0) == greatest_) return;
-    value_ = Value(value);
-  }
-
-  // An array stands for its elements, an empty one for less than null.
-  void add_leaf(ValueView value) {
-    if (value.type() != Type::kArray) {
-      add(value);
-      return;
+  std::vector<Value> find(bson::View document) {
+    std::vector<Position> positions;
+    positions.reserve(parts_.size());
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      Position position{part, 1, document.find(name(part, 0)).value_or(missing())};
+      advance(position);
+      positions.push_back(position);
     }
-    const bson::View elements = value.as_document();
-    if (elements.empty()) add(ValueView(Type::kUndefined, nullptr, 0));
-    for (const bson::Element element : elements) add(element.value);
+    std::vector<ValueView> key(parts_.size(), missing());
+    settle(std::move(positions), key);
+    std::vector<Value> owned;
+    owned.reserve(key.size());
+    for (const ValueView value : key) owned.emplace_back(value);
+    return owned;
   }
-
-  Value take() { return value_ ? *std::move(value_) : Value(); }
 
  private:
-  bool greatest_;
-  std::optional<Value> value_;
+  // How far a part has got: what it reached, and the names still to go. At an array it waits.
+  struct Position {
+    size_t part;
+    size_t next;
+    ValueView value;
+    bool settled = false;
+  };
+
+  const std::string& name(size_t part, size_t at) const { return parts_[part].path.parts()[at]; }
+  bool at_end(const Position& position) const {
+    return position.next == parts_[position.part].path.parts().size();
+  }
+
+  static void settle_with(Position& position, ValueView value) {
+    position.value = value;
+    position.settled = true;
+  }
+
+  // Goes down through documents, and by positions through arrays that have an element there.
+  void advance(Position& position) const {
+    while (!at_end(position)) {
+      const std::string& field = name(position.part, position.next);
+      if (position.value.type() == Type::kArray) {
+        if (!is_position(field)) return;
+        const std::optional<ValueView> element = position.value.as_document().find(field);
+        if (!element) return;
+        position.value = *element;
+      } else if (position.value.type() == Type::kDocument) {
+        position.value = position.value.as_document().find(field).value_or(missing());
+      } else {
+        settle_with(position, missing());
+        return;
+      }
+      ++position.next;
+    }
+    position.settled = position.value.type() != Type::kArray;
+  }
+
+  // Puts the first of the values the positions lead to into `key`. Parts that wait at different
+  // arrays do not depend on each other.
+  void settle(std::vector<Position> positions, std::vector<ValueView>& key) const {
+    for (const Position& position : positions) {
+      if (position.settled) key[position.part] = position.value;
+    }
+    std::erase_if(positions, [](const Position& position) { return position.settled; });
+    while (!positions.empty()) {
+      const ValueView array = positions.front().value;
+      const auto others = std::stable_partition(
+          positions.begin(), positions.end(),
+          [&](const Position& position) { return position.value.data() == array.data(); });
+      const std::vector<Position> group(positions.begin(), others);
+      positions.erase(positions.begin(), others);
+      settle_array(array.as_document(), group, key);
+    }
+  }
+
+  void settle_array(bson::View elements, const std::vector<Position>& group,
+                    std::vector<ValueView>& key) const {
+    if (elements.empty()) {
+      for (const Position& one : group) key[one.part] = at_end(one) ? empty_array() : missing();
+      return;
+    }
+    bool first = true;
+    std::vector<ValueView> candidate = key;
+    for (const bson::Element element : elements) {
+      std::vector<Position> within = group;
+      for (Position& position : within) enter(position, element.value);
+      settle(std::move(within), candidate);
+      if (first || comes_before(group, candidate, key)) {
+        for (const Position& one : group) key[one.part] = candidate[one.part];
+      }
+      first = false;
+    }
+  }
+
+  // Moves a part from an array to one of its elements. An array in the array is a value of its own,
+  // and is searched no further but by position.
+  void enter(Position& position, ValueView element) const {
+    position.value = element;
+    if (at_end(position)) {
+      position.settled = true;
+    } else if (element.type() == Type::kArray) {
+      const size_t before = position.next;
+      advance(position);
+      if (position.next == before) settle_with(position, missing());
+    } else {
+      advance(position);
+    }
+  }
+
+  bool comes_before(const std::vector<Position>& group, const std::vector<ValueView>& a,
+                    const std::vector<ValueView>& b) const {
+    for (const Position& one : group) {
+      const std::weak_ordering order = bson::compare(a[one.part], b[one.part]);
+      if (order != 0) return (order < 0) != parts_[one.part].descending;
+    }
+    return false;
+  }
+
+  const std::vector<Sort::Part>& parts_;
 };
 
 }  // namespace
@@ -45,9 +163,12 @@ Result<Sort> Sort::parse(bson::View specification) {
   Sort sort;
   for (const bson::Element element : specification) {
     const std::string key(element.key);
-    if (key.empty() || key.starts_with('$')) {
-      return fail(ErrorCode::kBadValue,
-                  "cannot sort by '" + key + "': the field's name is empty or begins with '$'");
+    bson::Path path(key);
+    for (const std::string& name : path.parts()) {
+      if (name.empty() || name[0] == '$') {
+        return fail(ErrorCode::kBadValue,
+                    "cannot sort by '" + key + "': a field name is empty or begins with '$'");
+      }
     }
     const std::optional<int64_t> direction = element.value.integral();
     if (direction != 1 && direction != -1) {
@@ -57,27 +178,13 @@ Result<Sort> Sort::parse(bson::View specification) {
     if (sort.parts_.size() == kPartsMax) {
       return fail(ErrorCode::kBadValue, "too many fields to sort by, at most 32 are allowed");
     }
-    sort.parts_.push_back({bson::Path(key), direction == -1});
+    sort.parts_.push_back({std::move(path), direction == -1});
   }
   return sort;
 }
 
 std::vector<Value> Sort::key_of(bson::View document) const {
-  std::vector<Value> key;
-  key.reserve(parts_.size());
-  for (const Part& part : parts_) {
-    Extreme extreme(part.descending);
-    part.path.visit(document, [&](const bson::Path::Reached& reached) {
-      if (reached.value) {
-        extreme.add_leaf(*reached.value);
-      } else {
-        extreme.add(ValueView(Type::kNull, nullptr, 0));
-      }
-      return true;
-    });
-    key.push_back(extreme.take());
-  }
-  return key;
+  return KeySearch(parts_).find(document);
 }
 
 std::weak_ordering Sort::compare_keys(const std::vector<Value>& a,

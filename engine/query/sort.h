@@ -27,7 +27,10 @@ class Sort {
   const std::vector<Part>& parts() const { return parts_; }
   bool empty() const { return parts_.empty(); }
 
-  // The values a document is sorted by, one per part.
+  // The values a document is sorted by, one per part: of the keys an index of these parts would
+  // hold for it, the first in the order asked for. Where parts lead through one array they come
+  // from the same element; parts of different arrays, which servers refuse, are each sorted on
+  // their own.
   std::vector<bson::Value> key_of(bson::View document) const;
   // Compares two such keys with the directions applied.
   std::weak_ordering compare_keys(const std::vector<bson::Value>& a,

@@ -17,6 +17,8 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
+constexpr ErrorCode kNotExactValueField{111};
+
 constexpr UpdateOperator kRenamed{"$rename", accept_any, apply_renamed};
 constexpr UpdateOperator kUnset{"$unset", accept_any, apply_unset};
 constexpr UpdateOperator kEquality{"$set", accept_any, apply_set};
@@ -131,6 +133,12 @@ struct Update::State {
       return fail(ErrorCode::kBadValue,
                   "The source and target field for $rename must differ: " + source.dotted());
     }
+    if (target.dotted().starts_with(source.dotted() + ".") ||
+        source.dotted().starts_with(target.dotted() + ".")) {
+      return fail(ErrorCode::kBadValue,
+                  "The source and target field for $rename must not be on the same path: " +
+                      source.dotted() + ": '" + target.dotted() + "'");
+    }
     GM_TRY(add(source, &kUnset, Value()));
     return add(target, &kRenamed, Value(element.key));
   }
@@ -206,7 +214,13 @@ Result<Update::Applied> Update::apply(bson::View document) const {
 Result<bson::Document> Update::upserted(const Filter& filter) const {
   UpdateNode equalities;
   for (const auto& [dotted, value] : filter.equalities()) {
-    // A replacement takes nothing but the _id.
+    // A replacement takes nothing but the _id, and that only as a whole.
+    if (state_->replacement && dotted.starts_with("_id.")) {
+      return fail(kNotExactValueField,
+                  "field at '_id' must be exactly specified, field at "
+                  "sub-path '" +
+                      dotted + "' found");
+    }
     if (state_->replacement && dotted != "_id") continue;
     const bson::Path path(dotted);
     GM_TRY(check_path(path));

@@ -1,7 +1,7 @@
 // Updates: operator expressions ({$set: ...}) and replacements, applied to one document at a time.
 // A pure function over BSON views.
 // Source: MongoDB manual, "Update Operators"; conflicts and errors as the server's (codes 2, 9, 14,
-// 28, 40, 52, 66).
+// 28, 34, 40, 52, 54, 56, 66, 111).
 #pragma once
 
 #include <memory>

@@ -15,8 +15,8 @@ namespace gridmount::query {
 struct UpdateCall {
   const std::string& path;
   const bson::Value& operand;
-  bson::View
-      document;    // before the update; for messages, and for values taken from elsewhere in it
+  // Before the update; for messages, and for values taken from elsewhere in it.
+  bson::View document;
   bool inserting;  // an upsert's new document
 };
 
@@ -39,6 +39,9 @@ struct UpdateOperator {
 
 // Null if there is none of that name. $rename is not among them, as it concerns two paths.
 const UpdateOperator* find_update_operator(std::string_view name);
+
+// "{_id: 5}", for messages; "the new document" if there is no _id.
+std::string show_id(bson::View document);
 
 // --- The operators, by family.
 Status accept_any(std::string_view path, bson::ValueView operand);

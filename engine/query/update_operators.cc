@@ -1,3 +1,4 @@
+#include "engine/bson/json.h"
 #include "engine/query/update_operator.h"
 
 namespace gridmount::query {
@@ -21,6 +22,12 @@ const UpdateOperator* find_update_operator(std::string_view name) {
     if (known.name == name) return &known;
   }
   return nullptr;
+}
+
+std::string show_id(bson::View document) {
+  const std::optional<bson::ValueView> id = document.find("_id");
+  if (!id) return "the new document";
+  return "{_id: " + bson::to_json(*id, bson::JsonForm::kRelaxed) + "}";
 }
 
 }  // namespace gridmount::query

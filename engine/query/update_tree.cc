@@ -13,6 +13,7 @@ using bson::Type;
 using bson::ValueView;
 using Action = UpdateOutcome::Action;
 
+constexpr ErrorCode kCannotBackfillArray{34};
 // Nulls are put in front of an element that is set behind the end of its array, up to this many.
 constexpr uint32_t kPaddingMax = 1'500'000;
 
@@ -118,7 +119,7 @@ class Application {
       const bson::Document document = std::move(made).finish();
       if (document.view().empty()) continue;
       if (*position - count > kPaddingMax) {
-        return fail(ErrorCode::kBadValue, "can't backfill array to larger than " +
+        return fail(kCannotBackfillArray, "can't backfill more than " +
                                               std::to_string(kPaddingMax) + " elements, for '" +
                                               child.name + "' in '" + std::string(key) + "'");
       }
