@@ -15,6 +15,14 @@ bool comes_before(const char* sort, const char* a, const char* b) {
   return parsed->compare_keys(parsed->key_of(parse_json(a)), parsed->key_of(parse_json(b))) < 0;
 }
 
+std::string key(const char* sort, const char* document) {
+  std::string text;
+  for (const bson::Value& value : Sort::parse(parse_json(sort))->key_of(parse_json(document))) {
+    text += (text.empty() ? "" : " ") + bson::to_json(value, bson::JsonForm::kRelaxed);
+  }
+  return text;
+}
+
 TEST(SortTest, Order) {
   EXPECT_TRUE(comes_before("{'a': 1}", "{'a': 1}", "{'a': 2}"));
   EXPECT_TRUE(comes_before("{'a': -1}", "{'a': 2}", "{'a': 1}"));
@@ -34,8 +42,32 @@ TEST(SortTest, Arrays_ByLeastAscendingAndGreatestDescending) {
   EXPECT_TRUE(comes_before("{'a.b': 1}", "{'a': [{'b': 9}, {}]}", "{'a': {'b': 1}}"));
 }
 
+// As an index holds them: what is not a document in an array has no field, which is null.
+TEST(SortTest, ArraysOnTheWay) {
+  EXPECT_EQ(key("{'a.b': 1}", "{'a': [1, {'b': 5}]}"), "null");
+  EXPECT_EQ(key("{'a.b': -1}", "{'a': [1, {'b': 5}]}"), "5");
+  EXPECT_EQ(key("{'a.b': -1}", "{'a': [[{'b': 5}]]}"), "null");
+  EXPECT_EQ(key("{'a.b': 1}", "{'a': []}"), "null");
+  EXPECT_EQ(key("{'a.b': 1}", "{'a': {'b': [3, 2]}}"), "2");
+  EXPECT_EQ(key("{'a.b': 1}", "{'a': [{'b': [3, 2]}, {'b': 4}]}"), "2");
+  EXPECT_EQ(key("{'a.1': 1}", "{'a': [9, 7, 5]}"), "7");
+  EXPECT_EQ(key("{'a.1.b': 1}", "{'a': [{'b': 1}, {'b': [4, 3]}]}"), "3");
+  EXPECT_EQ(key("{'a.0': 1}", "{'a': [[3, 2], 1]}"), "2");
+  EXPECT_EQ(key("{'a.7': 1}", "{'a': [9, {'7': 3}]}"), "null");
+}
+
+// Parts through one array take the values of one element; parts of others go their own ways.
+TEST(SortTest, ArraysUnderSeveralParts) {
+  constexpr char kPairs[] = "{'a': [{'b': 2, 'c': 1}, {'b': 1, 'c': 9}, {'b': 1, 'c': 8}], 'd': 4}";
+  EXPECT_EQ(key("{'a.b': 1, 'a.c': 1}", kPairs), "1 8");
+  EXPECT_EQ(key("{'a.b': 1, 'd': 1, 'a.c': -1}", kPairs), "1 4 9");
+  EXPECT_EQ(key("{'a.c': 1, 'a.b': 1}", kPairs), "1 2");
+  EXPECT_EQ(key("{'a': -1, 'b': 1}", "{'a': [1, 2], 'b': [4, 3]}"), "2 3");
+}
+
 TEST(SortTest, Refused) {
-  for (const char* sort : {"{'a': 2}", "{'a': 'x'}", "{'a': 1.5}", "{'': 1}", "{'$x': 1}"}) {
+  for (const char* sort : {"{'a': 2}", "{'a': 'x'}", "{'a': 1.5}", "{'': 1}", "{'$x': 1}",
+                           "{'a..b': 1}", "{'a': {'$meta': 'textScore'}}"}) {
     const Result<Sort> parsed = Sort::parse(parse_json(sort));
     ASSERT_FALSE(parsed) << sort;
     EXPECT_EQ(parsed.error().code(), ErrorCode::kBadValue) << sort;

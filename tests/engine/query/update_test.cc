@@ -41,6 +41,8 @@ TEST(UpdateTest, Results) {
       {"{'_id': 1, 'a': 3}", "{'$rename': {'a': 'b.c'}}", "{'_id': 1, 'b': {'c': 3}}"},
       {"{'_id': 1, 'a': 3, 'b': 4}", "{'$rename': {'a': 'b'}}", "{'_id': 1, 'b': 3}"},
       {"{'_id': 1, 'b': 4}", "{'$rename': {'a': 'b'}}", "{'_id': 1, 'b': 4}"},
+      {"{'_id': 1, 'b': 4}", "{'$rename': {'a': 'b.c'}}", "{'_id': 1, 'b': 4}"},
+      {"{'_id': 1, 'a': [1], 'b': [2]}", "{'$rename': {'a': 'b'}}", "{'_id': 1, 'b': [1]}"},
       {"{'_id': 1}", "{'$setOnInsert': {'a': 1}}", "{'_id': 1}"},
       {"{'_id': 1, 'a': 1}", "{'$set': {'a': 2}, '$unset': {'b': 1}, '$inc': {'c': 1}}",
        "{'_id': 1, 'a': 2, 'c': 1}"},
@@ -66,6 +68,94 @@ TEST(UpdateTest, SameNumberOfAnotherType_IsAChange) {
   const Result<Update::Applied> applied = update->apply(parse_json("{'a': 1}"));
   EXPECT_TRUE(applied->modified);
   EXPECT_EQ(applied->document.view()["a"].type(), bson::Type::kInt64);
+}
+
+TEST(UpdateTest, Arithmetic_GivesTheWiderType) {
+  // Values in canonical form, which shows types and the digits of decimals.
+  struct Sum {
+    const char* before;
+    const char* update;
+    const char* after;
+  };
+  const Sum kSums[] = {
+      {"{'$numberInt': '1'}", "{'$inc': {'a': {'$numberLong': '2'}}}", "{'$numberLong': '3'}"},
+      {"{'$numberLong': '1'}", "{'$inc': {'a': {'$numberInt': '2'}}}", "{'$numberLong': '3'}"},
+      {"{'$numberLong': '1'}", "{'$inc': {'a': {'$numberDouble': '0.5'}}}",
+       "{'$numberDouble': '1.5'}"},
+      {"{'$numberInt': '-2147483648'}", "{'$inc': {'a': -1}}", "{'$numberLong': '-2147483649'}"},
+      {"{'$numberInt': '65536'}", "{'$mul': {'a': 65536}}", "{'$numberLong': '4294967296'}"},
+      {"{'$numberInt': '1'}", "{'$inc': {'a': {'$numberDecimal': '0.10'}}}",
+       "{'$numberDecimal': '1.10'}"},
+      {"{'$numberDecimal': '9999999999999999999999999999999999'}", "{'$inc': {'a': 1}}",
+       "{'$numberDecimal': '1.000000000000000000000000000000000E+34'}"},
+      // A double brings 15 digits.
+      {"{'$numberDecimal': '1'}", "{'$inc': {'a': {'$numberDouble': '0.1'}}}",
+       "{'$numberDecimal': '1.100000000000000'}"},
+      {"{'$numberDecimal': '1'}", "{'$inc': {'a': {'$numberDouble': '0.0'}}}",
+       "{'$numberDecimal': '1'}"},
+      {"{'$numberDouble': '-Infinity'}", "{'$inc': {'a': {'$numberDecimal': '1'}}}",
+       "{'$numberDecimal': '-Infinity'}"},
+      {"{'$numberDecimal': '1.5'}", "{'$mul': {'a': {'$numberLong': '-9223372036854775808'}}}",
+       "{'$numberDecimal': '-13835058055282163712.0'}"},
+      {"{'$numberDecimal': '9E+6144'}", "{'$mul': {'a': 10}}", "{'$numberDecimal': 'Infinity'}"},
+  };
+  for (const Sum& sum : kSums) {
+    const Result<Update> update = Update::parse(parse_json(sum.update));
+    ASSERT_TRUE(update) << sum.update << ": " << update.error().message();
+    const Result<Update::Applied> applied =
+        update->apply(parse_json("{'a': " + std::string(sum.before) + "}"));
+    ASSERT_TRUE(applied) << sum.update << ": " << applied.error().message();
+    const bson::Document after = parse_json("{'a': " + std::string(sum.after) + "}");
+    EXPECT_EQ(bson::to_json(applied->document.view(), bson::JsonForm::kCanonical),
+              bson::to_json(after.view(), bson::JsonForm::kCanonical))
+        << sum.before << " " << sum.update;
+  }
+}
+
+TEST(UpdateTest, MultiplyingNothing_IsZeroOfTheOperandsType) {
+  for (const auto& [operand, zero] :
+       {std::pair("{'$numberInt': '5'}", "{'$numberInt': '0'}"),
+        std::pair("{'$numberLong': '5'}", "{'$numberLong': '0'}"), std::pair("5.5", "0.0"),
+        std::pair("{'$numberDecimal': '5.5'}", "{'$numberDecimal': '0.0'}")}) {
+    const Result<Update> update =
+        Update::parse(parse_json("{'$mul': {'a': " + std::string(operand) + "}}"));
+    EXPECT_EQ(
+        bson::to_json(update->apply(bson::View())->document.view(), bson::JsonForm::kCanonical),
+        bson::to_json(parse_json("{'a': " + std::string(zero) + "}").view(),
+                      bson::JsonForm::kCanonical));
+  }
+}
+
+TEST(UpdateTest, Timestamps_AreNeverTheSame) {
+  const Result<Update> update =
+      Update::parse(parse_json("{'$currentDate': {'b': {'$type': 'timestamp'}}}"));
+  bson::Timestamp last;
+  for (int i = 0; i < 100; ++i) {
+    const Result<Update::Applied> applied = update->apply(bson::View());
+    const bson::Timestamp next = applied->document.view()["b"].as_timestamp();
+    EXPECT_LT(last, next);
+    last = next;
+  }
+}
+
+TEST(UpdateTest, Messages) {
+  const std::pair<const char*, const char*> kMessages[] = {
+      {"{'$push': {'a': 1}}",
+       "Unknown modifier: $push. Expected a valid update modifier or pipeline-style update "
+       "specified as an array"},
+      {"{'$inc': {'a': 'x'}}", "Cannot increment with non-numeric argument: {a: \"x\"}"},
+      {"{'$set': {'a.b': 1, 'a': 1}}", "Updating the path 'a' would create a conflict at 'a'"},
+      {"{'$set': {'a..b': 1}}",
+       "The update path 'a..b' contains an empty field name, which is not allowed."},
+  };
+  for (const auto& [json, message] : kMessages) {
+    const Result<Update> update = Update::parse(parse_json(json));
+    ASSERT_FALSE(update) << json;
+    EXPECT_EQ(update.error().message(), message);
+  }
+  const Result<Update> update = Update::parse(parse_json("{'$set': {'a.b': 1}}"));
+  EXPECT_EQ(update->apply(parse_json("{'a': 5}")).error().message(),
+            "Cannot create field 'b' in element {a: 5}");
 }
 
 TEST(UpdateTest, CurrentDate) {
@@ -96,7 +186,11 @@ TEST(UpdateTest, RefusedWhenParsed) {
       {"{'$mul': {'a': null}}", 14},
       {"{'$rename': {'a': 1}}", 2},
       {"{'$rename': {'a': 'a'}}", 2},
-      {"{'$rename': {'a': 'a.b'}}", 40},
+      {"{'$rename': {'a': 'a.b'}}", 2},
+      {"{'$rename': {'a.b': 'a'}}", 2},
+      {"{'$rename': {'a': 'b'}, '$set': {'a.c': 1}}", 40},
+      {"{'$rename': {'a': 'b', 'c': 'b'}}", 40},
+      {"{'$rename': {'a': 'b..c'}}", 56},
       {"{'$currentDate': {'a': 1}}", 2},
       {"{'$currentDate': {'a': {'$type': 'x'}}}", 2},
   };
@@ -124,8 +218,15 @@ TEST(UpdateTest, RefusedWhenApplied) {
       {"{'_id': 1}", "{'_id': 2}", 66},
       {"{'_id': 1, 'a': 'x'}", "{'$inc': {'a': 1}}", 14},
       {"{'_id': 1, 'a': {'$numberLong': '9223372036854775807'}}", "{'$inc': {'a': 1}}", 2},
-      {"{'_id': 1, 'a': [1]}", "{'$set': {'a.2000000': 1}}", 2},
-      {"{'_id': 1, 'a': [{'b': 1}]}", "{'$rename': {'a.b': 'c'}}", 2},
+      {"{'_id': 1, 'a': [1]}", "{'$set': {'a.2000000': 1}}", 34},
+      {"{'_id': 1, 'a': {'$numberLong': '-9223372036854775808'}}", "{'$mul': {'a': -1}}", 2},
+      {"{'_id': 1, 'a': [{'b': 1}]}", "{'$rename': {'a.b': 'c'}}", 28},
+      {"{'_id': 1, 'a': 5}", "{'$rename': {'a.b': 'c'}}", 28},
+      {"{'_id': 1, 'a': [{'b': 1}]}", "{'$rename': {'a.0.b': 'c'}}", 2},
+      {"{'_id': 1, 'a': [], 'c': 1}", "{'$rename': {'c': 'a.0'}}", 2},
+      {"{'_id': 1, 'a': [], 'c': 1}", "{'$rename': {'c': 'a.b'}}", 2},
+      {"{'_id': 1, 'a': 5, 'c': 1}", "{'$rename': {'c': 'a.b'}}", 28},
+      {"{'_id': 1}", "{'$rename': {'_id': 'c'}}", 66},
   };
   for (const Refused& one : kRefused) {
     const Result<Update> update = Update::parse(parse_json(one.update));
@@ -180,6 +281,10 @@ TEST(UpdateTest, Upserted) {
   const Result<Filter> other = Filter::parse(parse_json("{'_id': 1}"));
   EXPECT_EQ(Update::parse(parse_json("{'_id': 2}"))->upserted(*other).error().code(),
             ErrorCode::kImmutableField);
+  const Result<Filter> part = Filter::parse(parse_json("{'_id.x': 1}"));
+  EXPECT_EQ(static_cast<int>(Update::parse(parse_json("{'a': 1}"))->upserted(*part).error().code()),
+            111);
+  EXPECT_EQ(show(*update->upserted(*part)), "{ '_id' : { 'x' : 1 }, 'b' : 1 }");
   const Result<bson::Document> generated =
       update->upserted(*Filter::parse(parse_json("{'_id': {'$gt': 1}}")));
   EXPECT_EQ(generated->view()["_id"].type(), bson::Type::kObjectId);
