@@ -39,6 +39,8 @@ constexpr std::pair<ErrorCode, std::string_view> kNames[] = {
     {ErrorCode::kOperationFailed, "OperationFailed"},
     {ErrorCode::kDbPathInUse, "DBPathInUse"},
     {ErrorCode::kUnsupportedFormat, "UnsupportedFormat"},
+    {ErrorCode::kCannotBackfillArray, "CannotBackfillArray"},
+    {ErrorCode::kNotExactValueField, "NotExactValueField"},
     {ErrorCode::kCommandNotSupported, "CommandNotSupported"},
     {ErrorCode::kDocumentValidationFailure, "DocumentValidationFailure"},
     {ErrorCode::kCannotIndexParallelArrays, "CannotIndexParallelArrays"},

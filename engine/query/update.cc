@@ -17,8 +17,6 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-constexpr ErrorCode kNotExactValueField{111};
-
 constexpr UpdateOperator kRenamed{"$rename", accept_any, apply_renamed};
 constexpr UpdateOperator kUnset{"$unset", accept_any, apply_unset};
 constexpr UpdateOperator kEquality{"$set", accept_any, apply_set};
@@ -216,7 +214,7 @@ Result<bson::Document> Update::upserted(const Filter& filter) const {
   for (const auto& [dotted, value] : filter.equalities()) {
     // A replacement takes nothing but the _id, and that only as a whole.
     if (state_->replacement && dotted.starts_with("_id.")) {
-      return fail(kNotExactValueField,
+      return fail(ErrorCode::kNotExactValueField,
                   "field at '_id' must be exactly specified, field at "
                   "sub-path '" +
                       dotted + "' found");

@@ -13,7 +13,6 @@ using bson::Type;
 using bson::ValueView;
 using Action = UpdateOutcome::Action;
 
-constexpr ErrorCode kCannotBackfillArray{34};
 // Nulls are put in front of an element that is set behind the end of its array, up to this many.
 constexpr uint32_t kPaddingMax = 1'500'000;
 
@@ -119,9 +118,9 @@ class Application {
       const bson::Document document = std::move(made).finish();
       if (document.view().empty()) continue;
       if (*position - count > kPaddingMax) {
-        return fail(kCannotBackfillArray, "can't backfill more than " +
-                                              std::to_string(kPaddingMax) + " elements, for '" +
-                                              child.name + "' in '" + std::string(key) + "'");
+        return fail(ErrorCode::kCannotBackfillArray,
+                    "can't backfill more than " + std::to_string(kPaddingMax) + " elements, for '" +
+                        child.name + "' in '" + std::string(key) + "'");
       }
       for (; count < *position; ++count) push_null(builder);
       builder.push((*document.view().begin()).value);
