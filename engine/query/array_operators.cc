@@ -78,16 +78,17 @@ bool is_logical(std::string_view name) {
   return name == "$and" || name == "$or" || name == "$nor";
 }
 
-Result<std::unique_ptr<ValueTest>> parse_element_match(std::string_view path, ValueView operand) {
+Result<std::unique_ptr<ValueTest>> parse_element_match(std::string_view path, ValueView operand,
+                                                       int depth) {
   if (operand.type() != Type::kDocument) {
     return fail(ErrorCode::kBadValue, "$elemMatch needs an Object");
   }
   const bson::View conditions = operand.as_document();
   if (is_operator_document(operand) && !is_logical((*conditions.begin()).key)) {
-    GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, conditions));
+    GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, conditions, depth));
     return std::unique_ptr<ValueTest>(std::make_unique<ElementValueTest>(std::move(groups)));
   }
-  GM_ASSIGN(Filter filter, Filter::parse(conditions));
+  GM_ASSIGN(Filter filter, parse_filter(conditions, depth));
   return std::unique_ptr<ValueTest>(std::make_unique<ElementDocumentTest>(std::move(filter)));
 }
 
@@ -108,7 +109,8 @@ Result<TestGroup> parse_size(const OperatorCall& call) {
 }
 
 Result<TestGroup> parse_elem_match(const OperatorCall& call) {
-  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_element_match(call.path, call.operand));
+  GM_ASSIGN(std::unique_ptr<ValueTest> test,
+            parse_element_match(call.path, call.operand, call.depth + 1));
   return one_test(std::move(test));
 }
 
@@ -128,7 +130,8 @@ Result<TestGroup> parse_all(const OperatorCall& call) {
     element_matches = is_element_match;
     std::unique_ptr<ValueTest> test;
     if (is_element_match) {
-      GM_ASSIGN(test, parse_element_match(call.path, (*element.value.as_document().begin()).value));
+      GM_ASSIGN(test, parse_element_match(call.path, (*element.value.as_document().begin()).value,
+                                          call.depth + 1));
     } else if (is_operator_document(element.value)) {
       return fail(ErrorCode::kBadValue, "no $ expressions in $all");
     } else {

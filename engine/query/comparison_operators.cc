@@ -63,21 +63,24 @@ class OrderTest : public ValueTest {
       : kind_(kind),
         operand_(operand),
         order_(bson::canonical_order(operand.type())),
-        nan_(is_nan(operand)) {}
+        nan_(is_nan(operand)),
+        all_below_(operand.type() == Type::kMaxKey && is_less()),
+        all_above_(operand.type() == Type::kMinKey && !is_less()) {}
 
   bool test(ValueView value) const override {
     if (is_null(operand_.type())) return or_equal() && is_null(value.type());
-    const bool extreme = operand_.type() == Type::kMinKey || operand_.type() == Type::kMaxKey;
-    if (!extreme && bson::canonical_order(value.type()) != order_) return false;
+    if (bson::canonical_order(value.type()) != order_) return all_below_ || all_above_;
     // NaN is neither less nor greater than any number.
     const bool value_is_nan = is_nan(value);
-    if (nan_ || (value_is_nan && !extreme)) return or_equal() && nan_ && value_is_nan;
+    if (nan_ || value_is_nan) return or_equal() && nan_ && value_is_nan;
     const std::weak_ordering order = bson::compare(value, operand_);
     if (order == 0) return or_equal();
-    const bool less = kind_ == Predicate::Kind::kLess || kind_ == Predicate::Kind::kLessEqual;
-    return less ? order < 0 : order > 0;
+    return is_less() ? order < 0 : order > 0;
   }
-  bool test_missing() const override { return or_equal() && is_null(operand_.type()); }
+  // A missing value too lies between MinKey and MaxKey.
+  bool test_missing() const override {
+    return all_below_ || all_above_ || (or_equal() && is_null(operand_.type()));
+  }
   Predicate::Kind kind() const override { return kind_; }
   const Value* operand() const override { return &operand_; }
 
@@ -85,23 +88,23 @@ class OrderTest : public ValueTest {
   bool or_equal() const {
     return kind_ == Predicate::Kind::kLessEqual || kind_ == Predicate::Kind::kGreaterEqual;
   }
+  bool is_less() const {
+    return kind_ == Predicate::Kind::kLess || kind_ == Predicate::Kind::kLessEqual;
+  }
 
   Predicate::Kind kind_;
   Value operand_;
   int order_;
   bool nan_;
+  bool all_below_;  // less than MaxKey: values of every other type
+  bool all_above_;  // greater than MinKey
 };
 
 class InTest : public ValueTest {
  public:
+  // The values are sorted and unique.
   InTest(std::vector<Value> values, std::vector<std::unique_ptr<ValueTest>> regexes)
       : values_(std::move(values)), regexes_(std::move(regexes)) {
-    const auto less = [](const Value& a, const Value& b) { return bson::compare(a, b) < 0; };
-    std::sort(values_.begin(), values_.end(), less);
-    values_.erase(
-        std::unique(values_.begin(), values_.end(),
-                    [](const Value& a, const Value& b) { return bson::compare(a, b) == 0; }),
-        values_.end());
     has_null_ = std::any_of(values_.begin(), values_.end(),
                             [](const Value& value) { return is_null(value.type()); });
   }
@@ -156,6 +159,13 @@ Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
       values.emplace_back(element.value);
     }
   }
+  std::sort(values.begin(), values.end(),
+            [](const Value& a, const Value& b) { return bson::compare(a, b) < 0; });
+  const auto same = [](const Value& a, const Value& b) { return bson::compare(a, b) == 0; };
+  values.erase(std::unique(values.begin(), values.end(), same), values.end());
+  // A list of one is what it holds, to upserts and the planner as well.
+  if (values.size() == 1 && regexes.empty()) return parse_equality(call.path, values[0]);
+  if (values.empty() && regexes.size() == 1) return std::move(regexes[0]);
   return std::unique_ptr<ValueTest>(
       std::make_unique<InTest>(std::move(values), std::move(regexes)));
 }

@@ -30,7 +30,15 @@ bool is_operator_document(ValueView value) {
   return first.starts_with('$') && first != "$ref" && first != "$id" && first != "$db";
 }
 
-Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View operators) {
+Status check_depth(int depth) {
+  if (depth <= kMaxFilterDepth) return {};
+  return fail(ErrorCode::kBadValue,
+              "exceeded maximum query tree depth of " + std::to_string(kMaxFilterDepth));
+}
+
+Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View operators,
+                                               int depth) {
+  GM_TRY(check_depth(depth));
   std::vector<TestGroup> groups;
   for (const bson::Element element : operators) {
     const OperatorEntry* found = nullptr;
@@ -40,7 +48,7 @@ Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View
     if (found == nullptr) {
       return fail(ErrorCode::kBadValue, "unknown operator: " + std::string(element.key));
     }
-    GM_ASSIGN(TestGroup group, found->parse({path, element.key, element.value, operators}));
+    GM_ASSIGN(TestGroup group, found->parse({path, element.key, element.value, operators, depth}));
     if (!group.empty()) groups.push_back(std::move(group));
   }
   return groups;
@@ -65,7 +73,8 @@ Result<TestGroup> parse_not(const OperatorCall& call) {
     return fail(ErrorCode::kBadValue,
                 "unknown operator: " + std::string((*call.operand.as_document().begin()).key));
   }
-  GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(call.path, call.operand.as_document()));
+  GM_ASSIGN(std::vector<TestGroup> groups,
+            parse_operators(call.path, call.operand.as_document(), call.depth + 1));
   if (groups.size() == 1) {
     groups[0].negated = !groups[0].negated;
     return std::move(groups[0]);

@@ -11,29 +11,30 @@ using bson::ValueView;
 
 class FilterParser {
  public:
-  static Result<Filter> conjunction(bson::View specification) {
+  static Result<Filter> conjunction(bson::View specification, int depth) {
+    GM_TRY(check_depth(depth));
     std::vector<Filter> children;
-    for (const bson::Element element : specification) GM_TRY(add(element, children));
+    for (const bson::Element element : specification) GM_TRY(add(element, depth, children));
     if (children.size() == 1) return std::move(children[0]);
     return Filter(Filter::Kind::kAnd, std::move(children));
   }
 
  private:
-  static Status add(const bson::Element& element, std::vector<Filter>& children) {
+  static Status add(const bson::Element& element, int depth, std::vector<Filter>& children) {
     const std::string_view key = element.key;
-    if (!key.starts_with('$')) return add_field(key, element.value, children);
+    if (!key.starts_with('$')) return add_field(element, depth, children);
     // Free text for logs and profiles, without a meaning here.
     if (key == "$comment") return {};
-    if (key == "$and") return add_logical(element, Filter::Kind::kAnd, children);
-    if (key == "$or") return add_logical(element, Filter::Kind::kOr, children);
-    if (key == "$nor") return add_logical(element, Filter::Kind::kNor, children);
+    if (key == "$and") return add_logical(element, Filter::Kind::kAnd, depth, children);
+    if (key == "$or") return add_logical(element, Filter::Kind::kOr, depth, children);
+    if (key == "$nor") return add_logical(element, Filter::Kind::kNor, depth, children);
     return fail(ErrorCode::kBadValue,
                 "unknown top level operator: " + std::string(key) +
                     ". If you have a field name that starts with a '$' symbol, it cannot be "
                     "queried by its name");
   }
 
-  static Status add_logical(const bson::Element& element, Filter::Kind kind,
+  static Status add_logical(const bson::Element& element, Filter::Kind kind, int depth,
                             std::vector<Filter>& children) {
     const std::string name(element.key);
     if (element.value.type() != Type::kArray) {
@@ -44,14 +45,14 @@ class FilterParser {
       if (branch.value.type() != Type::kDocument) {
         return fail(ErrorCode::kBadValue, "$or/$and/$nor entries need to be full objects");
       }
-      GM_ASSIGN(Filter parsed, conjunction(branch.value.as_document()));
+      GM_ASSIGN(Filter parsed, conjunction(branch.value.as_document(), depth + 1));
       branches.push_back(std::move(parsed));
     }
     if (branches.empty()) {
       return fail(ErrorCode::kBadValue, "$and/$or/$nor must be a nonempty array");
     }
-    if (kind == Filter::Kind::kAnd) {
-      // One conjunction, so that the planner sees all conditions side by side.
+    if (kind == Filter::Kind::kAnd || (kind == Filter::Kind::kOr && branches.size() == 1)) {
+      // One conjunction, so that the planner and upserts see all conditions side by side.
       for (Filter& branch : branches) {
         if (branch.kind_ == Filter::Kind::kAnd) {
           for (Filter& child : branch.children_) children.push_back(std::move(child));
@@ -65,14 +66,16 @@ class FilterParser {
     return {};
   }
 
-  static Status add_field(std::string_view path, ValueView value, std::vector<Filter>& children) {
+  static Status add_field(const bson::Element& element, int depth, std::vector<Filter>& children) {
+    const std::string_view path = element.key;
+    const ValueView value = element.value;
     if (!is_operator_document(value)) {
       GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_implicit(path, value));
       children.push_back(
           Filter(std::make_unique<PathPredicate>(bson::Path(path), std::move(test))));
       return {};
     }
-    GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, value.as_document()));
+    GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, value.as_document(), depth));
     for (TestGroup& group : groups) add_group(bson::Path(path), std::move(group), children);
     return {};
   }
@@ -88,8 +91,12 @@ class FilterParser {
   }
 };
 
+Result<Filter> parse_filter(bson::View specification, int depth) {
+  return FilterParser::conjunction(specification, depth);
+}
+
 Result<Filter> Filter::parse(bson::View specification) {
-  return FilterParser::conjunction(specification);
+  return parse_filter(specification, 0);
 }
 
 }  // namespace gridmount::query

@@ -43,11 +43,18 @@ bool asks_for_null(const Predicate& predicate) {
                      [](const bson::Value& value) { return is_null(value.type()); });
 }
 
+bool is_absence(const Filter& negation) {
+  const std::vector<Filter>& negated = negation.children();
+  return negated.size() == 1 && negated.front().kind() == Filter::Kind::kPredicate &&
+         negated.front().predicate().kind() == Predicate::Kind::kExists;
+}
+
 // What of a filter the bounds of an index can stand for: the conditions that must all hold.
 struct Conjunction {
   std::vector<const Predicate*> predicates;
-  const Filter* disjunction = nullptr;  // one of its $or, if there is any
-  size_t other = 0;                     // how many conditions are neither
+  std::vector<const Predicate*> absences;  // {$exists: false}; counted among `other` as well
+  const Filter* disjunction = nullptr;     // one of its $or, if there is any
+  size_t other = 0;                        // how many conditions are neither
 };
 
 Conjunction conjunction_of(const Filter& filter) {
@@ -61,6 +68,11 @@ Conjunction conjunction_of(const Filter& filter) {
         if (conjunction.disjunction != nullptr) ++conjunction.other;
         conjunction.disjunction = &child;
         break;
+      case Filter::Kind::kNot:
+        if (is_absence(child)) {
+          conjunction.absences.push_back(&child.children().front().predicate());
+        }
+        [[fallthrough]];
       default:
         ++conjunction.other;
     }
@@ -146,18 +158,26 @@ class IndexPlanner {
     for (const Predicate* predicate : conjunction_.predicates) {
       if (predicate->path().dotted() != path) continue;
       // A document in an array has no field of the position's name, which is null to a filter and
-      // not to the index.
-      if (multikey_ && asks_for_null(*predicate) && has_position(predicate->path())) continue;
+      // not to the index (which does not count as one with arrays if it only takes positions).
+      if (asks_for_null(*predicate) && has_position(predicate->path())) continue;
       std::optional<PartBounds> own = bounds_of(*predicate);
       if (!own) continue;
       ++used;
-      if (bounds && !multikey_) {
-        bounds = intersect(*bounds, *own);
-      } else if (!bounds || narrower(*own, *bounds)) {
-        bounds = std::move(own);
-      }
+      add(bounds, *std::move(own));
+    }
+    for (const Predicate* absent : conjunction_.absences) {
+      if (absent->path().dotted() != path || has_position(absent->path())) continue;
+      add(bounds, bounds_of_absence());
     }
     return bounds;
+  }
+
+  void add(std::optional<PartBounds>& bounds, PartBounds own) const {
+    if (bounds && !multikey_) {
+      bounds = intersect(*bounds, own);
+    } else if (!bounds || narrower(own, *bounds)) {
+      bounds = std::move(own);
+    }
   }
 
   bool is_single_point(const Plan& plan, size_t part) const {

@@ -84,18 +84,16 @@ std::optional<Interval> bracket_of(Type type) {
   }
 }
 
-// Null stands for missing and undefined values too, and missing ones are indexed as null.
 bool is_null(Type type) {
   return type == Type::kNull || type == Type::kUndefined;
-}
-Interval null_interval() {
-  return {undefined(), Value(), true, true};
 }
 
 void add_equal(const Value& value, PartBounds& bounds) {
   if (is_null(value.type())) {
-    bounds.intervals.push_back(null_interval());
-    bounds.exact = false;
+    // Stands for missing and undefined values too; missing ones are indexed as null. Two points and
+    // not a range, so that the parts behind bound the search as well.
+    bounds.intervals.push_back(point(undefined()));
+    bounds.intervals.push_back(point(Value()));
   } else if (value.type() == Type::kArray) {
     // The array's elements are indexed; an empty one as undefined. It may also be an element
     // itself.
@@ -189,6 +187,11 @@ bool Interval::is_point() const {
 
 Interval all_values() {
   return {Value::min_key(), Value::max_key(), true, true};
+}
+
+PartBounds bounds_of_absence() {
+  // Missing values are indexed as null, but so is null.
+  return {{point(Value())}, false};
 }
 
 std::optional<PartBounds> bounds_of(const Predicate& predicate) {

@@ -18,6 +18,9 @@ struct PartBounds {
 // Nothing if the condition says nothing about values (or nothing that is worth a search).
 std::optional<PartBounds> bounds_of(const Predicate& predicate);
 
+// Of {$exists: false}.
+PartBounds bounds_of_absence();
+
 // What both let through.
 PartBounds intersect(const PartBounds& a, const PartBounds& b);
 

@@ -45,7 +45,8 @@ bool is_position(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// An array on the way stands for each of its documents, and for its element of that position.
+// An array on the way stands for each of its documents, and for its element of that position. Where
+// the path ends with the position, it means the element alone: an array there is not searched.
 bool test_array(const ValueTest& test, bson::View array, Parts parts) {
   for (const bson::Element element : array) {
     if (element.value.type() == Type::kDocument &&
@@ -55,7 +56,8 @@ bool test_array(const ValueTest& test, bson::View array, Parts parts) {
   }
   if (!is_position(parts.front())) return false;
   const std::optional<ValueView> value = array.find(parts.front());
-  return value && test_below(test, *value, parts.subspan(1), false);
+  if (!value) return false;
+  return parts.size() == 1 ? test.test(*value) : test_below(test, *value, parts.subspan(1), false);
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ struct OperatorCall {
   std::string_view name;
   bson::ValueView operand;
   bson::View siblings;  // the whole operator document
+  int depth;            // of the tree, where the operator stands
 };
 
 using ParseOperator = Result<TestGroup> (*)(const OperatorCall& call);
@@ -87,8 +88,16 @@ struct OperatorEntry {
 // value.
 bool is_operator_document(bson::ValueView value);
 
+// Trees are read, matched and destroyed by recursion.
+inline constexpr int kMaxFilterDepth = 100;
+Status check_depth(int depth);
+
+// As Filter::parse, `depth` deep in a tree.
+Result<Filter> parse_filter(bson::View specification, int depth);
+
 // The operators of {path: {$gt: 1, $lt: 5}}. BadValue for one that is not known.
-Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View operators);
+Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View operators,
+                                               int depth);
 
 // {path: value}: equality, or a regular expression.
 Result<std::unique_ptr<ValueTest>> parse_implicit(std::string_view path, bson::ValueView value);

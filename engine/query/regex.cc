@@ -3,8 +3,6 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include <algorithm>
-
 namespace gridmount::query {
 namespace {
 
@@ -129,18 +127,22 @@ Result<Regex> Regex::compile(std::string_view pattern, std::string_view options)
   pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
   regex.pattern_ = pattern;
   regex.options_ = options;
-  std::sort(regex.options_.begin(), regex.options_.end());
-  regex.options_.erase(std::unique(regex.options_.begin(), regex.options_.end()),
-                       regex.options_.end());
   regex.literal_prefix_ = prefix_of(pattern, options);
   return regex;
 }
 
 bool Regex::matches(std::string_view text) const {
   thread_local MatchState state;
-  return pcre2_match(static_cast<const pcre2_code*>(code_.get()),
-                     reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0, state.data(),
-                     state.context()) >= 0;
+  const auto match = [&](uint32_t options) {
+    return pcre2_match(static_cast<const pcre2_code*>(code_.get()),
+                       reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, options,
+                       state.data(), state.context());
+  };
+  int result = match(0);
+  // Compiled code has 32 KiB of stack, which is little for (a|b)* on a long text; the interpreter
+  // has the heap.
+  if (result == PCRE2_ERROR_JIT_STACKLIMIT) result = match(PCRE2_NO_JIT);
+  return result >= 0;
 }
 
 }  // namespace gridmount::query

@@ -33,7 +33,7 @@ class Regex {
   Regex() = default;
 
   std::string pattern_;
-  std::string options_;  // sorted, each once
+  std::string options_;
   std::string literal_prefix_;
   std::unique_ptr<void, Free> code_;  // pcre2_code
 };

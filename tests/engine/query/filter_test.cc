@@ -66,7 +66,19 @@ TEST(FilterTest, Paths) {
        {"{'a': {'b': 1}}", "{'a': [{'b': 2}, {'b': 1}]}", "{'a': {'b': [1]}}",
         "{'a': [{'b': [0, 1]}]}"},
        {"{'a.b': 1}", "{'a': 1}", "{'a': [[{'b': 1}]]}"}},
-      {"{'a.0': 1}", {"{'a': [1, 2]}", "{'a': {'0': 1}}", "{'a': [[1]]}"}, {"{'a': [2, 1]}"}},
+      {"{'a.0': 1}",
+       {"{'a': [1, 2]}", "{'a': {'0': 1}}", "{'a': {'0': [1]}}", "{'a': [2, {'0': [1]}]}"},
+       {"{'a': [2, 1]}", "{'a': [[1]]}"}},
+      {"{'a.0': [1]}", {"{'a': [[1]]}"}, {"{'a': [1]}", "{'a': [[[1]]]}"}},
+      {"{'a.0': {'$ne': 1}}", {"{'a': [[1]]}", "{}"}, {"{'a': [1]}"}},
+      {"{'a.0': {'$size': 1}}", {"{'a': [[1]]}"}, {"{'a': [1]}"}},
+      {"{'a.0.0': 1}", {"{'a': [[1]]}"}, {"{'a': [[[1]]]}"}},
+      {"{'a.0': null}",
+       {"{}", "{'a': [null]}", "{'a': [{'b': 1}]}"},
+       {"{'a': []}", "{'a': [1]}", "{'a': [{'0': 1}]}"}},
+      {"{'a.0.b': null}", {"{'a': [{'b': 1}]}"}, {"{'a': [1]}", "{'a': [[{'b': 1}]]}"}},
+      {"{'a.00': 1}", {"{'a': {'00': 1}}"}, {"{'a': [1]}"}},
+      {"{'a.0.b': 1}", {"{'a': [[{'b': 1}]]}", "{'a': [{'b': [1]}]}"}, {"{'a': [0, {'b': 1}]}"}},
       {"{'a.1.b': 1}", {"{'a': [0, {'b': 1}]}"}, {"{'a': [{'b': 1}, 0]}"}},
       {"{'a.b': null}",
        {"{}", "{'a': 1}", "{'a': {}}", "{'a': {'b': null}}", "{'a': [{'b': 1}, {}]}"},
@@ -94,9 +106,15 @@ TEST(FilterTest, Comparison) {
       {"{'a': {'$gte': null}}", {"{}", "{'a': null}"}, {"{'a': 1}"}},
       {"{'a': {'$gt': null}}", {}, {"{}", "{'a': null}", "{'a': 1}"}},
       {"{'a': {'$gt': {'$minKey': 1}}}",
-       {"{'a': 1}", "{'a': null}", "{'a': 'x'}"},
+       {"{'a': 1}", "{'a': null}", "{'a': 'x'}", "{}"},
        {"{'a': {'$minKey': 1}}"}},
-      {"{'a': {'$lt': {'$maxKey': 1}}}", {"{'a': 1}"}, {"{'a': {'$maxKey': 1}}"}},
+      {"{'a': {'$gte': {'$minKey': 1}}}", {"{'a': {'$minKey': 1}}", "{'a': 1}", "{}"}, {}},
+      {"{'a': {'$lte': {'$minKey': 1}}}", {"{'a': {'$minKey': 1}}"}, {"{'a': null}", "{}"}},
+      {"{'a': {'$lt': {'$maxKey': 1}}}",
+       {"{'a': 1}", "{'a': {'$numberDouble': 'NaN'}}", "{}"},
+       {"{'a': {'$maxKey': 1}}"}},
+      {"{'a': {'$gte': {'$maxKey': 1}}}", {"{'a': {'$maxKey': 1}}"}, {"{'a': 1}", "{}"}},
+      {"{'a': {'$eq': {'$minKey': 1}}}", {"{'a': {'$minKey': 1}}"}, {"{'a': 1}", "{}"}},
       {"{'a': {'$gt': 1, '$lt': 5}}", {"{'a': 3}", "{'a': [0, 9]}"}, {"{'a': 5}", "{'a': [0]}"}},
       {"{'a': {'$gt': {'b': 1}}}", {"{'a': {'b': 2}}"}, {"{'a': {'b': 1}}", "{'a': 5}"}},
       {"{'a': {'$gt': [1]}}", {"{'a': [1, 2]}"}, {"{'a': [1]}", "{'a': 5}"}},
@@ -105,6 +123,10 @@ TEST(FilterTest, Comparison) {
        {"{'a': 1}", "{'a': 'x'}", "{}", "{'a': [7, 1]}"},
        {"{'a': 2}"}},
       {"{'a': {'$in': []}}", {}, {"{}", "{'a': 1}"}},
+      {"{'a': {'$in': [null]}}", {"{}", "{'a': {'$undefined': true}}"}, {"{'a': 1}"}},
+      {"{'a': {'$in': [{'$regularExpression': {'pattern': '^x', 'options': ''}}]}}",
+       {"{'a': 'xy'}", "{'a': {'$regularExpression': {'pattern': '^x', 'options': ''}}}"},
+       {"{'a': 'yx'}", "{'a': {'$regularExpression': {'pattern': '^x', 'options': 'i'}}}"}},
       {"{'a': {'$in': [{'$regularExpression': {'pattern': '^x', 'options': ''}}, 3]}}",
        {"{'a': 'xy'}", "{'a': 3}"},
        {"{'a': 'yx'}"}},
@@ -202,6 +224,12 @@ TEST(FilterTest, Regex_OfEndlessBacktracking_Ends) {
   EXPECT_FALSE(parse("{'a': {'$regex': '^(a+)+$'}}").matches(std::move(document).finish()));
 }
 
+TEST(FilterTest, Regex_NeedingMuchStack_IsMatched) {
+  bson::Builder document;
+  document.append("a", std::string(50'000, 'a') + "c");
+  EXPECT_TRUE(parse("{'a': {'$regex': '^(a|b)*c$'}}").matches(std::move(document).finish()));
+}
+
 TEST(FilterTest, Arrays) {
   check({
       {"{'a': {'$size': 2}}", {"{'a': [1, 2]}"}, {"{'a': [1]}", "{'a': 2}", "{'a': [[1, 2]]}"}},
@@ -285,12 +313,46 @@ TEST(FilterTest, Refused_RegexOptions) {
   EXPECT_EQ(code(bson::Value(std::move(regex).finish().view()["r"]), bson::Value("s")), 51075);
 }
 
+// {a: {$not: {$not: ... {$gt: 1}}}}, or with {$and: [{$and: ... {a: 1}}]}.
+Result<Filter> nested_filter(bool fields, int levels) {
+  bson::Builder filter;
+  if (fields) {
+    filter.open_document("a");
+    for (int i = 0; i < levels; ++i) filter.open_document("$not");
+    filter.append("$gt", int32_t{1});
+    for (int i = 0; i < levels; ++i) filter.close();
+    filter.close();
+  } else {
+    for (int i = 0; i < levels; ++i) filter.open_array("$and").push_open_document();
+    filter.append("a", int32_t{1});
+    for (int i = 0; i < levels; ++i) filter.close().close();
+  }
+  return Filter::parse(std::move(filter).finish());
+}
+
+TEST(FilterTest, Refused_NestedTooDeep) {
+  for (const bool fields : {false, true}) {
+    EXPECT_TRUE(nested_filter(fields, 100));
+    const Result<Filter> deeper = nested_filter(fields, 101);
+    ASSERT_FALSE(deeper);
+    EXPECT_EQ(deeper.error().code(), ErrorCode::kBadValue);
+    EXPECT_FALSE(nested_filter(fields, 100'000));
+  }
+}
+
 TEST(FilterTest, Equalities) {
-  const Filter filter = parse(
-      "{'a': 1, 'b.c': {'$eq': 2}, '$and': [{'d': 3}, {'e': {'$gt': 1}}], '$or': [{'f': 1}]}");
-  std::string names;
-  for (const auto& [path, value] : filter.equalities()) names += path + " ";
-  EXPECT_EQ(names, "a b.c d ");
+  const auto names = [](const char* json) {
+    const Filter filter = parse(json);
+    std::string text;
+    for (const auto& [path, value] : filter.equalities()) text += path + " ";
+    return text;
+  };
+  EXPECT_EQ(names("{'a': 1, 'b.c': {'$eq': 2}, '$and': [{'d': 3}, {'e': {'$gt': 1}}]}"),
+            "a b.c d ");
+  EXPECT_EQ(names("{'$or': [{'a': 1}]}"), "a ");
+  EXPECT_EQ(names("{'$or': [{'a': 1}, {'b': 1}], '$nor': [{'c': 1}]}"), "");
+  EXPECT_EQ(names("{'a': {'$in': [1, 1.0]}, 'b': {'$in': [1, 2]}, 'c': {'$all': [1]}}"), "a c ");
+  EXPECT_EQ(names("{'a': {'$ne': 1}, 'b': {'$not': {'$eq': 1}}}"), "");
 }
 
 }  // namespace

@@ -75,12 +75,32 @@ TEST(PlanTest, Bounds) {
   EXPECT_EQ(plan(one, "{'a': {'$gt': 5, '$lt': 1}}"), "{'a': 1}  exact");
   EXPECT_EQ(plan(one, "{'a': {'$gte': 'x'}}"), "{'a': 1} [\"x\"..{  }) exact");
   EXPECT_EQ(plan(one, "{'a': {'$in': [3, 1, 3]}}"), "{'a': 1} 13 exact");
-  EXPECT_EQ(plan(one, "{'a': null}"), "{'a': 1} [{ \"$undefined\" : true }..null]");
+  EXPECT_EQ(plan(one, "{'a': null}"), "{'a': 1} { \"$undefined\" : true }null exact");
+  EXPECT_EQ(plan(one, "{'a': {'$exists': false}}"), "{'a': 1} null");
+  EXPECT_EQ(plan(one, "{'a': {'$not': {'$exists': true}}}"), "{'a': 1} null");
   EXPECT_EQ(plan(one, "{'a': {'$ne': 1}}"), "scan");
   EXPECT_EQ(plan(one, "{'a': {'$exists': true}}"), "scan");
   EXPECT_EQ(plan(one, "{'a': {'$regex': 'x'}}"), "scan");
   EXPECT_TRUE(plan(one, "{'a': {'$regex': '^ab'}}").starts_with("{'a': 1} [\"ab\"..\"ac\")"));
+  EXPECT_TRUE(
+      plan(one, "{'a': {'$in': [{'$regularExpression': {'pattern': '^ab', 'options': ''}}]}}")
+          .starts_with("{'a': 1} [\"ab\"..\"ac\")"));
   EXPECT_EQ(plan(one, "{'a': [1, 2]}"), "{'a': 1} 1[ 1, 2 ]");
+  EXPECT_EQ(plan(one, "{'$or': [{'a': 1}]}"), "{'a': 1} 1 exact");
+  Indexes two;
+  two.add("{'a': 1, 'b': 1}");
+  EXPECT_EQ(plan(two, "{'a': null, 'b': 'x'}"),
+            "{'a': 1, 'b': 1} { \"$undefined\" : true }null \"x\" exact");
+}
+
+// A document in an array at the position has no field of that name, which is null to a filter.
+TEST(PlanTest, Positions) {
+  Indexes position;
+  position.add("{'a.0': 1}");
+  EXPECT_EQ(plan(position, "{'a.0': 1}"), "{'a.0': 1} 1 exact");
+  EXPECT_EQ(plan(position, "{'a.0': null}"), "scan");
+  EXPECT_EQ(plan(position, "{'a.0': {'$in': [1, null]}}"), "scan");
+  EXPECT_EQ(plan(position, "{'a.0': {'$exists': false}}"), "scan");
 }
 
 TEST(PlanTest, Choice) {
