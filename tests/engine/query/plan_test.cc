@@ -87,6 +87,8 @@ TEST(PlanTest, Bounds) {
           .starts_with("{'a': 1} [\"ab\"..\"ac\")"));
   EXPECT_EQ(plan(one, "{'a': [1, 2]}"), "{'a': 1} 1[ 1, 2 ]");
   EXPECT_EQ(plan(one, "{'$or': [{'a': 1}]}"), "{'a': 1} 1 exact");
+  EXPECT_EQ(plan(one, "{'a': {'$gt': 'abc'}, '$and': [{'a': {'$regex': '^ab'}}]}"),
+            "{'a': 1} (\"abc\"..\"ac\")");
   Indexes two;
   two.add("{'a': 1, 'b': 1}");
   EXPECT_EQ(plan(two, "{'a': null, 'b': 'x'}"),
