@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/json_check.h"
 
 namespace gridmount::bson {
 namespace {
@@ -44,8 +45,9 @@ std::string replace_invalid_utf8(std::string_view text) {
     while (size < 4 && size < text.size() && (static_cast<uint8_t>(text[size]) & 0xC0) == 0x80) {
       ++size;
     }
-    // libbson takes the two-byte form C0 80 for NUL, which we never make of a NUL.
-    if (bson_utf8_validate(text.data(), size, true)) {
+    // Asked to allow NUL, libbson also takes the two bytes C0 80 for one, and then cannot print
+    // them.
+    if (text[0] == '\0' || bson_utf8_validate(text.data(), size, false)) {
       valid.append(text.substr(0, size));
     } else {
       valid.append("\xEF\xBF\xBD");
@@ -98,32 +100,40 @@ void append_printable(Builder& builder, View document) {
   }
 }
 
+std::optional<std::string> print_always(View document, JsonForm form) {
+  if (std::optional<std::string> text = print(document, form)) return text;
+  Builder printable;
+  append_printable(printable, document);
+  return print(std::move(printable).finish(), form);
+}
+
 }  // namespace
 
 std::string to_json(View document, JsonForm form) {
-  if (std::optional<std::string> text = print(document, form)) return *std::move(text);
-  Builder printable;
-  append_printable(printable, document);
-  return print(std::move(printable).finish(), form).value_or("{ }");
+  return print_always(document, form).value_or("{ }");
 }
 
 std::string to_json(ValueView value, JsonForm form) {
   Builder builder;
   builder.append("v", value);
-  const std::string text = to_json(std::move(builder).finish(), form);
+  const std::optional<std::string> text = print_always(std::move(builder).finish(), form);
+  if (!text) return "\"(" + std::string(type_alias(value.type())) + ")\"";
   constexpr std::string_view kBefore = R"({ "v" : )";
   constexpr std::string_view kAfter = " }";
-  return text.substr(kBefore.size(), text.size() - kBefore.size() - kAfter.size());
+  return text->substr(kBefore.size(), text->size() - kBefore.size() - kAfter.size());
 }
 
 Result<Document> document_from_json(std::string_view text) {
+  // libbson ends the process if there is no text at all.
+  if (text.empty()) return fail(ErrorCode::kFailedToParse, "invalid JSON: the text is empty");
   bson_error_t error{};
   const ParsedJson parsed(bson_new_from_json(reinterpret_cast<const uint8_t*>(text.data()),
                                              static_cast<ssize_t>(text.size()), &error));
   if (parsed.get() == nullptr) {
     return fail(ErrorCode::kFailedToParse, std::string("invalid JSON: ") + error.message);
   }
-  // libbson takes what is deeper than a store may hold.
+  GM_TRY(check_json(text));
+  // libbson builds what is larger than a store may hold.
   GM_ASSIGN(const View document, validate({bson_get_data(parsed.get()), parsed.get()->len}));
   return Document(document);
 }

@@ -24,12 +24,104 @@ TEST(Json, NotUtf8_IsShownAllTheSame) {
             "{ \"a\" : \"x\xEF\xBF\xBDy\", \"b\" : [ \"\xEF\xBF\xBD\" ] }");
 }
 
+// In names and texts alike, and inside a value that is printed alone, as in messages.
+TEST(Json, NotUtf8_AnySequence) {
+  for (const std::string text : {"\xC0\x80", "\xFF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82",
+                                 "\x80\x80\x80\x80\x80"}) {
+    Builder builder;
+    builder.append(text, text).append_regex("r", text, text).append("last", 1);
+    const Value symbol(text);
+    builder.append("s", ValueView(Type::kSymbol, symbol.view().data(), symbol.view().size()));
+    const Document document = std::move(builder).finish();
+    for (const std::string& json : {to_json(document, JsonForm::kRelaxed),
+                                    to_json(Value(document.view()), JsonForm::kRelaxed)}) {
+      EXPECT_NE(json.find("\"last\" : 1"), std::string::npos) << json;
+      EXPECT_NE(json.find("\xEF\xBF\xBD"), std::string::npos) << json;
+    }
+  }
+}
+
 TEST(Json, Parse_Errors) {
-  for (const char* text : {"", "{", "[1", "{a}", R"({"a": {"$oid": "x"}})", R"({"a": 1} x)"}) {
+  for (const char* text :
+       {"", "{", "[1", "{a}", R"({"a": {"$oid": "x"}})", R"({"a": 1} x)", " ", "5"}) {
     const Result<Document> parsed = document_from_json(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code(), ErrorCode::kFailedToParse) << text;
   }
+}
+
+TEST(Json, Parse_NoText) {
+  EXPECT_EQ(document_from_json(std::string_view()).error().code(), ErrorCode::kFailedToParse);
+}
+
+// libbson's parser takes all of these: as zeros, NaN, a remainder, or not at all.
+TEST(Json, Parse_WhatLibbsonWouldMisread) {
+  for (const char* text : {
+           R"({"a": 1}{"b": 2})",
+           R"({"a": 1} {"b": 2})",
+           R"([1, 2])",
+           R"({"a": 99999999999999999999})",
+           R"({"a": 18446744073709551617})",
+           R"({"a": [{"b": -18446744073709551617}]})",
+           R"({"a": {"$oid": "00000000000000000000000g"}})",
+           R"({"a": [{"$oid": "00000000000000000000000g"}]})",
+           R"({"a": {"\u0024oid": "00000000000000000000000g"}})",
+           R"({"a": {"$numberDouble": "x1"}})",
+           R"({"a": {"$numberDouble": "1.5x"}})",
+           R"({"a": {"$numberDecimal": "1.2.3"}})",
+           R"({"a": {"$numberDecimal": ""}})",
+           R"({"a": {"$numberDecimal": "12345678901234567890123456789012345"}})",
+           R"({"a": {"$numberDecimal": "1E9999"}})",
+           R"({"a": {"$timestamp": {"t": 4294967296, "i": 1}}})",
+           R"({"a": {"$timestamp": {"t": 1, "i": 4294967296}}})",
+           R"({"a": {"$binary": {"base64": "AA==", "subType": "999"}}})",
+           R"({"a": {"$code": "x\u0000y"}})",
+           R"({"a": {"$undefined": false}})",
+       }) {
+    const Result<Document> parsed = document_from_json(text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.error().code(), ErrorCode::kFailedToParse) << text;
+    EXPECT_NE(parsed.error().message().find("at byte "), std::string::npos)
+        << parsed.error().message();
+  }
+}
+
+TEST(Json, Parse_IsNotStricterThanItsTypes) {
+  const std::pair<const char*, const char*> kGood[] = {
+      {" {\n\t\"a\" : 1 }\r\n ", R"({ "a" : { "$numberInt" : "1" } })"},
+      {R"({"a": [], "b": {}})", R"({ "a" : [  ], "b" : {  } })"},
+      {R"({"a": -9223372036854775808})", R"({ "a" : { "$numberLong" : "-9223372036854775808" } })"},
+      {R"({"a": {"$numberDouble": "-1.5e+3"}})", R"({ "a" : { "$numberDouble" : "-1500.0" } })"},
+      {R"({"a": {"$numberDouble": "-Infinity"}})",
+       R"({ "a" : { "$numberDouble" : "-Infinity" } })"},
+      {R"({"a": {"$numberDecimal": "NaN"}})", R"({ "a" : { "$numberDecimal" : "NaN" } })"},
+      {R"({"a": {"$timestamp": {"t": 4294967295, "i": 4294967295}}})",
+       R"({ "a" : { "$timestamp" : { "t" : 4294967295, "i" : 4294967295 } } })"},
+      {R"({"a": {"$oid": "\u0030123456789abcdef01234567"}})",
+       R"({ "a" : { "$oid" : "0123456789abcdef01234567" } })"},
+      {R"({"a": {"$binary": {"base64": "AA==", "subType": "2"}}})",
+       R"({ "a" : { "$binary" : { "base64" : "AA==", "subType" : "02" } } })"},
+      // These names are ordinary where they stand for no type.
+      {R"({"$oid": "x", "subType": "long", "t": 4294967296})",
+       R"({ "$oid" : "x", "subType" : "long", "t" : { "$numberLong" : "4294967296" } })"},
+      {R"({"a": "}\"]{", "b": "\\"})", R"({ "a" : "}\"]{", "b" : "\\" })"},
+  };
+  for (const auto& [text, expected] : kGood) {
+    const Result<Document> parsed = document_from_json(text);
+    ASSERT_TRUE(parsed) << text << ": " << parsed.error().message();
+    EXPECT_EQ(to_json(parsed->view(), JsonForm::kCanonical), expected);
+  }
+}
+
+TEST(Json, Parse_Depth) {
+  const auto nested = [](int depth) {
+    std::string text = "1";
+    for (int i = 0; i < depth; ++i) text = "{\"a\": " + text + "}";
+    return text;
+  };
+  EXPECT_TRUE(document_from_json(nested(98)));
+  EXPECT_EQ(document_from_json(nested(99)).error().code(), ErrorCode::kFailedToParse);
+  EXPECT_EQ(document_from_json(nested(10'000)).error().code(), ErrorCode::kFailedToParse);
 }
 
 TEST(Json, Uuid) {
