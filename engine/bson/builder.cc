@@ -1,5 +1,6 @@
 #include "engine/bson/builder.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -16,6 +17,9 @@ Builder::Builder() : bytes_(4, 0) {
 
 void Builder::append_bytes(const void* data, size_t size) {
   const auto* const bytes = static_cast<const uint8_t*>(data);
+  // Room for the closing NULs as well: growing once more for them would copy a chunk twice.
+  const size_t needed = bytes_.size() + size + open_.size();
+  if (needed > bytes_.capacity()) bytes_.reserve(std::max(needed, 2 * bytes_.capacity()));
   bytes_.insert(bytes_.end(), bytes, bytes + size);
 }
 

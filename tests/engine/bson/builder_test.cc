@@ -44,6 +44,32 @@ TEST(BuilderTest, AllTypes_AsLibbsonReadsThem) {
   bson_free(json);
 }
 
+// As large as a chunk: nothing is allocated, and so nothing copied, behind the content.
+TEST(BuilderTest, LargeBinary_IsCopiedOnce) {
+  const std::vector<uint8_t> content(256 * 1024, 0x5A);
+  Builder builder;
+  builder.append("_id", ObjectId()).append("n", 1).open_document("inner");
+  builder.append("data", Binary{0, content.data(), static_cast<uint32_t>(content.size())});
+  const uint32_t before_end = builder.size();
+  const std::vector<uint8_t> bytes = std::move(builder.close()).finish().release();
+  EXPECT_EQ(bytes.size(), before_end + 2);
+  EXPECT_LT(bytes.capacity(), content.size() + 1024);
+}
+
+TEST(BuilderTest, ManySmallElements_GrowGeometrically) {
+  Builder builder;
+  builder.open_array("a");
+  for (int i = 0; i < 200'000; ++i) builder.push(Value(i));
+  const Document document = std::move(builder.close()).finish();
+  ASSERT_TRUE(validate(document.view().bytes()));
+  int expected = 0;
+  for (const Element element : document.view()["a"].as_document()) {
+    ASSERT_EQ(element.key, std::to_string(expected));
+    ASSERT_EQ(element.value.as_int32(), expected++);
+  }
+  EXPECT_EQ(expected, 200'000);
+}
+
 TEST(BuilderTest, RandomDocuments_CopyThemselves) {
   const uint64_t seed = test_seed();
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
