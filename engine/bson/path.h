@@ -17,7 +17,7 @@ namespace gridmount::bson {
 
 class Path {
  public:
-  // Splits at dots. Empty parts are FailedToParse-free here: MongoDB accepts them in queries.
+  // Splits at dots. Parts may be empty: MongoDB accepts that in queries.
   explicit Path(std::string_view dotted);
 
   const std::string& dotted() const { return dotted_; }
@@ -28,9 +28,9 @@ class Path {
 
   // Calls `visit` with every value the path reaches with MongoDB's query semantics: an array on the
   // way stands for each of its elements (and for its numeric positions); the array at the end is
-  // visited as itself with `is_leaf_array` true, its elements are not expanded here. A branch where
-  // a field is missing visits nothing, except that missing is reported as nullopt once per branch.
-  // Stops when `visit` returns false.
+  // visited as itself, its elements are not expanded here. Where a branch has no such field,
+  // nullopt is visited once for the branch; elements that are no documents have no branch. Stops
+  // when `visit` returns false.
   struct Reached {
     std::optional<ValueView> value;
     bool through_array = false;  // some array was expanded on the way
