@@ -34,7 +34,7 @@ BucketVolume::BucketVolume(engine::Store& store, std::shared_ptr<engine::Databas
     : store_(store),
       options_(options),
       bucket_(store, std::move(database), bucket),
-      folders_(bucket_, default_folder_posix(options_)),
+      folders_(bucket_),
       names_(bucket_) {}
 
 Status BucketVolume::start(const FileTableOptions& files) {
@@ -45,7 +45,7 @@ Status BucketVolume::start(const FileTableOptions& files) {
     {
       GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
       GM_TRY(bucket_.ensure_indexes(*transaction));
-      GM_TRY(folders_.make_root(*transaction));
+      GM_TRY(folders_.make_root(*transaction, default_folder_posix(options_)));
       GM_TRY(transaction->commit());
     }
     GM_TRY(bucket_.reclaim_all());
@@ -79,6 +79,7 @@ Result<BucketVolume::Found> BucketVolume::find_folder(Snapshot& snapshot,
                                                       const std::string& path) const {
   Found found;
   found.path = path;
+  if (!can_be_folder(path)) return found;
   GM_ASSIGN(std::optional<FolderDocument> folder, folders_.find(snapshot, path));
   if (folder) {
     found.kind = Found::Kind::kExplicitFolder;
@@ -104,14 +105,38 @@ Result<BucketVolume::Found> BucketVolume::find_file(Snapshot& snapshot,
   return found;
 }
 
+Result<BucketVolume::Found> BucketVolume::find_shadowed(Snapshot& snapshot,
+                                                        const std::string& path) const {
+  // The empty filename is no folder's.
+  if (path.empty()) return Found();
+  GM_ASSIGN(const Found shadowing, find_folder(snapshot, path));
+  // Without the folder it has its plain name.
+  if (!shadowing.is_folder()) return Found();
+  return find_file(snapshot, path);
+}
+
 Result<BucketVolume::Found> BucketVolume::find_plain(Snapshot& snapshot,
                                                      const std::string& path) const {
+  Found found;
+  found.path = path;
   // The empty filename is a file's; as a folder's path it is the root's.
-  if (!path.empty()) {
-    GM_ASSIGN(Found folder, find_folder(snapshot, path));
-    if (folder.is_folder()) return folder;
+  if (!path.empty() && can_be_folder(path)) {
+    GM_ASSIGN(std::optional<FolderDocument> folder, folders_.find(snapshot, path));
+    if (folder) {
+      found.kind = Found::Kind::kExplicitFolder;
+      found.folder = *std::move(folder);
+      return found;
+    }
   }
-  return find_file(snapshot, path);
+  GM_ASSIGN(const Names::AtPath at, names_.at(snapshot, path));
+  if (at.below) {
+    found.kind = Found::Kind::kImpliedFolder;
+    found.document = *at.below;
+  } else if (at.file) {
+    found.kind = Found::Kind::kFile;
+    found.document = *at.file;
+  }
+  return found;
 }
 
 Result<BucketVolume::Found> BucketVolume::find_long(Snapshot& snapshot, std::string_view folder,
@@ -131,7 +156,9 @@ Result<BucketVolume::Found> BucketVolume::find_long(Snapshot& snapshot, std::str
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
     if (!document) break;
-    const std::string component((*document)["name"].as_string());
+    const std::optional<bson::ValueView> child = document->find("name");
+    if (!child || child->type() != bson::Type::kString) continue;
+    const std::string component(child->as_string());
     if (!component.starts_with(name.component)) break;
     if (fits_long_name(name, component) == LongNameFit::kPlain) {
       return find_folder(snapshot, join(folder, component));
@@ -145,14 +172,14 @@ Result<BucketVolume::Found> BucketVolume::find_long(Snapshot& snapshot, std::str
       case LongNameFit::kPlain:
         return find_plain(snapshot, join(folder, child->component));
       case LongNameFit::kShadowedFile:
-        return find_file(snapshot, join(folder, child->component));
+        return find_shadowed(snapshot, join(folder, child->component));
       case LongNameFit::kNone:
         break;
     }
   }
 }
 
-Result<BucketVolume::Found> BucketVolume::find_by_id(Snapshot& snapshot,
+Result<BucketVolume::Found> BucketVolume::find_by_id(Snapshot& snapshot, std::string_view name,
                                                      const std::string& json) const {
   Found found;
   const Result<bson::Document> wrapped = bson::document_from_json("{\"_id\": " + json + "}");
@@ -161,10 +188,8 @@ Result<BucketVolume::Found> BucketVolume::find_by_id(Snapshot& snapshot,
   if (!id) return found;
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(snapshot, equals("_id", *id)));
-  if (!document) return found;
-  // One with a filename is reached by it alone.
-  const std::optional<bson::ValueView> filename = document->find("filename");
-  if (filename && filename->type() == bson::Type::kString) return found;
+  // One with a filename is reached by it alone; and of the ways to write an _id, one is its name.
+  if (!document || has_filename(*document) || escape_id((*document)["_id"]) != name) return found;
   found.kind = Found::Kind::kFile;
   found.document = *document;
   found.nameless_id = bson::Value((*document)["_id"]);
@@ -177,19 +202,14 @@ Result<BucketVolume::Found> BucketVolume::find(Snapshot& snapshot, std::string_v
   switch (parsed.kind) {
     case ParsedName::Kind::kPlain:
       return find_plain(snapshot, join(folder, parsed.component));
-    case ParsedName::Kind::kFile: {
-      const std::string path = join(folder, parsed.component);
-      GM_ASSIGN(const Found shadowing, find_folder(snapshot, path));
-      // Without the folder it has its plain name.
-      if (!shadowing.is_folder()) return Found();
-      return find_file(snapshot, path);
-    }
+    case ParsedName::Kind::kFile:
+      return find_shadowed(snapshot, join(folder, parsed.component));
     case ParsedName::Kind::kLong:
       return find_long(snapshot, folder, parsed);
     case ParsedName::Kind::kId:
       break;
   }
-  return find_by_id(snapshot, parsed.component);
+  return find_by_id(snapshot, name, parsed.component);
 }
 
 Node BucketVolume::node_of_file(bson::View document) const {
@@ -238,7 +258,7 @@ Result<Node> BucketVolume::directory(std::string_view path) {
 Result<std::unique_ptr<DirectoryStream>> BucketVolume::list(std::string_view folder) {
   GM_TRY(directory(folder));
   return std::unique_ptr<DirectoryStream>(
-      std::make_unique<FolderListing>(bucket_, folders_, options_, std::string(folder)));
+      std::make_unique<FolderListing>(bucket_, *files_, options_, std::string(folder)));
 }
 
 Result<std::string> BucketVolume::symlink_target(bson::ValueView id) {

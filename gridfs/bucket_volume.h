@@ -68,10 +68,13 @@ class BucketVolume final : public Volume {
                      std::string_view name) const;
   Result<Found> find_folder(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_file(engine::Snapshot& snapshot, const std::string& path) const;
+  // The file whose name is also a folder's.
+  Result<Found> find_shadowed(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_plain(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_long(engine::Snapshot& snapshot, std::string_view folder,
                           const struct ParsedName& name) const;
-  Result<Found> find_by_id(engine::Snapshot& snapshot, const std::string& json) const;
+  Result<Found> find_by_id(engine::Snapshot& snapshot, std::string_view name,
+                           const std::string& json) const;
   Node node_of(const Found& found) const;
   Node node_of_file(bson::View document) const;
   tl::unexpected<Error> no_such_entry(std::string_view folder, std::string_view name) const;
@@ -87,6 +90,10 @@ class BucketVolume final : public Volume {
   Result<Place> place_for(engine::Transaction& transaction, std::string_view folder,
                           std::string_view name) const;
   Result<std::string> new_path(std::string_view folder, std::string_view name) const;
+  Status check_folder_path(std::string_view path) const;
+  // Makes the folder and those above it explicit if they are not, and changes it.
+  Status change_folder(engine::Transaction& transaction, std::string_view path,
+                       const PosixFields& changes) const;
   Status touch(engine::Transaction& transaction, std::string_view folder) const;
   Result<Node> insert_file(std::string_view folder, std::string_view name, PosixFields posix);
   void inherit_group(const Found& folder, bool is_folder, PosixFields& posix) const;

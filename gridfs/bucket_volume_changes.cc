@@ -65,6 +65,13 @@ Result<std::string> BucketVolume::new_path(std::string_view folder, std::string_
   return path;
 }
 
+Status BucketVolume::check_folder_path(std::string_view path) const {
+  if (!path.empty() && can_be_folder(path)) return {};
+  return fail(kInvalidName, shown("", path) +
+                                " cannot be a folder: slashes at the beginning of a "
+                                "filename belong to its first component");
+}
+
 Result<BucketVolume::Place> BucketVolume::place_for(Transaction& transaction,
                                                     std::string_view folder,
                                                     std::string_view name) const {
@@ -80,11 +87,35 @@ Result<BucketVolume::Place> BucketVolume::place_for(Transaction& transaction,
   return place;
 }
 
+Status BucketVolume::change_folder(Transaction& transaction, std::string_view path,
+                                   const PosixFields& changes) const {
+  GM_ASSIGN(const bool changed, folders_.update(transaction, path, changes));
+  if (changed) return {};
+  for (std::string_view folder = path;; folder = split(folder).folder) {
+    // Those above exist as this one does.
+    if (folder.size() < path.size()) {
+      GM_ASSIGN(const std::optional<FolderDocument> known, folders_.find(transaction, folder));
+      if (known) return {};
+    }
+    GM_ASSIGN(const std::optional<bson::View> some, names_.any_below(transaction, folder));
+    const Node implied =
+        implied_folder_node(bucket_.options().name, folder, some.value_or(bson::View()), options_);
+    PosixFields posix = posix_of_implied(implied);
+    if (!some) {
+      // The change has taken the last name away.
+      posix.mtime = posix.ctime = now();
+    }
+    if (folder.size() == path.size()) merge_posix_fields(posix, changes);
+    GM_TRY(folders_.insert(transaction, folder, posix, implied.ino));
+    if (folder.empty()) return {};
+  }
+}
+
 Status BucketVolume::touch(Transaction& transaction, std::string_view folder) const {
   PosixFields times;
   times.mtime = now();
   times.ctime = times.mtime;
-  return folders_.update(transaction, folder, times);
+  return change_folder(transaction, folder, times);
 }
 
 // A folder with the set-group-ID bit passes its group on, and to folders the bit too.
@@ -107,7 +138,10 @@ Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view
   document.append("_id", id).append("length", int64_t{0});
   document.append("chunkSize", bucket_.options().chunk_bytes);
   document.append("uploadDate", bson::Date::now());
-  if (bucket_.options().md5 && Md5::available()) document.append("md5", Md5().hex());
+  if (bucket_.options().md5 && Md5::available()) {
+    static const std::string kMd5OfNothing = Md5().hex();
+    document.append("md5", kMd5OfNothing);
+  }
   document.append("filename", place.path);
   document.open_document("metadata").open_document("posix");
   append_posix_fields(document, posix);
@@ -135,6 +169,7 @@ Result<Node> BucketVolume::create_directory(std::string_view folder, std::string
                                             uint32_t mode, Owner owner) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
+  GM_TRY(check_folder_path(place.path));
   PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), owner);
   inherit_group(place.folder, true, posix);
   // Before the folder itself, so that those above are explicit first.
@@ -215,7 +250,7 @@ Result<Node> BucketVolume::set_directory_attributes(std::string_view path,
   if (!before.is_folder()) return no_such_entry("", path);
   PosixFields posix = posix_of(changes);
   if (changes.permissions) posix.mode = S_IFDIR | (*changes.permissions & kPermissionBits);
-  GM_TRY(folders_.update(*transaction, path, posix));
+  GM_TRY(change_folder(*transaction, path, posix));
   GM_ASSIGN(const Found after, find_folder(*transaction, std::string(path)));
   const Node node = node_of(after);
   GM_TRY(transaction->commit());

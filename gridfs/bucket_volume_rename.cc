@@ -77,6 +77,7 @@ Status BucketVolume::rename(std::string_view from_folder, std::string_view from_
     if (source.is_folder() && (target.path + "/").starts_with(source.path + "/")) {
       return fail(kMoveIntoItself, shown(from_folder, from_name) + " cannot be moved into itself");
     }
+    if (source.is_folder() && !exists) GM_TRY(check_folder_path(target.path));
     if (exists) GM_TRY(make_room(*transaction, source, target, shown(to_folder, to_name)));
     GM_TRY(source.is_folder() ? move_folder(*transaction, source, target.path)
                               : move_file(*transaction, source, target.path));
@@ -112,7 +113,7 @@ Status BucketVolume::move_file(Transaction& transaction, const Found& source,
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
       if (!document) break;
-      files.push_back(renamed(*document, to));
+      if (has_filename(*document)) files.push_back(renamed(*document, to));
     }
   }
   const PosixFields times = changed_now();
@@ -122,9 +123,8 @@ Status BucketVolume::move_file(Transaction& transaction, const Found& source,
 
 Status BucketVolume::move_folder(Transaction& transaction, const Found& source,
                                  const std::string& to) const {
-  if (source.kind == Found::Kind::kExplicitFolder) {
-    GM_TRY(folders_.update(transaction, source.path, changed_now()));
-  }
+  // If it has a document.
+  GM_TRY(folders_.update(transaction, source.path, changed_now()));
   GM_TRY(folders_.move(transaction, source.path, to));
   return move_names_below(transaction, source.path, to);
 }
@@ -132,16 +132,25 @@ Status BucketVolume::move_folder(Transaction& transaction, const Found& source,
 Status BucketVolume::move_names_below(Transaction& transaction, const std::string& from,
                                       const std::string& to) const {
   const bson::Document below = names_below("filename", from);
+  // Arrays with such a name in them are no paths, and stay.
+  int64_t staying = 0;
   while (true) {
     std::vector<RenamedFile> batch;
+    int64_t read = 0;
     {
       engine::FindOptions some;
+      some.skip = staying;
       some.limit = kRenamedAtOnce;
       GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
                 bucket_.files().find(transaction, below, some));
       while (true) {
         GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
         if (!document) break;
+        ++read;
+        if (!has_filename(*document)) {
+          ++staying;
+          continue;
+        }
         const std::string_view filename = (*document)["filename"].as_string();
         batch.push_back({bson::Value((*document)["_id"]),
                          to + std::string(filename.substr(from.size())), false});
@@ -150,7 +159,7 @@ Status BucketVolume::move_names_below(Transaction& transaction, const std::strin
     // The times of what is in a folder do not change with its name.
     for (const RenamedFile& file : batch) GM_TRY(apply(bucket_, transaction, file, {}));
     // Those done are below `from` no more.
-    if (static_cast<int64_t>(batch.size()) < kRenamedAtOnce) return {};
+    if (read < kRenamedAtOnce) return {};
   }
 }
 

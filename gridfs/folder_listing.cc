@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "engine/bson/builder.h"
+#include "gridfs/folder_scan.h"
+#include "gridfs/folders.h"
 #include "gridfs/names.h"
 #include "gridfs/nodes.h"
 #include "gridfs/path.h"
@@ -12,10 +14,19 @@
 namespace gridmount::gridfs {
 namespace {
 
-constexpr size_t kBatchEntries = 256;
-// Places kept of the entries given last, and then of every so many before.
+// Few at first: who asks for a page at a time, and seeks before each, would throw the rest away.
+constexpr size_t kFirstBatchEntries = 32;
+constexpr size_t kMaxBatchEntries = 256;
+// Places kept of the entries given last.
 constexpr size_t kRecentPlaces = 4096;
-constexpr uint64_t kMarkDistance = 1024;
+
+// The same entry has the same cookie whenever it is listed: 62 bits of FNV-1a, so that a caller can
+// count on a few of its own.
+uint64_t cookie_of(std::string_view key) {
+  uint64_t hash = 0xCBF29CE484222325U;
+  for (const char byte : key) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001B3U;
+  return (hash >> 2) | 1;
+}
 
 template <typename Append>
 bson::Document condition(const Append& append) {
@@ -31,12 +42,26 @@ bson::Document at_least(T value) {
   return condition([&](bson::Builder& filter) { filter.append("$gte", value); });
 }
 
-// Filenames of other types than string, each a look at the index: missing or null, numbers,
-// documents, binary data, ObjectIds, booleans, dates, timestamps.
+// The first of the queries for files without a string filename is for those that drivers make:
+// filename missing or null, uploadDate a date. They may be many, so they are read on from a date.
+constexpr size_t kDated = 0;
+
+bson::Document dated_filter(bson::Date from) {
+  bson::Builder filter;
+  filter.append_null("filename");
+  filter.open_document("uploadDate").append("$gte", from).close();
+  return std::move(filter).finish();
+}
+
+// The others, each a look at the index: without a date; numbers, documents, binary data, ObjectIds,
+// booleans, dates, timestamps.
 const std::vector<bson::Document>& nameless_filters() {
   static const std::vector<bson::Document> kFilters = [] {
-    std::vector<bson::Document> filters;
-    filters.push_back(condition([](bson::Builder& filter) { filter.append_null("$eq"); }));
+    std::vector<bson::Document> filters(kDated + 1);
+    bson::Builder undated;
+    undated.append_null("filename").open_document("uploadDate");
+    undated.open_document("$not").append("$type", "date").close().close();
+    filters.push_back(std::move(undated).finish());
     filters.push_back(condition([](bson::Builder& filter) {
       filter.append("$eq", std::numeric_limits<double>::quiet_NaN());
     }));
@@ -54,11 +79,13 @@ const std::vector<bson::Document>& nameless_filters() {
 
 }  // namespace
 
-FolderListing::FolderListing(const Bucket& bucket, const Folders& folders,
-                             const VolumeOptions& options, std::string folder)
-    : bucket_(bucket), folders_(folders), options_(options), folder_(std::move(folder)) {
-  marks_.emplace_back(0, read_to_);
-}
+FolderListing::FolderListing(const Bucket& bucket, FileTable& files, const VolumeOptions& options,
+                             std::string folder)
+    : bucket_(bucket),
+      files_(files),
+      options_(options),
+      folder_(std::move(folder)),
+      batch_entries_(kFirstBatchEntries) {}
 
 Result<std::optional<DirectoryEntry>> FolderListing::next() {
   while (batch_.empty()) {
@@ -67,153 +94,150 @@ Result<std::optional<DirectoryEntry>> FolderListing::next() {
   }
   Listed listed = std::move(batch_.front());
   batch_.pop_front();
-  last_cookie_ = listed.entry.cookie;
-  remember(last_cookie_, listed.after);
+  recent_.emplace_back(listed.entry.cookie, std::move(listed.after));
+  if (recent_.size() > kRecentPlaces) recent_.pop_front();
   return std::optional(std::move(listed.entry));
 }
 
-void FolderListing::remember(uint64_t cookie, const Place& place) {
-  if (cookie % kMarkDistance == 0 && marks_.back().first < cookie) {
-    marks_.emplace_back(cookie, place);
-  }
-  if (!recent_.empty() && recent_.back().first >= cookie) return;
-  recent_.emplace_back(cookie, place);
-  if (recent_.size() > kRecentPlaces) recent_.pop_front();
+void FolderListing::go_to(const Place& place) {
+  batch_.clear();
+  batch_entries_ = kFirstBatchEntries;
+  read_to_ = place;
 }
 
 Status FolderListing::seek(uint64_t cookie) {
-  if (cookie == last_cookie_) return {};
-  const auto at_most = [&](const auto& places) {
-    auto found = std::upper_bound(places.begin(), places.end(), cookie,
-                                  [](uint64_t c, const auto& place) { return c < place.first; });
-    return found == places.begin() ? places.end() : std::prev(found);
-  };
-  std::pair<uint64_t, Place> start = *at_most(marks_);
-  if (const auto recent = at_most(recent_);
-      recent != recent_.end() && recent->first > start.first) {
-    start = *recent;
+  const auto known = std::find_if(recent_.rbegin(), recent_.rend(),
+                                  [&](const auto& recent) { return recent.first == cookie; });
+  if (known != recent_.rend()) {
+    go_to(known->second);
+    return {};
   }
-  batch_.clear();
-  read_to_ = start.second;
-  last_cookie_ = batch_cookies_ = start.first;
-  while (last_cookie_ < cookie) {
+  go_to({});
+  if (cookie == 0) return {};
+  // Given so long ago that only the entry itself tells where it is.
+  while (true) {
     GM_ASSIGN(const std::optional<DirectoryEntry> entry, next());
     if (!entry) break;
+    if (entry->cookie == cookie) {
+      go_to(Place(recent_.back().second));
+      return {};
+    }
   }
+  // It is gone. An entry shown twice does less harm than one never shown.
+  go_to({});
   return {};
 }
 
-void FolderListing::add(std::string name, Node node, Place after) {
-  Listed listed{{std::move(name), std::move(node), ++batch_cookies_}, std::move(after)};
+void FolderListing::add(std::string_view key, std::string name, Node node, Place after) {
+  Listed listed{{std::move(name), std::move(node), cookie_of(key)}, std::move(after)};
   read_to_ = listed.after;
   batch_.push_back(std::move(listed));
 }
 
-Status FolderListing::read_batch() {
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
-  switch (read_to_.pass) {
-    case Pass::kFolders:
-      return read_folders(*snapshot);
-    case Pass::kNames:
-      return read_names(*snapshot);
-    case Pass::kNameless:
-      return read_nameless(*snapshot);
-    case Pass::kEnd:
-      break;
+Node FolderListing::node_of_file(bson::View document) const {
+  // What an open file has not committed yet counts.
+  if (const std::shared_ptr<File> open = files_.find(document["_id"])) {
+    return file_node(bucket_.options().name, open->document(), options_);
   }
-  return {};
+  return file_node(bucket_.options().name, document, options_);
 }
 
-Status FolderListing::read_folders(engine::Snapshot& snapshot) {
-  static const bson::Document kByName = [] {
-    bson::Builder sort;
-    sort.append("name", int32_t{1});
-    return std::move(sort).finish();
-  }();
-  bson::Builder filter;
-  filter.append("parent", folder_);
-  filter.open_document("name").append(read_to_.inclusive ? "$gte" : "$gt", read_to_.name);
-  filter.close();
-  const bson::Document children = std::move(filter).finish();
-  engine::FindOptions options;
-  options.sort = kByName;
-  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            bucket_.directories().find(snapshot, children, options));
-  while (batch_.size() < kBatchEntries) {
-    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-    if (!document) {
-      read_to_ = {Pass::kNames, folder_.empty() ? std::string() : folder_ + "/", true, 0, 0};
-      return {};
-    }
-    const std::string component((*document)["name"].as_string());
-    add(escape_component(component, folder_.empty()),
-        folder_node(bucket_.options().name, join(folder_, component),
-                    FolderDocument::parse(*document), options_),
-        {Pass::kFolders, component, false, 0, 0});
-  }
+Status FolderListing::read_batch() {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
+  GM_TRY(read_to_.pass == Pass::kNames ? read_names(*snapshot) : read_nameless(*snapshot));
+  batch_entries_ = std::min(batch_entries_ * 2, kMaxBatchEntries);
   return {};
 }
 
 Status FolderListing::read_names(engine::Snapshot& snapshot) {
-  ChildScan scan(bucket_, snapshot, folder_, read_to_.name, read_to_.inclusive);
   const std::string& bucket = bucket_.options().name;
-  while (batch_.size() < kBatchEntries) {
-    GM_ASSIGN(std::optional<ChildScan::Child> child, scan.next());
+  const bool at_root = folder_.empty();
+  const std::optional<std::string> behind = read_to_.behind;
+  // The places of keys in the filename index: a folder's is behind all names below it.
+  std::string from = at_root ? std::string() : folder_ + "/";
+  bool inclusive = true;
+  if (behind) {
+    inclusive = behind->ends_with('/') && (!at_root || can_be_folder(*behind));
+    from += inclusive ? end_of_names_below(std::string_view(*behind).substr(0, behind->size() - 1))
+                      : *behind;
+  }
+  ChildScan names(bucket_, snapshot, folder_, std::move(from), inclusive);
+  FolderScan folders(bucket_, snapshot, folder_, behind);
+  std::optional<ChildScan::Child> child;
+  while (batch_.size() < batch_entries_) {
     if (!child) {
-      read_to_ = {folder_.empty() ? Pass::kNameless : Pass::kEnd, {}, false, 0, 0};
+      GM_ASSIGN(child, names.next());
+    }
+    GM_ASSIGN(const FolderScan::Folder* const folder, folders.peek());
+    if (!child && folder == nullptr) {
+      read_to_ = {.pass = at_root ? Pass::kNameless : Pass::kEnd};
       return {};
     }
-    const std::string path = join(folder_, child->component);
-    std::optional<FolderDocument> folder;
-    // The empty filename is a file's; as a folder's path it is the root's.
-    if (!path.empty()) {
-      GM_ASSIGN(folder, folders_.find(snapshot, path));
+    std::string key = child ? child->key() : std::string();
+    if (folder != nullptr && (!child || folder_key(folder->component) <= key)) {
+      const bool both = child && folder_key(folder->component) == key;
+      key = folder_key(folder->component);
+      add(key, escape_component(folder->component, at_root),
+          folder_node(bucket, join(folder_, folder->component),
+                      FolderDocument::parse(folder->document), options_),
+          {.pass = Pass::kNames, .behind = key});
+      folders.consume();
+      if (!both) continue;
+    } else if (child->is_folder) {
+      add(key, escape_component(child->component, at_root),
+          implied_folder_node(bucket, join(folder_, child->component), child->document, options_),
+          {.pass = Pass::kNames, .behind = key});
+    } else {
+      const bool shadowed = child->shadowed || folders.is_ahead(child->component);
+      add(key,
+          shadowed ? escape_shadowed_file(child->component)
+                   : escape_component(child->component, at_root),
+          node_of_file(child->document), {.pass = Pass::kNames, .behind = key});
     }
-    if (!child->is_folder) {
-      add(folder || child->shadowed ? escape_shadowed_file(child->component)
-                                    : escape_component(child->component, folder_.empty()),
-          file_node(bucket, *child->file, options_), {Pass::kNames, path, false, 0, 0});
-      continue;
-    }
-    Place after{Pass::kNames, end_of_names_below(path), true, 0, 0};
-    if (folder) {
-      read_to_ = std::move(after);  // listed already
-      continue;
-    }
-    GM_ASSIGN(const std::optional<bson::View> some, Names(bucket_).any_below(snapshot, path));
-    add(escape_component(child->component, folder_.empty()),
-        implied_folder_node(bucket, path, some.value_or(bson::View()), options_), std::move(after));
+    child.reset();
   }
   return {};
 }
 
 Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
+  static const bson::Document kByDate = [] {
+    bson::Builder sort;
+    sort.append("uploadDate", int32_t{1});
+    return std::move(sort).finish();
+  }();
   const std::vector<bson::Document>& filters = nameless_filters();
-  while (batch_.size() < kBatchEntries) {
+  while (batch_.size() < batch_entries_) {
     if (read_to_.query == filters.size()) {
-      read_to_ = {Pass::kEnd, {}, false, 0, 0};
+      read_to_ = {.pass = Pass::kEnd};
       return {};
     }
+    const bool dated = read_to_.query == kDated;
+    const bson::Document filter =
+        dated ? dated_filter(read_to_.date) : bson::Document(filters[read_to_.query]);
     engine::FindOptions options;
+    if (dated) options.sort = kByDate;
     options.skip = read_to_.skip;
-    // Larger each time, so that skipping what was given does not cost more than giving it.
-    options.limit = std::max<int64_t>(kBatchEntries, read_to_.skip);
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-              bucket_.files().find(snapshot, filters[read_to_.query], options));
-    int64_t read = 0;
-    for (; read < options.limit; ++read) {
+              bucket_.files().find(snapshot, filter, options));
+    while (batch_.size() < batch_entries_) {
       GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-      if (!document) break;
-      Place after{Pass::kNameless, {}, false, read_to_.query, read_to_.skip + 1};
+      if (!document) {
+        read_to_ = {.pass = Pass::kNameless, .query = read_to_.query + 1};
+        break;
+      }
+      Place after = read_to_;
+      const bson::Date date = dated ? (*document)["uploadDate"].as_date() : after.date;
+      after.skip = date == after.date ? after.skip + 1 : 1;
+      after.date = date;
       std::optional<std::string> name = escape_id((*document)["_id"]);
       if (name) {
-        add(*std::move(name), file_node(bucket_.options().name, *document, options_),
-            std::move(after));
+        // No key has a slash between other characters.
+        const std::string key = "id/" + *name;
+        add(key, *std::move(name), node_of_file(*document), std::move(after));
       } else {
         read_to_ = std::move(after);
       }
     }
-    if (read < options.limit) read_to_ = {Pass::kNameless, {}, false, read_to_.query + 1, 0};
   }
   return {};
 }

@@ -1,17 +1,19 @@
 // DirectoryStream over the documents of a bucket.
 //
-// First come the explicit folders in the order of their names, then the children in the order of
-// the filename index, and in the root the files without a string filename. Each batch is read from
-// a snapshot of its own, which is let go before the caller sees an entry. A place in the listing is
-// the name consumed last, not a number of entries, so changes do not shift it.
+// The explicit folders and the children by the filename index are merged in the order of their keys
+// (names.h); in the root the files without a string filename follow. Each batch is read from a
+// snapshot of its own, which is let go before the caller sees an entry. A place in the listing is
+// the key consumed last, not a number of entries, so changes do not shift it.
 #pragma once
 
 #include <deque>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "gridfs/folders.h"
+#include "gridfs/file.h"
 #include "gridfs/volume.h"
 
 namespace gridmount::gridfs {
@@ -19,20 +21,21 @@ namespace gridmount::gridfs {
 class FolderListing final : public DirectoryStream {
  public:
   // All outlive the listing.
-  FolderListing(const Bucket& bucket, const Folders& folders, const VolumeOptions& options,
+  FolderListing(const Bucket& bucket, FileTable& files, const VolumeOptions& options,
                 std::string folder);
 
   Result<std::optional<DirectoryEntry>> next() override;
   Status seek(uint64_t cookie) override;
 
  private:
-  enum class Pass { kFolders, kNames, kNameless, kEnd };
+  enum class Pass { kNames, kNameless, kEnd };
   struct Place {
-    Pass pass = Pass::kFolders;
-    std::string name;       // kFolders: the component; kNames: a filename
-    bool inclusive = true;  // begin at the name, not behind it
-    size_t query = 0;       // kNameless: which of the types of filenames
-    int64_t skip = 0;       // kNameless: how many of it
+    Pass pass = Pass::kNames;
+    std::optional<std::string> behind = {};  // kNames: a key; without, at the beginning
+    size_t query = 0;                        // kNameless: which of the types of filenames
+    // kNameless: how many of it are given, with the first query of those from the date on.
+    int64_t skip = 0;
+    bson::Date date{std::numeric_limits<int64_t>::min()};
   };
   struct Listed {
     DirectoryEntry entry;
@@ -40,24 +43,23 @@ class FolderListing final : public DirectoryStream {
   };
 
   Status read_batch();
-  Status read_folders(engine::Snapshot& snapshot);
   Status read_names(engine::Snapshot& snapshot);
   Status read_nameless(engine::Snapshot& snapshot);
-  void add(std::string name, Node node, Place after);
-  void remember(uint64_t cookie, const Place& place);
+  // `key` tells the entry from all others of the folder.
+  void add(std::string_view key, std::string name, Node node, Place after);
+  Node node_of_file(bson::View document) const;
+  void go_to(const Place& place);
 
   const Bucket& bucket_;
-  const Folders& folders_;
+  FileTable& files_;
   const VolumeOptions& options_;
   const std::string folder_;
 
-  Place read_to_;               // behind the batch
-  std::deque<Listed> batch_;    // not yet given
-  uint64_t last_cookie_ = 0;    // of the entry given last
-  uint64_t batch_cookies_ = 0;  // entries of batches so far
-  // Where to go on behind a cookie: all of the last ones, and some of those before.
+  Place read_to_;             // behind the batch
+  std::deque<Listed> batch_;  // not yet given
+  size_t batch_entries_;      // how many to read
+  // Where to go on behind the entries given last.
   std::deque<std::pair<uint64_t, Place>> recent_;
-  std::vector<std::pair<uint64_t, Place>> marks_;
 };
 
 }  // namespace gridmount::gridfs

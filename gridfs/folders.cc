@@ -22,22 +22,28 @@ bson::Document root_filter() {
 }
 
 bson::Document folder_document(const bson::Value& id, const bson::Value& parent,
-                               std::string_view name, const PosixFields& posix) {
+                               std::string_view name, const PosixFields& posix,
+                               std::optional<uint64_t> ino = {}) {
   bson::Builder document;
   document.append("_id", id).append("parent", parent).append("name", name);
   document.open_document("posix");
   append_posix_fields(document, posix);
   document.close();
+  if (ino) document.append("ino", static_cast<int64_t>(*ino));
   return std::move(document).finish();
 }
 
 }  // namespace
 
 FolderDocument FolderDocument::parse(bson::View document) {
-  FolderDocument folder{bson::Value(document["_id"]), {}};
+  FolderDocument folder{bson::Value(document["_id"]), {}, {}};
   const std::optional<bson::ValueView> posix = document.find("posix");
   if (posix && posix->type() == bson::Type::kDocument) {
     folder.posix = read_posix_fields(posix->as_document());
+  }
+  const std::optional<bson::ValueView> ino = document.find("ino");
+  if (ino && ino->type() == bson::Type::kInt64 && ino->as_int64() > 1) {
+    folder.ino = static_cast<uint64_t>(ino->as_int64());
   }
   return folder;
 }
@@ -49,12 +55,11 @@ Status Folders::find_root(engine::Snapshot& snapshot) {
   return {};
 }
 
-Status Folders::make_root(engine::Transaction& transaction) {
+Status Folders::make_root(engine::Transaction& transaction, const PosixFields& posix) {
   GM_TRY(find_root(transaction));
   if (root_id_) return {};
   const bson::Value id(bson::ObjectId::generate());
-  GM_TRY(
-      bucket_.directories().insert(transaction, folder_document(id, bson::Value(), "", defaults_)));
+  GM_TRY(bucket_.directories().insert(transaction, folder_document(id, bson::Value(), "", posix)));
   root_id_ = id;
   return {};
 }
@@ -85,11 +90,16 @@ Result<bool> Folders::has_children(engine::Snapshot& snapshot, std::string_view 
 }
 
 Result<FolderDocument> Folders::insert(engine::Transaction& transaction, std::string_view path,
-                                       const PosixFields& posix) const {
+                                       const PosixFields& posix,
+                                       std::optional<uint64_t> ino) const {
   const SplitPath where = split(path);
-  FolderDocument folder{bson::Value(bson::ObjectId::generate()), posix};
+  const bool is_root = path.empty();
+  // The root's may have been removed behind our back; it keeps its _id, by which it is looked up.
+  FolderDocument folder{is_root && root_id_ ? *root_id_ : bson::Value(bson::ObjectId::generate()),
+                        posix, ino};
   GM_TRY(bucket_.directories().insert(
-      transaction, folder_document(folder.id, bson::Value(where.folder), where.component, posix)));
+      transaction, folder_document(folder.id, is_root ? bson::Value() : bson::Value(where.folder),
+                                   where.component, posix, ino)));
   return folder;
 }
 
@@ -98,28 +108,15 @@ Status Folders::remove(engine::Transaction& transaction, std::string_view path) 
   return {};
 }
 
-Status Folders::update(engine::Transaction& transaction, std::string_view path,
-                       const PosixFields& changes) const {
+Result<bool> Folders::update(engine::Transaction& transaction, std::string_view path,
+                             const PosixFields& changes) const {
   bson::Builder set;
   bson::Builder unset;
   append_posix_changes(changes, kPosixPath, set, unset);
   const bson::Document change = update_of(set, unset);
   GM_ASSIGN(const engine::UpdateResult result,
             bucket_.directories().update(transaction, by_path(path), change));
-  if (result.matched != 0) return {};
-  PosixFields plain = defaults_;
-  clock_gettime(CLOCK_REALTIME, &plain.mtime.emplace());
-  plain.ctime = plain.mtime;
-  PosixFields changed = plain;
-  merge_posix_fields(changed, changes);
-  GM_TRY(insert(transaction, path, changed));
-  // Those above exist as this one does.
-  for (std::string_view above = split(path).folder; !above.empty(); above = split(above).folder) {
-    GM_ASSIGN(const std::optional<FolderDocument> known, find(transaction, above));
-    if (known) break;
-    GM_TRY(insert(transaction, above, plain));
-  }
-  return {};
+  return result.matched != 0;
 }
 
 Status Folders::move(engine::Transaction& transaction, std::string_view from,
@@ -140,16 +137,25 @@ Status Folders::move_children(engine::Transaction& transaction, bson::View range
     bson::Value id;
     std::string parent;
   };
+  // Documents that somebody else has made, with an array for a path, are none of ours, and stay.
+  int64_t staying = 0;
   while (true) {
     std::vector<Moved> batch;
+    int64_t read = 0;
     {
       engine::FindOptions some;
+      some.skip = staying;
       some.limit = kMovedAtOnce;
       GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
                 bucket_.directories().find(transaction, range, some));
       while (true) {
         GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
         if (!document) break;
+        ++read;
+        if ((*document)["parent"].type() != bson::Type::kString) {
+          ++staying;
+          continue;
+        }
         const std::string_view parent = (*document)["parent"].as_string();
         batch.push_back({bson::Value((*document)["_id"]),
                          std::string(to) + std::string(parent.substr(from.size()))});
@@ -161,7 +167,7 @@ Status Folders::move_children(engine::Transaction& transaction, bson::View range
       GM_TRY(bucket_.directories().update(transaction, equals("_id", moved.id),
                                           std::move(update).finish()));
     }
-    if (static_cast<int64_t>(batch.size()) < kMovedAtOnce) return {};
+    if (read < kMovedAtOnce) return {};
   }
 }
 

@@ -6,6 +6,7 @@
 // Thread-safety: thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,31 +18,31 @@ namespace gridmount::gridfs {
 struct FolderDocument {
   bson::Value id;
   PosixFields posix;
+  // Node::ino of a folder that had one before it had a document.
+  std::optional<uint64_t> ino;
 
   static FolderDocument parse(bson::View document);
 };
 
 class Folders {
  public:
-  // `defaults` are given to folders that become explicit without anybody saying more.
-  Folders(const Bucket& bucket, PosixFields defaults)
-      : bucket_(bucket), defaults_(std::move(defaults)) {}
+  explicit Folders(const Bucket& bucket) : bucket_(bucket) {}
 
   // Before anything else, and before threads: finds the root's document, or makes it if a
   // transaction is given.
   Status find_root(engine::Snapshot& snapshot);
-  Status make_root(engine::Transaction& transaction);
+  Status make_root(engine::Transaction& transaction, const PosixFields& posix);
 
   Result<std::optional<FolderDocument>> find(engine::Snapshot& snapshot,
                                              std::string_view path) const;
   Result<bool> has_children(engine::Snapshot& snapshot, std::string_view path) const;
 
   Result<FolderDocument> insert(engine::Transaction& transaction, std::string_view path,
-                                const PosixFields& posix) const;
+                                const PosixFields& posix, std::optional<uint64_t> ino = {}) const;
   Status remove(engine::Transaction& transaction, std::string_view path) const;
-  // Makes the folder and those above it explicit if they are not, with their times, and changes it.
-  Status update(engine::Transaction& transaction, std::string_view path,
-                const PosixFields& changes) const;
+  // False if the folder has no document.
+  Result<bool> update(engine::Transaction& transaction, std::string_view path,
+                      const PosixFields& changes) const;
   // All documents of the folder `from` and of those below it move to `to`.
   Status move(engine::Transaction& transaction, std::string_view from, std::string_view to) const;
 
@@ -51,7 +52,6 @@ class Folders {
                        std::string_view to) const;
 
   const Bucket& bucket_;
-  const PosixFields defaults_;
   std::optional<bson::Value> root_id_;
 };
 

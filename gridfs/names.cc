@@ -27,12 +27,24 @@ bool is_newer(bson::View a, bson::View b) {
   return dates != 0 ? dates > 0 : bson::compare(a["_id"], b["_id"]) > 0;
 }
 
+const bson::Document& by_filename() {
+  static const bson::Document kSort = [] {
+    bson::Builder sort;
+    sort.append("filename", int32_t{1}).append("uploadDate", int32_t{1});
+    return std::move(sort).finish();
+  }();
+  return kSort;
+}
+
+// Revisions that are read to find the newest before it is asked of the index.
+constexpr int kRevisionsRead = 4;
+
+}  // namespace
+
 bool has_filename(bson::View document) {
   const std::optional<bson::ValueView> name = document.find("filename");
   return name && name->type() == bson::Type::kString;
 }
-
-}  // namespace
 
 Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
                                                 std::string_view filename) const {
@@ -65,9 +77,51 @@ Result<std::vector<bson::Value>> Names::revisions(engine::Snapshot& snapshot,
 
 Result<std::optional<bson::View>> Names::any_below(engine::Snapshot& snapshot,
                                                    std::string_view folder) const {
+  if (!can_be_folder(folder)) return std::optional<bson::View>();
+  const bson::Document below = names_below("filename", folder);
   engine::FindOptions any;
   any.partial = true;
-  return bucket_.files().find_one(snapshot, names_below("filename", folder), any);
+  GM_ASSIGN(const std::optional<bson::View> first, bucket_.files().find_one(snapshot, below, any));
+  if (!first || has_filename(*first)) return first;
+  // An array with such a name in it. There may be others.
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.files().find(snapshot, below, any));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document || has_filename(*document)) return document;
+  }
+}
+
+Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view path) const {
+  AtPath at;
+  if (path.empty() || !can_be_folder(path)) {
+    GM_ASSIGN(at.file, newest(snapshot, path));
+    return at;
+  }
+  engine::FindOptions options;
+  options.sort = by_filename();
+  GM_ASSIGN(
+      const std::unique_ptr<engine::Cursor> cursor,
+      bucket_.files().find(snapshot, names_below_from("filename", path, path, true), options));
+  for (int read = 0; read < kRevisionsRead; ++read) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return at;
+    if (!has_filename(*document)) continue;
+    const std::string_view name = (*document)["filename"].as_string();
+    if (name == path) {
+      if (!at.file || is_newer(*document, *at.file)) at.file = document;
+      continue;
+    }
+    if (name.substr(path.size()).starts_with('/')) {
+      at.below = document;
+    } else {
+      GM_ASSIGN(at.below, any_below(snapshot, path));
+    }
+    return at;
+  }
+  GM_ASSIGN(at.file, newest(snapshot, path));
+  GM_ASSIGN(at.below, any_below(snapshot, path));
+  return at;
 }
 
 ChildScan::ChildScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string folder,
@@ -80,15 +134,10 @@ ChildScan::ChildScan(const Bucket& bucket, engine::Snapshot& snapshot, std::stri
       inclusive_(inclusive) {}
 
 Result<std::optional<bson::View>> ChildScan::read() {
-  static const bson::Document kByName = [] {
-    bson::Builder sort;
-    sort.append("filename", int32_t{1}).append("uploadDate", int32_t{1});
-    return std::move(sort).finish();
-  }();
   if (ahead_) return std::exchange(ahead_, std::nullopt);
   if (!cursor_) {
     engine::FindOptions options;
-    options.sort = kByName;
+    options.sort = by_filename();
     GM_ASSIGN(cursor_,
               bucket_.files().find(
                   snapshot_, names_below_from("filename", folder_, from_, inclusive_), options));
@@ -108,6 +157,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
   child.component = first_component(rest, folder_.empty());
   if (child.component.size() < rest.size()) {
     child.is_folder = true;
+    child.document = *document;
     // Whatever else is in it is passed over.
     from_ = end_of_names_below(filename.substr(0, prefix_bytes_ + child.component.size()));
     inclusive_ = true;
@@ -121,7 +171,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
     if (is_newer(*ahead_, newest)) newest = *ahead_;
     ahead_.reset();
   }
-  child.file = bson::Document(newest);
+  child.document = newest;
   GM_ASSIGN(child.shadowed, is_shadowed(filename, ahead_));
   return std::optional(std::move(child));
 }
@@ -129,7 +179,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
 // The next name usually tells: names below stand close behind.
 Result<bool> ChildScan::is_shadowed(const std::string& path,
                                     const std::optional<bson::View>& following) {
-  if (!following || path.empty()) return false;
+  if (!following || path.empty() || !can_be_folder(path)) return false;
   const std::string below = path + "/";
   const std::string_view name = (*following)["filename"].as_string();
   if (name.starts_with(below)) return true;

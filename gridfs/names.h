@@ -24,21 +24,41 @@ class Names {
   // Some file below the folder, which makes it one.
   Result<std::optional<bson::View>> any_below(engine::Snapshot& snapshot,
                                               std::string_view folder) const;
+  // newest() and any_below() of one path by one look at the index, unless there are names like
+  // "a.txt" between "a" and "a/b", or many revisions.
+  struct AtPath {
+    std::optional<bson::View> file;
+    std::optional<bson::View> below;
+  };
+  Result<AtPath> at(engine::Snapshot& snapshot, std::string_view path) const;
 
  private:
   const Bucket& bucket_;
 };
 
-// The children of a folder, each once: a seek behind each implied folder, a step for each file.
-// Belongs to one snapshot and one thread.
+// Whether the document has a path: its filename is a string.
+bool has_filename(bson::View document);
+
+// The place of a child among those of its folder: names order files as the filename index does, and
+// folders where the names below them stand in it. So a child keeps its place whether it is implied
+// or explicit.
+inline std::string folder_key(std::string_view component) {
+  return std::string(component) + "/";
+}
+
+// The children of a folder by the filename index, each once and by their keys: a seek behind each
+// implied folder, a step for each file. Belongs to one snapshot and one thread.
 class ChildScan {
  public:
   struct Child {
     std::string component;
-    bool is_folder = false;              // implied by a name below it
-    std::optional<bson::Document> file;  // else: the newest revision
+    bool is_folder = false;  // implied by a name below it
+    // The newest revision; of a folder, a file below it. Valid as long as the snapshot.
+    bson::View document;
     // Of a file: names below it imply a folder of the same name. Explicit ones are not looked at.
     bool shadowed = false;
+
+    std::string key() const { return is_folder ? folder_key(component) : component; }
   };
 
   // Begins at the filename `from`, or behind it.

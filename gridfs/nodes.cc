@@ -96,7 +96,7 @@ Node folder_node(std::string_view bucket, std::string_view path, const FolderDoc
   node.kind = NodeKind::kDirectory;
   node.id = folder.id;
   node.path = path;
-  node.ino = number_of(bucket, kHashedFolder, folder.id);
+  node.ino = folder.ino ? *folder.ino : number_of(bucket, kHashedFolder, folder.id);
   Attributes& attributes = node.attributes;
   attributes.mode = S_IFDIR | (folder.posix.mode.value_or(0777 & ~options.umask) & 07777);
   set_owner(attributes, folder.posix, options);
@@ -121,6 +121,16 @@ Node implied_folder_node(std::string_view bucket, std::string_view path, bson::V
   const bool dated = date && date->type() == bson::Type::kDate;
   set_times(node.attributes, {}, to_timespec(dated ? date->as_date() : bson::Date{}));
   return node;
+}
+
+PosixFields posix_of_implied(const Node& folder) {
+  PosixFields posix;
+  posix.mode = folder.attributes.mode;
+  posix.uid = folder.attributes.uid;
+  posix.gid = folder.attributes.gid;
+  posix.mtime = folder.attributes.mtime;
+  posix.ctime = folder.attributes.ctime;
+  return posix;
 }
 
 PosixFields default_folder_posix(const VolumeOptions& options) {

@@ -22,7 +22,9 @@ Node folder_node(std::string_view bucket, std::string_view path, const FolderDoc
 Node implied_folder_node(std::string_view bucket, std::string_view path, bson::View some_file,
                          const VolumeOptions& options);
 
-// What folders get that become explicit without anybody saying more.
+// What the root gets when it is made.
 PosixFields default_folder_posix(const VolumeOptions& options);
+// What an implied folder gets that becomes explicit: what it has been shown with.
+PosixFields posix_of_implied(const Node& folder);
 
 }  // namespace gridmount::gridfs

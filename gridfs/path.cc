@@ -183,14 +183,19 @@ Result<ParsedName> parse_name(std::string_view name, bool at_root) {
       break;
     case ParsedName::Kind::kId:
     case ParsedName::Kind::kLong:
-      break;  // what they stand for decides
+      // What they stand for decides of the rest.
+      if (to_text(parsed.component) != text) return invalid(name, kWrong);
+      break;
   }
   return parsed;
 }
 
 LongNameFit fits_long_name(const ParsedName& name, std::string_view component) {
-  if (hash_of(component) == name.hash) return LongNameFit::kPlain;
-  if (hash_of(std::string(component) + "/") == name.hash) return LongNameFit::kShadowedFile;
+  if (!component.starts_with(name.component)) return LongNameFit::kNone;
+  const std::string whole = std::string(kLongLead) + to_text(name.component) + ":" + name.hash;
+  // Which of the long names only ".gridfs" at the root would change, and that is short.
+  if (escape_component(component, false) == whole) return LongNameFit::kPlain;
+  if (escape_shadowed_file(component) == whole) return LongNameFit::kShadowedFile;
   return LongNameFit::kNone;
 }
 
@@ -209,6 +214,10 @@ SplitPath split(std::string_view path) {
     return {"", path};
   }
   return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+bool can_be_folder(std::string_view path) {
+  return path.empty() || path.find_first_not_of('/') != std::string_view::npos;
 }
 
 std::string_view first_component(std::string_view rest, bool at_root) {

@@ -53,7 +53,7 @@ struct ParsedName {
 Result<ParsedName> parse_name(std::string_view name, bool at_root);
 
 enum class LongNameFit { kNone, kPlain, kShadowedFile };
-// Whether the component's name is the kLong name.
+// Whether the kLong name is the one that is made for the component.
 LongNameFit fits_long_name(const ParsedName& name, std::string_view component);
 
 // "a/b" and "c" make "a/b/c"; an empty folder is the root of the bucket.
@@ -65,6 +65,10 @@ struct SplitPath {
 };
 // The reverse: where a file or folder of that path is, and its component there. Not for the root.
 SplitPath split(std::string_view path);
+
+// Whether a folder can have the path. Slashes alone are one component, but names that continue them
+// belong to another: "//x" is not below "/". The empty path is the root's.
+bool can_be_folder(std::string_view path);
 
 // The first component of `rest`, what follows a folder's path and slash in a filename.
 std::string_view first_component(std::string_view rest, bool at_root);

@@ -67,8 +67,9 @@ struct Node {
   bson::Value id;
   // folders: the path; files: empty, they are known by their id.
   std::string path;
-  // Stable across remounts for files and explicit folders: derived from bucket and id (implied:
-  // from the path). Never 0 or 1. Collisions are possible in principle (63 bits) and the caller's
+  // Stable across remounts: derived from bucket and id, of implied folders from the path, which
+  // they keep when they become explicit. Never 0 or 1. Collisions are possible in principle (63
+  // bits; or an implied folder where one was that became explicit and was moved) and the caller's
   // to resolve.
   uint64_t ino = 0;
   Attributes attributes;
@@ -77,17 +78,21 @@ struct Node {
 struct DirectoryEntry {
   std::string name;  // as shown
   Node node;
-  uint64_t cookie = 0;  // give it to seek() to go on behind this entry; never 0
+  // Give it to seek() to go on behind this entry. Of a name always the same; 62 bits, never 0.
+  uint64_t cookie = 0;
 };
 
-// A listing in progress. Without "." and "..". Each next() sees the store as it is then (or as at
-// the start of a batch): entries that exist throughout the listing come exactly once. Memory does
-// not grow with the folder.
+// A listing in progress. Without "." and "..". Entries are read in batches, each from the store as
+// it is then: those that exist throughout the listing come exactly once, also folders that become
+// explicit meanwhile. Memory does not grow with the folder.
 class DirectoryStream {
  public:
   virtual ~DirectoryStream() = default;
   virtual Result<std::optional<DirectoryEntry>> next() = 0;
-  // 0 is the beginning. Cookies of this stream only.
+  // What next() gives afterwards is read anew, so whoever passes attributes on to a cache seeks to
+  // where it is before each run of next(). 0 is the beginning; cookies of this folder only, from
+  // this stream or another. Those of the last thousands of entries of this one are cheap; others
+  // cost a listing, and where the entry is gone too, lead to the beginning.
   virtual Status seek(uint64_t cookie) = 0;
 };
 

@@ -469,26 +469,6 @@ TEST_F(VolumeTest, Listing_Seeks) {
   EXPECT_FALSE(must(listing->next()));
 }
 
-TEST_F(VolumeTest, Listing_OfManyFiles_AndSeeksFarBack) {
-  constexpr int kFiles = 6000;
-  change([&](engine::Transaction& transaction) {
-    for (int i = 0; i < kFiles; ++i) {
-      bson::Builder document;
-      document.append("_id", i).append("length", 0).append("chunkSize", 10);
-      document.append("uploadDate", bson::Date::now()).append("filename", std::to_string(i));
-      must(bucket().files().insert(transaction, std::move(document).finish()));
-    }
-  });
-  const auto listing = must(volume().list(""));
-  std::vector<std::pair<std::string, uint64_t>> all;
-  while (const auto entry = must(listing->next())) all.emplace_back(entry->name, entry->cookie);
-  ASSERT_EQ(all.size(), static_cast<size_t>(kFiles));
-  for (const size_t i : {0, 1, 500, 1023, 1024, 3000, 5998}) {
-    must(listing->seek(all[i].second));
-    EXPECT_EQ(must(listing->next())->name, all[i + 1].first);
-  }
-}
-
 TEST_F(VolumeTest, ReadOnly_ChangesNothing) {
   upload("a", "x");
   VolumeOptions options;

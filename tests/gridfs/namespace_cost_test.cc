@@ -1,0 +1,120 @@
+// Goal: what the namespace costs does not grow with what is in the bucket. Method: count what is
+// asked of the engine, with few files below and with many.
+
+#include <gtest/gtest.h>
+
+#include "gridfs/volume.h"
+#include "tests/gridfs/bucket_fixture.h"
+#include "tests/gridfs/namespace_counting_store.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+class NamespaceCostTest : public BucketFixture {
+ protected:
+  NamespaceCostTest() {
+    database_ = std::make_shared<CountingDatabase>(store().database("test"));
+    volume_ = must(Volume::open(store(), database_, bucket().options(), {}, {}));
+    database_->take();
+  }
+  ~NamespaceCostTest() override { EXPECT_TRUE(volume_->close()); }
+
+  void insert_names(const std::string& lead, int count) {
+    change([&](engine::Transaction& transaction) {
+      for (int i = 0; i < count; ++i) {
+        bson::Builder document;
+        document.append("_id", bson::ObjectId::generate()).append("length", 0);
+        document.append("chunkSize", 10).append("uploadDate", bson::Date::now());
+        document.append("filename", lead + std::to_string(i));
+        must(bucket().files().insert(transaction, std::move(document).finish()));
+      }
+    });
+  }
+  EngineCounts list(const std::string& folder, int expected) {
+    const auto listing = must(volume_->list(folder));
+    database_->take();
+    int entries = 0;
+    while (must(listing->next())) ++entries;
+    EXPECT_EQ(entries, expected);
+    return database_->take();
+  }
+
+  std::shared_ptr<CountingDatabase> database_;
+  std::unique_ptr<Volume> volume_;
+};
+
+TEST_F(NamespaceCostTest, Listing_CostsItsChildren) {
+  const auto fill = [&](int files) {
+    for (const char* lead : {"d/a/", "d/b/c/", "d/e/f/g/", "d/h!/", "other/"}) {
+      insert_names(lead, files);
+    }
+  };
+  must(volume_->create_directory("", "d", 0755, {}));
+  must(volume_->create_directory("d", "b", 0755, {}));
+  fill(1);
+  const EngineCounts few = list("d", 4);
+  fill(700);
+  const EngineCounts many = list("d", 4);
+  EXPECT_EQ(many.searches, few.searches);
+  EXPECT_EQ(many.documents, few.documents);
+  EXPECT_LE(many.searches, 4 + 3) << "one for each child, and those of the batch";
+}
+
+TEST_F(NamespaceCostTest, Listing_OfFiles_SearchesPerBatchOnly) {
+  constexpr int kFiles = 2000;
+  insert_names("d/file-", kFiles);
+  const EngineCounts counts = list("d", kFiles);
+  EXPECT_LE(counts.searches, 60);
+  // A batch ends with one child read that the next one reads again.
+  EXPECT_LE(counts.documents, kFiles + 60);
+}
+
+TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
+  must(volume_->create_directory("", "d", 0755, {}));
+  insert_names("d/", 3);
+  insert_names("implied/x/", 700);
+  database_->take();
+  must(volume_->lookup("d", "1"));
+  EXPECT_EQ(database_->take().searches, 2) << "file";
+  must(volume_->lookup("", "d"));
+  EXPECT_EQ(database_->take().searches, 1) << "explicit folder";
+  must(volume_->lookup("", "implied"));
+  EXPECT_EQ(database_->take().searches, 2) << "implied folder";
+  EXPECT_FALSE(volume_->lookup("d", "none"));
+  EXPECT_EQ(database_->take().searches, 2) << "nothing";
+  // Many revisions, or names in between, take two more.
+  for (int i = 0; i < 50; ++i) {
+    bson::Builder revision;
+    revision.append("_id", i).append("length", 0).append("chunkSize", 10);
+    revision.append("uploadDate", bson::Date{i}).append("filename", "d/many");
+    insert_file(std::move(revision).finish());
+  }
+  database_->take();
+  must(volume_->lookup("d", "many"));
+  const EngineCounts revisions = database_->take();
+  EXPECT_EQ(revisions.searches, 4);
+  EXPECT_LE(revisions.documents, 8);
+}
+
+TEST_F(NamespaceCostTest, Changes_AreFewCalls) {
+  must(volume_->create_directory("", "d", 0755, {}));
+  insert_names("d/", 700);
+  const auto expect = [&](int searches, int changes, const char* what) {
+    const EngineCounts counts = database_->take();
+    EXPECT_LE(counts.searches, searches) << what;
+    EXPECT_EQ(counts.changes, changes) << what;
+    EXPECT_EQ(counts.other, 0) << what;
+  };
+  database_->take();
+  must(volume_->create_file("d", "new", 0644, {}));
+  expect(3, 2, "create");
+  must(volume_->rename("d", "new", "d", "renamed", RenameMode::kReplace));
+  expect(6, 2, "rename");
+  must(volume_->create_directory("d", "folder", 0755, {}));
+  expect(3, 2, "mkdir");
+  must(volume_->remove_directory("d", "folder"));
+  expect(3, 2, "rmdir");
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs

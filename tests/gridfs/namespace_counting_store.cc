@@ -1,0 +1,137 @@
+#include "tests/gridfs/namespace_counting_store.h"
+
+#include <utility>
+
+namespace gridmount::gridfs {
+namespace {
+
+using engine::Snapshot;
+using engine::Transaction;
+
+class CountingCursor final : public engine::Cursor {
+ public:
+  CountingCursor(std::unique_ptr<engine::Cursor> cursor, std::shared_ptr<EngineCounts> counts)
+      : cursor_(std::move(cursor)), counts_(std::move(counts)) {}
+  Result<std::optional<bson::View>> next() override {
+    Result<std::optional<bson::View>> document = cursor_->next();
+    if (document && *document) ++counts_->documents;
+    return document;
+  }
+
+ private:
+  std::unique_ptr<engine::Cursor> cursor_;
+  std::shared_ptr<EngineCounts> counts_;
+};
+
+class CountingCollection final : public engine::Collection {
+ public:
+  CountingCollection(std::unique_ptr<engine::Collection> collection,
+                     std::shared_ptr<EngineCounts> counts)
+      : collection_(std::move(collection)), counts_(std::move(counts)) {}
+
+  const engine::Namespace& ns() const override { return collection_->ns(); }
+  Result<std::unique_ptr<engine::Cursor>> find(Snapshot& snapshot, bson::View filter,
+                                               const engine::FindOptions& options) override {
+    ++counts_->searches;
+    GM_ASSIGN(auto cursor, collection_->find(snapshot, filter, options));
+    return std::unique_ptr<engine::Cursor>(
+        std::make_unique<CountingCursor>(std::move(cursor), counts_));
+  }
+  Result<std::optional<bson::View>> find_one(Snapshot& snapshot, bson::View filter,
+                                             const engine::FindOptions& options) override {
+    ++counts_->searches;
+    GM_ASSIGN(const std::optional<bson::View> document,
+              collection_->find_one(snapshot, filter, options));
+    if (document) ++counts_->documents;
+    return document;
+  }
+  Result<int64_t> count(Snapshot& snapshot, bson::View filter) override {
+    ++counts_->other;
+    return collection_->count(snapshot, filter);
+  }
+  void prefetch(Snapshot& snapshot, bson::View filter) override {
+    ++counts_->other;
+    collection_->prefetch(snapshot, filter);
+  }
+  Result<engine::InsertResult> insert(Transaction& transaction, bson::View document) override {
+    ++counts_->changes;
+    return collection_->insert(transaction, document);
+  }
+  Result<engine::UpdateResult> update(Transaction& transaction, bson::View filter,
+                                      bson::View update,
+                                      const engine::UpdateOptions& options) override {
+    ++counts_->changes;
+    return collection_->update(transaction, filter, update, options);
+  }
+  Result<int64_t> remove(Transaction& transaction, bson::View filter, bool multi) override {
+    ++counts_->changes;
+    return collection_->remove(transaction, filter, multi);
+  }
+  Result<engine::FindAndModifyResult> find_and_modify(
+      Transaction& transaction, bson::View filter, bson::View update,
+      const engine::FindAndModifyOptions& options) override {
+    ++counts_->changes;
+    return collection_->find_and_modify(transaction, filter, update, options);
+  }
+  Status create_index(Transaction& transaction,
+                      const engine::IndexDefinition& definition) override {
+    ++counts_->other;
+    return collection_->create_index(transaction, definition);
+  }
+  Status drop_index(Transaction& transaction, std::string_view name) override {
+    ++counts_->other;
+    return collection_->drop_index(transaction, name);
+  }
+  Result<std::vector<engine::IndexDefinition>> indexes(Snapshot& snapshot) override {
+    ++counts_->other;
+    return collection_->indexes(snapshot);
+  }
+  Result<engine::CollectionStats> stats(Snapshot& snapshot) override {
+    ++counts_->other;
+    return collection_->stats(snapshot);
+  }
+
+ private:
+  std::unique_ptr<engine::Collection> collection_;
+  std::shared_ptr<EngineCounts> counts_;
+};
+
+}  // namespace
+
+std::unique_ptr<engine::Collection> CountingDatabase::collection(std::string_view name) {
+  return std::make_unique<CountingCollection>(database_->collection(name), counts_);
+}
+
+Result<std::vector<engine::CollectionInfo>> CountingDatabase::collections(Snapshot& snapshot) {
+  ++counts_->other;
+  return database_->collections(snapshot);
+}
+
+Result<bool> CountingDatabase::exists(Snapshot& snapshot, std::string_view collection) {
+  ++counts_->other;
+  return database_->exists(snapshot, collection);
+}
+
+Status CountingDatabase::create(Transaction& transaction, std::string_view collection,
+                                bson::View options) {
+  ++counts_->other;
+  return database_->create(transaction, collection, options);
+}
+
+Status CountingDatabase::drop(Transaction& transaction, std::string_view collection) {
+  ++counts_->other;
+  return database_->drop(transaction, collection);
+}
+
+Status CountingDatabase::rename(Transaction& transaction, std::string_view from,
+                                std::string_view to, bool drop_target) {
+  ++counts_->other;
+  return database_->rename(transaction, from, to, drop_target);
+}
+
+Status CountingDatabase::drop_database(Transaction& transaction) {
+  ++counts_->other;
+  return database_->drop_database(transaction);
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,43 @@
+// A database that counts what is asked of it, and passes it on.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/store.h"
+
+namespace gridmount::gridfs {
+
+struct EngineCounts {
+  int searches = 0;   // find and find_one
+  int documents = 0;  // read by them
+  int changes = 0;    // insert, update, remove, find_and_modify
+  int other = 0;
+};
+
+class CountingDatabase final : public engine::Database {
+ public:
+  explicit CountingDatabase(std::shared_ptr<engine::Database> database)
+      : database_(std::move(database)), counts_(std::make_shared<EngineCounts>()) {}
+
+  // Since the last call.
+  EngineCounts take() { return std::exchange(*counts_, {}); }
+
+  const std::string& name() const override { return database_->name(); }
+  std::unique_ptr<engine::Collection> collection(std::string_view name) override;
+  Result<std::vector<engine::CollectionInfo>> collections(engine::Snapshot& snapshot) override;
+  Result<bool> exists(engine::Snapshot& snapshot, std::string_view collection) override;
+  Status create(engine::Transaction& transaction, std::string_view collection,
+                bson::View options) override;
+  Status drop(engine::Transaction& transaction, std::string_view collection) override;
+  Status rename(engine::Transaction& transaction, std::string_view from, std::string_view to,
+                bool drop_target) override;
+  Status drop_database(engine::Transaction& transaction) override;
+
+ private:
+  std::shared_ptr<engine::Database> database_;
+  std::shared_ptr<EngineCounts> counts_;
+};
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,292 @@
+// Goal: a listing shows what is there throughout exactly once, whatever else changes, wherever it
+// is interrupted. Method: names that are close to each other in the index, as files, folders with
+// and without a document, and both; random changes and seeks between the entries. The seed is shown
+// when it fails.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "gridfs/path.h"
+#include "gridfs/volume.h"
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+class NamespaceListingTest : public BucketFixture {
+ protected:
+  NamespaceListingTest() {
+    volume_ = must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
+  }
+  ~NamespaceListingTest() override { EXPECT_TRUE(volume_->close()); }
+
+  void insert_name(const std::string& filename, int64_t length = 0) {
+    bson::Builder document;
+    document.append("_id", bson::ObjectId::generate()).append("length", length);
+    document.append("chunkSize", 10).append("uploadDate", bson::Date::now());
+    document.append("filename", filename);
+    insert_file(std::move(document).finish());
+  }
+  void insert_folder(const std::string& parent, const std::string& name) {
+    change([&](engine::Transaction& transaction) {
+      bson::Builder folder;
+      folder.append("_id", bson::ObjectId::generate()).append("parent", parent);
+      folder.append("name", name);
+      must(bucket().directories().insert(transaction, std::move(folder).finish()));
+    });
+  }
+  bool has_document(const std::string& parent, const std::string& name) {
+    bson::Builder filter;
+    filter.append("parent", parent).append("name", name);
+    const auto snapshot = must(store().snapshot());
+    return must(bucket().directories().find_one(*snapshot, std::move(filter).finish())).has_value();
+  }
+  std::vector<std::string> names(const std::string& folder) {
+    std::vector<std::string> all;
+    const auto listing = must(volume_->list(folder));
+    while (const auto entry = must(listing->next())) all.push_back(entry->name);
+    return all;
+  }
+
+  std::unique_ptr<Volume> volume_;
+};
+
+TEST_F(NamespaceListingTest, FolderBecomesExplicit_IsListedOnce) {
+  for (int i = 0; i < 300; ++i) insert_folder("", "d" + std::to_string(i));
+  for (const char* name : {"a/x", "d150/x", "m/x"}) insert_name(name);
+  for (const int at : {0, 1, 2, 150, 290, 301}) {
+    const std::string folder = "new" + std::to_string(at);
+    insert_name(folder + "/x");
+    std::multiset<std::string> seen;
+    const auto listing = must(volume_->list(""));
+    int given = 0;
+    while (true) {
+      if (given++ == at) must(volume_->create_file(folder, "y", 0644, {}));
+      const auto entry = must(listing->next());
+      if (!entry) break;
+      seen.insert(entry->name);
+    }
+    for (const std::string& name :
+         {std::string("a"), std::string("m"), std::string("d150"), folder})
+      EXPECT_EQ(seen.count(name), 1U) << name << ", changed behind " << at;
+  }
+}
+
+TEST_F(NamespaceListingTest, RandomFolders_WithSeeksAndChanges) {
+  const uint64_t seed = test_seed();
+  SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
+  // Bytes about the slash, so that the order of names is not that of what is below them.
+  const auto random_name = [&] {
+    static constexpr std::string_view kBytes = "aA-!.0";
+    std::string name(1 + below(4), 'a');
+    for (char& byte : name) byte = kBytes[below(kBytes.size())];
+    return name == "." || name == ".." ? "a" : name;
+  };
+  for (int round = 0; round < 60; ++round) {
+    const std::string folder = below(4) == 0 ? "" : "r" + std::to_string(round);
+    if (folder.empty()) {
+      change([&](engine::Transaction& transaction) {
+        must(bucket().files().remove(transaction, bson::View(), true));
+        const bson::Document all = [] {
+          bson::Builder filter;
+          filter.append("parent", "");
+          return std::move(filter).finish();
+        }();
+        must(bucket().directories().remove(transaction, all, true));
+      });
+    }
+    struct Child {
+      bool file = false;
+      bool folder = false;
+    };
+    std::map<std::string, Child> staying;
+    for (size_t i = 0; i < 50; ++i) {
+      const std::string name = random_name();
+      Child& child = staying[name];
+      const std::string path = join(folder, name);
+      switch (below(4)) {
+        case 0:
+          insert_name(path);
+          child.file = true;
+          break;
+        case 1:
+          insert_name(path + "/" + random_name());
+          child.folder = true;
+          break;
+        case 2:
+          child.folder = true;
+          if (!has_document(folder, name)) insert_folder(folder, name);
+          break;
+        default:
+          if (!child.file && !child.folder) staying.erase(name);
+      }
+    }
+    std::map<std::string, NodeKind> expected;
+    for (const auto& [name, child] : staying) {
+      if (child.folder) expected[name] = NodeKind::kDirectory;
+      if (child.file) {
+        expected[child.folder ? escape_shadowed_file(name) : name] = NodeKind::kFile;
+      }
+    }
+    std::multiset<std::string> seen;
+    std::set<uint64_t> cookies;
+    const auto listing = must(volume_->list(folder));
+    uint64_t last = 0;
+    const bool changing = below(2) == 0;
+    while (true) {
+      if (below(3) == 0) must(listing->seek(last));
+      if (changing && below(4) == 0) {
+        // New names; and what is there becomes explicit.
+        std::string path = join(folder, random_name());
+        if (!staying.contains(std::string(split(path).component))) insert_name(path);
+        for (const auto& [name, child] : staying) {
+          if (child.folder && below(6) == 0) {
+            const std::string in = join(folder, name);
+            (void)volume_->create_file(in, "z" + std::to_string(below(1000)), 0644, {});
+          }
+        }
+      }
+      const auto entry = must(listing->next());
+      if (!entry) break;
+      ASSERT_TRUE(cookies.insert(entry->cookie).second) << entry->name << " twice, or its cookie";
+      last = entry->cookie;
+      seen.insert(entry->name);
+      const auto known = expected.find(entry->name);
+      if (!changing) {
+        ASSERT_NE(known, expected.end()) << entry->name;
+      }
+      if (known != expected.end()) {
+        ASSERT_EQ(known->second, entry->node.kind) << entry->name;
+      }
+    }
+    for (const auto& [name, kind] : expected) {
+      ASSERT_EQ(seen.count(name), 1U) << name << " in round " << round;
+    }
+    for (const std::string& name : names(folder)) {
+      ASSERT_TRUE(volume_->lookup(folder, name)) << name;
+    }
+  }
+}
+
+TEST_F(NamespaceListingTest, Seek_ReadsAnew) {
+  for (int i = 0; i < 9; ++i) insert_name("f" + std::to_string(i));
+  const auto listing = must(volume_->list(""));
+  const auto first = must(listing->next());
+  must(volume_->unlink("", "f5"));
+  AttributeChanges changes;
+  changes.permissions = 0600;
+  must(volume_->set_file_attributes(must(volume_->lookup("", "f3")).id, changes));
+  must(listing->seek(first->cookie));
+  std::vector<std::string> rest;
+  while (const auto entry = must(listing->next())) {
+    rest.push_back(entry->name);
+    if (entry->name == "f3") {
+      EXPECT_EQ(entry->node.attributes.mode & 07777, 0600U);
+    }
+  }
+  EXPECT_THAT(rest, Not(Contains("f5")));
+  EXPECT_EQ(rest.size(), 7U);
+}
+
+TEST_F(NamespaceListingTest, Cookies_OfOneNameAreOne_AndOldOnesLeadBack) {
+  constexpr int kFiles = 6000;
+  change([&](engine::Transaction& transaction) {
+    for (int i = 0; i < kFiles; ++i) {
+      bson::Builder document;
+      document.append("_id", i).append("length", 0).append("chunkSize", 10);
+      document.append("uploadDate", bson::Date::now()).append("filename", std::to_string(i));
+      must(bucket().files().insert(transaction, std::move(document).finish()));
+    }
+  });
+  const auto listing = must(volume_->list(""));
+  std::vector<std::pair<std::string, uint64_t>> all;
+  while (const auto entry = must(listing->next())) all.emplace_back(entry->name, entry->cookie);
+  ASSERT_EQ(all.size(), static_cast<size_t>(kFiles));
+  // New names in front and behind do not move what a cookie stands for.
+  insert_name("!");
+  insert_name(all[3].first + "!");
+  must(listing->seek(all[3].second));
+  EXPECT_EQ(must(listing->next())->name, all[3].first + "!");
+  for (const size_t i : {0, 4, 1023, 5998}) {
+    must(listing->seek(all[i].second));
+    const auto entry = must(listing->next());
+    EXPECT_EQ(entry->name, all[i + 1].first);
+    EXPECT_EQ(entry->cookie, all[i + 1].second);
+  }
+  // Of a name that was given lately it does not matter that it is gone.
+  must(listing->seek(all[10].second));
+  const auto gone = must(listing->next());
+  must(volume_->unlink("", gone->name));
+  must(listing->seek(gone->cookie));
+  EXPECT_EQ(must(listing->next())->name, all[12].first);
+}
+
+TEST_F(NamespaceListingTest, OpenFile_IsListedAsItIs) {
+  const Node node = must(volume_->create_file("", "a", 0644, {}));
+  const auto file = must(volume_->open_file(node.id));
+  must(write(*file, 0, "12345"));
+  EXPECT_EQ(must(must(volume_->list(""))->next())->node.attributes.size, 5);
+}
+
+TEST_F(NamespaceListingTest, ManyFilesWithoutFilename_ComeOnce) {
+  change([&](engine::Transaction& transaction) {
+    for (int i = 0; i < 1000; ++i) {
+      bson::Builder document;
+      document.append("_id", i).append("length", 0).append("chunkSize", 10);
+      // Many of one date, some without any, and of other types of names.
+      if (i % 10 != 0) document.append("uploadDate", bson::Date{1000 + i / 100});
+      if (i % 11 == 0)
+        document.append("filename", i);
+      else if (i % 13 == 0)
+        document.append_null("filename");
+      must(bucket().files().insert(transaction, std::move(document).finish()));
+    }
+  });
+  std::set<std::string> seen;
+  const auto listing = must(volume_->list(""));
+  int given = 0;
+  while (const auto entry = must(listing->next())) {
+    ASSERT_TRUE(seen.insert(entry->name).second) << entry->name << " twice";
+    ASSERT_EQ(must(volume_->lookup("", entry->name)).id, entry->node.id);
+    if (++given % 7 == 0) must(listing->seek(entry->cookie));
+  }
+  EXPECT_EQ(seen.size(), 1000U);
+}
+
+TEST_F(NamespaceListingTest, FoldersThatCannotBe_AreNotListed) {
+  for (const char* name : {"", "/", "a/b"}) insert_folder("", name);
+  insert_folder("", "good");
+  insert_folder("good", "");
+  EXPECT_THAT(names(""), ElementsAre("good"));
+  EXPECT_THAT(names("good"), ElementsAre("%gridfs:esc:"));
+  EXPECT_EQ(must(volume_->lookup("good", "%gridfs:esc:")).kind, NodeKind::kDirectory);
+}
+
+TEST_F(NamespaceListingTest, DeepImpliedTrees) {
+  std::string path;
+  for (int i = 0; i < 500; ++i) path = join(path, "d");
+  insert_name(join(path, "leaf"));
+  std::string folder;
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_THAT(names(folder), ElementsAre("d"));
+    folder = join(folder, "d");
+  }
+  EXPECT_THAT(names(folder), ElementsAre("leaf"));
+  must(volume_->rename(folder, "leaf", folder, "renamed", RenameMode::kReplace));
+  must(volume_->rename("", "d", "", "e", RenameMode::kReplace));
+  EXPECT_EQ(code_of(volume_->directory(folder)), kNoSuchEntry);
+  folder[0] = 'e';
+  EXPECT_THAT(names(folder), ElementsAre("renamed"));
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs

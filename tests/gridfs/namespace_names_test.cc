@@ -1,0 +1,150 @@
+// Goal: each files document has one path, whatever its name and _id are, and no folder is made that
+// names could not be in. Method: names that are close to being right.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gridfs/path.h"
+#include "gridfs/volume.h"
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class NamespaceNamesTest : public BucketFixture {
+ protected:
+  NamespaceNamesTest() {
+    volume_ = must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
+  }
+  ~NamespaceNamesTest() override { EXPECT_TRUE(volume_->close()); }
+
+  std::vector<std::string> names(const std::string& folder) {
+    std::vector<std::string> all;
+    const auto listing = must(volume_->list(folder));
+    while (const auto entry = must(listing->next())) all.push_back(entry->name);
+    return all;
+  }
+  void insert_nameless(const bson::Value& id) {
+    bson::Builder document;
+    document.append("_id", id).append("length", 0).append("chunkSize", 10);
+    document.append("uploadDate", bson::Date::now());
+    insert_file(std::move(document).finish());
+  }
+  // A files document no driver makes: its filename is an array.
+  void insert_array_name(const std::string& name) {
+    bson::Builder document;
+    document.append("_id", "array of " + name).append("length", 0).append("chunkSize", 10);
+    document.append("uploadDate", bson::Date::now());
+    document.open_array("filename").push(bson::Value(name).view()).close();
+    insert_file(std::move(document).finish());
+  }
+
+  std::unique_ptr<Volume> volume_;
+};
+
+TEST_F(NamespaceNamesTest, SlashesAlone_AreNoFolder) {
+  upload("/", "slash");
+  upload("//x", "two slashes");
+  EXPECT_THAT(names(""), UnorderedElementsAre("%gridfs:esc:%2F", "%gridfs:esc:%2F%2Fx"));
+  EXPECT_EQ(must(volume_->lookup("", "%gridfs:esc:%2F")).kind, NodeKind::kFile);
+  EXPECT_EQ(code_of(volume_->lookup("", "%gridfs:file:%2F")), kNoSuchEntry);
+  EXPECT_EQ(code_of(volume_->directory("/")), kNoSuchEntry);
+  must(volume_->unlink("", "%gridfs:esc:%2F"));
+  EXPECT_THAT(names(""), ElementsAre("%gridfs:esc:%2F%2Fx"));
+}
+
+TEST_F(NamespaceNamesTest, FoldersThatCannotBe_AreNotMade) {
+  must(volume_->create_directory("", "d", 0755, {}));
+  upload("d/f", "x");
+  for (const char* name : {"%gridfs:esc:", "%gridfs:esc:%2F", "%gridfs:esc:%2F%2F"}) {
+    EXPECT_EQ(code_of(volume_->create_directory("", name, 0755, {})), kInvalidName) << name;
+    EXPECT_EQ(code_of(volume_->rename("", "d", "", name, RenameMode::kReplace)), kInvalidName)
+        << name;
+    must(volume_->create_file("", name, 0644, {}));
+    must(volume_->unlink("", name));
+  }
+  EXPECT_THAT(names(""), ElementsAre("d"));
+  EXPECT_THAT(names("d"), ElementsAre("f"));
+  // Within a folder an empty component can be one.
+  must(volume_->create_directory("d", "%gridfs:esc:", 0755, {}));
+  must(volume_->create_file("d/", "g", 0644, {}));
+  must(volume_->rename("", "d", "", "%gridfs:esc:%2Fe", RenameMode::kReplace));
+  EXPECT_THAT(names("/e/"), ElementsAre("g"));
+}
+
+TEST_F(NamespaceNamesTest, Ids_HaveOneName) {
+  insert_nameless(bson::Value(5));
+  insert_nameless(bson::Value("q\"%"));
+  const std::string number = "%gridfs:id:{ \"$numberInt\" : \"5\" }";
+  EXPECT_THAT(names(""), UnorderedElementsAre(number, "%gridfs:id:\"q\\\"%25\""));
+  for (const char* name : {"%gridfs:id:5", "%gridfs:id:5.0", "%gridfs:id:{\"$numberInt\":\"5\"}",
+                           "%gridfs:id:5, \"x\": 2", "%gridfs:id:%35", "%gridfs:id:",
+                           "%gridfs:id:{ \"$numberDouble\" : \"5.0\" }", "%gridfs:id:\"q\\\"%\""}) {
+    EXPECT_FALSE(volume_->lookup("", name)) << name;
+    EXPECT_FALSE(volume_->unlink("", name)) << name;
+  }
+  must(volume_->unlink("", number));
+  EXPECT_EQ(count(bucket().files()), 1);
+}
+
+TEST_F(NamespaceNamesTest, LongNames_HaveOneName) {
+  const std::string component(300, 'q');
+  upload(component, "long");
+  upload("short", "short");
+  const std::string name = escape_component(component, true);
+  const std::string hash = name.substr(name.size() - 32);
+  EXPECT_THAT(names(""), UnorderedElementsAre(name, "short"));
+  EXPECT_TRUE(volume_->lookup("", name));
+  for (const char* head : {"q", "%71", ""}) {
+    EXPECT_FALSE(volume_->lookup("", "%gridfs:long:" + std::string(head) + ":" + hash)) << head;
+  }
+  // Not shadowed, and too short to need it.
+  const std::string shadowed = escape_shadowed_file(component);
+  EXPECT_EQ(code_of(volume_->lookup("", shadowed)), kNoSuchEntry);
+  upload(component + "/below", "");
+  EXPECT_THAT(names(""), UnorderedElementsAre(name, shadowed, "short"));
+  EXPECT_EQ(must(volume_->lookup("", name)).kind, NodeKind::kDirectory);
+  EXPECT_EQ(must(volume_->lookup("", shadowed)).kind, NodeKind::kFile);
+}
+
+TEST_F(NamespaceNamesTest, ArraysOfNames_AreNoPaths) {
+  insert_array_name("a/b");
+  EXPECT_THAT(names(""), IsEmpty());
+  EXPECT_EQ(code_of(volume_->lookup("", "a")), kNoSuchEntry);
+  upload("a/c", "x");
+  EXPECT_THAT(names("a"), ElementsAre("c"));
+  must(volume_->rename("", "a", "", "z", RenameMode::kReplace));
+  EXPECT_THAT(names("z"), ElementsAre("c"));
+  insert_array_name("z");
+  must(volume_->unlink("z", "c"));
+  must(volume_->remove_directory("", "z"));
+  must(volume_->create_file("", "z", 0644, {}));
+  must(volume_->rename("", "z", "", "y", RenameMode::kReplace));
+  EXPECT_EQ(count(bucket().files()), 3);
+}
+
+TEST_F(NamespaceNamesTest, FolderThatBecomesExplicit_StaysAsItWas) {
+  upload("a/b/c/f", "x");
+  const Node a = must(volume_->lookup("", "a"));
+  const Node c = must(volume_->lookup("a/b", "c"));
+  // A new upload would give an implied folder other times.
+  must(volume_->create_file("a/b/c", "g", 0644, {}));
+  const Node a_now = must(volume_->lookup("", "a"));
+  const Node c_now = must(volume_->lookup("a/b", "c"));
+  EXPECT_FALSE(a_now.id.view().type() == bson::Type::kNull);
+  EXPECT_EQ(a_now.ino, a.ino);
+  EXPECT_EQ(c_now.ino, c.ino);
+  EXPECT_EQ(a_now.attributes.mode, a.attributes.mode);
+  EXPECT_EQ(a_now.attributes.mtime.tv_sec, a.attributes.mtime.tv_sec);
+  EXPECT_EQ(a_now.attributes.mtime.tv_nsec, a.attributes.mtime.tv_nsec);
+  EXPECT_NE(c_now.attributes.mtime.tv_nsec, c.attributes.mtime.tv_nsec);
+  must(volume_->rename("", "a", "", "z", RenameMode::kReplace));
+  EXPECT_EQ(must(volume_->lookup("", "z")).ino, a.ino);
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
