@@ -34,8 +34,6 @@ Result<std::unique_ptr<OpenDirectory>> OpenDirectory::open(uint64_t number,
 }
 
 Status OpenDirectory::seek(uint64_t offset, std::string_view path) {
-  if (stream_ && path != path_) GM_TRY(follow(path));
-  if (offset == offset_) return {};
   if (!stream_) {
     if (offset > names_.size() + kDots) {
       // Buckets went away since the offset was given.
@@ -44,33 +42,19 @@ Status OpenDirectory::seek(uint64_t offset, std::string_view path) {
     offset_ = offset;
     return {};
   }
+  if (path != path_) {
+    // Renamed while it is being listed. Its names have the cookies they had.
+    GM_ASSIGN(stream_, volume_->list(path));
+    path_ = path;
+  }
+  // Also where nothing moves: entries read ahead may have changed since, and what is given now
+  // fills the kernel's caches.
   pending_.reset();
   const uint64_t cookie = offset < kDots ? 0 : offset - kDots;
   if (auto sought = stream_->seek(cookie); !sought) {
     return fail(Error(kInvalidArgument, sought.error().message()));
   }
   offset_ = offset;
-  return {};
-}
-
-// The folder was renamed while it is being listed. A listing of the new path has the same names in
-// the same order, so it goes on behind the name consumed last; if that is gone, from the start,
-// since an entry shown twice does less harm than one never shown.
-Status OpenDirectory::follow(std::string_view path) {
-  GM_ASSIGN(auto stream, volume_->list(path));
-  pending_.reset();
-  if (offset_ > kDots) {
-    while (true) {
-      GM_ASSIGN(auto entry, stream->next());
-      if (!entry) {
-        GM_TRY(stream->seek(0));
-        break;
-      }
-      if (entry->name == last_name_) break;
-    }
-  }
-  stream_ = std::move(stream);
-  path_ = path;
   return {};
 }
 
@@ -104,7 +88,6 @@ void OpenDirectory::consume() {
   }
   if (!pending_) return;
   offset_ = pending_->cookie + kDots;
-  last_name_ = std::move(pending_->name);
   pending_.reset();
 }
 

@@ -58,7 +58,6 @@ class OpenDirectory {
   OpenDirectory(uint64_t number, std::shared_ptr<MountedBucket> bucket,
                 std::shared_ptr<gridfs::Volume> volume, std::string path,
                 std::unique_ptr<gridfs::DirectoryStream> stream);
-  Status follow(std::string_view path) GM_REQUIRES(mutex_);
 
   const uint64_t number_;
   const std::shared_ptr<MountedBucket> bucket_;
@@ -71,7 +70,6 @@ class OpenDirectory {
   uint64_t offset_ GM_GUARDED_BY(mutex_) = 0;
   // Read from the stream and not consumed: the entry at offset_.
   std::optional<gridfs::DirectoryEntry> pending_ GM_GUARDED_BY(mutex_);
-  std::string last_name_ GM_GUARDED_BY(mutex_);  // of the entry consumed last
 };
 
 }  // namespace gridmount::fuse

@@ -114,6 +114,42 @@ TEST_F(DirectoryTest, RenamedWhileListing_GoesOn) {
   for (int i = 0; i < 3000; ++i) EXPECT_TRUE(seen.contains("file" + std::to_string(i))) << i;
 }
 
+// A listing fills the kernel's caches: with what has changed since it began, too.
+TEST_F(DirectoryTest, ChangedWhileListing_IsNotShownAsItWas) {
+  make_files("folder", 1500);
+  const std::vector<std::string> names = list(at("folder"));
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  DIR* directory = opendir(at("folder").c_str());
+  ASSERT_NE(directory, nullptr);
+  ASSERT_NE(readdir(directory), nullptr);
+  // Behind what readdir(3) and the kernel have in their buffers.
+  constexpr size_t kFirst = 1100;
+  for (size_t i = kFirst; i < names.size(); ++i) {
+    const std::string path = at("folder/" + names[i]);
+    if (i % 3 == 0) {
+      ASSERT_CALL_OK(unlink(path.c_str()));
+    } else {
+      write_file(path, "grown");
+    }
+  }
+  std::set<std::string> seen;
+  while (const dirent* entry = readdir(directory)) seen.insert(entry->d_name);
+  closedir(directory);
+  for (size_t i = kFirst; i < names.size(); ++i) {
+    const std::string path = at("folder/" + names[i]);
+    struct stat attributes {};
+    const int result = stat(path.c_str(), &attributes);
+    if (i % 3 == 0) {
+      EXPECT_EQ(result, -1) << names[i];
+      EXPECT_FALSE(seen.contains(names[i])) << names[i];
+    } else {
+      ASSERT_CALL_OK(result);
+      EXPECT_EQ(attributes.st_size, 5) << names[i];
+    }
+  }
+}
+
 TEST_F(DirectoryTest, NewEntries_AreInTheNextListing) {
   make_files("folder", 10);
   EXPECT_EQ(list(at("folder")).size(), 10U);
