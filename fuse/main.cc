@@ -8,18 +8,19 @@
 #include <memory>
 #include <thread>
 
+#include "engine/exit_status.h"
 #include "engine/local/environment.h"
 #include "engine/local/local_store.h"
 #include "fuse/buckets.h"
 #include "fuse/daemonize.h"
 #include "fuse/errno.h"
-#include "fuse/exit_status.h"
 #include "fuse/file_system.h"
 #include "fuse/log.h"
 #include "fuse/mount_point.h"
 #include "fuse/options.h"
 #include "fuse/session.h"
 #include "fuse/stop_signals.h"
+#include "gridfs/error.h"
 
 namespace gridmount::fuse {
 
@@ -94,7 +95,11 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
     }
   }
   auto root = root_bucket(buckets, options);
-  if (!root) return startup.failed(exit_status_of(root.error().code()), root.error().message());
+  if (!root) {
+    const bool missing = root.error().code() == gridfs::kNoSuchEntry;
+    return startup.failed(missing ? ExitStatus::kNoSuchBucket : exit_status_of(root.error().code()),
+                          root.error().message());
+  }
 
   FileSystem file_system(buckets, std::move(root).value());
   SessionOptions session_options;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/error.h"
-#include "fuse/exit_status.h"
+#include "engine/exit_status.h"
 
 namespace gridmount::fuse {
 

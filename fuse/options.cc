@@ -1,10 +1,12 @@
 #include "fuse/options.h"
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cmath>
 #include <set>
+#include <utility>
 
-#include "fuse/exit_status.h"
+#include "engine/exit_status.h"
 #include "fuse/mount_options.h"
 #include "gridfs/file.h"
 #include "gridfs/files_document.h"
@@ -25,6 +27,34 @@ std::string one_line(std::string text) {
   }
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
+}
+
+// One line per status.
+std::string exit_status_table() {
+  static constexpr std::array<std::pair<ExitStatus, const char*>, 16> kLines{{
+      {ExitStatus::kOk, "mounted (in the background), or unmounted cleanly (-f)"},
+      {ExitStatus::kFailure, "wrong use, or another failure; the message says which"},
+      {ExitStatus::kStoreNotFound, "there is no store at STORE (--create makes one)"},
+      {ExitStatus::kNotAStore, "STORE is something else"},
+      {ExitStatus::kStoreFormatTooNew, "the store was written by a newer version"},
+      {ExitStatus::kStoreLocked, "another process owns the store; the message names it"},
+      {ExitStatus::kStoreReadOnly, "the store is on a read-only medium (-o ro mounts it)"},
+      {ExitStatus::kPermissionDenied, "no permission for the store or the mount point"},
+      {ExitStatus::kStoreDamaged, "the store's files are damaged"},
+      {ExitStatus::kOutOfDiskSpace, "the disk is full"},
+      {ExitStatus::kIoError, "the disk reported an error"},
+      {ExitStatus::kMountPointUnusable, "the mount point does not exist or is not a folder"},
+      {ExitStatus::kMountPointBusy, "the mount point is a gridmount already, or a dead mount"},
+      {ExitStatus::kMountRefused, "the system refused the mount"},
+      {ExitStatus::kNoSuchBucket, "the store has no bucket of the name given with -o bucket="},
+      {ExitStatus::kCloseFailed, "at the end not everything could be written (-f)"},
+  }};
+  std::string table;
+  for (const auto& [status, meaning] : kLines) {
+    std::string number = std::to_string(static_cast<int>(status));
+    table += "  " + std::string(2 - number.size(), ' ') + number + "  " + meaning + "\n";
+  }
+  return table;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <set>
 
-#include "fuse/exit_status.h"
+#include "engine/exit_status.h"
 #include "gridfs/error.h"
 
 namespace gridmount::fuse {

@@ -7,15 +7,14 @@
 
 #include <algorithm>
 
+#include "engine/exit_status.h"
 #include "tests/tools/store_test.h"
-#include "tools/exit_status.h"
 
 namespace gridmount::tests {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using tools::ExitStatus;
 
 class Opening : public StoreTest {
  protected:

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/exit_status.h"
+#include "engine/exit_status.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/interruption.h"
 #include "tools/gridfiles/log.h"

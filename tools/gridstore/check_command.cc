@@ -76,7 +76,7 @@ ExitStatus run_check(const CheckOptions& options) {
   auto store = open_store(options.store, open_options);
   if (!store) {
     print_failure(store.error());
-    return exit_status_of(store.error());
+    return exit_status_of(store.error().code());
   }
 
   if (!gridfs::Md5::available()) {
@@ -86,7 +86,7 @@ ExitStatus run_check(const CheckOptions& options) {
   auto structure = local::check_structure(**store);
   if (!structure && !is_damage(structure.error())) {
     print_failure(structure.error());
-    return exit_status_of(structure.error());
+    return exit_status_of(structure.error().code());
   }
   if (structure) {
     for (const std::string& problem : structure->problems) findings.structure_problem(problem);
@@ -97,7 +97,7 @@ ExitStatus run_check(const CheckOptions& options) {
   if (!content) {
     if (!is_damage(content.error())) {
       print_failure(content.error());
-      return exit_status_of(content.error());
+      return exit_status_of(content.error().code());
     }
     findings.structure_problem(content.error().message() + "; the check of the content ended here");
   }

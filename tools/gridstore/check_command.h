@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tools/exit_status.h"
+#include "engine/exit_status.h"
 
 namespace gridmount::tools {
 

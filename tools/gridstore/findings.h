@@ -9,8 +9,8 @@
 #include <string>
 
 #include "engine/bson/value.h"
+#include "engine/exit_status.h"
 #include "engine/local/local_store.h"
-#include "tools/exit_status.h"
 
 namespace gridmount::tools {
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tools/exit_status.h"
+#include "engine/exit_status.h"
 #include "tools/gridstore/check_command.h"
 
 namespace gridmount::tools {

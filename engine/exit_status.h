@@ -1,17 +1,21 @@
-// What gridmount's exit status says. The numbers are part of the command's interface: scripts test
-// them, so a number is never given a new meaning.
+// Exit statuses of the programs, one table for all, so that a script can tell what is wrong without
+// reading messages. The numbers are part of the commands' interface: a number is never given a new
+// meaning. gridfiles uses the first two alone: like mongofiles it exits with 1 for every failure.
 #pragma once
-
-#include <string>
 
 #include "engine/error.h"
 
-namespace gridmount::fuse {
+namespace gridmount {
 
 enum class ExitStatus : int {
   kOk = 0,
   kFailure = 1,  // wrong use, or what this table has no line for; the message says what
-  // The store. The same in all programs of the project.
+
+  // gridstore check: what it found. A store with both kinds of damage is kStructureDamaged.
+  kContentDamaged = 2,    // GridFS: chunks, lengths, md5, folders, missing indexes
+  kStructureDamaged = 3,  // the store below it: records, checksums, index entries, catalog
+
+  // Opening a store.
   kStoreNotFound = 10,
   kNotAStore = 11,
   kStoreFormatTooNew = 12,
@@ -21,7 +25,8 @@ enum class ExitStatus : int {
   kStoreDamaged = 16,
   kOutOfDiskSpace = 17,
   kIoError = 18,
-  // The mount.
+
+  // gridmount: the mount.
   kMountPointUnusable = 20,  // does not exist or is not a folder
   kMountPointBusy = 21,      // a store is mounted there already, or a dead mount is left over
   kMountRefused = 22,        // the system refused the mount: no /dev/fuse, not allowed, ...
@@ -29,10 +34,7 @@ enum class ExitStatus : int {
   kCloseFailed = 24,  // the mount worked, but not everything could be made durable at its end
 };
 
-// For an error of opening a store.
+// For an error of opening or reading a store; kFailure for codes that have no number of their own.
 ExitStatus exit_status_of(ErrorCode code);
 
-// The table, one line per status, for --help.
-std::string exit_status_table();
-
-}  // namespace gridmount::fuse
+}  // namespace gridmount

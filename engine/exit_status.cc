@@ -1,20 +1,22 @@
-#include "tools/exit_status.h"
+#include "engine/exit_status.h"
 
-namespace gridmount::tools {
+namespace gridmount {
 
-ExitStatus exit_status_of(const Error& error) {
-  switch (error.code()) {
+ExitStatus exit_status_of(ErrorCode code) {
+  switch (code) {
     case ErrorCode::kStoreNotFound:
       return ExitStatus::kStoreNotFound;
     case ErrorCode::kNotAStore:
       return ExitStatus::kNotAStore;
     case ErrorCode::kStoreFormatTooNew:
-      return ExitStatus::kFormatTooNew;
+      return ExitStatus::kStoreFormatTooNew;
     case ErrorCode::kStoreLocked:
+    case ErrorCode::kDbPathInUse:
       return ExitStatus::kStoreLocked;
     case ErrorCode::kStoreReadOnly:
-      return ExitStatus::kReadOnly;
+      return ExitStatus::kStoreReadOnly;
     case ErrorCode::kPermissionDenied:
+    case ErrorCode::kUnauthorized:
       return ExitStatus::kPermissionDenied;
     case ErrorCode::kStoreDamaged:
     case ErrorCode::kDataCorruptionDetected:
@@ -29,4 +31,4 @@ ExitStatus exit_status_of(const Error& error) {
   }
 }
 
-}  // namespace gridmount::tools
+}  // namespace gridmount
