@@ -124,9 +124,8 @@ class Kill(MountCase):
         time.sleep(seconds)
         for worker in workers:
             worker.stopping = True
-        self.system.kill()
+        self.system.kill(lambda: [worker.join(timeout=30) for worker in workers])
         for worker in workers:
-            worker.join(timeout=30)
             self.assertFalse(worker.is_alive(), "a call on the killed mount never returned")
             self.assertIsNone(worker.error)
         self.assertGreater(sum(worker.operations for worker in workers), 0)
@@ -195,8 +194,7 @@ class Kill(MountCase):
             copier = threading.Thread(target=copy)
             copier.start()
             time.sleep(self.random.uniform(0.05, 0.8))
-            self.system.kill()
-            copier.join(timeout=30)
+            self.system.kill(lambda copier=copier: copier.join(timeout=30))
             self.assertFalse(copier.is_alive())
             self.assertTrue(copied, "nothing was copied before the kill")
             self.system.start()

@@ -126,11 +126,16 @@ class Mounted(Folder):
         if status != 0:
             raise MountError(f"{self.name} ended with status {status}:\n{self.log()}")
 
-    def kill(self):
-        """kill -9 of the daemon; the dead mount is taken away. What was committed must survive."""
+    def kill(self, before_detaching=lambda: None):
+        """kill -9 of the daemon; the dead mount is taken away. What was committed must survive.
+
+        Whoever works on the mount is waited for by `before_detaching`: the dead mount refuses
+        everything, but the folder below it would take it.
+        """
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         self.process = None
+        before_detaching()
         self._detach()
 
     def cleanup(self):
