@@ -157,8 +157,10 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::create(const engine::Nam
   IndexEntry by_id;
   bson::Builder keys;
   keys.append("_id", int32_t{1});
-  by_id.definition = {std::string(kIdIndexName), std::move(keys).finish(), true};
-  by_id.parts.push_back({bson::Path("_id"), false});
+  by_id.definition.name = kIdIndexName;
+  by_id.definition.keys = std::move(keys).finish();
+  by_id.definition.unique = true;
+  by_id.rules.parts.push_back({bson::Path("_id")});
   GM_ASSIGN(by_id.range, allocate_range());
   entry.indexes.push_back(std::move(by_id));
   return put(std::move(entry));

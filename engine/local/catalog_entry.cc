@@ -44,10 +44,17 @@ std::optional<IndexEntry> index_of(bson::View document) {
   index.definition.name = name->as_string();
   index.definition.keys = bson::Document(key->as_document());
   index.definition.unique = unique->as_bool();
-  Result<std::vector<IndexPart>> parts =
-      parse_index_parts(index.definition.keys, index.definition.name);
-  if (!parts) return std::nullopt;
-  index.parts = std::move(parts).value();
+  index.definition.sparse = document.find("sparse").has_value();
+  index.definition.hidden = document.find("hidden").has_value();
+  if (const auto partial = field(document, "partial", bson::Type::kDocument)) {
+    index.definition.partial_filter = bson::Document(partial->as_document());
+  }
+  if (const auto seconds = field(document, "expireAfterSeconds", bson::Type::kInt64)) {
+    index.definition.expire_after_seconds = seconds->as_int64();
+  }
+  Result<KeyRules> rules = key_rules(index.definition);
+  if (!rules) return std::nullopt;
+  index.rules = std::move(rules).value();
   index.multikey = multikey->as_bool();
   index.range = *range;
   return index;
@@ -97,6 +104,14 @@ std::string CollectionEntry::encode() const {
     builder.push_open_document();
     builder.append("name", index.definition.name).append("key", index.definition.keys);
     builder.append("unique", index.definition.unique).append("multikey", index.multikey);
+    if (index.definition.sparse) builder.append("sparse", true);
+    if (index.definition.hidden) builder.append("hidden", true);
+    if (index.definition.partial_filter) {
+      builder.append("partial", *index.definition.partial_filter);
+    }
+    if (index.definition.expire_after_seconds) {
+      builder.append("expireAfterSeconds", *index.definition.expire_after_seconds);
+    }
     append_range(builder, index.range);
     builder.close();
   }
@@ -122,15 +137,6 @@ Result<std::shared_ptr<const CollectionEntry>> CollectionEntry::decode(const eng
   }
   return fail(ErrorCode::kStoreDamaged, "the catalog's entry of " + ns.full() +
                                             " is damaged; restore the store from a backup");
-}
-
-std::string default_index_name(const std::vector<IndexPart>& parts) {
-  std::string name;
-  for (const IndexPart& part : parts) {
-    if (!name.empty()) name += "_";
-    name += part.path.dotted() + (part.descending ? "_-1" : "_1");
-  }
-  return name;
 }
 
 }  // namespace gridmount::local

@@ -17,7 +17,7 @@ namespace gridmount::local {
 
 struct IndexEntry {
   query::IndexDefinition definition;
-  std::vector<IndexPart> parts;
+  KeyRules rules;
   bool multikey = false;  // some document has, or had, an array under the paths
   Range range;
 };
@@ -41,8 +41,5 @@ struct CollectionEntry {
 };
 
 inline constexpr std::string_view kIdIndexName = "_id_";
-
-// "files_id_1_n_1" for {files_id: 1, n: 1}.
-std::string default_index_name(const std::vector<IndexPart>& parts);
 
 }  // namespace gridmount::local

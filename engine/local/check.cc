@@ -124,7 +124,7 @@ class StructureCheck {
                           std::vector<uint64_t>& expected) {
     for (size_t i = 0; i < entry.indexes.size(); ++i) {
       const IndexEntry& index = entry.indexes[i];
-      if (const Status extracted = extract_keys(index.parts, document, keys_); !extracted) {
+      if (const Status extracted = extract_keys(index.rules, document, keys_); !extracted) {
         problem(name(entry, index) + ": record " + std::to_string(id) +
                 " cannot be indexed: " + extracted.error().message());
         continue;
@@ -177,7 +177,7 @@ class StructureCheck {
       // A damaged record has been reported.
       if (!record_defect(*record, Verify::kChecksum).empty()) return {};
       GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, entry.ns, *id));
-      if (!bson::validate(document.bytes()) || !extract_keys(index.parts, document, keys_)) {
+      if (!bson::validate(document.bytes()) || !extract_keys(index.rules, document, keys_)) {
         return {};
       }
       if (!keys_.contains(encoded_of_entry(index, found_entry.key))) {

@@ -1,6 +1,6 @@
 // Creating and dropping indexes.
 
-#include "engine/bson/compare.h"
+#include "engine/bson/json.h"
 #include "engine/local/collection.h"
 
 namespace gridmount::local {
@@ -9,32 +9,38 @@ namespace {
 // As MongoDB's.
 constexpr size_t kMaxIndexes = 64;
 
-bool same_keys(const query::IndexDefinition& a, const query::IndexDefinition& b) {
-  return bson::compare(a.keys.view(), b.keys.view()) == 0;
-}
-
 // True if the index is there already; an error if something else has its name or its keys.
 Result<bool> exists_already(const CollectionEntry& entry, const query::IndexDefinition& wanted) {
-  const auto refuse = [&](ErrorCode code, const query::IndexDefinition& existing,
-                          std::string_view why) {
-    return fail(code, entry.ns.full() + ": the index '" + wanted.name +
-                          "' cannot be created, as '" + existing.name + "' exists with " +
-                          std::string(why));
+  const auto both = [&](const query::IndexDefinition& existing) {
+    return " Requested index: " + bson::to_json(wanted.specification(), bson::JsonForm::kRelaxed) +
+           ", existing index: " + bson::to_json(existing.specification(), bson::JsonForm::kRelaxed);
   };
   for (const query::IndexDefinition& existing : entry.definitions) {
-    const bool keys = same_keys(existing, wanted);
-    if (existing.name == wanted.name) {
-      if (!keys) return refuse(ErrorCode::kIndexKeySpecsConflict, existing, "other keys");
-      // The _id index is unique whether that is said or not.
-      if (existing.unique != wanted.unique && existing.name != kIdIndexName) {
-        return refuse(ErrorCode::kIndexOptionsConflict, existing, "other options");
-      }
-      return true;
+    if (existing.name != wanted.name) continue;
+    query::IndexDefinition as_unique = wanted;
+    // The _id index is unique whether that is said or not.
+    if (existing.name == kIdIndexName) as_unique.unique = true;
+    if (!query::same_index(existing, as_unique)) {
+      return fail(ErrorCode::kIndexKeySpecsConflict,
+                  entry.ns.full() +
+                      ": An existing index has the same name as the requested index. When index "
+                      "names are not specified, they are auto generated and can cause conflicts." +
+                      both(existing));
     }
+    if (!query::same_options(existing, wanted)) {
+      return fail(ErrorCode::kIndexOptionsConflict,
+                  entry.ns.full() +
+                      ": An equivalent index already exists with the same name but different "
+                      "options." +
+                      both(existing));
+    }
+    return true;
   }
   for (const query::IndexDefinition& existing : entry.definitions) {
-    if (same_keys(existing, wanted)) {
-      return refuse(ErrorCode::kIndexOptionsConflict, existing, "the same keys");
+    if (query::same_index(existing, wanted)) {
+      return fail(
+          ErrorCode::kIndexOptionsConflict,
+          entry.ns.full() + ": Index already exists with a different name: " + existing.name);
     }
   }
   return false;
@@ -48,11 +54,13 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
             writable_contents_of(transaction, environment_));
   IndexEntry index;
   index.definition = definition;
-  GM_ASSIGN(index.parts, parse_index_parts(definition.keys, definition.name));
-  const bool on_id = index.parts.size() == 1 && index.parts[0].path.dotted() == "_id" &&
-                     !index.parts[0].descending;
   std::string& name = index.definition.name;
-  if (name.empty()) name = on_id ? std::string(kIdIndexName) : default_index_name(index.parts);
+  if (name.empty()) name = query::default_index_name(definition.keys);
+  GM_TRY(query::check_combination(index.definition));
+  GM_ASSIGN(index.rules, key_rules(index.definition));
+  const IndexPart& first = index.rules.parts[0];
+  const bool on_id = index.rules.parts.size() == 1 && first.path.dotted() == "_id" &&
+                     !first.descending && !first.hashed;
   if (name.find('\0') != std::string::npos || name == "*") {
     return fail(ErrorCode::kCannotCreateIndex,
                 ns_.full() + ": '" + name + "' cannot be the name of an index");

@@ -55,13 +55,22 @@ void KeySet::sort() {
 // one element.
 class KeyExtraction {
  public:
-  KeyExtraction(const std::vector<IndexPart>& parts, KeySet& keys, bool shortened)
-      : parts_(parts), keys_(keys), shortened_(shortened) {}
+  KeyExtraction(const KeyRules& rules, KeySet& keys, bool shortened)
+      : rules_(rules), parts_(rules.parts), keys_(keys), shortened_(shortened) {}
 
   Status run(bson::View document) {
     keys_.clear();
+    if (rules_.partial && !rules_.partial->matches(document)) return {};
     if (simple(document)) return {};
     keys_.clear();
+    for (const IndexPart& part : parts_) {
+      if (part.hashed) {
+        constexpr ErrorCode kArrayUnderHashedIndex{16766};
+        return fail(
+            kArrayUnderHashedIndex,
+            "hashed indexes do not currently support array values; field: " + part.path.dotted());
+      }
+    }
     std::vector<Position> positions(parts_.size());
     for (size_t i = 0; i < parts_.size(); ++i) positions[i] = start(i, document);
     GM_TRY(expand(positions));
@@ -81,6 +90,7 @@ class KeyExtraction {
 
   // The common case: no arrays, one key. False if an array is met.
   bool simple(bson::View document) {
+    bool found = false;
     for (const IndexPart& part : parts_) {
       std::optional<ValueView> value;
       bson::View within = document;
@@ -96,18 +106,15 @@ class KeyExtraction {
         if (!value) break;
         if (value->type() == Type::kArray) return false;
       }
-      append(part, value);
+      found = found || value.has_value();
+      append_part(keys_.bytes_, part, value);
     }
-    keys_.end_key(0, shortened_);
-    return true;
-  }
-
-  void append(const IndexPart& part, const std::optional<ValueView>& value) {
-    if (value) {
-      append_encoded(keys_.bytes_, *value, part.descending);
+    if (rules_.sparse && !found) {
+      keys_.clear();
     } else {
-      append_encoded_missing(keys_.bytes_, part.descending);
+      keys_.end_key(0, shortened_);
     }
+    return true;
   }
 
   Position start(size_t part, bson::View document) {
@@ -230,59 +237,33 @@ class KeyExtraction {
   }
 
   void end_key(const std::vector<Position>& positions) {
+    const bool found = std::any_of(
+        positions.begin(), positions.end(),
+        [](const Position& position) { return position.value || position.empty_array; });
+    if (rules_.sparse && !found) return;
     const size_t start = keys_.bytes_.size();
     for (size_t i = 0; i < positions.size(); ++i) {
       if (positions[i].empty_array) {
         append_encoded_empty_array(keys_.bytes_, parts_[i].descending);
       } else {
-        append(parts_[i], positions[i].value);
+        append_part(keys_.bytes_, parts_[i], positions[i].value);
       }
     }
     keys_.end_key(start, shortened_);
   }
 
+  const KeyRules& rules_;
   const std::vector<IndexPart>& parts_;
   KeySet& keys_;
   const bool shortened_;
 };
 
-Result<std::vector<IndexPart>> parse_index_parts(bson::View keys, std::string_view index) {
-  const auto refuse = [&](std::string_view why) {
-    return fail(ErrorCode::kCannotCreateIndex,
-                "index '" + std::string(index) + "': " + std::string(why));
-  };
-  std::vector<IndexPart> parts;
-  for (const bson::Element element : keys) {
-    bson::Path path(element.key);
-    for (const std::string& name : path.parts()) {
-      if (name.empty()) return refuse("a key's name is empty or has an empty part");
-      if (name[0] == '$') {
-        return refuse("the key '" + std::string(element.key) + "' has a part beginning with '$'");
-      }
-    }
-    const std::optional<int64_t> direction = element.value.integral();
-    if (!direction || (*direction != 1 && *direction != -1)) {
-      return refuse("the value of the key '" + std::string(element.key) +
-                    "' is neither 1 nor -1; other kinds of index are not supported");
-    }
-    for (const IndexPart& earlier : parts) {
-      if (earlier.path.dotted() == path.dotted()) {
-        return refuse("the key '" + std::string(element.key) + "' is given twice");
-      }
-    }
-    parts.push_back({std::move(path), *direction == -1});
-  }
-  if (parts.empty()) return refuse("no keys are given");
-  if (parts.size() > kMaxIndexParts) return refuse("more than 32 keys are given");
-  return parts;
+Status extract_keys(const KeyRules& rules, bson::View document, KeySet& keys) {
+  return KeyExtraction(rules, keys, true).run(document);
 }
 
-Status extract_keys(const std::vector<IndexPart>& parts, bson::View document, KeySet& keys) {
-  return KeyExtraction(parts, keys, true).run(document);
-}
-
-Status extract_whole_keys(const std::vector<IndexPart>& parts, bson::View document, KeySet& keys) {
-  return KeyExtraction(parts, keys, false).run(document);
+Status extract_whole_keys(const KeyRules& rules, bson::View document, KeySet& keys) {
+  return KeyExtraction(rules, keys, false).run(document);
 }
 
 }  // namespace gridmount::local

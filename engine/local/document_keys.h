@@ -1,9 +1,11 @@
 // The keys a document has in an index: which values its paths reach, and their encodings.
-// Source: MongoDB manual, "Multikey Indexes", "Sparse/Missing fields".
+// Source: MongoDB manual, "Multikey Indexes", "Sparse Indexes", "Partial Indexes", "Hashed
+// Indexes".
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,19 +13,34 @@
 #include "engine/bson/document.h"
 #include "engine/bson/path.h"
 #include "engine/error.h"
+#include "engine/query/filter.h"
+#include "engine/query/index_definition.h"
 
 namespace gridmount::local {
 
 struct IndexPart {
   bson::Path path;
   bool descending = false;
+  bool hashed = false;
 };
 
-// {a: 1, "b.c": -1}: at least one part, at most kMaxIndexParts, values 1 or -1 of any numeric type,
-// names neither empty nor with a part that begins with '$'. CannotCreateIndex otherwise; `index`
-// names it in the message.
+// Appends what the part encodes a value to, or a missing one.
+void append_part(std::string& out, const IndexPart& part,
+                 const std::optional<bson::ValueView>& value);
+
+// Which documents are in an index, and by what.
+struct KeyRules {
+  std::vector<IndexPart> parts;
+  bool sparse = false;
+  std::shared_ptr<const query::Filter> partial;  // null: all documents
+};
+
+// {a: 1, "b.c": -1, d: "hashed"}: at least one part, at most kMaxIndexParts, numbers other than 0
+// or one "hashed", names neither empty nor with a part that begins with '$'. CannotCreateIndex
+// otherwise, also for kinds of indexes that are not supported and a partial filter with operators
+// that servers refuse there.
 inline constexpr size_t kMaxIndexParts = 32;
-Result<std::vector<IndexPart>> parse_index_parts(bson::View keys, std::string_view index);
+Result<KeyRules> key_rules(const query::IndexDefinition& definition);
 
 // A sorted set of encoded keys, kept in one buffer that is reused from document to document.
 class KeySet {
@@ -53,11 +70,12 @@ class KeySet {
   bool multikey_ = false;
 };
 
-// Puts the document's keys into `keys` (at least one: a missing field counts as null), shortened
-// where too long. An array on a path gives one key for each element; CannotIndexParallelArrays if
-// two parts of one index reach different arrays.
-Status extract_keys(const std::vector<IndexPart>& parts, bson::View document, KeySet& keys);
+// Puts the document's keys into `keys`, shortened where too long: none if the rules leave it out,
+// else at least one, as a missing field counts as null. An array on a path gives one key for each
+// element; CannotIndexParallelArrays if two parts of one index reach different arrays, 16766 for an
+// array under a hashed index.
+Status extract_keys(const KeyRules& rules, bson::View document, KeySet& keys);
 // The same without shortening, for putting runs of shortened keys in order.
-Status extract_whole_keys(const std::vector<IndexPart>& parts, bson::View document, KeySet& keys);
+Status extract_whole_keys(const KeyRules& rules, bson::View document, KeySet& keys);
 
 }  // namespace gridmount::local

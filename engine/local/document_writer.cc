@@ -37,7 +37,9 @@ std::vector<bool> DocumentWriter::affected_by(const query::Update& update) const
   const std::vector<std::string>& touched = update.touched_paths();
   std::vector<bool> affected(entry_->indexes.size(), touched.empty());
   for (size_t i = 0; i < affected.size(); ++i) {
-    for (const IndexPart& part : entry_->indexes[i].parts) {
+    // Whether a document belongs into it may depend on any field.
+    if (entry_->indexes[i].rules.partial) affected[i] = true;
+    for (const IndexPart& part : entry_->indexes[i].rules.parts) {
       for (const std::string& path : touched) {
         if (paths_meet(before_positions(path), before_positions(part.path.dotted()))) {
           affected[i] = true;

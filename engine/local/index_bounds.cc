@@ -45,16 +45,31 @@ KeyRange range_of_whole_key(const Range& range, std::string encoded) {
 IndexBounds::IndexBounds(const IndexEntry& index,
                          const std::vector<std::vector<query::Interval>>& bounds) {
   std::vector<EncodedPart> parts;
-  for (size_t i = 0; i < bounds.size() && i < index.parts.size(); ++i) {
-    parts.push_back(encode(bounds[i], index.parts[i].descending));
+  const std::vector<IndexPart>& index_parts = index.rules.parts;
+  for (size_t i = 0; i < bounds.size() && i < index_parts.size(); ++i) {
+    parts.push_back(encode(bounds[i], index_parts[i]));
   }
-  for (const IndexPart& part : index.parts) descending_.push_back(part.descending);
+  for (const IndexPart& part : index_parts) descending_.push_back(part.descending);
   make_ranges(index, parts);
 }
 
 IndexBounds::EncodedPart IndexBounds::encode(const std::vector<query::Interval>& intervals,
-                                             bool descending) {
+                                             const IndexPart& index_part) {
   EncodedPart part;
+  const bool descending = index_part.descending;
+  if (index_part.hashed) {
+    // All points, or no condition at all.
+    for (const query::Interval& interval : intervals) {
+      if (!interval.is_point())
+        return encode({query::Interval{bson::Value::min_key(), bson::Value::max_key()}},
+                      IndexPart{index_part.path});
+      EncodedInterval point{{}, {}, true, true, true};
+      append_part(point.low, index_part, interval.low);
+      point.high = point.low;
+      part.push_back(std::move(point));
+    }
+    return part;
+  }
   for (const query::Interval& interval : intervals) {
     EncodedInterval encoded{{}, {}, interval.low_inclusive, interval.high_inclusive, false};
     append_encoded(encoded.low, interval.low, descending);
@@ -99,9 +114,10 @@ void IndexBounds::make_ranges(const IndexEntry& index, const std::vector<Encoded
   }
   if (open) {
     for (const std::string& start : leading) {
-      ranges_.push_back(covered_ == index.parts.size() ? range_of_whole_key(index.range, start)
-                                                       : KeyRange{prefix + low_end(start, true),
-                                                                  prefix + high_end(start, true)});
+      ranges_.push_back(
+          covered_ == index.rules.parts.size()
+              ? range_of_whole_key(index.range, start)
+              : KeyRange{prefix + low_end(start, true), prefix + high_end(start, true)});
     }
   }
   rest_.assign(parts.begin() + static_cast<std::ptrdiff_t>(covered_), parts.end());

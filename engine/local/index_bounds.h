@@ -37,7 +37,7 @@ class IndexBounds {
   };
   using EncodedPart = std::vector<EncodedInterval>;
 
-  static EncodedPart encode(const std::vector<query::Interval>& intervals, bool descending);
+  static EncodedPart encode(const std::vector<query::Interval>& intervals, const IndexPart& part);
   void make_ranges(const IndexEntry& index, const std::vector<EncodedPart>& parts);
 
   std::vector<KeyRange> ranges_;

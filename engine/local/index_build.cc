@@ -55,7 +55,7 @@ void append_key_value(bson::Builder& builder, const IndexPart& part, bson::View 
   std::optional<bson::Value> found;
   const auto matches = [&](bson::ValueView value) {
     std::string key;
-    append_encoded(key, value, part.descending);
+    append_part(key, part, value);
     return encoded.starts_with(key);
   };
   part.path.visit(document, [&](const bson::Path::Reached& reached) {
@@ -97,7 +97,7 @@ Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& e
     const RecordId id = record_id_of(record->key).value_or(0);
     GM_ASSIGN(const bson::View document,
               document_of(record->value, Verify::kChecksum, entry.ns, id));
-    GM_TRY(extract_keys(index.parts, document, keys));
+    GM_TRY(extract_keys(index.rules, document, keys));
     multikey = multikey || keys.multikey();
     for (size_t i = 0; i < keys.size(); ++i) {
       batch.push_back({std::string(keys[i]), id});
@@ -114,7 +114,7 @@ Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& e
 Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson::View document,
                     std::string_view encoded) {
   bson::Builder values;
-  for (const IndexPart& part : index.parts) {
+  for (const IndexPart& part : index.rules.parts) {
     append_key_value(values, part, document, encoded);
     encoded.remove_prefix(encoded_size(encoded, part.descending).value_or(encoded.size()));
   }

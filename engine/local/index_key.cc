@@ -366,4 +366,13 @@ bool shorten(std::string& key, size_t start) {
   return true;
 }
 
+int64_t hash_of_encoded(std::string_view encoded) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int digest_size = 0;
+  EVP_Digest(encoded.data(), encoded.size(), digest, &digest_size, EVP_sha256(), nullptr);
+  uint64_t hash = 0;
+  for (int i = 0; i < 8; ++i) hash = hash << 8 | digest[i];
+  return static_cast<int64_t>(hash);
+}
+
 }  // namespace gridmount::local

@@ -41,6 +41,10 @@ std::optional<size_t> encoded_size(std::string_view encoded, bool descending);
 // Shortens the encoding that begins at `start` in `key`, if it is too long. True if it was.
 bool shorten(std::string& key, size_t start = 0);
 
+// 64 bits of the SHA-256 of an encoding: what a hashed index holds for a value. As equal values
+// encode alike, they hash alike.
+int64_t hash_of_encoded(std::string_view encoded);
+
 inline bool is_shortened(std::string_view encoded) {
   return encoded.size() > kEncodedBytesMax;
 }

@@ -26,7 +26,7 @@ Status IndexWriter::prepare_insert(bson::View document, RecordId id) {
   begin(id);
   for (size_t i = 0; i < changes_.size(); ++i) {
     changes_[i].active = true;
-    GM_TRY(extract_keys(entry_.indexes[i].parts, document, changes_[i].added));
+    GM_TRY(extract_keys(entry_.indexes[i].rules, document, changes_[i].added));
   }
   for (size_t i = 0; i < changes_.size(); ++i) GM_TRY(check_unique(i, document));
   return {};
@@ -38,8 +38,8 @@ Status IndexWriter::prepare_update(bson::View before, bson::View after, RecordId
   for (size_t i = 0; i < changes_.size(); ++i) {
     if (!affected[i]) continue;
     changes_[i].active = true;
-    GM_TRY(extract_keys(entry_.indexes[i].parts, before, changes_[i].removed));
-    GM_TRY(extract_keys(entry_.indexes[i].parts, after, changes_[i].added));
+    GM_TRY(extract_keys(entry_.indexes[i].rules, before, changes_[i].removed));
+    GM_TRY(extract_keys(entry_.indexes[i].rules, after, changes_[i].added));
   }
   for (size_t i = 0; i < changes_.size(); ++i) GM_TRY(check_unique(i, after));
   return {};
@@ -49,7 +49,7 @@ Status IndexWriter::prepare_remove(bson::View document, RecordId id) {
   begin(id);
   for (size_t i = 0; i < changes_.size(); ++i) {
     changes_[i].active = true;
-    GM_TRY(extract_keys(entry_.indexes[i].parts, document, changes_[i].removed));
+    GM_TRY(extract_keys(entry_.indexes[i].rules, document, changes_[i].removed));
   }
   return {};
 }

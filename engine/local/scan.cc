@@ -158,7 +158,7 @@ class IndexScan : public Scan {
     std::string order(shortened);
     if (record && record_defect(*record, Verify::kChecksum).empty()) {
       GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, entry_->ns, id));
-      if (extract_whole_keys(index_.parts, document, keys_)) {
+      if (extract_whole_keys(index_.rules, document, keys_)) {
         for (size_t i = 0; i < keys_.size(); ++i) {
           std::string key(keys_[i]);
           shorten(key);

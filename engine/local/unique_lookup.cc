@@ -48,10 +48,13 @@ std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::Vi
     fields[count++] = Field{element.key, element.value};
   }
   for (const IndexEntry& index : entry.indexes) {
-    if (!index.definition.unique || index.multikey || index.parts.size() != count) continue;
+    const std::vector<IndexPart>& parts = index.rules.parts;
+    if (!index.definition.unique || index.multikey || parts.size() != count) continue;
+    // A document that it leaves out may match too.
+    if (index.rules.partial || index.definition.hidden) continue;
     std::string encoded;
     bool all = true;
-    for (const IndexPart& part : index.parts) {
+    for (const IndexPart& part : parts) {
       const auto* field = std::find_if(
           fields.data(), fields.data() + count,
           [&](const std::optional<Field>& f) { return f->name == part.path.dotted(); });

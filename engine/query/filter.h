@@ -34,13 +34,14 @@ class Predicate {
     kIn,
     kExists,
     kRegex,
+    kType,
     kOther
   };
   virtual Kind kind() const = 0;
   virtual const bson::Path& path() const = 0;
   // The operand of comparisons, null if the kind has none.
   virtual const bson::Value* operand() const { return nullptr; }
-  // The operands of $in, sorted and unique; empty otherwise.
+  // The operands of $in, sorted and unique; of $type, the types' numbers; null otherwise.
   virtual const std::vector<bson::Value>* operands() const { return nullptr; }
   // A regular expression anchored with ^ and a literal beginning: that beginning; empty otherwise.
   virtual std::string_view literal_prefix() const { return {}; }

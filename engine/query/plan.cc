@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "engine/bson/compare.h"
+#include "engine/query/implication.h"
 #include "engine/query/plan_bounds.h"
 
 namespace gridmount::query {
@@ -12,12 +13,14 @@ namespace {
 struct IndexPart {
   std::string_view path;
   bool descending;
+  bool hashed;
 };
 
 std::vector<IndexPart> parts_of(const IndexDefinition& index) {
   std::vector<IndexPart> parts;
   for (const bson::Element element : index.keys.view()) {
-    parts.push_back({element.key, element.value.number().value_or(1) < 0});
+    parts.push_back({element.key, element.value.number().value_or(1) < 0,
+                     element.value.type() == bson::Type::kString});
   }
   return parts;
 }
@@ -116,6 +119,18 @@ class IndexPlanner {
                bool multikey)
       : conjunction_(conjunction), sort_(sort), parts_(parts_of(index)), multikey_(multikey) {}
 
+  // Whether the index has every document that can match: a sparse one lacks those that have none of
+  // its fields.
+  bool has_all_without_fields() const {
+    const bson::View nothing;
+    for (const Predicate* predicate : conjunction_.predicates) {
+      for (const IndexPart& part : parts_) {
+        if (predicate->path().dotted() == part.path && !predicate->matches(nothing)) return true;
+      }
+    }
+    return false;
+  }
+
   Choice choose() {
     Choice choice;
     choice.plan.kind = Plan::Kind::kIndexScan;
@@ -124,6 +139,11 @@ class IndexPlanner {
     std::vector<std::optional<PartBounds>> bounds;
     for (size_t i = 0; i < parts_.size(); ++i) {
       bounds.push_back(bounds_of_part(i, bounds, used));
+      if (bounds.back() && parts_[i].hashed) {
+        // Hashes are in no order, and two values may share one.
+        if (!all_points(bounds.back()->intervals)) bounds.back().reset();
+        exact = false;
+      }
       if (bounds.back()) exact = exact && bounds.back()->exact;
     }
     while (!bounds.empty() && !bounds.back()) bounds.pop_back();
@@ -200,7 +220,7 @@ class IndexPlanner {
       while (next < parts_.size() && parts_[next].path != path && is_single_point(plan, next)) {
         ++next;
       }
-      if (next == parts_.size() || parts_[next].path != path) return;
+      if (next == parts_.size() || parts_[next].path != path || parts_[next].hashed) return;
       const bool against = parts_[next].descending != wanted.descending;
       if (backward.value_or(against) != against) return;
       backward = against;
@@ -233,6 +253,16 @@ Result<std::optional<Plan>> plan_union(const Filter& disjunction,
     plan.branches.push_back(std::move(own));
   }
   return std::optional(std::move(plan));
+}
+
+// Whether the index holds every document that the filter can match.
+Result<bool> is_usable(const Filter& filter, const IndexPlanner& planner,
+                       const IndexDefinition& index) {
+  if (index.hidden) return false;
+  if (index.sparse && !planner.has_all_without_fields()) return false;
+  if (!index.partial_filter) return true;
+  GM_ASSIGN(const Filter condition, Filter::parse(*index.partial_filter));
+  return implies(filter, condition);
 }
 
 // The hinted index's position; nothing for {$natural: 1 or -1}, which `scan` then describes.
@@ -270,18 +300,34 @@ Result<Plan> make_plan(const Filter& filter, const Sort* sort,
   Plan scan;
   scan.bounds_are_exact = conjunction.predicates.empty() && conjunction.disjunction == nullptr &&
                           conjunction.other == 0;
-  const auto choice_of = [&](size_t i) {
-    Choice choice = IndexPlanner(conjunction, sort, indexes[i], multikey[i]).choose();
-    choice.plan.index = i;
-    return choice;
+  const auto planner_of = [&](size_t i) {
+    return IndexPlanner(conjunction, sort, indexes[i], multikey[i]);
   };
   if (hint) {
     GM_ASSIGN(const std::optional<size_t> hinted, find_hinted(*hint, indexes, scan));
-    return hinted ? choice_of(*hinted).plan : scan;
+    if (!hinted) return scan;
+    // As servers do, a sparse index is used as told, whatever documents it lacks; a partial one is
+    // not.
+    if (indexes[*hinted].partial_filter || indexes[*hinted].hidden) {
+      GM_ASSIGN(const bool usable, is_usable(filter, planner_of(*hinted), indexes[*hinted]));
+      if (!usable) {
+        return fail(ErrorCode::kBadValue,
+                    "hint provided does not correspond to an existing index that holds all "
+                    "documents the query can match: " +
+                        indexes[*hinted].name);
+      }
+    }
+    Plan plan = planner_of(*hinted).choose().plan;
+    plan.index = *hinted;
+    return plan;
   }
   std::optional<Choice> best;
   for (size_t i = 0; i < indexes.size(); ++i) {
-    Choice choice = choice_of(i);
+    IndexPlanner planner = planner_of(i);
+    GM_ASSIGN(const bool usable, is_usable(filter, planner, indexes[i]));
+    if (!usable) continue;
+    Choice choice = planner.choose();
+    choice.plan.index = i;
     if (choice.useful() && (!best || choice.better_than(*best))) best = std::move(choice);
   }
   const bool bounded = best && (best->points > 0 || best->range);

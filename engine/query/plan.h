@@ -10,16 +10,10 @@
 #include "engine/bson/value.h"
 #include "engine/error.h"
 #include "engine/query/filter.h"
+#include "engine/query/index_definition.h"
 #include "engine/query/sort.h"
 
 namespace gridmount::query {
-
-// An index as createIndexes describes it. `keys` holds paths with 1 or -1 in order.
-struct IndexDefinition {
-  std::string name;
-  bson::Document keys;
-  bool unique = false;
-};
 
 // A run of values of one index part. Both bounds are always present (MinKey and MaxKey stand for
 // "from the first" and "to the last").

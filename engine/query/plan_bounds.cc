@@ -216,6 +216,7 @@ std::optional<PartBounds> bounds_of(const Predicate& predicate) {
     case Predicate::Kind::kRegex:
       return regex_bounds(predicate);
     case Predicate::Kind::kExists:
+    case Predicate::Kind::kType:
     case Predicate::Kind::kOther:
       break;
   }

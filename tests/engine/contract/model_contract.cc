@@ -174,14 +174,43 @@ class Generator {
     return std::move(builder).finish();
   }
 
+  // Conditions that a partial index may have.
+  bson::Document partial_filter() {
+    bson::Builder builder;
+    const std::string name = path();
+    switch (below(4)) {
+      case 0:
+        builder.open_document(name).append("$exists", true).close();
+        break;
+      case 1:
+        builder.open_document(name).append("$type", one_in(2) ? "string" : "int").close();
+        break;
+      case 2:
+        builder.open_document(name).append(one_in(2) ? "$gt" : "$lte", scalar()).close();
+        break;
+      default:
+        builder.open_array("$or");
+        builder.push_open_document().append(name, scalar()).close();
+        builder.push_open_document().open_document(path()).append("$gte", scalar()).close().close();
+        builder.close();
+    }
+    return std::move(builder).finish();
+  }
+
   bson::Document keys(bool with_id) {
     bson::Builder builder;
     std::vector<std::string> used{"_id"};
+    bool hashed = false;
     for (int i = below(3); i >= 0; --i) {
       const std::string name = path();
       if (std::ranges::find(used, name) != used.end()) continue;
       used.push_back(name);
-      builder.append(name, int32_t{one_in(3) ? -1 : 1});
+      if (!with_id && !hashed && one_in(16)) {
+        builder.append(name, "hashed");
+        hashed = true;
+      } else {
+        builder.append(name, int32_t{one_in(3) ? -1 : 1});
+      }
     }
     if (with_id) builder.append("_id", int32_t{one_in(2) ? 1 : -1});
     return std::move(builder).finish();
@@ -279,10 +308,13 @@ class Comparison {
   }
 
  private:
-  // The compound index over two arrays cannot take the document; nothing may have changed then.
+  // A compound index over two arrays cannot take the document, nor a hashed one over one; nothing
+  // may have changed then.
   template <typename T>
-  static bool parallel_arrays(const Result<T>& result) {
-    return !result && result.error().code() == ErrorCode::kCannotIndexParallelArrays;
+  static bool refuses_arrays(const Result<T>& result) {
+    constexpr ErrorCode kArrayUnderHashedIndex{16766};
+    return !result && (result.error().code() == ErrorCode::kCannotIndexParallelArrays ||
+                       result.error().code() == kArrayUnderHashedIndex);
   }
 
   void write(Transaction& transaction) {
@@ -304,7 +336,7 @@ class Comparison {
       default: {
         const bson::Document document = generator_.document();
         const auto inserted = collection_.insert(transaction, document);
-        if (parallel_arrays(inserted)) return;
+        if (refuses_arrays(inserted)) return;
         ASSERT_THAT(inserted, Succeeded()) << json(document);
         model_.documents.push_back(document);
       }
@@ -321,8 +353,23 @@ class Comparison {
     const bson::Document keys = generator_.keys(false);
     if (keys.view().empty()) return;
     const std::string name = "index" + std::to_string(next_index_++);
-    const Status created = collection_.create_index(transaction, {name, keys, false});
-    if (parallel_arrays(created)) return;
+    IndexDefinition index{name, keys};
+    switch (generator_.below(6)) {
+      case 0:
+        index.sparse = true;
+        break;
+      case 1:
+      case 2:
+        index.partial_filter = generator_.partial_filter();
+        break;
+      case 3:
+        index.hidden = true;
+        break;
+      default:
+        break;
+    }
+    const Status created = collection_.create_index(transaction, index);
+    if (refuses_arrays(created)) return;
     if (!created && created.error().code() == ErrorCode::kIndexOptionsConflict) return;
     ASSERT_THAT(created, Succeeded()) << json(keys);
     indexes_.push_back(name);
@@ -356,7 +403,7 @@ class Comparison {
       const auto applied = parsed->apply(model_.documents[i]);
       ASSERT_THAT(applied, Succeeded());
       const auto updated = collection_.update(transaction, std::move(builder).finish(), update);
-      if (parallel_arrays(updated)) continue;
+      if (refuses_arrays(updated)) continue;
       ASSERT_THAT(updated, Succeeded());
       EXPECT_EQ(updated->matched, 1);
       EXPECT_EQ(updated->modified, applied->modified ? 1 : 0);
@@ -382,7 +429,7 @@ class Comparison {
     const bson::Document filter = std::move(builder).finish();
     const bson::Document replacement = generator_.replacement();
     const auto updated = collection_.update(transaction, filter, replacement);
-    if (parallel_arrays(updated)) return;
+    if (refuses_arrays(updated)) return;
     ASSERT_THAT(updated, Succeeded());
     const std::vector<size_t> matching = model_.matches(filter);
     EXPECT_EQ(updated->matched, static_cast<int64_t>(matching.size()));
@@ -434,7 +481,7 @@ class Comparison {
   std::string index_keys(Snapshot& snapshot) {
     std::string keys;
     const auto indexes = collection_.indexes(snapshot);
-    for (const IndexDefinition& index : *indexes) keys += json(index.keys) + " ";
+    for (const IndexDefinition& index : *indexes) keys += json(index.specification()) + " ";
     return keys;
   }
 

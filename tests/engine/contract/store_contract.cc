@@ -91,6 +91,32 @@ void StoreContract::create_index(std::string_view keys, bool unique, std::string
               Succeeded());
 }
 
+Status StoreContract::try_create_index_as(std::string_view specification) {
+  return commit([&](Transaction& transaction) -> Status {
+    GM_ASSIGN(const IndexDefinition index, IndexDefinition::parse(doc(specification)));
+    return collection()->create_index(transaction, index);
+  });
+}
+
+void StoreContract::create_index_as(std::string_view specification) {
+  EXPECT_THAT(try_create_index_as(specification), Succeeded()) << specification;
+}
+
+std::vector<std::string> StoreContract::index_specifications(std::string_view name) {
+  const auto view = snapshot();
+  const auto indexes = collection(name)->indexes(*view);
+  EXPECT_THAT(indexes, Succeeded());
+  std::vector<std::string> all;
+  for (const IndexDefinition& index : *indexes) all.push_back(json(index.specification()));
+  return all;
+}
+
+std::vector<std::string> StoreContract::ids_by(std::string_view index, std::string_view filter) {
+  Find options;
+  options.hint = bson::Value(index);
+  return ids(filter, options);
+}
+
 Result<UpdateResult> StoreContract::try_update(std::string_view filter, std::string_view update,
                                                const UpdateOptions& options) {
   const std::unique_ptr<Transaction> transaction = begin();

@@ -88,6 +88,10 @@ class StoreContract : public testing::TestWithParam<StoreFactory> {
                                   const UpdateOptions& options = {});
   Status try_insert(std::string_view json, std::string_view name = "c");
   Status try_create_index(std::string_view keys, bool unique, std::string_view index_name = "");
+  // From a specification as createIndexes takes it.
+  Status try_create_index_as(std::string_view specification);
+  void create_index_as(std::string_view specification);
+  std::vector<std::string> index_specifications(std::string_view name = "c");
   int64_t remove(std::string_view filter, bool multi = true);
 
   // The documents as relaxed JSON, in order; both find() and find_one() are asked.
@@ -99,6 +103,8 @@ class StoreContract : public testing::TestWithParam<StoreFactory> {
                                             const Find& options = {}, std::string_view name = "c");
   // The values of `_id` of the documents found, as JSON.
   std::vector<std::string> ids(std::string_view filter, const Find& options = {});
+  // Those an index has.
+  std::vector<std::string> ids_by(std::string_view index, std::string_view filter);
   int64_t count(std::string_view filter, std::string_view name = "c");
   std::vector<std::string> index_names(std::string_view name = "c");
   std::vector<std::string> collection_names();

@@ -19,17 +19,23 @@ bson::Document doc(const std::string& text) {
   return std::move(document).value();
 }
 
+Result<KeyRules> rules_of(const bson::Document& keys) {
+  query::IndexDefinition definition;
+  definition.name = "test";
+  definition.keys = keys;
+  return key_rules(definition);
+}
+
 struct Keys {
   std::vector<std::string> keys;
   bool multikey = false;
 };
 
 Result<Keys> extract(const std::string& index, const std::string& document) {
-  const bson::Document keys = doc(index);
-  Result<std::vector<IndexPart>> parts = parse_index_parts(keys, "test");
-  EXPECT_TRUE(parts.has_value());
+  const Result<KeyRules> rules = rules_of(doc(index));
+  EXPECT_TRUE(rules.has_value());
   KeySet set;
-  GM_TRY(extract_keys(*parts, doc(document), set));
+  GM_TRY(extract_keys(*rules, doc(document), set));
   Keys result;
   for (size_t i = 0; i < set.size(); ++i) result.keys.emplace_back(set[i]);
   result.multikey = set.multikey();
@@ -109,7 +115,7 @@ TEST(DocumentKeys, ParallelArrays_AreRefused) {
 TEST(DocumentKeys, KeySet_ContainsItsKeysOnly) {
   const bson::Document index = doc(R"({"a": 1})");
   KeySet set;
-  ASSERT_TRUE(extract_keys(*parse_index_parts(index, "i"), doc(R"({"a": [1, 2, 5]})"), set));
+  ASSERT_TRUE(extract_keys(*rules_of(index), doc(R"({"a": [1, 2, 5]})"), set));
   std::string two;
   append_encoded(two, bson::Value(int32_t{2}), false);
   std::string three;

@@ -279,14 +279,14 @@ class Collection {
     BuiltIndex index;
     index.entry.definition.keys = keys;
     index.entry.definition.name = show(keys);
-    index.entry.parts = *local::parse_index_parts(keys, "index");
+    index.entry.rules = *local::key_rules(index.entry.definition);
     indexes_.push_back(std::move(index));
   }
 
   void insert(bson::Document document) {
     std::vector<local::KeySet> keys(indexes_.size());
     for (size_t i = 0; i < indexes_.size(); ++i) {
-      if (!local::extract_keys(indexes_[i].entry.parts, document, keys[i])) return;
+      if (!local::extract_keys(indexes_[i].entry.rules, document, keys[i])) return;
     }
     for (size_t i = 0; i < indexes_.size(); ++i) {
       indexes_[i].entry.multikey = indexes_[i].entry.multikey || keys[i].multikey();

@@ -1,0 +1,153 @@
+// Goal: sparse, partial, hashed, hidden and expiring indexes hold what MongoDB's would, and a query
+// finds the same with them as without. Source: MongoDB manual, "Index Properties", "Index Types".
+#include "tests/engine/contract/store_contract.h"
+
+namespace gridmount::engine {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+constexpr ErrorCode kArrayUnderHashedIndex{16766};
+constexpr ErrorCode kUniqueHashedIndex{16764};
+
+TEST_P(StoreContract, IndexProperties_Specifications_ComeBack) {
+  create_index_as(
+      R"({"key": {"a": 1.0}, "name": "a", "sparse": true, "background": true, "v": 1})");
+  create_index_as(
+      R"({"key": {"b": -1, "c": 1}, "unique": true, "partialFilterExpression": {"b": {"$gt": 5}}})");
+  create_index_as(R"({"key": {"at": 1}, "name": "ttl", "expireAfterSeconds": 3600})");
+  create_index_as(R"({"key": {"h": "hashed"}, "hidden": true})");
+  reopen();
+  EXPECT_THAT(
+      index_specifications(),
+      ElementsAre(
+          json(doc(R"({"v": 2, "key": {"_id": 1}, "name": "_id_"})")),
+          json(doc(R"({"v": 2, "key": {"a": 1.0}, "name": "a", "sparse": true})")),
+          json(doc(R"({"v": 2, "key": {"b": -1, "c": 1}, "name": "b_-1_c_1", "unique": true,
+                       "partialFilterExpression": {"b": {"$gt": 5}}})")),
+          json(doc(R"({"v": 2, "key": {"at": 1}, "name": "ttl", "expireAfterSeconds": 3600})")),
+          json(doc(R"({"v": 2, "key": {"h": "hashed"}, "name": "h_hashed", "hidden": true})"))));
+}
+
+TEST_P(StoreContract, IndexProperties_BadSpecifications_AreRefused) {
+  const auto expect = [&](ErrorCode code, std::string_view specification) {
+    EXPECT_THAT(try_create_index_as(specification), FailedWith(code)) << specification;
+  };
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": "text"}})");
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": "2dsphere"}})");
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"$**": 1}})");
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": 0}})");
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": true}})");
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": 1}, "collation": {"locale": "fr"}})");
+  expect(ErrorCode::kInvalidIndexSpecificationOption, R"({"key": {"a": 1}, "dropDups": true})");
+  expect(ErrorCode::kFailedToParse, R"({"name": "a"})");
+  expect(ErrorCode::kTypeMismatch, R"({"key": 1})");
+  expect(ErrorCode::kTypeMismatch, R"({"key": {"a": 1}, "unique": "yes"})");
+  expect(ErrorCode::kCannotCreateIndex,
+         R"({"key": {"a": 1}, "sparse": true, "partialFilterExpression": {"a": 1}})");
+  expect(ErrorCode::kCannotCreateIndex,
+         R"({"key": {"a": 1}, "partialFilterExpression": {"a": {"$ne": 1}}})");
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": 1, "b": 1}, "expireAfterSeconds": 1})");
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": 1}, "expireAfterSeconds": -1})");
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": 1}, "expireAfterSeconds": "1"})");
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"_id": 1}, "expireAfterSeconds": 1})");
+  expect(ErrorCode::kInvalidIndexSpecificationOption, R"({"key": {"_id": 1}, "sparse": true})");
+  expect(kUniqueHashedIndex, R"({"key": {"a": "hashed"}, "unique": true})");
+  expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": "hashed", "b": "hashed"}})");
+  EXPECT_THAT(collection_names(), testing::IsEmpty());
+}
+
+TEST_P(StoreContract, IndexProperties_Conflicts_AreThoseOfServers) {
+  create_index_as(R"({"key": {"a": 1}, "name": "a"})");
+  create_index_as(R"({"key": {"a": 1}, "name": "a"})");
+  EXPECT_THAT(try_create_index_as(R"({"key": {"a": 1}, "name": "other"})"),
+              FailedWith(ErrorCode::kIndexOptionsConflict));
+  EXPECT_THAT(try_create_index_as(R"({"key": {"a": 1}, "name": "a", "expireAfterSeconds": 5})"),
+              FailedWith(ErrorCode::kIndexOptionsConflict));
+  EXPECT_THAT(try_create_index_as(R"({"key": {"a": 1}, "name": "a", "sparse": true})"),
+              FailedWith(ErrorCode::kIndexKeySpecsConflict));
+  // Another index of the same keys.
+  create_index_as(R"({"key": {"a": 1}, "name": "sparse", "sparse": true})");
+  create_index_as(R"({"key": {"a": 1}, "name": "partial", "partialFilterExpression": {"b": 1}})");
+  EXPECT_EQ(index_names().size(), 4U);
+}
+
+TEST_P(StoreContract, IndexProperties_Sparse_HoldsDocumentsWithAField) {
+  insert(R"({"_id": 1})");
+  insert(R"({"_id": 2, "a": null})");
+  insert(R"({"_id": 3, "a": 5})");
+  insert(R"({"_id": 4, "b": 5})");
+  insert(R"({"_id": 5, "a": []})");
+  create_index_as(R"({"key": {"a": 1}, "name": "a", "sparse": true})");
+  create_index_as(R"({"key": {"a": 1, "b": 1}, "name": "ab", "sparse": true})");
+  EXPECT_THAT(ids_by("a", "{}"), UnorderedElementsAre("2", "3", "5"));
+  EXPECT_THAT(ids_by("ab", "{}"), UnorderedElementsAre("2", "3", "4", "5"));
+  // What it lacks is found without it.
+  EXPECT_THAT(ids(R"({"a": null})"), UnorderedElementsAre("1", "2", "4"));
+  EXPECT_THAT(ids(R"({"a": {"$exists": false}})"), UnorderedElementsAre("1", "4"));
+  EXPECT_THAT(ids("{}", {.sort = R"({"a": 1})"}).size(), 5U);
+  update(R"({"_id": 3})", R"({"$unset": {"a": ""}})");
+  EXPECT_THAT(ids_by("a", "{}"), UnorderedElementsAre("2", "5"));
+}
+
+TEST_P(StoreContract, IndexProperties_SparseUnique_LetsManyBeWithoutTheField) {
+  create_index_as(R"({"key": {"a": 1}, "sparse": true, "unique": true})");
+  insert(R"({"_id": 1})");
+  insert(R"({"_id": 2})");
+  insert(R"({"_id": 3, "a": null})");
+  EXPECT_THAT(try_insert(R"({"_id": 4, "a": null})"), FailedWith(ErrorCode::kDuplicateKey));
+}
+
+TEST_P(StoreContract, IndexProperties_Partial_ConstrainsItsDocumentsAlone) {
+  create_index_as(R"({"key": {"user": 1}, "name": "p", "unique": true,
+            "partialFilterExpression": {"age": {"$gte": 21}}})");
+  insert(R"({"_id": 1, "user": "david", "age": 29})");
+  insert(R"({"_id": 2, "user": "david", "age": 20})");
+  insert(R"({"_id": 3, "user": "david"})");
+  EXPECT_THAT(try_insert(R"({"_id": 4, "user": "david", "age": 21})"),
+              FailedWith(ErrorCode::kDuplicateKey));
+  EXPECT_THAT(ids(R"({"user": "david"})"), UnorderedElementsAre("1", "2", "3"));
+  EXPECT_THAT(ids(R"({"user": "david", "age": {"$gt": 25}})"), ElementsAre("1"));
+  // Another field decides that a document comes in.
+  EXPECT_THAT(try_update(R"({"_id": 2})", R"({"$set": {"age": 40}})"),
+              FailedWith(ErrorCode::kDuplicateKey));
+  update(R"({"_id": 1})", R"({"$set": {"age": 3}})");
+  update(R"({"_id": 2})", R"({"$set": {"age": 40}})");
+  EXPECT_THAT(ids_by("p", R"({"age": {"$gte": 21}})"), ElementsAre("2"));
+  const auto view = snapshot();
+  Find find;
+  find.hint = bson::Value("p");
+  EXPECT_THAT(try_find(*view, R"({"user": "david"})", find), FailedWith(ErrorCode::kBadValue));
+}
+
+TEST_P(StoreContract, IndexProperties_Hashed_AnswersEquality) {
+  for (int id = 0; id < 50; ++id) {
+    insert(R"({"_id": )" + std::to_string(id) + R"(, "a": )" + std::to_string(id % 10) + "}");
+  }
+  create_index_as(R"({"key": {"a": "hashed"}, "name": "h"})");
+  EXPECT_THAT(ids(R"({"a": 3.0})"), UnorderedElementsAre("3", "13", "23", "33", "43"));
+  EXPECT_EQ(count(R"({"a": {"$in": [1, 2]}})"), 10);
+  EXPECT_EQ(count(R"({"a": {"$gt": 7}})"), 10);
+  EXPECT_EQ(ids("{}", {.sort = R"({"a": -1, "_id": 1})", .limit = 1}),
+            std::vector<std::string>{"9"});
+  EXPECT_THAT(try_insert(R"({"_id": 100, "a": [1]})"), FailedWith(kArrayUnderHashedIndex));
+  insert(R"({"_id": 101})");
+  EXPECT_THAT(ids(R"({"a": null})"), ElementsAre("101"));
+  EXPECT_EQ(remove(R"({"a": 3})"), 5);
+  EXPECT_THAT(ids_by("h", R"({"a": 3})"), testing::IsEmpty());
+}
+
+TEST_P(StoreContract, IndexProperties_Hidden_IsKeptButNotUsed) {
+  create_index_as(R"({"key": {"a": 1}, "name": "h", "hidden": true, "unique": true})");
+  insert(R"({"_id": 1, "a": 1})");
+  EXPECT_THAT(try_insert(R"({"_id": 2, "a": 1})"), FailedWith(ErrorCode::kDuplicateKey));
+  EXPECT_THAT(ids(R"({"a": 1})"), ElementsAre("1"));
+  const auto view = snapshot();
+  Find find;
+  find.hint = bson::Value("h");
+  EXPECT_THAT(try_find(*view, R"({"a": 1})", find), FailedWith(ErrorCode::kBadValue));
+}
+
+}  // namespace
+}  // namespace gridmount::engine
