@@ -20,6 +20,8 @@ constexpr uint64_t kMinDirtyBytes = 1024 * 1024;
 constexpr uint64_t kMaxDirtyBytes = uint64_t{64} << 30;
 constexpr double kMinCheckpointSeconds = 0.01;
 constexpr double kMaxCheckpointSeconds = 3600;
+constexpr double kMinExpirySeconds = 0.1;
+constexpr double kMaxExpirySeconds = 86400;
 
 std::string one_line(std::string text) {
   for (char& c : text) {
@@ -66,6 +68,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   uint64_t chunk_bytes = gridfs::kDefaultChunkBytes;
   uint64_t dirty_bytes = file_defaults.dirty_bytes_max;
   double checkpoint_seconds = 1;
+  double expiry_seconds = 60;
   bool no_md5 = false;
   std::string store;
   std::string mount_point;
@@ -95,6 +98,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       ->capture_default_str();
   app.add_option("--checkpoint-interval", checkpoint_seconds,
                  "seconds of work that power loss may cost")
+      ->capture_default_str();
+  app.add_option("--expiry-interval", expiry_seconds,
+                 "seconds between removals of documents that TTL indexes let expire")
       ->capture_default_str();
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
       ->check(
@@ -128,6 +134,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
         checkpoint_seconds <= kMaxCheckpointSeconds)) {
     return fail(ErrorCode::kBadValue, "--checkpoint-interval must be from 0.01 to 3600 seconds");
   }
+  if (!(expiry_seconds >= kMinExpirySeconds && expiry_seconds <= kMaxExpirySeconds)) {
+    return fail(ErrorCode::kBadValue, "--expiry-interval must be from 0.1 to 86400 seconds");
+  }
   for (const std::string& list : lists) GM_TRY(parse_mount_options(list, options));
   if (options.create && options.read_only) {
     return fail(ErrorCode::kBadValue, "--create and -o ro exclude each other");
@@ -136,6 +145,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
 
   options.chunk_bytes = static_cast<int32_t>(chunk_bytes);
   options.dirty_bytes = dirty_bytes;
+  options.expiry_interval = std::chrono::milliseconds(std::llround(expiry_seconds * 1000));
   options.checkpoint_interval = std::chrono::milliseconds(std::llround(checkpoint_seconds * 1000));
   options.md5 = !no_md5;
   // The daemon leaves the working folder.

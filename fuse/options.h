@@ -26,6 +26,7 @@ struct Options {
   bool md5 = true;
   uint64_t dirty_bytes = 0;
   std::chrono::milliseconds checkpoint_interval{0};
+  std::chrono::milliseconds expiry_interval{0};
 
   // For files that say nothing about themselves.
   std::optional<uint32_t> uid;

@@ -12,13 +12,14 @@ namespace {
 constexpr char kCollectionKey = 'c';  // + database, NUL, collection: the entry
 constexpr char kCountsKey = 's';      // + prefix of the records: the counts
 constexpr char kReleasedKey = 'd';    // + prefix: the tree of a range to be swept
+constexpr char kExpiringKey = 't';    // + database, NUL, collection: nothing
 constexpr char kAllocationKey = 'n';  // the next prefix and the ranges per tree
 
 constexpr size_t kCountsBytes = 24;
 constexpr size_t kRecentMax = 8;
 
-std::string collection_key(const engine::Namespace& ns) {
-  std::string key(1, kCollectionKey);
+std::string collection_key(const engine::Namespace& ns, char kind = kCollectionKey) {
+  std::string key(1, kind);
   key += ns.database;
   key.push_back('\0');
   key += ns.collection;
@@ -116,6 +117,28 @@ Result<std::vector<engine::Namespace>> Catalog::collections(const std::string& d
   return names;
 }
 
+Result<std::vector<engine::Namespace>> Catalog::expiring_collections() const {
+  std::vector<engine::Namespace> names;
+  GM_TRY(walk(std::string(1, kExpiringKey), std::string(1, kExpiringKey + 1),
+              [&](std::string_view key, std::string_view) {
+                key.remove_prefix(1);
+                const size_t end = std::min(key.find('\0'), key.size());
+                names.push_back({std::string(key.substr(0, end)),
+                                 std::string(key.substr(std::min(end + 1, key.size())))});
+                return true;
+              }));
+  return names;
+}
+
+Status Catalog::note_expiring(const engine::Namespace& ns, bool expires) {
+  const std::string key = collection_key(ns, kExpiringKey);
+  GM_ASSIGN(const std::optional<std::string_view> noted, trees_->get(trees_->catalog(), key));
+  if (noted.has_value() == expires) return {};
+  if (!expires) return trees_->remove(trees_->catalog(), key);
+  GM_TRY(trees_->put(trees_->catalog(), key, ""));
+  return {};
+}
+
 Result<Counts> Catalog::counts(const CollectionEntry& entry) const {
   const auto changed = counts_.find(entry.records.prefix);
   if (changed != counts_.end()) return changed->second;
@@ -170,12 +193,18 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::put(CollectionEntry entr
   recent_.clear();
   entry.derive();
   GM_TRY(trees_->put(trees_->catalog(), collection_key(entry.ns), entry.encode()));
+  GM_TRY(note_expiring(
+      entry.ns,
+      std::any_of(entry.indexes.begin(), entry.indexes.end(), [](const IndexEntry& index) {
+        return index.definition.expire_after_seconds.has_value();
+      })));
   return std::make_shared<const CollectionEntry>(std::move(entry));
 }
 
 Status Catalog::erase(const CollectionEntry& entry) {
   recent_.clear();
   GM_TRY(trees_->remove(trees_->catalog(), collection_key(entry.ns)));
+  GM_TRY(note_expiring(entry.ns, false));
   const std::string counts_key = prefix_key(kCountsKey, entry.records.prefix);
   counts_.erase(entry.records.prefix);
   GM_ASSIGN(const std::optional<std::string_view> stored,
@@ -190,6 +219,7 @@ Status Catalog::rename(const CollectionEntry& entry, const engine::Namespace& to
   CollectionEntry renamed = entry;
   renamed.ns = to;
   GM_TRY(put(std::move(renamed)));
+  GM_TRY(note_expiring(entry.ns, false));
   return trees_->remove(trees_->catalog(), collection_key(entry.ns));
 }
 

@@ -55,6 +55,8 @@ class Catalog {
   Result<std::vector<std::string>> databases() const;
   // In the order of names.
   Result<std::vector<engine::Namespace>> collections(const std::string& database) const;
+  // Those with an index that lets documents expire, of all databases.
+  Result<std::vector<engine::Namespace>> expiring_collections() const;
   Result<Counts> counts(const CollectionEntry& entry) const;
 
   // A new collection with its _id index. The name must be free and valid.
@@ -87,6 +89,8 @@ class Catalog {
     uint32_t next_prefix = 1;
     std::vector<uint32_t> ranges;  // per tree
   };
+  // The list of expiring collections follows the entry.
+  Status note_expiring(const engine::Namespace& ns, bool expires);
   Result<Allocation> read_allocation() const;
   Status write_allocation(const Allocation& allocation);
   Status walk(const std::string& low, const std::string& high,

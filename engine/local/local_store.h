@@ -18,6 +18,7 @@ struct OpenOptions {
   bool create = false;     // make the store if there is none; otherwise StoreNotFound
   bool read_only = false;  // no writes, no checkpoints; needs only read permission
   std::chrono::milliseconds checkpoint_interval{1000};  // upper bound of what power loss may cost
+  std::chrono::milliseconds expiry_interval{60'000};    // between sweeps of TTL indexes
   uint64_t map_bytes = uint64_t{1} << 40;  // address space reserved; the largest size of a store
 };
 

@@ -45,7 +45,7 @@ Status LocalTransaction::commit(engine::Durability durability) {
   return {};
 }
 
-LocalStore::LocalStore(std::unique_ptr<Environment> environment)
+LocalStore::LocalStore(std::unique_ptr<Environment> environment, const OpenOptions& options)
     : environment_(std::move(environment)) {
   handles_.catalog = environment_->catalog();
   for (int i = 0; i < Environment::kTreeCount; ++i) {
@@ -53,6 +53,7 @@ LocalStore::LocalStore(std::unique_ptr<Environment> environment)
   }
   if (!environment_->read_only()) {
     sweeper_ = std::make_unique<Sweeper>(*environment_, handles_, cache_);
+    expiry_ = std::make_unique<Expiry>(*this, options.expiry_interval);
   }
 }
 
@@ -96,7 +97,8 @@ bool LocalStore::read_only() const {
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options) {
   GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options));
-  return std::unique_ptr<engine::Store>(std::make_unique<LocalStore>(std::move(environment)));
+  return std::unique_ptr<engine::Store>(
+      std::make_unique<LocalStore>(std::move(environment), options));
 }
 
 }  // namespace gridmount::local

@@ -9,6 +9,8 @@
 #include "engine/local/catalog.h"
 #include "engine/local/contents.h"
 #include "engine/local/environment.h"
+#include "engine/local/expiry.h"
+#include "engine/local/local_store.h"
 #include "engine/local/sweeper.h"
 #include "engine/store.h"
 
@@ -40,7 +42,7 @@ class LocalTransaction : public engine::Transaction, public ContentsHolder {
 
 class LocalStore : public engine::Store {
  public:
-  explicit LocalStore(std::unique_ptr<Environment> environment);
+  LocalStore(std::unique_ptr<Environment> environment, const OpenOptions& options);
 
   std::shared_ptr<engine::Database> database(std::string_view name) override;
   Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override;
@@ -50,15 +52,17 @@ class LocalStore : public engine::Store {
   Result<engine::StoreStats> stats() override;
   bool read_only() const override;
 
-  // For check_structure().
+  // For what reads the catalog itself.
   Result<std::unique_ptr<LocalSnapshot>> local_snapshot();
 
  private:
-  // In the order of dependence: the sweeper stops before the environment closes.
+  // In the order of dependence: the threads stop before the environment closes.
   std::unique_ptr<Environment> environment_;
   TreeHandles handles_;
   CatalogCache cache_;
-  std::unique_ptr<Sweeper> sweeper_;  // null on a read-only store
+  // Null on a read-only store.
+  std::unique_ptr<Sweeper> sweeper_;
+  std::unique_ptr<Expiry> expiry_;
 };
 
 }  // namespace gridmount::local

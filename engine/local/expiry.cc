@@ -1,0 +1,124 @@
+#include "engine/local/expiry.h"
+
+#include <spdlog/spdlog.h>
+
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/local/catalog.h"
+#include "engine/local/store.h"
+
+namespace gridmount::local {
+namespace {
+
+// What one transaction may do, so that other writers wait only a moment.
+constexpr int64_t kRemovedAtOnce = 128;
+
+bson::Document expired(const engine::IndexDefinition& index) {
+  const std::string_view field = (*index.keys.view().begin()).key;
+  const bson::Date limit{bson::Date::now().milliseconds - *index.expire_after_seconds * 1000};
+  bson::Builder filter;
+  // Dates only; of several in an array one is enough. A partial index asks for its condition too.
+  filter.open_array("$and").push_open_document();
+  filter.open_document(field).append("$lte", limit).close();
+  filter.close();
+  if (index.partial_filter) filter.push(*index.partial_filter);
+  filter.close();
+  return std::move(filter).finish();
+}
+
+}  // namespace
+
+Expiry::Expiry(LocalStore& store, std::chrono::milliseconds interval)
+    : store_(store), interval_(interval), thread_([this] { run(); }) {}
+
+Expiry::~Expiry() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+bool Expiry::stopping() {
+  MutexLock lock(mutex_);
+  return stopping_;
+}
+
+void Expiry::run() {
+  while (true) {
+    {
+      MutexLock lock(mutex_);
+      const auto end = std::chrono::steady_clock::now() + interval_;
+      while (!stopping_) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now >= end) break;
+        changed_.wait_for(mutex_, end - now);
+      }
+      if (stopping_) return;
+    }
+    // What failed is tried again at the next sweep.
+    if (const Status swept = sweep(); !swept) {
+      spdlog::warn("removing expired documents: {}", swept.error().message());
+    }
+  }
+}
+
+Status Expiry::sweep() {
+  std::vector<engine::Namespace> names;
+  {
+    GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, store_.local_snapshot());
+    GM_ASSIGN(names, snapshot->contents()->catalog().expiring_collections());
+  }
+  for (const engine::Namespace& ns : names) {
+    if (stopping()) return {};
+    GM_TRY(sweep(ns));
+  }
+  return {};
+}
+
+Status Expiry::sweep(const engine::Namespace& ns) {
+  std::vector<engine::IndexDefinition> indexes;
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+    GM_ASSIGN(indexes, store_.database(ns.database)->collection(ns.collection)->indexes(*snapshot));
+  }
+  for (const engine::IndexDefinition& index : indexes) {
+    if (!index.expire_after_seconds) continue;
+    while (!stopping()) {
+      GM_ASSIGN(const int64_t removed, remove_some(ns, index));
+      if (removed < kRemovedAtOnce) break;
+    }
+  }
+  return {};
+}
+
+Result<int64_t> Expiry::remove_some(const engine::Namespace& ns,
+                                    const engine::IndexDefinition& index) {
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+  const auto collection = store_.database(ns.database)->collection(ns.collection);
+  std::vector<bson::Value> ids;
+  {
+    engine::FindOptions options;
+    options.limit = kRemovedAtOnce;
+    options.partial = true;
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              collection->find(*transaction, expired(index), options));
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) break;
+      ids.emplace_back((*document)["_id"]);
+    }
+  }
+  if (ids.empty()) return int64_t{0};
+  for (const bson::Value& id : ids) {
+    bson::Builder filter;
+    filter.open_document("_id").append("$eq", id).close();
+    GM_TRY(collection->remove(*transaction, std::move(filter).finish(), false));
+  }
+  GM_TRY(transaction->commit());
+  return static_cast<int64_t>(ids.size());
+}
+
+}  // namespace gridmount::local

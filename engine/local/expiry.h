@@ -1,0 +1,40 @@
+// Removes the documents of TTL indexes when their time has come, in the background.
+// Source: MongoDB manual, "TTL Indexes".
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+#include "engine/error.h"
+#include "engine/store.h"
+#include "engine/thread_safety.h"
+
+namespace gridmount::local {
+
+class LocalStore;
+
+class Expiry {
+ public:
+  // `store` outlives it. The first sweep is one interval after the start.
+  Expiry(LocalStore& store, std::chrono::milliseconds interval);
+  // Waits for the current short transaction only.
+  ~Expiry();
+
+ private:
+  void run() GM_EXCLUDES(mutex_);
+  bool stopping() GM_EXCLUDES(mutex_);
+  Status sweep();
+  Status sweep(const engine::Namespace& ns);
+  // Removes some of the documents that the index says have expired; how many.
+  Result<int64_t> remove_some(const engine::Namespace& ns, const engine::IndexDefinition& index);
+
+  LocalStore& store_;
+  const std::chrono::milliseconds interval_;
+
+  Mutex mutex_;
+  Condition changed_;
+  bool stopping_ GM_GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace gridmount::local

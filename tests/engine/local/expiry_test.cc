@@ -1,0 +1,137 @@
+// Goal: documents of TTL indexes go when their time has come, and no others do, also after the
+// store was closed and its collections renamed. Method: sweeps every few milliseconds; what must
+// stay is beside what must go, so that a finished sweep is seen by the latter.
+
+#include "engine/local/expiry.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "engine/local/local_store.h"
+
+namespace gridmount::local {
+namespace {
+
+class ExpiryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gridmount-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    open();
+  }
+  void TearDown() override {
+    store_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void open() {
+    store_.reset();
+    OpenOptions options;
+    options.create = true;
+    options.expiry_interval = std::chrono::milliseconds(5);
+    Result<std::unique_ptr<engine::Store>> opened = local::open(folder_ / "store", options);
+    ASSERT_TRUE(opened.has_value()) << opened.error().message();
+    store_ = std::move(opened).value();
+  }
+
+  template <typename Work>
+  void change(const Work& work) {
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(transaction.has_value());
+    const Status done = work(**transaction);
+    ASSERT_TRUE(done.has_value()) << done.error().message();
+    ASSERT_TRUE((*transaction)->commit());
+  }
+
+  void index(const std::string& name, const std::string& specification) {
+    change([&](engine::Transaction& transaction) -> Status {
+      GM_ASSIGN(const bson::Document document, bson::document_from_json(specification));
+      GM_ASSIGN(const engine::IndexDefinition index, engine::IndexDefinition::parse(document));
+      return store_->database("test")->collection(name)->create_index(transaction, index);
+    });
+  }
+
+  void insert(const std::string& name, const std::string& json) {
+    change([&](engine::Transaction& transaction) -> Status {
+      GM_ASSIGN(const bson::Document document, bson::document_from_json(json));
+      GM_TRY(store_->database("test")->collection(name)->insert(transaction, document));
+      return {};
+    });
+  }
+
+  int64_t count(const std::string& name, const std::string& json) {
+    const auto snapshot = store_->snapshot();
+    const auto filter = bson::document_from_json(json);
+    return *store_->database("test")->collection(name)->count(**snapshot, *filter);
+  }
+
+  void await_none(const std::string& name, const std::string& filter) {
+    for (int i = 0; i < 2'000 && count(name, filter) > 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_EQ(count(name, filter), 0) << name << " " << filter;
+  }
+
+  static std::string seconds_ago(int64_t seconds) {
+    return R"({"$date": {"$numberLong": ")" +
+           std::to_string(bson::Date::now().milliseconds - seconds * 1000) + "\"}}";
+  }
+
+  std::filesystem::path folder_;
+  std::unique_ptr<engine::Store> store_;
+};
+
+TEST_F(ExpiryTest, RemovesWhatHasExpiredOnly) {
+  index("log", R"({"key": {"at": 1}, "expireAfterSeconds": 3600})");
+  for (int i = 0; i < 300; ++i) {
+    insert("log", R"({"goes": true, "at": )" + seconds_ago(3601 + i) + "}");
+  }
+  insert("log", R"({"goes": true, "at": [)" + seconds_ago(10) + "," + seconds_ago(4000) + "]}");
+  insert("log", R"({"at": )" + seconds_ago(3000) + "}");
+  insert("log", R"({"at": "2001-01-01"})");
+  insert("log", R"({"at": 5})");
+  insert("log", R"({"at": null})");
+  insert("log", "{}");
+  insert("other", R"({"at": )" + seconds_ago(100000) + "}");
+  await_none("log", R"({"goes": true})");
+  EXPECT_EQ(count("log", "{}"), 5);
+  EXPECT_EQ(count("other", "{}"), 1);
+}
+
+TEST_F(ExpiryTest, PartialIndex_LeavesOthers) {
+  index("log", R"({"key": {"at": 1}, "expireAfterSeconds": 0,
+                   "partialFilterExpression": {"kind": "session"}})");
+  insert("log", R"({"kind": "session", "at": )" + seconds_ago(1) + "}");
+  insert("log", R"({"kind": "other", "at": )" + seconds_ago(1) + "}");
+  await_none("log", R"({"kind": "session"})");
+  EXPECT_EQ(count("log", "{}"), 1);
+}
+
+TEST_F(ExpiryTest, GoesOnAfterReopeningAndRenaming_EndsWithTheIndex) {
+  index("before", R"({"key": {"at": 1}, "name": "ttl", "expireAfterSeconds": 0})");
+  change([&](engine::Transaction& transaction) {
+    return store_->database("test")->rename(transaction, "before", "after", false);
+  });
+  open();
+  insert("after", R"({"goes": true, "at": )" + seconds_ago(1) + "}");
+  await_none("after", R"({"goes": true})");
+  change([&](engine::Transaction& transaction) {
+    return store_->database("test")->collection("after")->drop_index(transaction, "ttl");
+  });
+  index("second", R"({"key": {"at": 1}, "expireAfterSeconds": 0})");
+  insert("after", R"({"at": )" + seconds_ago(1) + "}");
+  // Swept after it, by name.
+  insert("second", R"({"goes": true, "at": )" + seconds_ago(1) + "}");
+  await_none("second", R"({"goes": true})");
+  EXPECT_EQ(count("after", "{}"), 1);
+}
+
+}  // namespace
+}  // namespace gridmount::local
