@@ -21,6 +21,20 @@ Result<bson::Document> upserted_document(const engine::Namespace& ns, const quer
   return upserted;
 }
 
+// The matches' filter a second time, where the update asks which array elements it found.
+Result<std::optional<query::Filter>> match_filter(const query::Update& update, bson::View filter) {
+  if (!update.needs_match()) return std::optional<query::Filter>();
+  GM_ASSIGN(query::Filter parsed, query::Filter::parse(filter));
+  return std::optional(std::move(parsed));
+}
+
+Result<query::Update::Applied> apply(const query::Update& update,
+                                     const std::optional<query::Filter>& filter,
+                                     bson::View document) {
+  return update.apply(document,
+                      filter ? filter->matched_position(document) : std::optional<size_t>());
+}
+
 Status check(const engine::FindAndModifyOptions& options, bson::View update) {
   const auto refuse = [](const char* why) { return fail(ErrorCode::kFailedToParse, why); };
   if (!options.remove) return {};
@@ -110,12 +124,13 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     return result;
   }
+  GM_ASSIGN(const std::optional<query::Filter> matched, match_filter(parsed, filter));
   DocumentWriter writer(*contents, entry);
   const std::vector<bool> affected = writer.affected_by(parsed);
   for (const RecordId id : ids) {
     GM_ASSIGN(const bson::View before,
               read_document(contents->trees(), *entry, id, Verify::kChecksum));
-    GM_ASSIGN(const query::Update::Applied applied, parsed.apply(before));
+    GM_ASSIGN(const query::Update::Applied applied, apply(parsed, matched, before));
     ++result.matched;
     if (!applied.modified) continue;
     GM_TRY(writer.replace(id, before, applied.document, affected));
@@ -190,7 +205,8 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     GM_TRY(writer.remove(id, before));
     return result;
   }
-  GM_ASSIGN(const query::Update::Applied applied, parsed->apply(before));
+  GM_ASSIGN(const std::optional<query::Filter> matched, match_filter(*parsed, filter));
+  GM_ASSIGN(const query::Update::Applied applied, apply(*parsed, matched, before));
   result.document = projected(options.return_new ? applied.document.view() : before);
   result.updated_existing = true;
   if (applied.modified) {

@@ -35,17 +35,20 @@ class ElementValueTest : public ValueTest {
  public:
   explicit ElementValueTest(std::vector<TestGroup> groups) : groups_(std::move(groups)) {}
 
-  bool test(ValueView value) const override {
-    if (value.type() != Type::kArray) return false;
+  bool test(ValueView value) const override { return matching_element(value).has_value(); }
+  bool tests_elements() const override { return false; }
+  std::optional<size_t> matching_element(ValueView value) const override {
+    if (value.type() != Type::kArray) return std::nullopt;
+    size_t position = 0;
     for (const bson::Element element : value.as_document()) {
       if (std::all_of(groups_.begin(), groups_.end(),
                       [&](const TestGroup& group) { return group.test(element.value); })) {
-        return true;
+        return position;
       }
+      ++position;
     }
-    return false;
+    return std::nullopt;
   }
-  bool tests_elements() const override { return false; }
 
  private:
   std::vector<TestGroup> groups_;
@@ -56,19 +59,22 @@ class ElementDocumentTest : public ValueTest {
  public:
   explicit ElementDocumentTest(Filter filter) : filter_(std::move(filter)) {}
 
-  bool test(ValueView value) const override {
-    if (value.type() != Type::kArray) return false;
+  bool test(ValueView value) const override { return matching_element(value).has_value(); }
+  bool tests_elements() const override { return false; }
+  std::optional<size_t> matching_element(ValueView value) const override {
+    if (value.type() != Type::kArray) return std::nullopt;
+    size_t position = 0;
     for (const bson::Element element : value.as_document()) {
       // An array in the array is a document of its positions.
       const Type type = element.value.type();
       if ((type == Type::kDocument || type == Type::kArray) &&
           filter_.matches(element.value.as_document())) {
-        return true;
+        return position;
       }
+      ++position;
     }
-    return false;
+    return std::nullopt;
   }
-  bool tests_elements() const override { return false; }
 
  private:
   Filter filter_;

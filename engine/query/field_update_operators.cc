@@ -90,11 +90,11 @@ Result<UpdateOutcome> apply_set(const UpdateCall& call, const std::optional<Valu
 }
 
 Result<UpdateOutcome> apply_unset(const UpdateCall&, const std::optional<ValueView>&) {
-  return UpdateOutcome{UpdateOutcome::Action::kRemove, std::nullopt};
+  return UpdateOutcome::remove();
 }
 
 Result<UpdateOutcome> apply_set_on_insert(const UpdateCall& call, const std::optional<ValueView>&) {
-  return call.inserting ? UpdateOutcome::set(call.operand) : UpdateOutcome();
+  return call.inserting ? UpdateOutcome::set(call.operand) : UpdateOutcome::keep();
 }
 
 Status check_current_date(std::string_view path, ValueView operand) {
@@ -130,10 +130,11 @@ Result<UpdateOutcome> apply_renamed(const UpdateCall& call, const std::optional<
                                                show_id(call.document) + ": '" + *from.unviable +
                                                "' has no fields of that name");
   }
-  if (!from.value) return UpdateOutcome();
+  if (!from.value) return UpdateOutcome::keep();
   if (from.array) return refuse_array("source", source.dotted(), call, *from.array);
-  const Place to = find_place(call.document, bson::Path(call.path).parts());
-  if (to.array) return refuse_array("destination", call.path, call, *to.array);
+  const std::string target = call.path();
+  const Place to = find_place(call.document, bson::Path(target).parts());
+  if (to.array) return refuse_array("destination", target, call, *to.array);
   return UpdateOutcome::set(Value(*from.value));
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class Predicate {
   virtual ~Predicate() = default;
   // `document` is the whole document, the path the predicate's own.
   virtual bool matches(bson::View document) const = 0;
+  // As Filter::matched_position(), for a document that matches.
+  virtual std::optional<size_t> matched_position(bson::View) const { return std::nullopt; }
 
   enum class Kind {
     kEqual,
@@ -59,6 +62,10 @@ class Filter {
   Filter& operator=(Filter&&) noexcept = default;
 
   bool matches(bson::View document) const;
+  // Which element of an array let `document`, which must match, do so: what `$` stands for in
+  // updates and projections. Of several conditions on arrays the last one's; in nested arrays the
+  // outermost one's. Nothing if no array was searched.
+  std::optional<size_t> matched_position(bson::View document) const;
 
   Kind kind() const { return kind_; }
   const std::vector<Filter>& children() const { return children_; }

@@ -36,7 +36,7 @@ Result<UpdateOutcome> calculate(const UpdateCall& call, ValueView current,
   if (!current.is_number()) {
     return fail(ErrorCode::kTypeMismatch,
                 "Cannot apply " + name + " to a value of non-numeric type. " +
-                    show_id(call.document) + " has the field '" + call.path +
+                    show_id(call.document) + " has the field '" + std::string(call.names.back()) +
                     "' of non-numeric type " + std::string(bson::type_alias(current.type())));
   }
   if (current.type() == Type::kDecimal128 || operand.type() == Type::kDecimal128) {
@@ -99,12 +99,12 @@ Result<UpdateOutcome> apply_multiply(const UpdateCall& call,
 }
 
 Result<UpdateOutcome> apply_min(const UpdateCall& call, const std::optional<ValueView>& current) {
-  if (current && bson::compare(call.operand, *current) >= 0) return UpdateOutcome();
+  if (current && bson::compare(call.operand, *current) >= 0) return UpdateOutcome::keep();
   return UpdateOutcome::set(call.operand);
 }
 
 Result<UpdateOutcome> apply_max(const UpdateCall& call, const std::optional<ValueView>& current) {
-  if (current && bson::compare(call.operand, *current) <= 0) return UpdateOutcome();
+  if (current && bson::compare(call.operand, *current) <= 0) return UpdateOutcome::keep();
   return UpdateOutcome::set(call.operand);
 }
 

@@ -24,6 +24,8 @@ class ValueTest {
   virtual bool test_missing() const { return false; }
   // Whether an array fits also if one of its elements does.
   virtual bool tests_elements() const { return true; }
+  // For a test of whole arrays that looks for one element, and an array that fits: which it is.
+  virtual std::optional<size_t> matching_element(bson::ValueView) const { return std::nullopt; }
 
   // As Predicate's.
   virtual Predicate::Kind kind() const { return Predicate::Kind::kOther; }
@@ -38,6 +40,7 @@ class PathPredicate : public Predicate {
       : path_(std::move(path)), test_(std::move(test)) {}
 
   bool matches(bson::View document) const override;
+  std::optional<size_t> matched_position(bson::View document) const override;
   Kind kind() const override { return test_->kind(); }
   const bson::Path& path() const override { return path_; }
   const bson::Value* operand() const override { return test_->operand(); }

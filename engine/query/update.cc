@@ -7,8 +7,10 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "engine/bson/json.h"
-#include "engine/query/update_tree.h"
+#include "engine/query/operator_update.h"
+#include "engine/query/replacement.h"
+#include "engine/query/update_application.h"
+#include "engine/query/update_path.h"
 
 namespace gridmount::query {
 namespace {
@@ -17,40 +19,6 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-constexpr UpdateOperator kRenamed{"$rename", accept_any, apply_renamed};
-constexpr UpdateOperator kUnset{"$unset", accept_any, apply_unset};
-constexpr UpdateOperator kEquality{"$set", accept_any, apply_set};
-
-Status check_path(const bson::Path& path) {
-  const std::string& dotted = path.dotted();
-  const auto refuse = [&](ErrorCode code, std::string_view why) {
-    return fail(code, "The update path '" + dotted + "' " + std::string(why));
-  };
-  if (dotted.empty()) return fail(ErrorCode::kEmptyFieldName, "An empty update path is not valid.");
-  if (path.parts().size() > bson::kMaxDepth) {
-    return refuse(ErrorCode::kOverflow,
-                  "has more than " + std::to_string(bson::kMaxDepth) + " parts");
-  }
-  for (const std::string& part : path.parts()) {
-    if (part.empty()) {
-      return refuse(ErrorCode::kEmptyFieldName,
-                    "contains an empty field name, which is not allowed.");
-    }
-    if (part == "$" || part.starts_with("$[")) {
-      return refuse(ErrorCode::kFailedToParse, "has a positional operator, which is not supported");
-    }
-    if (part[0] == '$') {
-      return fail(ErrorCode::kDollarPrefixedFieldName,
-                  "The dollar ($) prefixed field in '" + dotted + "' is not valid for storage.");
-    }
-  }
-  return {};
-}
-
-bool is_nested(Type type) {
-  return type == Type::kDocument || type == Type::kArray;
-}
-
 Status check_size(bson::View document) {
   if (document.size() <= bson::kMaxDocumentBytes) return {};
   return fail(ErrorCode::kBsonObjectTooLarge, "Resulting document after update is larger than " +
@@ -58,11 +26,20 @@ Status check_size(bson::View document) {
                                                   " bytes");
 }
 
-tl::unexpected<Error> immutable_id(ValueView before) {
-  return fail(
-      ErrorCode::kImmutableField,
-      "Performing an update on the path '_id' would modify the immutable field '_id' of {_id: " +
-          bson::to_json(before, bson::JsonForm::kRelaxed) + "}");
+tl::unexpected<Error> altered_id(ValueView after) {
+  return fail(ErrorCode::kImmutableField,
+              "After applying the update, the (immutable) field '_id' was found to have been "
+              "altered to " +
+                  show_element("_id", after));
+}
+
+// Of a condition that an upsert makes a field.
+Status check_equality_path(const bson::Path& path) {
+  GM_TRY(check_update_path(path));
+  GM_TRY(check_storable(path.dotted()));
+  if (!is_positional(path)) return {};
+  return fail(ErrorCode::kBadValue, "cannot infer query fields to set, path '" + path.dotted() +
+                                        "' has a positional part");
 }
 
 // `document` with that _id, first.
@@ -79,86 +56,32 @@ bson::Document with_id(ValueView id, bson::View document) {
 
 struct Update::State {
   std::optional<bson::Document> replacement;
-  UpdateNode root;
-  std::vector<std::string> touched_paths;
-  // Some operand is nested itself and goes below the top level: the result may be too deep.
-  bool may_deepen = false;
+  OperatorUpdate operators;
 
-  Status add_operator(std::string_view name, ValueView fields) {
-    const bool renames = name == "$rename";
-    const UpdateOperator* const update = find_update_operator(name);
-    if (update == nullptr && !renames) {
-      return fail(ErrorCode::kFailedToParse,
-                  "Unknown modifier: " + std::string(name) +
-                      ". Expected a valid update modifier or pipeline-style update specified as "
-                      "an array");
-    }
-    if (fields.type() != Type::kDocument) {
-      return fail(ErrorCode::kFailedToParse,
-                  "Modifiers operate on fields but we found type " +
-                      std::string(bson::type_alias(fields.type())) +
-                      " instead. For example: {$mod: {<field>: ...}} not {" + std::string(name) +
-                      ": " + bson::to_json(fields, bson::JsonForm::kRelaxed) + "}");
-    }
-    for (const bson::Element element : fields.as_document()) {
-      if (renames) {
-        GM_TRY(add_rename(element));
-        continue;
-      }
-      const bson::Path path(element.key);
-      GM_TRY(check_path(path));
-      GM_TRY(update->check(element.key, element.value));
-      GM_TRY(add(path, update, Value(element.value)));
-    }
-    return {};
-  }
-
-  Status add_rename(const bson::Element& element) {
-    if (element.value.type() != Type::kString) {
-      return fail(ErrorCode::kBadValue,
-                  "The 'to' field for $rename must be a string: " + std::string(element.key) +
-                      ": " + bson::to_json(element.value, bson::JsonForm::kRelaxed));
-    }
-    const bson::Path source(element.key);
-    const bson::Path target(element.value.as_string());
-    GM_TRY(check_path(source));
-    GM_TRY(check_path(target));
-    if (element.value.as_string().find('\0') != std::string_view::npos) {
-      return fail(ErrorCode::kBadValue,
-                  "The 'to' field for $rename cannot contain an embedded null byte");
-    }
-    if (source.dotted() == target.dotted()) {
-      return fail(ErrorCode::kBadValue,
-                  "The source and target field for $rename must differ: " + source.dotted());
-    }
-    if (target.dotted().starts_with(source.dotted() + ".") ||
-        source.dotted().starts_with(target.dotted() + ".")) {
-      return fail(ErrorCode::kBadValue,
-                  "The source and target field for $rename must not be on the same path: " +
-                      source.dotted() + ": '" + target.dotted() + "'");
-    }
-    GM_TRY(add(source, &kUnset, Value()));
-    return add(target, &kRenamed, Value(element.key));
-  }
-
-  Status add(const bson::Path& path, const UpdateOperator* update, const Value& operand) {
-    GM_TRY(add_update(root, path, update, operand));
-    touched_paths.push_back(path.dotted());
-    may_deepen =
-        may_deepen || update == &kRenamed || (path.parts().size() > 1 && is_nested(operand.type()));
-    return {};
-  }
-
-  Result<bson::Document> changed(bson::View document, bool inserting) const {
-    GM_ASSIGN(bson::Document result, apply_updates(root, document, inserting));
+  Result<bson::Document> changed(bson::View document, std::optional<size_t> matched_position,
+                                 bool inserting) const {
+    GM_ASSIGN(
+        bson::Document result,
+        apply_updates(operators.root, document, {operators.filters, matched_position, inserting}));
     GM_TRY(check_size(result));
-    if (may_deepen) GM_TRY(bson::validate(result.view().bytes()));
+    if (operators.may_deepen) GM_TRY(bson::validate(result.view().bytes()));
     const std::optional<ValueView> before = document.find("_id");
-    if (before && root.find("_id") != nullptr) {
+    if (before && operators.root.find("_id") != nullptr) {
       const std::optional<ValueView> after = result.find("_id");
-      if (!after || bson::compare(*before, *after) != 0) return immutable_id(*before);
+      if (!after || bson::compare(*before, *after) != 0) {
+        return fail(ErrorCode::kImmutableField,
+                    "Performing an update on the path '_id' would modify the immutable field "
+                    "'_id'");
+      }
     }
     return result;
+  }
+
+  Result<bson::Document> replaced(const std::optional<ValueView>& id) const {
+    const std::optional<ValueView> own = replacement->find("_id");
+    if (id && own && bson::compare(*id, *own) != 0) return altered_id(*own);
+    if (!id) return *replacement;
+    return with_id(*id, *replacement);
   }
 };
 
@@ -167,20 +90,19 @@ Update::Update(Update&&) noexcept = default;
 Update& Update::operator=(Update&&) noexcept = default;
 Update::~Update() = default;
 
-Result<Update> Update::parse(bson::View specification) {
+Result<Update> Update::parse(bson::View specification, const UpdateParseOptions& options) {
   auto state = std::make_unique<State>();
   const bool operators = !specification.empty() && (*specification.begin()).key.starts_with('$');
-  for (const bson::Element element : specification) {
-    if (operators) {
-      GM_TRY(state->add_operator(element.key, element.value));
-    } else if (element.key.starts_with('$')) {
-      return fail(ErrorCode::kDollarPrefixedFieldName,
-                  "The dollar ($) prefixed field '" + std::string(element.key) + "' in '" +
-                      std::string(element.key) +
-                      "' is not allowed in the context of an update's replacement document.");
+  if (operators) {
+    GM_ASSIGN(state->operators, parse_operator_update(specification, options.array_filters));
+  } else {
+    GM_TRY(check_replacement(specification));
+    if (!options.array_filters.empty()) {
+      return fail(ErrorCode::kFailedToParse,
+                  "arrayFilters may not be specified for replacement-style updates");
     }
+    state->replacement = bson::Document(specification);
   }
-  if (!operators) state->replacement = bson::Document(specification);
   return Update(std::move(state));
 }
 
@@ -189,19 +111,21 @@ bool Update::is_replacement() const {
 }
 
 const std::vector<std::string>& Update::touched_paths() const {
-  return state_->touched_paths;
+  return state_->operators.touched_paths;
 }
 
-Result<Update::Applied> Update::apply(bson::View document) const {
+bool Update::needs_match() const {
+  return state_->operators.needs_match;
+}
+
+Result<Update::Applied> Update::apply(bson::View document,
+                                      std::optional<size_t> matched_position) const {
   Applied applied;
   if (state_->replacement) {
-    const std::optional<ValueView> id = document.find("_id");
-    const std::optional<ValueView> own = state_->replacement->find("_id");
-    if (id && own && bson::compare(*id, *own) != 0) return immutable_id(*id);
-    applied.document = id ? with_id(*id, *state_->replacement) : *state_->replacement;
+    GM_ASSIGN(applied.document, state_->replaced(document.find("_id")));
     GM_TRY(check_size(applied.document));
   } else {
-    GM_ASSIGN(applied.document, state_->changed(document, false));
+    GM_ASSIGN(applied.document, state_->changed(document, matched_position, false));
   }
   const bson::View after = applied.document;
   applied.modified = after.size() != document.size() ||
@@ -221,24 +145,19 @@ Result<bson::Document> Update::upserted(const Filter& filter) const {
     }
     if (state_->replacement && dotted != "_id") continue;
     const bson::Path path(dotted);
-    GM_TRY(check_path(path));
-    if (!add_update(equalities, path, &kEquality, Value(value))) {
+    GM_TRY(check_equality_path(path));
+    if (!add_equality(equalities, path, value)) {
       return fail(ErrorCode::kNotSingleValueField,
                   "cannot infer query fields to set, path '" + dotted + "' is matched twice");
     }
   }
-  GM_ASSIGN(bson::Document document, apply_updates(equalities, bson::View(), true));
+  number_children(equalities);
+  GM_ASSIGN(bson::Document document,
+            apply_updates(equalities, bson::View(), {ArrayFilters(), std::nullopt, true}));
   if (state_->replacement) {
-    const std::optional<ValueView> id = document.find("_id");
-    const std::optional<ValueView> own = state_->replacement->find("_id");
-    if (id && own && bson::compare(*id, *own) != 0) return immutable_id(*id);
-    if (!own && id) {
-      document = with_id(*id, *state_->replacement);
-    } else {
-      document = *state_->replacement;
-    }
+    GM_ASSIGN(document, state_->replaced(document.find("_id")));
   } else {
-    GM_ASSIGN(document, state_->changed(document, true));
+    GM_ASSIGN(document, state_->changed(document, std::nullopt, true));
   }
   const std::optional<ValueView> id = document.find("_id");
   const Value chosen = id ? Value(*id) : Value(bson::ObjectId::generate());

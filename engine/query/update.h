@@ -1,10 +1,12 @@
 // Updates: operator expressions ({$set: ...}) and replacements, applied to one document at a time.
 // A pure function over BSON views.
 // Source: MongoDB manual, "Update Operators"; conflicts and errors as the server's (codes 2, 9, 14,
-// 28, 34, 40, 52, 54, 56, 66, 111).
+// 28, 34, 40, 52, 54, 55, 56, 66, 111).
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/bson/document.h"
@@ -13,11 +15,16 @@
 
 namespace gridmount::query {
 
+struct UpdateParseOptions {
+  // An array: which elements `$[id]` stands for. Views are not kept.
+  bson::View array_filters;
+};
+
 class Update {
  public:
   // `specification` is either all operators or, with none, a replacement. An unknown operator is
   // FailedToParse "Unknown modifier: $x".
-  static Result<Update> parse(bson::View specification);
+  static Result<Update> parse(bson::View specification, const UpdateParseOptions& options = {});
 
   Update(Update&&) noexcept;
   Update& operator=(Update&&) noexcept;
@@ -31,14 +38,18 @@ class Update {
   };
   // The document after the update. A replacement keeps the old _id; changing _id is ImmutableField.
   // The result is refused beyond bson::kMaxDocumentBytes (BSONObjectTooLarge).
-  Result<Applied> apply(bson::View document) const;
+  // `matched_position` is what the filter's matched_position() says of the document, which is asked
+  // for only if needs_match(): it is what `$` stands for. Without a position `$` is BadValue.
+  Result<Applied> apply(bson::View document,
+                        std::optional<size_t> matched_position = std::nullopt) const;
+  bool needs_match() const;
 
   // The document an upsert inserts when nothing matched `filter`: its equalities, then the update.
   // The _id is generated (ObjectId) if neither gives one, and stands first.
   Result<bson::Document> upserted(const Filter& filter) const;
 
   // The top-level and dotted paths that operators may change, so that a store can tell which
-  // indexes stay as they are. Empty for a replacement, which may change all.
+  // indexes stay as they are; up to a `$` or `$[]`. Empty for a replacement, which may change all.
   const std::vector<std::string>& touched_paths() const;
 
  private:

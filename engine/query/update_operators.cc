@@ -13,6 +13,13 @@ constexpr UpdateOperator kOperators[] = {
     {"$mul", check_multiply, apply_multiply},
     {"$min", accept_any, apply_min},
     {"$max", accept_any, apply_max},
+    {"$bit", check_bit, apply_bit},
+    {"$push", accept_any, apply_push, prepare_push},
+    {"$pushAll", check_push_all, apply_push, prepare_push_all},
+    {"$addToSet", accept_any, apply_add_to_set, prepare_add_to_set},
+    {"$pop", check_pop, apply_pop, nullptr, true},
+    {"$pull", accept_any, apply_pull, prepare_pull, true},
+    {"$pullAll", accept_any, apply_pull, prepare_pull_all, true},
 };
 
 }  // namespace
@@ -28,6 +35,19 @@ std::string show_id(bson::View document) {
   const std::optional<bson::ValueView> id = document.find("_id");
   if (!id) return "the new document";
   return "{_id: " + bson::to_json(*id, bson::JsonForm::kRelaxed) + "}";
+}
+
+std::string show_element(std::string_view name, bson::ValueView value) {
+  return std::string(name) + ": " + bson::to_json(value, bson::JsonForm::kRelaxed);
+}
+
+std::string UpdateCall::path() const {
+  std::string dotted;
+  for (const std::string_view name : names) {
+    if (!dotted.empty()) dotted += '.';
+    dotted += name;
+  }
+  return dotted;
 }
 
 }  // namespace gridmount::query

@@ -355,5 +355,43 @@ TEST(FilterTest, Equalities) {
   EXPECT_EQ(names("{'a': {'$ne': 1}, 'b': {'$not': {'$eq': 1}}}"), "");
 }
 
+TEST(FilterTest, MatchedPosition) {
+  struct PositionCase {
+    const char* filter;
+    const char* document;
+    std::optional<size_t> position;
+  };
+  const PositionCase kCases[] = {
+      {"{'a': 5}", "{'a': 5}", std::nullopt},
+      {"{'a': 5}", "{'a': [1, 5, 5]}", 1},
+      {"{'a': [1, 5]}", "{'a': [1, 5]}", std::nullopt},
+      {"{'a': [1, 5]}", "{'a': [2, [1, 5]]}", 1},
+      {"{'a.b': 5}", "{'a': [{'b': 1}, 3, {'b': 5}]}", 2},
+      {"{'a.b': 5}", "{'a': [{'b': [1, 2]}, {'b': [3, 4, 5]}]}", 1},
+      {"{'a.b': 5}", "{'a': {'b': [1, 2, 5]}}", 2},
+      {"{'a.b': null}", "{'a': [{'b': 1}, {}]}", 1},
+      {"{'a.b': null}", "{'a': 3}", std::nullopt},
+      {"{'a.1': 5}", "{'a': [5, 5]}", 1},
+      {"{'a.1.b': 5}", "{'a': [1, {'b': 5}]}", 1},
+      {"{'a': {'$elemMatch': {'$gt': 2, '$lt': 4}}}", "{'a': [1, 5, 3]}", 2},
+      {"{'a': {'$elemMatch': {'b': 1, 'c': 2}}}", "{'a': [{'b': 1}, {'b': 1, 'c': 2}]}", 1},
+      {"{'a.b': {'$elemMatch': {'$gt': 2}}}", "{'a': [{'b': [1]}, {'b': [1, 2, 3]}]}", 1},
+      {"{'a': {'$size': 2}}", "{'a': [1, 2]}", std::nullopt},
+      {"{'a': {'$exists': true}, 'b': 2}", "{'a': [1], 'b': [1, 2]}", 1},
+      {"{'a': 1, 'c': 3}", "{'a': [2, 1], 'c': 3}", 1},
+      {"{'a': {'$all': [1, 2]}}", "{'a': [0, 1, 2]}", 2},
+      {"{'$or': [{'a': 9}, {'a': 2}]}", "{'a': [0, 1, 2]}", 2},
+      {"{'a': {'$ne': 9}}", "{'a': [0, 1]}", std::nullopt},
+      {"{'$nor': [{'a': 9}]}", "{'a': [0, 1]}", std::nullopt},
+      {"{}", "{'a': [0, 1]}", std::nullopt},
+  };
+  for (const PositionCase& one : kCases) {
+    const Filter filter = parse(one.filter);
+    const bson::Document document = parse_json(one.document);
+    ASSERT_TRUE(filter.matches(document)) << one.filter << one.document;
+    EXPECT_EQ(filter.matched_position(document), one.position) << one.filter << one.document;
+  }
+}
+
 }  // namespace
 }  // namespace gridmount::query

@@ -50,6 +50,13 @@ TEST(UpdateTest, Results) {
       {"{'_id': 1, 'a': 1}", "{}", "{'_id': 1}"},
       {"{'_id': 1, 'a': 1}", "{'b': 2, 'c': 3}", "{'_id': 1, 'b': 2, 'c': 3}"},
       {"{'_id': 1, 'a': 1}", "{'b': 2, '_id': 1}", "{'_id': 1, 'b': 2}"},
+      // Names with dots and dollar signs.
+      {"{'_id': 1}", "{'a.b': 2, 'c': {'$d': 3}}", "{'_id': 1, 'a.b': 2, 'c': {'$d': 3}}"},
+      {"{'_id': 1}", "{'a': 1, '$ref': 'x', '$id': 2, '$db': 'y'}",
+       "{'_id': 1, 'a': 1, '$ref': 'x', '$id': 2, '$db': 'y'}"},
+      {"{'_id': 1, 'a': {}}", "{'$set': {'a.$b': {'$c': 1}}}",
+       "{'_id': 1, 'a': {'$b': {'$c': 1}}}"},
+      {"{'_id': 1, '$a': 1}", "{'$unset': {'$a': 1}}", "{'_id': 1}"},
   };
   for (const Case& one : kCases) {
     const Result<Update> update = Update::parse(parse_json(one.update));
@@ -140,8 +147,8 @@ TEST(UpdateTest, Timestamps_AreNeverTheSame) {
 
 TEST(UpdateTest, Messages) {
   const std::pair<const char*, const char*> kMessages[] = {
-      {"{'$push': {'a': 1}}",
-       "Unknown modifier: $push. Expected a valid update modifier or pipeline-style update "
+      {"{'$poke': {'a': 1}}",
+       "Unknown modifier: $poke. Expected a valid update modifier or pipeline-style update "
        "specified as an array"},
       {"{'$inc': {'a': 'x'}}", "Cannot increment with non-numeric argument: {a: \"x\"}"},
       {"{'$set': {'a.b': 1, 'a': 1}}", "Updating the path 'a' would create a conflict at 'a'"},
@@ -153,6 +160,10 @@ TEST(UpdateTest, Messages) {
     ASSERT_FALSE(update) << json;
     EXPECT_EQ(update.error().message(), message);
   }
+  EXPECT_EQ(
+      Update::parse(parse_json("{'_id': 2}"))->apply(parse_json("{'_id': 1}")).error().message(),
+      "After applying the update, the (immutable) field '_id' was found to have been altered to "
+      "_id: 2");
   const Result<Update> update = Update::parse(parse_json("{'$set': {'a.b': 1}}"));
   EXPECT_EQ(update->apply(parse_json("{'a': 5}")).error().message(),
             "Cannot create field 'b' in element {a: 5}");
@@ -173,12 +184,18 @@ TEST(UpdateTest, RefusedWhenParsed) {
       {"{'$set': 1}", 9},
       {"{'$set': {'a': 1}, 'b': 2}", 9},
       {"{'a': 1, '$set': {'b': 2}}", 52},
-      {"{'$push': {'a': 1}}", 9},
+      {"{'$poke': {'a': 1}}", 9},
       {"{'$set': {'': 1}}", 56},
       {"{'$set': {'a..b': 1}}", 56},
       {"{'$set': {'a.': 1}}", 56},
       {"{'$set': {'$a': 1}}", 52},
-      {"{'$set': {'a.$': 1}}", 9},
+      {"{'$rename': {'a': '$a.b'}}", 52},
+      {"{'a': 1, '$ref': 'x'}", 55},
+      {"{'a': 1, '$ref': 'x', 'b': 1}", 55},
+      {"{'a': 1, '$ref': 1, '$id': 2}", 55},
+      {"{'a': 1, '$id': 2}", 55},
+      {"{'a': 1, '$ref': 'x', '$id': 2, 'b': 1, '$db': 'y'}", 55},
+      {"{'a': 1, '$ref': 'x', '$id': 2, '$db': 1}", 55},
       {"{'$set': {'a': 1}, '$inc': {'a': 1}}", 40},
       {"{'$set': {'a': 1, 'a.b': 1}}", 40},
       {"{'$set': {'a.b': 1, 'a': 1}}", 40},
