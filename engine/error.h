@@ -57,6 +57,7 @@ enum class ErrorCode : int32_t {
   kNotExactValueField = 111,
   kCommandNotSupported = 115,
   kDocumentValidationFailure = 121,
+  kCommandNotSupportedOnView = 166,
   kInvalidPipelineOperator = 168,
   kCannotIndexParallelArrays = 171,
   kInvalidIndexSpecificationOption = 197,

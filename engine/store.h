@@ -34,6 +34,7 @@
 
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
+#include "engine/collection_options.h"
 #include "engine/error.h"
 #include "engine/query/plan.h"
 
@@ -101,10 +102,16 @@ struct InsertResult {
   bson::Value id;  // the document's _id, generated if it had none
 };
 
+struct InsertOptions {
+  bool bypass_validation = false;  // the collection's validator is not asked
+};
+
 struct UpdateOptions {
   bool upsert = false;
   bool multi = false;  // refused with a replacement, as MongoDB does
-  std::optional<bson::Value> hint;
+  std::optional<bson::Value> hint = {};
+  bson::View array_filters = {};  // an array: what `$[id]` stands for
+  bool bypass_validation = false;
 };
 
 struct UpdateResult {
@@ -119,6 +126,9 @@ struct FindAndModifyOptions {
   bool remove = false;  // then `update` must be empty
   bool upsert = false;
   bool return_new = false;  // the document after the update instead of before
+  std::optional<bson::Value> hint = {};
+  bson::View array_filters = {};
+  bool bypass_validation = false;
 };
 
 struct FindAndModifyResult {
@@ -158,9 +168,11 @@ class Collection {
   // Inserts a copy. A missing _id is generated and put first; a document that exceeds 16 MiB, has
   // an array, regex or undefined as _id or a top-level name beginning with '$' is refused
   // (BadValue, InvalidIdField, DollarPrefixedFieldName, BSONObjectTooLarge). DuplicateKey with
-  // keyPattern and keyValue. `document` must be valid BSON; bytes from outside go through
-  // bson::validate first.
-  virtual Result<InsertResult> insert(Transaction& transaction, bson::View document) = 0;
+  // keyPattern and keyValue; DocumentValidationFailure with errInfo. `document` must be valid BSON;
+  // bytes from outside go through bson::validate first. Empty Timestamps in top-level fields are
+  // filled in. In a capped collection the oldest documents go, until the new one has room.
+  virtual Result<InsertResult> insert(Transaction& transaction, bson::View document,
+                                      const InsertOptions& options = {}) = 0;
   // Operators or a replacement (engine/query/update.h).
   virtual Result<UpdateResult> update(Transaction& transaction, bson::View filter,
                                       bson::View update, const UpdateOptions& options = {}) = 0;
@@ -196,13 +208,22 @@ class Database {
   // In the order of names.
   virtual Result<std::vector<CollectionInfo>> collections(Snapshot& snapshot) = 0;
   virtual Result<bool> exists(Snapshot& snapshot, std::string_view collection) = 0;
-  // NamespaceExists if it does.
+  // `options` as CollectionOptions::parse takes them. NamespaceExists if the collection does.
   virtual Status create(Transaction& transaction, std::string_view collection,
                         bson::View options) = 0;
+  // Changes options, as collMod does: validator, validationLevel, validationAction, cappedSize,
+  // cappedMax, viewOn and pipeline of a view, index: {name or keyPattern, expireAfterSeconds or
+  // hidden}. Returns what collMod adds to its reply (expireAfterSeconds_old, ...).
+  virtual Result<bson::Document> modify(Transaction& transaction, std::string_view collection,
+                                        bson::View changes) = 0;
+  // The newest documents that have room in `bytes`, in a capped collection of the same name; its
+  // indexes other than on _id are dropped, as convertToCapped does.
+  virtual Status convert_to_capped(Transaction& transaction, std::string_view collection,
+                                   int64_t bytes) = 0;
   // NamespaceNotFound if it does not exist. Space is reused in the background.
   virtual Status drop(Transaction& transaction, std::string_view collection) = 0;
-  // Within this database. NamespaceExists unless `drop_target`.
-  virtual Status rename(Transaction& transaction, std::string_view from, std::string_view to,
+  // Also to another database. NamespaceExists unless `drop_target`.
+  virtual Status rename(Transaction& transaction, std::string_view from, const Namespace& to,
                         bool drop_target) = 0;
   virtual Status drop_database(Transaction& transaction) = 0;
 };

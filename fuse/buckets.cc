@@ -107,8 +107,8 @@ Status Buckets::rename(std::string_view from, std::string_view to) {
     GM_ASSIGN(bool there, database_->exists(*transaction, collection_name(from, part)));
     if (!there) continue;
     // Something that is no bucket may stand in the way: then nothing is renamed.
-    GM_TRY(database_->rename(*transaction, collection_name(from, part), collection_name(to, part),
-                             false));
+    GM_TRY(database_->rename(*transaction, collection_name(from, part),
+                             {database_->name(), collection_name(to, part)}, false));
   }
   GM_TRY(transaction->commit());
   MutexLock lock(mutex_);

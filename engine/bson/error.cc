@@ -43,6 +43,7 @@ constexpr std::pair<ErrorCode, std::string_view> kNames[] = {
     {ErrorCode::kNotExactValueField, "NotExactValueField"},
     {ErrorCode::kCommandNotSupported, "CommandNotSupported"},
     {ErrorCode::kDocumentValidationFailure, "DocumentValidationFailure"},
+    {ErrorCode::kCommandNotSupportedOnView, "CommandNotSupportedOnView"},
     {ErrorCode::kInvalidPipelineOperator, "InvalidPipelineOperator"},
     {ErrorCode::kCannotIndexParallelArrays, "CannotIndexParallelArrays"},
     {ErrorCode::kInvalidIndexSpecificationOption, "InvalidIndexSpecificationOption"},

@@ -191,7 +191,7 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::create(const engine::Nam
 
 Result<std::shared_ptr<const CollectionEntry>> Catalog::put(CollectionEntry entry) {
   recent_.clear();
-  entry.derive();
+  GM_TRY(entry.derive());
   GM_TRY(trees_->put(trees_->catalog(), collection_key(entry.ns), entry.encode()));
   GM_TRY(note_expiring(
       entry.ns,

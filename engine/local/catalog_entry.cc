@@ -78,19 +78,26 @@ std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bso
     entry->indexes.push_back(std::move(*index));
   }
   if (entry->indexes.empty() || entry->indexes[0].definition.name != kIdIndexName) return nullptr;
-  entry->derive();
+  if (!entry->derive()) return nullptr;
   return entry;
 }
 
 }  // namespace
 
-void CollectionEntry::derive() {
+Status CollectionEntry::derive() {
   definitions.clear();
   multikey.clear();
   for (const IndexEntry& index : indexes) {
     definitions.push_back(index.definition);
     multikey.push_back(index.multikey);
   }
+  GM_ASSIGN(settings, engine::CollectionOptions::parse(ns, options));
+  validator.reset();
+  if (settings.validator && settings.level != engine::CollectionOptions::ValidationLevel::kOff) {
+    GM_ASSIGN(query::Filter filter, query::Filter::parse(*settings.validator));
+    validator = std::make_shared<const query::Filter>(std::move(filter));
+  }
+  return {};
 }
 
 std::string CollectionEntry::encode() const {

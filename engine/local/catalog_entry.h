@@ -32,7 +32,10 @@ struct CollectionEntry {
   // The same in the form the planner takes; derive() makes them from `indexes`.
   std::vector<query::IndexDefinition> definitions;
   std::vector<bool> multikey;
-  void derive();
+  // What `options` say; the validator is null if there is none or its level is off.
+  engine::CollectionOptions settings;
+  std::shared_ptr<const query::Filter> validator;
+  Status derive();
 
   std::string encode() const;
   // StoreDamaged if the bytes are no such entry.

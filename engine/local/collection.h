@@ -29,8 +29,8 @@ class LocalCollection : public engine::Collection {
   Result<int64_t> count(engine::Snapshot& snapshot, bson::View filter) override;
   void prefetch(engine::Snapshot& snapshot, bson::View filter) override;
 
-  Result<engine::InsertResult> insert(engine::Transaction& transaction,
-                                      bson::View document) override;
+  Result<engine::InsertResult> insert(engine::Transaction& transaction, bson::View document,
+                                      const engine::InsertOptions& options) override;
   Result<engine::UpdateResult> update(engine::Transaction& transaction, bson::View filter,
                                       bson::View update,
                                       const engine::UpdateOptions& options) override;
@@ -64,7 +64,9 @@ class LocalCollection : public engine::Collection {
 // not doom the transaction, nothing.
 class DocumentWriter {
  public:
-  DocumentWriter(Contents& contents, std::shared_ptr<const CollectionEntry> entry);
+  // Without `validates` the collection's validator is not asked.
+  DocumentWriter(Contents& contents, std::shared_ptr<const CollectionEntry> entry,
+                 bool validates = true);
 
   // `document` has an _id, first.
   Status insert(bson::View document);
@@ -79,9 +81,12 @@ class DocumentWriter {
  private:
   // Marks indexes that get their first array.
   Status note_multikey();
+  // Removes the oldest documents of a capped collection until the limits are kept.
+  Status make_room();
 
   Contents& contents_;
   std::shared_ptr<const CollectionEntry> entry_;
+  const bool validates_;
   IndexWriter indexes_;
 };
 

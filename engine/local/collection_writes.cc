@@ -48,22 +48,32 @@ Status check(const engine::FindAndModifyOptions& options, bson::View update) {
   return {};
 }
 
+Status check_is_no_view(const CollectionEntry& entry) {
+  if (!entry.settings.is_view()) return {};
+  return fail(ErrorCode::kCommandNotSupportedOnView,
+              "Namespace " + entry.ns.full() + " is a view, not a collection");
+}
+
 }  // namespace
 
 Result<LocalCollection::Entry> LocalCollection::entry_for_write(Contents& contents) const {
   GM_ASSIGN(Entry entry, contents.catalog().find(ns_));
-  if (entry) return entry;
+  if (entry) {
+    GM_TRY(check_is_no_view(*entry));
+    return entry;
+  }
   GM_TRY(engine::check_namespace(ns_));
   return contents.catalog().create(ns_, bson::View());
 }
 
 Result<engine::InsertResult> LocalCollection::insert(engine::Transaction& transaction,
-                                                     bson::View document) {
+                                                     bson::View document,
+                                                     const engine::InsertOptions& options) {
   GM_ASSIGN(const std::shared_ptr<Contents> contents,
             writable_contents_of(transaction, environment_));
   GM_ASSIGN(const StoredDocument stored, stored_form(ns_, document));
   GM_ASSIGN(const Entry entry, entry_for_write(*contents));
-  DocumentWriter writer(*contents, entry);
+  DocumentWriter writer(*contents, entry, !options.bypass_validation);
   GM_TRY(writer.insert(stored.view));
   return engine::InsertResult{bson::Value(stored.id)};
 }
@@ -103,7 +113,8 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
                                                      const engine::UpdateOptions& options) {
   GM_ASSIGN(const std::shared_ptr<Contents> contents,
             writable_contents_of(transaction, environment_));
-  GM_ASSIGN(const query::Update parsed, query::Update::parse(update));
+  GM_ASSIGN(const query::Update parsed,
+            query::Update::parse(update, {.array_filters = options.array_filters}));
   if (options.multi && parsed.is_replacement()) {
     return fail(ErrorCode::kFailedToParse,
                 "multi update is not supported for replacement-style update");
@@ -112,6 +123,7 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
   GM_ASSIGN(Entry entry, contents->catalog().find(ns_));
   std::vector<RecordId> ids;
   if (entry) {
+    GM_TRY(check_is_no_view(*entry));
     GM_ASSIGN(ids, targets(contents, entry, filter, options.hint, options.multi, bson::View()));
   } else {
     GM_TRY(query::Filter::parse(filter));
@@ -120,12 +132,12 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted, upserted_document(ns_, parsed, filter));
     GM_ASSIGN(entry, entry_for_write(*contents));
-    GM_TRY(DocumentWriter(*contents, entry).insert(inserted));
+    GM_TRY(DocumentWriter(*contents, entry, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     return result;
   }
   GM_ASSIGN(const std::optional<query::Filter> matched, match_filter(parsed, filter));
-  DocumentWriter writer(*contents, entry);
+  DocumentWriter writer(*contents, entry, !options.bypass_validation);
   const std::vector<bool> affected = writer.affected_by(parsed);
   for (const RecordId id : ids) {
     GM_ASSIGN(const bson::View before,
@@ -148,6 +160,7 @@ Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::
     GM_TRY(query::Filter::parse(filter));
     return int64_t{0};
   }
+  GM_TRY(check_is_no_view(*entry));
   GM_ASSIGN(const std::vector<RecordId> ids,
             targets(contents, entry, filter, std::nullopt, multi, bson::View()));
   DocumentWriter writer(*contents, entry);
@@ -167,7 +180,7 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   GM_TRY(check(options, update));
   std::optional<query::Update> parsed;
   if (!options.remove) {
-    GM_ASSIGN(parsed, query::Update::parse(update));
+    GM_ASSIGN(parsed, query::Update::parse(update, {.array_filters = options.array_filters}));
   }
   std::optional<query::Projection> projection;
   if (!options.projection.empty()) {
@@ -181,7 +194,8 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   GM_ASSIGN(Entry entry, contents->catalog().find(ns_));
   std::vector<RecordId> ids;
   if (entry) {
-    GM_ASSIGN(ids, targets(contents, entry, filter, std::nullopt, false, options.sort));
+    GM_TRY(check_is_no_view(*entry));
+    GM_ASSIGN(ids, targets(contents, entry, filter, options.hint, false, options.sort));
   } else {
     GM_TRY(query::Filter::parse(filter));
     if (!options.sort.empty()) GM_TRY(query::Sort::parse(options.sort));
@@ -190,14 +204,14 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted, upserted_document(ns_, *parsed, filter));
     GM_ASSIGN(entry, entry_for_write(*contents));
-    GM_TRY(DocumentWriter(*contents, entry).insert(inserted));
+    GM_TRY(DocumentWriter(*contents, entry, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     if (options.return_new) result.document = projected(inserted);
     return result;
   }
 
   const RecordId id = ids.front();
-  DocumentWriter writer(*contents, entry);
+  DocumentWriter writer(*contents, entry, !options.bypass_validation);
   GM_ASSIGN(const bson::View before,
             read_document(contents->trees(), *entry, id, Verify::kChecksum));
   if (options.remove) {

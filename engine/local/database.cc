@@ -32,15 +32,13 @@ Status LocalDatabase::create(engine::Transaction& transaction, std::string_view 
             writable_contents_of(transaction, environment_));
   const engine::Namespace name = ns(collection);
   GM_TRY(engine::check_namespace(name));
-  for (const bson::Element option : options) {
-    return fail(ErrorCode::kInvalidOptions, "creating " + name.full() + ": the option '" +
-                                                std::string(option.key) + "' is not supported");
-  }
+  GM_ASSIGN(const engine::CollectionOptions parsed,
+            engine::CollectionOptions::parse(name, options));
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> existing, contents->catalog().find(name));
   if (existing) {
     return fail(ErrorCode::kNamespaceExists, "Collection " + name.full() + " already exists.");
   }
-  GM_TRY(contents->catalog().create(name, options));
+  GM_TRY(contents->catalog().create(name, parsed.document()));
   return {};
 }
 
@@ -54,12 +52,11 @@ Status LocalDatabase::drop(engine::Transaction& transaction, std::string_view co
 }
 
 Status LocalDatabase::rename(engine::Transaction& transaction, std::string_view from,
-                             std::string_view to, bool drop_target) {
+                             const engine::Namespace& target, bool drop_target) {
   GM_ASSIGN(const std::shared_ptr<Contents> contents,
             writable_contents_of(transaction, environment_));
   Catalog& catalog = contents->catalog();
   const engine::Namespace source = ns(from);
-  const engine::Namespace target = ns(to);
   GM_TRY(engine::check_namespace(target));
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(source));
   if (!entry) {

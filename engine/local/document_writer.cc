@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "engine/local/collection.h"
+#include "engine/local/validation.h"
 
 namespace gridmount::local {
 namespace {
@@ -30,8 +31,12 @@ std::string_view before_positions(std::string_view path) {
 
 }  // namespace
 
-DocumentWriter::DocumentWriter(Contents& contents, std::shared_ptr<const CollectionEntry> entry)
-    : contents_(contents), entry_(std::move(entry)), indexes_(contents.trees(), *entry_) {}
+DocumentWriter::DocumentWriter(Contents& contents, std::shared_ptr<const CollectionEntry> entry,
+                               bool validates)
+    : contents_(contents),
+      entry_(std::move(entry)),
+      validates_(validates && entry_->validator != nullptr),
+      indexes_(contents.trees(), *entry_) {}
 
 std::vector<bool> DocumentWriter::affected_by(const query::Update& update) const {
   const std::vector<std::string>& touched = update.touched_paths();
@@ -67,6 +72,13 @@ Status DocumentWriter::note_multikey() {
 }
 
 Status DocumentWriter::insert(bson::View document) {
+  if (validates_) GM_TRY(validate(*entry_, std::nullopt, document));
+  const engine::CollectionOptions& settings = entry_->settings;
+  if (settings.capped && document.size() > settings.size_bytes) {
+    return fail(ErrorCode::kBadValue,
+                entry_->ns.full() + ": object to insert exceeds cappedMaxSize: " +
+                    std::to_string(document.size()) + " > " + std::to_string(settings.size_bytes));
+  }
   GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
   const RecordId id = counts->next_record;
   GM_TRY(indexes_.prepare_insert(document, id));
@@ -76,11 +88,38 @@ Status DocumentWriter::insert(bson::View document) {
   ++counts->next_record;
   ++counts->documents;
   counts->document_bytes += document.size();
+  return settings.capped ? make_room() : Status();
+}
+
+Status DocumentWriter::make_room() {
+  const engine::CollectionOptions& settings = entry_->settings;
+  GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
+  Trees& trees = contents_.trees();
+  const std::string first = range_prefix(entry_->records);
+  const std::string end = range_end(entry_->records);
+  while (counts->document_bytes > settings.size_bytes ||
+         (settings.max_documents > 0 && counts->documents > settings.max_documents)) {
+    GM_ASSIGN(const std::optional<TreeEntry> oldest,
+              trees.at_or_after(trees.tree(entry_->records), first));
+    if (!oldest || oldest->key >= end) return {};
+    const RecordId id = record_id_of(oldest->key).value_or(0);
+    GM_ASSIGN(const bson::View document,
+              document_of(oldest->value, Verify::kChecksum, entry_->ns, id));
+    GM_TRY(remove(id, document));
+  }
   return {};
 }
 
 Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
                                const std::vector<bool>& affected) {
+  if (validates_) GM_TRY(validate(*entry_, before, after));
+  if (entry_->settings.capped && before.size() != after.size()) {
+    constexpr ErrorCode kCannotGrowDocumentInCappedNamespace{10003};
+    return fail(kCannotGrowDocumentInCappedNamespace,
+                entry_->ns.full() +
+                    ": Cannot change the size of a document in a capped collection: " +
+                    std::to_string(before.size()) + " != " + std::to_string(after.size()));
+  }
   GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
   const int64_t growth = int64_t{after.size()} - int64_t{before.size()};
   GM_TRY(indexes_.prepare_update(before, after, id, affected));

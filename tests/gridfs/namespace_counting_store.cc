@@ -53,9 +53,10 @@ class CountingCollection final : public engine::Collection {
     ++counts_->other;
     collection_->prefetch(snapshot, filter);
   }
-  Result<engine::InsertResult> insert(Transaction& transaction, bson::View document) override {
+  Result<engine::InsertResult> insert(Transaction& transaction, bson::View document,
+                                      const engine::InsertOptions& options) override {
     ++counts_->changes;
-    return collection_->insert(transaction, document);
+    return collection_->insert(transaction, document, options);
   }
   Result<engine::UpdateResult> update(Transaction& transaction, bson::View filter,
                                       bson::View update,
@@ -123,8 +124,20 @@ Status CountingDatabase::drop(Transaction& transaction, std::string_view collect
   return database_->drop(transaction, collection);
 }
 
+Result<bson::Document> CountingDatabase::modify(Transaction& transaction,
+                                                std::string_view collection, bson::View changes) {
+  ++counts_->other;
+  return database_->modify(transaction, collection, changes);
+}
+
+Status CountingDatabase::convert_to_capped(Transaction& transaction, std::string_view collection,
+                                           int64_t bytes) {
+  ++counts_->other;
+  return database_->convert_to_capped(transaction, collection, bytes);
+}
+
 Status CountingDatabase::rename(Transaction& transaction, std::string_view from,
-                                std::string_view to, bool drop_target) {
+                                const engine::Namespace& to, bool drop_target) {
   ++counts_->other;
   return database_->rename(transaction, from, to, drop_target);
 }

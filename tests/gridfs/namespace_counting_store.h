@@ -31,8 +31,12 @@ class CountingDatabase final : public engine::Database {
   Status create(engine::Transaction& transaction, std::string_view collection,
                 bson::View options) override;
   Status drop(engine::Transaction& transaction, std::string_view collection) override;
-  Status rename(engine::Transaction& transaction, std::string_view from, std::string_view to,
-                bool drop_target) override;
+  Result<bson::Document> modify(engine::Transaction& transaction, std::string_view collection,
+                                bson::View changes) override;
+  Status convert_to_capped(engine::Transaction& transaction, std::string_view collection,
+                           int64_t bytes) override;
+  Status rename(engine::Transaction& transaction, std::string_view from,
+                const engine::Namespace& to, bool drop_target) override;
   Status drop_database(engine::Transaction& transaction) override;
 
  private:

@@ -90,9 +90,10 @@ TEST_P(StoreContract, Drop_LeavesOtherCollectionsAlone) {
 TEST_P(StoreContract, Rename_KeepsDocumentsAndIndexes) {
   create_index(R"({"a": 1})", true);
   insert(R"({"_id": 1, "a": 1})");
-  EXPECT_THAT(
-      commit([&](Transaction& transaction) { return db()->rename(transaction, "c", "d", false); }),
-      Succeeded());
+  EXPECT_THAT(commit([&](Transaction& transaction) {
+                return db()->rename(transaction, "c", {"test", "d"}, false);
+              }),
+              Succeeded());
   EXPECT_THAT(collection_names(), ElementsAre("d"));
   EXPECT_THAT(index_names("d"), ElementsAre("_id_", "a_1"));
   EXPECT_EQ(count(R"({"a": 1})", "d"), 1);
@@ -103,8 +104,9 @@ TEST_P(StoreContract, Rename_OntoAnother_NeedsDropTarget) {
   insert(R"({"_id": "from"})", "c");
   insert(R"({"_id": "to"})", "d");
   const auto rename = [&](std::string_view from, std::string_view to, bool drop_target) {
-    return commit(
-        [&](Transaction& transaction) { return db()->rename(transaction, from, to, drop_target); });
+    return commit([&](Transaction& transaction) {
+      return db()->rename(transaction, from, {"test", std::string(to)}, drop_target);
+    });
   };
   EXPECT_THAT(rename("c", "d", false), FailedWith(ErrorCode::kNamespaceExists));
   EXPECT_THAT(rename("x", "d", true), FailedWith(ErrorCode::kNamespaceNotFound));
@@ -136,7 +138,7 @@ TEST_P(StoreContract, Ddl_InATransaction_IsSeenThereAndRolledBack) {
     EXPECT_THAT(db()->create(*transaction, "new", bson::View()), Succeeded());
     EXPECT_THAT(collection()->create_index(*transaction, {"by_a", doc(R"({"a": 1})"), false}),
                 Succeeded());
-    EXPECT_THAT(db()->rename(*transaction, "c", "moved", false), Succeeded());
+    EXPECT_THAT(db()->rename(*transaction, "c", {"test", "moved"}, false), Succeeded());
     EXPECT_EQ(*db()->exists(*transaction, "new"), true);
     EXPECT_EQ(*db()->exists(*transaction, "c"), false);
     EXPECT_EQ(*collection("moved")->count(*transaction, doc(R"({"a": 1})")), 1);

@@ -117,7 +117,7 @@ TEST_F(ExpiryTest, PartialIndex_LeavesOthers) {
 TEST_F(ExpiryTest, GoesOnAfterReopeningAndRenaming_EndsWithTheIndex) {
   index("before", R"({"key": {"at": 1}, "name": "ttl", "expireAfterSeconds": 0})");
   change([&](engine::Transaction& transaction) {
-    return store_->database("test")->rename(transaction, "before", "after", false);
+    return store_->database("test")->rename(transaction, "before", {"test", "after"}, false);
   });
   open();
   insert("after", R"({"goes": true, "at": )" + seconds_ago(1) + "}");
