@@ -100,7 +100,7 @@ stage_tidy() {
   run-clang-tidy-14 -quiet -j "$jobs" -p build/clang \
     "$root/(engine|gridfs|fuse|tools)/.*\.cc\$" >"$work/tidy.log" 2>&1
   local status=$?
-  grep -E 'warning:|error:' "$work/tidy.log" | sort -u
+  grep -E 'warning:|error:' "$work/tidy.log" | sort -u | tee "$work/closings.tidy"
   return "$status"
 }
 
@@ -130,8 +130,8 @@ done
 printf '\n=== Stages\n'
 printf '%s\n' "${timing[@]}"
 printf '%-10s %-7s %5d s\n' total '' "$SECONDS"
-# The whole suite's lines stand last, where they are looked for.
-for name in asan-ubsan tsan release; do
+# What failed and the whole suite's lines stand last, where they are looked for.
+for name in tidy asan-ubsan tsan release; do
   if [ -f "$work/closings.$name" ]; then cat "$work/closings.$name"; fi
 done
 if [ "${#failed[@]}" -gt 0 ]; then

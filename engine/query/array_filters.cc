@@ -1,6 +1,7 @@
 #include "engine/query/array_filters.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/bson/builder.h"
 
@@ -41,8 +42,9 @@ Status find_identifier(bson::View conditions, std::string& identifier) {
     const std::string name(element.key.substr(0, element.key.find('.')));
     if (identifier.empty()) identifier = name;
     if (identifier != name) {
-      return fail(ErrorCode::kFailedToParse, "Expected a single top-level field name, found '" +
-                                                 identifier + "' and '" + name + "'");
+      std::string message = "Expected a single top-level field name, found '";
+      message.append(identifier).append("' and '").append(name).append("'");
+      return fail(ErrorCode::kFailedToParse, std::move(message));
     }
   }
   return {};

@@ -1,5 +1,7 @@
 // $bit. Source: MongoDB manual, "$bit".
 
+#include <utility>
+
 #include "engine/query/update_operator.h"
 
 namespace gridmount::query {
@@ -31,11 +33,12 @@ Status check_bit(std::string_view, ValueView operand) {
   const bson::View operations = operand.as_document();
   for (const bson::Element operation : operations) {
     const std::string name(operation.key);
-    const std::string shown = "{" + show_element(name, operation.value) + "}";
+    std::string shown = "{";
+    shown.append(show_element(name, operation.value)).append("}");
     if (name != "and" && name != "or" && name != "xor") {
-      return fail(ErrorCode::kBadValue,
-                  "The $bit modifier only supports 'and', 'or', and 'xor', not '" + name +
-                      "' which is an unknown operator: " + shown);
+      std::string message = "The $bit modifier only supports 'and', 'or', and 'xor', not '";
+      message.append(name).append("' which is an unknown operator: ").append(shown);
+      return fail(ErrorCode::kBadValue, std::move(message));
     }
     if (!is_integer(operation.value)) {
       return fail(ErrorCode::kBadValue,

@@ -15,7 +15,6 @@
 namespace gridmount::query {
 namespace {
 
-using bson::Type;
 using bson::Value;
 using bson::ValueView;
 

@@ -102,8 +102,10 @@ Result<std::shared_ptr<UpdateNode>> merge_updates(const std::shared_ptr<UpdateNo
       place = child.node;
       continue;
     }
-    const std::string shown = a->of_elements ? "$[" + name + "]" : name;
-    GM_ASSIGN(place, merge_updates(place, child.node, path + "." + shown));
+    std::string child_path = path;
+    child_path.append(a->of_elements ? ".$[" : ".").append(name);
+    if (a->of_elements) child_path.append("]");
+    GM_ASSIGN(place, merge_updates(place, child.node, child_path));
   }
   if (merged->matched == nullptr) {
     merged->matched = b->matched;
