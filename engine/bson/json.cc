@@ -5,26 +5,12 @@
 #include <memory>
 
 #include "engine/bson/builder.h"
-#include "engine/bson/json_check.h"
 
 namespace gridmount::bson {
 namespace {
 
 struct BsonFree {
   void operator()(void* memory) const { bson_free(memory); }
-};
-
-// unique_ptr would drop the alignment that bson_t is declared with.
-class ParsedJson {
- public:
-  explicit ParsedJson(bson_t* document) : document_(document) {}
-  ~ParsedJson() { bson_destroy(document_); }
-  ParsedJson(const ParsedJson&) = delete;
-  ParsedJson& operator=(const ParsedJson&) = delete;
-  const bson_t* get() const { return document_; }
-
- private:
-  bson_t* document_;
 };
 
 std::optional<std::string> print(View document, JsonForm form) {
@@ -121,21 +107,6 @@ std::string to_json(ValueView value, JsonForm form) {
   constexpr std::string_view kBefore = R"({ "v" : )";
   constexpr std::string_view kAfter = " }";
   return text->substr(kBefore.size(), text->size() - kBefore.size() - kAfter.size());
-}
-
-Result<Document> document_from_json(std::string_view text) {
-  // libbson ends the process if there is no text at all.
-  if (text.empty()) return fail(ErrorCode::kFailedToParse, "invalid JSON: the text is empty");
-  bson_error_t error{};
-  const ParsedJson parsed(bson_new_from_json(reinterpret_cast<const uint8_t*>(text.data()),
-                                             static_cast<ssize_t>(text.size()), &error));
-  if (parsed.get() == nullptr) {
-    return fail(ErrorCode::kFailedToParse, std::string("invalid JSON: ") + error.message);
-  }
-  GM_TRY(check_json(text));
-  // libbson builds what is larger than a store may hold.
-  GM_ASSIGN(const View document, validate({bson_get_data(parsed.get()), parsed.get()->len}));
-  return Document(document);
 }
 
 }  // namespace gridmount::bson

@@ -1,5 +1,7 @@
-// MongoDB Extended JSON v2, both ways, over libbson.
-// Source: "MongoDB Extended JSON (v2)", specifications repository.
+// MongoDB Extended JSON v2, both ways. Writing is libbson's; reading is done here, because
+// libbson's parser takes the query operator $type for a part of $binary, and some other texts for
+// something else than they say (an ObjectId that is not hexadecimal for zeros, integers modulo
+// 2^64). Source: "MongoDB Extended JSON (v2)", specifications repository.
 #pragma once
 
 #include <string>
@@ -17,9 +19,10 @@ enum class JsonForm { kCanonical, kRelaxed };
 std::string to_json(View document, JsonForm form);
 std::string to_json(ValueView value, JsonForm form);
 
-// One object, relaxed or canonical, {"$uuid": ...} included. FailedToParse with the position if the
-// text is anything else, also if a value says what its type cannot hold, or is nested deeper than
-// libbson reads (98).
+// One object, relaxed or canonical, {"$uuid": ...} included. FailedToParse with the byte at which
+// the text is anything else, also if a value says what its type cannot hold, or is nested deeper
+// than kMaxDepth. {"$type": ...} and {"$regex": ...} are read as the operators of queries, except
+// in the pairs that stood for values in version 1 of the format.
 Result<Document> document_from_json(std::string_view text);
 
 }  // namespace gridmount::bson

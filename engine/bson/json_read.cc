@@ -1,0 +1,308 @@
+// Reading Extended JSON: the syntax of RFC 8259. What objects stand for values is json_value's.
+#include <bson/bson.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "engine/bson/json_value.h"
+
+namespace gridmount::bson {
+namespace {
+
+void append_utf8(std::string& text, uint32_t code) {
+  const auto push = [&](uint32_t byte) { text.push_back(static_cast<char>(byte)); };
+  if (code < 0x80) return push(code);
+  if (code < 0x800) {
+    push(0xC0 | code >> 6);
+  } else {
+    if (code < 0x10000) {
+      push(0xE0 | code >> 12);
+    } else {
+      push(0xF0 | code >> 18);
+      push(0x80 | (code >> 12 & 0x3F));
+    }
+    push(0x80 | (code >> 6 & 0x3F));
+  }
+  push(0x80 | (code & 0x3F));
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  Result<Document> document() {
+    skip_space();
+    if (next() != '{') return refuse("no document begins here");
+    Builder builder;
+    GM_TRY(members(builder, 1));
+    skip_space();
+    if (at_ < text_.size()) return refuse("something follows the document");
+    return std::move(builder).finish();
+  }
+
+ private:
+  tl::unexpected<Error> refuse(const std::string& what) const {
+    return fail(ErrorCode::kFailedToParse,
+                "invalid JSON at byte " + std::to_string(at_) + ": " + what);
+  }
+
+  // NUL at the end.
+  char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+
+  // From '{' to behind '}'.
+  Status members(Builder& builder, uint32_t depth) {
+    if (depth > kMaxDepth) return refuse("it is nested too deep");
+    ++at_;
+    skip_space();
+    if (next() == '}') {
+      ++at_;
+      return {};
+    }
+    while (true) {
+      skip_space();
+      const size_t begin = at_;
+      GM_ASSIGN(const std::string key, string());
+      if (key.find('\0') != std::string::npos) {
+        at_ = begin;
+        return refuse("a name holds a NUL");
+      }
+      skip_space();
+      if (next() != ':') return refuse("a colon is missing");
+      ++at_;
+      GM_TRY(value(builder, &key, depth));
+      GM_ASSIGN(const bool goes_on, comma_before('}'));
+      if (!goes_on) return {};
+    }
+  }
+
+  // From '[' to behind ']'.
+  Status elements(Builder& builder, uint32_t depth) {
+    if (depth > kMaxDepth) return refuse("it is nested too deep");
+    ++at_;
+    skip_space();
+    if (next() == ']') {
+      ++at_;
+      return {};
+    }
+    while (true) {
+      GM_TRY(value(builder, nullptr, depth));
+      GM_ASSIGN(const bool goes_on, comma_before(']'));
+      if (!goes_on) return {};
+    }
+  }
+
+  // Steps over a comma, or over the end.
+  Result<bool> comma_before(char end) {
+    skip_space();
+    const char found = next();
+    if (found != ',' && found != end) {
+      return refuse(std::string("a comma or '") + end + "' is missing");
+    }
+    ++at_;
+    return found == ',';
+  }
+
+  static void put(Builder& builder, const std::string* key, ValueView value) {
+    if (key != nullptr) {
+      builder.append(*key, value);
+    } else {
+      builder.push(value);
+    }
+  }
+
+  // A member if it has a key, else an element.
+  Status value(Builder& builder, const std::string* key, uint32_t depth) {
+    skip_space();
+    const char first = next();
+    if (first == '{') return object(builder, key, depth);
+    if (first == '[') {
+      if (key != nullptr) {
+        builder.open_array(*key);
+      } else {
+        builder.push_open_array();
+      }
+      GM_TRY(elements(builder, depth + 1));
+      builder.close();
+      return {};
+    }
+    if (first == '"') {
+      GM_ASSIGN(const std::string text, string());
+      put(builder, key, Value(std::string_view(text)));
+      return {};
+    }
+    GM_ASSIGN(const Value value, literal());
+    put(builder, key, value);
+    return {};
+  }
+
+  Status object(Builder& builder, const std::string* key, uint32_t depth) {
+    const size_t begin = at_;
+    GM_ASSIGN(const bool may_be_value, first_name_begins_value());
+    if (!may_be_value) {
+      if (key != nullptr) {
+        builder.open_document(*key);
+      } else {
+        builder.push_open_document();
+      }
+      GM_TRY(members(builder, depth + 1));
+      builder.close();
+      return {};
+    }
+    Builder separate;
+    GM_TRY(members(separate, depth + 1));
+    const Document read = std::move(separate).finish();
+    const Result<std::optional<Value>> value = value_of_object(read);
+    if (!value) {
+      at_ = begin;
+      return refuse(value.error().message());
+    }
+    put(builder, key, *value ? **value : Value(read.view()));
+    return {};
+  }
+
+  // Looks ahead only.
+  Result<bool> first_name_begins_value() {
+    const size_t begin = at_++;
+    skip_space();
+    bool begins = false;
+    if (next() == '"') {
+      GM_ASSIGN(const std::string name, string());
+      begins = begins_value(name);
+    }
+    at_ = begin;
+    return begins;
+  }
+
+  Result<std::string> string() {
+    if (next() != '"') return refuse("a name or text in quotation marks is missing");
+    std::string read;
+    for (++at_; next() != '"';) {
+      if (at_ == text_.size()) return refuse("a text does not end");
+      const char c = text_[at_];
+      if (static_cast<unsigned char>(c) < 0x20) return refuse("a control character in a text");
+      if (c == '\\') {
+        GM_TRY(escape(read));
+      } else {
+        read.push_back(c);
+        ++at_;
+      }
+    }
+    ++at_;
+    return read;
+  }
+
+  Status escape(std::string& read) {
+    constexpr std::string_view kNames = "\"\\/bfnrt";
+    constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+    ++at_;
+    if (next() == 'u') return code_point(read);
+    const size_t found = at_ < text_.size() ? kNames.find(text_[at_]) : std::string_view::npos;
+    if (found == std::string_view::npos) return refuse("no escape of JSON");
+    read.push_back(kMeanings[found]);
+    ++at_;
+    return {};
+  }
+
+  // At the u; two of them for what is beyond 16 bits.
+  Status code_point(std::string& read) {
+    GM_ASSIGN(uint32_t code, hexadecimal());
+    if (code >= 0xD800 && code < 0xDC00 && text_.substr(at_, 2) == "\\u") {
+      ++at_;
+      GM_ASSIGN(const uint32_t low, hexadecimal());
+      if (low < 0xDC00 || low > 0xDFFF) return refuse("half of a surrogate pair");
+      code = 0x10000 + ((code - 0xD800) << 10 | (low - 0xDC00));
+    }
+    if (code >= 0xD800 && code <= 0xDFFF) return refuse("half of a surrogate pair");
+    append_utf8(read, code);
+    return {};
+  }
+
+  Result<uint32_t> hexadecimal() {
+    const std::string_view digits = text_.substr(at_ + 1, 4);
+    uint32_t code = 0;
+    const auto [stop, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+    if (digits.size() != 4 || error != std::errc() || stop != digits.data() + 4) {
+      return refuse("\\u stands before four hexadecimal digits");
+    }
+    at_ += 5;
+    return code;
+  }
+
+  // A number or a word.
+  Result<Value> literal() {
+    const size_t end = std::min(text_.find_first_of(" \t\r\n,:]}", at_), text_.size());
+    const std::string_view read = text_.substr(at_, end - at_);
+    if (read == "null" || read == "true" || read == "false") {
+      at_ = end;
+      return read == "null" ? Value() : Value(read == "true");
+    }
+    GM_ASSIGN(Value value, number(read));
+    at_ = end;
+    return value;
+  }
+
+  // Without a fraction and exponent the smallest integer type that holds it.
+  Result<Value> number(std::string_view read) const {
+    if (!is_number(read)) return refuse("no value of JSON begins here");
+    const char* const end = read.data() + read.size();
+    if (read.find_first_of(".eE") != std::string_view::npos) {
+      double value = 0;
+      if (std::from_chars(read.data(), end, value).ec != std::errc()) {
+        return refuse("the number " + std::string(read) + " is out of range");
+      }
+      return Value(value);
+    }
+    int64_t value = 0;
+    if (std::from_chars(read.data(), end, value).ec != std::errc()) {
+      return refuse("the integer " + std::string(read) + " is out of range");
+    }
+    const auto small = static_cast<int32_t>(value);
+    return small == value ? Value(small) : Value(value);
+  }
+
+  static bool is_number(std::string_view read) {
+    const auto digits = [&read]() {
+      const size_t count = std::min(read.find_first_not_of("0123456789"), read.size());
+      read.remove_prefix(count);
+      return count;
+    };
+    if (read.starts_with('-')) read.remove_prefix(1);
+    const bool begins_with_zero = read.starts_with('0');
+    const size_t whole = digits();
+    if (whole == 0 || (begins_with_zero && whole > 1)) return false;
+    if (read.starts_with('.')) {
+      read.remove_prefix(1);
+      if (digits() == 0) return false;
+    }
+    if (read.starts_with('e') || read.starts_with('E')) {
+      read.remove_prefix(1);
+      if (read.starts_with('+') || read.starts_with('-')) read.remove_prefix(1);
+      if (digits() == 0) return false;
+    }
+    return read.empty();
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<Document> document_from_json(std::string_view text) {
+  if (!bson_utf8_validate(text.data() == nullptr ? "" : text.data(), text.size(), false)) {
+    return fail(ErrorCode::kFailedToParse, "invalid JSON: the text is not UTF-8, or holds a NUL");
+  }
+  GM_ASSIGN(Document read, Reader(text).document());
+  // The text may be larger than a store may hold.
+  GM_TRY(validate(read.view().bytes()));
+  return read;
+}
+
+}  // namespace gridmount::bson
