@@ -58,6 +58,14 @@ Status check_namespace(const Namespace& ns);
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
+  // For cursors that wait for a client. pause() lets go of the contents, so that the space of what
+  // is removed meanwhile can be reused; all views end, and nothing is read until resume(). That
+  // makes this a snapshot of the newest contents, and its cursors go on behind the documents they
+  // gave: as with a server's cursors, documents that changed meanwhile may be met again or not at
+  // all. A cursor whose collection or index is gone is QueryPlanKilled (175), a tailable one whose
+  // place has been overwritten CappedPositionLost (136). IllegalOperation on a Transaction.
+  virtual Status pause() = 0;
+  virtual Status resume() = 0;
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
@@ -75,18 +83,29 @@ class Transaction : public Snapshot {
   virtual Status commit(Durability durability = Durability::kCommitted) = 0;
 };
 
+// When an operation that reads has to have ended; from then on it is MaxTimeMSExpired (50).
+using Deadline = std::chrono::steady_clock::time_point;
+
 struct FindOptions {
-  bson::View sort;        // empty: the order of the index used, or of insertion
-  bson::View projection;  // empty: whole documents
+  bson::View sort = {};        // empty: the order of the index used, or of insertion
+  bson::View projection = {};  // empty: whole documents
   int64_t skip = 0;
-  int64_t limit = 0;                // 0: no limit
-  std::optional<bson::Value> hint;  // index name or key pattern
+  int64_t limit = 0;                     // 0: no limit
+  std::optional<bson::Value> hint = {};  // index name or key pattern
+  bson::View variables = {};             // what `$$name` is in expressions, by name
+  std::optional<Deadline> deadline = {};
+  // Only in a capped collection, in its order: at the end the cursor waits for documents instead of
+  // ending; after Snapshot::resume() it gives those inserted since.
+  bool tailable = false;
   // The caller reads only part of each document: its checksum is then not verified, which for a
   // document of a chunk's size costs more than the read.
   bool partial = false;
   // Bound of the buffer of a sort without an index; beyond it QueryExceededMemoryLimit (292).
   uint64_t sort_bytes_max = 100 * 1024 * 1024;
 };
+
+// What explain tells: the plan, or also what running it took.
+enum class Verbosity { kQueryPlanner, kExecutionStats };
 
 class Cursor {
  public:
@@ -96,6 +115,29 @@ class Cursor {
   // next call. A document whose checksum is wrong is DataCorruptionDetected, naming namespace and
   // _id or record; the cursor can go on behind it.
   virtual Result<std::optional<bson::View>> next() = 0;
+};
+
+struct CountOptions {
+  int64_t skip = 0;
+  int64_t limit = 0;  // 0: no limit
+  std::optional<bson::Value> hint = {};
+  bson::View variables = {};
+  std::optional<Deadline> deadline = {};
+};
+
+struct DistinctOptions {
+  std::optional<bson::Value> hint = {};
+  bson::View variables = {};
+  std::optional<Deadline> deadline = {};
+};
+
+struct AggregateOptions {
+  std::optional<bson::Value> hint = {};
+  bson::View variables = {};
+  std::optional<Deadline> deadline = {};
+  // Of each stage that gathers documents ($group, $sort); beyond it QueryExceededMemoryLimit (292).
+  uint64_t memory_bytes_max = 100 * 1024 * 1024;
+  bool bypass_validation = false;  // of what $out and $merge write
 };
 
 struct InsertResult {
@@ -110,8 +152,15 @@ struct UpdateOptions {
   bool upsert = false;
   bool multi = false;  // refused with a replacement, as MongoDB does
   std::optional<bson::Value> hint = {};
-  bson::View array_filters = {};  // an array: what `$[id]` stands for
+  bson::View array_filters = {};  // an array; which elements `$[id]` stands for
   bool bypass_validation = false;
+  bool is_pipeline = false;   // the update is an array, of stages
+  bson::View variables = {};  // what `$$name` is in expressions and stages, by name
+};
+
+struct RemoveOptions {
+  std::optional<bson::Value> hint = {};
+  bson::View variables = {};
 };
 
 struct UpdateResult {
@@ -129,6 +178,8 @@ struct FindAndModifyOptions {
   std::optional<bson::Value> hint = {};
   bson::View array_filters = {};
   bool bypass_validation = false;
+  bool is_pipeline = false;
+  bson::View variables = {};
 };
 
 struct FindAndModifyResult {
@@ -140,11 +191,20 @@ struct FindAndModifyResult {
 struct CollectionStats {
   int64_t documents = 0;
   int64_t document_bytes = 0;  // sum of the BSON sizes
+  int64_t storage_bytes = 0;   // what they take in the store, about
   int64_t index_count = 0;
 };
 
+struct IndexStats {
+  IndexDefinition definition;
+  int64_t bytes = 0;     // what its entries take, about
+  int64_t accesses = 0;  // reads and writes that used it to find documents, since the time below
+  bson::Date since;      // when the store was opened
+};
+
 // A handle by name: the collection need not exist. Reads of a missing collection find nothing; the
-// first insert creates it (with its _id index), as MongoDB does.
+// first insert creates it (with its _id index), as MongoDB does. The name may be a view's: reads
+// then give what its pipeline makes of the collection below, writes are CommandNotSupportedOnView.
 class Collection {
  public:
   virtual ~Collection() = default;
@@ -159,7 +219,28 @@ class Collection {
   // The first document find() would give; no cursor is made, so this is the way to read one.
   virtual Result<std::optional<bson::View>> find_one(Snapshot& snapshot, bson::View filter,
                                                      const FindOptions& options = {}) = 0;
-  virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter) = 0;
+  virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter,
+                                const CountOptions& options = {}) = 0;
+  // The values that the path has in matching documents, an array's elements each on its own, in
+  // their order and each once. BSONObjectTooLarge if they have no room in one document.
+  virtual Result<std::vector<bson::Value>> distinct(Snapshot& snapshot, std::string_view path,
+                                                    bson::View filter,
+                                                    const DistinctOptions& options = {}) = 0;
+  // `stages` are an array's elements (engine/query/pipeline/pipeline.h). A pipeline that ends with
+  // $out or $merge needs a Transaction, writes during this call, and its cursor gives nothing.
+  virtual Result<std::unique_ptr<Cursor>> aggregate(Snapshot& snapshot, bson::View stages,
+                                                    const AggregateOptions& options = {}) = 0;
+
+  // How find() answers: {explainVersion, queryPlanner: {namespace, parsedQuery, winningPlan,
+  // rejectedPlans}, executionStats: {nReturned, executionTimeMillis, totalKeysExamined,
+  // totalDocsExamined, executionStages}}, as servers show classic plans (MongoDB manual, "Explain
+  // Results"). Of a view: {stages: [{$cursor: that of the collection below}, the other stages]}.
+  virtual Result<bson::Document> explain(Snapshot& snapshot, bson::View filter,
+                                         const FindOptions& options, Verbosity verbosity) = 0;
+  // The same of aggregate(), which does not write then.
+  virtual Result<bson::Document> explain_aggregate(Snapshot& snapshot, bson::View stages,
+                                                   const AggregateOptions& options,
+                                                   Verbosity verbosity) = 0;
 
   // A hint that documents matching `filter` will be read soon: their pages are asked of the disk
   // without waiting. Costs a few microseconds; may do nothing.
@@ -173,11 +254,12 @@ class Collection {
   // filled in. In a capped collection the oldest documents go, until the new one has room.
   virtual Result<InsertResult> insert(Transaction& transaction, bson::View document,
                                       const InsertOptions& options = {}) = 0;
-  // Operators or a replacement (engine/query/update.h).
+  // Operators, a replacement or a pipeline (engine/query/update.h).
   virtual Result<UpdateResult> update(Transaction& transaction, bson::View filter,
                                       bson::View update, const UpdateOptions& options = {}) = 0;
   // Returns how many went. `multi` false removes the first match only.
-  virtual Result<int64_t> remove(Transaction& transaction, bson::View filter, bool multi) = 0;
+  virtual Result<int64_t> remove(Transaction& transaction, bson::View filter, bool multi,
+                                 const RemoveOptions& options = {}) = 0;
   virtual Result<FindAndModifyResult> find_and_modify(Transaction& transaction, bson::View filter,
                                                       bson::View update,
                                                       const FindAndModifyOptions& options) = 0;
@@ -189,7 +271,9 @@ class Collection {
   virtual Status create_index(Transaction& transaction, const IndexDefinition& definition) = 0;
   virtual Status drop_index(Transaction& transaction, std::string_view name) = 0;
   virtual Result<std::vector<IndexDefinition>> indexes(Snapshot& snapshot) = 0;
+  // At the same cost however many documents there are.
   virtual Result<CollectionStats> stats(Snapshot& snapshot) = 0;
+  virtual Result<std::vector<IndexStats>> index_stats(Snapshot& snapshot) = 0;
 };
 
 struct CollectionInfo {
@@ -207,6 +291,9 @@ class Database {
 
   // In the order of names.
   virtual Result<std::vector<CollectionInfo>> collections(Snapshot& snapshot) = 0;
+  // Nothing if it does not exist.
+  virtual Result<std::optional<CollectionInfo>> collection_info(Snapshot& snapshot,
+                                                                std::string_view collection) = 0;
   virtual Result<bool> exists(Snapshot& snapshot, std::string_view collection) = 0;
   // `options` as CollectionOptions::parse takes them. NamespaceExists if the collection does.
   virtual Status create(Transaction& transaction, std::string_view collection,
@@ -220,6 +307,10 @@ class Database {
   // indexes other than on _id are dropped, as convertToCapped does.
   virtual Status convert_to_capped(Transaction& transaction, std::string_view collection,
                                    int64_t bytes) = 0;
+  // Reads all of the collection, as `validate` does: {ns, nrecords, nInvalidDocuments,
+  // nNonCompliantDocuments, nIndexes, keysPerIndex, valid, warnings, errors}. NamespaceNotFound,
+  // CommandNotSupportedOnView.
+  virtual Result<bson::Document> validate(Snapshot& snapshot, std::string_view collection) = 0;
   // NamespaceNotFound if it does not exist. Space is reused in the background.
   virtual Status drop(Transaction& transaction, std::string_view collection) = 0;
   // Also to another database. NamespaceExists unless `drop_target`.

@@ -10,8 +10,10 @@ packages=(
   libfuse3-dev fuse3 libbson-dev liblmdb-dev libisal-dev libssl-dev libpcre2-dev
   libintelrdfpmath-dev
   libspdlog-dev libexpected-dev libcli11-dev
+  # The rules of time zones, which expressions on dates read
+  tzdata
   # Tests and benchmarks
-  libgtest-dev libgmock-dev libbenchmark-dev
+  libgtest-dev libgmock-dev libbenchmark-dev libsqlite3-dev
   git python3 rsync sqlite3 tar attr procps util-linux
 )
 

@@ -31,7 +31,7 @@ class CatalogCache {
            std::shared_ptr<const CollectionEntry> entry) GM_EXCLUDES(mutex_);
 
  private:
-  static constexpr size_t kEntriesMax = 4096;  // then it starts afresh
+  static constexpr size_t kEntriesMax = 16'384;  // then it starts afresh
   struct Cached {
     std::string bytes;
     std::shared_ptr<const CollectionEntry> entry;
@@ -67,6 +67,9 @@ class Catalog {
   // The collection is gone; its ranges wait to be swept.
   Status erase(const CollectionEntry& entry);
   Status rename(const CollectionEntry& entry, const engine::Namespace& to);
+
+  // The view has changed.
+  void forget_recent() { recent_.clear(); }
 
   Result<Range> allocate_range();
   // Its entries are removed later, by the sweeper.

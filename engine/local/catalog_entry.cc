@@ -94,7 +94,9 @@ Status CollectionEntry::derive() {
   GM_ASSIGN(settings, engine::CollectionOptions::parse(ns, options));
   validator.reset();
   if (settings.validator && settings.level != engine::CollectionOptions::ValidationLevel::kOff) {
-    GM_ASSIGN(query::Filter filter, query::Filter::parse(*settings.validator));
+    // It stays: $$NOW is then the time of each write.
+    GM_ASSIGN(query::Filter filter,
+              query::Filter::parse(*settings.validator, {.now = std::nullopt}));
     validator = std::make_shared<const query::Filter>(std::move(filter));
   }
   return {};

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/bson/builder.h"
 #include "engine/bson/document.h"
+#include "engine/local/database.h"
 #include "engine/local/document_keys.h"
 #include "engine/local/index_writer.h"
 #include "engine/local/local_store.h"
@@ -34,13 +36,43 @@ class StructureCheck {
       }
     }
     GM_TRY(check_ranges());
-    if (left_out_ > 0) {
-      report_.problems.push_back("and " + std::to_string(left_out_) + " further problems");
-    }
+    note_left_out();
     return std::move(report_);
   }
 
+  // What `validate` tells of one collection.
+  Result<bson::Document> validate(const CollectionEntry& entry) {
+    GM_TRY(check_collection(entry));
+    note_left_out();
+    bson::Builder out;
+    out.append("ns", entry.ns.full());
+    out.append("nInvalidDocuments", invalid_documents_);
+    out.append("nNonCompliantDocuments", noncompliant_documents_);
+    out.append("nrecords", static_cast<int64_t>(report_.records));
+    out.append("nIndexes", static_cast<int32_t>(entry.indexes.size()));
+    out.open_document("keysPerIndex");
+    for (size_t i = 0; i < entry.indexes.size(); ++i) {
+      out.append(entry.indexes[i].definition.name, static_cast<int64_t>(keys_per_index_[i]));
+    }
+    out.close();
+    out.append("valid", report_.problems.empty()).open_array("warnings");
+    if (noncompliant_documents_ > 0) {
+      out.push(bson::Value("Detected one or more documents not compliant with the collection's "
+                           "schema")
+                   .view());
+    }
+    out.close().open_array("errors");
+    for (const std::string& text : report_.problems) out.push(bson::Value(text).view());
+    out.close();
+    return std::move(out).finish();
+  }
+
  private:
+  void note_left_out() {
+    if (left_out_ == 0) return;
+    report_.problems.push_back("and " + std::to_string(left_out_) + " further problems");
+  }
+
   void problem(std::string text) {
     if (report_.problems.size() < kMaxProblems) {
       report_.problems.push_back(std::move(text));
@@ -57,6 +89,7 @@ class StructureCheck {
     }
     std::vector<uint64_t> expected(entry.indexes.size());
     GM_TRY(check_records(entry, expected));
+    keys_per_index_.clear();
     for (size_t i = 0; i < entry.indexes.size(); ++i) {
       GM_TRY(check_index(entry, entry.indexes[i], expected[i]));
     }
@@ -97,14 +130,17 @@ class StructureCheck {
           document_of(record->value, Verify::kChecksum, entry.ns, *id);
       if (!document) {
         problem(document.error().message());
+        ++invalid_documents_;
         continue;
       }
       const Result<bson::View> valid = bson::validate(document->bytes());
       if (!valid) {
         problem(entry.ns.full() + ": record " + std::to_string(*id) +
                 " is no valid BSON: " + valid.error().message());
+        ++invalid_documents_;
         continue;
       }
+      if (entry.validator && !entry.validator->matches(*valid)) ++noncompliant_documents_;
       GM_TRY(check_entries_of(entry, *id, *valid, expected));
     }
     if (!counts) return {};
@@ -158,6 +194,7 @@ class StructureCheck {
       return Status();
     }));
     report_.index_entries += found;
+    keys_per_index_.push_back(found);
     if (found == expected) return {};
     problem(name(entry, index) + " has " + std::to_string(found) +
             " entries, its documents account for " + std::to_string(expected));
@@ -254,6 +291,10 @@ class StructureCheck {
   Catalog& catalog_;
   StructureReport report_;
   uint64_t left_out_ = 0;
+  // Of the collection checked last.
+  std::vector<uint64_t> keys_per_index_;
+  int64_t invalid_documents_ = 0;
+  int64_t noncompliant_documents_ = 0;
   std::map<uint32_t, std::string> owners_;  // by prefix
   std::map<uint32_t, uint32_t> ranges_;     // number per tree
   KeySet keys_;
@@ -261,6 +302,21 @@ class StructureCheck {
 };
 
 }  // namespace
+
+Result<bson::Document> LocalDatabase::validate(engine::Snapshot& snapshot,
+                                               std::string_view collection) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  const engine::Namespace name = ns(collection);
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
+  if (!entry) {
+    return fail(ErrorCode::kNamespaceNotFound,
+                "Collection '" + name.full() + "' does not exist to validate.");
+  }
+  if (entry->settings.is_view()) {
+    return fail(ErrorCode::kCommandNotSupportedOnView, "Cannot validate a view: " + name.full());
+  }
+  return StructureCheck(*contents).validate(*entry);
+}
 
 Result<StructureReport> check_structure(engine::Store& store) {
   auto* local = dynamic_cast<LocalStore*>(&store);

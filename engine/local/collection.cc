@@ -1,10 +1,18 @@
 #include "engine/local/collection.h"
 
+#include <algorithm>
+#include <chrono>
+
+#include "engine/bson/builder.h"
 #include "engine/local/cursor.h"
+#include "engine/local/database.h"
+#include "engine/local/explain.h"
+#include "engine/local/system_collections.h"
 #include "engine/local/unique_lookup.h"
 #include "engine/query/filter.h"
 #include "engine/query/projection.h"
 #include "engine/query/sort.h"
+#include "engine/query/variables.h"
 
 namespace gridmount::local {
 namespace {
@@ -12,7 +20,9 @@ namespace {
 // prefetch() is a hint; beyond this many records it would cost more than it saves.
 constexpr int kPrefetchRecordsMax = 64;
 
-Status check(const engine::FindOptions& options) {
+// `options` are find's or count's.
+template <typename Options>
+Status check(const Options& options) {
   if (options.skip < 0) {
     return fail(ErrorCode::kBadValue,
                 "skip value must be non-negative, but received: " + std::to_string(options.skip));
@@ -28,36 +38,76 @@ Verify verify_for(const engine::FindOptions& options) {
   return options.partial ? Verify::kBounds : Verify::kChecksum;
 }
 
-Result<std::optional<query::Projection>> parse_projection(bson::View specification) {
-  if (specification.empty()) return std::optional<query::Projection>();
-  GM_ASSIGN(query::Projection projection, query::Projection::parse(specification));
+Result<std::optional<query::Projection>> parse_projection(const engine::FindOptions& options,
+                                                          bson::View filter) {
+  if (options.projection.empty()) return std::optional<query::Projection>();
+  GM_ASSIGN(
+      query::Projection projection,
+      query::Projection::parse(options.projection, {filter, options.variables, bson::Date::now()}));
   return std::optional<query::Projection>(std::move(projection));
+}
+
+// The hint for a scan of the collection.
+bson::Value natural_order(int64_t direction) {
+  bson::Builder hint;
+  hint.append("$natural", direction);
+  return bson::Value(std::move(hint).finish().view());
 }
 
 Result<MatchOptions> match_options(const engine::FindOptions& options) {
   MatchOptions match;
-  if (!options.sort.empty()) {
+  match.hint = options.hint;
+  if (options.tailable) {
+    if (!options.sort.empty() || options.hint) {
+      return fail(ErrorCode::kBadValue, "a tailable cursor takes no sort and no hint");
+    }
+    match.tailable = true;
+    match.hint = natural_order(1);
+  }
+  if (const std::optional<bson::ValueView> natural = options.sort.find("$natural")) {
+    const std::optional<int64_t> direction = natural->integral();
+    if (options.hint || (direction != 1 && direction != -1) ||
+        std::next(options.sort.begin()) != options.sort.end()) {
+      return fail(ErrorCode::kBadValue,
+                  "a sort by $natural is {$natural: 1} or {$natural: -1}, without a hint");
+    }
+    match.hint = natural_order(*direction);
+  } else if (!options.sort.empty()) {
     GM_ASSIGN(match.sort, query::Sort::parse(options.sort));
   }
-  match.hint = options.hint;
   match.skip = options.skip;
   match.limit = options.limit;
   match.verify = verify_for(options);
   match.sort_bytes_max = options.sort_bytes_max;
+  match.deadline = options.deadline;
   return match;
 }
 
 }  // namespace
+
+aggregation::Databases LocalCollection::databases() const {
+  return [environment = &environment_](std::string_view name) -> std::shared_ptr<engine::Database> {
+    return std::make_shared<LocalDatabase>(name, *environment);
+  };
+}
 
 Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& snapshot,
                                                               bson::View filter,
                                                               const engine::FindOptions& options) {
   GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
   GM_TRY(check(options));
-  GM_ASSIGN(query::Filter parsed, query::Filter::parse(filter));
+  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(MatchOptions match, match_options(options));
-  GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options.projection));
+  GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  if (entry && entry->settings.is_view()) {
+    return aggregation::find_in_view(databases(), snapshot, ns_, filter, options);
+  }
+  if (!entry && is_catalog_collection(ns_)) {
+    GM_ASSIGN(std::vector<bson::Document> documents, catalog_documents(contents->catalog(), ns_));
+    return aggregation::find_among(std::move(documents), databases(), snapshot, ns_, filter,
+                                   options);
+  }
   if (!entry) return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
   GM_ASSIGN(std::unique_ptr<MatchStream> matches,
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
@@ -75,36 +125,134 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   if (plain) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
       const Trees& trees = contents->trees();
+      environment_.index_usage().note(lookup->index->range);
       GM_ASSIGN(const std::optional<RecordId> id, find_unique(trees, *entry, *lookup));
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document, read_document(trees, *entry, *id, verify_for(options)));
       return std::optional(document);
     }
+    if (const std::optional<FirstLookup> lookup = first_lookup(*entry, filter)) {
+      GM_ASSIGN(const std::optional<RecordId> id,
+                find_first(contents->shared_trees(), *entry, *lookup));
+      if (!id) return std::optional<bson::View>();
+      GM_ASSIGN(const bson::View document,
+                read_document(contents->trees(), *entry, *id, verify_for(options)));
+      return std::optional(document);
+    }
+  }
+  if (entry ? entry->settings.is_view() : is_catalog_collection(ns_)) {
+    return find_one_of_cursor(snapshot, filter, options);
   }
   GM_TRY(check(options));
-  GM_ASSIGN(query::Filter parsed, query::Filter::parse(filter));
+  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(MatchOptions match, match_options(options));
   match.limit = 1;
-  GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options.projection));
+  GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
   if (!entry) return std::optional<bson::View>();
   GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
   GM_ASSIGN(const std::optional<Match> found, matches->next());
   if (!found) return std::optional<bson::View>();
   if (!projection) return std::optional(found->document);
-  return std::optional(contents->keep(projection->apply(found->document)));
+  GM_ASSIGN(bson::Document projected, projection->apply(found->document));
+  return std::optional(contents->keep(std::move(projected)));
 }
 
-Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View filter) {
+Result<std::optional<bson::View>> LocalCollection::find_one_of_cursor(
+    engine::Snapshot& snapshot, bson::View filter, const engine::FindOptions& options) {
   GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
-  GM_ASSIGN(const query::Filter parsed, query::Filter::parse(filter));
+  engine::FindOptions one = options;
+  one.limit = 1;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, filter, one));
+  GM_ASSIGN(const std::optional<bson::View> found, cursor->next());
+  if (!found) return found;
+  return std::optional(contents->keep(bson::Document(*found)));
+}
+
+Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View filter,
+                                       const engine::CountOptions& options) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_TRY(check(options));
+  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
-  if (!entry) return int64_t{0};
-  if (filter.empty()) {
-    GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
-    return counts.documents;
+  if (!entry && !is_catalog_collection(ns_)) return int64_t{0};
+  if (!entry || entry->settings.is_view()) {
+    return aggregation::count_in_view(databases(), snapshot, ns_, filter, options);
   }
-  return count_matches(contents, entry, parsed);
+  if (filter.empty() && !options.hint) {
+    GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
+    const int64_t count = std::max<int64_t>(0, counts.documents - options.skip);
+    return options.limit == 0 ? count : std::min(count, options.limit);
+  }
+  MatchOptions match;
+  match.hint = options.hint;
+  match.skip = options.skip;
+  match.limit = options.limit;
+  match.deadline = options.deadline;
+  return count_matches(contents, entry, parsed, match);
+}
+
+Result<std::vector<bson::Value>> LocalCollection::distinct(engine::Snapshot& snapshot,
+                                                           std::string_view path, bson::View filter,
+                                                           const engine::DistinctOptions& options) {
+  if (path.find('\0') != std::string_view::npos) {
+    return fail(ErrorCode::kBadValue, "distinct: the key holds a NUL byte");
+  }
+  engine::FindOptions read;
+  read.hint = options.hint;
+  read.variables = options.variables;
+  read.deadline = options.deadline;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, filter, read));
+  return aggregation::distinct_values(*cursor, path);
+}
+
+Result<std::unique_ptr<engine::Cursor>> LocalCollection::aggregate(
+    engine::Snapshot& snapshot, bson::View stages, const engine::AggregateOptions& options) {
+  GM_TRY(contents_of(snapshot, environment_));
+  return aggregation::aggregate(databases(), snapshot, ns_, stages, options);
+}
+
+Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson::View filter,
+                                                const engine::FindOptions& options,
+                                                engine::Verbosity verbosity) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_TRY(check(options));
+  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
+  GM_ASSIGN(MatchOptions match, match_options(options));
+  GM_TRY(parse_projection(options, filter));
+  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  if (entry && entry->settings.is_view()) {
+    return aggregation::explain_view(databases(), snapshot, ns_, filter, options, verbosity);
+  }
+  ExplainedQuery query{ns_, filter, options, entry.get()};
+  Execution execution;
+  const bool executes = verbosity == engine::Verbosity::kExecutionStats;
+  if (!entry) return explanation(query, executes ? &execution : nullptr);
+  const auto begin = std::chrono::steady_clock::now();
+  GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
+            MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
+  query.plan = &matches->plan();
+  query.sorts = matches->sorts();
+  if (!executes) return explanation(query, nullptr);
+  while (true) {
+    GM_ASSIGN(const std::optional<Match> found, matches->next());
+    if (!found) break;
+    ++execution.returned;
+  }
+  execution.milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(
+                               std::chrono::steady_clock::now() - begin)
+                               .count();
+  execution.keys_examined = matches->keys_examined();
+  execution.documents_examined = matches->documents_examined();
+  return explanation(query, &execution);
+}
+
+Result<bson::Document> LocalCollection::explain_aggregate(engine::Snapshot& snapshot,
+                                                          bson::View stages,
+                                                          const engine::AggregateOptions& options,
+                                                          engine::Verbosity verbosity) {
+  GM_TRY(contents_of(snapshot, environment_));
+  return aggregation::explain_aggregate(databases(), snapshot, ns_, stages, options, verbosity);
 }
 
 void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
@@ -128,7 +276,7 @@ void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
   const Result<query::Plan> plan =
       query::make_plan(*parsed, nullptr, (*entry)->definitions, (*entry)->multikey, std::nullopt);
   if (!plan) return;
-  const std::unique_ptr<Scan> scan = make_scan(contents.shared_trees(), *entry, *plan, 0);
+  const std::unique_ptr<Scan> scan = make_scan(contents.shared_trees(), *entry, *plan);
   for (int i = 0; i < kPrefetchRecordsMax; ++i) {
     const Result<std::optional<Candidate>> candidate = scan->next();
     if (!candidate || !*candidate) return;
@@ -141,18 +289,6 @@ Result<std::vector<query::IndexDefinition>> LocalCollection::indexes(engine::Sna
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
   if (!entry) return std::vector<query::IndexDefinition>();
   return entry->definitions;
-}
-
-Result<engine::CollectionStats> LocalCollection::stats(engine::Snapshot& snapshot) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
-  engine::CollectionStats stats;
-  if (!entry) return stats;
-  GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
-  stats.documents = counts.documents;
-  stats.document_bytes = counts.document_bytes;
-  stats.index_count = static_cast<int64_t>(entry->indexes.size());
-  return stats;
 }
 
 }  // namespace gridmount::local

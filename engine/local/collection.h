@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/aggregation/aggregate.h"
 #include "engine/local/contents.h"
 #include "engine/local/index_writer.h"
 #include "engine/local/match_stream.h"
@@ -13,6 +14,15 @@
 #include "engine/store.h"
 
 namespace gridmount::local {
+
+// Which of the documents a filter matches are to be written.
+struct TargetOptions {
+  bool multi = false;  // all, not only the first
+  std::optional<bson::Value> hint = {};
+  bson::View variables = {};
+  bson::View sort = {};
+  bool is_upsert = false;
+};
 
 // A name and the environment it is looked up in; the environment outlives it.
 class LocalCollection : public engine::Collection {
@@ -26,7 +36,20 @@ class LocalCollection : public engine::Collection {
                                                const engine::FindOptions& options) override;
   Result<std::optional<bson::View>> find_one(engine::Snapshot& snapshot, bson::View filter,
                                              const engine::FindOptions& options) override;
-  Result<int64_t> count(engine::Snapshot& snapshot, bson::View filter) override;
+  Result<int64_t> count(engine::Snapshot& snapshot, bson::View filter,
+                        const engine::CountOptions& options) override;
+  Result<std::vector<bson::Value>> distinct(engine::Snapshot& snapshot, std::string_view path,
+                                            bson::View filter,
+                                            const engine::DistinctOptions& options) override;
+  Result<std::unique_ptr<engine::Cursor>> aggregate(
+      engine::Snapshot& snapshot, bson::View stages,
+      const engine::AggregateOptions& options) override;
+  Result<bson::Document> explain(engine::Snapshot& snapshot, bson::View filter,
+                                 const engine::FindOptions& options,
+                                 engine::Verbosity verbosity) override;
+  Result<bson::Document> explain_aggregate(engine::Snapshot& snapshot, bson::View stages,
+                                           const engine::AggregateOptions& options,
+                                           engine::Verbosity verbosity) override;
   void prefetch(engine::Snapshot& snapshot, bson::View filter) override;
 
   Result<engine::InsertResult> insert(engine::Transaction& transaction, bson::View document,
@@ -34,7 +57,8 @@ class LocalCollection : public engine::Collection {
   Result<engine::UpdateResult> update(engine::Transaction& transaction, bson::View filter,
                                       bson::View update,
                                       const engine::UpdateOptions& options) override;
-  Result<int64_t> remove(engine::Transaction& transaction, bson::View filter, bool multi) override;
+  Result<int64_t> remove(engine::Transaction& transaction, bson::View filter, bool multi,
+                         const engine::RemoveOptions& options) override;
   Result<engine::FindAndModifyResult> find_and_modify(
       engine::Transaction& transaction, bson::View filter, bson::View update,
       const engine::FindAndModifyOptions& options) override;
@@ -44,17 +68,22 @@ class LocalCollection : public engine::Collection {
   Status drop_index(engine::Transaction& transaction, std::string_view name) override;
   Result<std::vector<query::IndexDefinition>> indexes(engine::Snapshot& snapshot) override;
   Result<engine::CollectionStats> stats(engine::Snapshot& snapshot) override;
+  Result<std::vector<engine::IndexStats>> index_stats(engine::Snapshot& snapshot) override;
 
  private:
   using Entry = std::shared_ptr<const CollectionEntry>;
 
+  aggregation::Databases databases() const;
+  Result<std::optional<bson::View>> find_one_of_cursor(engine::Snapshot& snapshot,
+                                                       bson::View filter,
+                                                       const engine::FindOptions& options);
+
   // Creates the collection if need be.
   Result<Entry> entry_for_write(Contents& contents) const;
-  // The records a write is for: all, or the first.
+  // The records a write is for.
   Result<std::vector<RecordId>> targets(const std::shared_ptr<Contents>& contents,
                                         const Entry& entry, bson::View filter,
-                                        const std::optional<bson::Value>& hint, bool multi,
-                                        bson::View sort) const;
+                                        const TargetOptions& options) const;
 
   engine::Namespace ns_;
   Environment& environment_;

@@ -2,29 +2,39 @@
 
 #include "engine/local/collection.h"
 #include "engine/local/stored_document.h"
+#include "engine/local/system_collections.h"
 #include "engine/local/unique_lookup.h"
 #include "engine/query/filter.h"
 #include "engine/query/projection.h"
 #include "engine/query/sort.h"
 #include "engine/query/update.h"
+#include "engine/query/variables.h"
 
 namespace gridmount::local {
 namespace {
 
 // The document an upsert inserts, in its stored form.
 Result<bson::Document> upserted_document(const engine::Namespace& ns, const query::Update& update,
-                                         bson::View filter) {
-  GM_ASSIGN(const query::Filter conditions, query::Filter::parse(filter));
+                                         bson::View filter, bson::View variables) {
+  GM_ASSIGN(const query::Filter conditions, query::parse_filter(filter, variables, true));
   GM_ASSIGN(bson::Document upserted, update.upserted(conditions));
   GM_ASSIGN(StoredDocument stored, stored_form(ns, upserted));
   if (stored.rebuilt) return std::move(*stored.rebuilt);
   return upserted;
 }
 
+// `options` are either operation's.
+template <typename Options>
+Result<query::Update> parse_update(bson::View update, const Options& options) {
+  return query::Update::parse(
+      update, {options.array_filters, options.is_pipeline, options.variables, bson::Date::now()});
+}
+
 // The matches' filter a second time, where the update asks which array elements it found.
-Result<std::optional<query::Filter>> match_filter(const query::Update& update, bson::View filter) {
+Result<std::optional<query::Filter>> match_filter(const query::Update& update, bson::View filter,
+                                                  bson::View variables) {
   if (!update.needs_match()) return std::optional<query::Filter>();
-  GM_ASSIGN(query::Filter parsed, query::Filter::parse(filter));
+  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, variables));
   return std::optional(std::move(parsed));
 }
 
@@ -40,6 +50,9 @@ Status check(const engine::FindAndModifyOptions& options, bson::View update) {
   if (!options.remove) return {};
   if (!update.empty()) return refuse("Cannot specify both an update and remove=true");
   if (options.upsert) return refuse("Cannot specify both upsert=true and remove=true");
+  if (!options.array_filters.empty()) {
+    return refuse("Cannot specify arrayFilters and remove=true");
+  }
   if (options.return_new) {
     return refuse(
         "Cannot specify both new=true and remove=true; 'remove' always returns the "
@@ -63,6 +76,9 @@ Result<LocalCollection::Entry> LocalCollection::entry_for_write(Contents& conten
     return entry;
   }
   GM_TRY(engine::check_namespace(ns_));
+  if (is_catalog_collection(ns_)) {
+    return fail(ErrorCode::kInvalidNamespace, "cannot write to '" + ns_.full() + "'");
+  }
   return contents.catalog().create(ns_, bson::View());
 }
 
@@ -80,31 +96,32 @@ Result<engine::InsertResult> LocalCollection::insert(engine::Transaction& transa
 
 Result<std::vector<RecordId>> LocalCollection::targets(const std::shared_ptr<Contents>& contents,
                                                        const Entry& entry, bson::View filter,
-                                                       const std::optional<bson::Value>& hint,
-                                                       bool multi, bson::View sort) const {
+                                                       const TargetOptions& options) const {
   std::vector<RecordId> ids;
-  if (!hint && sort.empty()) {
+  if (!options.hint && options.sort.empty()) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
+      environment_.index_usage().note(lookup->index->range);
       GM_ASSIGN(const std::optional<RecordId> id, find_unique(contents->trees(), *entry, *lookup));
       if (id) ids.push_back(*id);
       return ids;
     }
   }
-  GM_ASSIGN(query::Filter parsed, query::Filter::parse(filter));
-  MatchOptions options;
-  options.hint = hint;
-  options.limit = multi ? 0 : 1;
-  if (!sort.empty()) {
-    GM_ASSIGN(options.sort, query::Sort::parse(sort));
+  GM_ASSIGN(query::Filter parsed,
+            query::parse_filter(filter, options.variables, options.is_upsert));
+  MatchOptions match;
+  match.hint = options.hint;
+  match.limit = options.multi ? 0 : 1;
+  if (!options.sort.empty()) {
+    GM_ASSIGN(match.sort, query::Sort::parse(options.sort));
   }
   GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
-            MatchStream::open(contents, entry, std::move(parsed), std::move(options)));
+            MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
   // All are found before the first is changed, so that no document is met again where its change
   // has put it.
   while (true) {
-    GM_ASSIGN(const std::optional<Match> match, matches->next());
-    if (!match) return ids;
-    ids.push_back(match->id);
+    GM_ASSIGN(const std::optional<Match> found, matches->next());
+    if (!found) return ids;
+    ids.push_back(found->id);
   }
 }
 
@@ -113,8 +130,7 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
                                                      const engine::UpdateOptions& options) {
   GM_ASSIGN(const std::shared_ptr<Contents> contents,
             writable_contents_of(transaction, environment_));
-  GM_ASSIGN(const query::Update parsed,
-            query::Update::parse(update, {.array_filters = options.array_filters}));
+  GM_ASSIGN(const query::Update parsed, parse_update(update, options));
   if (options.multi && parsed.is_replacement()) {
     return fail(ErrorCode::kFailedToParse,
                 "multi update is not supported for replacement-style update");
@@ -124,19 +140,22 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
   std::vector<RecordId> ids;
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
-    GM_ASSIGN(ids, targets(contents, entry, filter, options.hint, options.multi, bson::View()));
+    GM_ASSIGN(ids, targets(contents, entry, filter,
+                           {options.multi, options.hint, options.variables, {}, options.upsert}));
   } else {
-    GM_TRY(query::Filter::parse(filter));
+    GM_TRY(query::parse_filter(filter, options.variables));
   }
   if (ids.empty()) {
     if (!options.upsert) return result;
-    GM_ASSIGN(const bson::Document inserted, upserted_document(ns_, parsed, filter));
+    GM_ASSIGN(const bson::Document inserted,
+              upserted_document(ns_, parsed, filter, options.variables));
     GM_ASSIGN(entry, entry_for_write(*contents));
     GM_TRY(DocumentWriter(*contents, entry, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     return result;
   }
-  GM_ASSIGN(const std::optional<query::Filter> matched, match_filter(parsed, filter));
+  GM_ASSIGN(const std::optional<query::Filter> matched,
+            match_filter(parsed, filter, options.variables));
   DocumentWriter writer(*contents, entry, !options.bypass_validation);
   const std::vector<bool> affected = writer.affected_by(parsed);
   for (const RecordId id : ids) {
@@ -152,17 +171,17 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
 }
 
 Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::View filter,
-                                        bool multi) {
+                                        bool multi, const engine::RemoveOptions& options) {
   GM_ASSIGN(const std::shared_ptr<Contents> contents,
             writable_contents_of(transaction, environment_));
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
   if (!entry) {
-    GM_TRY(query::Filter::parse(filter));
+    GM_TRY(query::parse_filter(filter, options.variables));
     return int64_t{0};
   }
   GM_TRY(check_is_no_view(*entry));
   GM_ASSIGN(const std::vector<RecordId> ids,
-            targets(contents, entry, filter, std::nullopt, multi, bson::View()));
+            targets(contents, entry, filter, {multi, options.hint, options.variables}));
   DocumentWriter writer(*contents, entry);
   for (const RecordId id : ids) {
     GM_ASSIGN(const bson::View document,
@@ -180,14 +199,20 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   GM_TRY(check(options, update));
   std::optional<query::Update> parsed;
   if (!options.remove) {
-    GM_ASSIGN(parsed, query::Update::parse(update, {.array_filters = options.array_filters}));
+    GM_ASSIGN(parsed, parse_update(update, options));
   }
   std::optional<query::Projection> projection;
   if (!options.projection.empty()) {
-    GM_ASSIGN(projection, query::Projection::parse(options.projection));
+    GM_ASSIGN(projection, query::Projection::parse(options.projection,
+                                                   {filter, options.variables, bson::Date::now()}));
+    if (options.return_new && projection->needs_match()) {
+      return fail(ErrorCode::kBadValue,
+                  "Cannot use a positional projection and return the new document");
+    }
   }
-  const auto projected = [&](bson::View document) {
-    return projection ? projection->apply(document) : bson::Document(document);
+  const auto projected = [&](bson::View document) -> Result<bson::Document> {
+    if (!projection) return bson::Document(document);
+    return projection->apply(document);
   };
 
   engine::FindAndModifyResult result;
@@ -195,18 +220,22 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   std::vector<RecordId> ids;
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
-    GM_ASSIGN(ids, targets(contents, entry, filter, options.hint, false, options.sort));
+    GM_ASSIGN(ids, targets(contents, entry, filter,
+                           {false, options.hint, options.variables, options.sort, options.upsert}));
   } else {
-    GM_TRY(query::Filter::parse(filter));
+    GM_TRY(query::parse_filter(filter, options.variables));
     if (!options.sort.empty()) GM_TRY(query::Sort::parse(options.sort));
   }
   if (ids.empty()) {
     if (!options.upsert) return result;
-    GM_ASSIGN(const bson::Document inserted, upserted_document(ns_, *parsed, filter));
+    GM_ASSIGN(const bson::Document inserted,
+              upserted_document(ns_, *parsed, filter, options.variables));
     GM_ASSIGN(entry, entry_for_write(*contents));
     GM_TRY(DocumentWriter(*contents, entry, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
-    if (options.return_new) result.document = projected(inserted);
+    if (options.return_new) {
+      GM_ASSIGN(result.document, projected(inserted));
+    }
     return result;
   }
 
@@ -215,13 +244,14 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   GM_ASSIGN(const bson::View before,
             read_document(contents->trees(), *entry, id, Verify::kChecksum));
   if (options.remove) {
-    result.document = projected(before);
+    GM_ASSIGN(result.document, projected(before));
     GM_TRY(writer.remove(id, before));
     return result;
   }
-  GM_ASSIGN(const std::optional<query::Filter> matched, match_filter(*parsed, filter));
+  GM_ASSIGN(const std::optional<query::Filter> matched,
+            match_filter(*parsed, filter, options.variables));
   GM_ASSIGN(const query::Update::Applied applied, apply(*parsed, matched, before));
-  result.document = projected(options.return_new ? applied.document.view() : before);
+  GM_ASSIGN(result.document, projected(options.return_new ? applied.document.view() : before));
   result.updated_existing = true;
   if (applied.modified) {
     GM_TRY(writer.replace(id, before, applied.document, writer.affected_by(*parsed)));

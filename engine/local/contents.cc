@@ -4,6 +4,15 @@
 
 namespace gridmount::local {
 
+void Contents::pause() {
+  trees_->pause();
+  catalog_.forget_recent();
+}
+
+void Contents::resume(MDB_txn* txn) {
+  trees_->resume(txn);
+}
+
 bson::View Contents::keep(bson::Document document) {
   if (trees_->writes() != kept_at_write_) {
     kept_.clear();

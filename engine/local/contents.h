@@ -29,6 +29,10 @@ class Contents {
   Catalog& catalog() { return catalog_; }
   Environment& environment() { return environment_; }
 
+  // Of Snapshot.
+  void pause();
+  void resume(MDB_txn* txn);
+
   // Keeps a document that was made for a reader as long as rule S5 asks.
   bson::View keep(bson::Document document);
 

@@ -1,5 +1,6 @@
 #include "engine/local/database.h"
 
+#include "engine/aggregation/view.h"
 #include "engine/local/collection.h"
 
 namespace gridmount::local {
@@ -17,6 +18,15 @@ Result<std::vector<engine::CollectionInfo>> LocalDatabase::collections(engine::S
     if (entry) infos.push_back({name.collection, entry->options});
   }
   return infos;
+}
+
+Result<std::optional<engine::CollectionInfo>> LocalDatabase::collection_info(
+    engine::Snapshot& snapshot, std::string_view collection) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry,
+            contents->catalog().find(ns(collection)));
+  if (!entry) return std::optional<engine::CollectionInfo>();
+  return std::optional(engine::CollectionInfo{entry->ns.collection, entry->options});
 }
 
 Result<bool> LocalDatabase::exists(engine::Snapshot& snapshot, std::string_view collection) {
@@ -37,6 +47,10 @@ Status LocalDatabase::create(engine::Transaction& transaction, std::string_view 
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> existing, contents->catalog().find(name));
   if (existing) {
     return fail(ErrorCode::kNamespaceExists, "Collection " + name.full() + " already exists.");
+  }
+  if (parsed.is_view()) {
+    GM_TRY(aggregation::check_view(*this, transaction, collection, parsed.view_on,
+                                   parsed.pipeline ? parsed.pipeline->view() : bson::View()));
   }
   GM_TRY(contents->catalog().create(name, parsed.document()));
   return {};

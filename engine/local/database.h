@@ -20,6 +20,8 @@ class LocalDatabase : public engine::Database {
   const std::string& name() const override { return name_; }
   std::unique_ptr<engine::Collection> collection(std::string_view name) override;
   Result<std::vector<engine::CollectionInfo>> collections(engine::Snapshot& snapshot) override;
+  Result<std::optional<engine::CollectionInfo>> collection_info(
+      engine::Snapshot& snapshot, std::string_view collection) override;
   Result<bool> exists(engine::Snapshot& snapshot, std::string_view collection) override;
   Status create(engine::Transaction& transaction, std::string_view collection,
                 bson::View options) override;
@@ -27,6 +29,7 @@ class LocalDatabase : public engine::Database {
                                 bson::View changes) override;
   Status convert_to_capped(engine::Transaction& transaction, std::string_view collection,
                            int64_t bytes) override;
+  Result<bson::Document> validate(engine::Snapshot& snapshot, std::string_view collection) override;
   Status drop(engine::Transaction& transaction, std::string_view collection) override;
   Status rename(engine::Transaction& transaction, std::string_view from,
                 const engine::Namespace& to, bool drop_target) override;

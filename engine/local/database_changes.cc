@@ -1,6 +1,7 @@
 // Changing what a collection is: collMod and convertToCapped.
 // Source: MongoDB manual, "collMod", "convertToCapped".
 
+#include "engine/aggregation/view.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/local/collection.h"
@@ -129,6 +130,10 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
   }
   // Checks how the options go together, and brings them into their form.
   GM_ASSIGN(const CollectionOptions checked, CollectionOptions::parse(name, options.document()));
+  if (checked.is_view()) {
+    GM_TRY(aggregation::check_view(*this, transaction, collection, checked.view_on,
+                                   checked.pipeline ? checked.pipeline->view() : bson::View()));
+  }
   changed.options = checked.document();
   GM_TRY(contents->catalog().put(std::move(changed)));
   return std::move(reply).finish();

@@ -120,13 +120,17 @@ Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
                     ": Cannot change the size of a document in a capped collection: " +
                     std::to_string(before.size()) + " != " + std::to_string(after.size()));
   }
-  GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
   const int64_t growth = int64_t{after.size()} - int64_t{before.size()};
+  // Counts that stay as they are need no page of the catalog in the commit.
+  Counts* counts = nullptr;
+  if (growth != 0) {
+    GM_ASSIGN(counts, contents_.catalog().counts_for_change(*entry_));
+  }
   GM_TRY(indexes_.prepare_update(before, after, id, affected));
   GM_TRY(note_multikey());
   GM_TRY(indexes_.apply());
   GM_TRY(put_record(contents_.trees(), entry_->records, id, after, false));
-  counts->document_bytes += growth;
+  if (counts != nullptr) counts->document_bytes += growth;
   return {};
 }
 

@@ -173,6 +173,7 @@ struct Environment::Parts {
   std::unique_ptr<WriteQueue> writers;         // null if read-only
   std::unique_ptr<Checkpointer> checkpointer;  // null if read-only
   uint64_t map_bytes = 0;
+  IndexUsage index_usage;
 
   Mutex counting;
   uint64_t counted_snapshot GM_GUARDED_BY(counting) = 0;
@@ -296,6 +297,10 @@ MDB_dbi Environment::tree(int number) const {
 
 bool Environment::read_only() const {
   return parts_->folder.read_only();
+}
+
+IndexUsage& Environment::index_usage() {
+  return parts_->index_usage;
 }
 
 Result<engine::StoreStats> Environment::stats() {

@@ -24,6 +24,7 @@
 #include <optional>
 
 #include "engine/error.h"
+#include "engine/local/index_usage.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
 
@@ -132,6 +133,7 @@ class Environment {
   MDB_dbi tree(int number) const;  // 0 <= number < kTreeCount
   Result<engine::StoreStats> stats();
   bool read_only() const;
+  IndexUsage& index_usage();
 
  private:
   struct Parts;

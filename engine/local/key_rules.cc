@@ -29,12 +29,18 @@ class Refusal {
 Result<IndexPart> part_of(const bson::Element& element, const Refusal& refuse) {
   const std::string name(element.key);
   IndexPart part{bson::Path(name)};
+  bool is_first = true;
   for (const std::string& step : part.path.parts()) {
     if (step.empty()) return refuse("a key's name is empty or has an empty part");
     if (name == "$**" || name.ends_with(".$**")) {
       return refuse("wildcard indexes are not supported");
     }
-    if (step[0] == '$') return refuse("the key '" + name + "' has a part beginning with '$'");
+    // Below another field they are those of a DBRef.
+    const bool of_reference = !is_first && (step == "$ref" || step == "$id" || step == "$db");
+    if (step[0] == '$' && !of_reference) {
+      return refuse("the key '" + name + "' has a part beginning with '$'");
+    }
+    is_first = false;
   }
   if (element.value.type() == bson::Type::kString) {
     const std::string_view kind = element.value.as_string();
@@ -111,7 +117,8 @@ Result<KeyRules> key_rules(const query::IndexDefinition& definition) {
   }
   rules.sparse = definition.sparse;
   if (definition.partial_filter) {
-    GM_ASSIGN(Filter partial, Filter::parse(*definition.partial_filter));
+    GM_ASSIGN(Filter partial,
+              Filter::parse(*definition.partial_filter, {.special_operators = false}));
     GM_TRY(check_partial(partial, refuse));
     rules.partial = std::make_shared<const Filter>(std::move(partial));
   }

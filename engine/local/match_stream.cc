@@ -5,16 +5,34 @@
 #include <utility>
 
 #include "engine/local/index_key.h"
+#include "engine/local/planner.h"
 
 namespace gridmount::local {
 namespace {
 
-Result<query::Plan> plan_for(const CollectionEntry& entry, const query::Filter& filter,
-                             const query::Sort* sort, const std::optional<bson::Value>& hint) {
-  return query::make_plan(filter, sort, entry.definitions, entry.multikey, hint);
+constexpr ErrorCode kQueryPlanKilled{175};
+constexpr ErrorCode kCappedPositionLost{136};
+
+// Of each index the plan reads.
+void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vector<Range>& ranges) {
+  if (plan.kind == query::Plan::Kind::kIndexScan) {
+    ranges.push_back(entry.indexes[plan.index].range);
+  }
+  for (const query::Plan& branch : plan.branches) add_ranges(entry, branch, ranges);
+}
+
+void note_usage(Contents& contents, const CollectionEntry& entry, const query::Plan& plan) {
+  std::vector<Range> ranges;
+  add_ranges(entry, plan, ranges);
+  for (const Range& range : ranges) contents.environment().index_usage().note(range);
 }
 
 }  // namespace
+
+Status DeadlineWatch::look() const {
+  if (std::chrono::steady_clock::now() <= *deadline_) return {};
+  return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
+}
 
 Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entry, RecordId id,
                                  Verify verify) {
@@ -29,27 +47,68 @@ Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entr
 
 MatchStream::MatchStream(std::shared_ptr<Contents> contents,
                          std::shared_ptr<const CollectionEntry> entry, query::Filter filter,
-                         MatchOptions options, const query::Plan& plan)
+                         MatchOptions options, ChosenPlan plan)
     : contents_(std::move(contents)),
       entry_(std::move(entry)),
       filter_(std::move(filter)),
       options_(std::move(options)),
-      scan_(make_scan(contents_->shared_trees(), entry_, plan, options_.sort_bytes_max)),
-      sorts_(options_.sort.has_value() && !plan.provides_sort),
-      to_skip_(options_.skip) {}
+      plan_(std::move(plan)),
+      scan_(make_scan(contents_->shared_trees(), entry_, plan_.plan,
+                      {options_.sort_bytes_max, options_.tailable})),
+      watch_(options_.deadline),
+      resumptions_seen_(contents_->trees().resumptions()),
+      sorts_(options_.sort.has_value() && !plan_.plan.provides_sort),
+      to_skip_(options_.skip) {
+  ranges_.push_back(entry_->records);
+  add_ranges(*entry_, plan_.plan, ranges_);
+}
+
+Status MatchStream::check_resumption() {
+  const Trees& trees = contents_->trees();
+  if (trees.resumptions() == resumptions_seen_) return {};
+  resumptions_seen_ = trees.resumptions();
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> now,
+            contents_->catalog().find(entry_->ns));
+  const auto killed = [&](const char* why) {
+    return fail(kQueryPlanKilled, entry_->ns.full() + ": the query's plan was killed: " + why);
+  };
+  if (!now || now->records != entry_->records) return killed("the collection is gone");
+  for (size_t i = 1; i < ranges_.size(); ++i) {
+    const bool is_there =
+        std::any_of(now->indexes.begin(), now->indexes.end(),
+                    [&](const IndexEntry& index) { return index.range == ranges_[i]; });
+    if (!is_there) return killed("an index it reads is gone");
+  }
+  if (options_.tailable) {
+    GM_ASSIGN(const bool has_place, scan_->has_place());
+    if (!has_place) {
+      return fail(kCappedPositionLost,
+                  entry_->ns.full() + ": the cursor's place has been overwritten");
+    }
+  }
+  return {};
+}
 
 Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents> contents,
                                                        std::shared_ptr<const CollectionEntry> entry,
                                                        query::Filter filter, MatchOptions options) {
+  if (options.tailable && !entry->settings.capped) {
+    return fail(ErrorCode::kBadValue,
+                entry->ns.full() + ": tailable cursor requested on non capped collection");
+  }
   if (options.sort && options.sort->empty()) options.sort.reset();
-  GM_ASSIGN(const query::Plan plan,
-            plan_for(*entry, filter, options.sort ? &*options.sort : nullptr, options.hint));
+  GM_ASSIGN(ChosenPlan chosen, choose_plan(contents->shared_trees(), entry, filter,
+                                           {options.sort ? &*options.sort : nullptr, options.hint,
+                                            options.limit != 0}));
+  note_usage(*contents, *entry, chosen.plan);
   return std::unique_ptr<MatchStream>(new MatchStream(std::move(contents), std::move(entry),
-                                                      std::move(filter), std::move(options), plan));
+                                                      std::move(filter), std::move(options),
+                                                      std::move(chosen)));
 }
 
 Result<std::optional<Match>> MatchStream::next() {
   if (options_.limit != 0 && given_ == options_.limit) return std::optional<Match>();
+  GM_TRY(check_resumption());
   while (true) {
     GM_ASSIGN(const std::optional<Match> match, sorts_ ? next_sorted() : next_match());
     if (!match) return match;
@@ -67,8 +126,9 @@ Result<std::optional<Match>> MatchStream::next_match() {
   while (true) {
     GM_ASSIGN(const std::optional<Candidate> candidate, scan_->next());
     if (!candidate) return std::optional<Match>();
+    GM_TRY(watch_.check());
     Match match{candidate->id, bson::View()};
-    if (candidate->remembered && trees.writable()) {
+    if (candidate->remembered && trees.writes() != 0) {
       GM_ASSIGN(const std::optional<std::string_view> record,
                 get_record(trees, entry_->records, candidate->id));
       if (!record) continue;
@@ -79,7 +139,10 @@ Result<std::optional<Match>> MatchStream::next_match() {
     } else {
       GM_ASSIGN(match.document, read_document(trees, *entry_, candidate->id, options_.verify));
     }
-    if (candidate->certain || filter_.matches(match.document)) return std::optional(match);
+    ++documents_examined_;
+    if (candidate->certain) return std::optional(match);
+    GM_ASSIGN(const bool matches, filter_.evaluate(match.document));
+    if (matches) return std::optional(match);
   }
 }
 
@@ -137,21 +200,27 @@ Result<std::optional<Match>> MatchStream::next_sorted() {
     GM_ASSIGN(const std::optional<std::string_view> record, get_record(trees, entry_->records, id));
     if (!record) continue;
     GM_ASSIGN(const bson::View document, document_of(*record, options_.verify, entry_->ns, id));
-    if (filter_.matches(document)) return std::optional(Match{id, document});
+    GM_ASSIGN(const bool matches, filter_.evaluate(document));
+    if (matches) return std::optional(Match{id, document});
   }
   return std::optional<Match>();
 }
 
 Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
                               const std::shared_ptr<const CollectionEntry>& entry,
-                              const query::Filter& filter) {
+                              const query::Filter& filter, const MatchOptions& options) {
   const Trees& trees = contents->trees();
-  GM_ASSIGN(const query::Plan plan, plan_for(*entry, filter, nullptr, std::nullopt));
-  const std::unique_ptr<Scan> scan = make_scan(contents->shared_trees(), entry, plan, 0);
+  GM_ASSIGN(const ChosenPlan chosen,
+            choose_plan(contents->shared_trees(), entry, filter, {nullptr, options.hint}));
+  const query::Plan& plan = chosen.plan;
+  note_usage(*contents, *entry, plan);
+  const std::unique_ptr<Scan> scan = make_scan(contents->shared_trees(), entry, plan);
+  DeadlineWatch watch(options.deadline);
   int64_t count = 0;
-  while (true) {
+  while (options.limit == 0 || count - options.skip < options.limit) {
     GM_ASSIGN(const std::optional<Candidate> candidate, scan->next());
-    if (!candidate) return count;
+    if (!candidate) break;
+    GM_TRY(watch.check());
     if (!candidate->certain) {
       bson::View document;
       if (candidate->record) {
@@ -160,10 +229,12 @@ Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
       } else {
         GM_ASSIGN(document, read_document(trees, *entry, candidate->id, Verify::kChecksum));
       }
-      if (!filter.matches(document)) continue;
+      GM_ASSIGN(const bool matches, filter.evaluate(document));
+      if (!matches) continue;
     }
     ++count;
   }
+  return std::max<int64_t>(0, count - options.skip);
 }
 
 }  // namespace gridmount::local

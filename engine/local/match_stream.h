@@ -11,6 +11,7 @@
 #include "engine/bson/document.h"
 #include "engine/error.h"
 #include "engine/local/contents.h"
+#include "engine/local/planner.h"
 #include "engine/local/records.h"
 #include "engine/local/scan.h"
 #include "engine/query/filter.h"
@@ -31,6 +32,27 @@ struct MatchOptions {
   int64_t limit = 0;  // 0: none
   Verify verify = Verify::kChecksum;
   uint64_t sort_bytes_max = 100 * 1024 * 1024;
+  std::optional<engine::Deadline> deadline = {};
+  bool tailable = false;
+};
+
+// Looks at the clock once in a while.
+class DeadlineWatch {
+ public:
+  explicit DeadlineWatch(std::optional<engine::Deadline> deadline) : deadline_(deadline) {}
+
+  // To be called for each document or key looked at.
+  Status check() {
+    if (!deadline_ || (++calls_ % kCallsPerLook) != 1) return {};
+    return look();
+  }
+
+ private:
+  static constexpr uint32_t kCallsPerLook = 64;
+  Status look() const;
+
+  std::optional<engine::Deadline> deadline_;
+  uint32_t calls_ = 0;
 };
 
 class MatchStream {
@@ -39,12 +61,18 @@ class MatchStream {
                                                    std::shared_ptr<const CollectionEntry> entry,
                                                    query::Filter filter, MatchOptions options);
 
+  const ChosenPlan& plan() const { return plan_; }
+  bool sorts() const { return sorts_; }
+  // What has been read so far.
+  int64_t keys_examined() const { return scan_->keys_examined(); }
+  int64_t documents_examined() const { return documents_examined_; }
+
   // Nothing at the end. A damaged document is DataCorruptionDetected; the stream can go on.
   Result<std::optional<Match>> next();
 
  private:
   MatchStream(std::shared_ptr<Contents> contents, std::shared_ptr<const CollectionEntry> entry,
-              query::Filter filter, MatchOptions options, const query::Plan& plan);
+              query::Filter filter, MatchOptions options, ChosenPlan plan);
 
   struct Sorted {
     std::string key;  // the sort's values, encoded with their directions
@@ -52,6 +80,8 @@ class MatchStream {
     friend auto operator<=>(const Sorted&, const Sorted&) = default;
   };
 
+  // After a pause of the snapshot: what the plan reads must still be there.
+  Status check_resumption();
   Result<std::optional<Match>> next_match();
   Result<std::optional<Match>> next_sorted();
   Status sort_all();
@@ -61,7 +91,12 @@ class MatchStream {
   std::shared_ptr<const CollectionEntry> entry_;
   query::Filter filter_;
   MatchOptions options_;
+  const ChosenPlan plan_;
   std::unique_ptr<Scan> scan_;
+  DeadlineWatch watch_;
+  std::vector<Range> ranges_;  // that the plan reads
+  uint64_t resumptions_seen_;
+  int64_t documents_examined_ = 0;
   const bool sorts_;  // the scan does not give the order asked for
 
   int64_t to_skip_;
@@ -73,10 +108,11 @@ class MatchStream {
   size_t sorted_at_ = 0;
 };
 
-// The number of documents a filter matches, without reading them where an index can tell.
+// The number of documents a filter matches, without reading them where an index can tell. Stops
+// at options.skip + options.limit, and gives what is beyond options.skip.
 Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
                               const std::shared_ptr<const CollectionEntry>& entry,
-                              const query::Filter& filter);
+                              const query::Filter& filter, const MatchOptions& options);
 
 // The document of a record that an index or an earlier search named; DataCorruptionDetected if
 // there is none.

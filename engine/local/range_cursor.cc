@@ -7,11 +7,31 @@
 namespace gridmount::local {
 
 RangeCursor::RangeCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree)
-    : trees_(std::move(trees)), tree_(tree) {}
+    : trees_(std::move(trees)), tree_(tree), writes_seen_(trees_->writes()) {
+  trees_->enroll(this);
+}
 
 RangeCursor::~RangeCursor() {
+  trees_->dismiss(this);
   // LMDB closes the cursors of a writing transaction with it, those of a reading one never.
   if (cursor_ != nullptr && !(trees_->writable() && trees_->ended())) mdb_cursor_close(cursor_);
+}
+
+void RangeCursor::pause() {
+  if (cursor_ == nullptr) return;
+  MDB_val key;
+  if (state_ == State::kWithin &&
+      mdb_cursor_get(cursor_, &key, nullptr, MDB_GET_CURRENT) == MDB_SUCCESS) {
+    place_ = from_mdb(key);
+  }
+  mdb_cursor_close(cursor_);
+  cursor_ = nullptr;
+}
+
+Result<bool> RangeCursor::has_place() const {
+  if (state_ != State::kWithin) return true;
+  GM_ASSIGN(const std::optional<std::string_view> value, trees_->get(tree_, place_));
+  return value.has_value();
 }
 
 void RangeCursor::set_range(std::string low, std::string high, bool backward) {
@@ -38,7 +58,7 @@ int RangeCursor::first(MDB_val& key, MDB_val& value, std::string_view from, bool
 }
 
 int RangeCursor::step(MDB_val& key, MDB_val& value) {
-  const bool moved = trees_->writable() && trees_->writes() != writes_seen_;
+  const bool moved = trees_->writes() != writes_seen_;
   writes_seen_ = trees_->writes();
   if (state_ == State::kBefore) return first(key, value, backward_ ? high_ : low_, true);
   if (moved) return first(key, value, place_, false);
@@ -63,11 +83,16 @@ Result<std::optional<TreeEntry>> RangeCursor::next() {
     return fail(lmdb_error(code, "reading from the store"));
   }
   if (code == MDB_NOTFOUND || (backward_ ? from_mdb(key) < low_ : from_mdb(key) >= high_)) {
-    state_ = State::kEnd;
+    if (!tailing_) {
+      state_ = State::kEnd;
+    } else if (state_ == State::kWithin) {
+      // The LMDB cursor may stand beyond the range now: the next call begins behind the place.
+      writes_seen_ = trees_->writes() - 1;
+    }
     return std::optional<TreeEntry>();
   }
   state_ = State::kWithin;
-  if (trees_->writable()) place_ = from_mdb(key);
+  if (trees_->writable() || tailing_) place_ = from_mdb(key);
   return std::optional(TreeEntry{from_mdb(key), from_mdb(value)});
 }
 

@@ -26,8 +26,14 @@ class RangeCursor {
   // Begins at `low` (inclusive) and ends before `high`, or the other way round if `backward`.
   void set_range(std::string low, std::string high, bool backward);
 
-  // Nothing at the end.
+  // Nothing at the end. With set_tailing() a later call looks again for what has come since.
   Result<std::optional<TreeEntry>> next();
+  void set_tailing() { tailing_ = true; }
+
+  // Of Trees: keeps the place and lets go of the transaction.
+  void pause();
+  // Whether the entry given last is still there; true before the first.
+  Result<bool> has_place() const;
 
  private:
   int step(MDB_val& key, MDB_val& value);
@@ -39,6 +45,7 @@ class RangeCursor {
   std::string low_;
   std::string high_;
   bool backward_ = false;
+  bool tailing_ = false;
 
   enum class State { kBefore, kWithin, kEnd };
   State state_ = State::kEnd;

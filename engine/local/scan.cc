@@ -27,9 +27,10 @@ tl::unexpected<Error> malformed_entry(const CollectionEntry& entry, const std::s
 class CollectionScan : public Scan {
  public:
   CollectionScan(const std::shared_ptr<Trees>& trees, std::shared_ptr<const CollectionEntry> entry,
-                 bool backward, bool certain)
+                 bool backward, bool certain, bool tailing)
       : entry_(std::move(entry)), cursor_(trees, trees->tree(entry_->records)), certain_(certain) {
     cursor_.set_range(range_prefix(entry_->records), range_end(entry_->records), backward);
+    if (tailing) cursor_.set_tailing();
   }
 
   Result<std::optional<Candidate>> next() override {
@@ -39,6 +40,8 @@ class CollectionScan : public Scan {
     if (!id) return malformed_entry(*entry_, "the collection");
     return std::optional(Candidate{*id, record->value, certain_, false});
   }
+
+  Result<bool> has_place() const override { return cursor_.has_place(); }
 
  private:
   std::shared_ptr<const CollectionEntry> entry_;
@@ -70,6 +73,8 @@ class IndexScan : public Scan {
       return candidate;
     }
   }
+
+  int64_t keys_examined() const override { return keys_examined_; }
 
  private:
   struct RunEntry {
@@ -114,6 +119,7 @@ class IndexScan : public Scan {
         if (found) {
           const std::optional<RecordId> id = record_of_entry(index_, *found);
           if (!id) return malformed_entry(*entry_, "the index '" + index_.definition.name + "'");
+          ++keys_examined_;
           return std::optional(Key{encoded_of_entry(index_, found->key), *id, false});
         }
         within_range_ = false;
@@ -192,6 +198,7 @@ class IndexScan : public Scan {
   std::unordered_set<RecordId> seen_;
   std::vector<RunEntry> run_;
   size_t run_at_ = 0;
+  int64_t keys_examined_ = 0;
   std::optional<RunEntry> ahead_;
   RunEntry given_{};
   KeySet keys_;
@@ -213,6 +220,12 @@ class UnionScan : public Scan {
       }
     }
     return std::optional<Candidate>();
+  }
+
+  int64_t keys_examined() const override {
+    int64_t sum = 0;
+    for (const std::unique_ptr<Scan>& branch : branches_) sum += branch->keys_examined();
+    return sum;
   }
 
  private:
@@ -240,19 +253,20 @@ std::string_view encoded_of_entry(const IndexEntry& index, std::string_view key)
 
 std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,
                                 std::shared_ptr<const CollectionEntry> entry,
-                                const query::Plan& plan, uint64_t order_bytes_max) {
+                                const query::Plan& plan, const ScanOptions& options) {
   switch (plan.kind) {
     case query::Plan::Kind::kCollectionScan:
       return std::make_unique<CollectionScan>(trees, std::move(entry), plan.backward,
-                                              plan.bounds_are_exact);
+                                              plan.bounds_are_exact, options.tailing);
     case query::Plan::Kind::kIndexScan:
-      return std::make_unique<IndexScan>(std::move(trees), std::move(entry), plan, order_bytes_max);
+      return std::make_unique<IndexScan>(std::move(trees), std::move(entry), plan,
+                                         options.order_bytes_max);
     case query::Plan::Kind::kUnion:
       break;
   }
   std::vector<std::unique_ptr<Scan>> branches;
   for (const query::Plan& branch : plan.branches) {
-    branches.push_back(make_scan(trees, entry, branch, order_bytes_max));
+    branches.push_back(make_scan(trees, entry, branch, options));
   }
   return std::make_unique<UnionScan>(std::move(branches));
 }

@@ -29,13 +29,23 @@ class Scan {
   virtual ~Scan() = default;
   // Nothing at the end. On a Transaction the scan goes on correctly after writes.
   virtual Result<std::optional<Candidate>> next() = 0;
+  // Of a tailing scan: whether the record given last is still there.
+  virtual Result<bool> has_place() const { return true; }
+  // How many index entries it has read.
+  virtual int64_t keys_examined() const { return 0; }
 };
 
-// `order_bytes_max` bounds the memory for putting keys longer than LMDB's in order, where the plan
-// provides a sort; beyond it QueryExceededMemoryLimit.
+struct ScanOptions {
+  // Bounds the memory for putting keys longer than LMDB's in order, where the plan provides a sort;
+  // beyond it QueryExceededMemoryLimit.
+  uint64_t order_bytes_max = 0;
+  // Of a scan of the collection: at the end a later call looks again.
+  bool tailing = false;
+};
+
 std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,
                                 std::shared_ptr<const CollectionEntry> entry,
-                                const query::Plan& plan, uint64_t order_bytes_max);
+                                const query::Plan& plan, const ScanOptions& options = {});
 
 // The record an index entry names; nothing if it is malformed.
 std::optional<RecordId> record_of_entry(const IndexEntry& index, const TreeEntry& entry);

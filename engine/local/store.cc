@@ -17,12 +17,36 @@ LocalSnapshot::~LocalSnapshot() {
   contents()->trees().end();
 }
 
+Status LocalSnapshot::pause() {
+  GM_TRY(contents()->trees().readable());
+  contents()->pause();
+  transaction_ = ReadTransaction();
+  return {};
+}
+
+Status LocalSnapshot::resume() {
+  if (!contents()->trees().ended()) {
+    return fail(ErrorCode::kIllegalOperation, "the snapshot is not paused");
+  }
+  GM_ASSIGN(transaction_, contents()->environment().begin_read());
+  contents()->resume(transaction_.lmdb());
+  return {};
+}
+
 LocalTransaction::LocalTransaction(WriteTransaction transaction, const TreeHandles& handles,
                                    CatalogCache& cache, Environment& environment, Sweeper& sweeper)
     : ContentsHolder(
           std::make_shared<Contents>(transaction.lmdb(), handles, true, cache, environment)),
       transaction_(std::move(transaction)),
       sweeper_(sweeper) {}
+
+Status LocalTransaction::pause() {
+  return fail(ErrorCode::kIllegalOperation, "a transaction cannot be paused");
+}
+
+Status LocalTransaction::resume() {
+  return pause();
+}
 
 LocalTransaction::~LocalTransaction() {
   contents()->trees().end();

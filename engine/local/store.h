@@ -22,6 +22,9 @@ class LocalSnapshot : public engine::Snapshot, public ContentsHolder {
                 Environment& environment);
   ~LocalSnapshot() override;
 
+  Status pause() override;
+  Status resume() override;
+
  private:
   ReadTransaction transaction_;
 };
@@ -34,6 +37,8 @@ class LocalTransaction : public engine::Transaction, public ContentsHolder {
   ~LocalTransaction() override;
 
   Status commit(engine::Durability durability) override;
+  Status pause() override;
+  Status resume() override;
 
  private:
   WriteTransaction transaction_;

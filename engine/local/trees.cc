@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "engine/local/lmdb_error.h"
+#include "engine/local/range_cursor.h"
 
 namespace gridmount::local {
 
@@ -40,6 +41,17 @@ std::string range_end(const Range& range) {
 
 Trees::Trees(MDB_txn* txn, const TreeHandles& handles, bool writable)
     : txn_(txn), handles_(handles), writable_(writable) {}
+
+void Trees::pause() {
+  for (RangeCursor* const cursor : reading_) cursor->pause();
+  txn_ = nullptr;
+}
+
+void Trees::resume(MDB_txn* txn) {
+  txn_ = txn;
+  ++writes_;
+  ++resumptions_;
+}
 
 void Trees::end() {
   for (const WriteCursor& cursor : cursors_) {

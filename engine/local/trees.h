@@ -58,6 +58,8 @@ struct TreeEntry {
   std::string_view value;
 };
 
+class RangeCursor;
+
 class Trees {
  public:
   // `handles` outlive this.
@@ -72,6 +74,14 @@ class Trees {
   MDB_dbi tree(const Range& range) const { return handles_.ranges[range.tree]; }
   size_t tree_count() const { return handles_.ranges.size(); }
 
+  // For reading transactions: the cursors note their places; every call is an IllegalOperation
+  // until resume(), with the next LMDB transaction. Then writes() has grown.
+  void pause();
+  void resume(MDB_txn* txn);
+  // Cursors that are to be told of a pause.
+  void enroll(RangeCursor* cursor) const { reading_.push_back(cursor); }
+  void dismiss(RangeCursor* cursor) const { std::erase(reading_, cursor); }
+
   // Before the LMDB transaction ends: closes this object's cursors; from then on every call is an
   // IllegalOperation.
   void end();
@@ -80,8 +90,10 @@ class Trees {
   // The error of every read after the end, or of every write after a failed one.
   Status readable() const;
   Status writable_now() const;
-  // How many writes there have been: a cursor whose number is older must find its place again.
+  // How many writes and resumptions there have been: a cursor whose number is older must find its
+  // place again.
   uint64_t writes() const { return writes_; }
+  uint64_t resumptions() const { return resumptions_; }
 
   Result<std::optional<std::string_view>> get(MDB_dbi tree, std::string_view key) const;
 
@@ -119,7 +131,9 @@ class Trees {
   const TreeHandles& handles_;
   const bool writable_;
   uint64_t writes_ = 0;
+  uint64_t resumptions_ = 0;
   std::vector<WriteCursor> cursors_;  // by tree handle
+  mutable std::vector<RangeCursor*> reading_;
   std::optional<Error> doom_;
 };
 

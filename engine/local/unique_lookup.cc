@@ -5,11 +5,14 @@
 
 #include "engine/local/index_key.h"
 #include "engine/local/index_writer.h"
+#include "engine/local/range_cursor.h"
+#include "engine/local/scan.h"
 
 namespace gridmount::local {
 namespace {
 
 constexpr size_t kFieldsMax = 4;
+constexpr size_t kRecordIdBytes = 8;
 
 // Types whose equality is that of their encodings: null stands for missing fields too, documents
 // may be operators, arrays and regular expressions have meanings of their own.
@@ -31,40 +34,72 @@ bool is_plain(bson::Type type) {
   }
 }
 
+// A filter of nothing but top-level fields that are equal to plain values.
+class Equalities {
+ public:
+  // Nothing if the filter is any other.
+  static std::optional<Equalities> of(bson::View filter) {
+    Equalities equalities;
+    for (const bson::Element element : filter) {
+      if (equalities.count_ == kFieldsMax || element.key.empty() || element.key[0] == '$' ||
+          element.key.find('.') != std::string_view::npos || !is_plain(element.value.type())) {
+        return std::nullopt;
+      }
+      equalities.fields_[equalities.count_++] = element;
+    }
+    return equalities;
+  }
+
+  size_t count() const { return count_; }
+
+  // The leading parts of the index that have a value.
+  size_t parts_given(const std::vector<IndexPart>& parts) const {
+    size_t given = 0;
+    while (given < parts.size() && find(parts[given]) != nullptr) ++given;
+    return given;
+  }
+
+  // The key of the documents that have these values, if the parts are all given and there is no
+  // other. Nothing if it is too long to tell.
+  std::optional<std::string> encoded(const std::vector<IndexPart>& parts) const {
+    if (parts.size() != count_ || parts_given(parts) != count_) return std::nullopt;
+    std::string encoded;
+    for (const IndexPart& part : parts) append_encoded(encoded, find(part)->value, part.descending);
+    if (is_shortened(encoded)) return std::nullopt;
+    return encoded;
+  }
+
+ private:
+  const bson::Element* find(const IndexPart& part) const {
+    for (size_t i = 0; i < count_; ++i) {
+      if (fields_[i]->key == part.path.dotted()) return &*fields_[i];
+    }
+    return nullptr;
+  }
+
+  std::array<std::optional<bson::Element>, kFieldsMax> fields_;
+  size_t count_ = 0;
+};
+
+tl::unexpected<Error> malformed(const CollectionEntry& entry, const IndexEntry& index) {
+  return fail(ErrorCode::kDataCorruptionDetected,
+              entry.ns.full() + ": the index '" + index.definition.name +
+                  "' holds an entry of the wrong form; run 'gridstore check'");
+}
+
 }  // namespace
 
 std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::View filter) {
-  struct Field {
-    std::string_view name;
-    bson::ValueView value;
-  };
-  std::array<std::optional<Field>, kFieldsMax> fields;
-  size_t count = 0;
-  for (const bson::Element element : filter) {
-    if (count == kFieldsMax || element.key.empty() || element.key[0] == '$' ||
-        element.key.find('.') != std::string_view::npos || !is_plain(element.value.type())) {
-      return std::nullopt;
-    }
-    fields[count++] = Field{element.key, element.value};
-  }
+  const std::optional<Equalities> equalities = Equalities::of(filter);
+  if (!equalities) return std::nullopt;
   for (const IndexEntry& index : entry.indexes) {
-    const std::vector<IndexPart>& parts = index.rules.parts;
-    if (!index.definition.unique || index.multikey || parts.size() != count) continue;
+    if (!index.definition.unique || index.multikey) continue;
     // A document that it leaves out may match too.
     if (index.rules.partial || index.definition.hidden) continue;
-    std::string encoded;
-    bool all = true;
-    for (const IndexPart& part : parts) {
-      const auto* field = std::find_if(
-          fields.data(), fields.data() + count,
-          [&](const std::optional<Field>& f) { return f->name == part.path.dotted(); });
-      all = field != fields.data() + count;
-      if (!all) break;
-      append_encoded(encoded, (*field)->value, part.descending);
-    }
-    if (!all || is_shortened(encoded)) continue;
+    const std::optional<std::string> encoded = equalities->encoded(index.rules.parts);
+    if (!encoded) continue;
     UniqueLookup lookup{&index, {}};
-    set_index_key(lookup.key, index, encoded, 0);
+    set_index_key(lookup.key, index, *encoded, 0);
     return lookup;
   }
   return std::nullopt;
@@ -75,12 +110,42 @@ Result<std::optional<RecordId>> find_unique(const Trees& trees, const Collection
   GM_ASSIGN(const std::optional<std::string_view> value,
             trees.get(trees.tree(lookup.index->range), lookup.key));
   if (!value) return std::optional<RecordId>();
-  if (value->size() < 8) {
-    return fail(ErrorCode::kDataCorruptionDetected,
-                entry.ns.full() + ": the index '" + lookup.index->definition.name +
-                    "' holds an entry of the wrong form; run 'gridstore check'");
-  }
+  if (value->size() < kRecordIdBytes) return malformed(entry, *lookup.index);
   return std::optional(RecordId{big_endian_64(*value)});
+}
+
+std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View filter) {
+  const std::optional<Equalities> equalities = Equalities::of(filter);
+  if (!equalities) return std::nullopt;
+  for (const IndexEntry& index : entry.indexes) {
+    const std::vector<IndexPart>& parts = index.rules.parts;
+    if (index.definition.hidden || equalities->parts_given(parts) < equalities->count()) continue;
+    // The planner takes the first with the most parts given. If that has more parts, they order the
+    // documents.
+    const bool hashed =
+        std::any_of(parts.begin(), parts.end(), [](const IndexPart& part) { return part.hashed; });
+    if (hashed || index.multikey || index.rules.partial || index.definition.unique) {
+      return std::nullopt;
+    }
+    const std::optional<std::string> encoded = equalities->encoded(parts);
+    if (!encoded) return std::nullopt;
+    return FirstLookup{&index, range_prefix(index.range) + *encoded};
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
+                                           const CollectionEntry& entry,
+                                           const FirstLookup& lookup) {
+  const IndexEntry& index = *lookup.index;
+  RangeCursor cursor(trees, trees->tree(index.range));
+  // Behind the values stand record ids, which are in order and far below the end of this range.
+  cursor.set_range(lookup.low, lookup.low + '\xFF', false);
+  GM_ASSIGN(const std::optional<TreeEntry> found, cursor.next());
+  if (!found) return std::optional<RecordId>();
+  const std::optional<RecordId> id = record_of_entry(index, *found);
+  if (!id) return malformed(entry, index);
+  return id;
 }
 
 }  // namespace gridmount::local

@@ -1,7 +1,8 @@
-// The short way from a filter to its one document: {_id: x}, or a value for every part of a unique
-// index. Such a filter needs no parsing, no plan and no matching.
+// The short way from a filter to its one document, or the first of them: {_id: x}, or a value for
+// every part of an index. Such a filter needs no parsing, no plan and no matching.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -25,5 +26,15 @@ std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::Vi
 // The record found by it; nothing if no document matches.
 Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionEntry& entry,
                                             const UniqueLookup& lookup);
+
+// The same for an index that is not unique, if it is the one a plan would choose. Several documents
+// can match; the one found is the first that a cursor would give.
+struct FirstLookup {
+  const IndexEntry* index;
+  std::string low;  // what the keys of the matching entries begin with
+};
+std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View filter);
+Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
+                                           const CollectionEntry& entry, const FirstLookup& lookup);
 
 }  // namespace gridmount::local

@@ -7,6 +7,19 @@
 
 namespace gridmount::local {
 
+namespace {
+
+// As much of a document as servers write into one line of their log.
+constexpr size_t kLoggedBytesMax = 10 * 1024;
+
+std::string logged(bson::View document) {
+  std::string text = bson::to_json(document, bson::JsonForm::kRelaxed);
+  if (text.size() > kLoggedBytesMax) text = text.substr(0, kLoggedBytesMax) + "...";
+  return text;
+}
+
+}  // namespace
+
 Status validate(const CollectionEntry& entry, std::optional<bson::View> before, bson::View after) {
   using Options = engine::CollectionOptions;
   if (entry.validator->matches(after)) return {};
@@ -17,14 +30,14 @@ Status validate(const CollectionEntry& entry, std::optional<bson::View> before, 
   }
   const std::optional<bson::ValueView> id = after.find("_id");
   if (entry.settings.action == Options::ValidationAction::kWarn) {
-    spdlog::warn("{}: the document with _id {} fails validation and is stored all the same",
-                 entry.ns.full(),
-                 id ? bson::to_json(*id, bson::JsonForm::kRelaxed) : std::string("(none)"));
+    spdlog::warn("{}: a document fails validation and is stored all the same: {}", entry.ns.full(),
+                 logged(after));
     return {};
   }
   bson::Builder details;
   details.open_document("errInfo");
   if (id) details.append("failingDocumentId", *id);
+  details.append("details", entry.validator->explain_failure(after));
   details.close();
   return fail(
       Error(ErrorCode::kDocumentValidationFailure, entry.ns.full() + ": Document failed validation")

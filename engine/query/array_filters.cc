@@ -64,7 +64,7 @@ struct Named {
 
 Result<Named> parse_one(bson::View conditions) {
   for (const bson::Element element : conditions) GM_TRY(check_feature(element.key));
-  GM_ASSIGN(Filter filter, Filter::parse(conditions));
+  GM_ASSIGN(Filter filter, Filter::parse(conditions, {.special_operators = false}));
   Named named{"", std::move(filter)};
   GM_TRY(find_identifier(conditions, named.identifier));
   if (!named.identifier.empty() && !is_identifier(named.identifier)) {
@@ -106,11 +106,11 @@ Result<ArrayFilters> ArrayFilters::parse(bson::View filters) {
   return parsed;
 }
 
-bool ArrayFilters::matches(std::string_view identifier, bson::ValueView element) const {
+Result<bool> ArrayFilters::matches(std::string_view identifier, bson::ValueView element) const {
   if (identifier.empty()) return true;
   bson::Builder document;
   document.append(identifier, element);
-  return filters_.find(identifier)->second.matches(std::move(document).finish());
+  return filters_.find(identifier)->second.evaluate(std::move(document).finish());
 }
 
 }  // namespace gridmount::query

@@ -22,7 +22,7 @@ class ArrayFilters {
   }
   // Whether the element fits the identifier's condition; all fit "", which `$[]` stands for.
   // The identifier must be contained.
-  bool matches(std::string_view identifier, bson::ValueView element) const;
+  Result<bool> matches(std::string_view identifier, bson::ValueView element) const;
 
   using ByIdentifier = std::map<std::string, Filter, std::less<>>;
   const ByIdentifier& by_identifier() const { return filters_; }

@@ -1,7 +1,9 @@
 // $size, $all and $elemMatch. Source: MongoDB manual, "Array Query Operators".
 
 #include <algorithm>
+#include <limits>
 
+#include "engine/query/filter_number.h"
 #include "engine/query/predicate.h"
 
 namespace gridmount::query {
@@ -14,7 +16,7 @@ class SizeTest : public ValueTest {
  public:
   explicit SizeTest(int64_t size) : size_(size) {}
 
-  bool test(ValueView value) const override {
+  bool test(ValueView value, MatchContext&) const override {
     if (value.type() != Type::kArray) return false;
     const bson::View elements = value.as_document();
     return std::distance(elements.begin(), elements.end()) == size_;
@@ -27,7 +29,7 @@ class SizeTest : public ValueTest {
 
 class NeverTest : public ValueTest {
  public:
-  bool test(ValueView) const override { return false; }
+  bool test(ValueView, MatchContext&) const override { return false; }
 };
 
 // {$elemMatch: {$gt: 1, $lt: 5}}: one element fits all.
@@ -35,14 +37,22 @@ class ElementValueTest : public ValueTest {
  public:
   explicit ElementValueTest(std::vector<TestGroup> groups) : groups_(std::move(groups)) {}
 
-  bool test(ValueView value) const override { return matching_element(value).has_value(); }
+  bool test(ValueView value, MatchContext& context) const override {
+    return find(value, context).has_value();
+  }
   bool tests_elements() const override { return false; }
   std::optional<size_t> matching_element(ValueView value) const override {
+    MatchContext context;
+    return find(value, context);
+  }
+
+ private:
+  std::optional<size_t> find(ValueView value, MatchContext& context) const {
     if (value.type() != Type::kArray) return std::nullopt;
     size_t position = 0;
     for (const bson::Element element : value.as_document()) {
       if (std::all_of(groups_.begin(), groups_.end(),
-                      [&](const TestGroup& group) { return group.test(element.value); })) {
+                      [&](const TestGroup& group) { return group.test(element.value, context); })) {
         return position;
       }
       ++position;
@@ -50,7 +60,6 @@ class ElementValueTest : public ValueTest {
     return std::nullopt;
   }
 
- private:
   std::vector<TestGroup> groups_;
 };
 
@@ -59,16 +68,24 @@ class ElementDocumentTest : public ValueTest {
  public:
   explicit ElementDocumentTest(Filter filter) : filter_(std::move(filter)) {}
 
-  bool test(ValueView value) const override { return matching_element(value).has_value(); }
+  bool test(ValueView value, MatchContext& context) const override {
+    return find(value, context).has_value();
+  }
   bool tests_elements() const override { return false; }
   std::optional<size_t> matching_element(ValueView value) const override {
+    MatchContext context;
+    return find(value, context);
+  }
+
+ private:
+  std::optional<size_t> find(ValueView value, MatchContext& context) const {
     if (value.type() != Type::kArray) return std::nullopt;
     size_t position = 0;
     for (const bson::Element element : value.as_document()) {
       // An array in the array is a document of its positions.
       const Type type = element.value.type();
       if ((type == Type::kDocument || type == Type::kArray) &&
-          filter_.matches(element.value.as_document())) {
+          filter_.test(element.value.as_document(), context)) {
         return position;
       }
       ++position;
@@ -76,47 +93,42 @@ class ElementDocumentTest : public ValueTest {
     return std::nullopt;
   }
 
- private:
   Filter filter_;
 };
 
-bool is_logical(std::string_view name) {
-  return name == "$and" || name == "$or" || name == "$nor";
-}
-
 Result<std::unique_ptr<ValueTest>> parse_element_match(std::string_view path, ValueView operand,
-                                                       int depth) {
+                                                       const Place& parent) {
   if (operand.type() != Type::kDocument) {
     return fail(ErrorCode::kBadValue, "$elemMatch needs an Object");
   }
   const bson::View conditions = operand.as_document();
-  if (is_operator_document(operand) && !is_logical((*conditions.begin()).key)) {
-    GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, conditions, depth));
+  const Place place{parent.options, parent.depth + 1, true};
+  const std::string_view first = conditions.empty() ? "" : (*conditions.begin()).key;
+  if (first.starts_with('$') && !is_document_operator(first) && !has_reference_field(conditions)) {
+    GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, conditions, place));
     return std::unique_ptr<ValueTest>(std::make_unique<ElementValueTest>(std::move(groups)));
   }
-  GM_ASSIGN(Filter filter, parse_filter(conditions, depth));
+  GM_ASSIGN(Filter filter, parse_filter(conditions, place));
   return std::unique_ptr<ValueTest>(std::make_unique<ElementDocumentTest>(std::move(filter)));
 }
 
 }  // namespace
 
 Result<TestGroup> parse_size(const OperatorCall& call) {
-  if (!call.operand.is_number()) {
-    return fail(ErrorCode::kBadValue, "Failed to parse $size. Expected a number in: $size of '" +
-                                          std::string(call.path) + "'");
+  Result<int64_t> size = non_negative_integer(call.name, call.operand);
+  if (size && *size > std::numeric_limits<int32_t>::max()) {
+    size = fail(ErrorCode::kBadValue,
+                "Cannot represent in an int: " + show_operand(call.name, call.operand));
   }
-  const std::optional<int64_t> size = call.operand.integral();
-  if (!size || *size < 0) {
-    return fail(ErrorCode::kBadValue,
-                "Failed to parse $size. Expected a non-negative integer in: $size of '" +
-                    std::string(call.path) + "'");
+  if (!size) {
+    return fail(ErrorCode::kBadValue, "Failed to parse $size. " + size.error().message());
   }
   return one_test(std::make_unique<SizeTest>(*size));
 }
 
 Result<TestGroup> parse_elem_match(const OperatorCall& call) {
   GM_ASSIGN(std::unique_ptr<ValueTest> test,
-            parse_element_match(call.path, call.operand, call.depth + 1));
+            parse_element_match(call.path, call.operand, call.place));
   return one_test(std::move(test));
 }
 
@@ -137,11 +149,11 @@ Result<TestGroup> parse_all(const OperatorCall& call) {
     std::unique_ptr<ValueTest> test;
     if (is_element_match) {
       GM_ASSIGN(test, parse_element_match(call.path, (*element.value.as_document().begin()).value,
-                                          call.depth + 1));
+                                          call.place));
     } else if (is_operator_document(element.value)) {
       return fail(ErrorCode::kBadValue, "no $ expressions in $all");
     } else {
-      GM_ASSIGN(test, parse_implicit(call.path, element.value));
+      GM_ASSIGN(test, parse_implicit(element.value));
     }
     group.tests.push_back(std::move(test));
   }

@@ -25,19 +25,16 @@ bool is_nan(ValueView value) {
   return number && std::isnan(*number);
 }
 
-Status check_operand(std::string_view path, ValueView operand) {
-  if (operand.type() == Type::kUndefined) {
-    return fail(ErrorCode::kBadValue,
-                "cannot compare to undefined, in the condition on '" + std::string(path) + "'");
-  }
-  return {};
+Status check_operand(ValueView operand) {
+  if (operand.type() != Type::kUndefined) return {};
+  return fail(ErrorCode::kBadValue, "cannot compare to undefined");
 }
 
 class EqualTest : public ValueTest {
  public:
   explicit EqualTest(ValueView operand) : operand_(operand) {}
 
-  bool test(ValueView value) const override {
+  bool test(ValueView value, MatchContext&) const override {
     const ValueView operand = operand_;
     if (value.type() == operand.type()) {
       if (value.size() == operand.size() &&
@@ -67,7 +64,7 @@ class OrderTest : public ValueTest {
         all_below_(operand.type() == Type::kMaxKey && is_less()),
         all_above_(operand.type() == Type::kMinKey && !is_less()) {}
 
-  bool test(ValueView value) const override {
+  bool test(ValueView value, MatchContext&) const override {
     if (is_null(operand_.type())) return or_equal() && is_null(value.type());
     if (bson::canonical_order(value.type()) != order_) return all_below_ || all_above_;
     // NaN is neither less nor greater than any number.
@@ -107,38 +104,36 @@ class InTest : public ValueTest {
       : values_(std::move(values)), regexes_(std::move(regexes)) {
     has_null_ = std::any_of(values_.begin(), values_.end(),
                             [](const Value& value) { return is_null(value.type()); });
+    for (const auto& regex : regexes_) prefixes_.emplace_back(regex->literal_prefix());
   }
 
-  bool test(ValueView value) const override {
+  bool test(ValueView value, MatchContext& context) const override {
     if (has_null_ && is_null(value.type())) return true;
     const auto less = [](const Value& a, ValueView b) { return bson::compare(a, b) < 0; };
     const auto at = std::lower_bound(values_.begin(), values_.end(), value, less);
     if (at != values_.end() && bson::compare(*at, value) == 0) return true;
     return std::any_of(regexes_.begin(), regexes_.end(),
-                       [&](const auto& regex) { return regex->test(value); });
+                       [&](const auto& regex) { return regex->test(value, context); });
   }
   bool test_missing() const override { return has_null_; }
-  // Regular expressions have no single values to look for.
-  Predicate::Kind kind() const override {
-    return regexes_.empty() ? Predicate::Kind::kIn : Predicate::Kind::kOther;
-  }
-  const std::vector<Value>* operands() const override {
-    return regexes_.empty() ? &values_ : nullptr;
-  }
+  Predicate::Kind kind() const override { return Predicate::Kind::kIn; }
+  const std::vector<Value>* operands() const override { return &values_; }
+  const std::vector<std::string>* literal_prefixes() const override { return &prefixes_; }
 
  private:
   std::vector<Value> values_;
   std::vector<std::unique_ptr<ValueTest>> regexes_;
+  std::vector<std::string> prefixes_;  // of each expression
   bool has_null_ = false;
 };
 
 Result<TestGroup> parse_order(Predicate::Kind kind, const OperatorCall& call) {
-  GM_TRY(check_operand(call.path, call.operand));
+  GM_TRY(check_operand(call.operand));
   if (call.operand.type() == Type::kRegex) {
     return fail(ErrorCode::kBadValue, "Can't have RegEx as arg to predicate over field '" +
                                           std::string(call.path) + "'.");
   }
-  return one_test(std::make_unique<OrderTest>(kind, call.operand));
+  return one_test(order_test(kind, call.operand));
 }
 
 Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
@@ -148,7 +143,7 @@ Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
   std::vector<Value> values;
   std::vector<std::unique_ptr<ValueTest>> regexes;
   for (const bson::Element element : call.operand.as_document()) {
-    GM_TRY(check_operand(call.path, element.value));
+    GM_TRY(check_operand(element.value));
     if (is_operator_document(element.value)) {
       return fail(ErrorCode::kBadValue, "cannot nest $ under " + std::string(call.name));
     }
@@ -164,7 +159,7 @@ Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
   const auto same = [](const Value& a, const Value& b) { return bson::compare(a, b) == 0; };
   values.erase(std::unique(values.begin(), values.end(), same), values.end());
   // A list of one is what it holds, to upserts and the planner as well.
-  if (values.size() == 1 && regexes.empty()) return parse_equality(call.path, values[0]);
+  if (values.size() == 1 && regexes.empty()) return parse_equality(values[0]);
   if (values.empty() && regexes.size() == 1) return std::move(regexes[0]);
   return std::unique_ptr<ValueTest>(
       std::make_unique<InTest>(std::move(values), std::move(regexes)));
@@ -172,13 +167,17 @@ Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
 
 }  // namespace
 
-Result<std::unique_ptr<ValueTest>> parse_equality(std::string_view path, ValueView operand) {
-  GM_TRY(check_operand(path, operand));
+std::unique_ptr<ValueTest> order_test(Predicate::Kind kind, ValueView operand) {
+  return std::make_unique<OrderTest>(kind, operand);
+}
+
+Result<std::unique_ptr<ValueTest>> parse_equality(ValueView operand) {
+  GM_TRY(check_operand(operand));
   return std::unique_ptr<ValueTest>(std::make_unique<EqualTest>(operand));
 }
 
 Result<TestGroup> parse_eq(const OperatorCall& call) {
-  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_equality(call.path, call.operand));
+  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_equality(call.operand));
   return one_test(std::move(test));
 }
 
@@ -186,7 +185,7 @@ Result<TestGroup> parse_ne(const OperatorCall& call) {
   if (call.operand.type() == Type::kRegex) {
     return fail(ErrorCode::kBadValue, "Can't have regex as arg to $ne.");
   }
-  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_equality(call.path, call.operand));
+  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_equality(call.operand));
   return one_test(std::move(test), true);
 }
 

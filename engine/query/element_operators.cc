@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/bson/json.h"
 #include "engine/query/predicate.h"
 
 namespace gridmount::query {
@@ -19,7 +20,7 @@ constexpr Type kAllTypes[] = {
 
 class ExistsTest : public ValueTest {
  public:
-  bool test(ValueView) const override { return true; }
+  bool test(ValueView, MatchContext&) const override { return true; }
   bool tests_elements() const override { return false; }
   Predicate::Kind kind() const override { return Predicate::Kind::kExists; }
 };
@@ -30,7 +31,7 @@ class TypeTest : public ValueTest {
     for (const Type type : types_) numbers_.emplace_back(static_cast<int32_t>(type));
   }
 
-  bool test(ValueView value) const override {
+  bool test(ValueView value, MatchContext&) const override {
     return std::find(types_.begin(), types_.end(), value.type()) != types_.end();
   }
   Predicate::Kind kind() const override { return Predicate::Kind::kType; }
@@ -54,21 +55,8 @@ bool is_true(ValueView value) {
   }
 }
 
-Status add_types(ValueView name, std::vector<Type>& types) {
-  if (name.type() == Type::kString) {
-    const std::string_view alias = name.as_string();
-    if (alias == "number") {
-      types.insert(types.end(), {Type::kDouble, Type::kInt32, Type::kInt64, Type::kDecimal128});
-      return {};
-    }
-    for (const Type type : kAllTypes) {
-      if (bson::type_alias(type) == alias) {
-        types.push_back(type);
-        return {};
-      }
-    }
-    return fail(ErrorCode::kBadValue, "Unknown type name alias: " + std::string(alias));
-  }
+Status add_type(ValueView name, std::vector<Type>& types) {
+  if (name.type() == Type::kString) return add_types(name.as_string(), types);
   if (!name.is_number()) {
     return fail(ErrorCode::kTypeMismatch, "type must be represented as a number or a string");
   }
@@ -80,11 +68,34 @@ Status add_types(ValueView name, std::vector<Type>& types) {
       return {};
     }
   }
+  if (code == 0) {
+    return fail(ErrorCode::kBadValue,
+                "Invalid numerical type code: 0. Instead use {$exists:false}.");
+  }
   return fail(ErrorCode::kBadValue,
-              "Invalid numerical type code: " + (code ? std::to_string(*code) : "not an integer"));
+              "Invalid numerical type code: " + bson::to_json(name, bson::JsonForm::kRelaxed));
 }
 
 }  // namespace
+
+Status add_types(std::string_view alias, std::vector<Type>& types) {
+  if (alias == "number") {
+    types.insert(types.end(), {Type::kDouble, Type::kInt32, Type::kInt64, Type::kDecimal128});
+    return {};
+  }
+  if (alias == "missing") {
+    return fail(ErrorCode::kBadValue,
+                "'missing' is not a legal type name. To query for non-existence of a field, use "
+                "{$exists:false}.");
+  }
+  for (const Type type : kAllTypes) {
+    if (bson::type_alias(type) == alias) {
+      types.push_back(type);
+      return {};
+    }
+  }
+  return fail(ErrorCode::kBadValue, "Unknown type name alias: " + std::string(alias));
+}
 
 Result<TestGroup> parse_exists(const OperatorCall& call) {
   return one_test(std::make_unique<ExistsTest>(), !is_true(call.operand));
@@ -94,14 +105,14 @@ Result<TestGroup> parse_type(const OperatorCall& call) {
   std::vector<Type> types;
   if (call.operand.type() == Type::kArray) {
     for (const bson::Element element : call.operand.as_document()) {
-      GM_TRY(add_types(element.value, types));
+      GM_TRY(add_type(element.value, types));
     }
     if (types.empty()) {
       return fail(ErrorCode::kFailedToParse,
                   std::string(call.path) + " must match at least one type");
     }
   } else {
-    GM_TRY(add_types(call.operand, types));
+    GM_TRY(add_type(call.operand, types));
   }
   return one_test(std::make_unique<TypeTest>(std::move(types)));
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/query/decimal_arithmetic.h"
 #include "engine/query/predicate.h"
 #include "engine/query/regex.h"
 
@@ -15,11 +16,11 @@ class RegexTest : public ValueTest {
  public:
   explicit RegexTest(Regex regex) : regex_(std::move(regex)) {}
 
-  bool test(ValueView value) const override {
+  bool test(ValueView value, MatchContext& context) const override {
     switch (value.type()) {
       case Type::kString:
       case Type::kSymbol:
-        return regex_.matches(value.as_string());
+        return matches(value.as_string(), context);
       case Type::kRegex: {
         // A stored expression is found by itself.
         const bson::Regex stored = value.as_regex();
@@ -33,12 +34,21 @@ class RegexTest : public ValueTest {
   std::string_view literal_prefix() const override { return regex_.literal_prefix(); }
 
  private:
+  bool matches(std::string_view text, MatchContext& context) const {
+    Result<bool> matches = regex_.try_match(text);
+    if (matches) return *matches;
+    context.fail(std::move(matches).error());
+    // Ends the search for a value that fits.
+    return true;
+  }
+
   Regex regex_;
 };
 
 // Towards zero, as the server does with each number it is given; nothing if it is out of range.
 std::optional<int64_t> truncated(ValueView value) {
   if (const std::optional<int64_t> integer = value.integral()) return integer;
+  if (value.type() == Type::kDecimal128) return cut_decimal_to_int64(value.as_decimal128());
   const std::optional<double> number = value.number();
   if (!number || !(*number >= -0x1p63 && *number < 0x1p63)) return std::nullopt;
   return static_cast<int64_t>(*number);
@@ -48,7 +58,7 @@ class ModTest : public ValueTest {
  public:
   ModTest(int64_t divisor, int64_t remainder) : divisor_(divisor), remainder_(remainder) {}
 
-  bool test(ValueView value) const override {
+  bool test(ValueView value, MatchContext&) const override {
     const std::optional<int64_t> number = truncated(value);
     if (!number) return false;
     // The least int64 has no counterpart to divide it by -1 into.
@@ -91,8 +101,9 @@ Result<TestGroup> parse_regex(const OperatorCall& call) {
       return fail(ErrorCode::kBadValue, "$options has to be a string");
     }
     if (!options.empty()) {
-      constexpr ErrorCode kOptionsInBoth{51075};
-      return fail(kOptionsInBoth, "options set in both $regex and $options");
+      const bool options_first = (*call.siblings.begin()).key == "$options";
+      const ErrorCode options_in_both{options_first ? 51074 : 51075};
+      return fail(options_in_both, "options set in both $regex and $options");
     }
     options = given->as_string();
   }
@@ -114,15 +125,19 @@ Result<TestGroup> parse_mod(const OperatorCall& call) {
   if (call.operand.type() != Type::kArray) return refuse("needs to be an array");
   std::vector<int64_t> numbers;
   for (const bson::Element element : call.operand.as_document()) {
-    if (!element.value.is_number()) {
-      return refuse(numbers.empty() ? "divisor not a number" : "remainder not a number");
-    }
+    const std::string name = numbers.empty() ? "divisor" : "remainder";
+    if (numbers.size() == 2) return refuse("too many elements");
+    if (!element.value.is_number()) return refuse(name + " not a number");
     const std::optional<int64_t> number = truncated(element.value);
-    if (!number) return refuse("a number is out of range of a 64-bit integer");
+    if (!number) {
+      return refuse(name + " value is invalid :: caused by :: " +
+                    (std::isfinite(element.value.number().value_or(0))
+                         ? "Out of bounds coercing to integral value"
+                         : "Unable to coerce NaN/Inf to integral type"));
+    }
     numbers.push_back(*number);
   }
   if (numbers.size() < 2) return refuse("not enough elements");
-  if (numbers.size() > 2) return refuse("too many elements");
   if (numbers[0] == 0) return fail(ErrorCode::kBadValue, "divisor cannot be 0");
   return one_test(std::make_unique<ModTest>(numbers[0], numbers[1]));
 }

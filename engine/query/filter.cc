@@ -18,11 +18,11 @@ void collect_equalities(const Filter& filter, Equalities& equalities) {
 
 }  // namespace
 
-bool Filter::matches(bson::View document) const {
-  const auto match = [&](const Filter& child) { return child.matches(document); };
+bool Filter::test(bson::View document, MatchContext& context) const {
+  const auto match = [&](const Filter& child) { return child.test(document, context); };
   switch (kind_) {
     case Kind::kPredicate:
-      return predicate_->matches(document);
+      return predicate_->test(document, context);
     case Kind::kAnd:
       return std::all_of(children_.begin(), children_.end(), match);
     case Kind::kOr:
@@ -33,6 +33,18 @@ bool Filter::matches(bson::View document) const {
       return !std::all_of(children_.begin(), children_.end(), match);
   }
   return false;
+}
+
+Result<bool> Filter::evaluate(bson::View document, EvaluationContext* evaluation) const {
+  MatchContext context{evaluation, std::nullopt};
+  const bool matches = test(document, context);
+  if (context.error) return fail(*std::move(context.error));
+  return matches;
+}
+
+bool Filter::matches(bson::View document) const {
+  MatchContext context;
+  return test(document, context) && !context.error;
 }
 
 Equalities Filter::equalities() const {

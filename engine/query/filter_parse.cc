@@ -11,30 +11,36 @@ using bson::ValueView;
 
 class FilterParser {
  public:
-  static Result<Filter> conjunction(bson::View specification, int depth) {
-    GM_TRY(check_depth(depth));
+  static Result<Filter> conjunction(bson::View specification, const Place& place) {
+    GM_TRY(check_depth(place.depth));
     std::vector<Filter> children;
-    for (const bson::Element element : specification) GM_TRY(add(element, depth, children));
+    for (const bson::Element element : specification) GM_TRY(add(element, place, children));
     if (children.size() == 1) return std::move(children[0]);
     return Filter(Filter::Kind::kAnd, std::move(children));
   }
 
- private:
-  static Status add(const bson::Element& element, int depth, std::vector<Filter>& children) {
-    const std::string_view key = element.key;
-    if (!key.starts_with('$')) return add_field(element, depth, children);
-    // Free text for logs and profiles, without a meaning here.
-    if (key == "$comment") return {};
-    if (key == "$and") return add_logical(element, Filter::Kind::kAnd, depth, children);
-    if (key == "$or") return add_logical(element, Filter::Kind::kOr, depth, children);
-    if (key == "$nor") return add_logical(element, Filter::Kind::kNor, depth, children);
-    return fail(ErrorCode::kBadValue,
-                "unknown top level operator: " + std::string(key) +
-                    ". If you have a field name that starts with a '$' symbol, it cannot be "
-                    "queried by its name");
+  static Result<Filter> whole(bson::View specification, const FilterOptions& options) {
+    GM_ASSIGN(Filter filter, conjunction(specification, Place{options}));
+    filter.specification_ = std::make_unique<bson::Document>(specification);
+    return filter;
   }
 
-  static Status add_logical(const bson::Element& element, Filter::Kind kind, int depth,
+ private:
+  static Status add(const bson::Element& element, const Place& place,
+                    std::vector<Filter>& children) {
+    const std::string_view key = element.key;
+    if (!key.starts_with('$')) return add_field(element, place, children);
+    if (key == "$and") return add_logical(element, Filter::Kind::kAnd, place, children);
+    if (key == "$or") return add_logical(element, Filter::Kind::kOr, place, children);
+    if (key == "$nor") return add_logical(element, Filter::Kind::kNor, place, children);
+    // Fields of a reference to a document of another collection.
+    if (key == "$ref" || key == "$id" || key == "$db") return add_equality(element, children);
+    GM_ASSIGN(std::unique_ptr<Predicate> predicate, parse_document_operator(element, place));
+    if (predicate) children.push_back(Filter(std::move(predicate)));
+    return {};
+  }
+
+  static Status add_logical(const bson::Element& element, Filter::Kind kind, const Place& place,
                             std::vector<Filter>& children) {
     const std::string name(element.key);
     if (element.value.type() != Type::kArray) {
@@ -45,7 +51,7 @@ class FilterParser {
       if (branch.value.type() != Type::kDocument) {
         return fail(ErrorCode::kBadValue, "$or/$and/$nor entries need to be full objects");
       }
-      GM_ASSIGN(Filter parsed, conjunction(branch.value.as_document(), depth + 1));
+      GM_ASSIGN(Filter parsed, conjunction(branch.value.as_document(), place.below()));
       branches.push_back(std::move(parsed));
     }
     if (branches.empty()) {
@@ -66,17 +72,20 @@ class FilterParser {
     return {};
   }
 
-  static Status add_field(const bson::Element& element, int depth, std::vector<Filter>& children) {
+  static Status add_field(const bson::Element& element, const Place& place,
+                          std::vector<Filter>& children) {
     const std::string_view path = element.key;
     const ValueView value = element.value;
-    if (!is_operator_document(value)) {
-      GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_implicit(path, value));
-      children.push_back(
-          Filter(std::make_unique<PathPredicate>(bson::Path(path), std::move(test))));
-      return {};
-    }
-    GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, value.as_document(), depth));
+    if (!is_operator_document(value)) return add_equality(element, children);
+    GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, value.as_document(), place));
     for (TestGroup& group : groups) add_group(bson::Path(path), std::move(group), children);
+    return {};
+  }
+
+  static Status add_equality(const bson::Element& element, std::vector<Filter>& children) {
+    GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_implicit(element.value));
+    children.push_back(
+        Filter(std::make_unique<PathPredicate>(bson::Path(element.key), std::move(test))));
     return {};
   }
 
@@ -91,12 +100,12 @@ class FilterParser {
   }
 };
 
-Result<Filter> parse_filter(bson::View specification, int depth) {
-  return FilterParser::conjunction(specification, depth);
+Result<Filter> parse_filter(bson::View specification, const Place& place) {
+  return FilterParser::conjunction(specification, place);
 }
 
-Result<Filter> Filter::parse(bson::View specification) {
-  return parse_filter(specification, 0);
+Result<Filter> Filter::parse(bson::View specification, const FilterOptions& options) {
+  return FilterParser::whole(specification, options);
 }
 
 }  // namespace gridmount::query

@@ -65,9 +65,10 @@ bool predicate_implies(const Predicate& predicate, const Predicate& condition) {
     case Kind::kEqual:
       return equality_implies(*predicate.operand(), condition);
     case Kind::kIn:
-      return std::all_of(
-          predicate.operands()->begin(), predicate.operands()->end(),
-          [&](const bson::Value& value) { return equality_implies(value, condition); });
+      return predicate.literal_prefixes()->empty() &&
+             std::all_of(
+                 predicate.operands()->begin(), predicate.operands()->end(),
+                 [&](const bson::Value& value) { return equality_implies(value, condition); });
     case Kind::kLess:
     case Kind::kLessEqual:
     case Kind::kGreater:

@@ -93,6 +93,7 @@ struct Choice {
   size_t points = 0;   // leading parts that are all points
   bool range = false;  // and then a part with other bounds
 
+  bool bounded() const { return points > 0 || range; }
   bool useful() const { return points > 0 || range || plan.provides_sort; }
   bool better_than(const Choice& other) const {
     return std::tuple(points, range, plan.provides_sort) >
@@ -291,11 +292,27 @@ Result<std::optional<size_t>> find_hinted(const bson::Value& hint,
   return fail(ErrorCode::kBadValue, "hint provided does not correspond to an existing index");
 }
 
+std::vector<Plan> one(Plan plan) {
+  std::vector<Plan> plans;
+  plans.push_back(std::move(plan));
+  return plans;
+}
+
+// A value for each part of a unique index.
+bool is_lookup(const Plan& plan, const IndexDefinition& index) {
+  const auto parts = std::distance(index.keys.view().begin(), index.keys.view().end());
+  return index.unique && static_cast<ptrdiff_t>(plan.bounds.size()) == parts &&
+         std::all_of(plan.bounds.begin(), plan.bounds.end(), [](const auto& intervals) {
+           return intervals.size() == 1 && intervals.front().is_point();
+         });
+}
+
 }  // namespace
 
-Result<Plan> make_plan(const Filter& filter, const Sort* sort,
-                       const std::vector<IndexDefinition>& indexes,
-                       const std::vector<bool>& multikey, const std::optional<bson::Value>& hint) {
+Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
+                                     const std::vector<IndexDefinition>& indexes,
+                                     const std::vector<bool>& multikey,
+                                     const std::optional<bson::Value>& hint) {
   const Conjunction conjunction = conjunction_of(filter);
   Plan scan;
   scan.bounds_are_exact = conjunction.predicates.empty() && conjunction.disjunction == nullptr &&
@@ -305,7 +322,7 @@ Result<Plan> make_plan(const Filter& filter, const Sort* sort,
   };
   if (hint) {
     GM_ASSIGN(const std::optional<size_t> hinted, find_hinted(*hint, indexes, scan));
-    if (!hinted) return scan;
+    if (!hinted) return one(std::move(scan));
     // As servers do, a sparse index is used as told, whatever documents it lacks; a partial one is
     // not.
     if (indexes[*hinted].partial_filter || indexes[*hinted].hidden) {
@@ -319,27 +336,42 @@ Result<Plan> make_plan(const Filter& filter, const Sort* sort,
     }
     Plan plan = planner_of(*hinted).choose().plan;
     plan.index = *hinted;
-    return plan;
+    return one(std::move(plan));
   }
-  std::optional<Choice> best;
+  std::vector<Choice> choices;
   for (size_t i = 0; i < indexes.size(); ++i) {
     IndexPlanner planner = planner_of(i);
     GM_ASSIGN(const bool usable, is_usable(filter, planner, indexes[i]));
     if (!usable) continue;
     Choice choice = planner.choose();
     choice.plan.index = i;
-    if (choice.useful() && (!best || choice.better_than(*best))) best = std::move(choice);
+    if (choice.useful()) choices.push_back(std::move(choice));
   }
-  const bool bounded = best && (best->points > 0 || best->range);
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const Choice& a, const Choice& b) { return a.better_than(b); });
+  const bool bounded = !choices.empty() && choices.front().bounded();
   if (!bounded && conjunction.disjunction != nullptr) {
     GM_ASSIGN(std::optional<Plan> all, plan_union(*conjunction.disjunction, indexes, multikey));
     if (all) {
       // A branch's bounds say nothing about the conditions beside the $or.
       if (!conjunction.predicates.empty() || conjunction.other != 0) forget_exactness(*all);
-      return std::move(*all);
+      return one(*std::move(all));
     }
   }
-  return best ? std::move(best->plan) : std::move(scan);
+  if (choices.empty()) return one(std::move(scan));
+  const bool finds_one = is_lookup(choices.front().plan, indexes[choices.front().plan.index]);
+  std::vector<Plan> plans = one(std::move(choices.front().plan));
+  for (size_t i = 1; i < choices.size() && !finds_one; ++i) {
+    if (choices[i].bounded()) plans.push_back(std::move(choices[i].plan));
+  }
+  return plans;
+}
+
+Result<Plan> make_plan(const Filter& filter, const Sort* sort,
+                       const std::vector<IndexDefinition>& indexes,
+                       const std::vector<bool>& multikey, const std::optional<bson::Value>& hint) {
+  GM_ASSIGN(std::vector<Plan> plans, make_plans(filter, sort, indexes, multikey, hint));
+  return std::move(plans.front());
 }
 
 }  // namespace gridmount::query

@@ -57,4 +57,12 @@ Result<Plan> make_plan(const Filter& filter, const Sort* sort,
                        const std::vector<IndexDefinition>& indexes,
                        const std::vector<bool>& multikey, const std::optional<bson::Value>& hint);
 
+// That plan first, then others that read one index between bounds of its leading part, for a store
+// to measure which reads least. Only the first if there is a hint, or if it finds one document at
+// most.
+Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
+                                     const std::vector<IndexDefinition>& indexes,
+                                     const std::vector<bool>& multikey,
+                                     const std::optional<bson::Value>& hint);
+
 }  // namespace gridmount::query

@@ -163,19 +163,35 @@ std::optional<PartBounds> order_bounds(const Predicate& predicate) {
   return bounds;
 }
 
-std::optional<PartBounds> regex_bounds(const Predicate& predicate) {
-  std::string prefix(predicate.literal_prefix());
-  if (prefix.empty()) return std::nullopt;
+// Adds what begins with the prefix. False if there is none: then bounds say nothing.
+bool add_regex(std::string prefix, PartBounds& bounds) {
+  if (prefix.empty()) return false;
   Interval strings{Value(prefix), Value(bson::View()), true, false};
   while (!prefix.empty() && prefix.back() == '\xFF') prefix.pop_back();
   if (!prefix.empty()) {
     prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
     strings.high = Value(prefix);
   }
-  PartBounds bounds;
   bounds.intervals.push_back(std::move(strings));
   // An expression stored as a value is found by itself.
   bounds.intervals.push_back({least_regex(), least_db_pointer(), true, false});
+  bounds.exact = false;
+  return true;
+}
+
+std::optional<PartBounds> in_bounds(const Predicate& predicate) {
+  PartBounds bounds{{}, true};
+  for (const Value& value : *predicate.operands()) add_equal(value, bounds);
+  for (const std::string& prefix : *predicate.literal_prefixes()) {
+    if (!add_regex(prefix, bounds)) return std::nullopt;
+  }
+  normalize(bounds.intervals);
+  return bounds;
+}
+
+std::optional<PartBounds> regex_bounds(const Predicate& predicate) {
+  PartBounds bounds;
+  if (!add_regex(std::string(predicate.literal_prefix()), bounds)) return std::nullopt;
   return bounds;
 }
 
@@ -202,12 +218,8 @@ std::optional<PartBounds> bounds_of(const Predicate& predicate) {
       normalize(bounds.intervals);
       return bounds;
     }
-    case Predicate::Kind::kIn: {
-      PartBounds bounds{{}, true};
-      for (const Value& value : *predicate.operands()) add_equal(value, bounds);
-      normalize(bounds.intervals);
-      return bounds;
-    }
+    case Predicate::Kind::kIn:
+      return in_bounds(predicate);
     case Predicate::Kind::kLess:
     case Predicate::Kind::kLessEqual:
     case Predicate::Kind::kGreater:

@@ -19,7 +19,9 @@ class ValueTest {
  public:
   virtual ~ValueTest() = default;
 
-  virtual bool test(bson::ValueView value) const = 0;
+  virtual bool test(bson::ValueView value, MatchContext& context) const = 0;
+  // The same where an error is no match.
+  bool test(bson::ValueView value) const;
   // For a document that has no value at the path.
   virtual bool test_missing() const { return false; }
   // Whether an array fits also if one of its elements does.
@@ -31,6 +33,7 @@ class ValueTest {
   virtual Predicate::Kind kind() const { return Predicate::Kind::kOther; }
   virtual const bson::Value* operand() const { return nullptr; }
   virtual const std::vector<bson::Value>* operands() const { return nullptr; }
+  virtual const std::vector<std::string>* literal_prefixes() const { return nullptr; }
   virtual std::string_view literal_prefix() const { return {}; }
 };
 
@@ -39,17 +42,28 @@ class PathPredicate : public Predicate {
   PathPredicate(bson::Path path, std::unique_ptr<ValueTest> test)
       : path_(std::move(path)), test_(std::move(test)) {}
 
-  bool matches(bson::View document) const override;
+  bool test(bson::View document, MatchContext& context) const override;
   std::optional<size_t> matched_position(bson::View document) const override;
   Kind kind() const override { return test_->kind(); }
   const bson::Path& path() const override { return path_; }
   const bson::Value* operand() const override { return test_->operand(); }
   const std::vector<bson::Value>* operands() const override { return test_->operands(); }
+  const std::vector<std::string>* literal_prefixes() const override {
+    return test_->literal_prefixes();
+  }
   std::string_view literal_prefix() const override { return test_->literal_prefix(); }
 
  private:
   bson::Path path_;
   std::unique_ptr<ValueTest> test_;
+};
+
+// A condition on the document itself.
+class DocumentPredicate : public Predicate {
+ public:
+  Kind kind() const override { return Kind::kOther; }
+  // Of a name that BSON cannot hold, so that it is no index's and no other condition's.
+  const bson::Path& path() const override;
 };
 
 // What one operator asks: all of the tests and groups, or with `negated` not all of them.
@@ -61,7 +75,7 @@ struct TestGroup {
   bool empty() const { return tests.empty() && groups.empty(); }
 
   // For one value, which is not searched if it is an array.
-  bool test(bson::ValueView value) const;
+  bool test(bson::ValueView value, MatchContext& context) const;
 };
 
 inline TestGroup one_test(std::unique_ptr<ValueTest> test, bool negated = false) {
@@ -71,13 +85,23 @@ inline TestGroup one_test(std::unique_ptr<ValueTest> test, bool negated = false)
   return group;
 }
 
+// Where in a filter something stands.
+struct Place {
+  const FilterOptions& options;
+  int depth = 0;  // of the tree
+  bool in_subdocument =
+      false;  // what is matched is an element of an array, not the user's document
+
+  Place below() const { return {options, depth + 1, in_subdocument}; }
+};
+
 // One element of an operator document: {$regex: ..., $options: ...}.
 struct OperatorCall {
   std::string_view path;  // for messages
   std::string_view name;
   bson::ValueView operand;
   bson::View siblings;  // the whole operator document
-  int depth;            // of the tree, where the operator stands
+  Place place;
 };
 
 using ParseOperator = Result<TestGroup> (*)(const OperatorCall& call);
@@ -87,26 +111,37 @@ struct OperatorEntry {
   ParseOperator parse;
 };
 
-// Whether {path: value} holds operators ({$gt: 1}) and not a value to be equal to. {$ref: ...} is a
-// value.
+// Whether {path: value} holds operators ({$gt: 1}) and not a value to be equal to. {$ref: ..., $id:
+// ...} is a value.
 bool is_operator_document(bson::ValueView value);
+// Whether the document has $ref, $id or $db, which $elemMatch takes for fields.
+bool has_reference_field(bson::View document);
+
+// The operators of a document instead of a field: {$expr: ...}. Null if the name is none of them or
+// if it asks nothing ($comment); FilterParser knows $and, $or and $nor.
+bool is_document_operator(std::string_view name);
+Result<std::unique_ptr<Predicate>> parse_document_operator(const bson::Element& element,
+                                                           const Place& place);
+// {$expr: ...}.
+Result<std::unique_ptr<Predicate>> parse_expression_predicate(const bson::Element& element,
+                                                              const Place& place);
 
 // Trees are read, matched and destroyed by recursion.
 inline constexpr int kMaxFilterDepth = 100;
 Status check_depth(int depth);
 
-// As Filter::parse, `depth` deep in a tree.
-Result<Filter> parse_filter(bson::View specification, int depth);
+// As Filter::parse, somewhere in a tree.
+Result<Filter> parse_filter(bson::View specification, const Place& place);
 
 // The operators of {path: {$gt: 1, $lt: 5}}. BadValue for one that is not known.
 Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View operators,
-                                               int depth);
+                                               const Place& place);
 
 // {path: value}: equality, or a regular expression.
-Result<std::unique_ptr<ValueTest>> parse_implicit(std::string_view path, bson::ValueView value);
+Result<std::unique_ptr<ValueTest>> parse_implicit(bson::ValueView value);
 
 // --- The operators, by family.
-Result<std::unique_ptr<ValueTest>> parse_equality(std::string_view path, bson::ValueView operand);
+Result<std::unique_ptr<ValueTest>> parse_equality(bson::ValueView operand);
 Result<TestGroup> parse_eq(const OperatorCall& call);
 Result<TestGroup> parse_ne(const OperatorCall& call);
 Result<TestGroup> parse_lt(const OperatorCall& call);
@@ -116,18 +151,32 @@ Result<TestGroup> parse_gte(const OperatorCall& call);
 Result<TestGroup> parse_in(const OperatorCall& call);
 Result<TestGroup> parse_nin(const OperatorCall& call);
 
+// {$lte: operand} and its like, of a kind that compares.
+std::unique_ptr<ValueTest> order_test(Predicate::Kind kind, bson::ValueView operand);
+
 Result<TestGroup> parse_exists(const OperatorCall& call);
 Result<TestGroup> parse_type(const OperatorCall& call);
+// The types of an alias of $type, "number" for four of them. BadValue if it is none.
+Status add_types(std::string_view alias, std::vector<bson::Type>& types);
 
 Result<std::unique_ptr<ValueTest>> parse_regex_value(bson::ValueView regex);
 Result<TestGroup> parse_regex(const OperatorCall& call);
 Result<TestGroup> parse_options(const OperatorCall& call);
 Result<TestGroup> parse_mod(const OperatorCall& call);
 
+Result<TestGroup> parse_bits_all_set(const OperatorCall& call);
+Result<TestGroup> parse_bits_any_set(const OperatorCall& call);
+Result<TestGroup> parse_bits_all_clear(const OperatorCall& call);
+Result<TestGroup> parse_bits_any_clear(const OperatorCall& call);
+
 Result<TestGroup> parse_size(const OperatorCall& call);
 Result<TestGroup> parse_all(const OperatorCall& call);
 Result<TestGroup> parse_elem_match(const OperatorCall& call);
 
 Result<TestGroup> parse_not(const OperatorCall& call);
+
+// For operators that are known and not supported.
+Result<TestGroup> refuse_geometry(const OperatorCall& call);
+Result<TestGroup> refuse_nearness(const OperatorCall& call);
 
 }  // namespace gridmount::query

@@ -1,25 +1,44 @@
-// Projections: which fields of a found document are returned.
-// Source: MongoDB manual, "Project Fields to Return from Query".
+// Projections: which fields of a found document are returned, and what is computed beside them.
+// Source: MongoDB manual, "Project Fields to Return from Query" and "Projection Operators"; codes
+// as the server's.
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "engine/bson/document.h"
+#include "engine/bson/value.h"
 #include "engine/error.h"
 
 namespace gridmount::query {
 
+struct ProjectionOptions {
+  // The query the documents are found by, which {"a.$": 1} needs. Views are not kept.
+  std::optional<bson::View> filter;
+  // The values of variables that expressions may name ($$x), by name.
+  bson::View variables;
+  // $$NOW, one for a whole command.
+  bson::Date now = {};
+};
+
 class Projection {
  public:
-  // {a: 1, "b.c": 1} includes, {a: 0} excludes, _id stays unless {_id: 0}. Mixing is refused as the
-  // server does (code 31254 / 31253), unknown operators too.
-  static Result<Projection> parse(bson::View specification);
+  // {a: 1, "b.c": 1, d: {e: 1}} includes, {a: 0} excludes, _id stays unless {_id: 0}. Mixing is
+  // refused as the server does (31253, 31254), as are paths that meet (31249, 31250).
+  // {a: {$slice: 2}}, {a: {$elemMatch: {b: 1}}} and {"a.$": 1} cut arrays; any other value than a
+  // number or boolean is an expression ("$b", {$add: ["$b", 1]}, "literal") and computes the field.
+  static Result<Projection> parse(bson::View specification, const ProjectionOptions& options = {});
 
   Projection(Projection&&) noexcept;
   Projection& operator=(Projection&&) noexcept;
   ~Projection();
 
-  bson::Document apply(bson::View document) const;
+  // Fails only where expressions fail, or {"a.$": 1} finds no element (51246, 51247).
+  // Thread-safe.
+  Result<bson::Document> apply(bson::View document) const;
+
+  // Whether the document must be one that the filter matches.
+  bool needs_match() const;
 
  private:
   struct State;

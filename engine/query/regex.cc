@@ -13,6 +13,7 @@ constexpr uint32_t kHeapLimitKib = 20'000;
 
 constexpr ErrorCode kInvalidRegex{51091};
 constexpr ErrorCode kInvalidRegexOption{51108};
+constexpr ErrorCode kRegexGivenUp{51156};
 
 // What one thread needs for matching: whether it matches is all that is asked.
 class MatchState {
@@ -131,7 +132,7 @@ Result<Regex> Regex::compile(std::string_view pattern, std::string_view options)
   return regex;
 }
 
-bool Regex::matches(std::string_view text) const {
+Result<bool> Regex::try_match(std::string_view text) const {
   thread_local MatchState state;
   const auto match = [&](uint32_t options) {
     return pcre2_match(static_cast<const pcre2_code*>(code_.get()),
@@ -142,7 +143,14 @@ bool Regex::matches(std::string_view text) const {
   // Compiled code has 32 KiB of stack, which is little for (a|b)* on a long text; the interpreter
   // has the heap.
   if (result == PCRE2_ERROR_JIT_STACKLIMIT) result = match(PCRE2_NO_JIT);
-  return result >= 0;
+  if (result >= 0) return true;
+  if (result == PCRE2_ERROR_NOMATCH) return false;
+  unsigned char message[256];
+  pcre2_get_error_message(result, message, sizeof message);
+  return fail(kRegexGivenUp,
+              "Error occurred while executing the regular expression in $regex. Result code: " +
+                  std::to_string(result) + " (" +
+                  std::string(reinterpret_cast<const char*>(message)) + ")");
 }
 
 }  // namespace gridmount::query

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/error.h"
 
@@ -17,8 +19,20 @@ class Regex {
   static Result<Regex> compile(std::string_view pattern, std::string_view options);
 
   // Text need not be UTF-8. An attempt that exceeds PCRE2's limits (backtracking without end) is
-  // given up and does not match.
-  bool matches(std::string_view text) const;
+  // given up: Location51156.
+  Result<bool> try_match(std::string_view text) const;
+  // The same where giving up is no match.
+  bool matches(std::string_view text) const { return try_match(text).value_or(false); }
+
+  // The first match at `from` or behind it: the bytes of the whole, then of each group, nothing for
+  // a group that took no part. Empty if there is no match. Location51156 if the attempt is given
+  // up.
+  struct Range {
+    size_t begin;
+    size_t end;
+  };
+  using Captures = std::vector<std::optional<Range>>;
+  Result<Captures> find(std::string_view text, size_t from) const;
 
   const std::string& pattern() const { return pattern_; }
   const std::string& options() const { return options_; }

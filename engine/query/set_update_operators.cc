@@ -67,13 +67,15 @@ struct Addition : PreparedOperand {
 
 // What $pull and $pullAll take away.
 struct Removal : PreparedOperand {
-  virtual bool removes(ValueView element) const = 0;
+  virtual Result<bool> removes(ValueView element) const = 0;
 };
 
 class RemovalOfValues : public Removal {
  public:
   explicit RemovalOfValues(ValueSet values) : values_(std::move(values)) {}
-  bool removes(ValueView element) const override { return values_.find(element).has_value(); }
+  Result<bool> removes(ValueView element) const override {
+    return values_.find(element).has_value();
+  }
 
  private:
   ValueSet values_;
@@ -83,8 +85,9 @@ class RemovalOfValues : public Removal {
 class RemovalOfDocuments : public Removal {
  public:
   explicit RemovalOfDocuments(Filter filter) : filter_(std::move(filter)) {}
-  bool removes(ValueView element) const override {
-    return element.type() == Type::kDocument && filter_.matches(element.as_document());
+  Result<bool> removes(ValueView element) const override {
+    if (element.type() != Type::kDocument) return false;
+    return filter_.evaluate(element.as_document());
   }
 
  private:
@@ -95,10 +98,10 @@ class RemovalOfDocuments : public Removal {
 class RemovalByOperators : public Removal {
  public:
   explicit RemovalByOperators(Filter filter) : filter_(std::move(filter)) {}
-  bool removes(ValueView element) const override {
+  Result<bool> removes(ValueView element) const override {
     bson::Builder holder;
     holder.append("", element);
-    return filter_.matches(std::move(holder).finish());
+    return filter_.evaluate(std::move(holder).finish());
   }
 
  private:
@@ -209,11 +212,12 @@ Result<std::unique_ptr<const PreparedOperand>> prepare_pull(std::string_view, Va
   if (operand.type() == Type::kRegex || holds_operators(operand)) {
     bson::Builder holder;
     holder.append("", operand);
-    GM_ASSIGN(Filter filter, Filter::parse(std::move(holder).finish()));
+    GM_ASSIGN(Filter filter,
+              Filter::parse(std::move(holder).finish(), {.special_operators = false}));
     return std::make_unique<RemovalByOperators>(std::move(filter));
   }
   if (operand.type() == Type::kDocument) {
-    GM_ASSIGN(Filter filter, Filter::parse(operand.as_document()));
+    GM_ASSIGN(Filter filter, Filter::parse(operand.as_document(), {.special_operators = false}));
     return std::make_unique<RemovalOfDocuments>(std::move(filter));
   }
   return std::make_unique<RemovalOfValues>(ValueSet(operand));
@@ -234,8 +238,15 @@ Result<UpdateOutcome> apply_pull(const UpdateCall& call, const std::optional<Val
     return fail(ErrorCode::kBadValue, "Cannot apply $pull to a non-array value");
   }
   const auto& removal = static_cast<const Removal&>(*call.prepared);
-  return elements_of(current->as_document(),
-                     [&](ValueView element) { return !removal.removes(element); });
+  Status status;
+  UpdateOutcome outcome = elements_of(current->as_document(), [&](ValueView element) {
+    if (!status) return true;
+    const Result<bool> removes = removal.removes(element);
+    if (!removes) status = fail(removes.error());
+    return !removes || !*removes;
+  });
+  GM_TRY(status);
+  return outcome;
 }
 
 }  // namespace gridmount::query

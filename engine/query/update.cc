@@ -8,6 +8,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/query/operator_update.h"
+#include "engine/query/pipeline_update.h"
 #include "engine/query/replacement.h"
 #include "engine/query/update_application.h"
 #include "engine/query/update_path.h"
@@ -55,7 +56,20 @@ bson::Document with_id(ValueView id, bson::View document) {
 
 struct Update::State {
   std::optional<bson::Document> replacement;
+  std::optional<PipelineUpdate> pipeline;
   OperatorUpdate operators;
+
+  Result<bson::Document> updated(bson::View document, std::optional<size_t> matched_position,
+                                 bool inserting) const {
+    if (replacement) return replaced(document.find("_id"), *replacement);
+    if (pipeline) {
+      GM_ASSIGN(const bson::Document made, pipeline->apply(document));
+      // Expressions may nest what is nested as deep as it may be.
+      GM_TRY(bson::validate(made.view().bytes()));
+      return replaced(document.find("_id"), made);
+    }
+    return changed(document, matched_position, inserting);
+  }
 
   Result<bson::Document> changed(bson::View document, std::optional<size_t> matched_position,
                                  bool inserting) const {
@@ -76,11 +90,13 @@ struct Update::State {
     return result;
   }
 
-  Result<bson::Document> replaced(const std::optional<ValueView>& id) const {
-    const std::optional<ValueView> own = replacement->find("_id");
+  // `document` in place of one with that _id.
+  static Result<bson::Document> replaced(const std::optional<ValueView>& id, bson::View document) {
+    const std::optional<ValueView> own = document.find("_id");
     if (id && own && bson::compare(*id, *own) != 0) return altered_id(*own);
-    if (!id) return *replacement;
-    return with_id(*id, *replacement);
+    bson::Document result = id ? with_id(*id, document) : bson::Document(document);
+    GM_TRY(check_size(result));
+    return result;
   }
 };
 
@@ -92,14 +108,21 @@ Update::~Update() = default;
 Result<Update> Update::parse(bson::View specification, const UpdateParseOptions& options) {
   auto state = std::make_unique<State>();
   const bool operators = !specification.empty() && (*specification.begin()).key.starts_with('$');
-  if (operators) {
+  if (operators && !options.is_pipeline) {
     GM_ASSIGN(state->operators, parse_operator_update(specification, options.array_filters));
+    return Update(std::move(state));
+  }
+  if (!options.array_filters.empty()) {
+    return fail(ErrorCode::kFailedToParse,
+                "arrayFilters may not be specified for " +
+                    std::string(options.is_pipeline ? "pipeline" : "replacement") +
+                    "-style updates");
+  }
+  if (options.is_pipeline) {
+    GM_ASSIGN(state->pipeline,
+              PipelineUpdate::parse(specification, options.variables, options.now));
   } else {
     GM_TRY(check_replacement(specification));
-    if (!options.array_filters.empty()) {
-      return fail(ErrorCode::kFailedToParse,
-                  "arrayFilters may not be specified for replacement-style updates");
-    }
     state->replacement = bson::Document(specification);
   }
   return Update(std::move(state));
@@ -120,12 +143,7 @@ bool Update::needs_match() const {
 Result<Update::Applied> Update::apply(bson::View document,
                                       std::optional<size_t> matched_position) const {
   Applied applied;
-  if (state_->replacement) {
-    GM_ASSIGN(applied.document, state_->replaced(document.find("_id")));
-    GM_TRY(check_size(applied.document));
-  } else {
-    GM_ASSIGN(applied.document, state_->changed(document, matched_position, false));
-  }
+  GM_ASSIGN(applied.document, state_->updated(document, matched_position, false));
   const bson::View after = applied.document;
   applied.modified = after.size() != document.size() ||
                      std::memcmp(after.data(), document.data(), after.size()) != 0;
@@ -153,11 +171,7 @@ Result<bson::Document> Update::upserted(const Filter& filter) const {
   number_children(equalities);
   GM_ASSIGN(bson::Document document,
             apply_updates(equalities, bson::View(), {ArrayFilters(), std::nullopt, true}));
-  if (state_->replacement) {
-    GM_ASSIGN(document, state_->replaced(document.find("_id")));
-  } else {
-    GM_ASSIGN(document, state_->changed(document, std::nullopt, true));
-  }
+  GM_ASSIGN(document, state_->updated(document, std::nullopt, true));
   const std::optional<ValueView> id = document.find("_id");
   const Value chosen = id ? Value(*id) : Value(bson::ObjectId::generate());
   document = with_id(chosen, document);

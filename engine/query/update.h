@@ -1,7 +1,7 @@
-// Updates: operator expressions ({$set: ...}) and replacements, applied to one document at a time.
-// A pure function over BSON views.
-// Source: MongoDB manual, "Update Operators"; conflicts and errors as the server's (codes 2, 9, 14,
-// 28, 34, 40, 52, 54, 55, 56, 66, 111).
+// Updates: operator expressions ({$set: ...}), replacements and pipelines, applied to one document
+// at a time. A pure function over BSON views. Source: MongoDB manual, "Update Operators" and
+// "Updates with Aggregation Pipeline"; conflicts and errors as the server's (codes 2, 9, 14, 28,
+// 34, 40, 52, 54, 55, 56, 66, 111).
 #pragma once
 
 #include <memory>
@@ -15,15 +15,21 @@
 
 namespace gridmount::query {
 
+// Views are not kept.
 struct UpdateParseOptions {
-  // An array: which elements `$[id]` stands for. Views are not kept.
-  bson::View array_filters;
+  // An array: which elements `$[id]` stands for.
+  bson::View array_filters = {};
+  // The specification is an array, of stages.
+  bool is_pipeline = false;
+  // For pipelines: the values of variables ($$x) by name, and $$NOW, one for a whole command.
+  bson::View variables = {};
+  bson::Date now = {};
 };
 
 class Update {
  public:
-  // `specification` is either all operators or, with none, a replacement. An unknown operator is
-  // FailedToParse "Unknown modifier: $x".
+  // `specification` is either all operators or, with none, a replacement; or an array of stages. An
+  // unknown operator is FailedToParse "Unknown modifier: $x".
   static Result<Update> parse(bson::View specification, const UpdateParseOptions& options = {});
 
   Update(Update&&) noexcept;
@@ -36,7 +42,8 @@ class Update {
     bson::Document document;
     bool modified = false;  // false: byte for byte what it was; nothing needs writing
   };
-  // The document after the update. A replacement keeps the old _id; changing _id is ImmutableField.
+  // The document after the update. A replacement keeps the old _id, as does a pipeline that leaves
+  // it out; changing _id is ImmutableField.
   // The result is refused beyond bson::kMaxDocumentBytes (BSONObjectTooLarge).
   // `matched_position` is what the filter's matched_position() says of the document, which is asked
   // for only if needs_match(): it is what `$` stands for. Without a position `$` is BadValue.
@@ -49,7 +56,8 @@ class Update {
   Result<bson::Document> upserted(const Filter& filter) const;
 
   // The top-level and dotted paths that operators may change, so that a store can tell which
-  // indexes stay as they are; up to a `$` or `$[]`. Empty for a replacement, which may change all.
+  // indexes stay as they are; up to a `$` or `$[]`. Empty for replacements and pipelines, which may
+  // change all.
   const std::vector<std::string>& touched_paths() const;
 
  private:

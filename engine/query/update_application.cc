@@ -166,7 +166,8 @@ class Application {
     for (const bson::Element element : before) {
       std::vector<NodePointer> fitting;
       for (const auto& [identifier, child] : node.children) {
-        if (context_.filters.matches(identifier, element.value)) fitting.push_back(child.node);
+        GM_ASSIGN(const bool fits, context_.filters.matches(identifier, element.value));
+        if (fits) fitting.push_back(child.node);
       }
       const std::string position = std::to_string(count++);
       if (fitting.empty()) {

@@ -10,23 +10,11 @@
 #include "engine/query/projection.h"
 #include "engine/query/sort.h"
 #include "engine/query/update.h"
+#include "tests/fuzz/documents_in.h"
 
 using namespace gridmount;
 
 namespace {
-
-std::vector<bson::View> documents_in(std::span<const uint8_t> bytes) {
-  std::vector<bson::View> documents;
-  while (bytes.size() >= 5 && documents.size() < 3) {
-    const size_t length = size_t{bytes[0]} | size_t{bytes[1]} << 8;
-    if (length > bytes.size()) break;
-    const Result<bson::View> document = bson::validate(bytes.first(length));
-    if (!document) break;
-    documents.push_back(*document);
-    bytes = bytes.subspan(length);
-  }
-  return documents;
-}
 
 void check_valid(bson::View document) {
   if (!bson::validate(document.bytes(), UINT32_MAX)) abort();
@@ -39,9 +27,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (documents.empty()) return 0;
   const bson::View specification = documents[0];
   const Result<query::Filter> filter = query::Filter::parse(specification);
-  const Result<query::Update> update = query::Update::parse(specification);
+  // What documents are found by, and array filters, if there is such a document.
+  const bson::View second = documents[documents.size() > 1 ? 1 : 0];
+  const Result<query::Filter> found_by = query::Filter::parse(second);
+  Result<query::Update> update = query::Update::parse(specification, {second});
+  if (!update) update = query::Update::parse(specification);
   const Result<query::Sort> sort = query::Sort::parse(specification);
-  const Result<query::Projection> projection = query::Projection::parse(specification);
+  const Result<query::Projection> projection =
+      query::Projection::parse(specification, {second, {}, {}});
   if (filter) {
     query::IndexDefinition index;
     index.keys = bson::Document(documents.back());
@@ -54,12 +47,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   for (const bson::View document : documents) {
     if (filter) (void)filter->matches(document);
+    std::optional<size_t> position;
+    const bool found = found_by && found_by->matches(document);
+    if (found) position = found_by->matched_position(document);
     if (update) {
-      if (const Result<query::Update::Applied> applied = update->apply(document)) {
+      if (const Result<query::Update::Applied> applied = update->apply(document, position)) {
         check_valid(applied->document);
       }
     }
-    if (projection) check_valid(projection->apply(document));
+    if (projection && (found || !projection->needs_match())) {
+      if (const Result<bson::Document> made = projection->apply(document)) check_valid(*made);
+    }
     if (sort && sort->compare_keys(sort->key_of(document), sort->key_of(document)) != 0) abort();
   }
   return 0;

@@ -45,9 +45,33 @@ class CountingCollection final : public engine::Collection {
     if (document) ++counts_->documents;
     return document;
   }
-  Result<int64_t> count(Snapshot& snapshot, bson::View filter) override {
+  Result<int64_t> count(Snapshot& snapshot, bson::View filter,
+                        const engine::CountOptions& options) override {
     ++counts_->other;
-    return collection_->count(snapshot, filter);
+    return collection_->count(snapshot, filter, options);
+  }
+  Result<std::vector<bson::Value>> distinct(Snapshot& snapshot, std::string_view path,
+                                            bson::View filter,
+                                            const engine::DistinctOptions& options) override {
+    ++counts_->other;
+    return collection_->distinct(snapshot, path, filter, options);
+  }
+  Result<std::unique_ptr<engine::Cursor>> aggregate(
+      Snapshot& snapshot, bson::View stages, const engine::AggregateOptions& options) override {
+    ++counts_->other;
+    return collection_->aggregate(snapshot, stages, options);
+  }
+  Result<bson::Document> explain(Snapshot& snapshot, bson::View filter,
+                                 const engine::FindOptions& options,
+                                 engine::Verbosity verbosity) override {
+    ++counts_->other;
+    return collection_->explain(snapshot, filter, options, verbosity);
+  }
+  Result<bson::Document> explain_aggregate(Snapshot& snapshot, bson::View stages,
+                                           const engine::AggregateOptions& options,
+                                           engine::Verbosity verbosity) override {
+    ++counts_->other;
+    return collection_->explain_aggregate(snapshot, stages, options, verbosity);
   }
   void prefetch(Snapshot& snapshot, bson::View filter) override {
     ++counts_->other;
@@ -64,9 +88,10 @@ class CountingCollection final : public engine::Collection {
     ++counts_->changes;
     return collection_->update(transaction, filter, update, options);
   }
-  Result<int64_t> remove(Transaction& transaction, bson::View filter, bool multi) override {
+  Result<int64_t> remove(Transaction& transaction, bson::View filter, bool multi,
+                         const engine::RemoveOptions& options) override {
     ++counts_->changes;
-    return collection_->remove(transaction, filter, multi);
+    return collection_->remove(transaction, filter, multi, options);
   }
   Result<engine::FindAndModifyResult> find_and_modify(
       Transaction& transaction, bson::View filter, bson::View update,
@@ -91,6 +116,10 @@ class CountingCollection final : public engine::Collection {
     ++counts_->other;
     return collection_->stats(snapshot);
   }
+  Result<std::vector<engine::IndexStats>> index_stats(Snapshot& snapshot) override {
+    ++counts_->other;
+    return collection_->index_stats(snapshot);
+  }
 
  private:
   std::unique_ptr<engine::Collection> collection_;
@@ -108,6 +137,12 @@ Result<std::vector<engine::CollectionInfo>> CountingDatabase::collections(Snapsh
   return database_->collections(snapshot);
 }
 
+Result<std::optional<engine::CollectionInfo>> CountingDatabase::collection_info(
+    Snapshot& snapshot, std::string_view collection) {
+  ++counts_->other;
+  return database_->collection_info(snapshot, collection);
+}
+
 Result<bool> CountingDatabase::exists(Snapshot& snapshot, std::string_view collection) {
   ++counts_->other;
   return database_->exists(snapshot, collection);
@@ -117,6 +152,11 @@ Status CountingDatabase::create(Transaction& transaction, std::string_view colle
                                 bson::View options) {
   ++counts_->other;
   return database_->create(transaction, collection, options);
+}
+
+Result<bson::Document> CountingDatabase::validate(Snapshot& snapshot, std::string_view collection) {
+  ++counts_->other;
+  return database_->validate(snapshot, collection);
 }
 
 Status CountingDatabase::drop(Transaction& transaction, std::string_view collection) {

@@ -27,9 +27,12 @@ class CountingDatabase final : public engine::Database {
   const std::string& name() const override { return database_->name(); }
   std::unique_ptr<engine::Collection> collection(std::string_view name) override;
   Result<std::vector<engine::CollectionInfo>> collections(engine::Snapshot& snapshot) override;
+  Result<std::optional<engine::CollectionInfo>> collection_info(
+      engine::Snapshot& snapshot, std::string_view collection) override;
   Result<bool> exists(engine::Snapshot& snapshot, std::string_view collection) override;
   Status create(engine::Transaction& transaction, std::string_view collection,
                 bson::View options) override;
+  Result<bson::Document> validate(engine::Snapshot& snapshot, std::string_view collection) override;
   Status drop(engine::Transaction& transaction, std::string_view collection) override;
   Result<bson::Document> modify(engine::Transaction& transaction, std::string_view collection,
                                 bson::View changes) override;

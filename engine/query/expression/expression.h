@@ -25,6 +25,10 @@
 
 namespace gridmount::query {
 
+namespace expressions {
+class ArenaAccess;
+}
+
 // Keeps the values that evaluation makes. Bounded: beyond `bytes_max` ExceededMemoryLimit (146), so
 // that no expression ({$range: [0, 1e9]}) takes memory without end. Not thread-safe.
 class Arena {
@@ -40,10 +44,22 @@ class Arena {
   void clear();
 
  private:
+  friend class expressions::ArenaAccess;
+
+  struct Block {
+    std::unique_ptr<uint8_t[]> data;
+    size_t size = 0;
+  };
+
+  Result<uint8_t*> allocate(size_t size);
+  Status enter_next_block(size_t size);
+
   uint64_t bytes_max_;
   uint64_t bytes_ = 0;
-  std::vector<std::vector<uint8_t>> blocks_;
-  size_t used_ = 0;  // of the last block
+  // Blocks before `current_` are full, those behind it are kept for later.
+  std::vector<Block> blocks_;
+  size_t current_ = 0;
+  size_t used_ = 0;  // of the current block
 };
 
 // The variables that can be named where an expression stands, while it is parsed: each has a slot.

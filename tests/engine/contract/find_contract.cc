@@ -178,6 +178,49 @@ TEST_P(StoreContract, Find_DotPaths_ReachIntoArrays) {
   }
 }
 
+TEST_P(StoreContract, FindOne_ByEquality_GivesTheFirstThatFindGives) {
+  insert(R"({"_id": 1, "a": 1, "b": 2})");
+  insert(R"({"_id": 2, "a": {"$numberDouble": "1"}, "b": 1})");
+  insert(R"({"_id": 3, "a": "1", "b": 2})");
+  insert(R"({"_id": 4, "b": 2})");
+  insert(R"({"_id": 5, "a": 10, "b": 2})");
+  const std::string long_text(1000, 'x');
+  insert(R"({"_id": 6, "a": ")" + long_text + R"("})");
+  insert(R"({"_id": 7, "a": ")" + long_text + R"(y"})");
+  const auto expect_first = [&](std::string_view filter, std::string_view id) {
+    // Both find() and find_one() are asked.
+    const std::vector<std::string> found = ids(filter);
+    ASSERT_FALSE(found.empty()) << filter;
+    EXPECT_EQ(found.front(), id) << filter;
+  };
+  const std::vector<std::pair<std::string, std::string>> indexes = {
+      {R"({"key": {"a": 1}, "hidden": true})", "1"}, {R"({"key": {"a": "hashed"}})", "1"},
+      {R"({"key": {"a": 1, "b": 1}})", "2"},         {R"({"key": {"a": -1}})", "1"},
+      {R"({"key": {"a": 1}, "sparse": true})", "1"}, {R"({"key": {"b": 1, "a": 1}})", "1"},
+      {R"({"key": {"a": -1, "b": -1}})", "1"}};
+  for (const auto& [specification, first] : indexes) {
+    SCOPED_TRACE(specification);
+    create_index_as(specification);
+    expect_first(R"({"a": 1})", first);
+    expect_first(R"({"a": 1, "b": 2})", "1");
+    expect_first(R"({"a": ")" + long_text + R"(y"})", "7");
+    EXPECT_THAT(ids(R"({"a": 100})"), IsEmpty());
+    EXPECT_THAT(ids(R"({"a": 1, "b": 3})"), IsEmpty());
+    expect_first(R"({"a": null})", "4");
+    const auto name = index_names();
+    ASSERT_EQ(name.size(), 2u);
+    ASSERT_THAT(commit([&](Transaction& transaction) {
+                  return collection()->drop_index(transaction, name[1]);
+                }),
+                Succeeded());
+  }
+  // With an array under it, the index has several entries of a document.
+  create_index(R"({"a": 1})");
+  insert(R"({"_id": 0, "a": [1, 2]})");
+  expect_first(R"({"a": 1})", "1");
+  expect_first(R"({"a": 2})", "0");
+}
+
 TEST_P(StoreContract, Find_Partial_GivesTheSameDocument) {
   insert(R"({"_id": 1, "a": 1})");
   const auto view = snapshot();
@@ -200,7 +243,11 @@ TEST_P(StoreContract, Prefetch_ChangesNothing) {
 }
 
 TEST_P(StoreContract, Snapshot_OfAnotherStore_IsRefused) {
-  class Foreign : public Snapshot {};
+  class Foreign : public Snapshot {
+   public:
+    Status pause() override { return {}; }
+    Status resume() override { return {}; }
+  };
   Foreign foreign;
   EXPECT_THAT(collection()->count(foreign, bson::View()), FailedWith(ErrorCode::kIllegalOperation));
 }

@@ -250,6 +250,45 @@ TEST_P(StoreContract, FindAndModify_SortAndProjection_PickAndCut) {
   EXPECT_THAT(ids(R"({"x": 9})"), ElementsAre("2"));
 }
 
+TEST_P(StoreContract, FindAndModify_PositionalProjection_GivesTheMatchedElement) {
+  insert(R"({"_id": 1, "a": [1, 2, 3]})");
+  const bson::Document projection = doc(R"({"a.$": 1})");
+  const auto modify = [&](bool return_new) {
+    return commit([&](Transaction& transaction) -> Status {
+      FindAndModifyOptions options;
+      options.projection = projection;
+      options.return_new = return_new;
+      GM_ASSIGN(const FindAndModifyResult result,
+                collection()->find_and_modify(transaction, doc(R"({"a": 2})"),
+                                              doc(R"({"$inc": {"a.$": 10}})"), options));
+      EXPECT_EQ(json(*result.document), R"({ "_id" : 1, "a" : [ 2 ] })");
+      return {};
+    });
+  };
+  EXPECT_THAT(modify(true), FailedWith(ErrorCode::kBadValue));
+  EXPECT_THAT(modify(false), Succeeded());
+  EXPECT_THAT(find("{}"), ElementsAre(R"({ "_id" : 1, "a" : [ 1, 12, 3 ] })"));
+  EXPECT_THAT(find(R"({"a": {"$gt": 5}})", {.projection = R"({"a.$": 1, "_id": 0})"}),
+              ElementsAre(R"({ "a" : [ 12 ] })"));
+}
+
+TEST_P(StoreContract, Update_Positional_ChangesTheElementsAndTheirIndexEntries) {
+  create_index(R"({"a.b": 1})");
+  insert(R"({"_id": 1, "a": [{"b": 1}, {"b": 2}]})");
+  insert(R"({"_id": 2, "a": [{"b": 2}, {"b": 3}]})");
+  UpdateOptions options;
+  options.multi = true;
+  EXPECT_EQ(update(R"({"a.b": 2})", R"({"$set": {"a.$.b": 7}})", options).modified, 2);
+  EXPECT_THAT(ids(R"({"a.b": 7})", {.hint = bson::Value("a.b_1")}), ElementsAre("1", "2"));
+  const bson::Document filters = doc(R"({"f": [{"i.b": {"$lt": 7}}]})");
+  options.array_filters = filters.view()["f"].as_document();
+  EXPECT_EQ(update("{}", R"({"$inc": {"a.$[i].b": 100}})", options).modified, 2);
+  EXPECT_THAT(find("{}"), ElementsAre(R"({ "_id" : 1, "a" : [ { "b" : 101 }, { "b" : 7 } ] })",
+                                      R"({ "_id" : 2, "a" : [ { "b" : 7 }, { "b" : 103 } ] })"));
+  EXPECT_THAT(ids(R"({"a.b": 103})", {.hint = bson::Value("a.b_1")}), ElementsAre("2"));
+  EXPECT_EQ(count(R"({"a.b": 3})"), 0);
+}
+
 TEST_P(StoreContract, FindAndModify_Remove_ReturnsTheDocument) {
   insert(R"({"_id": 1})");
   EXPECT_THAT(commit([&](Transaction& transaction) -> Status {

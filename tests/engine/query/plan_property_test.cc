@@ -100,6 +100,12 @@ class Generator {
     }
   }
 
+  static Value regex(std::string_view pattern) {
+    Builder builder;
+    builder.append_regex("", pattern, "");
+    return Value((*std::move(builder).finish().view().begin()).value);
+  }
+
   bson::Document document() {
     Builder builder;
     append_fields(builder, 2);
@@ -131,7 +137,9 @@ class Generator {
       case 1:
       case 2:
         builder.open_array(one_in(4) ? "$nin" : "$in");
-        for (size_t i = below(4); i > 0; --i) builder.push(pooled());
+        for (size_t i = below(4); i > 0; --i) {
+          builder.push(one_in(8) ? regex(one_in(2) ? "^a" : "b") : pooled());
+        }
         builder.close();
         return;
       case 3:

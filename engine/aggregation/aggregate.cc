@@ -1,0 +1,331 @@
+#include "engine/aggregation/aggregate.h"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "engine/aggregation/store_host.h"
+#include "engine/aggregation/view.h"
+#include "engine/bson/builder.h"
+#include "engine/query/pipeline/pipeline.h"
+#include "engine/query/projection.h"
+#include "engine/query/variables.h"
+
+namespace gridmount::aggregation {
+namespace {
+
+// A pipeline at work, with all that it points to.
+class PipelineCursor : public engine::Cursor {
+ public:
+  PipelineCursor(query::Variables variables, query::Pipeline pipeline,
+                 std::unique_ptr<StoreHost> host)
+      : variables_(std::move(variables)), pipeline_(std::move(pipeline)), host_(std::move(host)) {}
+
+  Status open(std::unique_ptr<query::DocumentStream> input, query::Pipeline::Input given,
+              const engine::Namespace& ns, bson::Date now, uint64_t memory_bytes_max) {
+    context_.emplace(query::PipelineContext{*host_,
+                                            {ns.database, ns.collection},
+                                            now,
+                                            variables_.views(),
+                                            memory_bytes_max,
+                                            std::random_device()()});
+    GM_ASSIGN(stream_, pipeline_.run(std::move(input), *context_, given));
+    return {};
+  }
+
+  Result<std::optional<bson::View>> next() override {
+    GM_TRY(host_->check_interrupt());
+    return stream_->next();
+  }
+
+ private:
+  query::Variables variables_;
+  query::Pipeline pipeline_;
+  const std::unique_ptr<StoreHost> host_;
+  std::optional<query::PipelineContext> context_;
+  std::unique_ptr<query::DocumentStream> stream_;
+};
+
+class EmptyCursor : public engine::Cursor {
+ public:
+  Result<std::optional<bson::View>> next() override { return std::optional<bson::View>(); }
+};
+
+// The whole input, read before the first document is given: for a pipeline that writes into the
+// collection it reads.
+class GatheredStream : public query::DocumentStream {
+ public:
+  GatheredStream(std::unique_ptr<query::DocumentStream> input, uint64_t bytes_max)
+      : input_(std::move(input)), bytes_max_(bytes_max) {}
+
+  Result<std::optional<bson::View>> next() override {
+    if (input_ != nullptr) GM_TRY(gather());
+    if (at_ == documents_.size()) return std::optional<bson::View>();
+    return std::optional(documents_[at_++].view());
+  }
+
+ private:
+  Status gather() {
+    uint64_t bytes = 0;
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, input_->next());
+      if (!document) break;
+      bytes += document->size();
+      if (bytes > bytes_max_) {
+        return fail(ErrorCode::kQueryExceededMemoryLimit,
+                    "$merge into the collection that is read needs more than the " +
+                        std::to_string(bytes_max_) + " bytes it may use; merge into another one");
+      }
+      documents_.emplace_back(*document);
+    }
+    input_.reset();
+    return {};
+  }
+
+  std::unique_ptr<query::DocumentStream> input_;
+  const uint64_t bytes_max_;
+  std::vector<bson::Document> documents_;
+  size_t at_ = 0;
+};
+
+bson::Document joined(const bson::Document& first, bson::View second) {
+  bson::Builder stages;
+  size_t position = 0;
+  for (const bson::View part : {first.view(), second}) {
+    for (const bson::Element stage : part) stages.append(std::to_string(position++), stage.value);
+  }
+  return std::move(stages).finish();
+}
+
+// The stages that do to a view what a find does to a collection.
+bson::Document stages_of(bson::View filter, bson::View sort, int64_t skip, int64_t limit) {
+  bson::Builder stages;
+  size_t position = 0;
+  const auto open = [&]() -> bson::Builder& {
+    return stages.open_document(std::to_string(position++));
+  };
+  if (!filter.empty()) open().append("$match", filter).close();
+  if (!sort.empty()) open().append("$sort", sort).close();
+  if (skip > 0) open().append("$skip", skip).close();
+  if (limit > 0) open().append("$limit", limit).close();
+  return std::move(stages).finish();
+}
+
+// What the source is asked for.
+engine::FindOptions find_options(const query::FindRequest& request,
+                                 const engine::AggregateOptions& options) {
+  engine::FindOptions find;
+  find.sort = request.sort;
+  find.skip = request.skip;
+  find.limit = request.limit.value_or(0);
+  find.hint = options.hint;
+  find.variables = options.variables;
+  find.deadline = options.deadline;
+  find.sort_bytes_max = options.memory_bytes_max;
+  return find;
+}
+
+engine::AggregateOptions read_options(const engine::FindOptions& options) {
+  engine::AggregateOptions read;
+  read.hint = options.hint;
+  read.variables = options.variables;
+  read.deadline = options.deadline;
+  read.memory_bytes_max = options.sort_bytes_max;
+  return read;
+}
+
+// What was written of the stages that the pipeline runs itself, which may stand in another order;
+// empty for those that it made of others.
+std::vector<bson::ValueView> specifications_of(const std::vector<std::string_view>& names,
+                                               bson::View stages) {
+  std::vector<bson::Element> written;
+  for (const bson::Element stage : stages) {
+    written.push_back(*stage.value.as_document().begin());
+  }
+  static const bson::Value nothing{bson::View()};
+  std::vector<bson::ValueView> specifications(names.size(), nothing.view());
+  for (size_t i = names.size(); i-- > 0;) {
+    const auto found = std::find_if(written.rbegin(), written.rend(),
+                                    [&](const bson::Element& one) { return one.key == names[i]; });
+    if (found == written.rend()) continue;
+    specifications[i] = found->value;
+    written.erase(std::next(found).base());
+  }
+  return specifications;
+}
+
+class ProjectedCursor : public engine::Cursor {
+ public:
+  ProjectedCursor(std::unique_ptr<engine::Cursor> cursor, query::Projection projection)
+      : cursor_(std::move(cursor)), projection_(std::move(projection)) {}
+
+  Result<std::optional<bson::View>> next() override {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
+    if (!document) return document;
+    GM_ASSIGN(projected_, projection_.apply(*document));
+    return std::optional(projected_.view());
+  }
+
+ private:
+  const std::unique_ptr<engine::Cursor> cursor_;
+  const query::Projection projection_;
+  bson::Document projected_;
+};
+
+Result<std::unique_ptr<engine::Cursor>> projected(std::unique_ptr<engine::Cursor> cursor,
+                                                  bson::View filter,
+                                                  const engine::FindOptions& options) {
+  if (options.projection.empty()) return cursor;
+  GM_ASSIGN(
+      query::Projection projection,
+      query::Projection::parse(options.projection, {filter, options.variables, bson::Date::now()}));
+  return std::unique_ptr<engine::Cursor>(
+      std::make_unique<ProjectedCursor>(std::move(cursor), std::move(projection)));
+}
+
+class ListStream : public query::DocumentStream {
+ public:
+  explicit ListStream(std::vector<bson::Document> documents) : documents_(std::move(documents)) {}
+  Result<std::optional<bson::View>> next() override {
+    if (at_ == documents_.size()) return std::optional<bson::View>();
+    return std::optional(documents_[at_++].view());
+  }
+
+ private:
+  const std::vector<bson::Document> documents_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
+                                                  engine::Snapshot& snapshot,
+                                                  const engine::Namespace& ns, bson::View stages,
+                                                  const engine::AggregateOptions& options) {
+  const bson::Date now = bson::Date::now();
+  GM_ASSIGN(const ResolvedView view, resolve_view(databases, snapshot, ns));
+  const bson::Document all = joined(view.stages, stages);
+  GM_ASSIGN(query::Variables variables, query::Variables::declare(options.variables));
+  GM_ASSIGN(query::Pipeline pipeline,
+            query::Pipeline::parse(all, variables.scope(),
+                                   {.over_collection = !ns.collection.empty(), .may_write = true}));
+  const bool writes = pipeline.writes();
+  if (writes && dynamic_cast<engine::Transaction*>(&snapshot) == nullptr) {
+    return fail(ErrorCode::kIllegalOperation,
+                "$out and $merge write: the pipeline needs a transaction");
+  }
+  auto host = std::make_unique<StoreHost>(
+      databases, snapshot, HostOptions{ns.database, options.deadline, options.bypass_validation});
+
+  std::unique_ptr<query::DocumentStream> input;
+  if (pipeline.reads_input()) {
+    const query::FindRequest& request = pipeline.request();
+    GM_ASSIGN(std::unique_ptr<engine::Cursor> found,
+              databases(view.ns.database)
+                  ->collection(view.ns.collection)
+                  ->find(snapshot, request.filter, find_options(request, options)));
+    input = std::make_unique<CursorStream>(std::move(found));
+    const query::CollectionName target = pipeline.target().value_or(query::CollectionName());
+    const bool into_itself = writes && target.collection == view.ns.collection &&
+                             (target.database.empty() || target.database == view.ns.database);
+    if (into_itself) {
+      input = std::make_unique<GatheredStream>(std::move(input), options.memory_bytes_max);
+    }
+  }
+  auto cursor =
+      std::make_unique<PipelineCursor>(std::move(variables), std::move(pipeline), std::move(host));
+  GM_TRY(cursor->open(std::move(input), query::Pipeline::Input::kRequested, view.ns, now,
+                      options.memory_bytes_max));
+  if (!writes) return std::unique_ptr<engine::Cursor>(std::move(cursor));
+  GM_TRY(cursor->next());
+  return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
+}
+
+Result<bson::Document> explain_aggregate(const Databases& databases, engine::Snapshot& snapshot,
+                                         const engine::Namespace& ns, bson::View stages,
+                                         const engine::AggregateOptions& options,
+                                         engine::Verbosity verbosity) {
+  GM_ASSIGN(const ResolvedView view, resolve_view(databases, snapshot, ns));
+  const bson::Document all = joined(view.stages, stages);
+  GM_ASSIGN(query::Variables variables, query::Variables::declare(options.variables));
+  GM_ASSIGN(const query::Pipeline pipeline,
+            query::Pipeline::parse(all, variables.scope(),
+                                   {.over_collection = !ns.collection.empty(), .may_write = true}));
+  bson::Builder out;
+  out.append("explainVersion", "1").open_array("stages");
+  if (pipeline.reads_input()) {
+    const query::FindRequest& request = pipeline.request();
+    GM_ASSIGN(const bson::Document source,
+              databases(view.ns.database)
+                  ->collection(view.ns.collection)
+                  ->explain(snapshot, request.filter, find_options(request, options), verbosity));
+    out.push_open_document().append("$cursor", source).close();
+  }
+  const std::vector<std::string_view> names = pipeline.own_stages();
+  const std::vector<bson::ValueView> specifications = specifications_of(names, all);
+  for (size_t i = 0; i < names.size(); ++i) {
+    out.push_open_document().append(names[i], specifications[i]).close();
+  }
+  out.close();
+  return std::move(out).finish();
+}
+
+Result<bson::Document> explain_view(const Databases& databases, engine::Snapshot& snapshot,
+                                    const engine::Namespace& ns, bson::View filter,
+                                    const engine::FindOptions& options,
+                                    engine::Verbosity verbosity) {
+  return explain_aggregate(databases, snapshot, ns,
+                           stages_of(filter, options.sort, options.skip, options.limit),
+                           read_options(options), verbosity);
+}
+
+Result<std::unique_ptr<engine::Cursor>> find_in_view(const Databases& databases,
+                                                     engine::Snapshot& snapshot,
+                                                     const engine::Namespace& ns, bson::View filter,
+                                                     const engine::FindOptions& options) {
+  GM_ASSIGN(std::unique_ptr<engine::Cursor> cursor,
+            aggregate(databases, snapshot, ns,
+                      stages_of(filter, options.sort, options.skip, options.limit),
+                      read_options(options)));
+  return projected(std::move(cursor), filter, options);
+}
+
+Result<std::unique_ptr<engine::Cursor>> find_among(std::vector<bson::Document> documents,
+                                                   const Databases& databases,
+                                                   engine::Snapshot& snapshot,
+                                                   const engine::Namespace& ns, bson::View filter,
+                                                   const engine::FindOptions& options) {
+  GM_ASSIGN(query::Variables variables, query::Variables::declare(options.variables));
+  const bson::Document stages = stages_of(filter, options.sort, options.skip, options.limit);
+  GM_ASSIGN(query::Pipeline pipeline, query::Pipeline::parse(stages, variables.scope()));
+  auto host =
+      std::make_unique<StoreHost>(databases, snapshot, HostOptions{ns.database, options.deadline});
+  auto cursor =
+      std::make_unique<PipelineCursor>(std::move(variables), std::move(pipeline), std::move(host));
+  GM_TRY(cursor->open(std::make_unique<ListStream>(std::move(documents)),
+                      query::Pipeline::Input::kEverything, ns, bson::Date::now(),
+                      options.sort_bytes_max));
+  return projected(std::move(cursor), filter, options);
+}
+
+Result<int64_t> count_in_view(const Databases& databases, engine::Snapshot& snapshot,
+                              const engine::Namespace& ns, bson::View filter,
+                              const engine::CountOptions& options) {
+  engine::AggregateOptions read;
+  read.hint = options.hint;
+  read.variables = options.variables;
+  read.deadline = options.deadline;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            aggregate(databases, snapshot, ns,
+                      stages_of(filter, bson::View(), options.skip, options.limit), read));
+  int64_t count = 0;
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return count;
+    ++count;
+  }
+}
+
+}  // namespace gridmount::aggregation

@@ -1,0 +1,72 @@
+// The distinct values at a path. Source: MongoDB manual, "distinct".
+
+#include <set>
+
+#include "engine/aggregation/aggregate.h"
+#include "engine/bson/compare.h"
+#include "engine/bson/path.h"
+
+namespace gridmount::aggregation {
+namespace {
+
+struct ValueLess {
+  using is_transparent = void;
+  template <typename A, typename B>
+  bool operator()(const A& a, const B& b) const {
+    return bson::compare(view(a), view(b)) < 0;
+  }
+  static bson::ValueView view(const bson::Value& value) { return value.view(); }
+  static bson::ValueView view(bson::ValueView value) { return value; }
+};
+
+class DistinctValues {
+ public:
+  Status add(bson::ValueView value) {
+    if (value.type() != bson::Type::kArray) return add_single(value);
+    for (const bson::Element element : value.as_document()) GM_TRY(add_single(element.value));
+    return {};
+  }
+
+  std::vector<bson::Value> take() && {
+    std::vector<bson::Value> values;
+    values.reserve(values_.size());
+    while (!values_.empty()) values.push_back(values_.extract(values_.begin()).value());
+    return values;
+  }
+
+ private:
+  Status add_single(bson::ValueView value) {
+    if (values_.find(value) != values_.end()) return {};
+    bytes_ += value.size() + kElementBytes;
+    if (bytes_ > bson::kMaxDocumentBytes) {
+      return fail(ErrorCode::kBsonObjectTooLarge, "distinct too big, 16mb cap");
+    }
+    values_.emplace(value);
+    return {};
+  }
+
+  // Of an element in the array that is answered with: its type and name, at the least.
+  static constexpr size_t kElementBytes = 3;
+
+  std::set<bson::Value, ValueLess> values_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<bson::Value>> distinct_values(engine::Cursor& cursor, std::string_view path) {
+  const bson::Path parsed(path);
+  DistinctValues values;
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor.next());
+    if (!document) return std::move(values).take();
+    Status added;
+    parsed.visit(*document, [&](const bson::Path::Reached& reached) {
+      if (reached.value) added = values.add(*reached.value);
+      return added.has_value();
+    });
+    GM_TRY(added);
+  }
+}
+
+}  // namespace gridmount::aggregation

@@ -1,0 +1,160 @@
+#include "engine/aggregation/statistics.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::aggregation {
+namespace {
+
+Result<engine::CollectionOptions> options_of(engine::Database& database, engine::Snapshot& snapshot,
+                                             const std::string& collection) {
+  GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
+            database.collection_info(snapshot, collection));
+  if (!info) return engine::CollectionOptions();
+  return engine::CollectionOptions::parse({database.name(), collection}, info->options);
+}
+
+// The fields that collStats and the stage's storageStats share.
+Status append_storage(bson::Builder& out, engine::Collection& collection,
+                      engine::Snapshot& snapshot, const engine::CollectionOptions& options,
+                      int64_t scale) {
+  GM_ASSIGN(const engine::CollectionStats stats, collection.stats(snapshot));
+  GM_ASSIGN(const std::vector<engine::IndexStats> indexes, collection.index_stats(snapshot));
+  out.append("size", stats.document_bytes / scale).append("count", stats.documents);
+  if (stats.documents > 0) out.append("avgObjSize", stats.document_bytes / stats.documents);
+  out.append("storageSize", stats.storage_bytes / scale);
+  out.append("capped", options.capped);
+  if (options.capped) {
+    out.append("max", options.max_documents).append("maxSize", options.size_bytes / scale);
+  }
+  out.append("nindexes", static_cast<int32_t>(indexes.size()));
+  int64_t total = 0;
+  bson::Builder& sizes = out.open_document("indexSizes");
+  for (const engine::IndexStats& index : indexes) {
+    sizes.append(index.definition.name, index.bytes / scale);
+    total += index.bytes;
+  }
+  sizes.close();
+  out.append("totalIndexSize", total / scale);
+  out.append("totalSize", (stats.storage_bytes + total) / scale);
+  out.append("scaleFactor", scale);
+  return {};
+}
+
+}  // namespace
+
+Result<bson::Document> collection_stats(engine::Database& database, engine::Snapshot& snapshot,
+                                        std::string_view collection, int64_t scale) {
+  const engine::Namespace ns{database.name(), std::string(collection)};
+  GM_ASSIGN(const engine::CollectionOptions options, options_of(database, snapshot, ns.collection));
+  if (options.is_view()) {
+    return fail(ErrorCode::kCommandNotSupportedOnView, ns.full() + " is a view, not a collection");
+  }
+  bson::Builder out;
+  out.append("ns", ns.full());
+  GM_TRY(append_storage(out, *database.collection(collection), snapshot, options, scale));
+  return std::move(out).finish();
+}
+
+Result<bson::Document> database_stats(engine::Store& store, engine::Snapshot& snapshot,
+                                      std::string_view database, int64_t scale) {
+  const std::shared_ptr<engine::Database> opened = store.database(database);
+  GM_ASSIGN(const std::vector<engine::CollectionInfo> infos, opened->collections(snapshot));
+  int64_t views = 0;
+  int64_t documents = 0;
+  int64_t document_bytes = 0;
+  int64_t storage_bytes = 0;
+  int64_t indexes = 0;
+  int64_t index_bytes = 0;
+  for (const engine::CollectionInfo& info : infos) {
+    GM_ASSIGN(const engine::CollectionOptions options,
+              engine::CollectionOptions::parse({opened->name(), info.name}, info.options));
+    if (options.is_view()) {
+      ++views;
+      continue;
+    }
+    const std::unique_ptr<engine::Collection> collection = opened->collection(info.name);
+    GM_ASSIGN(const engine::CollectionStats stats, collection->stats(snapshot));
+    GM_ASSIGN(const std::vector<engine::IndexStats> own, collection->index_stats(snapshot));
+    documents += stats.documents;
+    document_bytes += stats.document_bytes;
+    storage_bytes += stats.storage_bytes;
+    indexes += static_cast<int64_t>(own.size());
+    for (const engine::IndexStats& index : own) index_bytes += index.bytes;
+  }
+  GM_ASSIGN(const engine::StoreStats whole, store.stats());
+  bson::Builder out;
+  out.append("db", opened->name());
+  out.append("collections", static_cast<int64_t>(infos.size()) - views).append("views", views);
+  out.append("objects", documents);
+  out.append(
+      "avgObjSize",
+      documents > 0 ? static_cast<double>(document_bytes) / static_cast<double>(documents) : 0.0);
+  out.append("dataSize", document_bytes / scale).append("storageSize", storage_bytes / scale);
+  out.append("indexes", indexes).append("indexSize", index_bytes / scale);
+  out.append("totalSize", (storage_bytes + index_bytes) / scale).append("scaleFactor", scale);
+  out.append("fsUsedSize", whole.file_bytes / scale);
+  out.append("fsTotalSize", whole.capacity_bytes / scale);
+  return std::move(out).finish();
+}
+
+Result<bson::Document> collection_stats_stage(engine::Database& database,
+                                              engine::Snapshot& snapshot,
+                                              std::string_view collection, bson::View options) {
+  const engine::Namespace ns{database.name(), std::string(collection)};
+  bson::Builder out;
+  out.append("ns", ns.full()).append("localTime", bson::Date::now());
+  const std::unique_ptr<engine::Collection> opened = database.collection(collection);
+  for (const bson::Element option : options) {
+    if (option.key != "storageStats" && option.key != "count") {
+      return fail(ErrorCode::kCommandNotSupported,
+                  "$collStats: " + std::string(option.key) + " is not supported");
+    }
+    GM_ASSIGN(const engine::CollectionOptions settings,
+              options_of(database, snapshot, ns.collection));
+    if (settings.is_view()) {
+      return fail(ErrorCode::kCommandNotSupportedOnView,
+                  "$collStats: " + std::string(option.key) + " of a view: " + ns.full());
+    }
+    if (option.key == "count") {
+      GM_ASSIGN(const engine::CollectionStats stats, opened->stats(snapshot));
+      GM_ASSIGN(const bool exists, database.exists(snapshot, collection));
+      if (!exists) {
+        return fail(ErrorCode::kNamespaceNotFound,
+                    "Unable to retrieve count in $collStats stage: Collection [" + ns.full() +
+                        "] not found.");
+      }
+      out.append("count", stats.documents);
+      continue;
+    }
+    const std::optional<bson::ValueView> scale = option.value.as_document().find("scale");
+    out.open_document("storageStats");
+    GM_TRY(append_storage(
+        out, *opened, snapshot, settings,
+        scale ? std::max<int64_t>(1, static_cast<int64_t>(scale->number().value_or(1))) : 1));
+    out.close();
+  }
+  return std::move(out).finish();
+}
+
+Result<std::vector<bson::Document>> index_stats_stage(engine::Collection& collection,
+                                                      engine::Snapshot& snapshot) {
+  GM_ASSIGN(const std::vector<engine::IndexStats> indexes, collection.index_stats(snapshot));
+  std::vector<bson::Document> documents;
+  for (const engine::IndexStats& index : indexes) {
+    bson::Builder out;
+    out.append("name", index.definition.name).append("key", index.definition.keys);
+    out.open_document("accesses")
+        .append("ops", index.accesses)
+        .append("since", index.since)
+        .close();
+    out.append("spec", index.definition.specification());
+    documents.push_back(std::move(out).finish());
+  }
+  return documents;
+}
+
+}  // namespace gridmount::aggregation

@@ -1,0 +1,113 @@
+#include "engine/aggregation/store_host.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "engine/aggregation/replacement.h"
+#include "engine/aggregation/statistics.h"
+#include "engine/bson/builder.h"
+
+namespace gridmount::aggregation {
+
+Result<std::optional<bson::View>> CursorStream::next() {
+  GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
+  if (!document) return document;
+  document_.assign(document->data(), document->data() + document->size());
+  return std::optional(bson::View(document_.data(), document->size()));
+}
+
+StoreHost::StoreHost(Databases databases, engine::Snapshot& snapshot, HostOptions options)
+    : databases_(std::move(databases)),
+      snapshot_(snapshot),
+      transaction_(dynamic_cast<engine::Transaction*>(&snapshot)),
+      options_(std::move(options)) {}
+
+std::shared_ptr<engine::Database> StoreHost::database_of(
+    const query::CollectionName& collection) const {
+  return databases_(collection.database.empty() ? options_.database : collection.database);
+}
+
+std::unique_ptr<engine::Collection> StoreHost::open(const query::CollectionName& collection) const {
+  return database_of(collection)->collection(collection.collection);
+}
+
+Result<engine::Transaction*> StoreHost::transaction() const {
+  if (transaction_ != nullptr) return transaction_;
+  return fail(ErrorCode::kIllegalOperation,
+              "$out and $merge write: the pipeline needs a transaction");
+}
+
+Result<std::unique_ptr<query::DocumentStream>> StoreHost::find(
+    const query::CollectionName& collection, const query::FindRequest& request) {
+  engine::FindOptions options;
+  options.sort = request.sort;
+  options.skip = request.skip;
+  options.limit = request.limit.value_or(0);
+  options.deadline = options_.deadline;
+  GM_ASSIGN(std::unique_ptr<engine::Cursor> cursor,
+            open(collection)->find(snapshot_, request.filter, options));
+  return std::unique_ptr<query::DocumentStream>(std::make_unique<CursorStream>(std::move(cursor)));
+}
+
+Status StoreHost::check_interrupt() {
+  if (!options_.deadline || std::chrono::steady_clock::now() <= *options_.deadline) return {};
+  return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
+}
+
+Result<bson::Document> StoreHost::collection_stats(const query::CollectionName& collection,
+                                                   bson::View options) {
+  return collection_stats_stage(*database_of(collection), snapshot_, collection.collection,
+                                options);
+}
+
+Result<std::vector<bson::Document>> StoreHost::index_stats(
+    const query::CollectionName& collection) {
+  return index_stats_stage(*open(collection), snapshot_);
+}
+
+Result<std::unique_ptr<query::Replacement>> StoreHost::replace_collection(
+    const query::CollectionName& collection) {
+  GM_ASSIGN(engine::Transaction* const transaction, transaction());
+  return open_replacement(database_of(collection), *transaction, collection.collection,
+                          options_.bypass_validation);
+}
+
+Result<bool> StoreHost::has_unique_index(const query::CollectionName& collection,
+                                         const std::set<std::string>& paths) {
+  if (paths == std::set<std::string>{"_id"}) return true;
+  GM_ASSIGN(const std::vector<engine::IndexDefinition> indexes,
+            open(collection)->indexes(snapshot_));
+  return std::any_of(indexes.begin(), indexes.end(), [&](const engine::IndexDefinition& index) {
+    if (!index.unique || index.sparse || index.partial_filter) return false;
+    std::set<std::string> own;
+    for (const bson::Element key : index.keys.view()) own.emplace(key.key);
+    return own == paths;
+  });
+}
+
+Result<std::optional<bson::Document>> StoreHost::find_for_merge(
+    const query::CollectionName& collection, bson::View filter) {
+  GM_ASSIGN(const std::optional<bson::View> found, open(collection)->find_one(snapshot_, filter));
+  if (!found) return std::optional<bson::Document>();
+  return std::optional(bson::Document(*found));
+}
+
+Status StoreHost::insert(const query::CollectionName& collection, bson::View document) {
+  GM_ASSIGN(engine::Transaction* const transaction, transaction());
+  GM_TRY(open(collection)
+             ->insert(*transaction, document, {.bypass_validation = options_.bypass_validation}));
+  return {};
+}
+
+Status StoreHost::replace(const query::CollectionName& collection, bson::View document) {
+  GM_ASSIGN(engine::Transaction* const transaction, transaction());
+  bson::Builder filter;
+  filter.append("_id", document["_id"]);
+  engine::UpdateOptions options;
+  options.bypass_validation = options_.bypass_validation;
+  GM_TRY(open(collection)->update(*transaction, std::move(filter).finish(), document, options));
+  return {};
+}
+
+}  // namespace gridmount::aggregation

@@ -1,0 +1,67 @@
+// What the stages of a pipeline ask of a store (engine/query/pipeline/pipeline_host.h), by the
+// interface of engine/store.h.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/aggregation/aggregate.h"
+#include "engine/query/pipeline/pipeline_host.h"
+#include "engine/store.h"
+
+namespace gridmount::aggregation {
+
+// Copies of a cursor's documents, one at a time: a stage that gives several for one ($unwind) keeps
+// it over a pause of the snapshot. The cursor is its own.
+class CursorStream : public query::DocumentStream {
+ public:
+  explicit CursorStream(std::unique_ptr<engine::Cursor> cursor) : cursor_(std::move(cursor)) {}
+  Result<std::optional<bson::View>> next() override;
+
+ private:
+  std::unique_ptr<engine::Cursor> cursor_;
+  std::vector<uint8_t> document_;
+};
+
+struct HostOptions {
+  std::string database;  // that a pipeline runs in
+  std::optional<engine::Deadline> deadline = {};
+  bool bypass_validation = false;
+};
+
+class StoreHost : public query::PipelineHost {
+ public:
+  // The snapshot outlives it. A Transaction is needed for $out and $merge: without one they are
+  // IllegalOperation.
+  StoreHost(Databases databases, engine::Snapshot& snapshot, HostOptions options);
+
+  Result<std::unique_ptr<query::DocumentStream>> find(const query::CollectionName& collection,
+                                                      const query::FindRequest& request) override;
+  Status check_interrupt() override;
+  Result<bson::Document> collection_stats(const query::CollectionName& collection,
+                                          bson::View options) override;
+  Result<std::vector<bson::Document>> index_stats(const query::CollectionName& collection) override;
+  Result<std::unique_ptr<query::Replacement>> replace_collection(
+      const query::CollectionName& collection) override;
+  Result<bool> has_unique_index(const query::CollectionName& collection,
+                                const std::set<std::string>& paths) override;
+  Result<std::optional<bson::Document>> find_for_merge(const query::CollectionName& collection,
+                                                       bson::View filter) override;
+  Status insert(const query::CollectionName& collection, bson::View document) override;
+  Status replace(const query::CollectionName& collection, bson::View document) override;
+
+ private:
+  std::shared_ptr<engine::Database> database_of(const query::CollectionName& collection) const;
+  std::unique_ptr<engine::Collection> open(const query::CollectionName& collection) const;
+  Result<engine::Transaction*> transaction() const;
+
+  const Databases databases_;
+  engine::Snapshot& snapshot_;
+  engine::Transaction* const transaction_;  // the same object, or null
+  const HostOptions options_;
+};
+
+}  // namespace gridmount::aggregation

@@ -1,0 +1,82 @@
+#include "engine/aggregation/view.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/query/pipeline/pipeline.h"
+
+namespace gridmount::aggregation {
+namespace {
+
+constexpr size_t kDepthMax = 20;
+constexpr ErrorCode kGraphContainsCycle{5};
+constexpr ErrorCode kViewDepthLimitExceeded{165};
+
+Result<std::optional<engine::CollectionOptions>> view_options(engine::Database& database,
+                                                              engine::Snapshot& snapshot,
+                                                              const std::string& collection) {
+  GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
+            database.collection_info(snapshot, collection));
+  if (!info) return std::optional<engine::CollectionOptions>();
+  GM_ASSIGN(engine::CollectionOptions options,
+            engine::CollectionOptions::parse({database.name(), collection}, info->options));
+  if (!options.is_view()) return std::optional<engine::CollectionOptions>();
+  return std::optional(std::move(options));
+}
+
+tl::unexpected<Error> too_deep(const engine::Namespace& ns) {
+  return fail(kViewDepthLimitExceeded,
+              "View depth too deep or view cycle detected; maximum depth "
+              "is " +
+                  std::to_string(kDepthMax) + ", at " + ns.full());
+}
+
+}  // namespace
+
+Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& snapshot,
+                                  const engine::Namespace& ns) {
+  const std::shared_ptr<engine::Database> database = databases(ns.database);
+  ResolvedView resolved{ns, bson::Document()};
+  std::vector<bson::Document> pipelines;  // the outermost view's first
+  while (true) {
+    GM_ASSIGN(std::optional<engine::CollectionOptions> view,
+              view_options(*database, snapshot, resolved.ns.collection));
+    if (!view) break;
+    if (pipelines.size() == kDepthMax) return too_deep(ns);
+    resolved.ns.collection = view->view_on;
+    pipelines.push_back(view->pipeline ? *std::move(view->pipeline) : bson::Document());
+  }
+  if (pipelines.empty()) return resolved;
+  bson::Builder stages;
+  size_t position = 0;
+  for (size_t i = pipelines.size(); i-- > 0;) {
+    for (const bson::Element stage : pipelines[i].view()) {
+      stages.append(std::to_string(position++), stage.value);
+    }
+  }
+  resolved.stages = std::move(stages).finish();
+  return resolved;
+}
+
+Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
+                  std::string_view view_on, bson::View stages) {
+  query::VariableScope scope;
+  GM_TRY(query::Pipeline::parse(stages, scope, {.over_collection = true, .may_write = false}));
+  std::string below(view_on);
+  for (size_t depth = 1; depth <= kDepthMax; ++depth) {
+    if (below == name) {
+      return fail(kGraphContainsCycle, "View cycle detected: " + database.name() + "." +
+                                           std::string(name) + " is made of itself");
+    }
+    GM_ASSIGN(std::optional<engine::CollectionOptions> view,
+              view_options(database, snapshot, below));
+    if (!view) return {};
+    below = view->view_on;
+  }
+  return too_deep({database.name(), std::string(name)});
+}
+
+}  // namespace gridmount::aggregation

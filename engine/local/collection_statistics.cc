@@ -1,0 +1,61 @@
+// engine::Collection's numbers. Collections share the trees of the store, so what they take on disk
+// is an estimate.
+
+#include "engine/local/collection.h"
+#include "engine/local/range_cursor.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr size_t kPageEntryBytes = 10;  // LMDB's header of an entry and its place in the page
+
+// The mean size of an index's entries, of some at its beginning.
+Result<double> mean_entry_bytes(Contents& contents, const IndexEntry& index) {
+  constexpr int kSampled = 100;
+  RangeCursor cursor(contents.shared_trees(), contents.trees().tree(index.range));
+  cursor.set_range(range_prefix(index.range), range_end(index.range), false);
+  double bytes = 0;
+  int entries = 0;
+  while (entries < kSampled) {
+    GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
+    if (!entry) break;
+    bytes += static_cast<double>(entry->key.size() + entry->value.size() + kPageEntryBytes);
+    ++entries;
+  }
+  return entries == 0 ? 0 : bytes / entries;
+}
+
+}  // namespace
+
+Result<engine::CollectionStats> LocalCollection::stats(engine::Snapshot& snapshot) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  engine::CollectionStats stats;
+  if (!entry) return stats;
+  GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
+  stats.documents = counts.documents;
+  stats.document_bytes = counts.document_bytes;
+  stats.storage_bytes =
+      counts.document_bytes +
+      counts.documents * static_cast<int64_t>(kRecordHeaderBytes + kRecordKeyBytes);
+  stats.index_count = static_cast<int64_t>(entry->indexes.size());
+  return stats;
+}
+
+Result<std::vector<engine::IndexStats>> LocalCollection::index_stats(engine::Snapshot& snapshot) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  std::vector<engine::IndexStats> stats;
+  if (!entry) return stats;
+  GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
+  const IndexUsage& usage = environment_.index_usage();
+  for (const IndexEntry& index : entry->indexes) {
+    GM_ASSIGN(const double entry_bytes, mean_entry_bytes(*contents, index));
+    stats.push_back({index.definition,
+                     static_cast<int64_t>(entry_bytes * static_cast<double>(counts.documents)),
+                     usage.accesses(index.range), usage.since()});
+  }
+  return stats;
+}
+
+}  // namespace gridmount::local

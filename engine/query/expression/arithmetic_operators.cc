@@ -1,0 +1,314 @@
+// $add, $subtract, $multiply, $divide and $mod. Source: MongoDB manual, "Arithmetic Expression
+// Operators"; types of results and errors as the server's.
+
+#include <cmath>
+#include <limits>
+
+#include "engine/query/decimal_arithmetic.h"
+#include "engine/query/expression/operator.h"
+
+namespace gridmount::query::expressions {
+namespace {
+
+using bson::Date;
+using bson::Decimal128;
+using bson::Type;
+using bson::ValueView;
+
+constexpr ErrorCode kSecondDate{16612};
+constexpr ErrorCode kModByZero{16610};
+constexpr ErrorCode kModNeedsNumbers{16611};
+
+tl::unexpected<Error> fail_type(std::string message) {
+  return fail(ErrorCode::kTypeMismatch, std::move(message));
+}
+
+// What a date takes of a number: whole milliseconds, rounded.
+Result<int64_t> milliseconds_of(ValueView number) {
+  switch (number.type()) {
+    case Type::kInt32:
+      return number.as_int32();
+    case Type::kInt64:
+      return number.as_int64();
+    case Type::kDouble: {
+      const double value = number.as_double();
+      if (value >= -0x1p63 && value < 0x1p63) return std::llround(value);
+      break;
+    }
+    default:
+      if (const std::optional<int64_t> whole = round_decimal_to_int64(number.as_decimal128())) {
+        return *whole;
+      }
+  }
+  return fail(ErrorCode::kOverflow, "date overflow");
+}
+
+int rank(Type type) {
+  switch (type) {
+    case Type::kInt32:
+      return 0;
+    case Type::kInt64:
+      return 1;
+    case Type::kDouble:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+// A sum or a product in the making, of the widest type that came so far. An int64 that overflows
+// goes on as a double.
+class Total {
+ public:
+  struct Operation {
+    bool (*integers)(int64_t, int64_t, int64_t*);  // true: does not fit
+    double (*doubles)(double, double);
+    Decimal128 (*decimals)(Decimal128, Decimal128);
+    int64_t start;
+  };
+
+  explicit Total(const Operation& operation) : operation_(operation), whole_(operation.start) {}
+
+  void add(ValueView number) {
+    widen(number.type());
+    switch (type_) {
+      case Type::kInt32:
+      case Type::kInt64: {
+        const int64_t value = number.type() == Type::kInt32 ? number.as_int32() : number.as_int64();
+        int64_t result = 0;
+        if (operation_.integers(whole_, value, &result)) {
+          type_ = Type::kDouble;
+          double_ = operation_.doubles(static_cast<double>(whole_), static_cast<double>(value));
+        } else {
+          whole_ = result;
+        }
+        break;
+      }
+      case Type::kDouble:
+        double_ = operation_.doubles(double_, *number.number());
+        break;
+      default:
+        decimal_ = operation_.decimals(decimal_, to_decimal(number));
+    }
+  }
+
+  Status add_date(Date date) {
+    if (has_date_) return fail(kSecondDate, "only one date allowed in an $add expression");
+    GM_ASSIGN(const int64_t before, in_milliseconds());
+    has_date_ = true;
+    whole_ = before;
+    return shift(date.milliseconds);
+  }
+  bool has_date() const { return has_date_; }
+  Status add_to_date(ValueView number) {
+    GM_ASSIGN(const int64_t milliseconds, milliseconds_of(number));
+    return shift(milliseconds);
+  }
+
+  Evaluated give_to(EvaluationContext& context) const {
+    if (has_date_) return give(context, Date{whole_});
+    switch (type_) {
+      case Type::kInt32:
+        return give_int_or_long(context, whole_);
+      case Type::kInt64:
+        return give(context, whole_);
+      case Type::kDouble:
+        return give(context, double_);
+      default:
+        return give(context, decimal_);
+    }
+  }
+
+ private:
+  void widen(Type type) {
+    if (rank(type) <= rank(type_)) return;
+    if (type == Type::kDouble) double_ = static_cast<double>(whole_);
+    if (type == Type::kDecimal128) {
+      decimal_ = type_ == Type::kDouble ? to_decimal(bson::Value(double_))
+                                        : to_decimal(bson::Value(whole_));
+    }
+    type_ = type;
+  }
+
+  Result<int64_t> in_milliseconds() const {
+    switch (type_) {
+      case Type::kInt32:
+      case Type::kInt64:
+        return whole_;
+      case Type::kDouble:
+        return milliseconds_of(bson::Value(double_));
+      default:
+        break;
+    }
+    if (const std::optional<int64_t> whole = round_decimal_to_int64(decimal_)) return *whole;
+    return fail(ErrorCode::kOverflow, "date overflow");
+  }
+
+  Status shift(int64_t milliseconds) {
+    if (__builtin_add_overflow(whole_, milliseconds, &whole_)) {
+      return fail(ErrorCode::kOverflow, "date overflow");
+    }
+    return {};
+  }
+
+  const Operation& operation_;
+  Type type_ = Type::kInt32;
+  bool has_date_ = false;
+  int64_t whole_;
+  double double_ = 0;
+  Decimal128 decimal_;
+};
+
+constexpr Total::Operation kSum{
+    [](int64_t a, int64_t b, int64_t* result) { return __builtin_add_overflow(a, b, result); },
+    [](double a, double b) { return a + b; }, query::add, 0};
+constexpr Total::Operation kProduct{
+    [](int64_t a, int64_t b, int64_t* result) { return __builtin_mul_overflow(a, b, result); },
+    [](double a, double b) { return a * b; }, query::multiply, 1};
+
+Evaluated evaluate_add(const Call& call) {
+  Total total(kSum);
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    GM_ASSIGN(const MaybeValue value, call.argument(i));
+    if (is_nullish(value)) return give_null();
+    if (value->type() == Type::kDate) {
+      GM_TRY(total.add_date(value->as_date()));
+    } else if (!value->is_number()) {
+      return fail_type("$add only supports numeric or date types, not " +
+                       std::string(type_name(value)));
+    } else if (total.has_date()) {
+      GM_TRY(total.add_to_date(*value));
+    } else {
+      total.add(*value);
+    }
+  }
+  return total.give_to(call.context);
+}
+
+Evaluated evaluate_multiply(const Call& call) {
+  Total total(kProduct);
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    GM_ASSIGN(const MaybeValue value, call.argument(i));
+    if (is_nullish(value)) return give_null();
+    if (!value->is_number()) {
+      return fail_type("$multiply only supports numeric types, not " +
+                       std::string(type_name(value)));
+    }
+    total.add(*value);
+  }
+  return total.give_to(call.context);
+}
+
+Evaluated subtract_from_date(EvaluationContext& context, Date date, ValueView value) {
+  int64_t difference = 0;
+  if (value.type() == Type::kDate) {
+    if (__builtin_sub_overflow(date.milliseconds, value.as_date().milliseconds, &difference)) {
+      return fail(ErrorCode::kOverflow, "date overflow");
+    }
+    return give(context, difference);
+  }
+  if (!value.is_number()) {
+    return fail_type("can't $subtract " + std::string(type_name(value)) + " from Date");
+  }
+  GM_ASSIGN(const int64_t milliseconds, milliseconds_of(value));
+  if (__builtin_sub_overflow(date.milliseconds, milliseconds, &difference)) {
+    return fail(ErrorCode::kOverflow, "date overflow");
+  }
+  return give(context, Date{difference});
+}
+
+Evaluated evaluate_subtract(const Call& call) {
+  GM_ASSIGN(const MaybeValue left, call.argument(0));
+  GM_ASSIGN(const MaybeValue right, call.argument(1));
+  if (is_number(left) && is_number(right)) {
+    const int widest = std::max(rank(left->type()), rank(right->type()));
+    if (widest == rank(Type::kDecimal128)) {
+      return give(call.context, query::subtract(to_decimal(*left), to_decimal(*right)));
+    }
+    int64_t difference = 0;
+    if (widest == rank(Type::kDouble) ||
+        __builtin_sub_overflow(*left->integral(), *right->integral(), &difference)) {
+      return give(call.context, *left->number() - *right->number());
+    }
+    if (widest == rank(Type::kInt64)) return give(call.context, difference);
+    return give_int_or_long(call.context, difference);
+  }
+  if (is_nullish(left) || is_nullish(right)) return give_null();
+  if (left->type() == Type::kDate) {
+    return subtract_from_date(call.context, left->as_date(), *right);
+  }
+  return fail_type("can't $subtract " + std::string(type_name(right)) + " from " +
+                   std::string(type_name(left)));
+}
+
+Evaluated evaluate_divide(const Call& call) {
+  GM_ASSIGN(const MaybeValue left, call.argument(0));
+  GM_ASSIGN(const MaybeValue right, call.argument(1));
+  if (is_number(left) && is_number(right)) {
+    if (left->type() == Type::kDecimal128 || right->type() == Type::kDecimal128) {
+      const Decimal128 divisor = to_decimal(*right);
+      if (is_zero(divisor)) return fail(ErrorCode::kBadValue, "can't $divide by zero");
+      return give(call.context, query::divide(to_decimal(*left), divisor));
+    }
+    const double divisor = *right->number();
+    if (divisor == 0) return fail(ErrorCode::kBadValue, "can't $divide by zero");
+    return give(call.context, *left->number() / divisor);
+  }
+  if (is_nullish(left) || is_nullish(right)) return give_null();
+  return fail_type("$divide only supports numeric types, not " + std::string(type_name(left)) +
+                   " and " + std::string(type_name(right)));
+}
+
+Evaluated evaluate_mod(const Call& call) {
+  GM_ASSIGN(const MaybeValue left, call.argument(0));
+  GM_ASSIGN(const MaybeValue right, call.argument(1));
+  if (is_nullish(left) || is_nullish(right)) return give_null();
+  if (!is_number(left) || !is_number(right)) {
+    return fail(kModNeedsNumbers, "$mod only supports numeric types, not " +
+                                      std::string(type_name(left)) + " and " +
+                                      std::string(type_name(right)));
+  }
+  const auto by_zero = [] { return fail(kModByZero, "can't $mod by zero"); };
+  if (left->type() == Type::kDecimal128 || right->type() == Type::kDecimal128) {
+    const Decimal128 divisor = to_decimal(*right);
+    if (is_zero(divisor)) return by_zero();
+    return give(call.context, query::modulo(to_decimal(*left), divisor));
+  }
+  if (*right->number() == 0) return by_zero();
+  // A whole double counts as an integer on the right, not on the left.
+  const bool fits32 = whole32(right).has_value();
+  if (left->type() == Type::kDouble || (right->type() == Type::kDouble && !fits32)) {
+    return give(call.context, std::fmod(*left->number(), *right->number()));
+  }
+  const int64_t divisor = *right->integral();
+  // The least int64 modulo -1 would trap.
+  const int64_t rest = divisor == -1 ? 0 : *left->integral() % divisor;
+  if (left->type() == Type::kInt64 || right->type() == Type::kInt64) {
+    return give(call.context, rest);
+  }
+  return give(call.context, static_cast<int32_t>(rest));
+}
+
+constexpr Operator kOperators[] = {
+    {.name = "$add", .parse = parse_arguments, .evaluate = evaluate_add},
+    {.name = "$multiply", .parse = parse_arguments, .evaluate = evaluate_multiply},
+    {.name = "$subtract",
+     .parse = parse_arguments,
+     .evaluate = evaluate_subtract,
+     .least = 2,
+     .most = 2},
+    {.name = "$divide",
+     .parse = parse_arguments,
+     .evaluate = evaluate_divide,
+     .least = 2,
+     .most = 2},
+    {.name = "$mod", .parse = parse_arguments, .evaluate = evaluate_mod, .least = 2, .most = 2},
+};
+
+}  // namespace
+
+std::span<const Operator> arithmetic_operators() {
+  return kOperators;
+}
+
+}  // namespace gridmount::query::expressions

@@ -1,0 +1,396 @@
+// Reading dates from text. Source: MongoDB manual, "$dateFromString". Without a format these are
+// understood: ISO 8601 dates (calendar, week and ordinal, with and without separators), dates with
+// an English month name in either order, and behind them a time of day and an offset.
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "engine/query/expression/calendar.h"
+#include "engine/query/expression/date_format.h"
+#include "engine/query/expression/month_names.h"
+#include "engine/query/expression/time_zone.h"
+
+namespace gridmount::query::expressions {
+namespace {
+
+constexpr ErrorCode kConversionFailure{241};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+struct Parts {
+  std::optional<int64_t> year, month, day, day_of_year;
+  std::optional<int64_t> iso_year, iso_week, iso_weekday;
+  int64_t hour = 0, minute = 0, second = 0, millisecond = 0;
+  std::optional<int64_t> offset_seconds;
+};
+
+// Takes pieces off the front of a text. What takes nothing leaves the text as it was.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  size_t position() const { return at_; }
+  bool at_end() const { return at_ == text_.size(); }
+  char current() const { return at_end() ? '\0' : text_[at_]; }
+  bool take(char c) {
+    if (current() != c || at_end()) return false;
+    ++at_;
+    return true;
+  }
+  bool take_one_of(std::string_view set) {
+    if (at_end() || set.find(text_[at_]) == std::string_view::npos) return false;
+    ++at_;
+    return true;
+  }
+  void skip_spaces() {
+    while (take_one_of(" \t")) {
+    }
+  }
+  // How many digits come next.
+  size_t digits() const {
+    size_t count = 0;
+    while (at_ + count < text_.size() && is_digit(text_[at_ + count])) ++count;
+    return count;
+  }
+  std::optional<int64_t> number(size_t least, size_t most) {
+    const size_t count = std::min(digits(), most);
+    if (count < least) return std::nullopt;
+    int64_t value = 0;
+    for (size_t i = 0; i < count; ++i) value = value * 10 + (text_[at_ + i] - '0');
+    at_ += count;
+    return value;
+  }
+  std::string_view letters() const {
+    size_t count = 0;
+    while (at_ + count < text_.size() && is_letter(text_[at_ + count])) ++count;
+    return text_.substr(at_, count);
+  }
+  void skip(size_t count) { at_ += count; }
+  // Ignoring case.
+  bool take_word(std::string_view word) {
+    const std::string_view next = text_.substr(at_);
+    if (next.size() < word.size()) return false;
+    for (size_t i = 0; i < word.size(); ++i) {
+      if (lower(next[i]) != lower(word[i])) return false;
+    }
+    at_ += word.size();
+    return true;
+  }
+  // 1 to 12.
+  std::optional<int64_t> month_name(bool is_full) {
+    for (size_t i = 0; i < kMonthNames.size(); ++i) {
+      if (take_word(is_full ? kMonthNames[i] : kMonthNames[i].substr(0, 3))) {
+        return static_cast<int64_t>(i) + 1;
+      }
+    }
+    return std::nullopt;
+  }
+  // Z, UTC, GMT, +hh, +hhmm, +hh:mm.
+  std::optional<int64_t> offset() {
+    const size_t begin = at_;
+    if (take_word("UTC") || take_word("GMT")) {
+      if (current() != '+' && current() != '-') return 0;
+    } else if (take_one_of("Zz")) {
+      return 0;
+    }
+    const bool negative = current() == '-';
+    if (take_one_of("+-")) {
+      const size_t count = digits();
+      const std::optional<int64_t> hours =
+          number(count == 3 || count == 1 ? 1 : 2, count == 3 ? 1 : 2);
+      if (hours) {
+        std::optional<int64_t> minutes = 0;
+        if (count > 2 || take(':')) minutes = number(2, 2);
+        if (minutes && *hours < 24 && *minutes < 60) {
+          const int64_t seconds = *hours * 3600 + *minutes * 60;
+          return negative ? -seconds : seconds;
+        }
+      }
+    }
+    at_ = begin;
+    return std::nullopt;
+  }
+
+ private:
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+tl::unexpected<Error> fail_at(std::string_view text, size_t position, std::string_view reason) {
+  const std::string found = position < text.size() ? std::string(1, text[position]) : "";
+  return fail(kConversionFailure, "Error parsing date string '" + std::string(text) + "'; " +
+                                      std::to_string(position) + ": " + std::string(reason) + " '" +
+                                      found + "'");
+}
+
+// The days the parts name; nothing if parts are missing, and an error if there is no such day.
+Result<std::optional<int64_t>> days_of(const Parts& parts, std::string_view text) {
+  const auto invalid = [&] { return fail_at(text, text.size(), "The parsed date was invalid"); };
+  if (parts.iso_year && parts.iso_week) {
+    const int64_t weekday = parts.iso_weekday.value_or(1);
+    if (*parts.iso_week < 1 || *parts.iso_week > 53 || weekday < 1 || weekday > 7) return invalid();
+    return std::optional(days_from_iso_week(*parts.iso_year, *parts.iso_week, weekday));
+  }
+  if (!parts.year) return std::optional<int64_t>();
+  if (parts.day_of_year) {
+    const int64_t last = days_from_date(*parts.year + 1, 1, 1) - days_from_date(*parts.year, 1, 1);
+    if (*parts.day_of_year < 1 || *parts.day_of_year > last) return invalid();
+    return std::optional(days_from_date(*parts.year, 1, 1) + *parts.day_of_year - 1);
+  }
+  if (!parts.month || !parts.day) return std::optional<int64_t>();
+  if (*parts.month < 1 || *parts.month > 12 || *parts.day < 1 ||
+      *parts.day > days_in_month(*parts.year, static_cast<int>(*parts.month))) {
+    return invalid();
+  }
+  return std::optional(days_from_date(*parts.year, *parts.month, *parts.day));
+}
+
+Result<bson::Date> date_of(const Parts& parts, std::string_view text, const TimeZone& zone) {
+  GM_ASSIGN(const std::optional<int64_t> days, days_of(parts, text));
+  if (!days) {
+    return fail(kConversionFailure,
+                "an incomplete date/time string has been found, with elements missing: \"" +
+                    std::string(text) + "\"");
+  }
+  const bool is_midnight_after = parts.hour == 24 && parts.minute == 0 && parts.second == 0;
+  if ((parts.hour > 23 && !is_midnight_after) || parts.minute > 59 || parts.second > 59) {
+    return fail_at(text, text.size(), "The parsed time was invalid");
+  }
+  if (parts.offset_seconds && !zone.is_utc()) {
+    return fail(kConversionFailure,
+                "you cannot pass in a date/time string with GMT offset together with a timezone "
+                "argument");
+  }
+  const int64_t local = *days * kMillisecondsPerDay +
+                        ((parts.hour * 60 + parts.minute) * 60 + parts.second) * 1000 +
+                        parts.millisecond;
+  if (parts.offset_seconds) return bson::Date{local - *parts.offset_seconds * 1000};
+  return zone.from_local(local);
+}
+
+// 2020-02-29, 2020/02/29, 20200229, 2020-W09-6, 2020W096, 2020-060.
+bool scan_iso_date(Scanner& scanner, Parts& parts) {
+  if (scanner.digits() == 8) {
+    parts.year = scanner.number(4, 4);
+    parts.month = scanner.number(2, 2);
+    parts.day = scanner.number(2, 2);
+    return true;
+  }
+  if (scanner.digits() != 4) return false;
+  const std::optional<int64_t> year = scanner.number(4, 4);
+  const bool has_slash = scanner.take('/');
+  const bool has_dash = !has_slash && scanner.take('-');
+  if (!has_slash && (scanner.current() == 'W' || scanner.current() == 'w')) {
+    scanner.skip(1);
+    parts.iso_year = year;
+    parts.iso_week = scanner.number(2, 2);
+    if (has_dash ? scanner.take('-') : is_digit(scanner.current())) {
+      parts.iso_weekday = scanner.number(1, 1);
+      if (!parts.iso_weekday) return false;
+    }
+    return parts.iso_week.has_value();
+  }
+  if (!has_slash && !has_dash) return false;
+  parts.year = year;
+  if (has_dash && scanner.digits() == 3) {
+    parts.day_of_year = scanner.number(3, 3);
+    return true;
+  }
+  parts.month = scanner.number(1, 2);
+  // A month alone is incomplete, which is said when the date is made.
+  if (!scanner.take(has_slash ? '/' : '-')) return parts.month.has_value();
+  parts.day = scanner.number(1, 2);
+  return parts.month && parts.day;
+}
+
+bool scan_day(Scanner& scanner, Parts& parts) {
+  parts.day = scanner.number(1, 2);
+  if (!parts.day) return false;
+  for (const std::string_view ending : {"st", "nd", "rd", "th"}) {
+    if (scanner.take_word(ending)) break;
+  }
+  return true;
+}
+
+// July 4th, 2017; 4 July 2017; Tue, 04-Jul-2017.
+bool scan_named_date(Scanner& scanner, Parts& parts) {
+  for (const std::string_view name :
+       {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}) {
+    if (!scanner.take_word(name) && !scanner.take_word(name.substr(0, 3))) continue;
+    scanner.take(',');
+    scanner.skip_spaces();
+    break;
+  }
+  const bool day_first = is_digit(scanner.current());
+  const auto skip_between = [&] {
+    while (scanner.take_one_of(" \t-,./")) {
+    }
+  };
+  if (day_first && !scan_day(scanner, parts)) return false;
+  skip_between();
+  parts.month = scanner.month_name(true);
+  if (!parts.month) parts.month = scanner.month_name(false);
+  if (!parts.month || is_letter(scanner.current())) return false;
+  skip_between();
+  if (!day_first && !scan_day(scanner, parts)) return false;
+  skip_between();
+  parts.year = scanner.number(4, 4);
+  return parts.year.has_value();
+}
+
+// 12:34, 12:34:56.789, 1:34 pm, 123456.
+bool scan_time(Scanner& scanner, Parts& parts) {
+  const bool is_packed = scanner.digits() == 6 || scanner.digits() == 4;
+  const bool has_seconds = scanner.digits() == 6;
+  const std::optional<int64_t> hour = scanner.number(is_packed ? 2 : 1, 2);
+  if (!hour || !(is_packed || scanner.take(':'))) return false;
+  const std::optional<int64_t> minute = scanner.number(2, 2);
+  if (!minute) return false;
+  parts.hour = *hour;
+  parts.minute = *minute;
+  if (is_packed ? has_seconds : scanner.take(':')) {
+    const std::optional<int64_t> second = scanner.number(2, 2);
+    if (!second) return false;
+    parts.second = *second;
+    if (scanner.take_one_of(".,")) {
+      const size_t count = scanner.digits();
+      std::optional<int64_t> fraction = scanner.number(1, 3);
+      if (!fraction) return false;
+      for (size_t i = count; i < 3; ++i) *fraction *= 10;
+      parts.millisecond = *fraction;
+      scanner.skip(scanner.digits());
+    }
+  }
+  scanner.skip_spaces();
+  const bool is_am = scanner.take_word("am");
+  const bool is_pm = !is_am && scanner.take_word("pm");
+  if (is_am || is_pm) {
+    if (parts.hour < 1 || parts.hour > 12) return false;
+    parts.hour = parts.hour % 12 + (is_pm ? 12 : 0);
+  }
+  return true;
+}
+
+Status scan_specifier(char specifier, Scanner& scanner, Parts& parts, std::string_view text) {
+  std::optional<int64_t> value;
+  const auto take = [&](size_t least, size_t most) {
+    value = scanner.number(least, most);
+    return value.has_value();
+  };
+  bool taken = false;
+  switch (specifier) {
+    case 'b':
+    case 'B':
+      parts.month = scanner.month_name(specifier == 'B');
+      taken = parts.month.has_value();
+      break;
+    case 'Y':
+      if ((taken = take(4, 4))) parts.year = value;
+      break;
+    case 'm':
+      if ((taken = take(1, 2))) parts.month = value;
+      break;
+    case 'd':
+      if ((taken = take(1, 2))) parts.day = value;
+      break;
+    case 'j':
+      if ((taken = take(1, 3))) parts.day_of_year = value;
+      break;
+    case 'G':
+      if ((taken = take(4, 4))) parts.iso_year = value;
+      break;
+    case 'V':
+      if ((taken = take(1, 2))) parts.iso_week = value;
+      break;
+    case 'u':
+      if ((taken = take(1, 1))) parts.iso_weekday = value;
+      break;
+    case 'H':
+      if ((taken = take(1, 2))) parts.hour = *value;
+      break;
+    case 'M':
+      if ((taken = take(2, 2))) parts.minute = *value;
+      break;
+    case 'S':
+      if ((taken = take(2, 2))) parts.second = *value;
+      break;
+    case 'L':
+      if ((taken = take(1, 3))) parts.millisecond = *value;
+      break;
+    case 'z':
+      parts.offset_seconds = scanner.offset();
+      taken = parts.offset_seconds.has_value();
+      break;
+    case 'Z': {
+      const bool negative = scanner.take('-');
+      if (!negative) scanner.take('+');
+      if ((taken = take(1, 4))) parts.offset_seconds = *value * (negative ? -60 : 60);
+      break;
+    }
+    default:
+      taken = scanner.take('%');
+  }
+  if (taken) return {};
+  return fail_at(text, scanner.position(), "Format does not match: %" + std::string(1, specifier));
+}
+
+}  // namespace
+
+Result<bson::Date> parse_date(std::string_view text, const TimeZone& zone) {
+  Parts parts;
+  Scanner scanner(text);
+  scanner.skip_spaces();
+  const size_t begin = scanner.position();
+  const auto unexpected = [&] { return fail_at(text, scanner.position(), "Unexpected character"); };
+  if (!scan_iso_date(scanner, parts)) {
+    if (parts.year || parts.iso_year) return unexpected();
+    parts = Parts();
+    scanner = Scanner(text);
+    scanner.skip(begin);
+    if (!scan_named_date(scanner, parts)) return unexpected();
+  }
+  if (scanner.take_one_of("Tt")) {
+    if (!scan_time(scanner, parts)) return unexpected();
+  } else {
+    scanner.take(',');
+    scanner.skip_spaces();
+    if (is_digit(scanner.current()) && !scan_time(scanner, parts)) return unexpected();
+  }
+  scanner.skip_spaces();
+  if (!scanner.at_end()) {
+    parts.offset_seconds = scanner.offset();
+    if (!parts.offset_seconds && scanner.letters().size() > 1) {
+      return fail_at(text, scanner.position(),
+                     "passing a time zone identifier as part of the string is not allowed");
+    }
+    scanner.skip_spaces();
+    if (!scanner.at_end()) return unexpected();
+  }
+  return date_of(parts, text, zone);
+}
+
+Result<bson::Date> parse_date(std::string_view text, std::string_view format,
+                              const TimeZone& zone) {
+  Parts parts;
+  Scanner scanner(text);
+  for (size_t i = 0; i < format.size(); ++i) {
+    if (format[i] == '%') {
+      GM_TRY(scan_specifier(format[++i], scanner, parts, text));
+    } else if (!scanner.take(format[i])) {
+      return fail_at(text, scanner.position(), "The format separator does not match");
+    }
+  }
+  if (!scanner.at_end()) return fail_at(text, scanner.position(), "Trailing data");
+  return date_of(parts, text, zone);
+}
+
+}  // namespace gridmount::query::expressions

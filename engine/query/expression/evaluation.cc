@@ -1,0 +1,381 @@
+#include "engine/query/expression/evaluation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <limits>
+
+#include "engine/bson/number.h"
+#include "engine/query/decimal_arithmetic.h"
+#include "engine/query/expression/date_format.h"
+
+namespace gridmount::query {
+
+using bson::Type;
+using bson::ValueView;
+
+bool is_true(const std::optional<ValueView>& value) {
+  if (!value) return false;
+  switch (value->type()) {
+    case Type::kNull:
+    case Type::kUndefined:
+      return false;
+    case Type::kBool:
+      return value->as_bool();
+    case Type::kInt32:
+      return value->as_int32() != 0;
+    case Type::kInt64:
+      return value->as_int64() != 0;
+    case Type::kDouble:
+      return value->as_double() != 0;
+    case Type::kDecimal128:
+      return !is_zero(value->as_decimal128());
+    default:
+      return true;
+  }
+}
+
+namespace expressions {
+namespace {
+
+constexpr ErrorCode kCannotConvertToDate{16006};
+constexpr ErrorCode kCannotConvertToString{16007};
+
+// Of a shown value.
+constexpr size_t kShownBytesMax = 1000;
+
+constexpr uint8_t kFalse = 0;
+constexpr uint8_t kTrue = 1;
+
+void show_into(std::string& text, ValueView value);
+
+void show_elements(std::string& text, bson::View elements, bool with_names) {
+  bool first = true;
+  for (const bson::Element element : elements) {
+    if (!first) text += ", ";
+    first = false;
+    if (text.size() > kShownBytesMax) {
+      text += "...";
+      return;
+    }
+    if (with_names) text.append(element.key).append(": ");
+    show_into(text, element.value);
+  }
+}
+
+// Nested at most kMaxDepth deep, as every value is.
+void show_into(std::string& text, ValueView value) {
+  switch (value.type()) {
+    case Type::kInt32:
+      text += std::to_string(value.as_int32());
+      break;
+    case Type::kInt64:
+      text += std::to_string(value.as_int64());
+      break;
+    case Type::kDouble:
+      text += double_to_text(value.as_double());
+      break;
+    case Type::kDecimal128:
+      text += decimal_to_text(value.as_decimal128());
+      break;
+    case Type::kString:
+    case Type::kSymbol:
+    case Type::kCode:
+      text.append("\"").append(value.as_string().substr(0, kShownBytesMax)).append("\"");
+      break;
+    case Type::kBool:
+      text += value.as_bool() ? "true" : "false";
+      break;
+    case Type::kNull:
+      text += "null";
+      break;
+    case Type::kUndefined:
+      text += "undefined";
+      break;
+    case Type::kMinKey:
+      text += "MinKey";
+      break;
+    case Type::kMaxKey:
+      text += "MaxKey";
+      break;
+    case Type::kDate:
+      text += date_to_iso_text(value.as_date());
+      break;
+    case Type::kTimestamp: {
+      const bson::Timestamp timestamp = value.as_timestamp();
+      text += "Timestamp(" + std::to_string(timestamp.seconds) + ", " +
+              std::to_string(timestamp.increment) + ")";
+      break;
+    }
+    case Type::kObjectId:
+      text += value.as_object_id().hex();
+      break;
+    case Type::kRegex: {
+      const bson::Regex regex = value.as_regex();
+      text.append("/").append(regex.pattern).append("/").append(regex.options);
+      break;
+    }
+    case Type::kDocument:
+      text += "{";
+      show_elements(text, value.as_document(), true);
+      text += "}";
+      break;
+    case Type::kArray:
+      text += "[";
+      show_elements(text, value.as_document(), false);
+      text += "]";
+      break;
+    case Type::kBinary:
+      text += "BinData(" + std::to_string(value.as_binary().subtype) + ", " +
+              std::to_string(value.as_binary().size) + " bytes)";
+      break;
+    default:
+      text += bson::type_alias(value.type());
+  }
+}
+
+// "Jan  1 00:00:00:2": month, day and time, and the increment in hexadecimal.
+std::string timestamp_to_text(bson::Timestamp timestamp) {
+  const auto seconds = static_cast<time_t>(timestamp.seconds);
+  tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[64];
+  const size_t size = strftime(text, sizeof text, "%b %e %H:%M:%S", &parts);
+  snprintf(text + size, sizeof text - size, ":%x", timestamp.increment);
+  return text;
+}
+
+template <typename T>
+Evaluated give_fixed(EvaluationContext& context, Type type, T value) {
+  GM_ASSIGN(uint8_t* const data, ArenaAccess::allocate(context.arena, sizeof value));
+  std::memcpy(data, &value, sizeof value);
+  return MaybeValue(ValueView(type, data, sizeof value));
+}
+
+// How deep the value is nested; 0 for plain ones. Does not look deeper than kMaxDepth.
+uint32_t depth_of(ValueView value, uint32_t limit) {
+  if (value.type() != Type::kDocument && value.type() != Type::kArray) return 0;
+  if (limit == 0) return 1;
+  uint32_t deepest = 0;
+  for (const bson::Element element : value.as_document()) {
+    deepest = std::max(deepest, depth_of(element.value, limit - 1));
+  }
+  return deepest + 1;
+}
+
+}  // namespace
+
+std::string_view type_name(const MaybeValue& value) {
+  return value ? bson::type_alias(value->type()) : "missing";
+}
+
+std::string show(const MaybeValue& value) {
+  if (!value) return "MISSING";
+  std::string text;
+  show_into(text, *value);
+  return text;
+}
+
+std::optional<int32_t> whole32(const MaybeValue& value) {
+  if (!is_number(value)) return std::nullopt;
+  const std::optional<int64_t> whole = value->integral();
+  if (!whole || *whole < std::numeric_limits<int32_t>::min() ||
+      *whole > std::numeric_limits<int32_t>::max()) {
+    return std::nullopt;
+  }
+  return static_cast<int32_t>(*whole);
+}
+
+int64_t cut_to_int64(ValueView number) {
+  switch (number.type()) {
+    case Type::kInt32:
+      return number.as_int32();
+    case Type::kInt64:
+      return number.as_int64();
+    case Type::kDecimal128:
+      if (const std::optional<int64_t> cut = cut_decimal_to_int64(number.as_decimal128())) {
+        return *cut;
+      }
+      [[fallthrough]];
+    default: {
+      const double value = *number.number();
+      if (std::isnan(value)) return 0;
+      if (value >= 0x1p63) return std::numeric_limits<int64_t>::max();
+      if (value < -0x1p63) return std::numeric_limits<int64_t>::min();
+      return static_cast<int64_t>(value);
+    }
+  }
+}
+
+std::string double_to_text(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+  char text[32];
+  snprintf(text, sizeof text, "%.16g", value);
+  return text;
+}
+
+Result<std::string_view> coerce_to_string(EvaluationContext& context, const MaybeValue& value) {
+  if (is_nullish(value)) return std::string_view();
+  std::string text;
+  switch (value->type()) {
+    case Type::kString:
+    case Type::kSymbol:
+    case Type::kCode:
+      return value->as_string();
+    case Type::kInt32:
+    case Type::kInt64:
+    case Type::kDouble:
+    case Type::kDecimal128:
+    case Type::kDate:
+      text = show(value);
+      break;
+    case Type::kTimestamp:
+      text = timestamp_to_text(value->as_timestamp());
+      break;
+    default:
+      return fail(kCannotConvertToString,
+                  "can't convert from BSON type " + std::string(type_name(value)) + " to String");
+  }
+  GM_ASSIGN(uint8_t* const data, ArenaAccess::allocate(context.arena, text.size()));
+  std::copy(text.begin(), text.end(), data);
+  return std::string_view(reinterpret_cast<const char*>(data), text.size());
+}
+
+bool is_coercible_to_date(const MaybeValue& value) {
+  return is_type(value, Type::kDate) || is_type(value, Type::kTimestamp) ||
+         is_type(value, Type::kObjectId);
+}
+
+Result<bson::Date> coerce_to_date(const MaybeValue& value) {
+  if (is_type(value, Type::kDate)) return value->as_date();
+  if (is_type(value, Type::kTimestamp)) {
+    return bson::Date{int64_t{value->as_timestamp().seconds} * 1000};
+  }
+  if (is_type(value, Type::kObjectId)) {
+    // Servers read the seconds as signed.
+    return bson::Date{int64_t{static_cast<int32_t>(value->as_object_id().seconds())} * 1000};
+  }
+  return fail(kCannotConvertToDate,
+              "can't convert from BSON type " + std::string(type_name(value)) + " to Date");
+}
+
+MaybeValue null_value() {
+  return ValueView(Type::kNull, &kFalse, 0);
+}
+
+MaybeValue bool_value(bool value) {
+  return ValueView(Type::kBool, value ? &kTrue : &kFalse, 1);
+}
+
+Evaluated give(EvaluationContext& context, int32_t value) {
+  return give_fixed(context, Type::kInt32, value);
+}
+Evaluated give(EvaluationContext& context, int64_t value) {
+  return give_fixed(context, Type::kInt64, value);
+}
+Evaluated give(EvaluationContext& context, double value) {
+  return give_fixed(context, Type::kDouble, value);
+}
+Evaluated give(EvaluationContext& context, bson::Decimal128 value) {
+  return give_fixed(context, Type::kDecimal128, std::array<uint64_t, 2>{value.low, value.high});
+}
+Evaluated give(EvaluationContext& context, bson::Date value) {
+  return give_fixed(context, Type::kDate, value.milliseconds);
+}
+Evaluated give(EvaluationContext& context, bson::ObjectId value) {
+  return give_fixed(context, Type::kObjectId, value.bytes());
+}
+
+Evaluated give(EvaluationContext& context, std::string_view text) {
+  const size_t size = 4 + text.size() + 1;
+  GM_ASSIGN(uint8_t* const data, ArenaAccess::allocate(context.arena, size));
+  const auto length = static_cast<uint32_t>(text.size() + 1);
+  std::memcpy(data, &length, sizeof length);
+  if (!text.empty()) std::memcpy(data + 4, text.data(), text.size());
+  data[size - 1] = 0;
+  return MaybeValue(ValueView(Type::kString, data, static_cast<uint32_t>(size)));
+}
+
+Evaluated give_int_or_long(EvaluationContext& context, int64_t value) {
+  const auto narrow = static_cast<int32_t>(value);
+  if (narrow == value) return give(context, narrow);
+  return give(context, value);
+}
+
+Status check_can_be_nested(ValueView value) {
+  if (depth_of(value, bson::kMaxDepth) < bson::kMaxDepth) return {};
+  return fail(ErrorCode::kOverflow,
+              "cannot convert document to BSON because it exceeds the limit of " +
+                  std::to_string(bson::kMaxDepth) + " levels of nesting");
+}
+
+std::vector<ValueView> elements_of(ValueView array) {
+  std::vector<ValueView> elements;
+  for (const bson::Element element : array.as_document()) elements.push_back(element.value);
+  return elements;
+}
+
+Output::Output(EvaluationContext& context, Type type) : context_(context), type_(type), bytes_(4) {}
+
+std::string_view Output::next_key() {
+  const auto [end, error] = std::to_chars(key_, key_ + sizeof key_, count_);
+  return {key_, static_cast<size_t>(end - key_)};
+}
+
+Status Output::reserve(size_t size) {
+  // The end's NUL as well, and no more than a length can say.
+  const uint64_t total = uint64_t{bytes_.size()} + size + 1;
+  if (total <= context_.arena.bytes_left() && total <= std::numeric_limits<int32_t>::max()) {
+    return {};
+  }
+  return fail(ErrorCode{146}, "Expression used too much memory: an " +
+                                  std::string(bson::type_alias(type_)) + " of more than " +
+                                  std::to_string(bytes_.size()) + " bytes");
+}
+
+void Output::put(Type type, std::string_view key, ValueView value) {
+  const size_t at = bytes_.size();
+  bytes_.resize(at + 1 + key.size() + 1 + value.size());
+  uint8_t* to = bytes_.data() + at;
+  *to++ = static_cast<uint8_t>(type);
+  if (!key.empty()) std::memcpy(to, key.data(), key.size());
+  to += key.size();
+  *to++ = 0;
+  if (value.size() != 0) std::memcpy(to, value.data(), value.size());
+  ++count_;
+}
+
+Status Output::push_element(ValueView value) {
+  return append_field(next_key(), value);
+}
+
+Status Output::push(ValueView value) {
+  return append(next_key(), value);
+}
+
+Status Output::append(std::string_view key, ValueView value) {
+  GM_TRY(check_can_be_nested(value));
+  return append_field(key, value);
+}
+
+Status Output::append_field(std::string_view key, ValueView value) {
+  GM_TRY(reserve(key.size() + 2 + value.size()));
+  put(value.type(), key, value);
+  return {};
+}
+
+Evaluated Output::finish() {
+  GM_TRY(reserve(0));
+  bytes_.push_back(0);
+  const auto length = static_cast<uint32_t>(bytes_.size());
+  std::memcpy(bytes_.data(), &length, sizeof length);
+  GM_ASSIGN(const ValueView kept, context_.arena.keep(ValueView(type_, bytes_.data(), length)));
+  return MaybeValue(kept);
+}
+
+}  // namespace expressions
+}  // namespace gridmount::query

@@ -1,0 +1,180 @@
+#include "engine/query/expression/field_path.h"
+
+#include "engine/query/expression/operator.h"
+
+namespace gridmount::query::expressions {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+
+constexpr ErrorCode kEmptyPart{15998};
+constexpr ErrorCode kDollarPart{16410};
+constexpr ErrorCode kNulInPart{16411};
+constexpr ErrorCode kDotInName{16412};
+constexpr ErrorCode kNoName{16872};
+constexpr ErrorCode kUndefinedVariable{17276};
+constexpr ErrorCode kEndsWithDot{40353};
+constexpr ErrorCode kBuiltinNotAvailable{51144};
+
+bool is_reference_field(std::string_view name) {
+  return name == "$id" || name == "$ref" || name == "$db";
+}
+
+// What servers know and this engine has no value for.
+bool is_other_system_variable(std::string_view name) {
+  return name == "CLUSTER_TIME" || name == "USER_ROLES" || name == "SEARCH_META" ||
+         name == "JS_SCOPE" || name == "IS_MR";
+}
+
+Status check_variable_name(std::string_view name) {
+  if (name.empty()) {
+    return fail(ErrorCode::kFailedToParse, "empty variable names are not allowed");
+  }
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           static_cast<unsigned char>(c) >= 0x80;
+  };
+  if (!is_letter(name[0])) {
+    return fail(ErrorCode::kFailedToParse,
+                "'" + std::string(name) + "' starts with an invalid character for a variable name");
+  }
+  for (const char c : name) {
+    if (is_letter(c) || (c >= '0' && c <= '9') || c == '_') continue;
+    return fail(ErrorCode::kFailedToParse,
+                "'" + std::string(name) + "' contains an invalid character for a variable name: '" +
+                    std::string(1, c) + "'");
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> split_path(std::string_view path) {
+  std::vector<std::string> parts;
+  if (path.ends_with('.')) return fail(kEndsWithDot, "FieldPath must not end with a '.'.");
+  while (true) {
+    const size_t dot = path.find('.');
+    GM_TRY(check_field_name(path.substr(0, dot)));
+    parts.emplace_back(path.substr(0, dot));
+    if (dot == std::string_view::npos) break;
+    path.remove_prefix(dot + 1);
+  }
+  if (parts.size() > bson::kMaxDepth) {
+    return fail(ErrorCode::kOverflow, "FieldPath is too long: it has more than " +
+                                          std::to_string(bson::kMaxDepth) + " parts");
+  }
+  return parts;
+}
+
+}  // namespace
+
+Status check_field_name(std::string_view name) {
+  if (name.empty()) return fail(kEmptyPart, "FieldPath field names may not be empty strings.");
+  if (name[0] == '$' && !is_reference_field(name)) {
+    return fail(kDollarPart,
+                "FieldPath field names may not start with '$'. Consider using $getField or "
+                "$setField.");
+  }
+  if (name.find('\0') != std::string_view::npos) {
+    return fail(kNulInPart, "FieldPath field names may not contain '\\0'.");
+  }
+  if (name.find('.') != std::string_view::npos) {
+    return fail(kDotInName,
+                "FieldPath field names may not contain '.'. Consider using $getField or "
+                "$setField.");
+  }
+  return {};
+}
+
+Result<ExpressionPointer> parse_field_path(std::string_view text, ParseContext& context) {
+  text.remove_prefix(1);
+  if (text.empty()) return fail(kNoName, "'$' by itself is not a valid FieldPath");
+  FieldPath::Base base = FieldPath::Base::kRoot;
+  size_t slot = 0;
+  std::vector<std::string> parts;
+  std::string_view variable = "CURRENT";
+  if (text[0] == '$') {
+    const size_t dot = text.find('.');
+    variable = text.substr(1, dot == std::string_view::npos ? dot : dot - 1);
+    GM_TRY(check_variable_name(variable));
+    if (dot != std::string_view::npos) {
+      GM_ASSIGN(parts, split_path(text.substr(dot + 1)));
+    }
+  } else {
+    GM_ASSIGN(parts, split_path(text));
+  }
+  if (const std::optional<size_t> declared = context.scope.find(variable)) {
+    base = FieldPath::Base::kVariable;
+    slot = *declared;
+  } else if (variable == "NOW") {
+    base = FieldPath::Base::kNow;
+  } else if (variable == "REMOVE") {
+    return make_constant(std::nullopt);
+  } else if (is_other_system_variable(variable)) {
+    return fail(kBuiltinNotAvailable,
+                "Builtin variable '$$" + std::string(variable) + "' is not available");
+  } else if (variable != "ROOT" && variable != "CURRENT") {
+    return fail(kUndefinedVariable, "Use of undefined variable: " + std::string(variable));
+  }
+  return std::make_unique<FieldPath>(base, slot, std::move(parts));
+}
+
+Evaluated FieldPath::base_value(EvaluationContext& context) const {
+  switch (base_) {
+    case Base::kNow:
+      return give(context, context.now);
+    case Base::kVariable:
+      return slot_ < context.variables.size() ? context.variables[slot_] : MaybeValue();
+    case Base::kRoot:
+      break;
+  }
+  return MaybeValue(ValueView(Type::kDocument, context.root.data(), context.root.size()));
+}
+
+Evaluated FieldPath::evaluate(EvaluationContext& context) const {
+  if (base_ == Base::kRoot && !parts_.empty()) {
+    if (parts_.size() == 1) return context.root.find(parts_[0]);
+    return reach(context, context.root, 0);
+  }
+  GM_ASSIGN(const MaybeValue base, base_value(context));
+  if (parts_.empty() || !base) return base;
+  if (base->type() == Type::kDocument) return reach(context, base->as_document(), 0);
+  if (base->type() == Type::kArray) return reach_elements(context, *base, 0);
+  return MaybeValue();
+}
+
+Evaluated FieldPath::reach(EvaluationContext& context, bson::View document, size_t from) const {
+  for (size_t i = from;; ++i) {
+    const MaybeValue value = document.find(parts_[i]);
+    if (!value || i + 1 == parts_.size()) return value;
+    if (value->type() == Type::kArray) return reach_elements(context, *value, i + 1);
+    if (value->type() != Type::kDocument) return MaybeValue();
+    document = value->as_document();
+  }
+}
+
+Evaluated FieldPath::reach_elements(EvaluationContext& context, ValueView array,
+                                    size_t from) const {
+  Output output(context, Type::kArray);
+  const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
+  for (const bson::Element element : array.as_document()) {
+    // An array right within an array is not entered.
+    if (element.value.type() != Type::kDocument) continue;
+    GM_ASSIGN(const MaybeValue reached, reach(context, element.value.as_document(), from));
+    // Arrays are only made where arrays were, so the result is as deep as the document at most.
+    if (reached) GM_TRY(output.push_element(*reached));
+    ArenaAccess::rewind(context.arena, mark);
+  }
+  return output.finish();
+}
+
+void FieldPath::add_dependencies(std::set<std::string>& paths) const {
+  if (base_ != Base::kRoot) return;
+  std::string path;
+  for (const std::string& part : parts_) {
+    if (!path.empty()) path += '.';
+    path += part;
+  }
+  paths.insert(path);
+}
+
+}  // namespace gridmount::query::expressions

@@ -1,0 +1,37 @@
+// "$a.b", "$$ROOT", "$$x.y": fields of the document and variables. Internal to this folder.
+// Source: MongoDB manual, "Field Path" and "Variables in Aggregation Expressions".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/query/expression/evaluation.h"
+
+namespace gridmount::query::expressions {
+
+// A name between two dots. Location15998 if it is empty, 16410 if it begins with '$', 16411 if it
+// holds a NUL, 16412 if it holds a dot.
+Status check_field_name(std::string_view name);
+
+class FieldPath final : public Expression {
+ public:
+  enum class Base { kRoot, kVariable, kNow };
+
+  FieldPath(Base base, size_t slot, std::vector<std::string> parts)
+      : base_(base), slot_(slot), parts_(std::move(parts)) {}
+
+  Evaluated evaluate(EvaluationContext& context) const override;
+  void add_dependencies(std::set<std::string>& paths) const override;
+
+ private:
+  Evaluated base_value(EvaluationContext& context) const;
+  // What parts_[from...] reach in a document; through arrays, an array of what they reach.
+  Evaluated reach(EvaluationContext& context, bson::View document, size_t from) const;
+  Evaluated reach_elements(EvaluationContext& context, bson::ValueView array, size_t from) const;
+
+  Base base_;
+  size_t slot_;
+  std::vector<std::string> parts_;
+};
+
+}  // namespace gridmount::query::expressions

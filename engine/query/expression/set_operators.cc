@@ -1,0 +1,173 @@
+// Arrays as sets. Source: MongoDB manual, "Set Expression Operators".
+
+#include <algorithm>
+
+#include "engine/bson/compare.h"
+#include "engine/query/expression/operator.h"
+
+namespace gridmount::query::expressions {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+
+bool is_before(ValueView a, ValueView b) {
+  return bson::compare(a, b) < 0;
+}
+
+// In order, each once; of equal ones the first.
+using ValueSet = std::vector<ValueView>;
+
+ValueSet make_set(ValueSet values) {
+  std::stable_sort(values.begin(), values.end(), is_before);
+  const auto end = std::unique(values.begin(), values.end(),
+                               [](ValueView a, ValueView b) { return bson::compare(a, b) == 0; });
+  values.erase(end, values.end());
+  return values;
+}
+
+ValueSet set_of(ValueView array) {
+  return make_set(elements_of(array));
+}
+
+bool contains(const ValueSet& set, ValueView value) {
+  return std::binary_search(set.begin(), set.end(), value, is_before);
+}
+
+Evaluated give_array(EvaluationContext& context, const ValueSet& values) {
+  Output output(context, Type::kArray);
+  for (const ValueView value : values) GM_TRY(output.push_element(value));
+  return output.finish();
+}
+
+tl::unexpected<Error> refuse(const Call& call, int32_t code, std::string_view which,
+                             const MaybeValue& value) {
+  return fail(ErrorCode{code}, std::string(which == "One" ? "All" : "both") + " operands of " +
+                                   call.name() + " must be arrays. " + std::string(which) +
+                                   " argument is of type: " + std::string(type_name(value)));
+}
+
+Evaluated evaluate_union(const Call& call) {
+  ValueSet all;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    GM_ASSIGN(const MaybeValue array, call.argument(i));
+    if (is_nullish(array)) return give_null();
+    if (!is_type(array, Type::kArray)) return refuse(call, 17043, "One", array);
+    for (const bson::Element element : array->as_document()) all.push_back(element.value);
+  }
+  return give_array(call.context, make_set(std::move(all)));
+}
+
+Evaluated evaluate_intersection(const Call& call) {
+  ValueSet common;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    GM_ASSIGN(const MaybeValue array, call.argument(i));
+    if (is_nullish(array)) return give_null();
+    if (!is_type(array, Type::kArray)) return refuse(call, 17047, "One", array);
+    const ValueSet set = set_of(*array);
+    if (i == 0) {
+      common = set;
+    } else {
+      std::erase_if(common, [&](ValueView value) { return !contains(set, value); });
+    }
+  }
+  return give_array(call.context, common);
+}
+
+// In the order of the first array.
+Evaluated evaluate_difference(const Call& call) {
+  GM_ASSIGN(const MaybeValue left, call.argument(0));
+  GM_ASSIGN(const MaybeValue right, call.argument(1));
+  if (is_nullish(left) || is_nullish(right)) return give_null();
+  if (!is_type(left, Type::kArray)) return refuse(call, 17048, "First", left);
+  if (!is_type(right, Type::kArray)) return refuse(call, 17049, "Second", right);
+  const ValueSet removed = set_of(*right);
+  const ValueSet wanted = set_of(*left);
+  std::vector<bool> taken(wanted.size());
+  ValueSet rest;
+  for (const bson::Element element : left->as_document()) {
+    if (contains(removed, element.value)) continue;
+    const auto place = std::lower_bound(wanted.begin(), wanted.end(), element.value, is_before);
+    const auto index = static_cast<size_t>(place - wanted.begin());
+    if (taken[index]) continue;
+    taken[index] = true;
+    rest.push_back(element.value);
+  }
+  return give_array(call.context, rest);
+}
+
+Evaluated evaluate_equals(const Call& call) {
+  ValueSet first;
+  bool equal = true;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    GM_ASSIGN(const MaybeValue array, call.argument(i));
+    if (!is_type(array, Type::kArray)) return refuse(call, 17044, "One", array);
+    if (!equal) continue;
+    ValueSet set = set_of(*array);
+    if (i == 0) {
+      first = std::move(set);
+    } else {
+      equal = std::equal(first.begin(), first.end(), set.begin(), set.end(),
+                         [](ValueView a, ValueView b) { return bson::compare(a, b) == 0; });
+    }
+  }
+  return give(equal);
+}
+
+Result<ExpressionPointer> parse_equals(const Operator& op, ValueView operand,
+                                       ParseContext& context) {
+  GM_ASSIGN(std::vector<ExpressionPointer> arguments, parse_list(operand, context));
+  GM_TRY(
+      require(arguments.size() >= 2, ErrorCode{17045},
+              "$setEquals needs at least two arguments had: " + std::to_string(arguments.size())));
+  return make_call(op, std::move(arguments), context);
+}
+
+Evaluated evaluate_is_subset(const Call& call) {
+  GM_ASSIGN(const MaybeValue left, call.argument(0));
+  GM_ASSIGN(const MaybeValue right, call.argument(1));
+  if (!is_type(left, Type::kArray)) return refuse(call, 17046, "First", left);
+  if (!is_type(right, Type::kArray)) return refuse(call, 17042, "Second", right);
+  const ValueSet set = set_of(*right);
+  for (const bson::Element element : left->as_document()) {
+    if (!contains(set, element.value)) return give(false);
+  }
+  return give(true);
+}
+
+template <bool wanted>
+Evaluated evaluate_elements(const Call& call) {
+  GM_ASSIGN(const MaybeValue array, call.argument(0));
+  if (!is_type(array, Type::kArray)) {
+    return fail(
+        ErrorCode{wanted ? 17041 : 17040},
+        call.name() + "'s argument must be an array, but is " + std::string(type_name(array)));
+  }
+  for (const bson::Element element : array->as_document()) {
+    if (is_true(element.value) == wanted) return give(wanted);
+  }
+  return give(!wanted);
+}
+
+constexpr Operator fixed(std::string_view name, size_t count, Evaluated (*evaluate)(const Call&)) {
+  return {
+      .name = name, .parse = parse_arguments, .evaluate = evaluate, .least = count, .most = count};
+}
+
+constexpr Operator kOperators[] = {
+    {.name = "$setUnion", .parse = parse_arguments, .evaluate = evaluate_union},
+    {.name = "$setIntersection", .parse = parse_arguments, .evaluate = evaluate_intersection},
+    {.name = "$setEquals", .parse = parse_equals, .evaluate = evaluate_equals},
+    fixed("$setDifference", 2, evaluate_difference),
+    fixed("$setIsSubset", 2, evaluate_is_subset),
+    fixed("$anyElementTrue", 1, evaluate_elements<true>),
+    fixed("$allElementsTrue", 1, evaluate_elements<false>),
+};
+
+}  // namespace
+
+std::span<const Operator> set_operators() {
+  return kOperators;
+}
+
+}  // namespace gridmount::query::expressions

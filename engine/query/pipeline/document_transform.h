@@ -1,0 +1,48 @@
+// Stages that make one document of each: $project, $addFields, $unset, $replaceRoot and their other
+// names. They are what an update may consist of as well. Internal to this folder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/query/pipeline/output.h"
+#include "engine/query/pipeline/stage.h"
+
+namespace gridmount::query {
+
+// What a transform works with, document after document.
+struct TransformState {
+  TransformState(const std::vector<std::optional<bson::ValueView>>& variables, bson::Date now)
+      : evaluator(variables, now) {}
+
+  Evaluator evaluator;
+  Output output;
+  // The values of computed fields for the present document.
+  std::vector<std::optional<bson::ValueView>> computed;
+};
+
+class DocumentTransform {
+ public:
+  virtual ~DocumentTransform() = default;
+  // Valid as long as the document and until the next call with this state.
+  virtual Result<bson::View> apply(bson::View document, TransformState& state) const = 0;
+  // As Stage's.
+  virtual void plan(Needs& needs) = 0;
+};
+
+// By the stage's name. Nothing if it is no such stage.
+Result<std::unique_ptr<DocumentTransform>> parse_transform(const StageCall& call);
+bool is_transform(std::string_view stage_name);
+
+// --- Its kinds.
+Result<std::unique_ptr<DocumentTransform>> parse_project(const StageCall& call);
+Result<std::unique_ptr<DocumentTransform>> parse_add_fields(const StageCall& call);
+Result<std::unique_ptr<DocumentTransform>> parse_unset(const StageCall& call);
+Result<std::unique_ptr<DocumentTransform>> parse_replace_root(const StageCall& call);
+Result<std::unique_ptr<DocumentTransform>> parse_replace_with(const StageCall& call);
+
+}  // namespace gridmount::query

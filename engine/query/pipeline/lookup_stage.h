@@ -1,0 +1,52 @@
+// $lookup, as the rewriting of pipelines knows it. Internal to this folder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/bson/path.h"
+#include "engine/query/pipeline/unwind_stage.h"
+
+namespace gridmount::query {
+
+struct LookupOptions {
+  struct Variable {
+    size_t slot;
+    std::unique_ptr<Expression> value;
+  };
+
+  CollectionName from;  // no name: the pipeline makes its documents
+  std::optional<bson::Path> as;
+  std::optional<bson::Path> local_field;
+  std::optional<bson::Path> foreign_field;
+  std::vector<Variable> variables;
+  std::optional<Pipeline> pipeline;  // always there once it is parsed
+};
+
+class LookupStage : public Stage {
+ public:
+  explicit LookupStage(LookupOptions options) : options_(std::move(options)) {}
+
+  std::string_view name() const override { return "$lookup"; }
+  Result<Stream> open(Stream input, const PipelineContext& context) const override;
+  void plan(Needs& needs) override;
+  void add_collections(std::set<CollectionName>& names) const override;
+
+  // Takes over a $unwind of the array it makes, which is then never made as a whole.
+  bool absorb(const UnwindStage& unwind);
+
+  const LookupOptions& options() const { return options_; }
+  const std::optional<UnwindOptions>& unwind() const { return unwind_; }
+  const Needs* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
+  // Every document gets the same results.
+  bool is_uncorrelated() const { return !options_.local_field && options_.variables.empty(); }
+
+ private:
+  LookupOptions options_;
+  std::optional<UnwindOptions> unwind_;
+  Needs wanted_ = Needs::all();
+};
+
+}  // namespace gridmount::query

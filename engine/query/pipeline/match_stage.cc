@@ -1,0 +1,177 @@
+// $match.
+
+#include <string>
+
+#include "engine/bson/builder.h"
+#include "engine/query/pipeline/basic_stages.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+
+// Of a builder that nothing was appended to.
+constexpr uint32_t kEmptyBytes = 4;
+
+class MatchStream : public DocumentStream {
+ public:
+  // `evaluator` is for $expr in the filter; null if there is none.
+  MatchStream(const Filter& filter, Stream input, std::unique_ptr<Evaluator> evaluator)
+      : filter_(filter), input_(std::move(input)), evaluator_(std::move(evaluator)) {}
+
+  Result<std::optional<bson::View>> next() override {
+    while (true) {
+      Result<std::optional<bson::View>> document = input_->next();
+      if (!document || !*document) return document;
+      if (evaluator_ != nullptr) evaluator_->begin(**document);
+      EvaluationContext* const context = evaluator_ == nullptr ? nullptr : &evaluator_->context();
+      GM_ASSIGN(const bool matches, filter_.evaluate(**document, context));
+      if (matches) return document;
+    }
+  }
+
+ private:
+  const Filter& filter_;
+  Stream input_;
+  std::unique_ptr<Evaluator> evaluator_;
+};
+
+// {$match: {$expr: ...}}: an expression instead of a filter. Of it is known which fields it reads.
+class ConditionStage : public Stage {
+ public:
+  explicit ConditionStage(std::unique_ptr<Expression> condition)
+      : condition_(std::move(condition)) {}
+
+  std::string_view name() const override { return "$match"; }
+  Result<Stream> open(Stream input, const PipelineContext& context) const override;
+  void plan(Needs& needs) override { needs.add(*condition_); }
+
+ private:
+  std::unique_ptr<Expression> condition_;
+};
+
+class ConditionStream : public DocumentStream {
+ public:
+  ConditionStream(const Expression& condition, Stream input, const PipelineContext& context)
+      : condition_(condition), input_(std::move(input)), evaluator_(context) {}
+
+  Result<std::optional<bson::View>> next() override {
+    while (true) {
+      Result<std::optional<bson::View>> document = input_->next();
+      if (!document || !*document) return document;
+      evaluator_.begin(**document);
+      GM_ASSIGN(const std::optional<ValueView> value, evaluator_.evaluate(condition_));
+      if (is_true(value)) return document;
+    }
+  }
+
+ private:
+  const Expression& condition_;
+  Stream input_;
+  Evaluator evaluator_;
+};
+
+Result<Stream> ConditionStage::open(Stream input, const PipelineContext& context) const {
+  return std::make_unique<ConditionStream>(*condition_, std::move(input), context);
+}
+
+// Whether there is an expression somewhere in the filter, which has been parsed.
+bool has_expression(const bson::Element& element) {
+  if (element.key == "$expr") return true;
+  if (element.key != "$and" && element.key != "$or" && element.key != "$nor") return false;
+  for (const bson::Element branch : element.value.as_document()) {
+    for (const bson::Element part : branch.value.as_document()) {
+      if (has_expression(part)) return true;
+    }
+  }
+  return false;
+}
+
+Status add_match(bson::Builder& conditions, bool for_source, const StageCall& call,
+                 ParsedStages& stages) {
+  bson::Document specification = std::move(conditions).finish();
+  FilterOptions options;
+  options.scope = &call.scope;
+  GM_ASSIGN(Filter filter, Filter::parse(specification, options));
+  stages.push_back(
+      std::make_unique<MatchStage>(std::move(specification), std::move(filter), for_source));
+  return {};
+}
+
+}  // namespace
+
+Result<Stream> MatchStage::open(Stream input, const PipelineContext& context) const {
+  std::unique_ptr<Evaluator> evaluator;
+  if (!for_source_) evaluator = std::make_unique<Evaluator>(context);
+  return std::make_unique<MatchStream>(filter_, std::move(input), std::move(evaluator));
+}
+
+void MatchStage::plan(Needs& needs) {
+  add_filter_needs(specification_, needs);
+}
+
+Result<Stream> filtered(Stream input, bson::View filter) {
+  // Keeps the filter that the stream of a stage refers to.
+  class Filtered : public DocumentStream {
+   public:
+    Filtered(Filter parsed, Stream from)
+        : filter_(std::move(parsed)), stream_(filter_, std::move(from), nullptr) {}
+    Result<std::optional<bson::View>> next() override { return stream_.next(); }
+
+   private:
+    Filter filter_;
+    MatchStream stream_;
+  };
+  GM_ASSIGN(Filter parsed, Filter::parse(filter));
+  return std::make_unique<Filtered>(std::move(parsed), std::move(input));
+}
+
+void add_filter_needs(bson::View filter, Needs& needs) {
+  for (const bson::Element element : filter) {
+    if (!element.key.starts_with('$')) {
+      needs.add(element.key);
+    } else if (element.key == "$and" || element.key == "$or" || element.key == "$nor") {
+      for (const bson::Element branch : element.value.as_document()) {
+        add_filter_needs(branch.value.as_document(), needs);
+      }
+    } else if (element.key != "$comment") {
+      // Whatever it looks at.
+      needs.add_all();
+    }
+  }
+}
+
+Status parse_match(const StageCall& call, ParsedStages& stages) {
+  if (call.value.type() != Type::kDocument) {
+    return fail(ErrorCode{15959}, "the match filter must be an expression in an object");
+  }
+  const bson::View specification = call.value.as_document();
+  FilterOptions options;
+  options.scope = &call.scope;
+  // A source knows no variables, so it is given only what has no expressions in it.
+  bson::Builder plain;
+  bson::Builder with_expressions;
+  std::vector<std::unique_ptr<Stage>> conditions;
+  for (const bson::Element element : specification) {
+    if (element.key == "$expr") {
+      GM_ASSIGN(std::unique_ptr<Expression> condition, parse_expression(element.value, call.scope));
+      conditions.push_back(std::make_unique<ConditionStage>(std::move(condition)));
+    } else {
+      bson::Builder one;
+      one.append(element.key, element.value);
+      const bson::Document alone = std::move(one).finish();
+      GM_TRY(Filter::parse(alone, options));
+      (has_expression(element) ? with_expressions : plain).append(element.key, element.value);
+    }
+  }
+  const bool has_nested = with_expressions.size() > kEmptyBytes;
+  if (plain.size() > kEmptyBytes || (conditions.empty() && !has_nested)) {
+    GM_TRY(add_match(plain, true, call, stages));
+  }
+  if (has_nested) GM_TRY(add_match(with_expressions, false, call, stages));
+  for (std::unique_ptr<Stage>& condition : conditions) stages.push_back(std::move(condition));
+  return {};
+}
+
+}  // namespace gridmount::query

@@ -1,0 +1,45 @@
+// $merge: each document is brought together with the one in a collection that has the same key.
+// Internal to this folder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/bson/path.h"
+#include "engine/query/pipeline/stage.h"
+#include "engine/query/pipeline/update_pipeline.h"
+
+namespace gridmount::query {
+
+struct MergeOptions {
+  enum class WhenMatched { kReplace, kKeepExisting, kMerge, kFail, kPipeline };
+  enum class WhenNotMatched { kInsert, kDiscard, kFail };
+  struct Variable {
+    size_t slot;
+    std::unique_ptr<Expression> value;
+  };
+
+  CollectionName into;
+  std::vector<bson::Path> on;
+  WhenMatched when_matched = WhenMatched::kMerge;
+  WhenNotMatched when_not_matched = WhenNotMatched::kInsert;
+  std::vector<Variable> variables;  // of the pipeline
+  std::optional<UpdatePipeline> pipeline;
+};
+
+class MergeStage : public Stage {
+ public:
+  explicit MergeStage(MergeOptions options) : options_(std::move(options)) {}
+
+  std::string_view name() const override { return "$merge"; }
+  Result<Stream> open(Stream input, const PipelineContext& context) const override;
+  void plan(Needs& needs) override { needs.add_all(); }
+  std::optional<CollectionName> target() const override { return options_.into; }
+
+ private:
+  MergeOptions options_;
+};
+
+}  // namespace gridmount::query

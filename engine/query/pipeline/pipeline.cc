@@ -1,0 +1,108 @@
+#include "engine/query/pipeline/pipeline.h"
+
+#include "engine/bson/builder.h"
+#include "engine/query/pipeline/basic_stages.h"
+#include "engine/query/pipeline/output.h"
+#include "engine/query/pipeline/stage.h"
+
+namespace gridmount::query {
+namespace {
+
+constexpr uint32_t kResultBytesMax = bson::kMaxDocumentBytes + bson::kInternalOverhead;
+
+// The whole pipeline as a user reads it.
+class PipelineStream : public DocumentStream {
+ public:
+  explicit PipelineStream(const PipelineContext& context) : context_(context) {}
+
+  // Stages refer to this one.
+  PipelineContext& context() { return context_; }
+  void set_last(Stream last) { last_ = std::move(last); }
+
+  Result<std::optional<bson::View>> next() override {
+    Result<std::optional<bson::View>> document = last_->next();
+    if (document && *document && (*document)->size() > kResultBytesMax) {
+      return document_too_large((*document)->size(), kResultBytesMax);
+    }
+    return document;
+  }
+
+ private:
+  PipelineContext context_;
+  Stream last_;
+};
+
+bson::Document both(bson::View a, bson::View b) {
+  if (a.empty()) return bson::Document(b);
+  if (b.empty()) return bson::Document(a);
+  bson::Builder builder;
+  builder.open_array("$and").push(a).push(b).close();
+  return std::move(builder).finish();
+}
+
+}  // namespace
+
+Pipeline::Pipeline() = default;
+Pipeline::Pipeline(Pipeline&&) noexcept = default;
+Pipeline& Pipeline::operator=(Pipeline&&) noexcept = default;
+Pipeline::~Pipeline() = default;
+
+bool Pipeline::reads_input() const {
+  return stages_.empty() || !stages_.front()->is_source();
+}
+
+std::vector<std::string_view> Pipeline::own_stages() const {
+  std::vector<std::string_view> names;
+  for (size_t i = request_stages_; i < stages_.size(); ++i) names.push_back(stages_[i]->name());
+  return names;
+}
+
+bool Pipeline::writes() const {
+  return target().has_value();
+}
+
+std::optional<CollectionName> Pipeline::target() const {
+  return stages_.empty() ? std::nullopt : stages_.back()->target();
+}
+
+Result<Stream> Pipeline::run(Stream input, const PipelineContext& context, Input given) const {
+  auto stream = std::make_unique<PipelineStream>(context);
+  if (stream->context().variables.size() < slots_) stream->context().variables.resize(slots_);
+  size_t first = 0;
+  if (given == Input::kFiltered) first = filter_stages_;
+  if (given == Input::kRequested) first = request_stages_;
+  GM_ASSIGN(Stream last, open_stages(*this, first, std::move(input), stream->context()));
+  stream->set_last(std::move(last));
+  return stream;
+}
+
+Result<Stream> open_stages(const Pipeline& pipeline, size_t first, Stream input,
+                           const PipelineContext& context) {
+  for (size_t i = first; i < pipeline.stages_.size(); ++i) {
+    GM_ASSIGN(input, pipeline.stages_[i]->open(std::move(input), context));
+  }
+  return input;
+}
+
+Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionName& collection,
+                                    bson::View filter, const PipelineContext& context) {
+  if (pipeline.reads_input()) {
+    FindRequest request = pipeline.request_;
+    request.filter = both(filter, request.filter);
+    if (request.fields) {
+      Needs needs;
+      for (const std::string& path : *request.fields) needs.add(path);
+      add_filter_needs(filter, needs);
+      request.fields = needs.outer_paths();
+    }
+    GM_ASSIGN(Stream input, context.host.find(collection, request));
+    return open_stages(pipeline, pipeline.request_stages_, std::move(input), context);
+  }
+  GM_ASSIGN(Stream made, pipeline.stages_.front()->open(nullptr, context));
+  if (!filter.empty()) {
+    GM_ASSIGN(made, filtered(std::move(made), filter));
+  }
+  return open_stages(pipeline, 1, std::move(made), context);
+}
+
+}  // namespace gridmount::query

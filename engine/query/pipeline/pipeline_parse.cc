@@ -1,0 +1,119 @@
+// From the stages as they are written to a pipeline: parsing, the rules of where stages may stand,
+// rewriting, and what the source is asked for.
+
+#include <string>
+
+#include "engine/bson/builder.h"
+#include "engine/query/pipeline/basic_stages.h"
+#include "engine/query/pipeline/pipeline.h"
+#include "engine/query/pipeline/pipeline_rewrite.h"
+#include "engine/query/pipeline/stage_table.h"
+
+namespace gridmount::query {
+
+class PipelineParser {
+ public:
+  PipelineParser(VariableScope& scope, const PipelineOptions& options, Place place, int depth)
+      : scope_(scope), options_(options), place_(place), depth_(depth) {}
+
+  Result<Pipeline> parse(bson::View stages) {
+    if (depth_ > kPipelineDepthMax) {
+      return fail(ErrorCode{232}, "Maximum number of nested sub-pipelines exceeded. Limit is " +
+                                      std::to_string(kPipelineDepthMax));
+    }
+    Pipeline pipeline;
+    for (const bson::Element element : stages) {
+      GM_ASSIGN(const StageCall call, stage_call(element.value, scope_, place_, depth_));
+      const size_t before = pipeline.stages_.size();
+      GM_TRY(parse_stage(call, pipeline.stages_));
+      for (size_t i = before; i < pipeline.stages_.size(); ++i) {
+        GM_TRY(check_place(*pipeline.stages_[i]));
+      }
+      GM_TRY(check_length(pipeline.stages_.size()));
+    }
+    GM_TRY(check_collection(pipeline.stages_));
+    GM_TRY(check_positions(pipeline.stages_));
+    rewrite_stages(pipeline.stages_);
+    plan(pipeline);
+    return pipeline;
+  }
+
+ private:
+  Status check_place(const Stage& stage) const {
+    const std::string name(stage.name());
+    const bool writes = stage.target().has_value();
+    switch (place_) {
+      case Place::kFacet:
+        if (!writes && !stage.is_source() && name != "$facet") return {};
+        return fail(ErrorCode{40600}, name + " is not allowed to be used within a $facet stage");
+      case Place::kLookup:
+        if (!writes) return {};
+        return fail(ErrorCode{51047}, name + " is not allowed within a $lookup's sub-pipeline");
+      case Place::kUnion:
+        if (!writes) return {};
+        return fail(ErrorCode{31441}, name + " is not allowed within a $unionWith's sub-pipeline");
+      default:
+        if (!writes || options_.may_write) return {};
+        return fail(ErrorCode::kIllegalOperation, name + " may not be used here");
+    }
+  }
+
+  Status check_collection(const ParsedStages& stages) const {
+    if (stages.empty()) {
+      if (options_.over_collection) return {};
+      return fail(ErrorCode::kInvalidNamespace,
+                  "{aggregate: 1} is not valid for an empty pipeline.");
+    }
+    const Stage& first = *stages.front();
+    if (first.is_collectionless() == !options_.over_collection) return {};
+    if (options_.over_collection) {
+      return fail(ErrorCode::kInvalidNamespace,
+                  "'" + std::string(first.name()) + "' can only be run with {aggregate: 1}");
+    }
+    return fail(ErrorCode::kInvalidNamespace, "{aggregate: 1} is not valid for '" +
+                                                  std::string(first.name()) +
+                                                  "'; a collection is required.");
+  }
+
+  static Status check_positions(const ParsedStages& stages) {
+    for (size_t i = 0; i < stages.size(); ++i) {
+      const std::string name(stages[i]->name());
+      if (stages[i]->is_source() && i > 0) {
+        return fail(ErrorCode{40602}, name + " is only valid as the first stage in a pipeline");
+      }
+      if (stages[i]->target() && i + 1 < stages.size()) {
+        return fail(ErrorCode{40601}, name + " can only be the final stage in the pipeline");
+      }
+    }
+    return {};
+  }
+
+  void plan(Pipeline& pipeline) const {
+    Needs needs = Needs::all();
+    for (size_t i = pipeline.stages_.size(); i > 0; --i) pipeline.stages_[i - 1]->plan(needs);
+    for (const auto& stage : pipeline.stages_) stage->add_collections(pipeline.other_collections_);
+    pipeline.slots_ = scope_.slots();
+    pipeline.request_ =
+        request_of(pipeline.stages_, pipeline.filter_stages_, pipeline.request_stages_);
+    pipeline.request_.fields = needs.outer_paths();
+  }
+
+  VariableScope& scope_;
+  const PipelineOptions options_;
+  const Place place_;
+  const int depth_;
+};
+
+Result<Pipeline> Pipeline::parse(bson::View stages, VariableScope& scope,
+                                 const PipelineOptions& options) {
+  return PipelineParser(scope, options, Place::kTopLevel, 0).parse(stages);
+}
+
+Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call, Place place,
+                                    bool over_collection) {
+  PipelineOptions options;
+  options.over_collection = over_collection;
+  return PipelineParser(call.scope, options, place, call.depth + 1).parse(value.as_document());
+}
+
+}  // namespace gridmount::query

@@ -1,0 +1,113 @@
+// $sample: documents drawn at random, each with the same chance.
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/query/pipeline/stage_table.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+
+class SampleStage : public Stage {
+ public:
+  explicit SampleStage(uint64_t size) : size_(size) {}
+
+  std::string_view name() const override { return "$sample"; }
+  Result<Stream> open(Stream input, const PipelineContext& context) const override;
+  void plan(Needs&) override {}
+
+ private:
+  uint64_t size_;
+};
+
+// Keeps a sample of what it has read: the next document takes the place of any with the chance it
+// has to be in (Vitter's algorithm R).
+class SampleStream : public DocumentStream {
+ public:
+  SampleStream(uint64_t size, Stream input, const PipelineContext& context)
+      : size_(size),
+        input_(std::move(input)),
+        bytes_max_(context.memory_bytes_max),
+        random_(context.random_seed) {}
+
+  Result<std::optional<bson::View>> next() override {
+    if (!gathered_) GM_TRY(gather());
+    if (sample_.empty()) return std::nullopt;
+    given_ = std::move(sample_.back());
+    sample_.pop_back();
+    return given_.view();
+  }
+
+ private:
+  Status gather() {
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, input_->next());
+      if (!document) break;
+      const uint64_t at = read_++;
+      if (at < size_) {
+        sample_.emplace_back(*document);
+        bytes_ += document->size() + sizeof(bson::Document);
+      } else {
+        const uint64_t place = std::uniform_int_distribution<uint64_t>(0, at)(random_);
+        if (place >= size_) continue;
+        bytes_ += document->size();
+        bytes_ -= sample_[place].view().size();
+        sample_[place] = bson::Document(*document);
+      }
+      if (bytes_ > bytes_max_) return sort_memory_exceeded(bytes_max_);
+    }
+    // The first documents are where they came in.
+    std::shuffle(sample_.begin(), sample_.end(), random_);
+    input_.reset();
+    gathered_ = true;
+    return {};
+  }
+
+  const uint64_t size_;
+  Stream input_;
+  const uint64_t bytes_max_;
+  std::mt19937_64 random_;
+  std::vector<bson::Document> sample_;
+  uint64_t bytes_ = 0;
+  uint64_t read_ = 0;
+  bool gathered_ = false;
+  bson::Document given_;
+};
+
+Result<Stream> SampleStage::open(Stream input, const PipelineContext& context) const {
+  return std::make_unique<SampleStream>(size_, std::move(input), context);
+}
+
+}  // namespace
+
+Status parse_sample(const StageCall& call, ParsedStages& stages) {
+  if (call.value.type() != Type::kDocument) {
+    return fail(ErrorCode{28745}, "the $sample stage specification must be an object");
+  }
+  std::optional<int64_t> size;
+  for (const bson::Element option : call.value.as_document()) {
+    if (option.key != "size") {
+      return fail(ErrorCode{28748}, "unrecognized option to $sample: " + std::string(option.key));
+    }
+    if (!option.value.is_number()) {
+      return fail(ErrorCode{28746}, "size argument to $sample must be a number");
+    }
+    // A fraction is cut off.
+    const double number = option.value.number().value_or(0);
+    if (!(number >= 1)) {
+      return fail(ErrorCode{28747}, number < 0 ? "size argument to $sample must not be negative"
+                                               : "size argument to $sample must be positive");
+    }
+    size = static_cast<int64_t>(std::min(std::floor(number), 0x1p62));
+  }
+  if (!size) return fail(ErrorCode{28749}, "$sample stage must specify a size");
+  stages.push_back(std::make_unique<SampleStage>(static_cast<uint64_t>(*size)));
+  return {};
+}
+
+}  // namespace gridmount::query

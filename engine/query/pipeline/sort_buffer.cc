@@ -1,0 +1,123 @@
+#include "engine/query/pipeline/sort_buffer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/bson/compare.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+
+// The value at the path if no array is met; `met_array` otherwise.
+ValueView simple_value(bson::View document, const bson::Path& path, bool& met_array) {
+  const ValueView missing(Type::kNull, nullptr, 0);
+  const auto& parts = path.parts();
+  for (size_t i = 0;; ++i) {
+    const std::optional<ValueView> value = document.find(parts[i]);
+    if (!value) return missing;
+    if (value->type() == Type::kArray) {
+      met_array = true;
+      return missing;
+    }
+    if (i + 1 == parts.size()) return *value;
+    if (value->type() != Type::kDocument) return missing;
+    document = value->as_document();
+  }
+}
+
+}  // namespace
+
+std::span<const ValueView> SortKeyReader::read(bson::View document) {
+  bool met_array = false;
+  key_.clear();
+  for (const Sort::Part& part : sort_.parts()) {
+    key_.push_back(simple_value(document, part.path, met_array));
+    if (met_array) break;
+  }
+  if (met_array) {
+    owned_ = sort_.key_of(document);
+    key_.assign(owned_.begin(), owned_.end());
+  }
+  return key_;
+}
+
+std::vector<bool> directions_of(const Sort& sort) {
+  std::vector<bool> descending;
+  for (const Sort::Part& part : sort.parts()) descending.push_back(part.descending);
+  return descending;
+}
+
+std::weak_ordering SortBuffer::compare(std::span<const ValueView> a,
+                                       std::span<const ValueView> b) const {
+  for (size_t i = 0; i < descending_.size(); ++i) {
+    const std::weak_ordering order =
+        descending_[i] ? bson::compare(b[i], a[i]) : bson::compare(a[i], b[i]);
+    if (order != 0) return order;
+  }
+  return std::weak_ordering::equivalent;
+}
+
+bool SortBuffer::before(const Record& a, const Record& b) const {
+  const std::weak_ordering order = compare(a.key, b.key);
+  return order != 0 ? order < 0 : a.sequence < b.sequence;
+}
+
+bool SortBuffer::kept_over(const Record& a, const Record& b) const {
+  return keep_ == Keep::kFirst ? before(a, b) : before(b, a);
+}
+
+bool SortBuffer::would_keep(std::span<const ValueView> key) const {
+  if (!limit_ || records_.size() < *limit_) return true;
+  if (*limit_ == 0) return false;
+  // Of equals the later one comes behind the others.
+  const std::weak_ordering order = compare(key, records_.front()->key);
+  return keep_ == Keep::kFirst ? order < 0 : order >= 0;
+}
+
+void SortBuffer::add(std::span<const ValueView> key, ValueView payload) {
+  if (!would_keep(key)) return;
+  size_t size = payload.size();
+  for (const ValueView part : key) size += part.size();
+  auto record = std::make_unique<Record>(size);
+  record->sequence = sequence_++;
+  record->size = size + sizeof(Record) + key.size() * sizeof(ValueView);
+  uint8_t* at = record->bytes.get();
+  const auto copy = [&at](ValueView value) {
+    if (value.size() > 0) std::memcpy(at, value.data(), value.size());
+    const ValueView copied(value.type(), at, value.size());
+    at += value.size();
+    return copied;
+  };
+  record->payload = copy(payload);
+  record->key.reserve(key.size());
+  for (const ValueView part : key) record->key.push_back(copy(part));
+
+  const auto heap_order = [this](const auto& a, const auto& b) { return kept_over(*a, *b); };
+  bytes_ += record->size;
+  records_.push_back(std::move(record));
+  if (!limit_) return;
+  if (records_.size() > *limit_) {
+    std::pop_heap(records_.begin(), records_.end() - 1, heap_order);
+    std::swap(records_[records_.size() - 2], records_.back());
+    bytes_ -= records_.back()->size;
+    records_.pop_back();
+    std::push_heap(records_.begin(), records_.end(), heap_order);
+  } else if (records_.size() == *limit_) {
+    std::make_heap(records_.begin(), records_.end(), heap_order);
+  }
+}
+
+void SortBuffer::sort() {
+  std::sort(records_.begin(), records_.end(),
+            [this](const auto& a, const auto& b) { return before(*a, *b); });
+}
+
+void SortBuffer::release(size_t at) {
+  bytes_ -= records_[at]->size;
+  records_[at].reset();
+}
+
+}  // namespace gridmount::query

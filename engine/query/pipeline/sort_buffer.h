@@ -1,0 +1,91 @@
+// Values kept in the order of their sort keys: all of them, or the first or last few. What $sort,
+// $bucketAuto and the accumulators that sort are made with. Internal to this folder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/bson/value.h"
+#include "engine/query/sort.h"
+
+namespace gridmount::query {
+
+// Reads what a document is sorted by, without copies where no array is on the way.
+class SortKeyReader {
+ public:
+  // `sort` outlives this.
+  explicit SortKeyReader(const Sort& sort) : sort_(sort) {}
+
+  // Valid as long as the document and until the next call.
+  std::span<const bson::ValueView> read(bson::View document);
+
+ private:
+  const Sort& sort_;
+  std::vector<bson::ValueView> key_;
+  std::vector<bson::Value> owned_;
+};
+
+std::vector<bool> directions_of(const Sort& sort);
+
+// Records with equal keys stay in the order they came in.
+class SortBuffer {
+ public:
+  enum class Keep { kFirst, kLast };
+
+  // One entry of `descending` per part of the key. With `limit`, only that many of the first or
+  // last records in the order are kept.
+  explicit SortBuffer(std::vector<bool> descending, std::optional<uint64_t> limit = std::nullopt,
+                      Keep keep = Keep::kFirst)
+      : descending_(std::move(descending)), limit_(limit), keep_(keep) {}
+
+  // Whether a record with this key would be kept if it came now.
+  bool would_keep(std::span<const bson::ValueView> key) const;
+  // Copies both.
+  void add(std::span<const bson::ValueView> key, bson::ValueView payload);
+
+  // Memory held.
+  uint64_t bytes() const { return bytes_; }
+  size_t size() const { return records_.size(); }
+
+  // Puts the records in order; nothing is added from then on.
+  void sort();
+  // After sort().
+  bson::ValueView payload(size_t at) const { return records_[at]->payload; }
+  bson::ValueView key(size_t at, size_t part) const { return records_[at]->key[part]; }
+  // Frees the record's memory; it is not asked for again.
+  void release(size_t at);
+
+ private:
+  struct Record {
+    explicit Record(size_t bytes_size)
+        : bytes(std::make_unique_for_overwrite<uint8_t[]>(bytes_size)) {}
+
+    uint64_t sequence = 0;
+    bson::ValueView payload{bson::Type::kNull, nullptr, 0};
+    std::vector<bson::ValueView> key;
+    uint64_t size = 0;
+    std::unique_ptr<uint8_t[]> bytes;  // of payload and key
+  };
+
+  std::weak_ordering compare(std::span<const bson::ValueView> a,
+                             std::span<const bson::ValueView> b) const;
+  // Whether a comes before b.
+  bool before(const Record& a, const Record& b) const;
+  // Whether a is given up before b.
+  bool kept_over(const Record& a, const Record& b) const;
+
+  std::vector<bool> descending_;
+  std::optional<uint64_t> limit_;
+  Keep keep_;
+  std::vector<std::unique_ptr<Record>>
+      records_;  // with a limit reached: a heap, the first to go first
+  uint64_t bytes_ = 0;
+  uint64_t sequence_ = 0;
+};
+
+}  // namespace gridmount::query

@@ -1,0 +1,120 @@
+// $sort, and with a $limit behind it the first of the order only.
+
+#include <set>
+#include <string>
+
+#include "engine/query/pipeline/basic_stages.h"
+#include "engine/query/pipeline/output.h"
+#include "engine/query/pipeline/sort_buffer.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+
+class SortStream : public DocumentStream {
+ public:
+  SortStream(const Sort& sort, std::optional<uint64_t> limit, const Needs& wanted, Stream input,
+             uint64_t bytes_max)
+      : keys_(sort),
+        buffer_(directions_of(sort), limit),
+        wanted_(wanted),
+        input_(std::move(input)),
+        bytes_max_(bytes_max) {}
+
+  Result<std::optional<bson::View>> next() override {
+    if (!gathered_) GM_TRY(gather());
+    if (at_ > 0 && at_ <= buffer_.size()) buffer_.release(at_ - 1);
+    if (at_ >= buffer_.size()) {
+      at_ = buffer_.size() + 1;
+      return std::nullopt;
+    }
+    return buffer_.payload(at_++).as_document();
+  }
+
+ private:
+  Status gather() {
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, input_->next());
+      if (!document) break;
+      const std::span<const ValueView> key = keys_.read(*document);
+      if (!buffer_.would_keep(key)) continue;
+      GM_ASSIGN(const bson::View kept, part_kept(*document));
+      buffer_.add(key, ValueView(Type::kDocument, kept.data(), kept.size()));
+      if (buffer_.bytes() > bytes_max_) return sort_memory_exceeded(bytes_max_);
+    }
+    buffer_.sort();
+    input_.reset();
+    gathered_ = true;
+    return {};
+  }
+
+  // Of a document that is looked at in part, only that takes memory.
+  Result<bson::View> part_kept(bson::View document) {
+    if (wanted_.is_all()) return document;
+    part_.begin();
+    for (const bson::Element element : document) {
+      if (wanted_.has_field(element.key)) part_.append(element);
+    }
+    return part_.finish_flat();
+  }
+
+  SortKeyReader keys_;
+  SortBuffer buffer_;
+  const Needs& wanted_;
+  Stream input_;
+  const uint64_t bytes_max_;
+  Output part_;
+  bool gathered_ = false;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<Stream> SortStage::open(Stream input, const PipelineContext& context) const {
+  return std::make_unique<SortStream>(sort_, limit_, wanted_, std::move(input),
+                                      context.memory_bytes_max);
+}
+
+void SortStage::plan(Needs& needs) {
+  wanted_ = needs;
+  for (const Sort::Part& part : sort_.parts()) needs.add(part.path.dotted());
+}
+
+Result<Sort> parse_sort_pattern(ValueView value) {
+  if (value.type() != Type::kDocument) {
+    return fail(ErrorCode{15973}, "the $sort key specification must be an object");
+  }
+  if (value.as_document().empty()) {
+    return fail(ErrorCode{15976}, "$sort stage must have at least one sort key");
+  }
+  std::set<std::string_view> fields;
+  for (const bson::Element element : value.as_document()) {
+    if (!element.value.is_number()) {
+      return fail(ErrorCode{15974}, "Illegal key in $sort specification: " +
+                                        std::string(element.key) + ": " + shown(element.value));
+    }
+    const std::optional<int64_t> direction = element.value.integral();
+    if (direction != 1 && direction != -1) {
+      return fail(ErrorCode{15975},
+                  "$sort key ordering must be 1 (for ascending) or -1 (for descending)");
+    }
+    GM_TRY(check_field_path(element.key));
+    if (!fields.insert(element.key).second) {
+      return fail(ErrorCode{7472500}, "$sort key must not contain duplicate keys (field: '" +
+                                          std::string(element.key) + "')");
+    }
+    if (fields.size() > 32) return fail(ErrorCode{13103}, "too many compound keys");
+  }
+  return Sort::parse(value.as_document());
+}
+
+Status parse_sort(const StageCall& call, ParsedStages& stages) {
+  GM_ASSIGN(Sort sort, parse_sort_pattern(call.value));
+  stages.push_back(
+      std::make_unique<SortStage>(bson::Document(call.value.as_document()), std::move(sort)));
+  return {};
+}
+
+}  // namespace gridmount::query

@@ -1,0 +1,46 @@
+#include "engine/query/pipeline/update_pipeline.h"
+
+#include <string>
+
+#include "engine/query/pipeline/document_transform.h"
+#include "engine/query/pipeline/stage_table.h"
+
+namespace gridmount::query {
+
+UpdatePipeline::UpdatePipeline() = default;
+UpdatePipeline::UpdatePipeline(UpdatePipeline&&) noexcept = default;
+UpdatePipeline& UpdatePipeline::operator=(UpdatePipeline&&) noexcept = default;
+UpdatePipeline::~UpdatePipeline() = default;
+
+Result<UpdatePipeline> UpdatePipeline::parse(bson::View stages, VariableScope& scope) {
+  UpdatePipeline pipeline;
+  for (const bson::Element element : stages) {
+    GM_ASSIGN(const StageCall call, stage_call(element.value, scope, Place::kUpdate, 0));
+    if (!is_transform(call.name)) {
+      if (!is_stage(call.name)) return unknown_stage(call.name);
+      return fail(ErrorCode::kInvalidOptions,
+                  std::string(call.name) + " is not allowed to be used within an update");
+    }
+    GM_TRY(check_length(pipeline.transforms_.size() + 1));
+    GM_ASSIGN(std::unique_ptr<DocumentTransform> transform, parse_transform(call));
+    pipeline.transforms_.push_back(std::move(transform));
+  }
+  pipeline.slots_ = scope.slots();
+  return pipeline;
+}
+
+Result<bson::Document> UpdatePipeline::apply(
+    bson::View document, const std::vector<std::optional<bson::ValueView>>& variables,
+    bson::Date now) const {
+  std::vector<std::optional<bson::ValueView>> values = variables;
+  if (values.size() < slots_) values.resize(slots_);
+  TransformState state(values, now);
+  bson::Document result(document);
+  for (const std::unique_ptr<DocumentTransform>& transform : transforms_) {
+    GM_ASSIGN(const bson::View transformed, transform->apply(result, state));
+    result = bson::Document(transformed);
+  }
+  return result;
+}
+
+}  // namespace gridmount::query

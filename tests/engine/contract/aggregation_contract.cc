@@ -1,0 +1,354 @@
+// Goal: pipelines, views, distinct and time limits over a real store: what the stages need of it.
+// What each stage does with documents is tests/engine/query's. Source: MongoDB manual,
+// "Aggregation", "Views", "distinct".
+#include <chrono>
+
+#include "tests/engine/contract/store_contract.h"
+
+namespace gridmount::engine {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using Strings = std::vector<std::string>;
+
+// Each document of {"": [...]}.
+bson::Document array(std::string_view text) {
+  const bson::Document holder = doc("{\"a\": " + std::string(text) + "}");
+  return bson::Document(holder.view()["a"].as_document());
+}
+
+Result<Strings> gather(Result<std::unique_ptr<Cursor>> cursor) {
+  if (!cursor) return fail(cursor.error());
+  Strings documents;
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, (*cursor)->next());
+    if (!document) return documents;
+    documents.push_back(json(*document));
+  }
+}
+
+Result<Strings> aggregate(Collection& collection, Snapshot& snapshot, std::string_view stages,
+                          const AggregateOptions& options = {}) {
+  return gather(collection.aggregate(snapshot, array(stages), options));
+}
+
+Strings must(Result<Strings> result) {
+  EXPECT_THAT(result, Succeeded());
+  return result.value_or(Strings());
+}
+
+Strings as_json(std::initializer_list<std::string_view> texts) {
+  Strings documents;
+  for (const std::string_view text : texts) documents.push_back(json(doc(text)));
+  return documents;
+}
+
+Deadline past() {
+  return std::chrono::steady_clock::now() - std::chrono::seconds(1);
+}
+
+TEST_P(StoreContract, Aggregate_GroupsByAnIndexedMatch) {
+  create_index(R"({"state": 1})");
+  for (int i = 0; i < 30; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "state": ")" + (i % 3 == 0 ? "NY" : "CA") +
+           R"(", "n": )" + std::to_string(i) + "}");
+  }
+  const auto view = snapshot();
+  EXPECT_EQ(must(aggregate(*collection(), *view,
+                           R"([{"$match": {"state": "NY"}},
+                               {"$group": {"_id": "$state", "sum": {"$sum": "$n"}}}])")),
+            as_json({R"({"_id": "NY", "sum": 135})"}));
+  EXPECT_EQ(must(aggregate(*collection(), *view,
+                           R"([{"$sort": {"n": -1}}, {"$skip": 1}, {"$limit": 2},
+                               {"$project": {"n": 1, "_id": 0}}])")),
+            as_json({R"({"n": 28})", R"({"n": 27})"}));
+  EXPECT_THAT(must(aggregate(*collection("missing"), *view, R"([{"$match": {}}])")), IsEmpty());
+  EXPECT_THAT(aggregate(*collection(), *view, R"([{"$nosuch": {}}])"),
+              FailedWith(ErrorCode{40324}));
+}
+
+TEST_P(StoreContract, Aggregate_TakesVariables) {
+  insert(R"({"_id": 1, "n": 5})");
+  insert(R"({"_id": 2, "n": 7})");
+  const auto view = snapshot();
+  const bson::Document variables = doc(R"({"limit": 6})");
+  AggregateOptions options;
+  options.variables = variables;
+  EXPECT_EQ(must(aggregate(*collection(), *view,
+                           R"([{"$match": {"$expr": {"$gt": ["$n", "$$limit"]}}},
+                               {"$set": {"limit": "$$limit"}}])",
+                           options)),
+            as_json({R"({"_id": 2, "n": 7, "limit": 6})"}));
+  FindOptions find;
+  find.variables = variables;
+  const bson::Document projection = doc(R"({"over": {"$subtract": ["$n", "$$limit"]}})");
+  find.projection = projection;
+  EXPECT_EQ(must(gather(
+                collection()->find(*view, doc(R"({"$expr": {"$gt": ["$n", "$$limit"]}})"), find))),
+            as_json({R"({"_id": 2, "over": 1})"}));
+  EXPECT_EQ(*collection()->count(*view, doc(R"({"$expr": {"$lt": ["$n", "$$limit"]}})"),
+                                 {.variables = variables}),
+            1);
+}
+
+TEST_P(StoreContract, Lookup_JoinsAnotherCollection) {
+  insert(R"({"_id": 1, "item": "almonds"})", "orders");
+  insert(R"({"_id": 2})", "orders");
+  insert(R"({"_id": 1, "sku": "almonds", "stock": 120})", "inventory");
+  insert(R"({"_id": 2, "sku": null})", "inventory");
+  insert(R"({"_id": 3})", "inventory");
+  create_index(R"({"sku": 1})", false, "", "inventory");
+  const auto view = snapshot();
+  EXPECT_EQ(must(aggregate(*collection("orders"), *view,
+                           R"([{"$lookup": {"from": "inventory", "localField": "item",
+                                            "foreignField": "sku", "as": "docs"}},
+                               {"$sort": {"_id": 1}}])")),
+            as_json({R"({"_id": 1, "item": "almonds",
+                         "docs": [{"_id": 1, "sku": "almonds", "stock": 120}]})",
+                     R"({"_id": 2, "docs": [{"_id": 2, "sku": null}, {"_id": 3}]})"}));
+}
+
+TEST_P(StoreContract, Out_ReplacesTheCollection_WithItsIndexes) {
+  insert(R"({"_id": 1, "n": 1})");
+  insert(R"({"_id": 2, "n": 2})");
+  insert(R"({"_id": "old"})", "target");
+  create_index(R"({"n": 1})", true, "", "target");
+  EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
+                GM_TRY(aggregate(*collection(), transaction,
+                                 R"([{"$match": {"n": 2}}, {"$out": "target"}])"));
+                return {};
+              }),
+              Succeeded());
+  EXPECT_EQ(find("{}", {}, "target"), as_json({R"({"_id": 2, "n": 2})"}));
+  EXPECT_THAT(index_names("target"), ElementsAre("_id_", "n_1"));
+  EXPECT_THAT(collection_names(), ElementsAre("c", "target"));
+}
+
+TEST_P(StoreContract, Out_ThatFails_LeavesTheCollection) {
+  insert(R"({"_id": 1, "n": 1})");
+  insert(R"({"_id": 2, "n": 1})");
+  insert(R"({"_id": "old", "n": 3})", "target");
+  create_index(R"({"n": 1})", true, "", "target");
+  const auto transaction = begin();
+  EXPECT_THAT(aggregate(*collection(), *transaction, R"([{"$out": "target"}])"),
+              FailedWith(ErrorCode::kDuplicateKey));
+  EXPECT_THAT(transaction->commit(), Succeeded());
+  EXPECT_EQ(find("{}", {}, "target"), as_json({R"({"_id": "old", "n": 3})"}));
+  EXPECT_THAT(collection_names(), ElementsAre("c", "target"));
+}
+
+TEST_P(StoreContract, Out_NeedsATransaction) {
+  insert(R"({"_id": 1})");
+  const auto view = snapshot();
+  EXPECT_THAT(aggregate(*collection(), *view, R"([{"$out": "target"}])"),
+              FailedWith(ErrorCode::kIllegalOperation));
+}
+
+TEST_P(StoreContract, Merge_IntoAnotherCollectionAndIntoItself) {
+  for (int i = 1; i <= 3; ++i) insert(R"({"_id": )" + std::to_string(i) + R"(, "n": 1})");
+  insert(R"({"_id": 1, "kept": true})", "target");
+  EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
+                GM_TRY(aggregate(*collection(), transaction, R"([{"$merge": "target"}])"));
+                GM_TRY(aggregate(*collection(), transaction,
+                                 R"([{"$set": {"_id": {"$add": ["$_id", 1]}, "n": 2}},
+                                     {"$merge": {"into": "c"}}])"));
+                return {};
+              }),
+              Succeeded());
+  EXPECT_EQ(find("{}", {.sort = R"({"_id": 1})"}, "target"),
+            as_json({R"({"_id": 1, "kept": true, "n": 1})", R"({"_id": 2, "n": 1})",
+                     R"({"_id": 3, "n": 1})"}));
+  EXPECT_EQ(find("{}", {.sort = R"({"_id": 1})"}),
+            as_json({R"({"_id": 1, "n": 1})", R"({"_id": 2, "n": 2})", R"({"_id": 3, "n": 2})",
+                     R"({"_id": 4, "n": 2})"}));
+}
+
+TEST_P(StoreContract, CollStatsAndIndexStats_TellWhatThereIs) {
+  insert(R"({"_id": 1, "n": 1})");
+  insert(R"({"_id": 2, "n": 2})");
+  create_index(R"({"n": 1})");
+  EXPECT_THAT(ids(R"({"n": 2})"), ElementsAre("2"));
+  const auto view = snapshot();
+  const Strings stats =
+      must(aggregate(*collection(), *view, R"([{"$collStats": {"count": {}, "storageStats": {}}},
+          {"$project": {"_id": 0, "ns": 1, "count": 1, "n": "$storageStats.count",
+                        "size": "$storageStats.size", "indexes": "$storageStats.nindexes"}}])"));
+  EXPECT_EQ(stats, as_json({R"({"ns": "test.c", "count": 2, "n": 2, "size": 42, "indexes": 2})"}));
+  const Strings indexes =
+      must(aggregate(*collection(), *view, R"([{"$indexStats": {}}, {"$sort": {"name": 1}},
+          {"$project": {"name": 1, "key": 1, "used": {"$gte": ["$accesses.ops", 1]}}}])"));
+  EXPECT_EQ(indexes, as_json({R"({"name": "_id_", "key": {"_id": 1}, "used": false})",
+                              R"({"name": "n_1", "key": {"n": 1}, "used": true})"}));
+  EXPECT_THAT(aggregate(*collection(), *view, R"([{"$collStats": {"latencyStats": {}}}])"),
+              FailedWith(ErrorCode::kCommandNotSupported));
+}
+
+TEST_P(StoreContract, Aggregate_BoundsMemoryAndTime) {
+  for (int i = 0; i < 50; ++i) insert(R"({"_id": )" + std::to_string(i) + "}");
+  const auto view = snapshot();
+  AggregateOptions little;
+  little.memory_bytes_max = 100;
+  EXPECT_THAT(aggregate(*collection(), *view, R"([{"$group": {"_id": "$_id"}}])", little),
+              FailedWith(ErrorCode::kQueryExceededMemoryLimit));
+  AggregateOptions late;
+  late.deadline = past();
+  EXPECT_THAT(aggregate(*collection(), *view, R"([{"$group": {"_id": "$_id"}}])", late),
+              FailedWith(ErrorCode::kMaxTimeMsExpired));
+  FindOptions find;
+  find.deadline = past();
+  EXPECT_THAT(gather(collection()->find(*view, doc(R"({"x": 1})"), find)),
+              FailedWith(ErrorCode::kMaxTimeMsExpired));
+  EXPECT_THAT(collection()->count(*view, doc(R"({"x": 1})"), {.deadline = past()}),
+              FailedWith(ErrorCode::kMaxTimeMsExpired));
+  EXPECT_THAT(collection()->distinct(*view, "x", bson::View(), {.deadline = past()}),
+              FailedWith(ErrorCode::kMaxTimeMsExpired));
+}
+
+TEST_P(StoreContract, Count_SkipsAndLimits) {
+  for (int i = 0; i < 10; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "n": )" + std::to_string(i % 2) + "}");
+  }
+  const auto view = snapshot();
+  const auto count = [&](std::string_view filter, const CountOptions& options) {
+    return *collection()->count(*view, doc(filter), options);
+  };
+  EXPECT_EQ(count("{}", {.skip = 3}), 7);
+  EXPECT_EQ(count("{}", {.skip = 3, .limit = 2}), 2);
+  EXPECT_EQ(count("{}", {.skip = 30, .limit = 2}), 0);
+  EXPECT_EQ(count(R"({"n": 1})", {.skip = 1}), 4);
+  EXPECT_EQ(count(R"({"n": 1})", {.skip = 4, .limit = 3}), 1);
+  EXPECT_EQ(count(R"({"n": 1})", {.limit = 3}), 3);
+  EXPECT_THAT(collection()->count(*view, bson::View(), {.skip = -1}),
+              FailedWith(ErrorCode::kBadValue));
+  EXPECT_THAT(collection()->count(*view, bson::View(), {.hint = bson::Value("nosuch")}),
+              FailedWith(ErrorCode::kBadValue));
+}
+
+TEST_P(StoreContract, Distinct_GivesEachValueOnce) {
+  insert(R"({"_id": 1, "a": 1, "b": {"c": "x"}})");
+  insert(R"({"_id": 2, "a": 1.0, "b": [{"c": "y"}, {"c": ["z", "x"]}]})");
+  insert(R"({"_id": 3, "a": [2, 1, [3]]})");
+  insert(R"({"_id": 4, "a": null})");
+  const auto view = snapshot();
+  const auto distinct = [&](std::string_view path, std::string_view filter = "{}") {
+    const auto values = collection()->distinct(*view, path, doc(filter));
+    EXPECT_THAT(values, Succeeded());
+    bson::Builder shown;
+    bson::Builder& list = shown.open_array("v");
+    for (const bson::Value& value : *values) list.push(value.view());
+    list.close();
+    return json(std::move(shown).finish());
+  };
+  EXPECT_EQ(distinct("a"), json(doc(R"({"v": [null, 1, 2, [3]]})")));
+  EXPECT_EQ(distinct("a", R"({"_id": {"$lt": 3}})"), json(doc(R"({"v": [1]})")));
+  EXPECT_EQ(distinct("b.c"), json(doc(R"({"v": ["x", "y", "z"]})")));
+  EXPECT_EQ(distinct("b.1.c"), json(doc(R"({"v": ["x", "z"]})")));
+  EXPECT_EQ(distinct("nosuch"), json(doc(R"({"v": []})")));
+}
+
+class Views {
+ public:
+  explicit Views(std::function<Status(std::string_view, std::string_view)> create)
+      : create_(std::move(create)) {}
+  Status make(std::string_view name, std::string_view options) { return create_(name, options); }
+
+ private:
+  std::function<Status(std::string_view, std::string_view)> create_;
+};
+
+#define VIEWS_OF_TEST()                                                                           \
+  Views views([this](std::string_view name, std::string_view options) {                           \
+    return commit(                                                                                \
+        [&](Transaction& transaction) { return db()->create(transaction, name, doc(options)); }); \
+  })
+
+TEST_P(StoreContract, View_AnswersEveryRead) {
+  VIEWS_OF_TEST();
+  for (int i = 1; i <= 5; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "n": )" + std::to_string(i * 10) + "}");
+  }
+  ASSERT_THAT(views.make("big", R"({"viewOn": "c", "pipeline": [{"$match": {"n": {"$gt": 20}}},
+                                      {"$project": {"twice": {"$multiply": ["$n", 2]}}}]})"),
+              Succeeded());
+  ASSERT_THAT(views.make("biggest", R"({"viewOn": "big", "pipeline": [{"$sort": {"twice": -1}},
+                                          {"$limit": 2}]})"),
+              Succeeded());
+  EXPECT_EQ(find(R"({"twice": {"$lt": 100}})", {.sort = R"({"twice": -1})"}, "big"),
+            as_json({R"({"_id": 4, "twice": 80})", R"({"_id": 3, "twice": 60})"}));
+  EXPECT_EQ(find("{}", {.projection = R"({"_id": 1})", .skip = 1}, "biggest"),
+            as_json({R"({"_id": 4})"}));
+  EXPECT_EQ(count("{}", "big"), 3);
+  const auto view = snapshot();
+  EXPECT_THAT(*collection("big")->distinct(*view, "twice", bson::View()), SizeIs(3));
+  EXPECT_EQ(must(aggregate(*collection("biggest"), *view,
+                           R"([{"$group": {"_id": null, "sum": {"$sum": "$twice"}}}])")),
+            as_json({R"({"_id": null, "sum": 180})"}));
+  EXPECT_EQ(must(aggregate(*collection(), *view,
+                           R"([{"$match": {"_id": 5}},
+                               {"$lookup": {"from": "big", "localField": "_id",
+                                            "foreignField": "_id", "as": "v"}}])")),
+            as_json({R"({"_id": 5, "n": 50, "v": [{"_id": 5, "twice": 100}]})"}));
+}
+
+TEST_P(StoreContract, View_RefusesWrites) {
+  VIEWS_OF_TEST();
+  insert(R"({"_id": 1})");
+  ASSERT_THAT(views.make("v", R"({"viewOn": "c", "pipeline": []})"), Succeeded());
+  const auto transaction = begin();
+  const auto refused = FailedWith(ErrorCode::kCommandNotSupportedOnView);
+  const bson::Document document = doc(R"({"_id": 5})");
+  EXPECT_THAT(collection("v")->insert(*transaction, document), refused);
+  EXPECT_THAT(collection("v")->update(*transaction, bson::View(), doc(R"({"$set": {"a": 1}})")),
+              refused);
+  EXPECT_THAT(collection("v")->remove(*transaction, bson::View(), true), refused);
+  EXPECT_THAT(collection("v")->find_and_modify(*transaction, bson::View(), document, {}), refused);
+  EXPECT_THAT(aggregate(*collection(), *transaction, R"([{"$out": "v"}])"), refused);
+  EXPECT_THAT(aggregate(*collection(), *transaction, R"([{"$merge": "v"}])"), refused);
+}
+
+TEST_P(StoreContract, View_ThatCannotWork_IsNotMade) {
+  VIEWS_OF_TEST();
+  EXPECT_THAT(views.make("v", R"({"viewOn": "c", "pipeline": [{"$nosuch": 1}]})"),
+              FailedWith(ErrorCode{40324}));
+  EXPECT_THAT(views.make("v", R"({"viewOn": "v", "pipeline": []})"), FailedWith(ErrorCode{5}));
+  EXPECT_THAT(views.make("w", R"({"viewOn": "v", "pipeline": []})"), Succeeded());
+  EXPECT_THAT(views.make("v", R"({"viewOn": "w", "pipeline": []})"), FailedWith(ErrorCode{5}));
+  std::string below = "c";
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "deep" + std::to_string(i);
+    ASSERT_THAT(views.make(name, R"({"viewOn": ")" + below + R"(", "pipeline": []})"), Succeeded());
+    below = name;
+  }
+  EXPECT_THAT(views.make("deep20", R"({"viewOn": ")" + below + R"(", "pipeline": []})"),
+              FailedWith(ErrorCode{165}));
+  EXPECT_EQ(count("{}", below), 0);
+  EXPECT_THAT(
+      commit([&](Transaction& transaction) -> Status {
+        GM_TRY(db()->modify(transaction, "deep0", doc(R"({"viewOn": "deep5", "pipeline": []})")));
+        return {};
+      }),
+      FailedWith(ErrorCode{5}));
+}
+
+// Source: MongoDB 2.4 manual, "System Collections".
+TEST_P(StoreContract, SystemCollections_ShowTheCatalog) {
+  insert(R"({"_id": 1})");
+  create_index(R"({"a": 1})", true);
+  EXPECT_EQ(
+      find(R"({"name": {"$regex": "^test\\.c"}})", {.sort = R"({"name": 1})"}, "system.namespaces"),
+      as_json(
+          {R"({"name": "test.c"})", R"({"name": "test.c.$_id_"})", R"({"name": "test.c.$a_1"})"}));
+  EXPECT_EQ(
+      find(R"({"ns": "test.c", "unique": true})", {.projection = R"({"v": 0})"}, "system.indexes"),
+      as_json({R"({"key": {"a": 1}, "ns": "test.c", "name": "a_1", "unique": true})"}));
+  EXPECT_EQ(count("{}", "system.indexes"), 2);
+  EXPECT_THAT(try_insert("{}", "system.indexes"), FailedWith(ErrorCode::kInvalidNamespace));
+  EXPECT_THAT(collection_names(), ElementsAre("c"));
+}
+
+}  // namespace
+}  // namespace gridmount::engine

@@ -1,0 +1,225 @@
+// Goal: which plan a query gets, as explain tells it, and what running it takes. Source: MongoDB
+// manual, "Explain Results", "Query Plans".
+#include "engine/reference.h"
+#include "tests/engine/contract/store_contract.h"
+
+namespace gridmount::engine {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The names of the stages from the last to the source, and what is told of the index read.
+std::string stages_of(bson::View stage) {
+  std::string stages(stage["stage"].as_string());
+  if (const auto name = stage.find("indexName"))
+    stages += "(" + std::string(name->as_string()) + ")";
+  if (const auto input = stage.find("inputStage")) stages += " " + stages_of(input->as_document());
+  if (const auto inputs = stage.find("inputStages")) {
+    for (const bson::Element input : inputs->as_document()) {
+      stages += " [" + stages_of(input.value.as_document()) + "]";
+    }
+  }
+  return stages;
+}
+
+struct Explained {
+  std::string plan;
+  int64_t returned = 0;
+  int64_t keys = 0;
+  int64_t documents = 0;
+  size_t rejected = 0;
+};
+
+Explained read(bson::View explanation) {
+  const bson::View planner = explanation["queryPlanner"].as_document();
+  Explained read;
+  read.plan = stages_of(planner["winningPlan"].as_document());
+  const bson::View rejected = planner["rejectedPlans"].as_document();
+  read.rejected = static_cast<size_t>(std::distance(rejected.begin(), rejected.end()));
+  if (const auto stats = explanation.find("executionStats")) {
+    const bson::View execution = stats->as_document();
+    read.returned = *execution["nReturned"].integral();
+    read.keys = *execution["totalKeysExamined"].integral();
+    read.documents = *execution["totalDocsExamined"].integral();
+  }
+  return read;
+}
+
+class Explaining {
+ public:
+  Explaining(std::unique_ptr<Collection> collection, std::unique_ptr<Snapshot> snapshot)
+      : collection_(std::move(collection)), snapshot_(std::move(snapshot)) {}
+
+  Explained operator()(std::string_view filter, const Find& find = {}) {
+    FindOptions options;
+    const bson::Document sort = doc(find.sort.empty() ? "{}" : find.sort);
+    const bson::Document projection = doc(find.projection.empty() ? "{}" : find.projection);
+    options.sort = sort;
+    options.projection = projection;
+    options.skip = find.skip;
+    options.limit = find.limit;
+    options.hint = find.hint;
+    const auto explained =
+        collection_->explain(*snapshot_, doc(filter), options, Verbosity::kExecutionStats);
+    EXPECT_THAT(explained, Succeeded());
+    return explained ? read(*explained) : Explained();
+  }
+  std::string text(std::string_view filter) {
+    return json(*collection_->explain(*snapshot_, doc(filter), {}, Verbosity::kQueryPlanner));
+  }
+
+ private:
+  std::unique_ptr<Collection> collection_;
+  std::unique_ptr<Snapshot> snapshot_;
+};
+
+TEST_P(StoreContract, Explain_NamesStagesAndCounts) {
+  for (int i = 0; i < 40; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 4) + R"(, "b": )" +
+           std::to_string(i) + "}");
+  }
+  create_index(R"({"a": 1, "b": -1})");
+  Explaining explain(collection(), snapshot());
+  const auto expect = [](const Explained& got, std::string_view plan, int64_t returned,
+                         int64_t keys, int64_t documents) {
+    EXPECT_EQ(got.plan, plan);
+    EXPECT_EQ(got.returned, returned) << plan;
+    EXPECT_EQ(got.keys, keys) << plan;
+    EXPECT_EQ(got.documents, documents) << plan;
+  };
+  expect(explain("{}"), "COLLSCAN", 40, 0, 40);
+  expect(explain(R"({"c": 1})"), "COLLSCAN", 0, 0, 40);
+  expect(explain(R"({"a": 1})"), "FETCH IXSCAN(a_1_b_-1)", 10, 10, 10);
+  expect(explain(R"({"a": 1, "c": null})"), "FETCH IXSCAN(a_1_b_-1)", 10, 10, 10);
+  expect(explain(R"({"_id": 5})"), "FETCH IXSCAN(_id_)", 1, 1, 1);
+  expect(explain(R"({"a": 1})", {.sort = R"({"b": -1})", .limit = 3}),
+         "LIMIT FETCH IXSCAN(a_1_b_-1)", 3, 3, 3);
+  expect(explain(R"({"c": null})",
+                 {.sort = R"({"b": 1})", .projection = R"({"b": 1})", .skip = 2, .limit = 3}),
+         "PROJECTION_DEFAULT LIMIT SKIP SORT COLLSCAN", 3, 0, 40);
+  expect(explain(R"({"$or": [{"a": 1}, {"_id": 0}]})"),
+         "FETCH OR [IXSCAN(a_1_b_-1)] [IXSCAN(_id_)]", 11, 11, 11);
+  expect(explain(R"({"a": 1})", {.hint = bson::Value("_id_")}), "FETCH IXSCAN(_id_)", 10, 40, 40);
+  EXPECT_THAT(explain.text(R"({"a": 1, "b": {"$gte": 5, "$lt": 9}})"),
+              HasSubstr(json(doc(R"({"a": ["[1, 1]"], "b": ["(9, 5]"]})"))));
+  Explaining missing(collection("missing"), snapshot());
+  expect(missing("{}"), "EOF", 0, 0, 0);
+}
+
+TEST_P(StoreContract, Planner_TakesTheIndexThatReadsLess) {
+  EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
+                for (int i = 0; i < 600; ++i) {
+                  bson::Builder document;
+                  document.append("_id", int32_t{i}).append("coarse", int32_t{i % 2});
+                  document.append("fine", int32_t{i % 300}).append("mostly", int32_t{i == 7});
+                  GM_TRY(collection()->insert(transaction, std::move(document).finish()));
+                }
+                return {};
+              }),
+              Succeeded());
+  create_index(R"({"coarse": 1})");
+  create_index(R"({"fine": 1})");
+  create_index(R"({"mostly": 1})");
+  Explaining explain(collection(), snapshot());
+  const Explained fine = explain(R"({"coarse": 1, "fine": 7})");
+  EXPECT_EQ(fine.plan, "FETCH IXSCAN(fine_1)");
+  EXPECT_EQ(fine.keys, 2);
+  EXPECT_EQ(fine.rejected, 1U);
+  // The same condition, on a value that nearly all have and on one that only one has.
+  EXPECT_EQ(explain(R"({"mostly": 0, "fine": 8})").plan, "FETCH IXSCAN(fine_1)");
+  EXPECT_EQ(explain(R"({"mostly": 1, "fine": {"$lt": 200}})").plan, "FETCH IXSCAN(mostly_1)");
+  // A range that holds less than a point.
+  EXPECT_EQ(explain(R"({"coarse": 1, "fine": {"$gt": 297}})").plan, "FETCH IXSCAN(fine_1)");
+  // Few matches are sorted; many are read in the order asked for.
+  EXPECT_EQ(explain(R"({"mostly": 1, "fine": {"$gte": 0}})", {.sort = R"({"fine": 1})"}).plan,
+            "SORT FETCH IXSCAN(mostly_1)");
+  EXPECT_EQ(explain(R"({"mostly": 0, "fine": {"$gte": 0}})", {.sort = R"({"fine": 1})"}).plan,
+            "FETCH IXSCAN(fine_1)");
+}
+
+TEST_P(StoreContract, Explain_OfPipelinesAndViews) {
+  for (int i = 0; i < 10; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 2) + "}");
+  }
+  create_index(R"({"a": 1})");
+  EXPECT_THAT(
+      commit([&](Transaction& transaction) {
+        return db()->create(
+            transaction, "v",
+            doc(R"({"viewOn": "c", "pipeline": [{"$match": {"a": 1}}, {"$set": {"b": 2}}]})"));
+      }),
+      Succeeded());
+  const auto view = snapshot();
+  const bson::Document holder =
+      doc(R"({"p": [{"$match": {"a": 1}}, {"$group": {"_id": "$a", "n": {"$sum": 1}}}]})");
+  const auto explained = collection()->explain_aggregate(*view, holder.view()["p"].as_document(),
+                                                         {}, Verbosity::kExecutionStats);
+  ASSERT_THAT(explained, Succeeded());
+  const bson::View stages = explained->view()["stages"].as_document();
+  const Explained source = read(stages["0"].as_document()["$cursor"].as_document());
+  EXPECT_EQ(source.plan, "FETCH IXSCAN(a_1)");
+  EXPECT_EQ(source.documents, 5);
+  EXPECT_EQ(json(stages["1"].as_document()),
+            json(doc(R"({"$group": {"_id": "$a", "n": {"$sum": 1}}})")));
+  const auto of_view =
+      collection("v")->explain(*view, doc(R"({"_id": 3})"), {}, Verbosity::kQueryPlanner);
+  ASSERT_THAT(of_view, Succeeded());
+  EXPECT_THAT(json(*of_view), HasSubstr("\"$cursor\""));
+}
+
+// Source: MongoDB manual, "validate".
+TEST_P(StoreContract, Validate_CountsAndJudges) {
+  insert(R"({"_id": 1, "a": [1, 2]})");
+  insert(R"({"_id": 2, "a": 3})");
+  create_index(R"({"a": 1})");
+  EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
+                GM_TRY(db()->modify(transaction, "c", doc(R"({"validator": {"a": {"$gt": 2}}})")));
+                return db()->create(transaction, "v", doc(R"({"viewOn": "c", "pipeline": []})"));
+              }),
+              Succeeded());
+  const auto view = snapshot();
+  const auto report = db()->validate(*view, "c");
+  ASSERT_THAT(report, Succeeded());
+  EXPECT_EQ(json(*report),
+            json(doc(R"({"ns": "test.c", "nInvalidDocuments": 0, "nNonCompliantDocuments": 1,
+                "nrecords": 2, "nIndexes": 2, "keysPerIndex": {"_id_": 2, "a_1": 3}, "valid": true,
+                "warnings": ["Detected one or more documents not compliant with the collection's schema"],
+                "errors": []})")));
+  EXPECT_THAT(db()->validate(*view, "nosuch"), FailedWith(ErrorCode::kNamespaceNotFound));
+  EXPECT_THAT(db()->validate(*view, "v"), FailedWith(ErrorCode::kCommandNotSupportedOnView));
+}
+
+TEST_P(StoreContract, Reference_IsResolved) {
+  insert(R"({"_id": 5, "name": "CCS"})", "places");
+  EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
+                GM_TRY(store().database("other")->collection("places")->insert(
+                    transaction, doc(R"({"_id": 5, "name": "elsewhere"})")));
+                return {};
+              }),
+              Succeeded());
+  const auto view = snapshot();
+  const auto resolved = [&](std::string_view text) -> std::string {
+    const bson::Document holder = doc(text);
+    const auto reference = Reference::parse(holder.view()["r"]);
+    if (!reference) return describe(reference.error());
+    EXPECT_EQ(json(reference->document()), json(holder.view()["r"].as_document()));
+    const auto found = resolve(store(), *view, "test", *reference);
+    EXPECT_THAT(found, Succeeded());
+    if (!found || !*found) return "nothing";
+    return std::string((**found)["name"].as_string());
+  };
+  EXPECT_EQ(resolved(R"({"r": {"$ref": "places", "$id": 5}})"), "CCS");
+  EXPECT_EQ(resolved(R"({"r": {"$ref": "places", "$id": 5, "$db": "other"}})"), "elsewhere");
+  EXPECT_EQ(resolved(R"({"r": {"$ref": "places", "$id": 6}})"), "nothing");
+  EXPECT_EQ(resolved(R"({"r": {"$ref": "nosuch", "$id": 5}})"), "nothing");
+  for (const std::string_view wrong :
+       {R"({"r": 5})", R"({"r": {"$id": 5, "$ref": "places"}})", R"({"r": {"$ref": "places"}})",
+        R"({"r": {"$ref": 5, "$id": 5}})", R"({"r": {"$ref": "a", "$id": 5, "x": 1, "$db": "b"}})",
+        R"({"r": {"$ref": "a", "$id": 5, "$db": 1}})"}) {
+    EXPECT_THAT(Reference::parse(doc(wrong).view()["r"]), FailedWith(ErrorCode::kTypeMismatch))
+        << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace gridmount::engine

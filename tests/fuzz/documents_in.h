@@ -1,0 +1,26 @@
+// The input of fuzzers of the query language: valid documents in a row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/bson/document.h"
+
+namespace gridmount {
+
+inline std::vector<bson::View> documents_in(std::span<const uint8_t> bytes) {
+  std::vector<bson::View> documents;
+  while (bytes.size() >= 5 && documents.size() < 3) {
+    const size_t length = size_t{bytes[0]} | size_t{bytes[1]} << 8;
+    if (length > bytes.size()) break;
+    const Result<bson::View> document = bson::validate(bytes.first(length));
+    if (!document) break;
+    documents.push_back(*document);
+    bytes = bytes.subspan(length);
+  }
+  return documents;
+}
+
+}  // namespace gridmount

@@ -1,0 +1,71 @@
+// Two documents in a row: one whose fields are expressions, and one they are evaluated for. What
+// they give must be valid BSON, the same a second time, and stay within the arena's limit.
+
+#include <cstdlib>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/query/expression/expression.h"
+
+using namespace gridmount;
+
+namespace {
+
+constexpr uint64_t kArenaBytes = uint64_t{8} << 20;
+
+bson::View document_at(std::span<const uint8_t>& bytes) {
+  if (bytes.size() < 5) return {};
+  const size_t length = size_t{bytes[0]} | size_t{bytes[1]} << 8;
+  if (length > bytes.size()) return {};
+  const Result<bson::View> document = bson::validate(bytes.first(length));
+  if (!document) return {};
+  bytes = bytes.subspan(length);
+  return *document;
+}
+
+// As a document with one field, or an empty one if it is missing.
+bson::Document holding(const std::optional<bson::ValueView>& value) {
+  bson::Builder builder;
+  if (value) builder.append("", *value);
+  return std::move(builder).finish();
+}
+
+bool uses_chance(bson::View document) {
+  const std::string_view bytes(reinterpret_cast<const char*>(document.data()), document.size());
+  return bytes.find("$rand") != std::string_view::npos;
+}
+
+void check(const query::Expression& expression, bson::View document, bool is_repeatable,
+           size_t slots) {
+  query::Arena arena(kArenaBytes);
+  query::EvaluationContext context{document, {}, arena, bson::Date{0}};
+  context.variables.resize(slots);
+  const auto first = expression.evaluate(context);
+  if (!first) return;
+  const bson::Document result = holding(*first);
+  if (!bson::validate(result.view().bytes(), UINT32_MAX)) abort();
+  arena.clear();
+  const auto again = expression.evaluate(context);
+  if (!is_repeatable) return;
+  if (!again || holding(*again).view().size() != result.view().size()) abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::span<const uint8_t> bytes(data, size);
+  const bson::View specification = document_at(bytes);
+  const bson::View document = document_at(bytes);
+  const bool is_repeatable = !uses_chance(specification);
+  query::VariableScope scope;
+  if (!scope.declare("v")) abort();
+  for (const bson::Element element : specification) {
+    const auto expression = query::parse_expression(element.value, scope);
+    if (!expression) continue;
+    std::set<std::string> paths;
+    (*expression)->add_dependencies(paths);
+    check(**expression, document, is_repeatable, scope.slots());
+    check(**expression, specification, is_repeatable, scope.slots());
+  }
+  return 0;
+}

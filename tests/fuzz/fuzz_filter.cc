@@ -1,0 +1,72 @@
+// Three documents in a row: a filter, which is also taken for a schema and for an expression, and
+// two that are matched. A filter and its negation must not both match, nor neither; what does not
+// match must be explained by a valid document.
+
+#include <cstdlib>
+
+#include "engine/bson/builder.h"
+#include "engine/query/filter.h"
+#include "tests/fuzz/documents_in.h"
+
+using namespace gridmount;
+
+namespace {
+
+bson::Document nested(std::string_view name, bson::View specification) {
+  bson::Builder builder;
+  builder.append(name, specification);
+  return std::move(builder).finish();
+}
+
+bson::Document negated(bson::View specification) {
+  bson::Builder builder;
+  builder.open_array("$nor").push(specification).close();
+  return std::move(builder).finish();
+}
+
+// What does not give the same each time cannot be told from a mistake.
+bool is_random(bson::View specification) {
+  const auto bytes = specification.bytes();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const char* name : {"$sampleRate", "$rand", "$$NOW"}) {
+    if (text.find(name) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+void check_explanation(const query::Filter& filter, bson::View document) {
+  const bson::Document explanation = filter.explain_failure(document);
+  if (!bson::validate(explanation.view().bytes())) abort();
+}
+
+void check(bson::View specification, const std::vector<bson::View>& documents) {
+  const Result<query::Filter> filter = query::Filter::parse(specification);
+  if (!filter) return;
+  const Result<query::Filter> negation = query::Filter::parse(negated(specification));
+  const bool comparable = negation && !is_random(specification);
+  for (const bson::View document : documents) {
+    const Result<bool> matches = filter->evaluate(document);
+    if (!matches) {
+      check_explanation(*filter, document);
+      continue;
+    }
+    if (*matches) (void)filter->matched_position(document);
+    if (!*matches) check_explanation(*filter, document);
+    if (!comparable) continue;
+    const Result<bool> other = negation->evaluate(document);
+    if (!other || *other == *matches) abort();
+    if (!*other) check_explanation(*negation, document);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::vector<bson::View> documents = documents_in({data, size});
+  if (documents.empty()) return 0;
+  const bson::View specification = documents[0];
+  check(specification, documents);
+  check(nested("$jsonSchema", specification), documents);
+  check(nested("$expr", specification), documents);
+  return 0;
+}

@@ -1,0 +1,130 @@
+// Documents in a row: one whose values are the stages of a pipeline, and those of a collection that
+// it runs over, reads beside and writes to. Served in every way, each result must be valid. The
+// stages that may be part of an update are applied as one as well, and a projection by find() too.
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "engine/query/projection.h"
+#include "engine/query/update.h"
+#include "tests/engine/query/memory_host.h"
+
+using namespace gridmount;
+
+namespace {
+
+constexpr size_t kDocumentsMax = 8;
+constexpr int kChecksMax = 20;
+constexpr uint64_t kMemoryBytesMax = 1 << 20;
+
+std::vector<bson::View> documents_in(std::span<const uint8_t> bytes) {
+  std::vector<bson::View> documents;
+  while (bytes.size() >= 5 && documents.size() < kDocumentsMax) {
+    const size_t length = size_t{bytes[0]} | size_t{bytes[1]} << 8;
+    if (length > bytes.size()) break;
+    const Result<bson::View> document = bson::validate(bytes.first(length));
+    if (!document) break;
+    documents.push_back(*document);
+    bytes = bytes.subspan(length);
+  }
+  return documents;
+}
+
+void check_valid(bson::View document) {
+  if (!bson::validate(document.bytes(), UINT32_MAX)) abort();
+}
+
+// Whatever it is called, there is one collection. Gives up where stages make documents without end.
+class FuzzHost : public query::MemoryHost {
+ public:
+  Result<std::unique_ptr<query::DocumentStream>> find(const query::CollectionName&,
+                                                      const query::FindRequest& request) override {
+    GM_TRY(check_interrupt());
+    return MemoryHost::find({}, request);
+  }
+  Status check_interrupt() override {
+    if (++checks_ <= kChecksMax) return {};
+    return fail(ErrorCode::kMaxTimeMsExpired, "enough");
+  }
+  Result<bool> has_unique_index(const query::CollectionName&,
+                                const std::set<std::string>&) override {
+    return true;
+  }
+
+ private:
+  int checks_ = 0;
+};
+
+void run(bson::View stages, const query::MemoryHost::Documents& documents, bool minimal,
+         query::Pipeline::Input input) {
+  query::VariableScope scope;
+  const Result<query::Pipeline> pipeline = query::Pipeline::parse(stages, scope);
+  if (!pipeline) return;
+  FuzzHost host;
+  host.minimal = minimal;
+  host.collections[{}] = documents;
+  std::unique_ptr<query::DocumentStream> source;
+  if (pipeline->reads_input()) {
+    query::FindRequest request;
+    if (input == query::Pipeline::Input::kRequested) request = pipeline->request();
+    if (input == query::Pipeline::Input::kFiltered) request.filter = pipeline->request().filter;
+    request.fields = pipeline->request().fields;
+    Result<std::unique_ptr<query::DocumentStream>> found = host.find({}, request);
+    if (!found) {
+      // What was parsed as a part of the pipeline is a filter and a sort, and no field is asked for
+      // twice.
+      if (found.error().code() == ErrorCode::kInternalError) abort();
+      return;
+    }
+    source = *std::move(found);
+  }
+  const query::PipelineContext context{host, {}, {1000}, {}, kMemoryBytesMax, 1};
+  Result<std::unique_ptr<query::DocumentStream>> stream =
+      pipeline->run(std::move(source), context, input);
+  for (int results = 0; stream && results < 1000; ++results) {
+    const Result<std::optional<bson::View>> document = (*stream)->next();
+    if (!document && document.error().code() < ErrorCode{0}) abort();
+    if (!document || !*document) break;
+    check_valid(**document);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::vector<bson::View> documents = documents_in({data, size});
+  if (documents.empty()) return 0;
+  const bson::View stages = documents[0];
+  // Each with an _id of its own, as stores have them.
+  query::MemoryHost::Documents collection;
+  for (size_t i = 1; i < documents.size(); ++i) {
+    bson::Builder builder;
+    builder.append("_id", static_cast<int32_t>(i));
+    for (const bson::Element element : documents[i]) {
+      if (element.key != "_id") builder.append(element.key, element.value);
+    }
+    collection.push_back(std::move(builder).finish());
+  }
+  for (const bool minimal : {false, true}) {
+    for (const auto input : {query::Pipeline::Input::kEverything, query::Pipeline::Input::kFiltered,
+                             query::Pipeline::Input::kRequested}) {
+      run(stages, collection, minimal, input);
+    }
+  }
+  query::UpdateParseOptions options;
+  options.is_pipeline = true;
+  const Result<query::Update> update = query::Update::parse(stages, options);
+  const Result<query::Projection> projection = query::Projection::parse(stages);
+  for (const bson::Document& document : collection) {
+    if (update) {
+      const Result<query::Update::Applied> applied = update->apply(document);
+      if (applied) check_valid(applied->document);
+    }
+    if (projection && !projection->needs_match()) {
+      const Result<bson::Document> made = projection->apply(document);
+      if (made) check_valid(*made);
+    }
+  }
+  return 0;
+}
