@@ -1,0 +1,153 @@
+#include "engine/profiling/profiler.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::profiling {
+namespace {
+
+constexpr std::string_view kCollection = "system.profile";
+constexpr int64_t kCollectionBytes = 1 << 20;  // what servers give it
+constexpr size_t kWaitingMax = 10'000;
+// A command that takes more is told of by its name alone.
+constexpr uint32_t kCommandBytesMax = 50'000;
+
+bool sampled(double rate) {
+  if (rate >= 1) return true;
+  static thread_local std::mt19937 random{std::random_device()()};
+  return std::uniform_real_distribution<double>(0, 1)(random) < rate;
+}
+
+bson::Document entry_of(const Operation& operation) {
+  bson::Builder entry;
+  entry.append("op", operation.op).append("ns", operation.ns.full());
+  if (operation.command.view().size() <= kCommandBytesMax) {
+    entry.append("command", operation.command);
+  } else {
+    entry.open_document("command");
+    entry.append("$truncated", (*operation.command.view().begin()).key).close();
+  }
+  entry.append_all(operation.counts);
+  if (operation.error_code != 0) {
+    entry.append("ok", 0.0).append("errCode", operation.error_code);
+    entry.append("errMsg", operation.error);
+  }
+  entry.append("millis", static_cast<int64_t>(operation.duration.count() / 1000));
+  entry.append("micros", static_cast<int64_t>(operation.duration.count()));
+  entry.append("ts", bson::Date::now());
+  return std::move(entry).finish();
+}
+
+bson::Document collection_options() {
+  bson::Builder options;
+  options.append("capped", true).append("size", kCollectionBytes);
+  return std::move(options).finish();
+}
+
+Status write_to(engine::Store& store, engine::Transaction& transaction,
+                const Operation& operation) {
+  const std::shared_ptr<engine::Database> database = store.database(operation.ns.database);
+  GM_ASSIGN(const bool exists, database->exists(transaction, kCollection));
+  if (!exists) GM_TRY(database->create(transaction, kCollection, collection_options()));
+  GM_TRY(database->collection(kCollection)->insert(transaction, entry_of(operation)));
+  return {};
+}
+
+}  // namespace
+
+Profiler::Profiler(engine::Store& store) : store_(store), thread_([this] { run(); }) {}
+
+Profiler::~Profiler() {
+  {
+    MutexLock lock(mutex_);
+    ends_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+Settings Profiler::settings(std::string_view database) const {
+  MutexLock lock(mutex_);
+  const auto found = settings_.find(database);
+  return found == settings_.end() ? Settings() : found->second;
+}
+
+Status Profiler::set(std::string_view database, const Settings& settings) {
+  if (settings.level < 0 || settings.level > 2) {
+    return fail(ErrorCode::kBadValue,
+                "profiling levels are 0, 1 and 2, not " + std::to_string(settings.level));
+  }
+  if (!(settings.sample_rate >= 0 && settings.sample_rate <= 1)) {
+    return fail(ErrorCode::kBadValue, "'sampleRate' must be between 0.0 and 1.0 inclusive");
+  }
+  if (settings.level != 0 && store_.read_only()) {
+    return fail(ErrorCode::kStoreReadOnly, "the profiler writes, and the store is read-only");
+  }
+  MutexLock lock(mutex_);
+  settings_[std::string(database)] = settings;
+  active_ = std::any_of(settings_.begin(), settings_.end(),
+                        [](const auto& one) { return one.second.level != 0; });
+  return {};
+}
+
+bool Profiler::wants(const engine::Namespace& ns, std::chrono::microseconds duration) const {
+  if (!active() || ns.collection == kCollection) return false;
+  const Settings own = settings(ns.database);
+  if (own.level == 2) return true;
+  return own.level == 1 && duration >= own.slow && sampled(own.sample_rate);
+}
+
+void Profiler::record(Operation operation) {
+  MutexLock lock(mutex_);
+  if (waiting_.size() >= kWaitingMax) {
+    // Memory is bounded; the log says that something is missing.
+    if (dropped_++ == 0) spdlog::warn("the profiler cannot keep up and leaves operations out");
+    return;
+  }
+  waiting_.push_back(std::move(operation));
+  ++recorded_;
+  changed_.notify_all();
+}
+
+void Profiler::flush() {
+  MutexLock lock(mutex_);
+  const uint64_t until = recorded_;
+  while (written_ < until) changed_.wait(mutex_);
+}
+
+void Profiler::run() {
+  while (true) {
+    std::deque<Operation> operations;
+    {
+      MutexLock lock(mutex_);
+      while (waiting_.empty() && !ends_) changed_.wait(mutex_);
+      if (waiting_.empty()) return;
+      operations.swap(waiting_);
+    }
+    write(operations);
+    MutexLock lock(mutex_);
+    written_ += operations.size();
+    changed_.notify_all();
+  }
+}
+
+void Profiler::write(std::deque<Operation>& operations) {
+  const auto write_all = [&]() -> Status {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    for (const Operation& operation : operations) {
+      GM_TRY(write_to(store_, *transaction, operation));
+    }
+    return transaction->commit();
+  };
+  if (const Status written = write_all(); !written) {
+    spdlog::warn("the profiler could not write {} operations: {}", operations.size(),
+                 written.error().message());
+  }
+}
+
+}  // namespace gridmount::profiling
