@@ -1,0 +1,122 @@
+// A store in a temporary folder, and the shell's verbs on it. All texts are in the shell's notation
+// (shell_text.h), so that an example stands in its test as it stands in the manual.
+//
+// A verb that returns a Result shows the error to the test; the others fail the test.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/store.h"
+#include "tests/manuals/shell_text.h"
+
+namespace gridmount::manuals {
+
+using Text = std::string_view;
+using Strings = std::vector<std::string>;
+
+// Relaxed Extended JSON, the form in which results are compared.
+std::string json(bson::View document);
+std::string json(bson::ValueView value);
+// Each document of a text, in that form: what a test expects.
+Strings json_each(Text documents);
+
+std::string describe(const Error& error);
+
+MATCHER(Succeeded, "succeeded") {
+  *result_listener << (arg ? std::string("success") : describe(arg.error()));
+  return arg.has_value();
+}
+MATCHER_P(FailedWith, code, "") {
+  *result_listener << (arg ? std::string("success") : describe(arg.error()));
+  return !arg.has_value() && arg.error().code() == code;
+}
+
+struct Find {
+  Text sort = "{}";
+  Text projection = "{}";
+  int64_t skip = 0;
+  int64_t limit = 0;
+  std::optional<bson::Value> hint = {};
+};
+
+struct FindAndModify {
+  Text query = "{}";
+  Text update = "{}";
+  Text sort = "{}";
+  bool remove = false;
+  bool return_new = false;
+  bool upsert = false;
+};
+
+// What explain tells: the stages from the last to the source ("FETCH IXSCAN(parent_1)"), and what
+// running the plan took.
+struct Explained {
+  std::string plan;
+  int64_t returned = 0;
+  int64_t keys = 0;
+  int64_t documents = 0;
+};
+
+class Manual : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;  // checks the structure of the store, too
+
+  engine::Store& store() { return *store_; }
+  // The database of the verbs below, "test" at first.
+  void use(Text database) { database_ = database; }
+  std::shared_ptr<engine::Database> db() { return store_->database(database_); }
+  std::unique_ptr<engine::Collection> collection(Text name) { return db()->collection(name); }
+  std::unique_ptr<engine::Snapshot> snapshot();
+  std::unique_ptr<engine::Transaction> begin();
+
+  // As many documents as the text holds.
+  void insert(Text name, Text documents);
+  // The new document's _id.
+  Result<bson::Value> try_insert(Text name, bson::View document,
+                                 const engine::InsertOptions& options = {});
+  Result<bson::Value> try_insert(Text name, Text one) { return try_insert(name, document(one)); }
+
+  Strings find(Text name, Text filter = "{}", const Find& options = {});
+  // The _id of each document found, as JSON.
+  Strings ids(Text name, Text filter, const Find& options = {});
+  bson::Document find_one(Text name, Text filter = "{}", Text projection = "{}");
+  // The value of a field of the only document that matches, as JSON.
+  std::string field(Text name, Text filter, Text path);
+  int64_t count(Text name, Text filter = "{}");
+  Strings distinct(Text name, Text path, Text filter = "{}");
+  Strings aggregate(Text name, Text stages);
+  Explained explain(Text name, Text filter, const Find& options = {});
+
+  engine::UpdateResult update(Text name, Text filter, Text update,
+                              const engine::UpdateOptions& options = {});
+  Result<engine::UpdateResult> try_update(Text name, Text filter, Text update,
+                                          const engine::UpdateOptions& options = {});
+  engine::FindAndModifyResult find_and_modify(Text name, const FindAndModify& options);
+  int64_t remove(Text name, Text filter);
+
+  // `options` as createIndex() takes them.
+  void create_index(Text name, Text keys, Text options = "{}");
+  Status try_create_index(Text name, Text keys, Text options = "{}");
+  Strings index_names(Text name);
+  Status create(Text name, Text options);
+  Status modify(Text name, Text changes);
+  Strings collection_names();
+
+ private:
+  Strings gather(Result<std::unique_ptr<engine::Cursor>> cursor);
+
+  std::filesystem::path folder_;
+  std::unique_ptr<engine::Store> store_;
+  std::string database_ = "test";
+};
+
+}  // namespace gridmount::manuals
