@@ -1,0 +1,168 @@
+#include "report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::bench {
+namespace {
+
+struct Sum {
+  double work_seconds = 0;
+  double cpu_seconds = 0;
+  double settle_seconds = 0;
+  uint64_t units = 0;
+  double rate() const { return static_cast<double>(units) / (work_seconds + settle_seconds); }
+  double cpu_microseconds() const { return cpu_seconds * 1e6 / static_cast<double>(units); }
+};
+
+Sum sum_of(const Row& row, const std::vector<Taken>& slices) {
+  Sum sum;
+  sum.units = row.operations * row.units_per_operation;
+  for (const Taken& taken : slices) {
+    sum.work_seconds += taken.work_seconds;
+    sum.cpu_seconds += taken.cpu_seconds;
+    sum.settle_seconds += taken.settle_seconds;
+  }
+  return sum;
+}
+
+double ratio(const Measured& measured) {
+  return sum_of(measured.row, measured.gridmount).rate() /
+         sum_of(measured.row, measured.sqlite).rate();
+}
+
+// Of the slices' ratios, the greatest less the least, in parts of the row's.
+double spread(const Measured& measured) {
+  double least = 0;
+  double greatest = 0;
+  for (size_t i = 0; i < measured.gridmount.size(); ++i) {
+    const double of_slice = measured.sqlite[i].seconds() / measured.gridmount[i].seconds();
+    least = i == 0 ? of_slice : std::min(least, of_slice);
+    greatest = std::max(greatest, of_slice);
+  }
+  return (greatest - least) / ratio(measured);
+}
+
+std::string format(const char* pattern, double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), pattern, value);
+  return text.data();
+}
+
+// "1,234,567"; small figures with a decimal.
+std::string number(double value) {
+  if (value < 100) return format("%.1f", value);
+  std::string text = format("%.0f", value);
+  for (size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, 1, ',');
+  }
+  return text;
+}
+
+using Lines = std::vector<std::vector<std::string>>;
+
+// The first `left` columns to the left, the others to the right, a rule below the first line.
+std::string aligned(const Lines& lines, size_t left) {
+  std::vector<size_t> widths(lines.front().size());
+  for (const std::vector<std::string>& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string result;
+  for (const std::vector<std::string>& line : lines) {
+    std::string text;
+    for (size_t i = 0; i < line.size(); ++i) {
+      const std::string padding(widths[i] - line[i].size(), ' ');
+      text += std::string(i == 0 ? 0 : 2, ' ') + (i < left ? line[i] + padding : padding + line[i]);
+    }
+    result += text + "\n";
+    if (&line == &lines.front()) result += std::string(text.size(), '-') + "\n";
+  }
+  return result;
+}
+
+bson::Document as_document(const Sum& sum) {
+  bson::Builder builder;
+  builder.append("rate", sum.rate())
+      .append("units", static_cast<int64_t>(sum.units))
+      .append("work_seconds", sum.work_seconds)
+      .append("cpu_seconds", sum.cpu_seconds)
+      .append("settle_seconds", sum.settle_seconds);
+  return std::move(builder).finish();
+}
+
+bson::Document as_document(const Footprint& footprint) {
+  bson::Builder builder;
+  builder.append("documents", static_cast<int64_t>(footprint.documents))
+      .append("disk_bytes", static_cast<int64_t>(footprint.disk_bytes));
+  return std::move(builder).finish();
+}
+
+}  // namespace
+
+std::string table(const std::vector<Measured>& rows) {
+  Lines lines = {{"", "a second", "gridmount", "SQLite", "ratio", "spread", "MiB", "SQLite MiB"}};
+  constexpr double kMebibyte = 1024.0 * 1024.0;
+  for (const Measured& measured : rows) {
+    lines.push_back(
+        {measured.row.label, measured.row.unit,
+         number(sum_of(measured.row, measured.gridmount).rate()),
+         number(sum_of(measured.row, measured.sqlite).rate()), format("%.2fx", ratio(measured)),
+         format("%.0f %%", spread(measured) * 100),
+         number(static_cast<double>(measured.gridmount_footprint.disk_bytes) / kMebibyte),
+         number(static_cast<double>(measured.sqlite_footprint.disk_bytes) / kMebibyte)});
+  }
+  return aligned(lines, 2);
+}
+
+std::string growth_table(const std::vector<Grown>& runs) {
+  Lines lines = {{"CPU microseconds for one, at", ""}};
+  for (const Grown& run : runs) {
+    lines.front().push_back(number(static_cast<double>(run.documents)));
+  }
+  lines.front().emplace_back("growth");
+  for (size_t i = 0; i < runs.front().rows.size(); ++i) {
+    for (const bool ours : {true, false}) {
+      const Row& row = runs.front().rows[i].row;
+      std::vector<std::string> line = {ours ? row.label : "", ours ? "gridmount" : "SQLite"};
+      double first = 0;
+      double last = 0;
+      for (const Grown& run : runs) {
+        const Measured& measured = run.rows[i];
+        last = sum_of(measured.row, ours ? measured.gridmount : measured.sqlite).cpu_microseconds();
+        if (first == 0) first = last;
+        line.push_back(format("%.2f", last));
+      }
+      line.push_back(format("%.2fx", last / first));
+      lines.push_back(std::move(line));
+    }
+  }
+  return aligned(lines, 2);
+}
+
+bson::Document as_document(const Grown& run) {
+  bson::Builder builder;
+  builder.append("documents", static_cast<int64_t>(run.documents));
+  builder.open_array("rows");
+  for (const Measured& measured : run.rows) {
+    bson::Builder row;
+    row.append("key", measured.row.key)
+        .append("label", measured.row.label)
+        .append("unit", measured.row.unit)
+        .append("gridmount", as_document(sum_of(measured.row, measured.gridmount)))
+        .append("sqlite", as_document(sum_of(measured.row, measured.sqlite)))
+        .append("ratio", ratio(measured))
+        .append("spread", spread(measured))
+        .append("gridmount_after", as_document(measured.gridmount_footprint))
+        .append("sqlite_after", as_document(measured.sqlite_footprint));
+    builder.push(std::move(row).finish());
+  }
+  builder.close();
+  return std::move(builder).finish();
+}
+
+}  // namespace gridmount::bench

@@ -1,0 +1,40 @@
+// Measures the rows on both systems, one directly after the other in slices, and checks that both
+// find and hold the same.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "rows.h"
+#include "system.h"
+
+namespace gridmount::bench {
+
+struct Taken {
+  double work_seconds = 0;    // of the operations
+  double cpu_seconds = 0;     // of the operations, the calling thread's processor time
+  double settle_seconds = 0;  // after writes, until all is durable
+  double seconds() const { return work_seconds + settle_seconds; }
+};
+
+struct Measured {
+  Row row;
+  // By slice; its number of operations is the row's by its slices.
+  std::vector<Taken> gridmount;
+  std::vector<Taken> sqlite;
+  Footprint gridmount_footprint;  // after the row
+  Footprint sqlite_footprint;
+};
+
+struct RunOptions {
+  Sizes sizes;
+  SystemOptions systems;
+  bool compare_all = false;  // every document after every row, instead of a sample
+};
+
+// In new folders below `temp`, which are removed again. Throws std::runtime_error if anything fails
+// or the systems differ.
+std::vector<Measured> run(const RunOptions& options, const std::filesystem::path& temp);
+
+}  // namespace gridmount::bench
