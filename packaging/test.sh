@@ -13,6 +13,7 @@
 #   tidy      clang-tidy over the sources (needs no build, but the configured folder of clang)
 #   asan      address and undefined-behaviour sanitizers: all tests, and some on real mounts
 #   tsan      thread sanitizer: the tests that use threads, and some on real mounts
+#   fuzz      libFuzzer, a minute for each target
 #
 # Every stage runs, also after one that failed; the exit status says whether all passed. Builds stay
 # in build/, so a second run is short. Warnings are errors in each of them.
@@ -21,7 +22,7 @@ set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 
-all_stages=(deps format layering release clang tidy asan tsan)
+all_stages=(deps format layering release clang tidy asan tsan fuzz)
 stages=("$@")
 if [ "${#stages[@]}" -eq 0 ]; then stages=("${all_stages[@]}"); fi
 for stage in "${stages[@]}"; do
@@ -115,6 +116,10 @@ stage_tsan() {
   build tsan && run_ctest tsan -LE mount && run_ctest tsan -R "$mount_tests"
 }
 
+stage_fuzz() {
+  configure fuzz && cmake --build build/fuzz -j "$jobs" --target fuzzers && run_ctest fuzz -R '^fuzz\.'
+}
+
 failed=()
 timing=()
 for stage in "${stages[@]}"; do
@@ -131,7 +136,7 @@ printf '\n=== Stages\n'
 printf '%s\n' "${timing[@]}"
 printf '%-10s %-7s %5d s\n' total '' "$SECONDS"
 # What failed and the whole suite's lines stand last, where they are looked for.
-for name in tidy asan-ubsan tsan release; do
+for name in tidy fuzz asan-ubsan tsan release; do
   if [ -f "$work/closings.$name" ]; then cat "$work/closings.$name"; fi
 done
 if [ "${#failed[@]}" -gt 0 ]; then
