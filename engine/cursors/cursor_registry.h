@@ -36,7 +36,7 @@ struct CursorOptions {
 };
 
 struct BatchLimits {
-  std::optional<int64_t> documents = {};  // none: as many as the bytes allow
+  std::optional<int64_t> documents = {};     // none: as many as the bytes allow
   uint64_t bytes = bson::kMaxDocumentBytes;  // of all; one document is always given
 };
 
@@ -54,8 +54,8 @@ class CursorRegistry {
   Result<Batch> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                      std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
                      const BatchLimits& limits) GM_EXCLUDES(mutex_);
-  // CursorNotFound (43) if there is no such cursor; Unauthorized (13) if it is of another namespace;
-  // code 12051 while another call reads it. An error of the read ends the cursor.
+  // CursorNotFound (43) if there is no such cursor; Unauthorized (13) if it is of another
+  // namespace; code 12051 while another call reads it. An error of the read ends the cursor.
   Result<Batch> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits)
       GM_EXCLUDES(mutex_);
   // False if there is none. One that is being read ends when its batch is done.

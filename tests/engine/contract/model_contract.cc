@@ -509,9 +509,9 @@ TEST_P(StoreContract, Model_RandomOperations_AgreeWithAListOfDocuments) {
     Comparison(store(), *documents, seed).run(150);
     if (HasFailure()) break;
     EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
-          GM_ASSIGN(const bool exists, db()->exists(transaction, "model"));
-          return exists ? db()->drop(transaction, "model") : Status();
-        }),
+                  GM_ASSIGN(const bool exists, db()->exists(transaction, "model"));
+                  return exists ? db()->drop(transaction, "model") : Status();
+                }),
                 Succeeded());
   }
 }

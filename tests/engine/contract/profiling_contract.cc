@@ -60,7 +60,9 @@ TEST_P(StoreContract, Profiler_RecordsAllAtLevelTwo) {
                        "filter": {"n": 2}}, "nreturned": {"$numberLong": "1"}})")),
           json(doc(R"({"op": "remove", "ns": "test.people", "command": {"q": {}, "limit": 0},
                        "ndeleted": {"$numberLong": "1"}})"))));
-  EXPECT_EQ(count(R"({"ts": {"$lte": {"$date": "2999-01-01T00:00:00Z"}}, "millis": {"$gte": 0}})", "system.profile"), 5);
+  EXPECT_EQ(count(R"({"ts": {"$lte": {"$date": "2999-01-01T00:00:00Z"}}, "millis": {"$gte": 0}})",
+                  "system.profile"),
+            5);
   EXPECT_THAT(collection_names(), ElementsAre("people", "system.profile"));
   // Only slow ones, which these are not; other databases are not looked at.
   EXPECT_THAT(profiler.set("test", {.level = 1, .slow = std::chrono::hours(1)}), Succeeded());
