@@ -111,9 +111,13 @@ class Reader {
 
   void pattern() {
     std::string found;
-    for (++at_; at_ < text_.size() && text_[at_] != '/'; ++at_) {
-      if (text_[at_] == '\\') found += text_[at_++] == '\\' ? "\\\\" : "";
+    const auto append = [&]() {
+      if (text_[at_] == '\\' || text_[at_] == '"') found += '\\';
       found += text_[at_];
+    };
+    for (++at_; at_ < text_.size() && text_[at_] != '/'; ++at_) {
+      append();
+      if (text_[at_] == '\\' && ++at_ < text_.size()) append();
     }
     ++at_;
     std::string options;
