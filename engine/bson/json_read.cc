@@ -2,7 +2,7 @@
 #include <bson/bson.h>
 
 #include <charconv>
-#include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -235,13 +235,24 @@ class Reader {
     return code;
   }
 
+  // NaN and Infinity are not JSON's, but texts of version 1 have them.
+  static std::optional<Value> word(std::string_view read) {
+    if (read == "null") return Value();
+    if (read == "true" || read == "false") return Value(read == "true");
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (read == "NaN") return Value(std::numeric_limits<double>::quiet_NaN());
+    if (read == "Infinity") return Value(kInfinity);
+    if (read == "-Infinity") return Value(-kInfinity);
+    return std::nullopt;
+  }
+
   // A number or a word.
   Result<Value> literal() {
     const size_t end = std::min(text_.find_first_of(" \t\r\n,:]}", at_), text_.size());
     const std::string_view read = text_.substr(at_, end - at_);
-    if (read == "null" || read == "true" || read == "false") {
+    if (const std::optional<Value> value = word(read)) {
       at_ = end;
-      return read == "null" ? Value() : Value(read == "true");
+      return *value;
     }
     GM_ASSIGN(Value value, number(read));
     at_ = end;

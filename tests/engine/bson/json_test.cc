@@ -158,6 +158,8 @@ TEST(Json, Parse_IsNotStricterThanItsTypes) {
        R"({ "a" : { "$dbPointer" : { "$ref" : "c", "$id" : { "$oid" : "0123456789abcdef01234567" } } } })"},
       {R"({"a": [{"$symbol": "s"}, {"$undefined": true}, {"$maxKey": 1}, null, true, 1e2]})",
        R"({ "a" : [ { "$symbol" : "s" }, { "$undefined" : true }, { "$maxKey" : 1 }, null, true, { "$numberDouble" : "100.0" } ] })"},
+      {R"({"a": [NaN, Infinity, -Infinity]})",
+       R"({ "a" : [ { "$numberDouble" : "NaN" }, { "$numberDouble" : "Infinity" }, { "$numberDouble" : "-Infinity" } ] })"},
       // Dates with every kind of offset, and before 1970.
       {R"({"a": {"$date": "2016-05-03T12:00:00+05:30"}})",
        R"({ "a" : { "$date" : { "$numberLong" : "1462257000000" } } })"},
