@@ -1,0 +1,55 @@
+// What the server knows of one connection: where it comes from and what it has said of itself.
+//
+// Used by one thread at a time (a connection's requests are answered one after the other), apart
+// from what says otherwise.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "engine/bson/document.h"
+
+namespace gridmount::wire {
+
+// Where a connection comes from.
+struct Peer {
+  enum class Kind {
+    kInProcess,  // no socket: tests, and programs that embed the service
+    kSocket,     // gridmount.sock, whose peer the kernel names
+    kTcp,
+  };
+  Kind kind = Kind::kInProcess;
+  std::string address;  // "127.0.0.1:51234", or "gridmount.sock:<pid>"
+  bool is_loopback = true;
+  bool is_tls = false;
+  std::string certificate_subject;  // of a verified client certificate, else empty
+};
+
+class Client {
+ public:
+  Client(int32_t connection_id, Peer peer) : id_(connection_id), peer_(std::move(peer)) {}
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // From 1, unique in this process; what hello calls connectionId.
+  int32_t id() const { return id_; }
+  const Peer& peer() const { return peer_; }
+
+  // The `client` document of its first hello; empty before.
+  const bson::Document& metadata() const { return metadata_; }
+  void set_metadata(bson::Document metadata) { metadata_ = std::move(metadata); }
+
+  // The connection has ended: what it still runs may stop, what it left is to be given back.
+  // Thread-safe.
+  bool gone() const { return gone_.load(std::memory_order_relaxed); }
+  void set_gone() { gone_.store(true, std::memory_order_relaxed); }
+
+ private:
+  const int32_t id_;
+  const Peer peer_;
+  bson::Document metadata_;
+  std::atomic<bool> gone_ = false;
+};
+
+}  // namespace gridmount::wire
