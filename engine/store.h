@@ -94,6 +94,9 @@ struct FindOptions {
   std::optional<bson::Value> hint = {};  // index name or key pattern
   bson::View variables = {};             // what `$$name` is in expressions, by name
   std::optional<Deadline> deadline = {};
+  // The caller looks at these dotted paths alone: where an index has them, documents of them are
+  // given and the stored ones not read. A projection that only includes says the same.
+  std::optional<std::vector<std::string>> only_paths = {};
   // Only in a capped collection, in its order: at the end the cursor waits for documents instead of
   // ending; after Snapshot::resume() it gives those inserted since.
   bool tailable = false;

@@ -80,6 +80,7 @@ Result<MatchOptions> match_options(const engine::FindOptions& options) {
   match.verify = verify_for(options);
   match.sort_bytes_max = options.sort_bytes_max;
   match.deadline = options.deadline;
+  match.only_paths = options.only_paths;
   return match;
 }
 
@@ -103,6 +104,7 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
   if (entry && entry->settings.is_view()) {
     return aggregation::find_in_view(databases(), snapshot, ns_, filter, options);
   }
+  if (projection) match.only_paths = projection->included_paths();
   if (!entry && is_catalog_collection(ns_)) {
     GM_ASSIGN(std::vector<bson::Document> documents, catalog_documents(contents->catalog(), ns_));
     return aggregation::find_among(std::move(documents), databases(), snapshot, ns_, filter,
@@ -219,7 +221,8 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   GM_TRY(check(options));
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(MatchOptions match, match_options(options));
-  GM_TRY(parse_projection(options, filter));
+  GM_ASSIGN(const std::optional<query::Projection> projection, parse_projection(options, filter));
+  if (projection) match.only_paths = projection->included_paths();
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
   if (entry && entry->settings.is_view()) {
     return aggregation::explain_view(databases(), snapshot, ns_, filter, options, verbosity);
@@ -233,6 +236,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
   query.plan = &matches->plan();
   query.sorts = matches->sorts();
+  query.covered = matches->covered();
   if (!executes) return explanation(query, nullptr);
   while (true) {
     GM_ASSIGN(const std::optional<Match> found, matches->next());

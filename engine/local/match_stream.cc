@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "engine/local/index_key.h"
@@ -28,6 +29,19 @@ void note_usage(Contents& contents, const CollectionEntry& entry, const query::P
 }
 
 }  // namespace
+
+std::optional<KeyReader> covering_reader(const CollectionEntry& entry, const query::Plan& plan,
+                                         const query::Filter& filter,
+                                         const std::vector<std::string>& paths) {
+  if (plan.kind != query::Plan::Kind::kIndexScan) return std::nullopt;
+  const IndexEntry& index = entry.indexes[plan.index];
+  if (index.multikey) return std::nullopt;
+  std::set<std::string> needed(paths.begin(), paths.end());
+  filter.add_paths(needed);
+  for (const IndexPart& part : index.rules.parts) needed.erase(part.path.dotted());
+  if (!needed.empty()) return std::nullopt;
+  return KeyReader(index);
+}
 
 Status DeadlineWatch::look() const {
   if (std::chrono::steady_clock::now() <= *deadline_) return {};
@@ -61,6 +75,19 @@ MatchStream::MatchStream(std::shared_ptr<Contents> contents,
       to_skip_(options_.skip) {
   ranges_.push_back(entry_->records);
   add_ranges(*entry_, plan_.plan, ranges_);
+  if (options_.only_paths && !sorts_) {
+    reader_ = covering_reader(*entry_, plan_.plan, filter_, *options_.only_paths);
+  }
+}
+
+Result<MatchStream::Covered> MatchStream::read_entry(const Candidate& candidate) {
+  if (!reader_ || candidate.encoded.empty()) return Covered{};
+  std::optional<bson::Document> document = reader_->read(candidate.encoded, candidate.kinds);
+  if (!document) return Covered{};
+  covered_document_ = *std::move(document);
+  if (candidate.certain) return Covered{true, true};
+  GM_ASSIGN(const bool matches, filter_.evaluate(covered_document_));
+  return Covered{true, matches};
 }
 
 Status MatchStream::check_resumption() {
@@ -127,6 +154,9 @@ Result<std::optional<Match>> MatchStream::next_match() {
     GM_ASSIGN(const std::optional<Candidate> candidate, scan_->next());
     if (!candidate) return std::optional<Match>();
     GM_TRY(watch_.check());
+    GM_ASSIGN(const Covered covered, read_entry(*candidate));
+    if (covered.matches) return std::optional(Match{candidate->id, covered_document_.view()});
+    if (covered.told) continue;
     Match match{candidate->id, bson::View()};
     if (candidate->remembered && trees.writes() != 0) {
       GM_ASSIGN(const std::optional<std::string_view> record,
@@ -216,6 +246,7 @@ Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
   note_usage(*contents, *entry, plan);
   const std::unique_ptr<Scan> scan = make_scan(contents->shared_trees(), entry, plan);
   DeadlineWatch watch(options.deadline);
+  const std::optional<KeyReader> reader = covering_reader(*entry, plan, filter, {});
   int64_t count = 0;
   while (options.limit == 0 || count - options.skip < options.limit) {
     GM_ASSIGN(const std::optional<Candidate> candidate, scan->next());
@@ -223,7 +254,13 @@ Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
     GM_TRY(watch.check());
     if (!candidate->certain) {
       bson::View document;
-      if (candidate->record) {
+      std::optional<bson::Document> read;
+      if (reader && !candidate->encoded.empty()) {
+        read = reader->read(candidate->encoded, candidate->kinds);
+      }
+      if (read) {
+        document = read->view();
+      } else if (candidate->record) {
         GM_ASSIGN(document,
                   document_of(*candidate->record, Verify::kChecksum, entry->ns, candidate->id));
       } else {
