@@ -121,7 +121,7 @@ Result<std::vector<uint8_t>> base64(std::string_view text) {
     for (const int shift : {16, 8, 0}) bytes.push_back(static_cast<uint8_t>(bits >> shift));
     bits = 0;
   }
-  bytes.resize(bytes.size() - padding);
+  for (size_t i = 0; i < padding && !bytes.empty(); ++i) bytes.pop_back();
   return bytes;
 }
 

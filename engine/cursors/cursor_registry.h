@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 struct RegistryOptions {
   std::chrono::milliseconds idle_max{600'000};  // then a cursor is gone; a server's default
-  size_t cursors_max = 10'000;                  // waiting ones; beyond it TooManyCursors
+  size_t cursors_max = 10'000;                  // waiting ones; beyond it OperationFailed
 };
 
 struct CursorOptions {

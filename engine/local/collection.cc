@@ -34,6 +34,18 @@ Status check(const Options& options) {
   return {};
 }
 
+// Views and the catalog's collections have no order of their own and no end to wait at; the latter
+// no indexes either.
+Status check_without_storage(const engine::Namespace& ns, const engine::FindOptions& options) {
+  const auto refuse = [&](const char* what) {
+    return fail(ErrorCode::kBadValue, ns.full() + " is no stored collection: " + what);
+  };
+  if (options.tailable) return refuse("no tailable cursors");
+  if (options.sort.find("$natural")) return refuse("it has no $natural order");
+  if (options.hint && is_catalog_collection(ns)) return refuse("no index can be hinted at");
+  return {};
+}
+
 Verify verify_for(const engine::FindOptions& options) {
   return options.partial ? Verify::kBounds : Verify::kChecksum;
 }
@@ -101,6 +113,9 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
   GM_ASSIGN(MatchOptions match, match_options(options));
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  if (entry ? entry->settings.is_view() : is_catalog_collection(ns_)) {
+    GM_TRY(check_without_storage(ns_, options));
+  }
   if (entry && entry->settings.is_view()) {
     return aggregation::find_in_view(databases(), snapshot, ns_, filter, options);
   }
@@ -226,6 +241,10 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
   if (entry && entry->settings.is_view()) {
     return aggregation::explain_view(databases(), snapshot, ns_, filter, options, verbosity);
+  }
+  if (!entry && is_catalog_collection(ns_)) {
+    return fail(ErrorCode::kCommandNotSupported,
+                ns_.full() + " is the catalog: there is no plan to explain");
   }
   ExplainedQuery query{ns_, filter, options, entry.get()};
   Execution execution;

@@ -294,6 +294,19 @@ TEST_P(StoreContract, View_AnswersEveryRead) {
             as_json({R"({"_id": 5, "n": 50, "v": [{"_id": 5, "twice": 100}]})"}));
 }
 
+TEST_P(StoreContract, View_RefusesWhatOnlyStoredCollectionsHave) {
+  VIEWS_OF_TEST();
+  insert(R"({"_id": 1})");
+  ASSERT_THAT(views.make("v", R"({"viewOn": "c", "pipeline": []})"), Succeeded());
+  const auto view = snapshot();
+  FindOptions tailable;
+  tailable.tailable = true;
+  EXPECT_THAT(collection("v")->find(*view, bson::View(), tailable),
+              FailedWith(ErrorCode::kBadValue));
+  EXPECT_THAT(try_find(*view, "{}", {.sort = R"({"$natural": -1})"}, "v"),
+              FailedWith(ErrorCode::kBadValue));
+}
+
 TEST_P(StoreContract, View_RefusesWrites) {
   VIEWS_OF_TEST();
   insert(R"({"_id": 1})");
@@ -347,6 +360,12 @@ TEST_P(StoreContract, SystemCollections_ShowTheCatalog) {
       as_json({R"({"key": {"a": 1}, "ns": "test.c", "name": "a_1", "unique": true})"}));
   EXPECT_EQ(count("{}", "system.indexes"), 2);
   EXPECT_THAT(try_insert("{}", "system.indexes"), FailedWith(ErrorCode::kInvalidNamespace));
+  const auto view = snapshot();
+  EXPECT_THAT(try_find(*view, "{}", {.hint = bson::Value("_id_")}, "system.indexes"),
+              FailedWith(ErrorCode::kBadValue));
+  EXPECT_THAT(
+      collection("system.indexes")->explain(*view, bson::View(), {}, Verbosity::kQueryPlanner),
+      FailedWith(ErrorCode::kCommandNotSupported));
   EXPECT_THAT(collection_names(), ElementsAre("c"));
 }
 
