@@ -212,7 +212,7 @@ TEST_P(StoreContract, Explain_OfPipelinesAndViews) {
       Succeeded());
   const auto view = snapshot();
   const bson::Document holder =
-      doc(R"({"p": [{"$match": {"a": 1}}, {"$group": {"_id": "$a", "n": {"$sum": 1}}}]})");
+      doc(R"({"p": [{"$match": {"a": 1}}, {"$group": {"_id": "$b", "n": {"$sum": 1}}}]})");
   const auto explained = collection()->explain_aggregate(*view, holder.view()["p"].as_document(),
                                                          {}, Verbosity::kExecutionStats);
   ASSERT_THAT(explained, Succeeded());
@@ -221,7 +221,7 @@ TEST_P(StoreContract, Explain_OfPipelinesAndViews) {
   EXPECT_EQ(source.plan, "FETCH IXSCAN(a_1)");
   EXPECT_EQ(source.documents, 5);
   EXPECT_EQ(json(stages["1"].as_document()),
-            json(doc(R"({"$group": {"_id": "$a", "n": {"$sum": 1}}})")));
+            json(doc(R"({"$group": {"_id": "$b", "n": {"$sum": 1}}})")));
   const auto of_view =
       collection("v")->explain(*view, doc(R"({"_id": 3})"), {}, Verbosity::kQueryPlanner);
   ASSERT_THAT(of_view, Succeeded());
