@@ -55,6 +55,13 @@ struct Namespace {
 // over 63 bytes or with one of /\. "$*<>:|?, full names over 255 bytes.
 Status check_namespace(const Namespace& ns);
 
+// What reads look at, for a profiler. Written by the thread that reads.
+struct ReadObserver {
+  int64_t keys_examined = 0;
+  int64_t documents_examined = 0;
+  std::string plan_summary = {};  // "IXSCAN { a: 1 }", "COLLSCAN", "IDHACK", "EOF"; several by ", "
+};
+
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
@@ -66,6 +73,10 @@ class Snapshot {
   // place has been overwritten CappedPositionLost (136). IllegalOperation on a Transaction.
   virtual Status pause() = 0;
   virtual Status resume() = 0;
+  // Reads that begin on this from now on tell `observer`, until it is another one or null; cursors
+  // go on telling the one they began with. The searches of a transaction's writes are reads as
+  // well.
+  virtual void observe(std::shared_ptr<ReadObserver> observer) = 0;
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 

@@ -7,6 +7,7 @@
 #include "engine/local/cursor.h"
 #include "engine/local/database.h"
 #include "engine/local/explain.h"
+#include "engine/local/observation.h"
 #include "engine/local/system_collections.h"
 #include "engine/local/unique_lookup.h"
 #include "engine/query/filter.h"
@@ -125,7 +126,10 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
     return aggregation::find_among(std::move(documents), databases(), snapshot, ns_, filter,
                                    options);
   }
-  if (!entry) return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
+  if (!entry) {
+    note_missing(*contents);
+    return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
+  }
   GM_ASSIGN(std::unique_ptr<MatchStream> matches,
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
   return std::unique_ptr<engine::Cursor>(
@@ -142,8 +146,8 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   if (plain) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
       const Trees& trees = contents->trees();
-      environment_.index_usage().note(lookup->index->range);
       GM_ASSIGN(const std::optional<RecordId> id, find_unique(trees, *entry, *lookup));
+      note_lookup(*contents, *entry, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document, read_document(trees, *entry, *id, verify_for(options)));
       return std::optional(document);
@@ -151,6 +155,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
     if (const std::optional<FirstLookup> lookup = first_lookup(*entry, filter)) {
       GM_ASSIGN(const std::optional<RecordId> id,
                 find_first(contents->shared_trees(), *entry, *lookup));
+      note_lookup(*contents, *entry, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document,
                 read_document(contents->trees(), *entry, *id, verify_for(options)));
@@ -165,7 +170,10 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   GM_ASSIGN(MatchOptions match, match_options(options));
   match.limit = 1;
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
-  if (!entry) return std::optional<bson::View>();
+  if (!entry) {
+    note_missing(*contents);
+    return std::optional<bson::View>();
+  }
   GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
   GM_ASSIGN(const std::optional<Match> found, matches->next());
@@ -192,7 +200,10 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
   GM_TRY(check(options));
   GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
-  if (!entry && !is_catalog_collection(ns_)) return int64_t{0};
+  if (!entry && !is_catalog_collection(ns_)) {
+    note_missing(*contents);
+    return int64_t{0};
+  }
   if (!entry || entry->settings.is_view()) {
     return aggregation::count_in_view(databases(), snapshot, ns_, filter, options);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/local/index_key.h"
+#include "engine/local/observation.h"
 #include "engine/local/planner.h"
 
 namespace gridmount::local {
@@ -13,20 +14,6 @@ namespace {
 
 constexpr ErrorCode kQueryPlanKilled{175};
 constexpr ErrorCode kCappedPositionLost{136};
-
-// Of each index the plan reads.
-void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vector<Range>& ranges) {
-  if (plan.kind == query::Plan::Kind::kIndexScan) {
-    ranges.push_back(entry.indexes[plan.index].range);
-  }
-  for (const query::Plan& branch : plan.branches) add_ranges(entry, branch, ranges);
-}
-
-void note_usage(Contents& contents, const CollectionEntry& entry, const query::Plan& plan) {
-  std::vector<Range> ranges;
-  add_ranges(entry, plan, ranges);
-  for (const Range& range : ranges) contents.environment().index_usage().note(range);
-}
 
 }  // namespace
 
@@ -69,6 +56,7 @@ MatchStream::MatchStream(std::shared_ptr<Contents> contents,
       plan_(std::move(plan)),
       scan_(make_scan(contents_->shared_trees(), entry_, plan_.plan,
                       {options_.sort_bytes_max, options_.tailable})),
+      observer_(contents_->observer()),
       watch_(options_.deadline),
       resumptions_seen_(contents_->trees().resumptions()),
       sorts_(options_.sort.has_value() && !plan_.plan.provides_sort),
@@ -127,13 +115,26 @@ Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents>
   GM_ASSIGN(ChosenPlan chosen, choose_plan(contents->shared_trees(), entry, filter,
                                            {options.sort ? &*options.sort : nullptr, options.hint,
                                             options.limit != 0}));
-  note_usage(*contents, *entry, chosen.plan);
+  note_plan(*contents, *entry, chosen.plan);
   return std::unique_ptr<MatchStream>(new MatchStream(std::move(contents), std::move(entry),
                                                       std::move(filter), std::move(options),
                                                       std::move(chosen)));
 }
 
+void MatchStream::tell_observer() {
+  note_examined(observer_.get(), keys_examined() - keys_told_,
+                documents_examined_ - documents_told_);
+  keys_told_ = keys_examined();
+  documents_told_ = documents_examined_;
+}
+
 Result<std::optional<Match>> MatchStream::next() {
+  Result<std::optional<Match>> match = next_untold();
+  tell_observer();
+  return match;
+}
+
+Result<std::optional<Match>> MatchStream::next_untold() {
   if (options_.limit != 0 && given_ == options_.limit) return std::optional<Match>();
   GM_TRY(check_resumption());
   while (true) {
@@ -243,11 +244,12 @@ Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
   GM_ASSIGN(const ChosenPlan chosen,
             choose_plan(contents->shared_trees(), entry, filter, {nullptr, options.hint}));
   const query::Plan& plan = chosen.plan;
-  note_usage(*contents, *entry, plan);
+  note_plan(*contents, *entry, plan);
   const std::unique_ptr<Scan> scan = make_scan(contents->shared_trees(), entry, plan);
   DeadlineWatch watch(options.deadline);
   const std::optional<KeyReader> reader = covering_reader(*entry, plan, filter, {});
   int64_t count = 0;
+  int64_t documents_examined = 0;
   while (options.limit == 0 || count - options.skip < options.limit) {
     GM_ASSIGN(const std::optional<Candidate> candidate, scan->next());
     if (!candidate) break;
@@ -261,9 +263,11 @@ Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
       if (read) {
         document = read->view();
       } else if (candidate->record) {
+        ++documents_examined;
         GM_ASSIGN(document,
                   document_of(*candidate->record, Verify::kChecksum, entry->ns, candidate->id));
       } else {
+        ++documents_examined;
         GM_ASSIGN(document, read_document(trees, *entry, candidate->id, Verify::kChecksum));
       }
       GM_ASSIGN(const bool matches, filter.evaluate(document));
@@ -271,6 +275,7 @@ Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
     }
     ++count;
   }
+  note_examined(contents->observer().get(), scan->keys_examined(), documents_examined);
   return std::max<int64_t>(0, count - options.skip);
 }
 

@@ -84,6 +84,9 @@ class MatchStream {
     friend auto operator<=>(const Sorted&, const Sorted&) = default;
   };
 
+  // Tells the observer what has been read since it was told last.
+  void tell_observer();
+  Result<std::optional<Match>> next_untold();
   // After a pause of the snapshot: what the plan reads must still be there.
   Status check_resumption();
   Result<std::optional<Match>> next_match();
@@ -103,10 +106,13 @@ class MatchStream {
   MatchOptions options_;
   const ChosenPlan plan_;
   std::unique_ptr<Scan> scan_;
+  const std::shared_ptr<engine::ReadObserver> observer_;
   DeadlineWatch watch_;
   std::vector<Range> ranges_;  // that the plan reads
   uint64_t resumptions_seen_;
   int64_t documents_examined_ = 0;
+  int64_t keys_told_ = 0;
+  int64_t documents_told_ = 0;
   const bool sorts_;  // the scan does not give the order asked for
   std::optional<KeyReader> reader_;
   bson::Document covered_document_;
