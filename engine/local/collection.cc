@@ -267,6 +267,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   query.plan = &matches->plan();
   query.sorts = matches->sorts();
   query.covered = matches->covered();
+  query.filters_entries = matches->filters_entries();
   if (!executes) return explanation(query, nullptr);
   while (true) {
     GM_ASSIGN(const std::optional<Match> found, matches->next());

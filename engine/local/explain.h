@@ -18,6 +18,7 @@ struct ExplainedQuery {
   const ChosenPlan* plan = nullptr;        // null with it
   bool sorts = false;                      // in a buffer
   bool covered = false;                    // by the index alone
+  bool filters_entries = false;            // of the index, before documents are read
 };
 
 struct Execution {

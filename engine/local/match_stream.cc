@@ -65,17 +65,22 @@ MatchStream::MatchStream(std::shared_ptr<Contents> contents,
   add_ranges(*entry_, plan_.plan, ranges_);
   if (options_.only_paths && !sorts_) {
     reader_ = covering_reader(*entry_, plan_.plan, filter_, *options_.only_paths);
+    covered_ = reader_.has_value();
+  }
+  if (!reader_ && !plan_.plan.bounds_are_exact) {
+    reader_ = covering_reader(*entry_, plan_.plan, filter_, {});
   }
 }
 
-Result<MatchStream::Covered> MatchStream::read_entry(const Candidate& candidate) {
-  if (!reader_ || candidate.encoded.empty()) return Covered{};
+Result<std::optional<bool>> MatchStream::match_entry(const Candidate& candidate) {
+  if (!reader_ || candidate.encoded.empty()) return std::optional<bool>();
+  if (candidate.certain && !covered_) return std::optional(true);
   std::optional<bson::Document> document = reader_->read(candidate.encoded, candidate.kinds);
-  if (!document) return Covered{};
-  covered_document_ = *std::move(document);
-  if (candidate.certain) return Covered{true, true};
-  GM_ASSIGN(const bool matches, filter_.evaluate(covered_document_));
-  return Covered{true, matches};
+  if (!document) return std::optional<bool>();
+  entry_document_ = *std::move(document);
+  if (candidate.certain) return std::optional(true);
+  GM_ASSIGN(const bool matches, filter_.evaluate(entry_document_));
+  return std::optional(matches);
 }
 
 Status MatchStream::check_resumption() {
@@ -155,9 +160,9 @@ Result<std::optional<Match>> MatchStream::next_match() {
     GM_ASSIGN(const std::optional<Candidate> candidate, scan_->next());
     if (!candidate) return std::optional<Match>();
     GM_TRY(watch_.check());
-    GM_ASSIGN(const Covered covered, read_entry(*candidate));
-    if (covered.matches) return std::optional(Match{candidate->id, covered_document_.view()});
-    if (covered.told) continue;
+    GM_ASSIGN(const std::optional<bool> told, match_entry(*candidate));
+    if (told && !*told) continue;
+    if (told && covered_) return std::optional(Match{candidate->id, entry_document_.view()});
     Match match{candidate->id, bson::View()};
     if (candidate->remembered && trees.writes() != 0) {
       GM_ASSIGN(const std::optional<std::string_view> record,
@@ -171,7 +176,7 @@ Result<std::optional<Match>> MatchStream::next_match() {
       GM_ASSIGN(match.document, read_document(trees, *entry_, candidate->id, options_.verify));
     }
     ++documents_examined_;
-    if (candidate->certain) return std::optional(match);
+    if (candidate->certain || told) return std::optional(match);
     GM_ASSIGN(const bool matches, filter_.evaluate(match.document));
     if (matches) return std::optional(match);
   }

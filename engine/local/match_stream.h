@@ -66,7 +66,9 @@ class MatchStream {
   const ChosenPlan& plan() const { return plan_; }
   bool sorts() const { return sorts_; }
   // Whether documents are made of index entries, as far as those tell.
-  bool covered() const { return reader_.has_value(); }
+  bool covered() const { return covered_; }
+  // Whether index entries are matched before their documents are read, as far as those tell.
+  bool filters_entries() const { return reader_.has_value(); }
   // What has been read so far.
   int64_t keys_examined() const { return scan_->keys_examined(); }
   int64_t documents_examined() const { return documents_examined_; }
@@ -90,12 +92,9 @@ class MatchStream {
   // After a pause of the snapshot: what the plan reads must still be there.
   Status check_resumption();
   Result<std::optional<Match>> next_match();
-  // The match that an index entry tells of without its document, unless it needs that.
-  struct Covered {
-    bool told = false;
-    bool matches = false;
-  };
-  Result<Covered> read_entry(const Candidate& candidate);
+  // Whether the filter matches, as far as an index entry tells it; makes entry_document_ of it
+  // then.
+  Result<std::optional<bool>> match_entry(const Candidate& candidate);
   Result<std::optional<Match>> next_sorted();
   Status sort_all();
   Status add_sorted(const Match& match);
@@ -113,9 +112,10 @@ class MatchStream {
   int64_t documents_examined_ = 0;
   int64_t keys_told_ = 0;
   int64_t documents_told_ = 0;
-  const bool sorts_;  // the scan does not give the order asked for
-  std::optional<KeyReader> reader_;
-  bson::Document covered_document_;
+  const bool sorts_;                 // the scan does not give the order asked for
+  std::optional<KeyReader> reader_;  // of entries that have what the filter asks
+  bool covered_ = false;             // they have all that is asked for
+  bson::Document entry_document_;
 
   int64_t to_skip_;
   int64_t given_ = 0;

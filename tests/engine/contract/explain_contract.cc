@@ -167,6 +167,26 @@ TEST_P(StoreContract, Covered_QueriesReadNoDocuments) {
   EXPECT_EQ(canonical("a_1_d_-1_b.c_1"), canonical("_id_"));
 }
 
+TEST_P(StoreContract, Explain_EntriesAreMatchedBeforeDocumentsAreRead) {
+  for (int i = 0; i < 100; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "name": "user)" + std::to_string(i) +
+           R"(", "n": )" + std::to_string(i) + "}");
+  }
+  create_index(R"({"name": 1, "n": 1})");
+  Explaining explain(collection(), snapshot());
+  const Explained suffix =
+      explain(R"({"name": {"$regex": "7$"}})", {.hint = bson::Value("name_1_n_1")});
+  EXPECT_EQ(suffix.plan, "FETCH IXSCAN(name_1_n_1)");
+  EXPECT_EQ(suffix.returned, 10);
+  EXPECT_EQ(suffix.keys, 100);
+  EXPECT_EQ(suffix.documents, 10);
+  const Explained second = explain(R"({"name": {"$gte": "user5"}, "n": {"$mod": [10, 3]}})");
+  EXPECT_EQ(second.returned, 5);
+  EXPECT_EQ(second.documents, 5);
+  // Other fields only the documents tell.
+  EXPECT_EQ(explain(R"({"name": {"$gte": "user5"}, "m": null})").documents, 55);
+}
+
 TEST_P(StoreContract, Planner_TakesTheIndexThatReadsLess) {
   EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
                 for (int i = 0; i < 600; ++i) {
