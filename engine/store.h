@@ -56,6 +56,13 @@ struct Namespace {
 // over 63 bytes or with one of /\. "$*<>:|?, full names over 255 bytes.
 Status check_namespace(const Namespace& ns);
 
+// What reads look at, for a profiler. Written by the thread that reads.
+struct ReadObserver {
+  int64_t keys_examined = 0;
+  int64_t documents_examined = 0;
+  std::string plan_summary = {};  // "IXSCAN { a: 1 }", "COLLSCAN", "IDHACK", "EOF"; several by ", "
+};
+
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
@@ -67,6 +74,10 @@ class Snapshot {
   // place has been overwritten CappedPositionLost (136). IllegalOperation on a Transaction.
   virtual Status pause() = 0;
   virtual Status resume() = 0;
+  // Reads that begin on this from now on tell `observer`, until it is another one or null; cursors
+  // go on telling the one they began with. The searches of a transaction's writes are reads as
+  // well.
+  virtual void observe(std::shared_ptr<ReadObserver> observer) = 0;
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
@@ -92,6 +103,9 @@ struct FindOptions {
   std::optional<bson::Value> hint = {};  // index name or key pattern
   bson::View variables = {};             // what `$$name` is in expressions, by name
   std::optional<Deadline> deadline = {};
+  // The caller looks at these dotted paths alone: where an index has them, documents of them are
+  // given and the stored ones not read. A projection that only includes says the same.
+  std::optional<std::vector<std::string>> only_paths = {};
   // Only in a capped collection, in its order: at the end the cursor waits for documents instead of
   // ending; after Snapshot::resume() it gives those inserted since.
   bool tailable = false;

@@ -124,6 +124,7 @@ engine::FindOptions find_options(const query::FindRequest& request,
   find.variables = options.variables;
   find.deadline = options.deadline;
   find.sort_bytes_max = options.memory_bytes_max;
+  if (request.fields) find.only_paths.emplace(request.fields->begin(), request.fields->end());
   return find;
 }
 

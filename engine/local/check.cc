@@ -8,6 +8,7 @@
 #include "engine/bson/document.h"
 #include "engine/local/database.h"
 #include "engine/local/document_keys.h"
+#include "engine/local/index_value.h"
 #include "engine/local/index_writer.h"
 #include "engine/local/local_store.h"
 #include "engine/local/range_cursor.h"
@@ -178,6 +179,10 @@ class StructureCheck {
           problem(name(entry, index) + " lacks an entry for record " + std::to_string(id));
         } else if (record_of_entry(index, {key_, *value}) != id) {
           problem(name(entry, index) + " names another record than " + std::to_string(id) +
+                  " for one of its keys");
+        } else if (const std::string_view kinds = kinds_of_value(index, *value);
+                   !kinds.empty() && kinds != value_kinds(index.rules, document)) {
+          problem(name(entry, index) + " has other types than record " + std::to_string(id) +
                   " for one of its keys");
         }
       }

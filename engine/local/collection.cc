@@ -7,6 +7,7 @@
 #include "engine/local/cursor.h"
 #include "engine/local/database.h"
 #include "engine/local/explain.h"
+#include "engine/local/observation.h"
 #include "engine/local/system_collections.h"
 #include "engine/local/unique_lookup.h"
 #include "engine/query/filter.h"
@@ -92,6 +93,7 @@ Result<MatchOptions> match_options(const engine::FindOptions& options) {
   match.verify = verify_for(options);
   match.sort_bytes_max = options.sort_bytes_max;
   match.deadline = options.deadline;
+  match.only_paths = options.only_paths;
   return match;
 }
 
@@ -118,12 +120,16 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
   if (entry && entry->settings.is_view()) {
     return aggregation::find_in_view(databases(), snapshot, ns_, filter, options);
   }
+  if (projection) match.only_paths = projection->included_paths();
   if (!entry && is_catalog_collection(ns_)) {
     GM_ASSIGN(std::vector<bson::Document> documents, catalog_documents(contents->catalog(), ns_));
     return aggregation::find_among(std::move(documents), databases(), snapshot, ns_, filter,
                                    options);
   }
-  if (!entry) return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
+  if (!entry) {
+    note_missing(*contents);
+    return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
+  }
   GM_ASSIGN(std::unique_ptr<MatchStream> matches,
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
   return std::unique_ptr<engine::Cursor>(
@@ -140,8 +146,8 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   if (plain) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
       const Trees& trees = contents->trees();
-      environment_.index_usage().note(lookup->index->range);
       GM_ASSIGN(const std::optional<RecordId> id, find_unique(trees, *entry, *lookup));
+      note_lookup(*contents, *entry, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document, read_document(trees, *entry, *id, verify_for(options)));
       return std::optional(document);
@@ -149,6 +155,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
     if (const std::optional<FirstLookup> lookup = first_lookup(*entry, filter)) {
       GM_ASSIGN(const std::optional<RecordId> id,
                 find_first(contents->shared_trees(), *entry, *lookup));
+      note_lookup(*contents, *entry, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document,
                 read_document(contents->trees(), *entry, *id, verify_for(options)));
@@ -163,7 +170,10 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   GM_ASSIGN(MatchOptions match, match_options(options));
   match.limit = 1;
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
-  if (!entry) return std::optional<bson::View>();
+  if (!entry) {
+    note_missing(*contents);
+    return std::optional<bson::View>();
+  }
   GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
   GM_ASSIGN(const std::optional<Match> found, matches->next());
@@ -190,7 +200,10 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
   GM_TRY(check(options));
   GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
-  if (!entry && !is_catalog_collection(ns_)) return int64_t{0};
+  if (!entry && !is_catalog_collection(ns_)) {
+    note_missing(*contents);
+    return int64_t{0};
+  }
   if (!entry || entry->settings.is_view()) {
     return aggregation::count_in_view(databases(), snapshot, ns_, filter, options);
   }
@@ -234,7 +247,8 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   GM_TRY(check(options));
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(MatchOptions match, match_options(options));
-  GM_TRY(parse_projection(options, filter));
+  GM_ASSIGN(const std::optional<query::Projection> projection, parse_projection(options, filter));
+  if (projection) match.only_paths = projection->included_paths();
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
   if (entry && entry->settings.is_view()) {
     return aggregation::explain_view(databases(), snapshot, ns_, filter, options, verbosity);
@@ -252,6 +266,8 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
   query.plan = &matches->plan();
   query.sorts = matches->sorts();
+  query.covered = matches->covered();
+  query.filters_entries = matches->filters_entries();
   if (!executes) return explanation(query, nullptr);
   while (true) {
     GM_ASSIGN(const std::optional<Match> found, matches->next());

@@ -1,6 +1,7 @@
 // engine::Collection's writes: which documents, and what becomes of each.
 
 #include "engine/local/collection.h"
+#include "engine/local/observation.h"
 #include "engine/local/stored_document.h"
 #include "engine/local/system_collections.h"
 #include "engine/local/unique_lookup.h"
@@ -100,8 +101,8 @@ Result<std::vector<RecordId>> LocalCollection::targets(const std::shared_ptr<Con
   std::vector<RecordId> ids;
   if (!options.hint && options.sort.empty()) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
-      environment_.index_usage().note(lookup->index->range);
       GM_ASSIGN(const std::optional<RecordId> id, find_unique(contents->trees(), *entry, *lookup));
+      note_lookup(*contents, *entry, *lookup->index, id.has_value());
       if (id) ids.push_back(*id);
       return ids;
     }

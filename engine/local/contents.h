@@ -33,6 +33,10 @@ class Contents {
   void pause();
   void resume(MDB_txn* txn);
 
+  // Of Snapshot. Null: nobody watches.
+  void observe(std::shared_ptr<engine::ReadObserver> observer) { observer_ = std::move(observer); }
+  const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
+
   // Keeps a document that was made for a reader as long as rule S5 asks.
   bson::View keep(bson::Document document);
 
@@ -40,6 +44,7 @@ class Contents {
   std::shared_ptr<Trees> trees_;
   Catalog catalog_;
   Environment& environment_;
+  std::shared_ptr<engine::ReadObserver> observer_;
   std::deque<bson::Document> kept_;
   uint64_t kept_at_write_ = 0;
 };

@@ -34,7 +34,7 @@ class Stages {
   // The stages behind one another, each the inputStage of the one before.
   void write(Builder& out, const Plan& plan) const {
     if (!query_.options.projection.empty()) {
-      out.append("stage", "PROJECTION_DEFAULT");
+      out.append("stage", query_.covered ? "PROJECTION_COVERED" : "PROJECTION_DEFAULT");
       returned(out);
       out.append("transformBy", query_.options.projection);
       limit(out.open_document("inputStage"), plan);
@@ -54,8 +54,11 @@ class Stages {
         documents_examined(out);
         break;
       case Plan::Kind::kIndexScan:
+        if (query_.covered) return index_scan(out, plan);
         out.append("stage", "FETCH");
-        if (filtered && !plan.bounds_are_exact) out.append("filter", query_.filter);
+        if (filtered && !plan.bounds_are_exact && !query_.filters_entries) {
+          out.append("filter", query_.filter);
+        }
         returned(out);
         documents_examined(out);
         index_scan(out.open_document("inputStage"), plan);
@@ -122,6 +125,7 @@ class Stages {
     const IndexEntry& index = query_.entry->indexes[plan.index];
     const query::IndexDefinition& definition = index.definition;
     out.append("stage", "IXSCAN").append("keyPattern", definition.keys);
+    if (query_.filters_entries && !plan.bounds_are_exact) out.append("filter", query_.filter);
     out.append("indexName", definition.name).append("isMultiKey", index.multikey);
     out.append("isUnique", definition.unique).append("isSparse", definition.sparse);
     out.append("isPartial", definition.partial_filter.has_value());
@@ -184,6 +188,8 @@ bson::Document explanation(const ExplainedQuery& query, const Execution* executi
   if (query.plan != nullptr) {
     for (const Plan& plan : query.plan->rejected) {
       ExplainedQuery other = query;
+      other.covered = false;
+      other.filters_entries = false;
       other.sorts = !query.options.sort.empty() && !plan.provides_sort;
       write_plan(rejected.push_open_document(), other, &plan, nullptr);
       rejected.close();

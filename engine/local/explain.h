@@ -1,5 +1,5 @@
 // How a find is, or was, answered. Source: MongoDB manual, "Explain Results": stages COLLSCAN,
-// IXSCAN, FETCH, OR, SORT, SKIP, LIMIT, PROJECTION_DEFAULT and EOF.
+// IXSCAN, FETCH, OR, SORT, SKIP, LIMIT, PROJECTION_DEFAULT, PROJECTION_COVERED and EOF.
 #pragma once
 
 #include "engine/bson/builder.h"
@@ -17,6 +17,8 @@ struct ExplainedQuery {
   const CollectionEntry* entry = nullptr;  // null: the collection does not exist
   const ChosenPlan* plan = nullptr;        // null with it
   bool sorts = false;                      // in a buffer
+  bool covered = false;                    // by the index alone
+  bool filters_entries = false;            // of the index, before documents are read
 };
 
 struct Execution {

@@ -7,6 +7,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/local/index_key.h"
+#include "engine/local/index_value.h"
 #include "engine/local/index_writer.h"
 #include "engine/local/range_cursor.h"
 
@@ -20,6 +21,7 @@ constexpr size_t kBatchBytes = 32 * 1024 * 1024;
 struct NewEntry {
   std::string encoded;
   RecordId id;
+  std::string kinds;
   friend auto operator<=>(const NewEntry&, const NewEntry&) = default;
 };
 
@@ -40,9 +42,7 @@ Status put_batch(Trees& trees, const CollectionEntry& entry, const IndexEntry& i
       }
       return fail(duplicate_key(entry, index, document, added.encoded));
     }
-    std::string value;
-    if (index.definition.unique) append_big_endian_64(value, added.id);
-    GM_TRY(trees.put(tree, key, value));
+    GM_TRY(trees.put(tree, key, index_value(index, added.id, added.kinds)));
   }
   batch.clear();
   return {};
@@ -99,8 +99,9 @@ Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& e
               document_of(record->value, Verify::kChecksum, entry.ns, id));
     GM_TRY(extract_keys(index.rules, document, keys));
     multikey = multikey || keys.multikey();
+    const std::string kinds = value_kinds(index.rules, document);
     for (size_t i = 0; i < keys.size(); ++i) {
-      batch.push_back({std::string(keys[i]), id});
+      batch.push_back({std::string(keys[i]), id, kinds});
       batch_bytes += keys[i].size() + sizeof(NewEntry);
     }
     if (batch_bytes > kBatchBytes) {

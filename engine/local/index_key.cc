@@ -8,6 +8,7 @@
 
 #include "engine/bson/document.h"
 #include "engine/bson/number.h"
+#include "engine/local/index_key_bytes.h"
 
 namespace gridmount::local {
 namespace {
@@ -15,35 +16,10 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// The class bytes, in MongoDB's order of types. Gaps are for types to come. Part of the format.
-enum Class : uint8_t {
-  kEnd = 0x00,  // ends documents, arrays and strings; below every class (K3)
-  kMinKey = 0x04,
-  kUndefined = 0x08,
-  kNull = 0x0C,
-  kNumber = 0x10,
-  kString = 0x18,
-  kDocument = 0x20,
-  kArray = 0x28,
-  kBinary = 0x30,
-  kObjectId = 0x38,
-  kBool = 0x40,
-  kDate = 0x48,
-  kTimestamp = 0x50,
-  kRegex = 0x58,
-  kDbPointer = 0x60,
-  kCode = 0x68,
-  kCodeWithScope = 0x70,
-  kMaxKey = 0xF0,
-};
-
 constexpr size_t kDecimalSortBytes =
     std::tuple_size_v<decltype(bson::decimal_sort_bytes(std::declval<ValueView>()))>;
 
-constexpr char kExact = '\x00';
-constexpr char kAboveDouble = '\x01';
-
-Class class_of(Type type) {
+KeyClass class_of(Type type) {
   switch (type) {
     case Type::kMinKey:
       return kMinKey;
@@ -99,12 +75,11 @@ void append_big_endian(std::string& out, Integer value) {
 // NUL ends the text, so NUL and the escape byte 0x01 are written as two bytes each. (Not the usual
 // "NUL as 00 FF, ended by 00": there the encoding of "a" is a prefix of that of "a\0", against K1.)
 void append_text(std::string& out, std::string_view text) {
-  constexpr char kEscape = '\x01';
   size_t start = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (static_cast<uint8_t>(text[i]) <= 0x01) {
+    if (static_cast<uint8_t>(text[i]) <= kTextEscape) {
       out.append(text, start, i - start);
-      out.push_back(kEscape);
+      out.push_back(kTextEscape);
       out.push_back(static_cast<char>(text[i] + 1));
       start = i + 1;
     }

@@ -1,5 +1,7 @@
 #include "engine/local/index_writer.h"
 
+#include "engine/local/index_value.h"
+
 namespace gridmount::local {
 
 void set_index_key(std::string& key, const IndexEntry& index, std::string_view encoded,
@@ -27,6 +29,7 @@ Status IndexWriter::prepare_insert(bson::View document, RecordId id) {
   for (size_t i = 0; i < changes_.size(); ++i) {
     changes_[i].active = true;
     GM_TRY(extract_keys(entry_.indexes[i].rules, document, changes_[i].added));
+    changes_[i].added_kinds = value_kinds(entry_.indexes[i].rules, document);
   }
   for (size_t i = 0; i < changes_.size(); ++i) GM_TRY(check_unique(i, document));
   return {};
@@ -40,6 +43,8 @@ Status IndexWriter::prepare_update(bson::View before, bson::View after, RecordId
     changes_[i].active = true;
     GM_TRY(extract_keys(entry_.indexes[i].rules, before, changes_[i].removed));
     GM_TRY(extract_keys(entry_.indexes[i].rules, after, changes_[i].added));
+    changes_[i].removed_kinds = value_kinds(entry_.indexes[i].rules, before);
+    changes_[i].added_kinds = value_kinds(entry_.indexes[i].rules, after);
   }
   for (size_t i = 0; i < changes_.size(); ++i) GM_TRY(check_unique(i, after));
   return {};
@@ -88,12 +93,13 @@ Status IndexWriter::apply() {
       set_index_key(key_, index, change.removed[k], id_);
       GM_TRY(trees_.remove(tree, key_));
     }
-    std::string value;
-    if (index.definition.unique) append_big_endian_64(value, id_);
+    const std::string value = index_value(index, id_, change.added_kinds);
+    // 5 that becomes 5.0 keeps its key.
+    const bool same_kinds = change.removed_kinds == change.added_kinds;
     for (size_t k = 0; k < change.added.size(); ++k) {
-      if (change.removed.contains(change.added[k])) continue;
+      if (same_kinds && change.removed.contains(change.added[k])) continue;
       set_index_key(key_, index, change.added[k], id_);
-      // check_unique() has left the cursor at the place of a unique index's key.
+      // check_unique() has left the cursor at the place of a new key of a unique index.
       if (!index.definition.unique) GM_TRY(trees_.at_or_after(tree, key_));
       GM_TRY(trees_.put(tree, key_, value));
     }

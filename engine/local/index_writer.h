@@ -39,6 +39,8 @@ class IndexWriter {
   struct Change {
     KeySet removed;  // keys before
     KeySet added;    // keys after
+    std::string removed_kinds;
+    std::string added_kinds;
     bool active = false;
   };
   void begin(RecordId id);

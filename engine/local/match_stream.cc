@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "engine/local/index_key.h"
+#include "engine/local/observation.h"
 #include "engine/local/planner.h"
 
 namespace gridmount::local {
@@ -13,21 +15,20 @@ namespace {
 constexpr ErrorCode kQueryPlanKilled{175};
 constexpr ErrorCode kCappedPositionLost{136};
 
-// Of each index the plan reads.
-void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vector<Range>& ranges) {
-  if (plan.kind == query::Plan::Kind::kIndexScan) {
-    ranges.push_back(entry.indexes[plan.index].range);
-  }
-  for (const query::Plan& branch : plan.branches) add_ranges(entry, branch, ranges);
-}
-
-void note_usage(Contents& contents, const CollectionEntry& entry, const query::Plan& plan) {
-  std::vector<Range> ranges;
-  add_ranges(entry, plan, ranges);
-  for (const Range& range : ranges) contents.environment().index_usage().note(range);
-}
-
 }  // namespace
+
+std::optional<KeyReader> covering_reader(const CollectionEntry& entry, const query::Plan& plan,
+                                         const query::Filter& filter,
+                                         const std::vector<std::string>& paths) {
+  if (plan.kind != query::Plan::Kind::kIndexScan) return std::nullopt;
+  const IndexEntry& index = entry.indexes[plan.index];
+  if (index.multikey) return std::nullopt;
+  std::set<std::string> needed(paths.begin(), paths.end());
+  filter.add_paths(needed);
+  for (const IndexPart& part : index.rules.parts) needed.erase(part.path.dotted());
+  if (!needed.empty()) return std::nullopt;
+  return KeyReader(index);
+}
 
 Status DeadlineWatch::look() const {
   if (std::chrono::steady_clock::now() <= *deadline_) return {};
@@ -55,12 +56,31 @@ MatchStream::MatchStream(std::shared_ptr<Contents> contents,
       plan_(std::move(plan)),
       scan_(make_scan(contents_->shared_trees(), entry_, plan_.plan,
                       {options_.sort_bytes_max, options_.tailable})),
+      observer_(contents_->observer()),
       watch_(options_.deadline),
       resumptions_seen_(contents_->trees().resumptions()),
       sorts_(options_.sort.has_value() && !plan_.plan.provides_sort),
       to_skip_(options_.skip) {
   ranges_.push_back(entry_->records);
   add_ranges(*entry_, plan_.plan, ranges_);
+  if (options_.only_paths && !sorts_) {
+    reader_ = covering_reader(*entry_, plan_.plan, filter_, *options_.only_paths);
+    covered_ = reader_.has_value();
+  }
+  if (!reader_ && !plan_.plan.bounds_are_exact) {
+    reader_ = covering_reader(*entry_, plan_.plan, filter_, {});
+  }
+}
+
+Result<std::optional<bool>> MatchStream::match_entry(const Candidate& candidate) {
+  if (!reader_ || candidate.encoded.empty()) return std::optional<bool>();
+  if (candidate.certain && !covered_) return std::optional(true);
+  std::optional<bson::Document> document = reader_->read(candidate.encoded, candidate.kinds);
+  if (!document) return std::optional<bool>();
+  entry_document_ = *std::move(document);
+  if (candidate.certain) return std::optional(true);
+  GM_ASSIGN(const bool matches, filter_.evaluate(entry_document_));
+  return std::optional(matches);
 }
 
 Status MatchStream::check_resumption() {
@@ -100,13 +120,26 @@ Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents>
   GM_ASSIGN(ChosenPlan chosen, choose_plan(contents->shared_trees(), entry, filter,
                                            {options.sort ? &*options.sort : nullptr, options.hint,
                                             options.limit != 0}));
-  note_usage(*contents, *entry, chosen.plan);
+  note_plan(*contents, *entry, chosen.plan);
   return std::unique_ptr<MatchStream>(new MatchStream(std::move(contents), std::move(entry),
                                                       std::move(filter), std::move(options),
                                                       std::move(chosen)));
 }
 
+void MatchStream::tell_observer() {
+  note_examined(observer_.get(), keys_examined() - keys_told_,
+                documents_examined_ - documents_told_);
+  keys_told_ = keys_examined();
+  documents_told_ = documents_examined_;
+}
+
 Result<std::optional<Match>> MatchStream::next() {
+  Result<std::optional<Match>> match = next_untold();
+  tell_observer();
+  return match;
+}
+
+Result<std::optional<Match>> MatchStream::next_untold() {
   if (options_.limit != 0 && given_ == options_.limit) return std::optional<Match>();
   GM_TRY(check_resumption());
   while (true) {
@@ -127,6 +160,9 @@ Result<std::optional<Match>> MatchStream::next_match() {
     GM_ASSIGN(const std::optional<Candidate> candidate, scan_->next());
     if (!candidate) return std::optional<Match>();
     GM_TRY(watch_.check());
+    GM_ASSIGN(const std::optional<bool> told, match_entry(*candidate));
+    if (told && !*told) continue;
+    if (told && covered_) return std::optional(Match{candidate->id, entry_document_.view()});
     Match match{candidate->id, bson::View()};
     if (candidate->remembered && trees.writes() != 0) {
       GM_ASSIGN(const std::optional<std::string_view> record,
@@ -140,7 +176,7 @@ Result<std::optional<Match>> MatchStream::next_match() {
       GM_ASSIGN(match.document, read_document(trees, *entry_, candidate->id, options_.verify));
     }
     ++documents_examined_;
-    if (candidate->certain) return std::optional(match);
+    if (candidate->certain || told) return std::optional(match);
     GM_ASSIGN(const bool matches, filter_.evaluate(match.document));
     if (matches) return std::optional(match);
   }
@@ -213,20 +249,30 @@ Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
   GM_ASSIGN(const ChosenPlan chosen,
             choose_plan(contents->shared_trees(), entry, filter, {nullptr, options.hint}));
   const query::Plan& plan = chosen.plan;
-  note_usage(*contents, *entry, plan);
+  note_plan(*contents, *entry, plan);
   const std::unique_ptr<Scan> scan = make_scan(contents->shared_trees(), entry, plan);
   DeadlineWatch watch(options.deadline);
+  const std::optional<KeyReader> reader = covering_reader(*entry, plan, filter, {});
   int64_t count = 0;
+  int64_t documents_examined = 0;
   while (options.limit == 0 || count - options.skip < options.limit) {
     GM_ASSIGN(const std::optional<Candidate> candidate, scan->next());
     if (!candidate) break;
     GM_TRY(watch.check());
     if (!candidate->certain) {
       bson::View document;
-      if (candidate->record) {
+      std::optional<bson::Document> read;
+      if (reader && !candidate->encoded.empty()) {
+        read = reader->read(candidate->encoded, candidate->kinds);
+      }
+      if (read) {
+        document = read->view();
+      } else if (candidate->record) {
+        ++documents_examined;
         GM_ASSIGN(document,
                   document_of(*candidate->record, Verify::kChecksum, entry->ns, candidate->id));
       } else {
+        ++documents_examined;
         GM_ASSIGN(document, read_document(trees, *entry, candidate->id, Verify::kChecksum));
       }
       GM_ASSIGN(const bool matches, filter.evaluate(document));
@@ -234,6 +280,7 @@ Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
     }
     ++count;
   }
+  note_examined(contents->observer().get(), scan->keys_examined(), documents_examined);
   return std::max<int64_t>(0, count - options.skip);
 }
 

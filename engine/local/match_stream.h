@@ -11,6 +11,7 @@
 #include "engine/bson/document.h"
 #include "engine/error.h"
 #include "engine/local/contents.h"
+#include "engine/local/index_value.h"
 #include "engine/local/planner.h"
 #include "engine/local/records.h"
 #include "engine/local/scan.h"
@@ -34,6 +35,7 @@ struct MatchOptions {
   uint64_t sort_bytes_max = 100 * 1024 * 1024;
   std::optional<engine::Deadline> deadline = {};
   bool tailable = false;
+  std::optional<std::vector<std::string>> only_paths = {};
 };
 
 // Looks at the clock once in a while.
@@ -63,6 +65,10 @@ class MatchStream {
 
   const ChosenPlan& plan() const { return plan_; }
   bool sorts() const { return sorts_; }
+  // Whether documents are made of index entries, as far as those tell.
+  bool covered() const { return covered_; }
+  // Whether index entries are matched before their documents are read, as far as those tell.
+  bool filters_entries() const { return reader_.has_value(); }
   // What has been read so far.
   int64_t keys_examined() const { return scan_->keys_examined(); }
   int64_t documents_examined() const { return documents_examined_; }
@@ -80,9 +86,15 @@ class MatchStream {
     friend auto operator<=>(const Sorted&, const Sorted&) = default;
   };
 
+  // Tells the observer what has been read since it was told last.
+  void tell_observer();
+  Result<std::optional<Match>> next_untold();
   // After a pause of the snapshot: what the plan reads must still be there.
   Status check_resumption();
   Result<std::optional<Match>> next_match();
+  // Whether the filter matches, as far as an index entry tells it; makes entry_document_ of it
+  // then.
+  Result<std::optional<bool>> match_entry(const Candidate& candidate);
   Result<std::optional<Match>> next_sorted();
   Status sort_all();
   Status add_sorted(const Match& match);
@@ -93,11 +105,17 @@ class MatchStream {
   MatchOptions options_;
   const ChosenPlan plan_;
   std::unique_ptr<Scan> scan_;
+  const std::shared_ptr<engine::ReadObserver> observer_;
   DeadlineWatch watch_;
   std::vector<Range> ranges_;  // that the plan reads
   uint64_t resumptions_seen_;
   int64_t documents_examined_ = 0;
-  const bool sorts_;  // the scan does not give the order asked for
+  int64_t keys_told_ = 0;
+  int64_t documents_told_ = 0;
+  const bool sorts_;                 // the scan does not give the order asked for
+  std::optional<KeyReader> reader_;  // of entries that have what the filter asks
+  bool covered_ = false;             // they have all that is asked for
+  bson::Document entry_document_;
 
   int64_t to_skip_;
   int64_t given_ = 0;
@@ -107,6 +125,12 @@ class MatchStream {
   uint64_t gathered_at_write_ = 0;
   size_t sorted_at_ = 0;
 };
+
+// Reads the entries of the plan's index, if it has these paths and those of the filter, and no
+// document has an array there.
+std::optional<KeyReader> covering_reader(const CollectionEntry& entry, const query::Plan& plan,
+                                         const query::Filter& filter,
+                                         const std::vector<std::string>& paths);
 
 // The number of documents a filter matches, without reading them where an index can tell. Stops
 // at options.skip + options.limit, and gives what is beyond options.skip.

@@ -9,6 +9,7 @@
 #include "engine/local/document_keys.h"
 #include "engine/local/index_bounds.h"
 #include "engine/local/index_key.h"
+#include "engine/local/index_value.h"
 #include "engine/local/range_cursor.h"
 
 namespace gridmount::local {
@@ -38,7 +39,7 @@ class CollectionScan : public Scan {
     if (!record) return std::optional<Candidate>();
     const std::optional<RecordId> id = record_id_of(record->key);
     if (!id) return malformed_entry(*entry_, "the collection");
-    return std::optional(Candidate{*id, record->value, certain_, false});
+    return std::optional(Candidate{*id, record->value, certain_});
   }
 
   Result<bool> has_place() const override { return cursor_.has_place(); }
@@ -85,7 +86,10 @@ class IndexScan : public Scan {
   Result<std::optional<Candidate>> next_entry() {
     while (true) {
       if (run_at_ < run_.size()) {
-        return std::optional(Candidate{run_[run_at_++].id, std::nullopt, false, true});
+        Candidate candidate;
+        candidate.id = run_[run_at_++].id;
+        candidate.remembered = true;
+        return std::optional(candidate);
       }
       GM_ASSIGN(const std::optional<Key> key, next_key());
       if (!key) return std::optional<Candidate>();
@@ -96,7 +100,13 @@ class IndexScan : public Scan {
         continue;
       }
       const bool certain = exact_ && fit == IndexBounds::Fit::kInside && !key->remembered;
-      return std::optional(Candidate{key->id, std::nullopt, certain, key->remembered});
+      Candidate candidate{key->id, std::nullopt, certain};
+      candidate.remembered = key->remembered;
+      if (!key->remembered) {
+        candidate.encoded = key->encoded;
+        candidate.kinds = key->kinds;
+      }
+      return std::optional(candidate);
     }
   }
 
@@ -104,6 +114,7 @@ class IndexScan : public Scan {
     std::string_view encoded;
     RecordId id;
     bool remembered = false;
+    std::string_view kinds = {};
   };
 
   Result<std::optional<Key>> next_key() {
@@ -120,7 +131,8 @@ class IndexScan : public Scan {
           const std::optional<RecordId> id = record_of_entry(index_, *found);
           if (!id) return malformed_entry(*entry_, "the index '" + index_.definition.name + "'");
           ++keys_examined_;
-          return std::optional(Key{encoded_of_entry(index_, found->key), *id, false});
+          return std::optional(Key{encoded_of_entry(index_, found->key), *id, false,
+                                   kinds_of_value(index_, found->value)});
         }
         within_range_ = false;
       }

@@ -20,6 +20,9 @@ struct Candidate {
   std::optional<std::string_view> record;
   // The filter is known to match.
   bool certain = false;
+  // Of an index: the entry, while the scan stands on it.
+  std::string_view encoded = {};
+  std::string_view kinds = {};
   // Found before earlier candidates were given: a write in between may have removed it.
   bool remembered = false;
 };

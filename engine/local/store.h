@@ -24,6 +24,9 @@ class LocalSnapshot : public engine::Snapshot, public ContentsHolder {
 
   Status pause() override;
   Status resume() override;
+  void observe(std::shared_ptr<engine::ReadObserver> observer) override {
+    contents()->observe(std::move(observer));
+  }
 
  private:
   ReadTransaction transaction_;
@@ -39,6 +42,9 @@ class LocalTransaction : public engine::Transaction, public ContentsHolder {
   Status commit(engine::Durability durability) override;
   Status pause() override;
   Status resume() override;
+  void observe(std::shared_ptr<engine::ReadObserver> observer) override {
+    contents()->observe(std::move(observer));
+  }
 
  private:
   WriteTransaction transaction_;

@@ -25,17 +25,26 @@ class Stopwatch {
   Clock::duration spent_{0};
 };
 
-// What is known of an operation before it ends.
+// What is known of an operation before it ends, and what its reads tell.
 struct Begun {
   std::string op;
   engine::Namespace ns;
   bson::Document command;
+  std::shared_ptr<engine::ReadObserver> observer = std::make_shared<engine::ReadObserver>();
 };
 
 void end(Profiler& profiler, const Begun& begun, std::chrono::microseconds duration,
-         bson::Document counts, const Error* error) {
+         bson::View counts, const Error* error) {
   if (!profiler.wants(begun.ns, duration)) return;
-  Operation operation{begun.op, begun.ns, begun.command, std::move(counts), duration};
+  bson::Builder all;
+  const engine::ReadObserver& observer = *begun.observer;
+  if (!observer.plan_summary.empty()) {
+    all.append("keysExamined", observer.keys_examined);
+    all.append("docsExamined", observer.documents_examined);
+  }
+  for (const bson::Element& count : counts) all.append(count.key, count.value);
+  if (!observer.plan_summary.empty()) all.append("planSummary", observer.plan_summary);
+  Operation operation{begun.op, begun.ns, begun.command, std::move(all).finish(), duration};
   if (error != nullptr) {
     operation.error = error->message();
     operation.error_code = static_cast<int32_t>(error->code());
@@ -55,7 +64,8 @@ class ProfiledCursor : public engine::Cursor {
                  Stopwatch watch)
       : cursor_(std::move(cursor)), profiler_(profiler), begun_(std::move(begun)), watch_(watch) {}
   ~ProfiledCursor() override {
-    end(profiler_, begun_, watch_.spent(), counted("nreturned", returned_), nullptr);
+    const bson::Document counts = counted("nreturned", returned_);
+    end(profiler_, begun_, watch_.spent(), counts, nullptr);
   }
 
   Result<std::optional<bson::View>> next() override {
@@ -84,7 +94,7 @@ class ProfiledCollection : public engine::Collection {
   Result<std::unique_ptr<engine::Cursor>> find(Snapshot& snapshot, bson::View filter,
                                                const engine::FindOptions& options) override {
     if (!profiler_.active()) return collection_->find(snapshot, filter, options);
-    return measured_cursor("query", find_command(filter, options),
+    return measured_cursor(snapshot, "query", find_command(filter, options),
                            [&] { return collection_->find(snapshot, filter, options); });
   }
 
@@ -94,7 +104,7 @@ class ProfiledCollection : public engine::Collection {
     if (!profiler_.active()) return call();
     engine::FindOptions one = options;
     one.limit = 1;
-    return measured("query", find_command(filter, one), call,
+    return measured(snapshot, "query", find_command(filter, one), call,
                     [](const auto& found) { return counted("nreturned", found ? 1 : 0); });
   }
 
@@ -104,7 +114,7 @@ class ProfiledCollection : public engine::Collection {
     if (!profiler_.active()) return call();
     bson::Builder command = begin_command("count");
     command.append("query", filter);
-    return measured("command", std::move(command).finish(), call,
+    return measured(snapshot, "command", std::move(command).finish(), call,
                     [](int64_t) { return bson::Document(); });
   }
 
@@ -115,7 +125,7 @@ class ProfiledCollection : public engine::Collection {
     if (!profiler_.active()) return call();
     bson::Builder command = begin_command("distinct");
     command.append("key", path).append("query", filter);
-    return measured("command", std::move(command).finish(), call,
+    return measured(snapshot, "command", std::move(command).finish(), call,
                     [](const auto&) { return bson::Document(); });
   }
 
@@ -125,7 +135,7 @@ class ProfiledCollection : public engine::Collection {
     if (!profiler_.active()) return call();
     bson::Builder command = begin_command("aggregate");
     command.append_array("pipeline", stages);
-    return measured_cursor("command", std::move(command).finish(), call);
+    return measured_cursor(snapshot, "command", std::move(command).finish(), call);
   }
 
   Result<bson::Document> explain(Snapshot& snapshot, bson::View filter,
@@ -146,7 +156,7 @@ class ProfiledCollection : public engine::Collection {
                                       const engine::InsertOptions& options) override {
     const auto call = [&] { return collection_->insert(transaction, document, options); };
     if (!profiler_.active()) return call();
-    return measured("insert", std::move(begin_command("insert")).finish(), call,
+    return measured(transaction, "insert", std::move(begin_command("insert")).finish(), call,
                     [](const auto&) { return counted("ninserted", 1); });
   }
 
@@ -159,7 +169,7 @@ class ProfiledCollection : public engine::Collection {
     command.append("q", filter);
     append_update(command, "u", update, options.is_pipeline);
     command.append("multi", options.multi).append("upsert", options.upsert);
-    return measured("update", std::move(command).finish(), call,
+    return measured(transaction, "update", std::move(command).finish(), call,
                     [](const engine::UpdateResult& result) {
                       bson::Builder counts;
                       counts.append("nMatched", result.matched);
@@ -175,7 +185,7 @@ class ProfiledCollection : public engine::Collection {
     if (!profiler_.active()) return call();
     bson::Builder command;
     command.append("q", filter).append("limit", int32_t{multi ? 0 : 1});
-    return measured("remove", std::move(command).finish(), call,
+    return measured(transaction, "remove", std::move(command).finish(), call,
                     [](int64_t removed) { return counted("ndeleted", removed); });
   }
 
@@ -193,7 +203,7 @@ class ProfiledCollection : public engine::Collection {
     } else {
       append_update(command, "update", update, options.is_pipeline);
     }
-    return measured("command", std::move(command).finish(), call,
+    return measured(transaction, "command", std::move(command).finish(), call,
                     [](const engine::FindAndModifyResult& result) {
                       return counted("nreturned", result.document ? 1 : 0);
                     });
@@ -245,32 +255,38 @@ class ProfiledCollection : public engine::Collection {
 
   // `call` gives a Result, `counts_of` what is told of its value.
   template <typename Call, typename Counts>
-  auto measured(std::string_view op, bson::Document command, const Call& call,
+  auto measured(Snapshot& snapshot, std::string_view op, bson::Document command, const Call& call,
                 const Counts& counts_of) -> decltype(call()) {
     const Begun begun{std::string(op), ns(), std::move(command)};
+    snapshot.observe(begun.observer);
     Stopwatch watch;
     watch.start();
     auto result = call();
     watch.stop();
+    snapshot.observe(nullptr);
     if (result) {
-      end(profiler_, begun, watch.spent(), counts_of(*result), nullptr);
+      const bson::Document counts = counts_of(*result);
+      end(profiler_, begun, watch.spent(), counts, nullptr);
     } else {
-      end(profiler_, begun, watch.spent(), bson::Document(), &result.error());
+      end(profiler_, begun, watch.spent(), bson::View(), &result.error());
     }
     return result;
   }
 
   template <typename Call>
-  Result<std::unique_ptr<engine::Cursor>> measured_cursor(std::string_view op,
+  Result<std::unique_ptr<engine::Cursor>> measured_cursor(Snapshot& snapshot, std::string_view op,
                                                           bson::Document command,
                                                           const Call& call) {
     Begun begun{std::string(op), ns(), std::move(command)};
+    // What a pipeline reads later, as $lookup does, tells it as well, unless another read has
+    // begun.
+    snapshot.observe(begun.observer);
     Stopwatch watch;
     watch.start();
     Result<std::unique_ptr<engine::Cursor>> cursor = call();
     watch.stop();
     if (!cursor) {
-      end(profiler_, begun, watch.spent(), bson::Document(), &cursor.error());
+      end(profiler_, begun, watch.spent(), bson::View(), &cursor.error());
       return cursor;
     }
     return std::unique_ptr<engine::Cursor>(

@@ -47,6 +47,11 @@ bool Filter::matches(bson::View document) const {
   return test(document, context) && !context.error;
 }
 
+void Filter::add_paths(std::set<std::string>& paths) const {
+  if (kind_ == Kind::kPredicate) paths.insert(predicate_->path().dotted());
+  for (const Filter& child : children_) child.add_paths(paths);
+}
+
 Equalities Filter::equalities() const {
   Equalities equalities;
   collect_equalities(*this, equalities);

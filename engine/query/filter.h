@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,10 @@ class Filter {
   // updates and projections. Of several conditions on arrays the last one's; in nested arrays the
   // outermost one's. Nothing if no array was searched.
   std::optional<size_t> matched_position(bson::View document) const;
+
+  // The paths its conditions look at. One on the whole document ($expr) has a path no field can
+  // have.
+  void add_paths(std::set<std::string>& paths) const;
 
   Kind kind() const { return kind_; }
   const std::vector<Filter>& children() const { return children_; }

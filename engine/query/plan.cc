@@ -118,7 +118,11 @@ class IndexPlanner {
  public:
   IndexPlanner(const Conjunction& conjunction, const Sort* sort, const IndexDefinition& index,
                bool multikey)
-      : conjunction_(conjunction), sort_(sort), parts_(parts_of(index)), multikey_(multikey) {}
+      : conjunction_(conjunction),
+        sort_(sort),
+        parts_(parts_of(index)),
+        multikey_(multikey),
+        sparse_(index.sparse) {}
 
   // Whether the index has every document that can match: a sparse one lacks those that have none of
   // its fields.
@@ -181,6 +185,8 @@ class IndexPlanner {
       // A document in an array has no field of the position's name, which is null to a filter and
       // not to the index (which does not count as one with arrays if it only takes positions).
       if (asks_for_null(*predicate) && has_position(predicate->path())) continue;
+      // Of a document in an index, a sparse one lacks the elements of arrays without its fields.
+      if (sparse_ && multikey_ && predicate->matches(bson::View())) continue;
       std::optional<PartBounds> own = bounds_of(*predicate);
       if (!own) continue;
       ++used;
@@ -235,6 +241,7 @@ class IndexPlanner {
   const Sort* sort_;
   std::vector<IndexPart> parts_;
   bool multikey_;
+  bool sparse_;
 };
 
 void forget_exactness(Plan& plan) {

@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
@@ -36,6 +38,9 @@ class Projection {
   // Fails only where expressions fail, or {"a.$": 1} finds no element (51246, 51247).
   // Thread-safe.
   Result<bson::Document> apply(bson::View document) const;
+
+  // The paths it keeps if it does nothing else: {a: 1, "b.c": 1, _id: 0} gives a and b.c.
+  std::optional<std::vector<std::string>> included_paths() const;
 
   // Whether the document must be one that the filter matches.
   bool needs_match() const;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "collections.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/local/environment.h"
@@ -27,6 +28,7 @@ constexpr uint64_t kDocumentsMax = 16'000'000;  // what the ids count
 struct Arguments {
   RunOptions run;
   bool growth = false;
+  std::vector<uint64_t> collections;
   uint64_t smallest = 10'000;
   std::filesystem::path temp;
   std::string json;
@@ -84,6 +86,11 @@ void write_json(const Arguments& arguments, const std::vector<Grown>& runs) {
 
 void execute(const Arguments& arguments) {
   const TempFolder temp(arguments.temp);
+  if (!arguments.collections.empty()) {
+    std::cout << table(
+        measure_collections(temp.path(), arguments.collections, arguments.run.sizes.operations));
+    return;
+  }
   std::vector<Grown> runs;
   RunOptions options = arguments.run;
   const uint64_t largest = options.sizes.documents;
@@ -117,6 +124,11 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000));
   app.add_flag("--growth", arguments.growth,
                "cost of an operation at --smallest documents, ten times as many, ..., --documents");
+  app.add_option("--collections", arguments.collections,
+                 "instead: what opening and operations cost with so many collections, each with "
+                 "three indexes (10,10000)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1'000'000));
   app.add_option("--smallest", arguments.smallest)->check(CLI::Range(uint64_t{100}, kDocumentsMax));
   app.add_option("--checkpoint-ms", systems.checkpoint_ms, "between our checkpoints");
   app.add_option("--checkpoint-pages", systems.checkpoint_pages, "of log between SQLite's");

@@ -1,5 +1,7 @@
 // Goal: which plan a query gets, as explain tells it, and what running it takes. Source: MongoDB
 // manual, "Explain Results", "Query Plans".
+#include <algorithm>
+
 #include "engine/reference.h"
 #include "tests/engine/contract/store_contract.h"
 
@@ -106,6 +108,85 @@ TEST_P(StoreContract, Explain_NamesStagesAndCounts) {
   expect(missing("{}"), "EOF", 0, 0, 0);
 }
 
+// Source: MongoDB manual, "Covered Query".
+TEST_P(StoreContract, Covered_QueriesReadNoDocuments) {
+  insert(R"({"_id": 1, "a": "x\u0001y", "b": {"c": 5}, "d": {"$numberLong": "7"}})");
+  insert(R"({"_id": 2, "a": "x", "b": {"c": 5.5}, "d": 7.0})");
+  insert(R"({"_id": 3, "a": null, "b": {"c": {"$date": "2024-01-01T00:00:00Z"}}, "d": 7})");
+  insert(R"({"_id": 4, "b": {"c": false}, "d": -2})");
+  insert(R"({"_id": 5, "a": {"$oid": "65a000000000000000000001"}, "b": {"c": {"$minKey": 1}},
+             "d": {"$timestamp": {"t": 3, "i": 4}}})");
+  create_index(R"({"a": 1, "d": -1, "b.c": 1})");
+  create_index(R"({"d": 1})", false, "d");
+  const std::string projection = R"({"_id": 0, "a": 1, "d": 1, "b.c": 1})";
+  const auto canonical = [&](std::string_view hint) {
+    const auto view = snapshot();
+    FindOptions options;
+    const bson::Document fields = doc(projection);
+    options.projection = fields;
+    options.hint = bson::Value(hint);
+    const auto cursor = collection()->find(*view, bson::View(), options);
+    EXPECT_THAT(cursor, Succeeded());
+    std::vector<std::string> found;
+    while (const auto next = *(*cursor)->next()) {
+      // By name, as the index has another order of the fields than the documents.
+      std::string text;
+      for (const std::string_view name : {"a", "b", "d"}) {
+        const auto value = next->find(name);
+        text += value ? bson::to_json(*value, bson::JsonForm::kCanonical) + "; " : "-; ";
+      }
+      found.push_back(text);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  EXPECT_EQ(canonical("a_1_d_-1_b.c_1"), canonical("_id_"));
+  Explaining explain(collection(), snapshot());
+  const auto covered = [&](std::string_view filter, std::string_view fields) {
+    return explain(filter, {.projection = std::string(fields)});
+  };
+  const Explained all =
+      explain("{}", {.projection = projection, .hint = bson::Value("a_1_d_-1_b.c_1")});
+  EXPECT_EQ(all.plan, "PROJECTION_COVERED IXSCAN(a_1_d_-1_b.c_1)");
+  EXPECT_EQ(all.documents, 0);
+  EXPECT_EQ(all.returned, 5);
+  EXPECT_EQ(covered(R"({"a": "x"})", R"({"_id": 0, "d": 1})").documents, 0);
+  EXPECT_EQ(covered(R"({"a": "x", "d": {"$mod": [7, 0]}})", R"({"_id": 0, "d": 1})").documents, 0);
+  EXPECT_EQ(covered(R"({"a": "x"})", R"({"d": 1})").documents, 1);
+  EXPECT_EQ(covered(R"({"a": "x"})", R"({"_id": 0, "e": 1})").documents, 1);
+  EXPECT_EQ(covered(R"({"a": "x", "e": null})", R"({"_id": 0, "d": 1})").documents, 1);
+
+  // The key stays, the type does not.
+  EXPECT_EQ(update(R"({"_id": 2})", R"({"$set": {"d": {"$numberLong": "7"}}})").modified, 1);
+  EXPECT_EQ(canonical("a_1_d_-1_b.c_1"), canonical("_id_"));
+  // What an entry does not tell is read.
+  insert(R"({"_id": 6, "a": {"sub": 1}, "d": {"$numberDecimal": "7.0"}})");
+  insert(R"({"_id": 7, "a": -0.0, "b": {}, "d": {"$numberLong": "9007199254740993"}})");
+  EXPECT_EQ(canonical("a_1_d_-1_b.c_1"), canonical("_id_"));
+  insert(R"({"_id": 8, "a": [1, 2], "d": 1})");
+  EXPECT_EQ(canonical("a_1_d_-1_b.c_1"), canonical("_id_"));
+}
+
+TEST_P(StoreContract, Explain_EntriesAreMatchedBeforeDocumentsAreRead) {
+  for (int i = 0; i < 100; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "name": "user)" + std::to_string(i) +
+           R"(", "n": )" + std::to_string(i) + "}");
+  }
+  create_index(R"({"name": 1, "n": 1})");
+  Explaining explain(collection(), snapshot());
+  const Explained suffix =
+      explain(R"({"name": {"$regex": "7$"}})", {.hint = bson::Value("name_1_n_1")});
+  EXPECT_EQ(suffix.plan, "FETCH IXSCAN(name_1_n_1)");
+  EXPECT_EQ(suffix.returned, 10);
+  EXPECT_EQ(suffix.keys, 100);
+  EXPECT_EQ(suffix.documents, 10);
+  const Explained second = explain(R"({"name": {"$gte": "user5"}, "n": {"$mod": [10, 3]}})");
+  EXPECT_EQ(second.returned, 5);
+  EXPECT_EQ(second.documents, 5);
+  // Other fields only the documents tell.
+  EXPECT_EQ(explain(R"({"name": {"$gte": "user5"}, "m": null})").documents, 55);
+}
+
 TEST_P(StoreContract, Planner_TakesTheIndexThatReadsLess) {
   EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
                 for (int i = 0; i < 600; ++i) {
@@ -151,7 +232,7 @@ TEST_P(StoreContract, Explain_OfPipelinesAndViews) {
       Succeeded());
   const auto view = snapshot();
   const bson::Document holder =
-      doc(R"({"p": [{"$match": {"a": 1}}, {"$group": {"_id": "$a", "n": {"$sum": 1}}}]})");
+      doc(R"({"p": [{"$match": {"a": 1}}, {"$group": {"_id": "$b", "n": {"$sum": 1}}}]})");
   const auto explained = collection()->explain_aggregate(*view, holder.view()["p"].as_document(),
                                                          {}, Verbosity::kExecutionStats);
   ASSERT_THAT(explained, Succeeded());
@@ -160,7 +241,7 @@ TEST_P(StoreContract, Explain_OfPipelinesAndViews) {
   EXPECT_EQ(source.plan, "FETCH IXSCAN(a_1)");
   EXPECT_EQ(source.documents, 5);
   EXPECT_EQ(json(stages["1"].as_document()),
-            json(doc(R"({"$group": {"_id": "$a", "n": {"$sum": 1}}})")));
+            json(doc(R"({"$group": {"_id": "$b", "n": {"$sum": 1}}})")));
   const auto of_view =
       collection("v")->explain(*view, doc(R"({"_id": 3})"), {}, Verbosity::kQueryPlanner);
   ASSERT_THAT(of_view, Succeeded());

@@ -247,6 +247,7 @@ TEST_P(StoreContract, Snapshot_OfAnotherStore_IsRefused) {
    public:
     Status pause() override { return {}; }
     Status resume() override { return {}; }
+    void observe(std::shared_ptr<ReadObserver> /*observer*/) override {}
   };
   Foreign foreign;
   EXPECT_THAT(collection()->count(foreign, bson::View()), FailedWith(ErrorCode::kIllegalOperation));

@@ -11,6 +11,24 @@ using ::testing::UnorderedElementsAre;
 constexpr ErrorCode kArrayUnderHashedIndex{16766};
 constexpr ErrorCode kUniqueHashedIndex{16764};
 
+TEST_P(StoreContract, Sparse_OverArrays_MissesNoElementWithoutTheField) {
+  create_index(R"({"c.e": 1})");
+  insert(R"({"_id": 1, "c": [{"e": 2}, {"d": 1}]})");
+  const std::string filter = R"({"c.e": {"$gte": null, "$lt": 2.5}})";
+  EXPECT_EQ(count(filter), 1);
+  ASSERT_THAT(commit([&](Transaction& transaction) -> Status {
+                GM_TRY(collection()->drop_index(transaction, "c.e_1"));
+                IndexDefinition definition;
+                definition.keys = doc(R"({"c.e": 1})");
+                definition.sparse = true;
+                return collection()->create_index(transaction, definition);
+              }),
+              Succeeded());
+  EXPECT_EQ(count(filter), 1);
+  EXPECT_EQ(count(R"({"c.e": null})"), 1);
+  EXPECT_EQ(count(R"({"c.e": {"$in": [null, 7], "$gte": 1}})"), 1);
+}
+
 TEST_P(StoreContract, IndexProperties_Specifications_ComeBack) {
   create_index_as(
       R"({"key": {"a": 1.0}, "name": "a", "sparse": true, "background": true, "v": 1})");

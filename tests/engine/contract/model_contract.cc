@@ -10,6 +10,7 @@
 
 #include "engine/bson/compare.h"
 #include "engine/query/filter.h"
+#include "engine/query/projection.h"
 #include "engine/query/sort.h"
 #include "engine/query/update.h"
 #include "tests/engine/contract/store_contract.h"
@@ -219,6 +220,22 @@ class Generator {
       }
     }
     if (with_id) builder.append("_id", int32_t{one_in(2) ? 1 : -1});
+    return std::move(builder).finish();
+  }
+
+  // {path: 1, ...} of one or two paths, without _id or with it.
+  bson::Document inclusion() {
+    bson::Builder builder;
+    const std::string first = path();
+    if (first != "_id") builder.append(first, int32_t{1});
+    const std::string second = path();
+    const auto top = [](std::string_view name) { return name.substr(0, name.find('.')); };
+    if (second != "_id" && top(second) != top(first)) builder.append(second, int32_t{1});
+    if (first == "_id" || one_in(2)) {
+      builder.append("_id", int32_t{1});
+    } else {
+      builder.append("_id", int32_t{0});
+    }
     return std::move(builder).finish();
   }
 
@@ -479,9 +496,50 @@ class Comparison {
       std::sort(found.begin(), found.end());
     }
     ASSERT_EQ(found, expected);
+    if (options.limit == 0 && options.skip == 0) read_projected(snapshot, filter, sort);
     const auto counted = collection_.count(snapshot, filter);
     ASSERT_THAT(counted, Succeeded());
     EXPECT_EQ(*counted, static_cast<int64_t>(model_.matches(filter).size()));
+  }
+
+  // The same fields with the same types, whether an index or the documents gave them; in the order
+  // of the index if it did.
+  void read_projected(Snapshot& snapshot, bson::View filter, bson::View sort) {
+    const bson::Document inclusion = generator_.inclusion();
+    SCOPED_TRACE("projection " + json(inclusion));
+    const auto projection = query::Projection::parse(inclusion, {filter, {}, {}});
+    ASSERT_THAT(projection, Succeeded());
+    std::vector<std::string> expected;
+    for (const size_t i : model_.matches(filter)) {
+      expected.push_back(in_order_of_names(*projection->apply(model_.documents[i])));
+    }
+    FindOptions options;
+    options.sort = sort;
+    options.projection = inclusion;
+    const auto cursor = collection_.find(snapshot, filter, options);
+    ASSERT_THAT(cursor, Succeeded());
+    std::vector<std::string> found;
+    while (true) {
+      const auto next = (*cursor)->next();
+      ASSERT_THAT(next, Succeeded());
+      if (!*next) break;
+      found.push_back(in_order_of_names(**next));
+    }
+    std::sort(expected.begin(), expected.end());
+    std::sort(found.begin(), found.end());
+    ASSERT_EQ(found, expected);
+  }
+
+  static std::string in_order_of_names(bson::View document) {
+    std::vector<std::string> fields;
+    for (const bson::Element field : document) {
+      fields.push_back(std::string(field.key) + ": " +
+                       bson::to_json(field.value, bson::JsonForm::kCanonical));
+    }
+    std::sort(fields.begin(), fields.end());
+    std::string text;
+    for (const std::string& field : fields) text += field + ", ";
+    return text;
   }
 
   std::string index_keys(Snapshot& snapshot) {

@@ -79,6 +79,66 @@ TEST_P(StoreContract, Profiler_RecordsAllAtLevelTwo) {
   EXPECT_EQ(count("{}", "system.profile"), 10);
 }
 
+// Source: MongoDB manual, "Database Profiler Output": keysExamined, docsExamined, planSummary.
+TEST_P(StoreContract, Observer_IsToldOfPlansAndWhatTheyRead) {
+  for (int i = 0; i < 10; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 2) +
+           R"(, "b": 1})");
+  }
+  create_index(R"({"a": 1})");
+  const auto told = [&](const std::string& filter, std::string_view name = "c") {
+    const auto observer = std::make_shared<ReadObserver>();
+    const auto view = snapshot();
+    view->observe(observer);
+    const auto cursor = collection(name)->find(*view, doc(filter));
+    EXPECT_THAT(cursor, Succeeded());
+    view->observe(nullptr);
+    while ((*cursor)->next()->has_value()) {
+    }
+    return observer->plan_summary + " " + std::to_string(observer->keys_examined) + " " +
+           std::to_string(observer->documents_examined);
+  };
+  EXPECT_EQ(told("{}"), "COLLSCAN 0 10");
+  EXPECT_EQ(told(R"({"b": 2})"), "COLLSCAN 0 10");
+  EXPECT_EQ(told(R"({"a": 1})"), "IXSCAN { a: 1 } 5 5");
+  EXPECT_EQ(told(R"({"_id": 1})"), "IXSCAN { _id: 1 } 1 1");
+  EXPECT_EQ(told(R"({"$or": [{"a": 7}, {"_id": 3}]})"), "IXSCAN { a: 1 }, IXSCAN { _id: 1 } 1 1");
+  EXPECT_EQ(told("{}", "missing"), "EOF 0 0");
+
+  const auto of_writes = std::make_shared<ReadObserver>();
+  ASSERT_THAT(commit([&](Transaction& transaction) -> Status {
+                transaction.observe(of_writes);
+                for (int i = 0; i < 3; ++i) {
+                  GM_TRY(collection()->update(transaction, doc(R"({"_id": 4})"),
+                                              doc(R"({"$inc": {"b": 1}})")));
+                }
+                GM_TRY(collection()->remove(transaction, doc(R"({"a": 1})"), true));
+                return {};
+              }),
+              Succeeded());
+  EXPECT_EQ(of_writes->plan_summary, "IDHACK, IXSCAN { a: 1 }");
+  EXPECT_EQ(of_writes->documents_examined, 3 + 5);
+}
+
+TEST_P(StoreContract, Profiler_TellsHowOperationsRead) {
+  Profiler profiler(store());
+  const auto database = profiling::profiled(db(), profiler);
+  insert(R"({"_id": 1, "n": 1})", "people");
+  insert(R"({"_id": 2, "n": 2})", "people");
+  ASSERT_THAT(profiler.set("test", {.level = 2}), Succeeded());
+  {
+    const auto view = snapshot();
+    const auto cursor = database->collection("people")->find(*view, doc(R"({"n": 2})"), {});
+    while ((*cursor)->next()->has_value()) {
+    }
+  }
+  profiler.flush();
+  EXPECT_EQ(count(R"({"op": "query", "keysExamined": 0, "docsExamined": 2, "nreturned": 1,
+                      "planSummary": "COLLSCAN"})",
+                  "system.profile"),
+            1);
+}
+
 TEST_P(StoreContract, Profiler_RefusesWrongSettings) {
   Profiler profiler(store());
   EXPECT_THAT(profiler.set("test", {.level = 3}), FailedWith(ErrorCode::kBadValue));
