@@ -43,7 +43,14 @@ LAYERS = {
 DOORS = [
     (r"fuse[a-z_0-9]*\.h$|fuse3?/", "libfuse", r"fuse/trampoline\w*\.(h|cc)"),
     (r"lmdb\.h$", "LMDB", r"engine/local/.*"),
-    (r"openssl/", "OpenSSL", r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"),
+    (
+        r"openssl/|asio/ssl",
+        "OpenSSL",
+        r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"
+        r"|engine/wire/server/tls\w*\.(h|cc)",
+    ),
+    (r"asio", "Asio", r"engine/wire/server/.*"),
+    (r"zlib\.h|snappy|zstd", "a compressor", r"engine/wire/protocol/compression\.cc"),
     (r"mongoc", "libmongoc", r"engine/mongo/.*"),
     (r"pcre2", "PCRE2", r"engine/query/.*"),
     (r"isa-l|isal|crc\.h", "ISA-L", r"engine/checksum/crc32c\.(h|cc)"),
@@ -54,6 +61,7 @@ LINK_DOORS = [
     (r"PkgConfig::ISAL", "ISA-L", {"engine/checksum"}),
     (r"PkgConfig::MONGOC", "libmongoc", {"engine/mongo"}),
     (r"PkgConfig::PCRE2", "PCRE2", {"engine/query"}),
+    (r"ZLIB::|PkgConfig::(SNAPPY|ZSTD)", "a compressor", {"engine/wire"}),
     (r"OpenSSL::", "OpenSSL", {"gridfs", "engine/local", "engine/wire"}),
 ]
 
