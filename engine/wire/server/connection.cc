@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <asio/post.hpp>
 #include <cstring>
 #include <exception>
@@ -31,6 +32,15 @@ constexpr std::string_view kHttpRequest = "GET ";
 constexpr std::string_view kHttpHint =
     "HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 85\r\n\r\n"
     "It looks like you are trying to access MongoDB over HTTP on the native driver port.\r\n";
+
+// Commands that never wait for the memory of replies: peers that take none hold up neither log-in
+// nor writes.
+bool has_short_reply(std::string_view command) {
+  static constexpr std::array<std::string_view, 14> kShort = {
+      "ping",   "hello",  "isMaster",    "ismaster",    "saslStart",     "saslContinue", "insert",
+      "update", "delete", "killCursors", "endSessions", "createIndexes", "create",       "drop"};
+  return std::find(kShort.begin(), kShort.end(), command) != kShort.end();
+}
 
 int64_t nanoseconds(steady_clock::time_point time) {
   return std::chrono::nanoseconds(time.time_since_epoch()).count();
@@ -168,14 +178,6 @@ void Connection::dispatch() {
 }
 
 void Connection::run() {
-  // How large the reply will be nobody knows. While those that were made fill their budget no other
-  // one is begun; so beyond it there is at most one for each worker.
-  enter(Phase::kWaiting);
-  if (!context_.replies.acquire(reply_memory_, 0,
-                                [self = shared_from_this()] { self->dispatch(); })) {
-    return;
-  }
-  enter(Phase::kRunning);
   if (!incoming_) {
     Result<Incoming> incoming = read_incoming(bytes_.bytes(), decompressed_);
     if (!incoming) {
@@ -189,6 +191,15 @@ void Connection::run() {
   if (auto* const reply = std::get_if<bson::Document>(&incoming_->content)) {
     return answer(std::move(*reply));
   }
+  if (has_short_reply(std::get<Request>(incoming_->content).name())) return handle();
+  // How large another reply will be nobody knows. While those that were made fill their budget none
+  // is begun; so beyond it there is at most one for each worker.
+  enter(Phase::kWaiting);
+  if (!context_.replies.acquire(reply_memory_, 0,
+                                [self = shared_from_this()] { self->dispatch(); })) {
+    return;
+  }
+  enter(Phase::kRunning);
   handle();
 }
 

@@ -59,6 +59,16 @@ size_t resident_bytes() {
   return std::stoul(line_of("/proc/self/status", "VmRSS:")) * 1024;
 }
 
+size_t memory_grown_since(size_t before) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  constexpr size_t kSanitizersShare = 20;
+#else
+  constexpr size_t kSanitizersShare = 1;
+#endif
+  const size_t now = resident_bytes();
+  return now > before ? (now - before) / kSanitizersShare : 0;
+}
+
 size_t threads_now() {
   return std::stoul(line_of("/proc/self/status", "Threads:"));
 }

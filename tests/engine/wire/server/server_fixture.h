@@ -73,6 +73,9 @@ bool comes_true(const std::function<bool()>& condition);
 
 size_t open_descriptors();
 size_t resident_bytes();
+// How much more memory is resident than `before`; less than a test allows for, where a sanitizer
+// keeps several times what is used.
+size_t memory_grown_since(size_t before);
 size_t threads_now();
 
 class ServerTest : public testing::Test {
