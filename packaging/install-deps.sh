@@ -10,6 +10,8 @@ packages=(
   libfuse3-dev fuse3 libbson-dev liblmdb-dev libisal-dev libssl-dev libpcre2-dev
   libintelrdfpmath-dev
   libspdlog-dev libexpected-dev libcli11-dev
+  # The wire server
+  libasio-dev zlib1g-dev libsnappy-dev libzstd-dev
   # The rules of time zones, which expressions on dates read
   tzdata
   # Tests and benchmarks

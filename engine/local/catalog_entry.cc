@@ -1,7 +1,7 @@
 #include "engine/local/catalog_entry.h"
 
 #include "engine/bson/builder.h"
-#include "engine/local/checksum.h"
+#include "engine/checksum/crc32c.h"
 
 namespace gridmount::local {
 namespace {

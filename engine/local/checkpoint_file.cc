@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/local/checksum.h"
+#include "engine/checksum/crc32c.h"
 
 namespace gridmount::local {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/local/checksum.h"
+#include "engine/checksum/crc32c.h"
 #include "engine/local/document_keys.h"
 #include "engine/local/index_key.h"
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "engine/bson/json.h"
-#include "engine/local/checksum.h"
+#include "engine/checksum/crc32c.h"
 
 namespace gridmount::local {
 namespace {

@@ -23,15 +23,17 @@ LEAVES = {"engine/local", "engine/mongo", "engine/wire"}
 # What a folder may include and link, besides itself. The longest matching folder counts.
 LAYERS = {
     BASE: set(),
+    "engine/checksum": set(),
     "engine/bson": {BASE},
     "engine/query": DOCUMENTS,
     "engine": DOCUMENTS | {"engine/query"},
     "engine/aggregation": INTERFACE,
     "engine/cursors": INTERFACE,
     "engine/profiling": INTERFACE,
-    "engine/local": INTERFACE | {"engine/aggregation"},
+    "engine/local": INTERFACE | {"engine/aggregation", "engine/checksum"},
     "engine/mongo": INTERFACE,
-    "engine/wire": INTERFACE | {"engine/aggregation", "engine/cursors", "engine/profiling"},
+    "engine/wire": INTERFACE
+    | {"engine/aggregation", "engine/checksum", "engine/cursors", "engine/profiling"},
     "gridfs": INTERFACE,
     "fuse": INTERFACE | {"gridfs"} | LEAVES,
     "tools": INTERFACE | {"gridfs"} | LEAVES,
@@ -41,17 +43,25 @@ LAYERS = {
 DOORS = [
     (r"fuse[a-z_0-9]*\.h$|fuse3?/", "libfuse", r"fuse/trampoline\w*\.(h|cc)"),
     (r"lmdb\.h$", "LMDB", r"engine/local/.*"),
-    (r"openssl/", "OpenSSL", r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"),
+    (
+        r"openssl/|asio/ssl",
+        "OpenSSL",
+        r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"
+        r"|engine/wire/server/tls\w*\.(h|cc)",
+    ),
+    (r"asio", "Asio", r"engine/wire/server/.*"),
+    (r"zlib\.h|snappy|zstd", "a compressor", r"engine/wire/protocol/compression\.cc"),
     (r"mongoc", "libmongoc", r"engine/mongo/.*"),
     (r"pcre2", "PCRE2", r"engine/query/.*"),
-    (r"isa-l|isal|crc\.h", "ISA-L", r"engine/local/checksum\.(h|cc)"),
+    (r"isa-l|isal|crc\.h", "ISA-L", r"engine/checksum/crc32c\.(h|cc)"),
 ]
 LINK_DOORS = [
     (r"PkgConfig::FUSE", "libfuse", {"fuse"}),
     (r"PkgConfig::LMDB", "LMDB", {"engine/local"}),
-    (r"PkgConfig::ISAL", "ISA-L", {"engine/local"}),
+    (r"PkgConfig::ISAL", "ISA-L", {"engine/checksum"}),
     (r"PkgConfig::MONGOC", "libmongoc", {"engine/mongo"}),
     (r"PkgConfig::PCRE2", "PCRE2", {"engine/query"}),
+    (r"ZLIB::|PkgConfig::(SNAPPY|ZSTD)", "a compressor", {"engine/wire"}),
     (r"OpenSSL::", "OpenSSL", {"gridfs", "engine/local", "engine/wire"}),
 ]
 

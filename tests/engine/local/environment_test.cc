@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/local/checksum.h"
+#include "engine/checksum/crc32c.h"
 #include "engine/local/lmdb_error.h"
 #include "engine/local/write_queue.h"
 

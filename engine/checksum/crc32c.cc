@@ -1,11 +1,11 @@
-#include "engine/local/checksum.h"
+#include "engine/checksum/crc32c.h"
 
 #include <isa-l/crc.h>
 
 #include <algorithm>
 #include <limits>
 
-namespace gridmount::local {
+namespace gridmount {
 
 uint32_t crc32c(std::span<const uint8_t> bytes, uint32_t seed) {
   uint32_t state = ~seed;
@@ -18,4 +18,4 @@ uint32_t crc32c(std::span<const uint8_t> bytes, uint32_t seed) {
   return ~state;
 }
 
-}  // namespace gridmount::local
+}  // namespace gridmount

@@ -1,0 +1,83 @@
+// Takes numbers, names and documents off the front of bytes of unknown origin; never reads past
+// their end. What is cut off is InvalidBSON, as a document that is cut off is.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+
+namespace gridmount::wire {
+
+static_assert(std::endian::native == std::endian::little, "the wire is little-endian, so are we");
+
+inline uint32_t load_32(const uint8_t* from) {
+  uint32_t number;
+  std::memcpy(&number, from, sizeof number);
+  return number;
+}
+
+inline void store_32(uint32_t number, uint8_t* to) {
+  std::memcpy(to, &number, sizeof number);
+}
+
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const uint8_t> bytes) : bytes_(bytes) {}
+
+  bool at_end() const { return bytes_.empty(); }
+  std::span<const uint8_t> rest() const { return bytes_; }
+
+  Result<std::span<const uint8_t>> take(size_t count) {
+    if (count > bytes_.size()) {
+      return fail(ErrorCode::kInvalidBson, "the message is cut off: " + std::to_string(count) +
+                                               " bytes are announced, " +
+                                               std::to_string(bytes_.size()) + " are there");
+    }
+    const std::span<const uint8_t> taken = bytes_.first(count);
+    bytes_ = bytes_.subspan(count);
+    return taken;
+  }
+
+  Result<uint8_t> byte() {
+    GM_ASSIGN(const auto taken, take(1));
+    return taken[0];
+  }
+
+  Result<uint32_t> number() {
+    GM_ASSIGN(const auto taken, take(sizeof(uint32_t)));
+    return load_32(taken.data());
+  }
+
+  // Up to a NUL, which is taken as well.
+  Result<std::string_view> name() {
+    const void* const nul = bytes_.empty() ? nullptr : std::memchr(bytes_.data(), 0, bytes_.size());
+    if (nul == nullptr) return fail(ErrorCode::kInvalidBson, "a name in the message does not end");
+    const auto size = static_cast<size_t>(static_cast<const uint8_t*>(nul) - bytes_.data());
+    const std::string_view text(reinterpret_cast<const char*>(bytes_.data()), size);
+    bytes_ = bytes_.subspan(size + 1);
+    return text;
+  }
+
+  // Valid BSON, all of it, of at most the size and depth that documents may have.
+  Result<bson::View> document() {
+    if (bytes_.size() < sizeof(uint32_t)) return fail(cut_off());
+    const uint32_t length = load_32(bytes_.data());
+    if (length > bytes_.size()) return fail(cut_off());
+    GM_ASSIGN(const bson::View document, bson::validate(bytes_.first(length)));
+    bytes_ = bytes_.subspan(length);
+    return document;
+  }
+
+ private:
+  static Error cut_off() { return {ErrorCode::kInvalidBson, "a document is cut off"}; }
+
+  std::span<const uint8_t> bytes_;
+};
+
+}  // namespace gridmount::wire

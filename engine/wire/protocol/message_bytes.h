@@ -1,0 +1,44 @@
+// The bytes of one message, growing while they arrive. Not initialized, so that room a peer has
+// announced and never fills stays untouched by the machine as well.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+namespace gridmount::wire {
+
+class MessageBytes {
+ public:
+  MessageBytes() = default;
+  MessageBytes(MessageBytes&& other) noexcept { *this = std::move(other); }
+  MessageBytes& operator=(MessageBytes&& other) noexcept;
+
+  uint8_t* data() { return data_.get(); }
+  const uint8_t* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+  size_t capacity() const { return capacity_; }
+  std::span<const uint8_t> bytes() const { return {data_.get(), size_}; }
+
+  // False if there is no memory; nothing has changed then.
+  [[nodiscard]] bool reserve(size_t capacity);
+  // At most capacity(). What is new is for the caller to write.
+  void set_size(size_t size) { size_ = size; }
+  void append(const void* bytes, size_t count);  // within capacity()
+  // Gives the memory back.
+  void clear() { *this = MessageBytes(); }
+
+ private:
+  struct Free {
+    void operator()(uint8_t* data) const { std::free(data); }
+  };
+  std::unique_ptr<uint8_t, Free> data_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+}  // namespace gridmount::wire

@@ -1,0 +1,46 @@
+// A reply's document in the message that carries it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/wire/protocol/incoming.h"
+
+namespace gridmount::wire {
+
+// {ok: 0, errmsg, code, codeName, ...the error's details}. `code_name` is for codes that
+// error_code_name() does not know.
+bson::Document error_document(const Error& error, std::string_view code_name = {});
+
+// The message in pieces that are to be sent one after the other. The document, which may be 16 MiB,
+// is not copied for it.
+class Reply {
+ public:
+  Reply() = default;  // nothing
+  // A document that makes a message beyond kMessageBytesMax is replaced by an error.
+  Reply(const ReplyForm& form, bson::Document document, int32_t request_id);
+
+  size_t size() const { return head_bytes_ + body_.size() + tail_bytes_ + whole_.size(); }
+  // Valid while the reply is neither moved nor changed.
+  std::array<std::span<const uint8_t>, 3> pieces() const;
+
+ private:
+  void make_message(const ReplyForm& form, int32_t request_id);
+  void make_legacy(const ReplyForm& form, int32_t request_id);
+  void compress_with(Compressor compressor);
+
+  static constexpr size_t kHeadBytesMax = 36;  // OP_REPLY's
+  std::array<uint8_t, kHeadBytesMax> head_{};
+  std::vector<uint8_t> body_;
+  std::array<uint8_t, 4> tail_{};  // the checksum
+  size_t head_bytes_ = 0;
+  size_t tail_bytes_ = 0;
+  MessageBytes whole_;  // compressed; the rest is empty then
+};
+
+}  // namespace gridmount::wire

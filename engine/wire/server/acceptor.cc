@@ -1,0 +1,100 @@
+#include "engine/wire/server/acceptor.h"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+
+#include <asio/bind_executor.hpp>
+#include <asio/post.hpp>
+#include <asio/use_future.hpp>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+namespace gridmount::wire {
+namespace {
+
+// A flood of connections leaves other sockets their turn.
+constexpr int kAcceptedAtOnce = 64;
+constexpr std::chrono::milliseconds kRest{100};
+
+// What ends one connection before it was accepted, and says nothing of the next.
+bool is_of_one_connection(int error_number) {
+  switch (error_number) {
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case EOPNOTSUPP:
+    case ENETUNREACH:
+    case EPERM:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Acceptor::Acceptor(asio::io_context& io, int socket, std::string name, Accept accept)
+    : strand_(asio::make_strand(io)),
+      listening_(io, ::fcntl(socket, F_DUPFD_CLOEXEC, 0)),
+      timer_(io),
+      name_(std::move(name)),
+      accept_(std::move(accept)) {}
+
+void Acceptor::start() {
+  asio::post(strand_, [self = shared_from_this()] { self->wait(); });
+}
+
+void Acceptor::stop() {
+  asio::post(strand_, asio::use_future([self = shared_from_this()] {
+               self->is_stopped_ = true;
+               std::error_code ignored;
+               self->listening_.close(ignored);
+               self->timer_.cancel();
+             }))
+      .wait();
+}
+
+void Acceptor::wait() {
+  if (is_stopped_) return;
+  listening_.async_wait(
+      asio::posix::stream_descriptor::wait_read,
+      asio::bind_executor(strand_, [self = shared_from_this()](const std::error_code& error) {
+        if (!error) self->accept_some();
+      }));
+}
+
+void Acceptor::accept_some() {
+  if (is_stopped_) return;
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    FileDescriptor socket(
+        ::accept4(listening_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket.is_open()) {
+      accept_(std::move(socket));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      break;
+    } else if (!is_of_one_connection(errno)) {
+      spdlog::warn("{}: no connection can be accepted: {}", name_,
+                   std::generic_category().message(errno));
+      return rest();
+    }
+  }
+  wait();
+}
+
+void Acceptor::rest() {
+  timer_.expires_after(kRest);
+  timer_.async_wait(
+      asio::bind_executor(strand_, [self = shared_from_this()](const std::error_code& error) {
+        if (!error) self->wait();
+      }));
+}
+
+}  // namespace gridmount::wire

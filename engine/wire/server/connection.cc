@@ -1,0 +1,377 @@
+#include "engine/wire/server/connection.h"
+
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <asio/post.hpp>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "engine/wire/protocol/compression.h"
+
+namespace gridmount::wire {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr ErrorCode kInterruptedAtShutdown{11600};
+
+// Fewer bytes than these are no progress within a message: one byte now and then holds a
+// connection, and what it has sent, no longer than silence does.
+constexpr size_t kProgressBytes = 4096;
+
+// How much a message's memory grows at a time: it doubles, from this on.
+constexpr size_t kFirstRoom = MemoryBudget::kAlwaysBytes;
+
+// mongod's words for browsers and for probes that speak HTTP.
+constexpr std::string_view kHttpRequest = "GET ";
+constexpr std::string_view kHttpHint =
+    "HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 85\r\n\r\n"
+    "It looks like you are trying to access MongoDB over HTTP on the native driver port.\r\n";
+
+// Commands that never wait for the memory of replies: peers that take none hold up neither log-in
+// nor writes.
+bool has_short_reply(std::string_view command) {
+  static constexpr std::array<std::string_view, 14> kShort = {
+      "ping",   "hello",  "isMaster",    "ismaster",    "saslStart",     "saslContinue", "insert",
+      "update", "delete", "killCursors", "endSessions", "createIndexes", "create",       "drop"};
+  return std::find(kShort.begin(), kShort.end(), command) != kShort.end();
+}
+
+int64_t nanoseconds(steady_clock::time_point time) {
+  return std::chrono::nanoseconds(time.time_since_epoch()).count();
+}
+
+size_t bytes_of(const Pieces& pieces) {
+  return pieces[0].size() + pieces[1].size() + pieces[2].size();
+}
+
+}  // namespace
+
+Connection::Connection(ConnectionContext& context, std::unique_ptr<Transport> transport, int32_t id,
+                       Peer peer)
+    : context_(context), transport_(std::move(transport)), id_(id), peer_(std::move(peer)) {
+  enter(Phase::kHandshake);
+}
+
+std::string Connection::name() const {
+  return "connection " + std::to_string(id_) + " of " + peer_.address;
+}
+
+void Connection::start() {
+  transport_->shake_hands([self = shared_from_this()](const std::error_code& error, size_t) {
+    if (error) {
+      spdlog::info("{}: the TLS handshake failed: {}", self->name(), error.message());
+      return self->finish();
+    }
+    self->greet();
+    self->read_message();
+  });
+}
+
+void Connection::greet() {
+  Peer peer = peer_;
+  peer.is_tls = transport_->is_tls();
+  peer.certificate_subject = transport_->certificate_subject();
+  client_ = std::make_unique<Client>(id_, std::move(peer));
+}
+
+// ---- Receiving ----
+
+void Connection::read_message() {
+  header_size_ = 0;
+  enter(Phase::kIdle);
+  // Whoever stops the server sets the mark first and looks at the phase then.
+  if (context_.is_stopping) return finish();
+  read_header_bytes();
+}
+
+void Connection::read_header_bytes() {
+  transport_->read_some(std::span(header_bytes_).subspan(header_size_),
+                        completion(&Connection::on_header_bytes));
+}
+
+void Connection::on_header_bytes(size_t count) {
+  context_.bytes_in += count;
+  if (header_size_ == 0) enter(Phase::kReceiving);
+  header_size_ += count;
+  if (header_size_ < kHeaderBytes) return read_header_bytes();
+  if (std::memcmp(header_bytes_.data(), kHttpRequest.data(), kHttpRequest.size()) == 0) {
+    return send_http_hint();
+  }
+  const Result<Header> header = read_header(header_bytes_);
+  if (!header) {
+    spdlog::info("{}: {}", name(), header.error().message());
+    return finish();
+  }
+  header_ = *header;
+  make_room();
+}
+
+void Connection::make_room() {
+  const size_t has = bytes_.capacity();
+  room_wanted_ = std::min<size_t>(header_.length, std::max(kFirstRoom, has * 2));
+  acquire(context_.requests, request_memory_, room_wanted_ - has, &Connection::receive);
+}
+
+void Connection::receive() {
+  enter(Phase::kReceiving);
+  if (context_.is_stopping) return finish();
+  holds_memory_ = request_memory_.bytes() > MemoryBudget::kAlwaysBytes;
+  if (!bytes_.reserve(room_wanted_)) {
+    spdlog::warn("{}: no memory for a message of {} bytes", name(), header_.length);
+    return finish();
+  }
+  if (bytes_.size() == 0) bytes_.append(header_bytes_.data(), kHeaderBytes);
+  on_bytes(0);
+}
+
+void Connection::on_bytes(size_t count) {
+  context_.bytes_in += count;
+  bytes_.set_size(bytes_.size() + count);
+  note_progress(count);
+  if (bytes_.size() == header_.length) return on_message();
+  if (bytes_.size() == bytes_.capacity()) return make_room();
+  transport_->read_some({bytes_.data() + bytes_.size(), bytes_.capacity() - bytes_.size()},
+                        completion(&Connection::on_bytes));
+}
+
+void Connection::on_message() {
+  if (header_.opcode != Opcode::kCompressed) return dispatch();
+  const Result<CompressedHeader> compressed = read_compressed_header(bytes_.bytes());
+  if (!compressed) {
+    spdlog::info("{}: {}", name(), compressed.error().message());
+    return finish();
+  }
+  acquire(context_.requests, request_memory_, compressed->message_bytes(), &Connection::dispatch);
+}
+
+void Connection::acquire(MemoryBudget& budget, MemoryBudget::Reservation& reservation, size_t bytes,
+                         void (Connection::*then)()) {
+  enter(Phase::kWaiting);
+  const bool is_there =
+      budget.acquire(reservation, bytes, [self = shared_from_this(), then]() mutable {
+        asio::io_context& io = self->context_.io;
+        asio::post(io, [self = std::move(self), then] { (self.get()->*then)(); });
+      });
+  // Not even a look at a member if it is not: another thread may have gone on with this already.
+  if (is_there) (this->*then)();
+}
+
+// ---- Handling ----
+
+void Connection::dispatch() {
+  enter(Phase::kRunning);
+  asio::post(context_.workers, [self = shared_from_this()] {
+    try {
+      self->run();
+    } catch (const std::exception& error) {
+      // Of the library's, for want of memory: this client's connection is what it costs.
+      spdlog::error("{}: {}", self->name(), error.what());
+      self->finish();
+    }
+  });
+}
+
+void Connection::run() {
+  if (!incoming_) {
+    Result<Incoming> incoming = read_incoming(bytes_.bytes(), decompressed_);
+    if (!incoming) {
+      spdlog::info("{}: {}", name(), incoming.error().message());
+      return finish();
+    }
+    context_.requests_handled += 1;
+    incoming_ = std::move(*incoming);
+    wants_reply_ = incoming_->form.kind != ReplyForm::Kind::kNone;
+  }
+  if (auto* const reply = std::get_if<bson::Document>(&incoming_->content)) {
+    return answer(std::move(*reply));
+  }
+  if (has_short_reply(std::get<Request>(incoming_->content).name())) return handle();
+  // How large another reply will be nobody knows. While those that were made fill their budget none
+  // is begun; so beyond it there is at most one for each worker.
+  enter(Phase::kWaiting);
+  if (!context_.replies.acquire(reply_memory_, 0,
+                                [self = shared_from_this()] { self->dispatch(); })) {
+    return;
+  }
+  enter(Phase::kRunning);
+  handle();
+}
+
+void Connection::handle() {
+  // Keeps this from going away under a thread that has resumed it.
+  const std::shared_ptr<Connection> self = shared_from_this();
+  RequestHandler& handler = context_.handler;
+  for (;;) {
+    const uint64_t changes = handler.changes();
+    Outcome outcome = handler.handle(*client_, std::get<Request>(incoming_->content));
+    if (auto* const document = std::get_if<bson::Document>(&outcome)) {
+      return answer(std::move(*document));
+    }
+    if (client_->gone()) return finish();
+    // What waits has no reply yet, and is not to keep others from theirs.
+    context_.replies.release(reply_memory_);
+    enter(Phase::kParked);
+    if (!context_.parking.park(self, std::get<Postponed>(outcome).until)) {
+      return answer(error_document({kInterruptedAtShutdown, "interrupted at shutdown"},
+                                   "InterruptedAtShutdown"));
+    }
+    // A change from before the parking woke nobody.
+    if (handler.changes() == changes || !context_.parking.remove(*this)) return;
+    enter(Phase::kRunning);
+  }
+}
+
+void Connection::answer(bson::Document document) {
+  const ReplyForm form = incoming_->form;
+  incoming_.reset();
+  bytes_.clear();
+  decompressed_.clear();
+  context_.requests.release(request_memory_);
+  holds_memory_ = false;
+  if (form.kind == ReplyForm::Kind::kNone) return next();
+  reply_ = Reply(form, std::move(document), context_.next_message_id++);
+  context_.replies.charge(reply_memory_, reply_.size());
+  holds_memory_ = reply_memory_.bytes() > MemoryBudget::kAlwaysBytes;
+  send(reply_.pieces());
+}
+
+// ---- Sending ----
+
+void Connection::send(const Pieces& pieces) {
+  enter(Phase::kSending);
+  unsent_ = pieces;
+  // By this thread, which is a worker: most replies are gone then, without waking another.
+  on_sent(transport_->write_now(unsent_));
+}
+
+void Connection::send_rest() {
+  transport_->write_some(unsent_, completion(&Connection::on_sent));
+}
+
+void Connection::on_sent(size_t count) {
+  context_.bytes_out += count;
+  note_progress(count);
+  unsent_ = behind(unsent_, count);
+  if (bytes_of(unsent_) > 0) return send_rest();
+  next();
+}
+
+void Connection::next() {
+  reply_ = Reply();
+  unsent_ = {};
+  context_.replies.release(reply_memory_);
+  holds_memory_ = false;
+  if (ends_with_reply_) return finish();
+  read_message();
+}
+
+void Connection::send_http_hint() {
+  ends_with_reply_ = true;
+  const auto* const text = reinterpret_cast<const uint8_t*>(kHttpHint.data());
+  send({std::span(text, kHttpHint.size())});
+}
+
+// ---- Ending ----
+
+void Connection::finish() {
+  if (phase_.exchange(Phase::kClosed) == Phase::kClosed) return;
+  context_.requests.release(request_memory_);
+  context_.replies.release(reply_memory_);
+  if (client_ != nullptr) {
+    client_->set_gone();
+    // Before the removal: whoever waits for the table to be empty waits for the workers then.
+    asio::post(context_.workers,
+               [self = shared_from_this()] { self->context_.handler.forget(*self->client_); });
+  }
+  context_.table.remove(*this);
+}
+
+Transport::Done Connection::completion(void (Connection::*then)(size_t)) {
+  return [self = shared_from_this(), then](const std::error_code& error, size_t count) {
+    // The peer has closed, or a deadline has passed; either ends the connection without a word.
+    if (error) return self->finish();
+    (self.get()->*then)(count);
+  };
+}
+
+bool Connection::is_running() const {
+  const Phase phase = phase_;
+  return phase == Phase::kRunning || phase == Phase::kParked;
+}
+
+void Connection::on_hangup(short poll_events) {
+  // Whoever wants no reply may leave at once; what was asked for is done all the same.
+  if (!wants_reply_) return;
+  const bool is_over = (poll_events & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+  if (!is_over && !transport_->is_tls()) {
+    // The end of the stream stands behind further requests that are to be handled.
+    char byte;
+    if (::recv(fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) return;
+  }
+  if (client_ != nullptr) client_->set_gone();
+  if (phase_ != Phase::kParked || !context_.parking.remove(*this)) return;
+  asio::post(context_.io, [self = shared_from_this()] { self->finish(); });
+}
+
+void Connection::end_if_stalled(TimePoint now) {
+  const ServerLimits& limits = context_.limits;
+  const auto limit = [&](const MemoryBudget& budget, std::chrono::milliseconds usual) {
+    return holds_memory_ && budget.is_waited_for() ? std::min(usual, limits.pressed_timeout)
+                                                   : usual;
+  };
+  std::optional<std::chrono::milliseconds> allowed;
+  switch (phase_) {
+    case Phase::kHandshake:
+      allowed = limits.handshake_timeout;
+      break;
+    case Phase::kReceiving:
+      allowed = limit(context_.requests, limits.receive_timeout);
+      break;
+    case Phase::kSending:
+      allowed = limit(context_.replies, limits.send_timeout);
+      break;
+    default:
+      return;
+  }
+  if (!is_held_up(now, *allowed)) return;
+  spdlog::info("{}: ended after {} ms without progress", name(), allowed->count());
+  transport_->interrupt();
+}
+
+void Connection::end_if_idle() {
+  const Phase phase = phase_;
+  if (phase == Phase::kHandshake || phase == Phase::kIdle || phase == Phase::kReceiving) {
+    transport_->interrupt();
+  }
+}
+
+void Connection::end() {
+  if (is_running() && client_ != nullptr) client_->set_gone();
+  if (transport_ != nullptr) transport_->interrupt();
+}
+
+void Connection::enter(Phase phase) {
+  progress_ns_ = nanoseconds(steady_clock::now());
+  uncounted_progress_ = 0;
+  phase_ = phase;
+}
+
+void Connection::note_progress(size_t count) {
+  uncounted_progress_ += count;
+  if (uncounted_progress_ < kProgressBytes) return;
+  uncounted_progress_ = 0;
+  progress_ns_ = nanoseconds(steady_clock::now());
+}
+
+bool Connection::is_held_up(TimePoint now, std::chrono::milliseconds limit) const {
+  const std::chrono::nanoseconds held_up(nanoseconds(now) - progress_ns_);
+  return held_up > limit;
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,121 @@
+#include "engine/wire/server/parking.h"
+
+#include <algorithm>
+#include <asio/post.hpp>
+
+namespace gridmount::wire {
+namespace {
+
+using std::chrono::steady_clock;
+
+// A thousand waiting cursors are not looked at again for each of a thousand small commits a second.
+constexpr std::chrono::milliseconds kBetweenWakes{2};
+// What is parked until a time that has passed is resumed, but not in a busy loop.
+constexpr std::chrono::milliseconds kShortestStay{1};
+
+}  // namespace
+
+Parking::Parking(asio::io_context& io) : io_(io) {
+  timer_.emplace(io);
+  wake_timer_.emplace(io);
+}
+
+bool Parking::park(std::shared_ptr<Parkable> parked, TimePoint until) {
+  until = std::max(until, steady_clock::now() + kShortestStay);
+  const MutexLock lock(mutex_);
+  if (is_stopped_) return false;
+  const Parkable* const key = parked.get();
+  entries_.insert_or_assign(key, Entry{std::move(parked), until});
+  by_time_.emplace(until, key);
+  arm();
+  return true;
+}
+
+bool Parking::remove(const Parkable& parked) {
+  std::shared_ptr<Parkable> removed;  // let go without the lock
+  const MutexLock lock(mutex_);
+  const auto entry = entries_.find(&parked);
+  if (entry == entries_.end()) return false;
+  by_time_.erase({entry->second.until, &parked});
+  removed = std::move(entry->second.parked);
+  entries_.erase(entry);
+  return true;
+}
+
+void Parking::notify() {
+  const MutexLock lock(mutex_);
+  if (is_stopped_ || entries_.empty() || wake_is_due_) return;
+  wake_is_due_ = true;
+  const TimePoint due = last_wake_ + kBetweenWakes;
+  if (steady_clock::now() >= due) {
+    asio::post(io_, [self = shared_from_this()] { self->wake(); });
+    return;
+  }
+  wake_timer_->expires_at(due);
+  wake_timer_->async_wait([self = shared_from_this()](std::error_code error) {
+    if (!error) self->wake();
+  });
+}
+
+void Parking::wake() {
+  Resumed resumed;
+  {
+    const MutexLock lock(mutex_);
+    wake_is_due_ = false;
+    last_wake_ = steady_clock::now();
+    resumed = take_all();
+  }
+  for (const auto& parked : resumed) parked->resume();
+}
+
+void Parking::stop() {
+  Resumed resumed;
+  {
+    const MutexLock lock(mutex_);
+    is_stopped_ = true;
+    timer_.reset();
+    wake_timer_.reset();
+    resumed = take_all();
+  }
+  for (const auto& parked : resumed) parked->resume();
+}
+
+Parking::Resumed Parking::take_all() {
+  Resumed resumed;
+  resumed.reserve(entries_.size());
+  for (auto& [key, entry] : entries_) resumed.push_back(std::move(entry.parked));
+  entries_.clear();
+  by_time_.clear();
+  return resumed;
+}
+
+void Parking::arm() {
+  if (by_time_.empty()) return;
+  const TimePoint earliest = by_time_.begin()->first;
+  if (armed_for_ && *armed_for_ <= earliest) return;
+  armed_for_ = earliest;
+  timer_->expires_at(earliest);
+  timer_->async_wait([self = shared_from_this()](std::error_code error) {
+    if (!error) self->on_time();
+  });
+}
+
+void Parking::on_time() {
+  Resumed resumed;
+  {
+    const MutexLock lock(mutex_);
+    if (is_stopped_) return;
+    armed_for_.reset();
+    const TimePoint now = steady_clock::now();
+    while (!by_time_.empty() && by_time_.begin()->first <= now) {
+      const auto entry = entries_.find(by_time_.begin()->second);
+      resumed.push_back(std::move(entry->second.parked));
+      entries_.erase(entry);
+      by_time_.erase(by_time_.begin());
+    }
+    arm();
+  }
+  for (const auto& parked : resumed) parked->resume();
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,69 @@
+// Requests that wait for a change of the store or for a time, without a thread.
+//
+// Thread-safe. May outlive its server: stop() ends all it does with the server's I/O.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "engine/thread_safety.h"
+
+namespace gridmount::wire {
+
+// Has a request that can be handled again.
+class Parkable {
+ public:
+  virtual ~Parkable() = default;
+  // Called once for each time it was parked, unless it was removed. Must not block.
+  virtual void resume() = 0;
+};
+
+class Parking : public std::enable_shared_from_this<Parking> {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  explicit Parking(asio::io_context& io);
+
+  // False once stopped. A change that came before is not noticed: look for one after parking, and
+  // remove() then.
+  bool park(std::shared_ptr<Parkable> parked, TimePoint until);
+  // False if it is not parked, or not any more: resume() has been or is being called.
+  bool remove(const Parkable& parked);
+  // Something has changed: all are resumed, changes in quick succession together.
+  void notify();
+  // Resumes all. Nothing is parked and no timer runs afterwards.
+  void stop();
+
+ private:
+  struct Entry {
+    std::shared_ptr<Parkable> parked;
+    TimePoint until;
+  };
+  using Resumed = std::vector<std::shared_ptr<Parkable>>;
+
+  void on_time();
+  void wake();
+  Resumed take_all() GM_REQUIRES(mutex_);
+  // Sets the timer for the earliest `until`.
+  void arm() GM_REQUIRES(mutex_);
+
+  asio::io_context& io_;
+  Mutex mutex_;
+  bool is_stopped_ GM_GUARDED_BY(mutex_) = false;
+  bool wake_is_due_ GM_GUARDED_BY(mutex_) = false;
+  TimePoint last_wake_ GM_GUARDED_BY(mutex_);
+  std::map<const Parkable*, Entry> entries_ GM_GUARDED_BY(mutex_);
+  std::set<std::pair<TimePoint, const Parkable*>> by_time_ GM_GUARDED_BY(mutex_);
+  std::optional<TimePoint> armed_for_ GM_GUARDED_BY(mutex_);
+  std::optional<asio::steady_timer> timer_ GM_GUARDED_BY(mutex_);
+  std::optional<asio::steady_timer> wake_timer_ GM_GUARDED_BY(mutex_);
+};
+
+}  // namespace gridmount::wire

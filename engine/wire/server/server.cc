@@ -1,0 +1,351 @@
+#include "engine/wire/server/server.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <asio/executor_work_guard.hpp>
+#include <asio/steady_timer.hpp>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "engine/wire/server/acceptor.h"
+#include "engine/wire/server/connection.h"
+#include "engine/wire/server/listen_address.h"
+#include "engine/wire/server/socket_file.h"
+#include "engine/wire/server/tls.h"
+
+namespace gridmount::wire {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kBetweenSweeps{200};
+constexpr std::chrono::milliseconds kBetweenExpiries{5'000};
+constexpr std::chrono::milliseconds kBetweenWarnings{1'000};
+
+// Descriptors for the store, the log and what else the process opens.
+constexpr size_t kDescriptorsKept = 128;
+// The store's owner gets in when clients of TCP have taken all connections.
+constexpr size_t kConnectionsKeptForSocket = 16;
+
+// A peer that has vanished without a word is found after some minutes of silence.
+constexpr int kKeepAliveIdleSeconds = 120;
+constexpr int kKeepAliveIntervalSeconds = 10;
+constexpr int kKeepAliveProbes = 6;
+
+size_t connections_that_fit(size_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+  const size_t descriptors = limit.rlim_cur;
+  const size_t kept = std::min(kDescriptorsKept, descriptors / 2);
+  return std::min(wanted, descriptors - kept);
+}
+
+void set_option(int fd, int level, int name, int value) {
+  // A socket works without any of them.
+  (void)::setsockopt(fd, level, name, &value, sizeof value);
+}
+
+void prepare_tcp(int fd) {
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleSeconds);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalSeconds);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
+}
+
+// Nothing if the connection has gone again.
+std::optional<Peer> tcp_peer(int fd) {
+  asio::ip::tcp::endpoint endpoint;
+  auto size = static_cast<socklen_t>(endpoint.capacity());
+  if (::getpeername(fd, endpoint.data(), &size) != 0) return std::nullopt;
+  endpoint.resize(size);
+  Peer peer;
+  peer.kind = Peer::Kind::kTcp;
+  peer.address = text_of(endpoint);
+  peer.is_loopback = is_loopback(endpoint.address());
+  return peer;
+}
+
+struct Listeners {
+  std::optional<SocketFile> socket_file;
+  std::vector<TcpListener> tcp;
+  std::optional<TlsContext> tls;
+};
+
+Result<Listeners> listen(const ServerOptions& options) {
+  Listeners listeners;
+  const bool has_tls = !options.tls_certificate_key_file.empty();
+  if (has_tls) {
+    GM_ASSIGN(listeners.tls,
+              TlsContext::load({options.tls_certificate_key_file, options.tls_ca_file}));
+  } else if (!options.tls_ca_file.empty()) {
+    return fail(ErrorCode::kInvalidOptions,
+                "a TLS CA file needs a TLS certificate key file beside it");
+  }
+  for (const std::string& text : options.listen) {
+    GM_ASSIGN(const ListenAddress address, ListenAddress::parse(text));
+    GM_ASSIGN(const auto endpoints, resolve(address));
+    for (const auto& endpoint : endpoints) {
+      GM_TRY(check_exposure(endpoint, options.authentication, has_tls));
+    }
+    GM_ASSIGN(auto added, listen_on(endpoints));
+    std::move(added.begin(), added.end(), std::back_inserter(listeners.tcp));
+  }
+  // Last: it is a file, and nothing is left behind if one of the others cannot be.
+  if (!options.socket_folder.empty()) {
+    GM_ASSIGN(SocketFile file, SocketFile::listen(options.socket_folder));
+    listeners.socket_file.emplace(std::move(file));
+  }
+  return listeners;
+}
+
+}  // namespace
+
+class Server::Running {
+ public:
+  Running(RequestHandler& handler, ServerOptions options, Listeners listeners)
+      : handler_(handler),
+        options_(std::move(options)),
+        connections_max_(connections_that_fit(options_.limits.connections_max)),
+        listeners_(std::move(listeners)),
+        workers_(std::max<size_t>(1, options_.limits.worker_threads)),
+        parking_(std::make_shared<Parking>(io_)),
+        context_{io_, workers_, handler_, options_.limits, *parking_, table_} {}
+
+  void start() {
+    handler_.on_change([parking = parking_] { parking->notify(); });
+    tick();
+    const size_t threads = std::max<size_t>(1, options_.limits.io_threads);
+    for (size_t i = 0; i < threads; ++i) io_threads_.emplace_back([this] { run_io(); });
+    if (listeners_.socket_file) {
+      add_acceptor(listeners_.socket_file->socket().get(), kSocketName,
+                   [this](FileDescriptor socket) { accept_local(std::move(socket)); });
+    }
+    for (const TcpListener& listener : listeners_.tcp) {
+      add_acceptor(listener.socket.get(), text_of(listener.endpoint),
+                   [this](FileDescriptor socket) { accept_tcp(std::move(socket)); });
+    }
+  }
+
+  void stop(std::chrono::milliseconds grace) {
+    std::call_once(stopped_, [this, grace] { stop_once(grace); });
+  }
+
+  std::vector<std::string> addresses() const {
+    std::vector<std::string> all;
+    if (listeners_.socket_file) {
+      all.push_back((options_.socket_folder / kSocketName).string());
+    }
+    for (const TcpListener& listener : listeners_.tcp) all.push_back(text_of(listener.endpoint));
+    return all;
+  }
+
+  const ConnectionTable& table() const { return table_; }
+  const ConnectionContext& context() const { return context_; }
+  size_t connections_max() const { return connections_max_; }
+
+ private:
+  void add_acceptor(int socket, std::string name, Acceptor::Accept accept) {
+    acceptors_.push_back(
+        std::make_shared<Acceptor>(io_, socket, std::move(name), std::move(accept)));
+    acceptors_.back()->start();
+  }
+
+  void run_io() {
+    for (;;) {
+      try {
+        io_.run();
+        return;
+      } catch (const std::exception& error) {
+        // For want of memory; what the handler was about is lost, the other connections go on.
+        spdlog::error("the wire server's I/O: {}", error.what());
+      }
+    }
+  }
+
+  bool has_room(size_t connections_max, const std::string& address) {
+    if (table_.size() < connections_max) return true;
+    const auto now = steady_clock::now();
+    if (const MutexLock lock(warning_mutex_); now - last_warning_ >= kBetweenWarnings) {
+      last_warning_ = now;
+      spdlog::warn("{}: connection refused: there are {} open connections already", address,
+                   connections_max);
+    }
+    return false;
+  }
+
+  // A connection that is refused is closed, as mongod does: there is no message to answer yet.
+  void accept_local(FileDescriptor socket) {
+    Result<Peer> peer = local_peer(socket.get());
+    if (!peer) {
+      spdlog::warn("{}: connection refused: {}", kSocketName, peer.error().message());
+      return;
+    }
+    if (!has_room(connections_max_ + kConnectionsKeptForSocket, peer->address)) return;
+    std::optional<Socket> stream = stream_of(std::move(socket), AF_UNIX, 0);
+    if (stream) add(make_plain_transport(std::move(*stream)), std::move(*peer));
+  }
+
+  void accept_tcp(FileDescriptor socket) {
+    std::optional<Peer> peer = tcp_peer(socket.get());
+    if (!peer || !has_room(connections_max_, peer->address)) return;
+    prepare_tcp(socket.get());
+    const int family = peer->address.starts_with('[') ? AF_INET6 : AF_INET;
+    std::optional<Socket> stream = stream_of(std::move(socket), family, IPPROTO_TCP);
+    if (!stream) return;
+    add(listeners_.tls ? listeners_.tls->make_transport(std::move(*stream))
+                       : make_plain_transport(std::move(*stream)),
+        std::move(*peer));
+  }
+
+  std::optional<Socket> stream_of(FileDescriptor socket, int family, int protocol) {
+    Socket stream(io_);
+    std::error_code error;
+    stream.assign({family, protocol}, socket.get(), error);
+    if (error) {
+      spdlog::warn("a connection cannot be served: {}", error.message());
+      return std::nullopt;
+    }
+    (void)socket.release();  // the stream's now
+    return stream;
+  }
+
+  void add(std::unique_ptr<Transport> transport, Peer peer) {
+    const auto connection = std::make_shared<Connection>(context_, std::move(transport),
+                                                         next_connection_id_++, std::move(peer));
+    table_.add(connection);
+    connection->start();
+  }
+
+  // Until the I/O ends.
+  void tick() {
+    timer_.expires_after(kBetweenSweeps);
+    timer_.async_wait([this](const std::error_code& error) {
+      if (error) return;
+      const auto now = steady_clock::now();
+      table_.sweep(now);
+      if (now - last_expiry_ >= kBetweenExpiries && !context_.is_stopping) {
+        last_expiry_ = now;
+        expire(now);
+      }
+      tick();
+    });
+  }
+
+  void expire(steady_clock::time_point now) {
+    // One at a time, however long it takes.
+    if (is_expiring_.exchange(true)) return;
+    asio::post(workers_, [this, now] {
+      handler_.expire(now);
+      is_expiring_ = false;
+    });
+  }
+
+  void stop_once(std::chrono::milliseconds grace) {
+    const auto deadline = steady_clock::now() + grace;
+    for (const auto& acceptor : acceptors_) acceptor->stop();
+    acceptors_.clear();
+    listeners_.tcp.clear();
+    listeners_.socket_file.reset();
+    context_.is_stopping = true;
+    handler_.shut_down();
+    context_.requests.stop();
+    context_.replies.stop();
+    parking_->stop();
+    table_.end_idle();
+    if (!table_.wait_until_empty(deadline)) {
+      spdlog::warn("{} connections did not end within {} ms", table_.size(), grace.count());
+      table_.end_all();
+      // Each ends with what it runs, which cannot be broken off but by itself.
+      table_.wait_until_empty(steady_clock::time_point::max());
+    }
+    workers_.join();
+    io_.stop();
+    for (std::thread& thread : io_threads_) thread.join();
+    handler_.set_figures(nullptr);
+  }
+
+  RequestHandler& handler_;
+  const ServerOptions options_;
+  const size_t connections_max_;
+  Listeners listeners_;
+
+  asio::io_context io_;
+  asio::thread_pool workers_;
+  std::shared_ptr<Parking> parking_;
+  ConnectionTable table_;
+  ConnectionContext context_;
+  asio::steady_timer timer_{io_};
+  std::vector<std::shared_ptr<Acceptor>> acceptors_;
+  std::vector<std::thread> io_threads_;
+  std::once_flag stopped_;
+
+  std::atomic<int32_t> next_connection_id_ = 1;
+  std::atomic<bool> is_expiring_ = false;
+  steady_clock::time_point last_expiry_ = steady_clock::now();  // of the timer's handler
+
+  Mutex warning_mutex_;
+  steady_clock::time_point last_warning_ GM_GUARDED_BY(warning_mutex_);
+};
+
+Server::Server(std::unique_ptr<Running> running) : running_(std::move(running)) {}
+
+Server::~Server() {
+  running_->stop(kGrace);
+}
+
+Result<std::unique_ptr<Server>> Server::start(RequestHandler& handler, ServerOptions options) {
+  try {
+    GM_ASSIGN(Listeners listeners, listen(options));
+    std::unique_ptr<Server> server(
+        new Server(std::make_unique<Running>(handler, std::move(options), std::move(listeners))));
+    handler.set_figures(server.get());
+    server->running_->start();
+    return server;
+  } catch (const std::exception& error) {
+    // Of Asio's: no descriptor for its queue of events, no thread.
+    return fail(ErrorCode::kInternalError, "the server cannot start: " + std::string(error.what()));
+  }
+}
+
+void Server::stop(std::chrono::milliseconds grace) {
+  running_->stop(grace);
+}
+
+std::vector<std::string> Server::addresses() const {
+  return running_->addresses();
+}
+
+int64_t Server::connections() const {
+  return static_cast<int64_t>(running_->table().size());
+}
+
+int64_t Server::connections_available() const {
+  const auto most = static_cast<int64_t>(running_->connections_max());
+  return std::max<int64_t>(0, most - connections());
+}
+
+int64_t Server::connections_created() const {
+  return running_->table().created();
+}
+uint64_t Server::bytes_in() const {
+  return running_->context().bytes_in;
+}
+uint64_t Server::bytes_out() const {
+  return running_->context().bytes_out;
+}
+uint64_t Server::requests() const {
+  return running_->context().requests_handled;
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,181 @@
+// The limit of the bytes of messages: the budget's own rules, and that a server keeps to it while
+// clients claim, send halves and take no replies. Method: the budget by itself; then raw sockets,
+// and the process's resident memory.
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "engine/wire/server/memory_budget.h"
+#include "tests/engine/wire/server/server_fixture.h"
+
+namespace gridmount::wire {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+TEST(MemoryBudget, FullOne_MakesWait_InTurn) {
+  MemoryBudget budget(100'000);
+  MemoryBudget::Reservation first;
+  MemoryBudget::Reservation overdraws;
+  MemoryBudget::Reservation waits;
+  MemoryBudget::Reservation small;
+  bool was_granted = false;
+  EXPECT_TRUE(budget.acquire(first, 90'000, [] {}));
+  // One may go beyond, so that there is always somebody who can finish.
+  EXPECT_FALSE(budget.acquire(overdraws, 50'000, [&] { was_granted = true; }));
+  EXPECT_TRUE(was_granted);
+  EXPECT_FALSE(budget.is_waited_for());
+  bool is_next_granted = false;
+  EXPECT_FALSE(budget.acquire(waits, 50'000, [&] { is_next_granted = true; }));
+  EXPECT_TRUE(budget.is_waited_for());
+  EXPECT_TRUE(budget.acquire(overdraws, 50'000, [] {}));
+  EXPECT_TRUE(budget.acquire(small, 1000, [] { FAIL(); }));
+  budget.release(first);
+  EXPECT_FALSE(is_next_granted);
+  budget.release(overdraws);
+  EXPECT_TRUE(is_next_granted);
+  budget.release(waits);
+  budget.release(small);
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(MemoryBudget, NothingAsked_WaitsOnlyWhileItIsUsedUp) {
+  MemoryBudget budget(1000);
+  MemoryBudget::Reservation reply;
+  MemoryBudget::Reservation overdraws;
+  MemoryBudget::Reservation waits;
+  EXPECT_TRUE(budget.acquire(reply, 0, [] {}));
+  budget.charge(reply, 5000);
+  EXPECT_FALSE(budget.acquire(overdraws, 0, [] {}));
+  bool was_granted = false;
+  EXPECT_FALSE(budget.acquire(waits, 0, [&] { was_granted = true; }));
+  EXPECT_FALSE(was_granted);
+  budget.release(reply);
+  EXPECT_TRUE(was_granted);
+}
+
+TEST(MemoryBudget, Stopped_GrantsAll) {
+  MemoryBudget budget(1000);
+  MemoryBudget::Reservation reservations[4];
+  int granted = 0;
+  for (auto& reservation : reservations) {
+    if (budget.acquire(reservation, 50'000, [&] { ++granted; })) ++granted;
+  }
+  EXPECT_EQ(granted, 1);
+  budget.stop();
+  EXPECT_EQ(granted, 4);
+}
+
+class MemoryTest : public ServerTest {
+ protected:
+  MemoryTest() {
+    options_.limits.request_bytes_max = 8 * kMiB;
+    options_.limits.reply_bytes_max = 8 * kMiB;
+    options_.limits.pressed_timeout = milliseconds(500);
+  }
+};
+
+TEST_F(MemoryTest, HeadersThatClaimMuch_TakeNothing) {
+  start();
+  ASSERT_TRUE(is_served());
+  const size_t before = resident_bytes();
+  std::vector<RawClient> clients;
+  Bytes header = message(2013, 1, Bytes(8));
+  header[0] = 0;
+  header[1] = 0x60;
+  header[2] = 0xdc;
+  header[3] = 2;  // 47,996,928
+  for (int i = 0; i < 300; ++i) {
+    clients.push_back(connect());
+    ASSERT_TRUE(clients.back().send(header));
+  }
+  EXPECT_TRUE(comes_true([&] { return server_->bytes_in() >= 300 * header.size(); }));
+  EXPECT_LT(memory_grown_since(before), 300 * 20'000 + 4 * kMiB);
+  RawClient large = connect();
+  EXPECT_EQ(large.ask(command("echo", std::string(10 * kMiB, 'x')))->ok(), 1);
+}
+
+TEST_F(MemoryTest, HalvesThatFillIt_AreEnded_WhenOthersNeedIt) {
+  start();
+  const Bytes whole = op_msg(command("echo", std::string(4 * kMiB, 'x')));
+  std::vector<RawClient> stalled;
+  for (int i = 0; i < 6; ++i) {
+    stalled.push_back(connect());
+    // The server may have stopped reading already.
+    size_t sent = 0;
+    const auto deadline = steady_clock::now() + milliseconds(300);
+    while (sent < 3 * kMiB && steady_clock::now() < deadline) {
+      sent += stalled.back().send_now(std::span(whole).subspan(sent, 3 * kMiB - sent));
+    }
+  }
+  const auto begin = steady_clock::now();
+  RawClient client = connect();
+  EXPECT_TRUE(client.ask(command("ping")));
+  const auto reply = client.ask(command("echo", std::string(4 * kMiB, 'y')));
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->ok(), 1);
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(10'000));
+}
+
+TEST_F(MemoryTest, RepliesNobodyTakes_StayWithinIt_AndAreEnded) {
+  start();
+  ASSERT_TRUE(is_served());
+  const size_t before = resident_bytes();
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 40; ++i) {
+    clients.push_back(connect());
+    ASSERT_TRUE(clients.back().send(op_msg(command("big", 8 * kMiB))));
+  }
+  const auto begin = steady_clock::now();
+  EXPECT_TRUE(is_served());
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(2000));
+  RawClient reader = connect();
+  EXPECT_TRUE(reader.ask(command("big", kMiB)));
+  // Eight workers may each have made one more when it was used up; a Builder's vector has room.
+  EXPECT_LT(memory_grown_since(before), 8 * kMiB + 9 * 3 * 8 * kMiB);
+  EXPECT_TRUE(comes_true([&] { return server_->connections() <= 12; }));
+}
+
+TEST_F(MemoryTest, ManyLargeMessages_AllArrive) {
+  start();
+  std::atomic<int> answered = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      RawClient client = connect();
+      for (int i = 0; i < 4; ++i) {
+        const auto reply = client.ask(command("echo", std::string(5 * kMiB, 'x')));
+        if (reply && reply->ok() == 1) ++answered;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(answered, 32);
+}
+
+TEST_F(MemoryTest, CompressedBombs_TakeNoMoreThanTheirTurn) {
+  start();
+  ASSERT_TRUE(is_served());
+  const size_t before = resident_bytes();
+  const Bytes bomb =
+      compressed(op_msg(command("echo", std::string(15 * kMiB, 'x'))), Compressor::kZstd);
+  ASSERT_LT(bomb.size(), 20'000u);
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 30; ++i) {
+    clients.push_back(connect());
+    ASSERT_TRUE(clients.back().send(bomb));
+  }
+  size_t most = 0;
+  for (RawClient& client : clients) {
+    most = std::max(most, memory_grown_since(before));
+    EXPECT_TRUE(client.receive());
+  }
+  EXPECT_LT(most, 300 * kMiB);
+}
+
+}  // namespace
+}  // namespace gridmount::wire

@@ -1,0 +1,99 @@
+// Postponed requests: resumed by a change, by their time and by the end of the server, dropped with
+// their client, and costing no thread. Method: a command that is postponed until a change.
+#include "engine/wire/server/parking.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "tests/engine/wire/server/server_fixture.h"
+
+namespace gridmount::wire {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+class ParkingTest : public ServerTest {
+ protected:
+  bool has_changed(RawClient& client) {
+    const auto reply = client.receive();
+    if (!reply) ADD_FAILURE() << "no reply";
+    return reply && (*reply->document.find("changed")).as_bool();
+  }
+};
+
+TEST_F(ParkingTest, Change_ResumesAll_WithoutAThreadForEach) {
+  start();
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 100; ++i) {
+    clients.push_back(connect());
+    ASSERT_TRUE(clients.back().send(op_msg(command("wait", 60'000))));
+  }
+  ASSERT_TRUE(comes_true([&] { return handler_.postponed >= 100; }));
+  // There are eight workers, and all are free.
+  EXPECT_TRUE(is_served());
+  const auto begin = steady_clock::now();
+  handler_.change();
+  for (RawClient& client : clients) EXPECT_TRUE(has_changed(client));
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(5000));
+}
+
+TEST_F(ParkingTest, Time_ResumesInItsOrder) {
+  start();
+  RawClient late = connect();
+  RawClient early = connect();
+  const auto begin = steady_clock::now();
+  ASSERT_TRUE(late.send(op_msg(command("wait", 600))));
+  ASSERT_TRUE(comes_true([&] { return handler_.postponed == 1; }));
+  ASSERT_TRUE(early.send(op_msg(command("wait", 150))));
+  EXPECT_FALSE(has_changed(early));
+  EXPECT_GE(steady_clock::now() - begin, milliseconds(150));
+  EXPECT_FALSE(has_changed(late));
+  EXPECT_GE(steady_clock::now() - begin, milliseconds(600));
+  // Not polled meanwhile: once for each, and perhaps a millisecond too early.
+  EXPECT_LE(handler_.postponed, 4);
+}
+
+TEST_F(ParkingTest, EveryChange_IsSeen_HoweverCloseToTheParking) {
+  start();
+  RawClient client = connect();
+  for (int i = 0; i < 500; ++i) {
+    const int before = handler_.postponed;
+    ASSERT_TRUE(client.send(op_msg(command("wait", 20'000))));
+    while (handler_.postponed == before) std::this_thread::yield();
+    handler_.change();
+    ASSERT_TRUE(has_changed(client)) << i;
+  }
+}
+
+TEST_F(ParkingTest, ClientThatLeaves_IsDropped) {
+  start();
+  for (const bool is_tcp : {false, true}) {
+    RawClient client = is_tcp ? connect_tcp() : connect();
+    ASSERT_TRUE(client.send(op_msg(command("wait", 60'000))));
+    ASSERT_TRUE(comes_true([&] { return handler_.postponed == (is_tcp ? 2 : 1); }));
+    client.close();
+    EXPECT_TRUE(comes_true([&] { return server_->connections() == 0; }));
+    EXPECT_TRUE(comes_true([&] { return handler_.forgotten == (is_tcp ? 2 : 1); }));
+  }
+}
+
+TEST_F(ParkingTest, EndOfTheServer_ResumesAll) {
+  start();
+  RawClient client = connect();
+  ASSERT_TRUE(client.send(op_msg(command("wait", 60'000))));
+  ASSERT_TRUE(comes_true([&] { return handler_.postponed == 1; }));
+  const auto begin = steady_clock::now();
+  server_->stop();
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(5000));
+  EXPECT_FALSE(has_changed(client));
+  EXPECT_TRUE(client.is_closed_within(1000));
+  // The handler outlives the server and may still notify.
+  server_.reset();
+  handler_.change();
+}
+
+}  // namespace
+}  // namespace gridmount::wire

@@ -1,0 +1,46 @@
+// A client that is nothing but a socket, so that a test can send and leave out what it likes.
+// Reading waits for some seconds at most.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "engine/wire/server/file_descriptor.h"
+#include "tests/engine/wire/wire_message.h"
+
+namespace gridmount::wire {
+
+class RawClient {
+ public:
+  static RawClient to_socket_file(const std::filesystem::path& folder);
+  // "127.0.0.1:PORT" or "[::1]:PORT".
+  static RawClient to_address(const std::string& address);
+
+  bool is_connected() const { return fd_.is_open(); }
+  int fd() const { return fd_.get(); }
+
+  // False if the server has closed, or takes nothing for some seconds.
+  bool send(std::span<const uint8_t> bytes);
+  // Whatever the kernel takes now.
+  size_t send_now(std::span<const uint8_t> bytes);
+  // The next whole message; nothing if the server has closed or is silent.
+  std::optional<ReadReply> receive();
+  std::optional<ReadReply> ask(bson::View command);
+  // Up to the end of the stream.
+  std::string read_to_end();
+  // Waits for the end of the stream, passing over what still comes.
+  bool is_closed_within(int milliseconds);
+  bool is_silent_for(int milliseconds);
+
+  void end_sending();  // a half-closed connection
+  void close() { fd_.reset(); }
+  void set_receive_buffer(int bytes);
+
+ private:
+  explicit RawClient(FileDescriptor fd);
+
+  FileDescriptor fd_;
+};
+
+}  // namespace gridmount::wire

@@ -1,0 +1,201 @@
+#include "tests/engine/wire/server/server_fixture.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+namespace gridmount::wire {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+bson::Document ok() {
+  bson::Builder builder;
+  builder.append("ok", 1.0);
+  return std::move(builder).finish();
+}
+
+std::string line_of(const char* file, std::string_view key) {
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with(key)) return line.substr(key.size());
+  }
+  return "0";
+}
+
+}  // namespace
+
+bson::Document command(std::string_view name, int64_t argument) {
+  bson::Builder builder;
+  builder.append(name, argument).append("$db", "test");
+  return std::move(builder).finish();
+}
+
+bson::Document command(std::string_view name, std::string_view argument) {
+  bson::Builder builder;
+  builder.append(name, argument).append("$db", "test");
+  return std::move(builder).finish();
+}
+
+bool comes_true(const std::function<bool()>& condition) {
+  const auto deadline = steady_clock::now() + std::chrono::seconds(20);
+  while (steady_clock::now() < deadline) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return condition();
+}
+
+size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+size_t resident_bytes() {
+  return std::stoul(line_of("/proc/self/status", "VmRSS:")) * 1024;
+}
+
+size_t memory_grown_since(size_t before) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  constexpr size_t kSanitizersShare = 20;
+#else
+  constexpr size_t kSanitizersShare = 1;
+#endif
+  const size_t now = resident_bytes();
+  return now > before ? (now - before) / kSanitizersShare : 0;
+}
+
+size_t threads_now() {
+  return std::stoul(line_of("/proc/self/status", "Threads:"));
+}
+
+Outcome TestHandler::handle(Client& client, const Request& request) {
+  {
+    const MutexLock lock(mutex_);
+    last_peer_ = client.peer();
+  }
+  const std::string_view name = request.name();
+  const bson::ValueView argument = (*request.body.begin()).value;
+  bson::Builder reply;
+  reply.append("ok", 1.0);
+  if (name == "hello" || name == "isMaster") {
+    reply.append("connectionId", client.id()).append("legacy", request.is_legacy);
+  } else if (name == "echo") {
+    reply.append("echo", argument);
+  } else if (name == "big") {
+    reply.append("big", std::string(static_cast<size_t>(argument.as_int64()), 'x'));
+  } else if (name == "insert") {
+    ++inserted;
+  } else if (name == "gate") {
+    return wait_at_gate(client);
+  } else if (name == "sleep") {
+    ++running;
+    std::this_thread::sleep_for(milliseconds(argument.as_int64()));
+    --running;
+  } else if (name == "wait") {
+    return wait_for_change(client, argument.as_int64());
+  }
+  return std::move(reply).finish();
+}
+
+Outcome TestHandler::wait_at_gate(Client& client) {
+  ++running;
+  const MutexLock lock(mutex_);
+  while (!gate_is_open_ && !client.gone()) gate_changed_.wait_for(mutex_, milliseconds(5));
+  if (client.gone()) ++found_gone;
+  --running;
+  return ok();
+}
+
+Outcome TestHandler::wait_for_change(Client& client, int64_t milliseconds_max) {
+  const MutexLock lock(mutex_);
+  const auto now = steady_clock::now();
+  const auto waiting =
+      waiting_.try_emplace(client.id(), Waiting{changes_, now + milliseconds(milliseconds_max)})
+          .first;
+  const bool has_changed = changes_ != waiting->second.changes;
+  if (!has_changed && now < waiting->second.until && !is_shut_down) {
+    ++postponed;
+    return Postponed{waiting->second.until};
+  }
+  waiting_.erase(waiting);
+  bson::Builder reply;
+  reply.append("ok", 1.0).append("changed", has_changed);
+  return std::move(reply).finish();
+}
+
+void TestHandler::forget(Client&) {
+  ++forgotten;
+}
+
+void TestHandler::shut_down() {
+  is_shut_down = true;
+}
+
+void TestHandler::on_change(std::function<void()> notify) {
+  const MutexLock lock(mutex_);
+  notify_ = std::move(notify);
+}
+
+void TestHandler::change() {
+  ++changes_;
+  std::function<void()> notify;
+  {
+    const MutexLock lock(mutex_);
+    notify = notify_;
+  }
+  notify();
+}
+
+void TestHandler::open_gate() {
+  const MutexLock lock(mutex_);
+  gate_is_open_ = true;
+  gate_changed_.notify_all();
+}
+
+std::string TestHandler::last_peer() const {
+  return last_peer_details().address;
+}
+
+Peer TestHandler::last_peer_details() const {
+  const MutexLock lock(mutex_);
+  return last_peer_;
+}
+
+ServerTest::ServerTest() {
+  std::string pattern = testing::TempDir() + "gridmount_wire_XXXXXX";
+  folder_ = ::mkdtemp(pattern.data());
+  options_.socket_folder = folder_;
+  options_.listen = {"127.0.0.1:0"};
+  options_.authentication = false;
+  options_.limits.worker_threads = 8;
+  spdlog::set_level(spdlog::level::off);
+}
+
+ServerTest::~ServerTest() {
+  handler_.open_gate();
+  server_.reset();
+  std::filesystem::remove_all(folder_);
+}
+
+void ServerTest::start() {
+  Result<std::unique_ptr<Server>> server = Server::start(handler_, options_);
+  ASSERT_TRUE(server) << server.error().message();
+  server_ = std::move(*server);
+}
+
+std::string ServerTest::tcp_address() const {
+  return server_->addresses().back();
+}
+
+bool ServerTest::is_served() const {
+  RawClient client = connect();
+  const auto reply = client.ask(command("ping"));
+  return reply && reply->ok() == 1;
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,100 @@
+// A server with a handler whose commands do what a test needs, and its folder.
+//
+//   ping                      {ok: 1}
+//   hello, isMaster           {ok: 1, connectionId, legacy}
+//   echo: <string>            {ok: 1, echo: <string>}
+//   big: <bytes>              {ok: 1, big: <that many bytes>}
+//   insert                    {ok: 1}, counted
+//   gate                      waits until the test opens the gate, or the client has gone
+//   sleep: <ms>               whatever happens
+//   wait: <ms>                postponed until a change, or so many ms from the first time on
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "engine/thread_safety.h"
+#include "engine/wire/server/server.h"
+#include "tests/engine/wire/server/raw_client.h"
+
+namespace gridmount::wire {
+
+class TestHandler final : public RequestHandler {
+ public:
+  Outcome handle(Client& client, const Request& request) override;
+  void forget(Client& client) override;
+  void expire(std::chrono::steady_clock::time_point) override { ++expired; }
+  void shut_down() override;
+  uint64_t changes() const override { return changes_; }
+  void on_change(std::function<void()> notify) override;
+  void set_figures(const ServerFigures* figures) override { figures_ = figures; }
+
+  void change();
+  void open_gate();
+
+  std::atomic<int> inserted = 0;
+  std::atomic<int> running = 0;
+  std::atomic<int> postponed = 0;   // times
+  std::atomic<int> forgotten = 0;   // clients
+  std::atomic<int> found_gone = 0;  // commands that have ended for it
+  std::atomic<int> expired = 0;
+  std::atomic<bool> is_shut_down = false;
+  std::atomic<const ServerFigures*> figures_ = nullptr;
+  std::string last_peer() const;
+  Peer last_peer_details() const;
+
+ private:
+  Outcome wait_at_gate(Client& client);
+  Outcome wait_for_change(Client& client, int64_t milliseconds);
+
+  std::atomic<uint64_t> changes_ = 1;
+  mutable Mutex mutex_;
+  Condition gate_changed_;
+  bool gate_is_open_ GM_GUARDED_BY(mutex_) = false;
+  std::function<void()> notify_ GM_GUARDED_BY(mutex_);
+  struct Waiting {
+    uint64_t changes;
+    std::chrono::steady_clock::time_point until;
+  };
+  std::map<int32_t, Waiting> waiting_ GM_GUARDED_BY(mutex_);
+  Peer last_peer_ GM_GUARDED_BY(mutex_);
+};
+
+bson::Document command(std::string_view name, int64_t argument);
+bson::Document command(std::string_view name, std::string_view argument);
+
+// Waits for some seconds at most.
+bool comes_true(const std::function<bool()>& condition);
+
+size_t open_descriptors();
+size_t resident_bytes();
+// How much more memory is resident than `before`; less than a test allows for, where a sanitizer
+// keeps several times what is used.
+size_t memory_grown_since(size_t before);
+size_t threads_now();
+
+class ServerTest : public testing::Test {
+ protected:
+  ServerTest();
+  ~ServerTest() override;
+
+  // With what is in options_; fails the test if it does not start.
+  void start();
+  std::string tcp_address() const;
+  RawClient connect() const { return RawClient::to_socket_file(folder_); }
+  RawClient connect_tcp() const { return RawClient::to_address(tcp_address()); }
+  // Another client is answered.
+  bool is_served() const;
+
+  std::filesystem::path folder_;
+  ServerOptions options_;
+  TestHandler handler_;
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace gridmount::wire
