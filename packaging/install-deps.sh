@@ -11,7 +11,7 @@ packages=(
   libintelrdfpmath-dev
   libspdlog-dev libexpected-dev libcli11-dev
   # The wire server
-  libasio-dev zlib1g-dev libsnappy-dev libzstd-dev
+  libasio-dev zlib1g-dev libsnappy-dev libzstd-dev libidn-dev
   # The rules of time zones, which expressions on dates read
   tzdata
   # Tests and benchmarks

@@ -51,6 +51,7 @@ struct Command {
   bool admin_only = false;
   bool before_login = false;  // for clients that have not logged in
   bool legacy = false;        // also as OP_QUERY
+  bool is_secret = false;     // its arguments are not shown to logs, profilers and other clients
   std::string_view about = {};
 };
 

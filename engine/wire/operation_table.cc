@@ -5,10 +5,11 @@
 
 namespace gridmount::wire {
 
-std::shared_ptr<Operation> OperationTable::begin(const Client& client, const Request& request) {
+std::shared_ptr<Operation> OperationTable::begin(const Client& client, const Request& request,
+                                                 bson::View shown_command) {
   auto operation = std::make_shared<Operation>();
   operation->client = &client;
-  operation->command = request.body;
+  operation->command = shown_command;
   operation->database = request.database;
   operation->begin = std::chrono::steady_clock::now();
   operation->interrupt = std::make_shared<engine::Interrupt>();

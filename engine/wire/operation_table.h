@@ -36,9 +36,9 @@ struct Operation {
 
 class OperationTable {
  public:
-  // The operation is in the table until end().
-  std::shared_ptr<Operation> begin(const Client& client, const Request& request)
-      GM_EXCLUDES(mutex_);
+  // The operation is in the table until end(), with what others may see of its command.
+  std::shared_ptr<Operation> begin(const Client& client, const Request& request,
+                                   bson::View shown_command) GM_EXCLUDES(mutex_);
   void end(const Operation& operation) GM_EXCLUDES(mutex_);
 
   void set_session(Operation& operation, const std::optional<SessionId>& session)

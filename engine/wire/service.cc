@@ -20,8 +20,9 @@ constexpr size_t kLoggedBytesMax = 1000;
 // Takes an operation out of the table when it has ended, however.
 class Running {
  public:
-  Running(OperationTable& table, const Client& client, const Request& request)
-      : table_(table), operation_(table.begin(client, request)) {}
+  Running(OperationTable& table, const Client& client, const Request& request,
+          bson::View shown_command)
+      : table_(table), operation_(table.begin(client, request, shown_command)) {}
   ~Running() { table_.end(*operation_); }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
@@ -34,13 +35,9 @@ class Running {
 };
 
 Status check_privileges(Call& call) {
-  const Authorizer* const authorizer = call.state().authorizer();
-  if (authorizer == nullptr || call.command().before_login ||
-      !authorizer->applies_to(call.client())) {
-    return {};
-  }
-  return authorizer->check(call.client(), call.command(),
-                           privileges_of(call.command(), call.request()));
+  const AccessControl& access = call.state().access();
+  if (call.command().before_login || !access.applies_to(call.client())) return {};
+  return access.check(call.client(), call.command(), privileges_of(call.command(), call.request()));
 }
 
 // Everything between a request that names a command and that command's own work.
@@ -104,9 +101,14 @@ std::string_view application_of(const Client& client) {
   return name && name->type() == bson::Type::kString ? name->as_string() : std::string_view();
 }
 
+// What others may see of it.
+bson::View shown_command(const Call& call) {
+  return call.command().is_secret ? bson::View() : call.request().body;
+}
+
 void log_slow(Call& call, std::chrono::microseconds duration, const Error* error) {
   const std::string command = bson::to_json(
-      call.request().body.size() <= kLoggedBytesMax ? call.request().body : bson::View(),
+      shown_command(call).size() <= kLoggedBytesMax ? shown_command(call) : bson::View(),
       bson::JsonForm::kRelaxed);
   spdlog::info("slow command {} on {}: {} ms, client {}{}: {}", call.command().name,
                call.ns().full(), duration.count() / 1000, call.client().peer().address,
@@ -133,7 +135,7 @@ void account(Call& call, const Error* error) {
   profiling::Operation entry;
   entry.op = profiled_as(kind);
   entry.ns = call.ns();
-  entry.command = bson::Document(call.request().body);
+  entry.command = bson::Document(shown_command(call));
   bson::Builder counts;
   counts.append_all(bson::Builder(call.counts()).finish());
   counts.append("protocol", "op_msg").append("client", call.client().peer().address);
@@ -165,7 +167,8 @@ Outcome run(Service::State& state, Client& client, const Request& request) {
     return error_reply(
         Error(kCommandNotFound, "no such command: '" + std::string(request.name()) + "'"));
   }
-  const Running running(state.operations(), client, request);
+  const Running running(state.operations(), client, request,
+                        command->is_secret ? bson::View() : request.body);
   Result<Arguments> arguments = Arguments::of(request);
   if (!arguments) return error_reply(arguments.error());
   Call call(state, client, request, *command, running.operation(), *std::move(arguments));
@@ -214,6 +217,7 @@ void Service::note_change() {
 
 void Service::forget(Client& client) {
   client.set_gone();
+  state_->access().forget(client);
   state_->operations().kill_if(
       [&](const Operation& operation) { return operation.client == &client; },
       ErrorCode::kInterrupted);

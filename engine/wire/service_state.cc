@@ -10,6 +10,7 @@ Service::State::State(engine::Store& store, ServiceOptions options)
       started_(bson::Date::now()),
       begin_(std::chrono::steady_clock::now()),
       sessions_(options_.sessions_max),
+      access_(store, options_.authentication),
       cursors_({options_.cursor_idle_max, options_.cursors_max}),
       profiler_(store) {}
 

@@ -14,7 +14,7 @@
 #include "engine/cursors/cursor_registry.h"
 #include "engine/profiling/profiler.h"
 #include "engine/store.h"
-#include "engine/wire/authorizer.h"
+#include "engine/wire/auth/access_control.h"
 #include "engine/wire/counters.h"
 #include "engine/wire/operation_table.h"
 #include "engine/wire/service.h"
@@ -51,8 +51,7 @@ class Service::State {
 
   const ServerFigures* figures() const { return figures_.load(); }
   void set_figures(const ServerFigures* figures) { figures_ = figures; }
-  const Authorizer* authorizer() const { return authorizer_.load(); }
-  void set_authorizer(const Authorizer* authorizer) { authorizer_ = authorizer; }
+  AccessControl& access() { return access_; }
 
   uint64_t changes() const { return changes_.load(); }
   void note_change();
@@ -79,11 +78,11 @@ class Service::State {
   const std::chrono::steady_clock::time_point begin_;
   SessionTable sessions_;
   OperationTable operations_;
+  AccessControl access_;
   cursors::CursorRegistry cursors_;
   Counters counters_;
   profiling::Profiler profiler_;
   std::atomic<const ServerFigures*> figures_ = nullptr;
-  std::atomic<const Authorizer*> authorizer_ = nullptr;
   std::atomic<uint64_t> changes_ = 0;
   std::function<void()> notify_;  // set before the first request
   std::atomic<bool> stopping_ = false;

@@ -47,8 +47,9 @@ DOORS = [
         r"openssl/|asio/ssl",
         "OpenSSL",
         r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"
-        r"|engine/wire/server/tls\w*\.(h|cc)",
+        r"|engine/wire/server/tls\w*\.(h|cc)|engine/wire/auth/digest\.cc",
     ),
+    (r"stringprep\.h", "libidn", r"engine/wire/auth/password_preparation\.cc"),
     (r"asio", "Asio", r"engine/wire/server/.*"),
     (r"zlib\.h|snappy|zstd", "a compressor", r"engine/wire/protocol/compression\.cc"),
     (r"mongoc", "libmongoc", r"engine/mongo/.*"),
@@ -61,6 +62,7 @@ LINK_DOORS = [
     (r"PkgConfig::ISAL", "ISA-L", {"engine/checksum"}),
     (r"PkgConfig::MONGOC", "libmongoc", {"engine/mongo"}),
     (r"PkgConfig::PCRE2", "PCRE2", {"engine/query"}),
+    (r"PkgConfig::IDN", "libidn", {"engine/wire"}),
     (r"ZLIB::|PkgConfig::(SNAPPY|ZSTD)", "a compressor", {"engine/wire"}),
     (r"OpenSSL::", "OpenSSL", {"gridfs", "engine/local", "engine/wire"}),
 ]

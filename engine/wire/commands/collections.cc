@@ -38,6 +38,7 @@ Status run_list_databases(Call& call, bson::Builder& reply) {
   int64_t total = 0;
   reply.open_array("databases");
   for (const std::string& name : names) {
+    if (!call.state().access().sees(call.client(), name)) continue;
     bson::Builder entry;
     entry.append("name", name);
     int64_t size = 0;
@@ -299,8 +300,7 @@ Command of_collection(std::string_view name, Status (*run)(Call&, bson::Builder&
 
 Commands collection_commands() {
   Command list_databases{.name = "listDatabases", .run = run_list_databases};
-  list_databases.scope = Command::Scope::kCluster;
-  list_databases.actions = {"listDatabases"};
+  // Whoever has not the privilege listDatabases is shown those that he may read.
   list_databases.rules = {.in_api_version_1 = true};
   list_databases.admin_only = true;
   list_databases.about = "lists the databases";

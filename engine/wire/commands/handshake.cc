@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/wire/call.h"
+#include "engine/wire/commands/authentication.h"
 #include "engine/wire/commands/families.h"
 
 namespace gridmount::wire {
@@ -69,7 +70,7 @@ Status run_hello(Call& call, bson::Builder& reply) {
   reply.append("minWireVersion", int32_t{0}).append("maxWireVersion", kWireVersionMax);
   reply.append("readOnly", call.store().read_only());
   append_compression(call, reply);
-  return {};
+  return append_log_in(call, reply);
 }
 
 Status run_ping(Call& call, bson::Builder&) {

@@ -1,0 +1,251 @@
+#include "engine/wire/auth/access_control.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "engine/bson/json.h"
+#include "engine/bson/value.h"
+#include "engine/wire/auth/digest.h"
+
+namespace gridmount::wire {
+namespace {
+
+constexpr ErrorCode kAuthenticationFailed{18};
+constexpr ErrorCode kMechanismUnavailable{334};
+constexpr ErrorCode kProtocolError{17};
+constexpr std::string_view kExternal = "$external";
+constexpr std::string_view kX509 = "MONGODB-X509";
+// Of one process: which users do not exist shows in no salt.
+constexpr size_t kDecoySecretBytes = 32;
+
+// Names come from anybody: quoted, so that none can begin a line of the log.
+std::string quoted(std::string_view text) {
+  return bson::to_json(bson::Value(text).view(), bson::JsonForm::kRelaxed);
+}
+
+std::string shown(const UserName& name) {
+  return quoted(name.name + "@" + name.database);
+}
+
+}  // namespace
+
+AccessControl::AccessControl(engine::Store& store, bool required)
+    : required_(required),
+      decoy_secret_(random_bytes(kDecoySecretBytes).value_or(std::string())),
+      users_(store) {}
+
+AccessControl::~AccessControl() = default;
+
+bool AccessControl::applies_to(const Client& client) const {
+  return required_ && client.peer().kind == Peer::Kind::kTcp;
+}
+
+Result<std::optional<AccessControl::Login>> AccessControl::current_login(
+    const Client& client) const {
+  uint64_t version = 0;
+  UserName name;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = logins_.find(client.id());
+    if (found == logins_.end() || !found->second.identity) return std::optional<Login>();
+    if (found->second.version == version_) return std::optional(found->second);
+    version = version_;
+    name = found->second.identity->user;
+  }
+  // The store is read without the lock: a read may wait for a disk.
+  GM_ASSIGN(const std::optional<User> user, users_.find(name));
+  const MutexLock lock(mutex_);
+  const auto found = logins_.find(client.id());
+  if (found == logins_.end()) return std::optional<Login>();
+  Login& login = found->second;
+  login.version = version;
+  if (user) {
+    login.identity = Identity{name, user->roles};
+    login.permissions = Permissions(user->roles);
+  } else {
+    login.identity.reset();
+    login.permissions = Permissions();
+    return std::optional<Login>();
+  }
+  return std::optional(login);
+}
+
+Status AccessControl::may_make_first_user(const Client& client, const Command& command) const {
+  const auto refused = [&] {
+    return fail(ErrorCode::kUnauthorized,
+                "Command " + std::string(command.name) + " requires authentication");
+  };
+  if (command.name != "createUser" || !client.peer().is_loopback) return refused();
+  GM_ASSIGN(const bool none, users_.empty());
+  if (!none) return refused();
+  return {};
+}
+
+Status AccessControl::check(const Client& client, const Command& command,
+                            const std::vector<Privilege>& privileges) const {
+  GM_ASSIGN(const std::optional<Login> login, current_login(client));
+  if (!login) return may_make_first_user(client, command);
+  for (const Privilege& privilege : privileges) {
+    bool permitted = false;
+    std::string where = "the cluster";
+    switch (privilege.resource) {
+      case Privilege::Resource::kCollection:
+        where = privilege.database + "." + privilege.collection;
+        permitted = login->permissions.on_collection(privilege.action, privilege.database,
+                                                     privilege.collection);
+        break;
+      case Privilege::Resource::kDatabase:
+        where = privilege.database;
+        permitted = login->permissions.on_database(privilege.action, privilege.database);
+        break;
+      case Privilege::Resource::kCluster:
+        permitted = login->permissions.on_cluster(privilege.action);
+        break;
+    }
+    if (!permitted) {
+      return fail(ErrorCode::kUnauthorized, "not authorized on " + where + " to execute command " +
+                                                std::string(command.name) +
+                                                ": it needs the action " +
+                                                std::string(privilege.action));
+    }
+  }
+  return {};
+}
+
+Error AccessControl::refuse(const Client& client, std::string_view mechanism, const UserName& name,
+                            const std::string& reason) {
+  throttle_.failed(client.peer().address, name.id(), LoginThrottle::Clock::now());
+  spdlog::warn("failed log-in of {} from {} by {}: {}", shown(name), client.peer().address,
+               mechanism, reason);
+  return {kAuthenticationFailed, "Authentication failed."};
+}
+
+Result<SaslReply> AccessControl::start(const Client& client, const std::string& database,
+                                       std::string_view mechanism_given, std::string_view payload,
+                                       bool skip_empty_exchange) {
+  const std::optional<ScramMechanism> mechanism = find_mechanism(mechanism_given);
+  if (!mechanism) {
+    return fail(kMechanismUnavailable,
+                "Received authentication for mechanism " + quoted(mechanism_given) +
+                    " which is unknown or not enabled; there are SCRAM-SHA-1 and SCRAM-SHA-256");
+  }
+  ScramConversation scram(*mechanism);
+  if (const Status begun = scram.first(payload); !begun) {
+    return fail(refuse(client, mechanism_given, {{}, database}, begun.error().message()));
+  }
+  const UserName name{scram.user(), database};
+  const auto now = LoginThrottle::Clock::now();
+  if (const auto pause = throttle_.pause(client.peer().address, name.id(), now);
+      pause > LoginThrottle::Clock::duration::zero()) {
+    spdlog::warn("refused log-in of {} from {}: too many have failed", shown(name),
+                 client.peer().address);
+    return fail(kAuthenticationFailed, "Authentication failed.");
+  }
+  GM_ASSIGN(const std::optional<User> user, users_.find(name));
+  ScramCredentials credentials = decoy_credentials(*mechanism, name.id(), decoy_secret_);
+  if (user) {
+    const auto found = user->credentials.find(*mechanism);
+    if (found != user->credentials.end()) credentials = found->second;
+  }
+  GM_ASSIGN(const std::string nonce, make_nonce());
+  GM_ASSIGN(const std::string challenge, scram.begin(std::move(credentials), nonce));
+
+  const MutexLock lock(mutex_);
+  Login& login = logins_[client.id()];
+  const int32_t id = login.exchange ? login.exchange->id + 1 : 1;
+  login.exchange.emplace(Exchange{id, std::move(scram), database, skip_empty_exchange});
+  return SaslReply{id, false, challenge};
+}
+
+Result<SaslReply> AccessControl::proceed(const Client& client, int32_t conversation_id,
+                                         std::string_view payload) {
+  std::optional<Exchange> exchange;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = logins_.find(client.id());
+    if (found != logins_.end()) std::swap(exchange, found->second.exchange);
+  }
+  if (!exchange) return fail(kProtocolError, "No SASL session state found");
+  if (exchange->id != conversation_id) {
+    return fail(kProtocolError, "sasl: Mismatched conversation id");
+  }
+  // Clients of the long exchange acknowledge the server's proof with an empty message.
+  if (exchange->scram.succeeded()) {
+    if (!payload.empty()) return fail(kAuthenticationFailed, "Authentication failed.");
+    return SaslReply{conversation_id, true, {}};
+  }
+  const UserName name{exchange->scram.user(), exchange->database};
+  const std::string_view mechanism = mechanism_name(exchange->scram.mechanism());
+  const Result<std::string> answer = exchange->scram.finish(payload);
+  if (!answer) return fail(refuse(client, mechanism, name, answer.error().message()));
+  GM_ASSIGN(const std::optional<User> user, users_.find(name));
+  if (!user) return fail(refuse(client, mechanism, name, "the user has been dropped"));
+  throttle_.succeeded(client.peer().address, name.id());
+  log_in(client, *user);
+  const bool done = exchange->skip_empty_exchange;
+  if (!done) {
+    const MutexLock lock(mutex_);
+    logins_[client.id()].exchange = std::move(exchange);
+  }
+  return SaslReply{conversation_id, done, *answer};
+}
+
+Result<UserName> AccessControl::log_in_by_certificate(const Client& client,
+                                                      const std::string& given) {
+  const std::string& subject = client.peer().certificate_subject;
+  const UserName name{subject.empty() ? given : subject, std::string(kExternal)};
+  if (subject.empty()) {
+    return fail(refuse(client, kX509, name, "the connection has shown no certificate"));
+  }
+  if (!given.empty() && given != subject) {
+    return fail(refuse(client, kX509, name, "the certificate is not that of " + quoted(given)));
+  }
+  GM_ASSIGN(const std::optional<User> user, users_.find(name));
+  if (!user) return fail(refuse(client, kX509, name, "there is no such user"));
+  log_in(client, *user);
+  return name;
+}
+
+void AccessControl::log_in(const Client& client, const User& user) {
+  spdlog::info("log-in of {} from {}", shown(user.name), client.peer().address);
+  const MutexLock lock(mutex_);
+  Login& login = logins_[client.id()];
+  login.identity = Identity{user.name, user.roles};
+  login.permissions = Permissions(user.roles);
+  login.version = version_;
+}
+
+void AccessControl::log_out(const Client& client) {
+  const MutexLock lock(mutex_);
+  logins_.erase(client.id());
+}
+
+std::optional<Identity> AccessControl::identity(const Client& client) const {
+  const Result<std::optional<Login>> login = current_login(client);
+  if (!login || !*login) return std::nullopt;
+  return (*login)->identity;
+}
+
+bool AccessControl::sees(const Client& client, std::string_view database) const {
+  if (!applies_to(client)) return true;
+  const Result<std::optional<Login>> login = current_login(client);
+  if (!login || !*login) return false;
+  const Permissions& permissions = (*login)->permissions;
+  return permissions.on_cluster("listDatabases") || permissions.any_on(database);
+}
+
+Result<std::vector<ScramMechanism>> AccessControl::mechanisms_of(const UserName& name) const {
+  GM_ASSIGN(const std::optional<User> user, users_.find(name));
+  if (!user) return std::vector{ScramMechanism::kSha1, ScramMechanism::kSha256};
+  std::vector<ScramMechanism> mechanisms;
+  for (const auto& [mechanism, credentials] : user->credentials) mechanisms.push_back(mechanism);
+  return mechanisms;
+}
+
+void AccessControl::users_changed() {
+  const MutexLock lock(mutex_);
+  ++version_;
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,109 @@
+#include "engine/wire/auth/digest.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+#include <array>
+
+namespace gridmount::wire {
+namespace {
+
+const EVP_MD* message_digest(DigestAlgorithm algorithm) {
+  return algorithm == DigestAlgorithm::kSha1 ? EVP_sha1() : EVP_sha256();
+}
+
+const unsigned char* bytes_of(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+unsigned char* bytes_of(std::string& text) {
+  return reinterpret_cast<unsigned char*>(text.data());
+}
+
+tl::unexpected<Error> refused(const char* what) {
+  return fail(ErrorCode::kInternalError, std::string("OpenSSL refuses ") + what);
+}
+
+Result<std::string> digest_with(const EVP_MD* algorithm, std::string_view data, const char* name) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
+  unsigned int size = 0;
+  if (EVP_Digest(data.data(), data.size(), bytes.data(), &size, algorithm, nullptr) != 1) {
+    return refused(name);
+  }
+  return std::string(reinterpret_cast<const char*>(bytes.data()), size);
+}
+
+}  // namespace
+
+Result<std::string> digest(DigestAlgorithm algorithm, std::string_view data) {
+  return digest_with(message_digest(algorithm), data, "a digest");
+}
+
+Result<std::string> keyed_digest(DigestAlgorithm algorithm, std::string_view key,
+                                 std::string_view data) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
+  unsigned int size = 0;
+  if (HMAC(message_digest(algorithm), key.data(), static_cast<int>(key.size()), bytes_of(data),
+           data.size(), bytes.data(), &size) == nullptr) {
+    return refused("a keyed digest");
+  }
+  return std::string(reinterpret_cast<const char*>(bytes.data()), size);
+}
+
+Result<std::string> derive_key(DigestAlgorithm algorithm, std::string_view password,
+                               std::string_view salt, int32_t iterations) {
+  const EVP_MD* const hash = message_digest(algorithm);
+  std::string key(static_cast<size_t>(EVP_MD_get_size(hash)), '\0');
+  if (PKCS5_PBKDF2_HMAC(password.data(), static_cast<int>(password.size()), bytes_of(salt),
+                        static_cast<int>(salt.size()), iterations, hash,
+                        static_cast<int>(key.size()), bytes_of(key)) != 1) {
+    return refused("to derive a key");
+  }
+  return key;
+}
+
+Result<std::string> md5_hex(std::string_view data) {
+  GM_ASSIGN(const std::string bytes, digest_with(EVP_md5(), data, "MD5"));
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  for (const char byte : bytes) {
+    hex += kDigits[static_cast<uint8_t>(byte) >> 4];
+    hex += kDigits[static_cast<uint8_t>(byte) & 15];
+  }
+  return hex;
+}
+
+Result<std::string> random_bytes(size_t count) {
+  std::string bytes(count, '\0');
+  if (RAND_bytes(bytes_of(bytes), static_cast<int>(count)) != 1) return refused("random bytes");
+  return bytes;
+}
+
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+std::string to_base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the NUL that is put behind it
+  const int size = EVP_EncodeBlock(bytes_of(text), bytes_of(bytes), static_cast<int>(bytes.size()));
+  text.resize(static_cast<size_t>(size));
+  return text;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  std::string bytes(text.size() / 4 * 3, '\0');
+  if (EVP_DecodeBlock(bytes_of(bytes), bytes_of(text), static_cast<int>(text.size())) < 0) {
+    return std::nullopt;
+  }
+  bytes.resize(bytes.size() - padding);
+  // OpenSSL lets pass white space, padding in the middle and stray bits, which are not what an
+  // encoder writes.
+  if (to_base64(bytes) != text) return std::nullopt;
+  return bytes;
+}
+
+}  // namespace gridmount::wire

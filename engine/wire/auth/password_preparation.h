@@ -1,0 +1,17 @@
+// SASLprep of passwords, over libidn: the same password typed on two keyboards gives the same
+// bytes. Source: RFC 4013, RFC 7677.
+//
+// Thread-safety: a function without state.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/error.h"
+
+namespace gridmount::wire {
+
+// BadValue for text that is not UTF-8 or holds characters that SASLprep prohibits.
+Result<std::string> prepare_password(std::string_view password);
+
+}  // namespace gridmount::wire

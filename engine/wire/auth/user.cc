@@ -1,0 +1,157 @@
+#include "engine/wire/auth/user.h"
+
+#include <utility>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::wire {
+namespace {
+
+constexpr ErrorCode kUserExists{51003};
+constexpr std::string_view kUsers = "system.users";
+
+bson::Document field_is(std::string_view name, std::string_view value) {
+  bson::Builder builder;
+  builder.append(name, value);
+  return std::move(builder).finish();
+}
+
+tl::unexpected<Error> not_found(const UserName& name) {
+  return fail(kUserNotFound, "User '" + name.name + "@" + name.database + "' not found");
+}
+
+std::string text_of(bson::View document, std::string_view name) {
+  const std::optional<bson::ValueView> value = document.find(name);
+  return value && value->type() == bson::Type::kString ? std::string(value->as_string())
+                                                       : std::string();
+}
+
+bson::View document_of(bson::View document, std::string_view name, bson::Type type) {
+  const std::optional<bson::ValueView> value = document.find(name);
+  return value && value->type() == type ? value->as_document() : bson::View();
+}
+
+// In a transaction of its own, durable.
+template <typename Change>
+auto change(engine::Store& store, const Change& make)
+    -> decltype(make(std::declval<engine::Collection&>(), std::declval<engine::Transaction&>())) {
+  const std::shared_ptr<engine::Database> admin = store.database("admin");
+  const std::unique_ptr<engine::Collection> users = admin->collection(kUsers);
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store.begin());
+  auto result = make(*users, *transaction);
+  if (!result) return result;
+  GM_TRY(transaction->commit(engine::Durability::kDurable));
+  return result;
+}
+
+}  // namespace
+
+bson::Document User::to_bson() const {
+  bson::Builder builder;
+  builder.append("_id", name.id()).append("user", name.name).append("db", name.database);
+  bson::Builder& kept = builder.open_document("credentials");
+  for (const auto& [mechanism, of_mechanism] : credentials) {
+    kept.append(mechanism_name(mechanism), wire::to_bson(of_mechanism));
+  }
+  if (is_external) kept.append("external", true);
+  kept.close();
+  bson::Builder& list = builder.open_array("roles");
+  for (const Role& role : roles) {
+    list.push_open_document().append("role", role.name).append("db", role.database).close();
+  }
+  list.close();
+  if (!custom_data.view().empty()) builder.append("customData", custom_data);
+  return std::move(builder).finish();
+}
+
+std::optional<User> User::from_bson(bson::View document) {
+  User user;
+  user.name = {text_of(document, "user"), text_of(document, "db")};
+  if (user.name.name.empty() || user.name.database.empty()) return std::nullopt;
+  const bson::View kept = document_of(document, "credentials", bson::Type::kDocument);
+  for (const ScramMechanism mechanism : {ScramMechanism::kSha1, ScramMechanism::kSha256}) {
+    const std::optional<bson::ValueView> found = kept.find(mechanism_name(mechanism));
+    if (!found || found->type() != bson::Type::kDocument) continue;
+    std::optional<ScramCredentials> credentials = credentials_from_bson(found->as_document());
+    if (credentials) user.credentials.emplace(mechanism, *std::move(credentials));
+  }
+  user.is_external = kept.find("external").has_value();
+  for (const bson::Element element : document_of(document, "roles", bson::Type::kArray)) {
+    if (element.value.type() != bson::Type::kDocument) continue;
+    const bson::View role = element.value.as_document();
+    user.roles.push_back({text_of(role, "role"), text_of(role, "db")});
+  }
+  user.custom_data = bson::Document(document_of(document, "customData", bson::Type::kDocument));
+  return user;
+}
+
+Result<std::optional<User>> UserDirectory::find(const UserName& name) const {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  const std::unique_ptr<engine::Collection> users = store_.database("admin")->collection(kUsers);
+  const bson::Document filter = field_is("_id", name.id());
+  GM_ASSIGN(const std::optional<bson::View> found, users->find_one(*snapshot, filter));
+  if (!found) return std::optional<User>();
+  return User::from_bson(*found);
+}
+
+Result<std::vector<User>> UserDirectory::list(const std::optional<std::string>& database) const {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  const std::unique_ptr<engine::Collection> users = store_.database("admin")->collection(kUsers);
+  const bson::Document filter = database ? field_is("db", *database) : bson::Document();
+  bson::Builder order;
+  order.append("_id", int32_t{1});
+  const bson::Document sort = std::move(order).finish();
+  engine::FindOptions options;
+  options.sort = sort;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, users->find(*snapshot, filter, options));
+  std::vector<User> list;
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> next, cursor->next());
+    if (!next) return list;
+    std::optional<User> user = User::from_bson(*next);
+    if (user) list.push_back(*std::move(user));
+  }
+}
+
+Result<bool> UserDirectory::empty() const {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  const std::unique_ptr<engine::Collection> users = store_.database("admin")->collection(kUsers);
+  GM_ASSIGN(const int64_t count, users->count(*snapshot, bson::View()));
+  return count == 0;
+}
+
+Status UserDirectory::create(const User& user) {
+  return change(store_, [&](engine::Collection& users, engine::Transaction& transaction) -> Status {
+    const Result<engine::InsertResult> inserted = users.insert(transaction, user.to_bson());
+    if (inserted) return {};
+    if (inserted.error().code() != ErrorCode::kDuplicateKey) return fail(inserted.error());
+    return fail(kUserExists,
+                "User \"" + user.name.name + "@" + user.name.database + "\" already exists");
+  });
+}
+
+Status UserDirectory::replace(const User& user) {
+  return change(store_, [&](engine::Collection& users, engine::Transaction& transaction) -> Status {
+    const bson::Document filter = field_is("_id", user.name.id());
+    GM_ASSIGN(const engine::UpdateResult result, users.update(transaction, filter, user.to_bson()));
+    if (result.matched == 0) return not_found(user.name);
+    return {};
+  });
+}
+
+Status UserDirectory::drop(const UserName& name) {
+  return change(store_, [&](engine::Collection& users, engine::Transaction& transaction) -> Status {
+    const bson::Document filter = field_is("_id", name.id());
+    GM_ASSIGN(const int64_t removed, users.remove(transaction, filter, false));
+    if (removed == 0) return not_found(name);
+    return {};
+  });
+}
+
+Result<int64_t> UserDirectory::drop_all(std::string_view database) {
+  return change(store_, [&](engine::Collection& users, engine::Transaction& transaction) {
+    return users.remove(transaction, field_is("db", database), true);
+  });
+}
+
+}  // namespace gridmount::wire

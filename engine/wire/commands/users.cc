@@ -1,0 +1,458 @@
+// Users: createUser, updateUser, dropUser, dropAllUsersFromDatabase, usersInfo, grantRolesToUser,
+// revokeRolesFromUser, and the built-in roles: rolesInfo.
+// Source: MongoDB manual, "User Management Commands", "rolesInfo".
+
+#include <algorithm>
+#include <string>
+
+#include "engine/wire/auth/access_control.h"
+#include "engine/wire/call.h"
+#include "engine/wire/commands/families.h"
+
+namespace gridmount::wire {
+namespace {
+
+using bson::Type;
+
+constexpr std::string_view kExternal = "$external";
+
+// The user that the command's first field names, in the command's database.
+Result<UserName> read_user(Call& call) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const std::string_view name, arguments.required_string(arguments.path()));
+  if (name.empty() || name.find('\0') != std::string_view::npos) {
+    return fail(ErrorCode::kBadValue, "User names must not be empty or hold NUL characters");
+  }
+  return UserName{std::string(name), std::string(call.request().database)};
+}
+
+// "name", of the database given, or {role, db}.
+Result<Role> read_role(bson::ValueView value, const std::string& database) {
+  Role role{{}, database};
+  if (value.type() == Type::kString) {
+    role.name = value.as_string();
+  } else if (value.type() == Type::kDocument) {
+    GM_ASSIGN(Arguments fields, Arguments::of("roles", value.as_document()));
+    GM_ASSIGN(const std::string_view name, fields.required_string("role"));
+    GM_ASSIGN(const std::string_view of, fields.required_string("db"));
+    GM_TRY(fields.finish());
+    role = {std::string(name), std::string(of)};
+  } else {
+    return fail(ErrorCode::kBadValue, "Role names must be either strings or objects");
+  }
+  if (!is_builtin_role(role)) {
+    return fail(kRoleNotFound, "Could not find role: " + role.name + "@" + role.database);
+  }
+  return role;
+}
+
+Result<std::optional<std::vector<Role>>> read_roles(Call& call) {
+  GM_ASSIGN(const std::optional<bson::View> list, call.arguments().array("roles"));
+  if (!list) return std::optional<std::vector<Role>>();
+  std::vector<Role> roles;
+  for (const bson::Element element : *list) {
+    GM_ASSIGN(Role role, read_role(element.value, std::string(call.request().database)));
+    if (std::find(roles.begin(), roles.end(), role) == roles.end()) roles.push_back(role);
+  }
+  return std::optional(std::move(roles));
+}
+
+Result<std::vector<ScramMechanism>> read_mechanisms(Arguments& arguments) {
+  GM_ASSIGN(const std::optional<bson::View> list, arguments.array("mechanisms"));
+  if (!list) return std::vector{ScramMechanism::kSha1, ScramMechanism::kSha256};
+  std::vector<ScramMechanism> mechanisms;
+  for (const bson::Element element : *list) {
+    const std::optional<ScramMechanism> mechanism = element.value.type() == Type::kString
+                                                        ? find_mechanism(element.value.as_string())
+                                                        : std::nullopt;
+    if (!mechanism) {
+      return fail(ErrorCode::kBadValue, "mechanisms: there are 'SCRAM-SHA-1' and 'SCRAM-SHA-256'");
+    }
+    if (std::find(mechanisms.begin(), mechanisms.end(), *mechanism) == mechanisms.end()) {
+      mechanisms.push_back(*mechanism);
+    }
+  }
+  if (mechanisms.empty()) {
+    return fail(ErrorCode::kBadValue, "mechanisms field must not be empty");
+  }
+  return mechanisms;
+}
+
+// What createUser and updateUser say of a password.
+struct PasswordChange {
+  std::optional<std::string> password;
+  std::vector<ScramMechanism> mechanisms;
+  bool is_digest = false;  // the client has made SCRAM-SHA-1's digest of it
+};
+
+Result<PasswordChange> read_password(Arguments& arguments) {
+  PasswordChange change;
+  GM_ASSIGN(const std::optional<std::string_view> password, arguments.string("pwd"));
+  if (password) change.password = *password;
+  GM_ASSIGN(const bool digests_here, arguments.boolean("digestPassword", true));
+  GM_ASSIGN(const std::optional<std::string_view> digestor, arguments.string("passwordDigestor"));
+  if (digestor && *digestor != "server" && *digestor != "client") {
+    return fail(ErrorCode::kBadValue, "passwordDigestor must be 'server' or 'client'");
+  }
+  change.is_digest = !digests_here || digestor == "client";
+  GM_ASSIGN(change.mechanisms, read_mechanisms(arguments));
+  return change;
+}
+
+Status set_credentials(User& user, const PasswordChange& change) {
+  user.credentials.clear();
+  for (const ScramMechanism mechanism : change.mechanisms) {
+    if (!change.is_digest) {
+      GM_ASSIGN(user.credentials[mechanism],
+                make_credentials(mechanism, user.name.name, *change.password));
+    } else if (mechanism == ScramMechanism::kSha1) {
+      GM_ASSIGN(user.credentials[mechanism], credentials_of_digest(*change.password));
+    } else {
+      return fail(ErrorCode::kBadValue,
+                  "Use of SCRAM-SHA-256 requires undigested passwords: mechanisms must be "
+                  "['SCRAM-SHA-1'] or digestPassword true");
+    }
+  }
+  return {};
+}
+
+Status refuse_restrictions(Arguments& arguments) {
+  GM_ASSIGN(const std::optional<bson::View> restrictions,
+            arguments.array("authenticationRestrictions"));
+  if (!restrictions || restrictions->empty()) return {};
+  return fail(ErrorCode::kCommandNotSupported, "authenticationRestrictions are not supported");
+}
+
+Status check_database(const UserName& name) {
+  if (name.database != "local") return {};
+  return fail(ErrorCode::kBadValue, "Cannot create users in the local database");
+}
+
+Result<User> find_user(Call& call, const UserName& name) {
+  GM_ASSIGN(std::optional<User> user, call.state().access().users().find(name));
+  if (!user) {
+    return fail(kUserNotFound,
+                "Could not find user \"" + name.name + "\" for db \"" + name.database + "\"");
+  }
+  return *std::move(user);
+}
+
+Status changed(Call& call, Status status) {
+  call.state().access().users_changed();
+  if (status) call.state().note_change();
+  return status;
+}
+
+Status run_create_user(Call& call, bson::Builder&) {
+  Arguments& arguments = call.arguments();
+  User user;
+  GM_ASSIGN(user.name, read_user(call));
+  GM_TRY(check_database(user.name));
+  user.is_external = user.name.database == kExternal;
+  GM_ASSIGN(const PasswordChange password, read_password(arguments));
+  GM_ASSIGN(const std::optional<std::vector<Role>> roles, read_roles(call));
+  GM_ASSIGN(const bson::View custom_data, arguments.document_or_empty("customData"));
+  GM_TRY(refuse_restrictions(arguments));
+  GM_TRY(arguments.finish());
+  if (!roles) return arguments.missing("roles");
+  if (password.password.has_value() == user.is_external) {
+    return fail(ErrorCode::kBadValue,
+                user.is_external
+                    ? "Cannot set the password for users defined on the '$external' database"
+                    : "Must provide a 'pwd' field for all user documents, except those with "
+                      "'$external' as the user's source db");
+  }
+  user.roles = *roles;
+  user.custom_data = bson::Document(custom_data);
+  if (!user.is_external) GM_TRY(set_credentials(user, password));
+  return changed(call, call.state().access().users().create(user));
+}
+
+Status run_update_user(Call& call, bson::Builder&) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const UserName name, read_user(call));
+  const bool mechanisms_given = call.request().body.find("mechanisms").has_value();
+  GM_ASSIGN(PasswordChange password, read_password(arguments));
+  GM_ASSIGN(const std::optional<std::vector<Role>> roles, read_roles(call));
+  GM_ASSIGN(const std::optional<bson::View> custom_data, arguments.document("customData"));
+  GM_TRY(refuse_restrictions(arguments));
+  GM_TRY(arguments.finish());
+  if (!password.password && !roles && !custom_data && !mechanisms_given) {
+    return fail(ErrorCode::kBadValue, "Must specify at least one field to update in updateUser");
+  }
+  GM_ASSIGN(User user, find_user(call, name));
+  if (password.password) {
+    if (user.is_external) {
+      return fail(ErrorCode::kBadValue,
+                  "Cannot set the password for users defined on the '$external' database");
+    }
+    GM_TRY(set_credentials(user, password));
+  } else if (mechanisms_given) {
+    for (const ScramMechanism mechanism : password.mechanisms) {
+      if (!user.credentials.contains(mechanism)) {
+        return fail(ErrorCode::kBadValue,
+                    "mechanisms field must be a subset of previously set mechanisms");
+      }
+    }
+    std::erase_if(user.credentials, [&](const auto& entry) {
+      return std::find(password.mechanisms.begin(), password.mechanisms.end(), entry.first) ==
+             password.mechanisms.end();
+    });
+  }
+  if (roles) user.roles = *roles;
+  if (custom_data) user.custom_data = bson::Document(*custom_data);
+  return changed(call, call.state().access().users().replace(user));
+}
+
+Status run_drop_user(Call& call, bson::Builder&) {
+  GM_ASSIGN(const UserName name, read_user(call));
+  GM_TRY(call.arguments().finish());
+  return changed(call, call.state().access().users().drop(name));
+}
+
+Status run_drop_all_users(Call& call, bson::Builder& reply) {
+  call.arguments().ignore("dropAllUsersFromDatabase");
+  GM_TRY(call.arguments().finish());
+  GM_ASSIGN(const int64_t dropped, call.state().access().users().drop_all(call.request().database));
+  reply.append("n", dropped);
+  return changed(call, {});
+}
+
+Status change_roles(Call& call, void (*apply)(std::vector<Role>& roles, const Role& role)) {
+  GM_ASSIGN(const UserName name, read_user(call));
+  GM_ASSIGN(const std::optional<std::vector<Role>> roles, read_roles(call));
+  GM_TRY(call.arguments().finish());
+  if (!roles) return call.arguments().missing("roles");
+  GM_ASSIGN(User user, find_user(call, name));
+  for (const Role& role : *roles) apply(user.roles, role);
+  return changed(call, call.state().access().users().replace(user));
+}
+
+Status run_grant_roles(Call& call, bson::Builder&) {
+  return change_roles(call, [](std::vector<Role>& roles, const Role& role) {
+    if (std::find(roles.begin(), roles.end(), role) == roles.end()) roles.push_back(role);
+  });
+}
+
+Status run_revoke_roles(Call& call, bson::Builder&) {
+  return change_roles(call,
+                      [](std::vector<Role>& roles, const Role& role) { std::erase(roles, role); });
+}
+
+// --- usersInfo: 1, "name", {user, db}, an array of those, or {forAllDBs: true}
+
+Result<UserName> name_of(bson::ValueView value, const std::string& database) {
+  if (value.type() == Type::kString) return UserName{std::string(value.as_string()), database};
+  if (value.type() != Type::kDocument) {
+    return fail(ErrorCode::kBadValue, "User and role names must be either strings or objects");
+  }
+  GM_ASSIGN(Arguments fields, Arguments::of("usersInfo", value.as_document()));
+  GM_ASSIGN(const std::string_view user, fields.required_string("user"));
+  GM_ASSIGN(const std::string_view of, fields.required_string("db"));
+  GM_TRY(fields.finish());
+  return UserName{std::string(user), std::string(of)};
+}
+
+Result<std::vector<User>> asked_users(Call& call, bson::ValueView asked) {
+  UserDirectory& users = call.state().access().users();
+  const std::string database(call.request().database);
+  if (asked.number()) return users.list(database);
+  if (asked.type() == Type::kDocument) {
+    const std::optional<bson::ValueView> all = asked.as_document().find("forAllDBs");
+    if (all && all->type() == Type::kBool && all->as_bool()) return users.list(std::nullopt);
+  }
+  std::vector<UserName> names;
+  if (asked.type() == Type::kArray) {
+    for (const bson::Element element : asked.as_document()) {
+      GM_ASSIGN(UserName name, name_of(element.value, database));
+      names.push_back(std::move(name));
+    }
+  } else {
+    GM_ASSIGN(UserName name, name_of(asked, database));
+    names.push_back(std::move(name));
+  }
+  std::vector<User> found;
+  for (const UserName& name : names) {
+    GM_ASSIGN(std::optional<User> user, users.find(name));
+    if (user) found.push_back(*std::move(user));
+  }
+  return found;
+}
+
+bson::Document shown(const User& user, bool with_credentials) {
+  bson::Builder out;
+  out.append("_id", user.name.id()).append("user", user.name.name).append("db", user.name.database);
+  const bson::Document stored = user.to_bson();
+  if (with_credentials) out.append("credentials", stored.view()["credentials"]);
+  if (!user.custom_data.view().empty()) out.append("customData", user.custom_data);
+  out.append("roles", stored.view()["roles"]);
+  bson::Builder& mechanisms = out.open_array("mechanisms");
+  for (const auto& [mechanism, credentials] : user.credentials) {
+    mechanisms.push(bson::Value(mechanism_name(mechanism)).view());
+  }
+  if (user.is_external) mechanisms.push(bson::Value("external").view());
+  mechanisms.close();
+  return std::move(out).finish();
+}
+
+Status run_users_info(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const bson::ValueView asked, arguments.required("usersInfo"));
+  GM_ASSIGN(const bool with_credentials, arguments.boolean("showCredentials"));
+  GM_ASSIGN(const bool with_privileges, arguments.boolean("showPrivileges"));
+  GM_ASSIGN(const bool with_custom_data, arguments.boolean("showCustomData", true));
+  GM_TRY(arguments.boolean("showAuthenticationRestrictions"));
+  GM_ASSIGN(const bson::View filter, arguments.document_or_empty("filter"));
+  GM_TRY(arguments.finish());
+  if (with_privileges || !filter.empty()) {
+    return fail(ErrorCode::kCommandNotSupported,
+                "usersInfo: showPrivileges and filter are not supported");
+  }
+  GM_ASSIGN(std::vector<User> users, asked_users(call, asked));
+  bson::Builder& list = reply.open_array("users");
+  for (User& user : users) {
+    if (!with_custom_data) user.custom_data = bson::Document();
+    const bson::Document document = shown(user, with_credentials);
+    list.push(document.view());
+  }
+  list.close();
+  return {};
+}
+
+Status run_roles_info(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const bson::ValueView asked, arguments.required("rolesInfo"));
+  GM_ASSIGN(const bool with_builtin, arguments.boolean("showBuiltinRoles"));
+  GM_ASSIGN(const bool with_privileges, arguments.boolean("showPrivileges"));
+  GM_TRY(arguments.boolean("showAuthenticationRestrictions"));
+  GM_TRY(arguments.finish());
+  if (with_privileges) {
+    return fail(ErrorCode::kCommandNotSupported, "rolesInfo: showPrivileges is not supported");
+  }
+  const std::string database(call.request().database);
+  std::vector<Role> roles;
+  if (asked.number()) {
+    if (with_builtin) {
+      for (const std::string_view name : builtin_roles(database)) {
+        roles.push_back({std::string(name), database});
+      }
+    }
+  } else if (asked.type() == Type::kArray) {
+    for (const bson::Element element : asked.as_document()) {
+      Result<Role> role = read_role(element.value, database);
+      if (role) roles.push_back(*std::move(role));
+    }
+  } else if (Result<Role> role = read_role(asked, database); role) {
+    roles.push_back(*std::move(role));
+  }
+  bson::Builder& list = reply.open_array("roles");
+  for (const Role& role : roles) {
+    bson::Builder& out = list.push_open_document();
+    out.append("_id", role.database + "." + role.name).append("role", role.name);
+    out.append("db", role.database).append("isBuiltin", true);
+    out.open_array("roles").close();
+    out.open_array("inheritedRoles").close();
+    out.close();
+  }
+  list.close();
+  return {};
+}
+
+// --- the privileges of these commands
+
+std::vector<Privilege> on_database(const Request& request,
+                                   std::initializer_list<std::string_view> actions) {
+  std::vector<Privilege> privileges;
+  for (const std::string_view action : actions) {
+    privileges.push_back({Privilege::Resource::kDatabase, action, std::string(request.database)});
+  }
+  return privileges;
+}
+
+// Roles may be given by who may give them in their databases.
+void add_roles(const Request& request, std::string_view action,
+               std::vector<Privilege>& privileges) {
+  const std::optional<bson::ValueView> roles = request.body.find("roles");
+  if (!roles || roles->type() != Type::kArray) return;
+  for (const bson::Element element : roles->as_document()) {
+    std::string database(request.database);
+    if (element.value.type() == Type::kDocument) {
+      const std::optional<bson::ValueView> named = element.value.as_document().find("db");
+      if (named && named->type() == Type::kString) database = named->as_string();
+    }
+    privileges.push_back({Privilege::Resource::kDatabase, action, std::move(database)});
+  }
+}
+
+std::vector<Privilege> to_create(const Request& request) {
+  std::vector<Privilege> privileges = on_database(request, {"createUser"});
+  add_roles(request, "grantRole", privileges);
+  return privileges;
+}
+
+std::vector<Privilege> to_update(const Request& request) {
+  std::vector<Privilege> privileges;
+  if (request.body.find("pwd") || request.body.find("mechanisms")) {
+    privileges = on_database(request, {"changePassword"});
+  }
+  if (request.body.find("customData")) {
+    privileges.push_back(
+        {Privilege::Resource::kDatabase, "changeCustomData", std::string(request.database)});
+  }
+  if (request.body.find("roles")) {
+    privileges.push_back(
+        {Privilege::Resource::kDatabase, "revokeRole", std::string(request.database)});
+    add_roles(request, "grantRole", privileges);
+  }
+  return privileges;
+}
+
+std::vector<Privilege> to_grant(const Request& request) {
+  std::vector<Privilege> privileges;
+  add_roles(request, "grantRole", privileges);
+  return privileges;
+}
+
+std::vector<Privilege> to_revoke(const Request& request) {
+  std::vector<Privilege> privileges;
+  add_roles(request, "revokeRole", privileges);
+  return privileges;
+}
+
+Command of_database(std::string_view name, Status (*run)(Call&, bson::Builder&),
+                    std::string_view action, std::string_view about) {
+  Command command{.name = name, .run = run};
+  command.scope = Command::Scope::kDatabase;
+  command.actions = {action};
+  command.rules.write_concern = true;
+  command.about = about;
+  return command;
+}
+
+}  // namespace
+
+Commands user_commands() {
+  Command create = of_database("createUser", run_create_user, "createUser", "makes a user");
+  create.privileges = to_create;
+  create.is_secret = true;
+  Command update = of_database("updateUser", run_update_user, "changePassword", "changes a user");
+  update.privileges = to_update;
+  update.is_secret = true;
+  Command grant =
+      of_database("grantRolesToUser", run_grant_roles, "grantRole", "gives a user more roles");
+  grant.privileges = to_grant;
+  Command revoke =
+      of_database("revokeRolesFromUser", run_revoke_roles, "revokeRole", "takes roles of a user");
+  revoke.privileges = to_revoke;
+  return {create,
+          update,
+          grant,
+          revoke,
+          of_database("dropUser", run_drop_user, "dropUser", "removes a user"),
+          of_database("dropAllUsersFromDatabase", run_drop_all_users, "dropUser",
+                      "removes the users of a database"),
+          of_database("usersInfo", run_users_info, "viewUser", "tells about users"),
+          of_database("rolesInfo", run_roles_info, "viewRole", "tells about roles")};
+}
+
+}  // namespace gridmount::wire
