@@ -41,7 +41,8 @@ LAYERS = {
 DOORS = [
     (r"fuse[a-z_0-9]*\.h$|fuse3?/", "libfuse", r"fuse/trampoline\w*\.(h|cc)"),
     (r"lmdb\.h$", "LMDB", r"engine/local/.*"),
-    (r"openssl/", "OpenSSL", r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"),
+    (r"openssl/", "OpenSSL", r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"
+     r"|engine/wire/commands/file_md5\.cc"),
     (r"mongoc", "libmongoc", r"engine/mongo/.*"),
     (r"pcre2", "PCRE2", r"engine/query/.*"),
     (r"isa-l|isal|crc\.h", "ISA-L", r"engine/local/checksum\.(h|cc)"),
