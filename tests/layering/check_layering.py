@@ -47,7 +47,7 @@ DOORS = [
         r"openssl/|asio/ssl",
         "OpenSSL",
         r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"
-        r"|engine/wire/server/tls\w*\.(h|cc)|engine/wire/auth/digest\.cc",
+        r"|engine/wire/server/tls\w*\.(h|cc)|engine/wire/(auth/digest|commands/file_md5)\.cc",
     ),
     (r"stringprep\.h", "libidn", r"engine/wire/auth/password_preparation\.cc"),
     (r"asio", "Asio", r"engine/wire/server/.*"),

@@ -17,11 +17,17 @@ struct Table {
 const Table& table() {
   static const Table made = [] {
     Table table;
-    for (Commands (*const family)() :
-         {handshake_commands, find_commands, cursor_commands, count_commands, aggregate_commands,
-          explain_commands, insert_commands, update_commands, delete_commands,
-          find_and_modify_commands, collection_commands, index_commands, statistics_commands,
-          session_commands, authentication_commands, user_commands}) {
+    for (Commands (*const family)() : {handshake_commands,      find_commands,
+                                       cursor_commands,         count_commands,
+                                       aggregate_commands,      explain_commands,
+                                       insert_commands,         update_commands,
+                                       delete_commands,         find_and_modify_commands,
+                                       collection_commands,     index_commands,
+                                       statistics_commands,     session_commands,
+                                       authentication_commands, user_commands,
+                                       operation_commands,      server_status_commands,
+                                       parameter_commands,      probe_commands,
+                                       file_md5_commands}) {
       for (Command& command : family()) table.commands.push_back(std::move(command));
     }
     std::sort(table.commands.begin(), table.commands.end(),

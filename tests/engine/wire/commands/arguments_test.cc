@@ -117,7 +117,7 @@ TEST_F(ArgumentsOfCommands, BuildInfo_Version_HasItsParts) {
   const bson::Document info = run(R"({"buildInfo": 1})");
   EXPECT_EQ(field(info, "version"), R"("7.0.14")");
   EXPECT_EQ(field(info, "versionArray"), "[ 7, 0, 14, 0 ]");
-  EXPECT_EQ(good(R"({"ping": 1})"), "{  }");
+  EXPECT_EQ(good(R"({"ping": 1})"), "{ }");
   EXPECT_EQ(good(R"({"whatsmyuri": 1})"), R"({ "you" : "in process" })");
 }
 

@@ -1,0 +1,158 @@
+// What clients ask at their start or on the way, and what a server that is no member of a replica
+// set or cluster says to it.
+
+#include <string>
+
+#include "engine/wire/call.h"
+#include "engine/wire/commands/families.h"
+
+namespace gridmount::wire {
+namespace {
+
+constexpr ErrorCode kNoReplicationEnabled{76};
+constexpr ErrorCode kNotOnStandalone{51300};
+
+// The arguments of a command that is refused whatever they are, or takes none but its name.
+void ignore_all(Call& call) {
+  static_cast<void>(call.arguments().rest());
+}
+
+Status take_name_alone(Call& call) {
+  call.arguments().ignore(call.arguments().path());
+  return call.arguments().finish();
+}
+
+Status no_replication(Call& call, bson::Builder&) {
+  ignore_all(call);
+  return fail(kNoReplicationEnabled, "not running with --replSet");
+}
+
+Status no_default_concerns(Call& call, bson::Builder&) {
+  ignore_all(call);
+  return fail(kNotOnStandalone,
+              "'" + std::string(call.command().name) + "' is not supported on standalone nodes.");
+}
+
+// Drivers' test programs turn fail points off before they begin. There are none to turn on.
+Status run_configure_fail_point(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_TRY(arguments.required_string("configureFailPoint"));
+  const std::optional<bson::ValueView> mode = arguments.any("mode");
+  ignore_all(call);
+  if (mode && mode->type() == bson::Type::kString && mode->as_string() == "off") {
+    reply.append("count", int64_t{0});
+    return {};
+  }
+  return fail(ErrorCode::kCommandNotSupported,
+              "configureFailPoint: there are no fail points, so the only mode is \"off\"");
+}
+
+Status run_list_commands(Call& call, bson::Builder& reply) {
+  GM_TRY(take_name_alone(call));
+  reply.open_document("commands");
+  for (const Command& command : all_commands()) {
+    reply.open_document(command.name).append("help", command.about);
+    reply.append("requiresAuth", !command.before_login).append("secondaryOk", true);
+    reply.append("adminOnly", command.admin_only).open_array("apiVersions");
+    if (command.rules.in_api_version_1) reply.push(bson::Value("1").view());
+    reply.close().open_array("deprecatedApiVersions").close().close();
+  }
+  reply.close();
+  return {};
+}
+
+Status run_features(Call& call, bson::Builder& reply) {
+  call.arguments().ignore("oidReset");
+  GM_TRY(take_name_alone(call));
+  reply.open_document("js").append("utf8", true).close();
+  return {};
+}
+
+Status run_connection_pools(Call& call, bson::Builder& reply) {
+  GM_TRY(take_name_alone(call));
+  for (const char* const name : {"numClientConnections", "numAScopedConnections", "totalInUse",
+                                 "totalAvailable", "totalCreated", "totalRefreshing"}) {
+    reply.append(name, int32_t{0});
+  }
+  reply.open_document("pools").close().open_document("hosts").close();
+  return {};
+}
+
+Status run_lock_info(Call& call, bson::Builder& reply) {
+  GM_TRY(take_name_alone(call));
+  reply.open_array("lockInfo").close();
+  return {};
+}
+
+Status run_fsync(Call& call, bson::Builder& reply) {
+  call.arguments().ignore("fsync");
+  GM_ASSIGN(const bool lock, call.arguments().boolean("lock"));
+  GM_TRY(call.arguments().boolean("async"));
+  call.arguments().ignore("fsyncLockAcquisitionTimeoutMillis");
+  GM_TRY(call.arguments().finish());
+  if (lock) {
+    // The mount writes into the same store, and a file system that stands still is a broken one.
+    return fail(ErrorCode::kCommandNotSupported,
+                "fsync: the option 'lock' is not supported; the files of a store that is in use "
+                "are copied from a snapshot of their file system");
+  }
+  GM_TRY(call.store().make_durable());
+  reply.append("numFiles", int32_t{1});
+  return {};
+}
+
+Status run_fsync_unlock(Call& call, bson::Builder&) {
+  GM_TRY(take_name_alone(call));
+  return fail(ErrorCode::kIllegalOperation, "fsyncUnlock called when not locked");
+}
+
+Status run_sharding_state(Call& call, bson::Builder& reply) {
+  GM_TRY(take_name_alone(call));
+  reply.append("enabled", false);
+  return {};
+}
+
+Command of_server(std::string_view name, Status (*run)(Call&, bson::Builder&),
+                  std::vector<std::string_view> actions, std::string_view about) {
+  Command command{.name = name, .run = run};
+  command.scope = Command::Scope::kCluster;
+  command.actions = std::move(actions);
+  command.about = about;
+  return command;
+}
+
+Command admin(Command command) {
+  command.admin_only = true;
+  return command;
+}
+
+}  // namespace
+
+Commands probe_commands() {
+  constexpr std::string_view kReplicaSets = "of replica sets, which this is none of";
+  Command list = of_server("listCommands", run_list_commands, {}, "lists the commands");
+  list.before_login = true;
+  return {
+      list,
+      admin(of_server("replSetGetStatus", no_replication, {"replSetGetStatus"}, kReplicaSets)),
+      admin(of_server("replSetGetConfig", no_replication, {"replSetGetConfig"}, kReplicaSets)),
+      admin(of_server("replSetInitiate", no_replication, {"replSetConfigure"}, kReplicaSets)),
+      admin(of_server("replSetStepDown", no_replication, {"replSetStateChange"}, kReplicaSets)),
+      admin(of_server("getDefaultRWConcern", no_default_concerns, {"getDefaultRWConcern"},
+                      kReplicaSets)),
+      admin(of_server("setDefaultRWConcern", no_default_concerns, {"setDefaultRWConcern"},
+                      kReplicaSets)),
+      admin(of_server("configureFailPoint", run_configure_fail_point, {"configureFailPoint"},
+                      "turns fail points off, of which there are none")),
+      of_server("features", run_features, {}, "tells what the server can"),
+      of_server("connPoolStats", run_connection_pools, {"connPoolStats"},
+                "tells of connections to other servers, of which there are none"),
+      admin(of_server("lockInfo", run_lock_info, {"serverStatus"}, "lists locks")),
+      admin(of_server("fsync", run_fsync, {"fsync"}, "makes durable what is committed")),
+      admin(of_server("fsyncUnlock", run_fsync_unlock, {"unlock"}, "ends fsync's lock")),
+      admin(of_server("shardingState", run_sharding_state, {"shardingState"},
+                      "tells that there are no shards")),
+  };
+}
+
+}  // namespace gridmount::wire

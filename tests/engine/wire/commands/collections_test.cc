@@ -1,0 +1,183 @@
+// Goal: collections, databases and indexes as a server lists, makes, changes and drops them, and
+// what it tells of their sizes. Source: MongoDB 7.0 manual, "Administration Commands", "Diagnostic
+// Commands".
+#include "tests/engine/wire/commands/service_test.h"
+
+namespace gridmount::wire {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+class CollectionCommands : public ServiceTest {
+ protected:
+  std::vector<std::string> names(std::string_view rest = "") {
+    return batch(run(R"({"listCollections": 1, "nameOnly": true)" + std::string(rest) + "}"));
+  }
+};
+
+TEST_F(CollectionCommands, ListDatabases_Options_AreKept) {
+  good(R"({"insert": "c", "documents": [{}]})", "one");
+  good(R"({"insert": "c", "documents": [{}]})", "two");
+  const bson::Document all = run(R"({"listDatabases": 1})", "admin");
+  EXPECT_EQ(field(all, "databases.0.name"), R"("one")");
+  EXPECT_EQ(field(all, "databases.1.empty"), "false");
+  EXPECT_NE(field(all, "totalSize"), "missing");
+  EXPECT_EQ(good(R"({"listDatabases": 1, "nameOnly": true, "filter": {"name": "two"}})", "admin"),
+            R"({ "databases" : [ { "name" : "two" } ] })");
+  EXPECT_EQ(bad(R"({"listDatabases": 1})"),
+            "13: listDatabases may only be run against the admin database.");
+  EXPECT_EQ(good(R"({"dropDatabase": 1})", "two"), R"({ "dropped" : "two" })");
+  EXPECT_EQ(good(R"({"dropDatabase": 1})", "two"), "{ }");
+  EXPECT_EQ(code_of(R"({"dropDatabase": 2})"), 2);
+}
+
+TEST_F(CollectionCommands, Create_Options_AreShown) {
+  EXPECT_EQ(good(R"({"create": "c"})"), "{ }");
+  EXPECT_EQ(bad(R"({"create": "c"})"), "48: Collection test.c already exists.");
+  good(R"({"create": "t", "capped": true, "size": 4096, "max": 5})");
+  good(R"({"create": "v", "viewOn": "c", "pipeline": [{"$match": {"a": 1}}]})");
+  good(
+      R"({"create": "i", "idIndex": {"key": {"_id": 1}, "name": "_id_", "v": 2, "ns": "test.i"}})");
+  EXPECT_THAT(names(), SizeIs(4));
+  EXPECT_THAT(names(R"(, "filter": {"type": "view"})"),
+              ElementsAre(R"({ "name" : "v", "type" : "view" })"));
+  const bson::Document listed =
+      run(R"({"listCollections": 1, "filter": {"options.capped": true}, "cursor": {}})");
+  EXPECT_EQ(field(listed, "cursor.ns"), R"("test.$cmd.listCollections")");
+  EXPECT_EQ(field(listed, "cursor.firstBatch.0.options"),
+            R"({ "capped" : true, "size" : 4096, "max" : 5 })");
+  EXPECT_EQ(field(listed, "cursor.firstBatch.0.idIndex.name"), R"("_id_")");
+  for (const char* const option : {R"("timeseries": {"timeField": "t"})",
+                                   R"("clusteredIndex": {"key": {"_id": 1}, "unique": true})",
+                                   R"("storageEngine": {"wiredTiger": {"a": 1}})"}) {
+    EXPECT_EQ(code_of(R"({"create": "x", )" + std::string(option) + "}"), 115) << option;
+  }
+  EXPECT_EQ(code_of(R"({"create": "x", "odd": 1})"), 40415);
+  EXPECT_EQ(code_of(R"({"create": "a$b"})"), 73);
+}
+
+TEST_F(CollectionCommands, ListCollections_InBatches_AreReadByGetMore) {
+  for (const char* const name : {"a", "b", "c"}) {
+    good(R"({"create": ")" + std::string(name) + "\"}");
+  }
+  const bson::Document first = run(R"({"listCollections": 1, "cursor": {"batchSize": 2}})");
+  EXPECT_THAT(batch(first), SizeIs(2));
+  const bson::Document rest =
+      run(R"({"getMore": {"$numberLong": ")" + std::to_string(cursor_id(first)) +
+          R"("}, "collection": "$cmd.listCollections"})");
+  EXPECT_THAT(batch(rest), SizeIs(1));
+  EXPECT_EQ(cursor_id(rest), 0);
+}
+
+TEST_F(CollectionCommands, Drop_AndRename_SayWhatTheyFound) {
+  insert_numbered("c", 2);
+  EXPECT_EQ(good(R"({"drop": "none"})"), "{ }");
+  good(R"({"renameCollection": "test.c", "to": "test.d"})", "admin");
+  EXPECT_EQ(code_of(R"({"renameCollection": "test.c", "to": "test.e"})", "admin"), 26);
+  insert_numbered("e", 1);
+  EXPECT_EQ(code_of(R"({"renameCollection": "test.d", "to": "test.e"})", "admin"), 48);
+  good(R"({"renameCollection": "test.d", "to": "test.e", "dropTarget": true})", "admin");
+  EXPECT_THAT(find("e"), SizeIs(2));
+  EXPECT_EQ(code_of(R"({"renameCollection": "test.e", "to": "test.f"})"), 13);
+  EXPECT_EQ(good(R"({"drop": "e"})"), R"({ "nIndexesWas" : 1, "ns" : "test.e" })");
+  EXPECT_THAT(names(), IsEmpty());
+}
+
+TEST_F(CollectionCommands, CollMod_AndConvertToCapped_Change) {
+  insert_numbered("c", 3);
+  good(R"({"collMod": "c", "validator": {"_id": {"$gte": 0}}, "validationAction": "warn"})");
+  good(
+      R"({"createIndexes": "c", "indexes": [{"key": {"d": 1}, "name": "d", "expireAfterSeconds": 5}]})");
+  EXPECT_EQ(good(R"({"collMod": "c", "index": {"name": "d", "expireAfterSeconds": 9}})"),
+            R"({ "expireAfterSeconds_old" : 5, "expireAfterSeconds_new" : 9 })");
+  EXPECT_EQ(code_of(R"({"collMod": "none", "validator": {}})"), 26);
+  EXPECT_EQ(code_of(R"({"collMod": "c", "odd": {}})"), 40415);
+  good(R"({"convertToCapped": "c", "size": 4096})");
+  EXPECT_EQ(good(R"({"collStats": "c"})", "test", "capped"), "true");
+  EXPECT_EQ(code_of(R"({"convertToCapped": "none", "size": 1})"), 26);
+}
+
+TEST_F(CollectionCommands, Indexes_Life_IsAsMongoDbHasIt) {
+  EXPECT_EQ(code_of(R"({"listIndexes": "c"})"), 26);
+  EXPECT_EQ(
+      good(R"({"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a_1"}]})"),
+      R"({ "numIndexesBefore" : 1, "numIndexesAfter" : 2, "createdCollectionAutomatically" : true })");
+  EXPECT_EQ(
+      good(
+          R"({"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a_1", "ns": "test.c"}]})",
+          "test", "note"),
+      R"("all indexes already exist")");
+  EXPECT_THAT(batch(run(R"({"listIndexes": "c"})")),
+              ElementsAre(R"({ "v" : 2, "key" : { "_id" : 1 }, "name" : "_id_" })",
+                          R"({ "v" : 2, "key" : { "a" : 1 }, "name" : "a_1" })"));
+  EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": []})"), 2);
+  EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": [{"key": {"b": 1}}]})"), 9);
+  EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "x"}]})"), 85);
+  EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": [{"key": {"b": 1}, "name": "a_1"}]})"),
+            86);
+  EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": [{"key": {"b": "text"}, "name": "t"}]})"),
+            67);
+  EXPECT_EQ(
+      code_of(R"({"createIndexes": "c", "indexes": [{"key": {"b": 1}, "name": "b", "odd": 1}]})"),
+      197);
+  good(R"({"createIndexes": "c", "indexes": [{"key": {"b": 1}, "name": "b", "odd": 1}],
+           "ignoreUnknownIndexOptions": true})");
+  EXPECT_EQ(code_of(R"({"createIndexes": "c", "commitQuorum": 1,
+                        "indexes": [{"key": {"q": 1}, "name": "q"}]})"),
+            2);
+  EXPECT_EQ(bad(R"({"dropIndexes": "c", "index": "none"})"),
+            "27: index not found with name [none]");
+  EXPECT_EQ(bad(R"({"dropIndexes": "c", "index": "_id_"})"), "72: cannot drop _id index");
+  EXPECT_EQ(code_of(R"({"dropIndexes": "none", "index": "*"})"), 26);
+  EXPECT_EQ(good(R"({"dropIndexes": "c", "index": {"b": 1}})"), R"({ "nIndexesWas" : 3 })");
+  EXPECT_EQ(good(R"({"reIndex": "c"})", "test", "nIndexes"), "2");
+  EXPECT_EQ(good(R"({"deleteIndexes": "c", "index": "*"})"),
+            R"({ "nIndexesWas" : 2, "msg" : "non-_id indexes dropped for collection" })");
+}
+
+TEST_F(CollectionCommands, CreateIndexes_OverDuplicates_LeavesNothing) {
+  insert("c", R"([{"a": 1}, {"a": 1}])");
+  const bson::Document failed = run(R"({"createIndexes": "c", "indexes": [
+      {"key": {"b": 1}, "name": "b"}, {"key": {"a": 1}, "name": "a", "unique": true}]})");
+  EXPECT_EQ(field(failed, "code"), "11000");
+  EXPECT_EQ(field(failed, "keyPattern"), R"({ "a" : 1 })");
+  EXPECT_EQ(field(failed, "codeName"), R"("DuplicateKey")");
+  EXPECT_THAT(batch(run(R"({"listIndexes": "c"})")), SizeIs(1));
+}
+
+TEST_F(CollectionCommands, Sizes_Commands_TellThem) {
+  insert_numbered("c", 10);
+  EXPECT_EQ(good(R"({"collStats": "c"})", "test", "count"), "10");
+  EXPECT_EQ(good(R"({"collStats": "none"})", "test", "count"), "0");
+  EXPECT_EQ(good(R"({"dbStats": 1, "scale": 1024})", "test", "objects"), "10");
+  EXPECT_EQ(code_of(R"({"collStats": "c", "scale": 0})"), 51024);
+  EXPECT_EQ(good(R"({"dataSize": "test.c"})", "test", "numObjects"), "10");
+  EXPECT_EQ(good(R"({"validate": "c", "full": true})", "test", "valid"), "true");
+  EXPECT_EQ(code_of(R"({"validate": "none"})"), 26);
+  EXPECT_EQ(code_of(R"({"validate": "c", "repair": true})"), 115);
+  EXPECT_EQ(good(R"({"compact": "c"})"), R"({ "bytesFreed" : 0 })");
+  EXPECT_EQ(code_of(R"({"compact": "none"})"), 26);
+  good(R"({"create": "v", "viewOn": "c"})");
+  EXPECT_EQ(code_of(R"({"collStats": "v"})"), 166);
+  EXPECT_EQ(code_of(R"({"listIndexes": "v"})"), 166);
+  EXPECT_THAT(field(run(R"({"insert": "v", "documents": [{}]})"), "writeErrors.0.code"), "166");
+}
+
+TEST_F(CollectionCommands, FileMd5_Chunks_AreDigested) {
+  insert("fs.chunks",
+         R"([{"files_id": 1, "n": 0, "data": {"$binary": {"base64": "aGVs", "subType": "00"}}},
+                          {"files_id": 1, "n": 1, "data": {"$binary": {"base64": "bG8=", "subType": "00"}}},
+                          {"files_id": 2, "n": 1, "data": {"$binary": {"base64": "bG8=", "subType": "00"}}}])");
+  EXPECT_EQ(good(R"({"filemd5": 1, "root": "fs"})"),
+            R"({ "numChunks" : 2, "md5" : "5d41402abc4b2a76b9719d911017c592" })");
+  EXPECT_EQ(good(R"({"filemd5": 3})"),
+            R"({ "numChunks" : 0, "md5" : "d41d8cd98f00b204e9800998ecf8427e" })");
+  EXPECT_THAT(bad(R"({"filemd5": 2})"), StartsWith("16493: should have chunk: 0 have: 1"));
+}
+
+}  // namespace
+}  // namespace gridmount::wire

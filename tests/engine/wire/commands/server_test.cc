@@ -1,0 +1,232 @@
+// Goal: what tells of the server and its operations: status, settings, probes of clients, sessions,
+// the profiler, killing what runs, who may do what.
+#include <atomic>
+#include <thread>
+
+#include "engine/wire/service_state.h"
+#include "tests/engine/wire/commands/service_test.h"
+
+namespace gridmount::wire {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr const char* kLsid =
+    R"({"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}})";
+
+class ServerCommands : public ServiceTest {};
+
+TEST_F(ServerCommands, Probes_OfClients_AreAnswered) {
+  EXPECT_EQ(bad(R"({"atlasVersion": 1})", "admin"), "59: no such command: 'atlasVersion'");
+  EXPECT_EQ(bad(R"({"replSetGetStatus": 1})", "admin"), "76: not running with --replSet");
+  EXPECT_EQ(field(run(R"({"replSetGetStatus": 1})", "admin"), "codeName"),
+            R"("NoReplicationEnabled")");
+  EXPECT_EQ(good(R"({"getParameter": "*"})", "admin", "enableTestCommands"), "false");
+  EXPECT_EQ(good(R"({"getParameter": 1, "featureCompatibilityVersion": 1})", "admin"),
+            R"({ "featureCompatibilityVersion" : { "version" : "7.0" } })");
+  EXPECT_EQ(bad(R"({"getParameter": 1, "odd": 1})", "admin"), "72: no option found to get");
+  good(R"({"configureFailPoint": "failCommand", "mode": "off"})", "admin");
+  EXPECT_EQ(code_of(R"({"configureFailPoint": "failCommand", "mode": {"times": 1}})", "admin"),
+            115);
+  EXPECT_EQ(good(R"({"getLog": "startupWarnings"})", "admin", "log"), "[  ]");
+  EXPECT_EQ(good(R"({"getCmdLineOpts": 1})", "admin"), R"({ "argv" : [  ], "parsed" : {  } })");
+  EXPECT_EQ(good(R"({"connectionStatus": 1})", "admin", "authInfo.authenticatedUsers"), "[  ]");
+  EXPECT_EQ(code_of(R"({"getDefaultRWConcern": 1})", "admin"), 51300);
+  EXPECT_EQ(code_of(R"({"isdbgrid": 1})", "admin"), 59);
+  EXPECT_EQ(code_of(R"({"getShardMap": 1})", "admin"), 59);
+  for (const char* const command : {"features", "connPoolStats", "lockInfo", "hostInfo", "top",
+                                    "logRotate", "shardingState", "listCommands"}) {
+    good(R"({")" + std::string(command) + R"(": 1})", "admin");
+  }
+  EXPECT_THAT(good(R"({"listCommands": 1})"), HasSubstr("listIndexes"));
+  EXPECT_EQ(
+      good(R"({"find": "c", "help": true})"),
+      R"({ "help" : "help for: find gives the documents of a collection that match a filter" })");
+}
+
+TEST_F(ServerCommands, ServerStatus_Sections_AreThereAndCount) {
+  insert_numbered("c", 5);
+  const bson::Document status = run(R"({"serverStatus": 1, "mem": 0})", "admin");
+  for (const char* const section :
+       {"host", "version", "process", "pid", "uptime", "localTime", "asserts", "connections",
+        "extra_info", "globalLock", "logicalSessionRecordCache", "metrics", "network", "opcounters",
+        "security", "storageEngine"}) {
+    EXPECT_NE(field(status, section), "missing") << section;
+  }
+  EXPECT_EQ(field(status, "mem"), "missing");
+  EXPECT_EQ(field(status, "opcounters.insert"), "5");
+  EXPECT_EQ(field(status, "metrics.commands.insert.total"), "1");
+  EXPECT_THAT(good(R"({"top": 1})", "admin"), HasSubstr("test.c"));
+}
+
+TEST_F(ServerCommands, SetParameter_Known_Changes) {
+  EXPECT_EQ(good(R"({"setParameter": 1, "logLevel": 2})", "admin"), R"({ "was" : 0 })");
+  EXPECT_EQ(good(R"({"getParameter": 1, "logLevel": 1})", "admin"), R"({ "logLevel" : 2 })");
+  EXPECT_EQ(code_of(R"({"setParameter": 1, "odd": 2})", "admin"), 72);
+  EXPECT_EQ(code_of(R"({"setParameter": 1, "enableTestCommands": true})", "admin"), 20);
+}
+
+TEST_F(ServerCommands, Fsync_Lock_IsRefused) {
+  good(R"({"fsync": 1})", "admin");
+  EXPECT_EQ(code_of(R"({"fsync": 1, "lock": true})", "admin"), 115);
+  EXPECT_EQ(bad(R"({"fsyncUnlock": 1})", "admin"), "20: fsyncUnlock called when not locked");
+}
+
+TEST_F(ServerCommands, Sessions_Ended_TakeTheirCursorsAlong) {
+  insert_numbered("c", 5);
+  const std::string find = R"({"find": "c", "batchSize": 1, "lsid": )" + std::string(kLsid) + "}";
+  const auto get_more = [&](int64_t id) {
+    return R"({"getMore": {"$numberLong": ")" + std::to_string(id) +
+           R"("}, "collection": "c", "lsid": )" + kLsid + "}";
+  };
+  for (const char* const command : {"endSessions", "killSessions"}) {
+    const int64_t id = cursor_id(run(find));
+    good(R"({")" + std::string(command) + R"(": [)" + kLsid + "]}");
+    EXPECT_EQ(code_of(get_more(id)), 43) << command;
+  }
+  for (const char* const command : {"killAllSessions", "killAllSessionsByPattern"}) {
+    const int64_t id = cursor_id(run(find));
+    good(R"({")" + std::string(command) + R"(": []})", "admin");
+    EXPECT_EQ(code_of(get_more(id)), 43) << command;
+  }
+  EXPECT_EQ(good(R"({"startSession": 1})", "admin", "timeoutMinutes"), "30");
+  good(R"({"refreshSessions": [)" + std::string(kLsid) + "]}", "admin");
+  EXPECT_EQ(code_of(R"({"endSessions": [{"id": 1}]})", "admin"), 14);
+}
+
+TEST_F(ServerCommands, Sessions_TooManyOrIdle_EndSomeTime) {
+  restart({.session_idle_max = std::chrono::minutes(1), .sessions_max = 2});
+  for (int i = 0; i < 2; ++i) good(R"({"startSession": 1})");
+  EXPECT_EQ(code_of(R"({"startSession": 1})"), 261);
+  service().expire(std::chrono::steady_clock::now() + std::chrono::minutes(2));
+  good(R"({"startSession": 1})");
+}
+
+TEST_F(ServerCommands, GetLastError_AfterWrites_TellsOfThem) {
+  EXPECT_EQ(good(R"({"getLastError": 1})"), R"({ "connectionId" : 1, "n" : 0, "err" : null })");
+  run(R"({"insert": "c", "documents": [{"_id": 1}, {"_id": 1}]})");
+  EXPECT_EQ(good(R"({"getlasterror": 1, "w": 1})", "test", "code"), "11000");
+  good(R"({"update": "c", "updates": [{"q": {"_id": 5}, "u": {"a": 1}, "upsert": true}]})");
+  EXPECT_EQ(good(R"({"getLastError": 1})", "test", "upserted"), "5");
+}
+
+TEST_F(ServerCommands, Profile_LevelTwo_RecordsCommands) {
+  EXPECT_EQ(good(R"({"profile": -1})"), R"({ "was" : 0, "slowms" : 100, "sampleRate" : 1.0 })");
+  EXPECT_EQ(good(R"({"profile": 2, "slowms": 50})", "test", "was"), "0");
+  EXPECT_EQ(good(R"({"profile": -1})"), R"({ "was" : 2, "slowms" : 50, "sampleRate" : 1.0 })");
+  insert_numbered("c", 3);
+  good(R"({"find": "c", "filter": {"_id": 1}, "comment": "mine"})");
+  run(R"({"find": "c", "filter": {"$foo": 1}})");
+  EXPECT_EQ(code_of(R"({"profile": 3})"), 2);
+  good(R"({"profile": 0})");
+  std::vector<std::string> entries;
+  for (int i = 0; i < 200 && entries.size() < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    entries = find("system.profile", R"({"ns": "test.c"})");
+  }
+  ASSERT_THAT(entries, SizeIs(3));
+  EXPECT_THAT(entries[0], HasSubstr(R"("ninserted" : 3)"));
+  EXPECT_THAT(entries[1], HasSubstr(R"("comment" : "mine")"));
+  EXPECT_THAT(entries[1], HasSubstr(R"("nreturned" : 1)"));
+  EXPECT_THAT(entries[2], HasSubstr(R"("errCode" : 2)"));
+}
+
+// A find that takes its time, in a thread.
+constexpr const char* kSlowFind = R"({"find": "c", "comment": "slow", "filter": {"$expr": {"$eq": [
+    {"$reduce": {"input": {"$range": [0, 5000]}, "initialValue": 0,
+                 "in": {"$add": ["$$value", "$$this"]}}}, 1]}}})";
+
+TEST_F(ServerCommands, KillOp_ARunningFind_EndsIt) {
+  insert_numbered("c", 3000);
+  Client other(2, Peer{.address = "other"});
+  bson::Document reply;
+  std::thread thread([&] { reply = run_as(other, kSlowFind); });
+  std::string id;
+  for (int i = 0; i < 1000 && id.empty(); ++i) {
+    const bson::Document running = run(R"({"currentOp": 1, "command.comment": "slow"})", "admin");
+    const std::string opid = field(running, "inprog.0.opid");
+    if (opid != "missing") {
+      id = opid;
+      EXPECT_EQ(field(running, "inprog.0.ns"), R"("test.c")");
+      EXPECT_EQ(field(running, "inprog.0.client"), R"("other")");
+    }
+  }
+  ASSERT_FALSE(id.empty());
+  EXPECT_EQ(good(R"({"killOp": 1, "op": )" + id + "}", "admin", "info"),
+            R"("attempting to kill op")");
+  thread.join();
+  EXPECT_EQ(field(reply, "code"), "11601");
+  EXPECT_EQ(field(reply, "errmsg"), R"("operation was interrupted")");
+  EXPECT_EQ(code_of(R"({"killOp": 1, "op": "x"})", "admin"), 14);
+  EXPECT_EQ(code_of(R"({"killOp": 1})", "admin"), 40414);
+}
+
+TEST_F(ServerCommands, Forget_AClient_EndsWhatItRuns) {
+  insert_numbered("c", 3000);
+  Client other(2, Peer{.address = "other"});
+  bson::Document reply;
+  std::thread thread([&] { reply = run_as(other, kSlowFind); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  service().forget(other);
+  thread.join();
+  EXPECT_EQ(field(reply, "code"), "11601");
+}
+
+TEST_F(ServerCommands, Increments_OfOneDocument_AreAllKept) {
+  insert("c", R"([{"_id": 1, "n": 0}])");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      Client own(10 + i, Peer{.address = "thread"});
+      for (int k = 0; k < 50; ++k) {
+        run_as(own, R"({"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}}]})");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(find("c"), ElementsAre(R"({ "_id" : 1, "n" : 400 })"));
+}
+
+TEST_F(ServerCommands, Privileges_OfCommands_AreThoseOfMongoDb) {
+  const auto needed = [](std::string_view command) {
+    const bson::Document body = doc(command);
+    const Request request{body, "test", {}, false};
+    const Command* const found = find_command(request.name());
+    EXPECT_NE(found, nullptr) << command;
+    std::string text;
+    for (const Privilege& one : privileges_of(*found, request)) {
+      const std::string where = one.resource == Privilege::Resource::kCluster ? "cluster"
+                                : one.resource == Privilege::Resource::kDatabase
+                                    ? one.database
+                                    : one.database + "." + one.collection;
+      text += (text.empty() ? "" : ", ") + std::string(one.action) + " on " + where;
+    }
+    return text;
+  };
+  EXPECT_EQ(needed(R"({"find": "c"})"), "find on test.c");
+  EXPECT_EQ(needed(R"({"getMore": 1, "collection": "c"})"), "find on test.c");
+  EXPECT_EQ(needed(R"({"insert": "c", "bypassDocumentValidation": true})"),
+            "insert on test.c, bypassDocumentValidation on test.c");
+  EXPECT_EQ(needed(R"({"update": "c", "updates": [{"q": {}, "u": {}, "upsert": true}]})"),
+            "update on test.c, insert on test.c");
+  EXPECT_EQ(needed(R"({"findAndModify": "c", "remove": true})"),
+            "find on test.c, remove on test.c");
+  EXPECT_EQ(
+      needed(R"({"aggregate": "c", "pipeline": [{"$lookup": {"from": "d"}}, {"$out": "o"}]})"),
+      "find on test.c, find on test.d, insert on test.o, remove on test.o");
+  EXPECT_EQ(needed(R"({"aggregate": "c", "pipeline": [1, "x", {}]})"), "find on test.c");
+  EXPECT_EQ(needed(R"({"explain": {"delete": "c", "deletes": []}})"), "remove on test.c");
+  EXPECT_EQ(needed(R"({"listDatabases": 1})"), "listDatabases on cluster");
+  EXPECT_EQ(needed(R"({"dropDatabase": 1})"), "dropDatabase on test");
+  EXPECT_EQ(needed(R"({"renameCollection": "a.b", "to": "c.d"})"),
+            "find on a.b, dropCollection on a.b, insert on c.d, createIndex on c.d");
+  EXPECT_EQ(needed(R"({"hello": 1})"), "");
+}
+
+}  // namespace
+}  // namespace gridmount::wire
