@@ -39,7 +39,7 @@ class Call {
   Arguments& arguments() { return arguments_; }
 
   const GenericArguments& generic() const { return generic_; }
-  void set_generic(GenericArguments generic) { generic_ = std::move(generic); }
+  void set_generic(const GenericArguments& generic) { generic_ = generic; }
 
   // When it has to have ended, by maxTimeMS or because somebody kills it.
   engine::Deadline deadline() const {

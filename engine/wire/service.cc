@@ -55,8 +55,9 @@ Status prepare(Call& call) {
     return fail(ErrorCode::kUnauthorized,
                 std::string(command.name) + " may only be run against the admin database.");
   }
-  GM_ASSIGN(GenericArguments generic, read_generic_arguments(call.arguments(), command.rules));
-  call.set_generic(std::move(generic));
+  GM_ASSIGN(const GenericArguments generic,
+            read_generic_arguments(call.arguments(), command.rules));
+  call.set_generic(generic);
   if (const std::optional<SessionId>& session = call.generic().session) {
     GM_TRY(call.state().sessions().touch(*session, call.operation().begin));
     call.state().operations().set_session(call.operation(), session);
