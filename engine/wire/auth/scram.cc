@@ -134,15 +134,15 @@ std::optional<ScramCredentials> credentials_from_bson(bson::View document) {
     return from_base64(value->as_string());
   };
   const std::optional<bson::ValueView> iterations = document.find("iterationCount");
-  const std::optional<int64_t> count = iterations ? iterations->integral() : std::nullopt;
+  const int64_t count = iterations ? iterations->integral().value_or(0) : 0;
   const std::optional<std::string> salt = bytes("salt");
   const std::optional<std::string> stored = bytes("storedKey");
   const std::optional<std::string> server = bytes("serverKey");
   constexpr int64_t kIterationsMax = 100'000'000;
-  if (!count || *count < 1 || *count > kIterationsMax || !salt || !stored || !server) {
+  if (count < 1 || count > kIterationsMax || !salt || !stored || !server) {
     return std::nullopt;
   }
-  return ScramCredentials{static_cast<int32_t>(*count), *salt, *stored, *server};
+  return ScramCredentials{static_cast<int32_t>(count), *salt, *stored, *server};
 }
 
 ScramCredentials decoy_credentials(ScramMechanism mechanism, std::string_view user,

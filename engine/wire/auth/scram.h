@@ -70,7 +70,7 @@ class ScramConversation {
  private:
   enum class State { kNew, kNamed, kChallenged, kSucceeded, kFailed };
 
-  const ScramMechanism mechanism_;
+  ScramMechanism mechanism_;
   State state_ = State::kNew;
   std::string user_;
   std::string client_nonce_;

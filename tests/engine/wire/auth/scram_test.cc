@@ -116,7 +116,9 @@ TEST(Scram, Decoys_AreStableAndNeverProved) {
   const ScramCredentials one = decoy_credentials(ScramMechanism::kSha256, "a.x", "secret");
   EXPECT_EQ(one.salt, decoy_credentials(ScramMechanism::kSha256, "a.x", "secret").salt);
   EXPECT_NE(one.salt, decoy_credentials(ScramMechanism::kSha256, "a.y", "secret").salt);
-  EXPECT_EQ(one.salt.size(), make_credentials(ScramMechanism::kSha256, "x", "pw")->salt.size());
+  const Result<ScramCredentials> real = make_credentials(ScramMechanism::kSha256, "x", "pw");
+  ASSERT_TRUE(real);
+  EXPECT_EQ(one.salt.size(), real->salt.size());
   EXPECT_EQ(one.iterations, kSha256Iterations);
   const Sha1Example example;
   ScramConversation scram(ScramMechanism::kSha1);
@@ -127,7 +129,10 @@ TEST(Scram, Decoys_AreStableAndNeverProved) {
 }
 
 TEST(Scram, Credentials_SurviveTheirDocument) {
-  const ScramCredentials made = *make_credentials(ScramMechanism::kSha1, "user", "pencil");
+  const Result<ScramCredentials> credentials =
+      make_credentials(ScramMechanism::kSha1, "user", "pencil");
+  ASSERT_TRUE(credentials);
+  const ScramCredentials& made = *credentials;
   const bson::Document document = to_bson(made);
   const auto read = credentials_from_bson(document);
   ASSERT_TRUE(read);

@@ -1,0 +1,312 @@
+// Goal: clients of TCP log in as drivers do, may do what their roles permit and nothing else; the
+// store's own socket needs no log-in.
+// Method: a SCRAM client written from the RFC, against a service on a store.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/wire/auth/digest.h"
+#include "engine/wire/auth/login_throttle.h"
+#include "tests/engine/wire/commands/service_test.h"
+
+namespace gridmount::wire {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string value_of(std::string_view message, std::string_view name) {
+  const size_t at = message.find(name);
+  if (at == std::string_view::npos) return {};
+  const size_t begin = at + name.size();
+  return std::string(message.substr(begin, message.find(',', begin) - begin));
+}
+
+// The client's side of SCRAM-SHA-256.
+class Proof {
+ public:
+  Proof(std::string user, std::string password)
+      : bare_("n=" + std::move(user) + ",r=clientnonce"), password_(std::move(password)) {}
+
+  std::string first() const { return "n,," + bare_; }
+  std::string last(const std::string& challenge) {
+    const std::string without = "c=biws,r=" + value_of(challenge, "r=");
+    const std::string salted =
+        *derive_key(DigestAlgorithm::kSha256, password_, *from_base64(value_of(challenge, "s=")),
+                    std::stoi(value_of(challenge, "i=")));
+    const std::string key = *keyed_digest(DigestAlgorithm::kSha256, salted, "Client Key");
+    const std::string exchange = bare_ + "," + challenge + "," + without;
+    std::string proof =
+        *keyed_digest(DigestAlgorithm::kSha256, *digest(DigestAlgorithm::kSha256, key), exchange);
+    for (size_t i = 0; i < proof.size(); ++i) proof[i] = static_cast<char>(proof[i] ^ key[i]);
+    signature_ = to_base64(
+        *keyed_digest(DigestAlgorithm::kSha256,
+                      *keyed_digest(DigestAlgorithm::kSha256, salted, "Server Key"), exchange));
+    return without + ",p=" + to_base64(proof);
+  }
+  // What the server must answer.
+  std::string signature() const { return "v=" + signature_; }
+
+ private:
+  const std::string bare_;
+  const std::string password_;
+  std::string signature_;
+};
+
+std::string payload_of(bson::View reply) {
+  const std::optional<bson::ValueView> payload = reply.find("payload");
+  if (!payload) return {};
+  const bson::Binary bytes = payload->as_binary();
+  return {reinterpret_cast<const char*>(bytes.data), bytes.size};
+}
+
+std::string binary(const std::string& text) {
+  return R"({"$binary": {"base64": ")" + to_base64(text) + R"(", "subType": "00"}})";
+}
+
+class AuthenticationTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    ServiceTest::SetUp();
+    restart({.authentication = true});
+  }
+
+  static Peer remote(const std::string& address = "10.1.1.1:4000") {
+    return {.kind = Peer::Kind::kTcp, .address = address, .is_loopback = false};
+  }
+  void make_user(const std::string& name, const std::string& role, const std::string& database) {
+    good(R"({"createUser": ")" + name + R"(", "pwd": "secret", "roles": [")" + role + R"("]})",
+         database);
+  }
+  bson::Document start(Client& client, const Proof& proof, const std::string& database,
+                       bool skips = true) {
+    return run_as(client,
+                  R"({"saslStart": 1, "mechanism": "SCRAM-SHA-256", "payload": )" +
+                      binary(proof.first()) + R"(, "options": {"skipEmptyExchange": )" +
+                      (skips ? "true" : "false") + "}}",
+                  database);
+  }
+  bson::Document proceed(Client& client, int id, const std::string& payload,
+                         const std::string& database) {
+    return run_as(client,
+                  R"({"saslContinue": 1, "conversationId": )" + std::to_string(id) +
+                      R"(, "payload": )" + binary(payload) + "}",
+                  database);
+  }
+  // The code of the failure, 0 if it is a success.
+  int log_in(Client& client, const std::string& user, const std::string& password,
+             const std::string& database = "admin") {
+    Proof proof(user, password);
+    const bson::Document challenge = start(client, proof, database);
+    if (field(challenge, "ok") != "1.0") return std::stoi(field(challenge, "code"));
+    const bson::Document answer = proceed(client, 1, proof.last(payload_of(challenge)), database);
+    if (field(answer, "ok") != "1.0") return std::stoi(field(answer, "code"));
+    EXPECT_EQ(payload_of(answer), proof.signature());
+    EXPECT_EQ(field(answer, "done"), "true");
+    return 0;
+  }
+  std::string code(Client& client, std::string_view command, std::string_view database = "test") {
+    const bson::Document reply = run_as(client, command, database);
+    return field(reply, "ok") == "1.0" ? "ok" : field(reply, "code");
+  }
+};
+
+TEST_F(AuthenticationTest, BeforeLogIn_OnlyTheHandshakeIsAnswered) {
+  make_user("root", "root", "admin");
+  Client client(7, remote());
+  EXPECT_EQ(code(client, R"({"hello": 1})", "admin"), "ok");
+  EXPECT_EQ(code(client, R"({"ping": 1})", "admin"), "ok");
+  EXPECT_EQ(code(client, R"({"buildInfo": 1})", "admin"), "ok");
+  EXPECT_EQ(code(client, R"({"connectionStatus": 1})", "admin"), "ok");
+  EXPECT_EQ(code(client, R"({"find": "c"})"), "13");
+  EXPECT_EQ(code(client, R"({"insert": "c", "documents": [{"a": 1}]})"), "13");
+  EXPECT_EQ(code(client, R"({"listDatabases": 1})", "admin"), "13");
+  EXPECT_EQ(code(client, R"({"usersInfo": 1})", "admin"), "13");
+  EXPECT_EQ(code(client, R"({"nosuch": 1})"), "59");
+}
+
+TEST_F(AuthenticationTest, TheStoresSocket_NeedsNoLogIn) {
+  make_user("root", "root", "admin");
+  Client client(7, {.kind = Peer::Kind::kSocket, .address = "gridmount.sock:1"});
+  EXPECT_EQ(code(client, R"({"insert": "c", "documents": [{"a": 1}]})"), "ok");
+}
+
+TEST_F(AuthenticationTest, LogIn_GivesTheRolesOfTheUser) {
+  make_user("ann", "readWrite", "shop");
+  Client client(7, remote());
+  ASSERT_EQ(log_in(client, "ann", "secret", "shop"), 0);
+  EXPECT_EQ(code(client, R"({"insert": "c", "documents": [{"a": 1}]})", "shop"), "ok");
+  EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "ok");
+  EXPECT_EQ(code(client, R"({"find": "c"})", "other"), "13");
+  EXPECT_EQ(code(client, R"({"dropDatabase": 1})", "shop"), "13");
+  EXPECT_EQ(code(client, R"({"insert": "c", "documents": [{"a": 1}],
+                             "bypassDocumentValidation": true})",
+                 "shop"),
+            "13");
+  EXPECT_EQ(code(client, R"({"aggregate": "c", "cursor": {}, "pipeline": [{"$lookup": {
+                             "from": "c", "as": "d", "localField": "a", "foreignField": "a"}}]})",
+                 "shop"),
+            "ok");
+  EXPECT_EQ(code(client, R"({"aggregate": "c", "cursor": {},
+                             "pipeline": [{"$out": {"db": "other", "coll": "x"}}]})",
+                 "shop"),
+            "13");
+  const bson::Document status = run_as(client, R"({"connectionStatus": 1})", "admin");
+  EXPECT_EQ(field(status, "authInfo.authenticatedUsers.0.user"), "\"ann\"");
+  EXPECT_EQ(field(status, "authInfo.authenticatedUserRoles.0.role"), "\"readWrite\"");
+  // What is not visible is not listed.
+  const bson::Document names = run_as(client, R"({"listDatabases": 1, "nameOnly": true})", "admin");
+  EXPECT_EQ(field(names, "databases"), R"([ { "name" : "shop" } ])");
+
+  EXPECT_EQ(code(client, R"({"logout": 1})", "admin"), "ok");
+  EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "13");
+}
+
+TEST_F(AuthenticationTest, WrongLogIns_AreAnsweredAlike) {
+  make_user("ann", "read", "shop");
+  Client client(7, remote());
+  EXPECT_EQ(log_in(client, "ann", "wrong", "shop"), 18);
+  EXPECT_EQ(log_in(client, "bob", "secret", "shop"), 18);
+  EXPECT_EQ(log_in(client, "ann", "secret", "other"), 18);
+  EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "13");
+  // A user that does not exist is challenged as one that does, with the same salt each time.
+  const Proof proof("nobody", "x");
+  Client other(8, remote("10.1.1.2:1"));
+  const std::string first = payload_of(start(client, proof, "shop"));
+  EXPECT_EQ(value_of(first, "s="), value_of(payload_of(start(other, proof, "shop")), "s="));
+  EXPECT_EQ(field(run_as(client, R"({"hello": 1, "saslSupportedMechs": "shop.nobody"})", "admin"),
+                  "saslSupportedMechs"),
+            R"([ "SCRAM-SHA-1", "SCRAM-SHA-256" ])");
+}
+
+TEST_F(AuthenticationTest, Guessing_IsSlowedDown) {
+  make_user("ann", "read", "shop");
+  Client client(7, remote());
+  for (int i = 0; i < LoginThrottle::kFreeFailures; ++i) {
+    EXPECT_EQ(log_in(client, "ann", "wrong", "shop"), 18);
+  }
+  EXPECT_EQ(log_in(client, "ann", "secret", "shop"), 18);
+  Client elsewhere(8, remote("10.9.9.9:1"));
+  EXPECT_EQ(log_in(elsewhere, "ann", "secret", "shop"), 0);
+}
+
+TEST_F(AuthenticationTest, Hello_BeginsTheLogIn) {
+  make_user("ann", "read", "shop");
+  Client client(7, remote());
+  Proof proof("ann", "secret");
+  const bson::Document hello = run_as(
+      client,
+      R"({"hello": 1, "saslSupportedMechs": "shop.ann", "speculativeAuthenticate": {"saslStart": 1,
+          "mechanism": "SCRAM-SHA-256", "db": "shop", "options": {"skipEmptyExchange": true},
+          "payload": )" +
+          binary(proof.first()) + "}}",
+      "admin");
+  EXPECT_EQ(field(hello, "saslSupportedMechs"), R"([ "SCRAM-SHA-1", "SCRAM-SHA-256" ])");
+  const bson::View speculative = hello.view()["speculativeAuthenticate"].as_document();
+  EXPECT_EQ(field(speculative, "done"), "false");
+  const bson::Document answer = proceed(client, 1, proof.last(payload_of(speculative)), "shop");
+  EXPECT_EQ(field(answer, "done"), "true");
+  EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "ok");
+  // One that cannot begin is left out.
+  EXPECT_EQ(field(run_as(client,
+                         R"({"hello": 1, "speculativeAuthenticate": {"saslStart": 1,
+                             "mechanism": "PLAIN", "db": "shop", "payload": ""}})",
+                         "admin"),
+                  "speculativeAuthenticate"),
+            "missing");
+}
+
+TEST_F(AuthenticationTest, TheLongExchange_EndsWithAnEmptyMessage) {
+  make_user("ann", "read", "shop");
+  Client client(7, remote());
+  Proof proof("ann", "secret");
+  const bson::Document challenge = start(client, proof, "shop", false);
+  const bson::Document answer = proceed(client, 1, proof.last(payload_of(challenge)), "shop");
+  EXPECT_EQ(field(answer, "done"), "false");
+  EXPECT_EQ(payload_of(answer), proof.signature());
+  EXPECT_EQ(field(proceed(client, 1, "", "shop"), "done"), "true");
+  EXPECT_EQ(field(proceed(client, 1, "", "shop"), "code"), "17");
+}
+
+TEST_F(AuthenticationTest, TheFirstUser_IsMadeFromThisMachine) {
+  Client remote_client(7, remote());
+  Client local_client(8, {.kind = Peer::Kind::kTcp, .address = "127.0.0.1:5", .is_loopback = true});
+  const std::string create = R"({"createUser": "root", "pwd": "secret", "roles": ["root"]})";
+  EXPECT_EQ(code(remote_client, create, "admin"), "13");
+  EXPECT_EQ(code(local_client, R"({"find": "c"})"), "13");
+  EXPECT_EQ(code(local_client, create, "admin"), "ok");
+  EXPECT_EQ(code(local_client, R"({"createUser": "b", "pwd": "x", "roles": []})", "admin"), "13");
+  EXPECT_EQ(log_in(local_client, "root", "secret"), 0);
+  EXPECT_EQ(code(local_client, R"({"createUser": "b", "pwd": "x", "roles": []})", "admin"), "ok");
+}
+
+TEST_F(AuthenticationTest, Changes_ReachWhoIsLoggedIn) {
+  make_user("ann", "read", "shop");
+  Client client(7, remote());
+  ASSERT_EQ(log_in(client, "ann", "secret", "shop"), 0);
+  const std::string write = R"({"insert": "c", "documents": [{"a": 1}]})";
+  EXPECT_EQ(code(client, write, "shop"), "13");
+  good(R"({"grantRolesToUser": "ann", "roles": [{"role": "readWrite", "db": "shop"}]})", "shop");
+  EXPECT_EQ(code(client, write, "shop"), "ok");
+  good(R"({"revokeRolesFromUser": "ann", "roles": ["readWrite"]})", "shop");
+  EXPECT_EQ(code(client, write, "shop"), "13");
+  EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "ok");
+  good(R"({"dropUser": "ann"})", "shop");
+  EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "13");
+}
+
+TEST_F(AuthenticationTest, Users_AreShownWithoutTheirSecrets) {
+  good(R"({"createUser": "ann", "pwd": "secret", "roles": ["read"],
+           "customData": {"team": 1}, "mechanisms": ["SCRAM-SHA-256"]})",
+       "shop");
+  EXPECT_EQ(good(R"({"usersInfo": "ann"})", "shop"),
+            R"({ "users" : [ { "_id" : "shop.ann", "user" : "ann", "db" : "shop", )"
+            R"("customData" : { "team" : 1 }, "roles" : [ { "role" : "read", "db" : "shop" } ], )"
+            R"("mechanisms" : [ "SCRAM-SHA-256" ] } ] })");
+  EXPECT_EQ(good(R"({"usersInfo": "bob"})", "shop"), R"({ "users" : [ ] })");
+  EXPECT_THAT(good(R"({"usersInfo": {"forAllDBs": true}})", "admin"), HasSubstr("shop.ann"));
+  EXPECT_THAT(good(R"({"usersInfo": 1, "showCredentials": true})", "shop"), HasSubstr("storedKey"));
+  good(R"({"updateUser": "ann", "pwd": "other", "customData": {"team": 2}})", "shop");
+  Client client(7, remote());
+  EXPECT_EQ(log_in(client, "ann", "secret", "shop"), 18);
+  EXPECT_EQ(log_in(client, "ann", "other", "shop"), 0);
+  EXPECT_EQ(good(R"({"dropAllUsersFromDatabase": 1})", "shop", "n"), "1");
+}
+
+TEST_F(AuthenticationTest, WrongUsers_AreRefused) {
+  make_user("ann", "read", "shop");
+  EXPECT_EQ(code_of(R"({"createUser": "ann", "pwd": "x", "roles": []})", "shop"), 51003);
+  EXPECT_EQ(code_of(R"({"createUser": "bob", "roles": []})", "shop"), 2);
+  EXPECT_EQ(code_of(R"({"createUser": "bob", "pwd": "", "roles": []})", "shop"), 2);
+  EXPECT_EQ(code_of(R"({"createUser": "bob", "pwd": "x"})", "shop"), 40414);
+  EXPECT_EQ(code_of(R"({"createUser": "bob", "pwd": "x", "roles": ["root"]})", "shop"), 31);
+  EXPECT_EQ(code_of(R"({"createUser": "bob", "pwd": "x", "roles": [7]})", "shop"), 2);
+  EXPECT_EQ(code_of(R"({"createUser": "bob", "pwd": "x", "roles": [], "foo": 1})", "shop"), 40415);
+  EXPECT_EQ(code_of(R"({"createUser": "", "pwd": "x", "roles": []})", "shop"), 2);
+  EXPECT_EQ(code_of(R"({"createUser": "bob", "pwd": "x", "roles": []})", "local"), 2);
+  EXPECT_EQ(code_of(R"({"dropUser": "bob"})", "shop"), 11);
+  EXPECT_EQ(code_of(R"({"updateUser": "bob", "pwd": "x"})", "shop"), 11);
+  EXPECT_EQ(code_of(R"({"updateUser": "ann"})", "shop"), 2);
+  EXPECT_EQ(code_of(R"({"saslStart": 1, "mechanism": "PLAIN", "payload": ""})", "shop"), 334);
+  EXPECT_EQ(code_of(R"({"saslContinue": 1, "conversationId": 1, "payload": ""})", "shop"), 17);
+}
+
+TEST_F(AuthenticationTest, Certificates_AreUsersOfExternal) {
+  good(R"({"createUser": "CN=ann,O=shop", "roles": [{"role": "read", "db": "shop"}]})",
+       "$external");
+  Peer peer = remote();
+  peer.is_tls = true;
+  peer.certificate_subject = "CN=ann,O=shop";
+  Client client(7, peer);
+  EXPECT_EQ(code(client, R"({"authenticate": 1, "mechanism": "MONGODB-X509", "user": "CN=bob"})",
+                 "$external"),
+            "18");
+  EXPECT_EQ(code(client, R"({"authenticate": 1, "mechanism": "MONGODB-X509"})", "$external"), "ok");
+  EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "ok");
+  Client without(8, remote());
+  EXPECT_EQ(code(without, R"({"authenticate": 1, "mechanism": "MONGODB-X509"})", "$external"),
+            "18");
+}
+
+}  // namespace
+}  // namespace gridmount::wire
