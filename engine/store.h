@@ -35,6 +35,7 @@
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
 #include "engine/collection_options.h"
+#include "engine/deadline.h"
 #include "engine/error.h"
 #include "engine/query/plan.h"
 
@@ -82,9 +83,6 @@ class Transaction : public Snapshot {
   // WritesRefused).
   virtual Status commit(Durability durability = Durability::kCommitted) = 0;
 };
-
-// When an operation that reads has to have ended; from then on it is MaxTimeMSExpired (50).
-using Deadline = std::chrono::steady_clock::time_point;
 
 struct FindOptions {
   bson::View sort = {};        // empty: the order of the index used, or of insertion
@@ -146,6 +144,7 @@ struct InsertResult {
 
 struct InsertOptions {
   bool bypass_validation = false;  // the collection's validator is not asked
+  bool keep_empty_timestamps = false;
 };
 
 struct UpdateOptions {
@@ -154,13 +153,15 @@ struct UpdateOptions {
   std::optional<bson::Value> hint = {};
   bson::View array_filters = {};  // an array; which elements `$[id]` stands for
   bool bypass_validation = false;
-  bool is_pipeline = false;   // the update is an array, of stages
-  bson::View variables = {};  // what `$$name` is in expressions and stages, by name
+  bool is_pipeline = false;               // the update is an array, of stages
+  bson::View variables = {};              // what `$$name` is in expressions and stages, by name
+  std::optional<Deadline> deadline = {};  // of finding the documents, in all writes
 };
 
 struct RemoveOptions {
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
+  std::optional<Deadline> deadline = {};
 };
 
 struct UpdateResult {
@@ -180,6 +181,7 @@ struct FindAndModifyOptions {
   bool bypass_validation = false;
   bool is_pipeline = false;
   bson::View variables = {};
+  std::optional<Deadline> deadline = {};
 };
 
 struct FindAndModifyResult {

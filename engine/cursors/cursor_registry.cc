@@ -22,51 +22,67 @@ int64_t random_id() {
 
 }  // namespace
 
-Result<Batch> CursorRegistry::read(Waiting& waiting, const BatchLimits& limits) {
-  Batch batch;
-  batch.id = waiting.id;
+Result<int64_t> CursorRegistry::read(Waiting& waiting, const BatchLimits& limits,
+                                     const Sink& sink) {
+  int64_t documents = 0;
   uint64_t bytes = 0;
-  const auto full = [&] {
-    return limits.documents && static_cast<int64_t>(batch.documents.size()) >= *limits.documents;
+  const auto full = [&] { return limits.documents && documents >= *limits.documents; };
+  const auto ended = [&] {
+    return waiting.options.documents_max && waiting.given >= *waiting.options.documents_max;
+  };
+  const auto give = [&](bson::View document) {
+    sink(document);
+    ++documents;
+    ++waiting.given;
   };
   if (waiting.held && !full()) {
-    bytes += waiting.held->view().size();
-    batch.documents.push_back(*std::move(waiting.held));
+    bytes += waiting.held->view().size() + limits.bytes_per_document;
+    give(*waiting.held);
     waiting.held.reset();
   }
-  while (!full()) {
+  while (!ended()) {
+    if (full()) return waiting.id;
     GM_ASSIGN(const std::optional<bson::View> document, waiting.cursor->next());
-    if (!document) {
-      if (!waiting.options.tailable) batch.id = 0;
-      break;
-    }
-    bytes += document->size();
-    if (!batch.documents.empty() && bytes > limits.bytes) {
+    if (!document) return waiting.options.tailable ? waiting.id : 0;
+    bytes += document->size() + limits.bytes_per_document;
+    if (documents > 0 && bytes > limits.bytes) {
       waiting.held.emplace(*document);
-      break;
+      return waiting.id;
     }
-    batch.documents.emplace_back(*document);
+    give(*document);
   }
-  return batch;
+  return 0;
 }
 
-Result<Batch> CursorRegistry::resume_and_read(Waiting& waiting, const BatchLimits& limits) {
-  GM_TRY(waiting.snapshot->resume());
-  return read(waiting, limits);
+Result<int64_t> CursorRegistry::resume_and_read(Waiting& waiting, const BatchLimits& limits,
+                                                const Sink& sink) {
+  if (waiting.snapshot) GM_TRY(waiting.snapshot->resume());
+  return read(waiting, limits, sink);
 }
 
 Result<Batch> CursorRegistry::open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                                    std::unique_ptr<engine::Cursor> cursor,
                                    const CursorOptions& options, const BatchLimits& limits) {
+  Batch batch;
+  GM_ASSIGN(batch.id, open(std::move(ns), std::move(snapshot), std::move(cursor), options, limits,
+                           [&](bson::View document) { batch.documents.emplace_back(document); }));
+  return batch;
+}
+
+Result<int64_t> CursorRegistry::open(engine::Namespace ns,
+                                     std::unique_ptr<engine::Snapshot> snapshot,
+                                     std::unique_ptr<engine::Cursor> cursor,
+                                     const CursorOptions& options, const BatchLimits& limits,
+                                     const Sink& sink) {
   Waiting waiting;
   waiting.ns = std::move(ns);
   waiting.options = options;
   waiting.snapshot = std::move(snapshot);
   waiting.cursor = std::move(cursor);
   waiting.id = random_id();
-  GM_ASSIGN(Batch batch, read(waiting, limits));
-  if (batch.id == 0) return batch;
-  GM_TRY(waiting.snapshot->pause());
+  GM_ASSIGN(int64_t id, read(waiting, limits, sink));
+  if (id == 0) return id;
+  if (waiting.snapshot) GM_TRY(waiting.snapshot->pause());
   waiting.since = Clock::now();
 
   std::list<Waiting> ended;  // destroyed after the lock is given up
@@ -78,14 +94,23 @@ Result<Batch> CursorRegistry::open(engine::Namespace ns, std::unique_ptr<engine:
                                      "some");
   }
   while (by_id_.count(waiting.id) != 0) waiting.id = random_id();
-  batch.id = waiting.id;
+  id = waiting.id;
   waiting_.push_back(std::move(waiting));
-  by_id_[batch.id] = std::prev(waiting_.end());
-  return batch;
+  by_id_[id] = std::prev(waiting_.end());
+  return id;
 }
 
 Result<Batch> CursorRegistry::get_more(int64_t id, const engine::Namespace& ns,
                                        const BatchLimits& limits) {
+  Batch batch;
+  GM_ASSIGN(batch.id, get_more(id, ns, limits, [&](bson::View document) {
+              batch.documents.emplace_back(document);
+            }));
+  return batch;
+}
+
+Result<int64_t> CursorRegistry::get_more(int64_t id, const engine::Namespace& ns,
+                                         const BatchLimits& limits, const Sink& sink) {
   std::list<Waiting> taken;
   {
     const MutexLock lock(mutex_);
@@ -105,8 +130,8 @@ Result<Batch> CursorRegistry::get_more(int64_t id, const engine::Namespace& ns,
     taken.splice(taken.begin(), waiting_, found->second);
   }
   Waiting& waiting = taken.front();
-  Result<Batch> batch = resume_and_read(waiting, limits);
-  const bool goes_on = batch && batch->id != 0 && waiting.snapshot->pause();
+  Result<int64_t> next = resume_and_read(waiting, limits, sink);
+  const bool goes_on = next && *next != 0 && (!waiting.snapshot || waiting.snapshot->pause());
 
   const MutexLock lock(mutex_);
   waiting.in_use = false;
@@ -115,9 +140,49 @@ Result<Batch> CursorRegistry::get_more(int64_t id, const engine::Namespace& ns,
     waiting_.splice(waiting_.end(), taken);
   } else {
     by_id_.erase(id);
-    if (batch) batch->id = 0;
+    if (next) next = 0;
   }
-  return batch;
+  return next;
+}
+
+CursorInfo CursorRegistry::info_of(const Waiting& waiting) {
+  return {waiting.id, waiting.ns, waiting.options, waiting.in_use};
+}
+
+std::optional<CursorInfo> CursorRegistry::info(int64_t id) const {
+  const MutexLock lock(mutex_);
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end() || found->second->killed) return std::nullopt;
+  return info_of(*found->second);
+}
+
+std::vector<CursorInfo> CursorRegistry::list() const {
+  const MutexLock lock(mutex_);
+  std::vector<CursorInfo> infos;
+  infos.reserve(by_id_.size());
+  for (const auto& [id, at] : by_id_) {
+    if (!at->killed) infos.push_back(info_of(*at));
+  }
+  return infos;
+}
+
+size_t CursorRegistry::kill_if(const std::function<bool(const CursorInfo&)>& condition) {
+  std::list<Waiting> ended;  // destroyed after the lock is given up
+  size_t killed = 0;
+  const MutexLock lock(mutex_);
+  for (auto at = by_id_.begin(); at != by_id_.end();) {
+    const auto one = at++;
+    Waiting& waiting = *one->second;
+    if (waiting.killed || !condition(info_of(waiting))) continue;
+    ++killed;
+    if (waiting.in_use) {
+      waiting.killed = true;
+    } else {
+      ended.splice(ended.begin(), waiting_, one->second);
+      by_id_.erase(one);
+    }
+  }
+  return killed;
 }
 
 bool CursorRegistry::kill(int64_t id) {

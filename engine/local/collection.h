@@ -22,6 +22,7 @@ struct TargetOptions {
   bson::View variables = {};
   bson::View sort = {};
   bool is_upsert = false;
+  std::optional<engine::Deadline> deadline = {};
 };
 
 // A name and the environment it is looked up in; the environment outlives it.

@@ -87,7 +87,7 @@ Result<engine::InsertResult> LocalCollection::insert(engine::Transaction& transa
                                                      const engine::InsertOptions& options) {
   GM_ASSIGN(const std::shared_ptr<Contents> contents,
             writable_contents_of(transaction, environment_));
-  GM_ASSIGN(const StoredDocument stored, stored_form(ns_, document));
+  GM_ASSIGN(const StoredDocument stored, stored_form(ns_, document, options.keep_empty_timestamps));
   GM_ASSIGN(const Entry entry, entry_for_write(*contents));
   DocumentWriter writer(*contents, entry, !options.bypass_validation);
   GM_TRY(writer.insert(stored.view));
@@ -111,6 +111,7 @@ Result<std::vector<RecordId>> LocalCollection::targets(const std::shared_ptr<Con
   MatchOptions match;
   match.hint = options.hint;
   match.limit = options.multi ? 0 : 1;
+  match.deadline = options.deadline;
   if (!options.sort.empty()) {
     GM_ASSIGN(match.sort, query::Sort::parse(options.sort));
   }
@@ -141,7 +142,12 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
     GM_ASSIGN(ids, targets(contents, entry, filter,
-                           {options.multi, options.hint, options.variables, {}, options.upsert}));
+                           {options.multi,
+                            options.hint,
+                            options.variables,
+                            {},
+                            options.upsert,
+                            options.deadline}));
   } else {
     GM_TRY(query::parse_filter(filter, options.variables));
   }
@@ -181,7 +187,8 @@ Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::
   }
   GM_TRY(check_is_no_view(*entry));
   GM_ASSIGN(const std::vector<RecordId> ids,
-            targets(contents, entry, filter, {multi, options.hint, options.variables}));
+            targets(contents, entry, filter,
+                    {multi, options.hint, options.variables, {}, false, options.deadline}));
   DocumentWriter writer(*contents, entry);
   for (const RecordId id : ids) {
     GM_ASSIGN(const bson::View document,
@@ -221,7 +228,8 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
     GM_ASSIGN(ids, targets(contents, entry, filter,
-                           {false, options.hint, options.variables, options.sort, options.upsert}));
+                           {false, options.hint, options.variables, options.sort, options.upsert,
+                            options.deadline}));
   } else {
     GM_TRY(query::parse_filter(filter, options.variables));
     if (!options.sort.empty()) GM_TRY(query::Sort::parse(options.sort));

@@ -59,7 +59,8 @@ Status check_id(const engine::Namespace& ns, bson::ValueView id) {
 
 }  // namespace
 
-Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View document) {
+Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View document,
+                                   bool keep_empty_timestamps) {
   std::optional<bson::ValueView> id;
   bool first = true;
   bool id_first = false;
@@ -77,7 +78,7 @@ Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View docum
       id = element.value;
       id_first = first;
     }
-    if (is_empty_timestamp(element)) has_empty_timestamp = true;
+    if (!keep_empty_timestamps && is_empty_timestamp(element)) has_empty_timestamp = true;
     first = false;
   }
   if (id) GM_TRY(check_id(ns, *id));
@@ -93,7 +94,7 @@ Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View docum
     }
     for (const bson::Element element : document) {
       if (element.key == "_id") continue;
-      if (is_empty_timestamp(element)) {
+      if (!keep_empty_timestamps && is_empty_timestamp(element)) {
         builder.append(element.key, next_timestamp());
       } else {
         builder.append(element.key, element.value);

@@ -19,6 +19,7 @@ struct StoredDocument {
 
 // BSONObjectTooLarge, DollarPrefixedFieldName, BadValue (more than one _id),
 // InvalidIdField (an _id of a type that cannot be one).
-Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View document);
+Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View document,
+                                   bool keep_empty_timestamps = false);
 
 }  // namespace gridmount::local

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "engine/bson/document.h"
 
@@ -20,10 +21,10 @@ struct Peer {
     kTcp,
   };
   Kind kind = Kind::kInProcess;
-  std::string address;  // "127.0.0.1:51234", or "gridmount.sock:<pid>"
+  std::string address = {};  // "127.0.0.1:51234", or "gridmount.sock:<pid>"
   bool is_loopback = true;
   bool is_tls = false;
-  std::string certificate_subject;  // of a verified client certificate, else empty
+  std::string certificate_subject = {};  // of a verified client certificate, else empty
 };
 
 class Client {
@@ -40,6 +41,10 @@ class Client {
   const bson::Document& metadata() const { return metadata_; }
   void set_metadata(bson::Document metadata) { metadata_ = std::move(metadata); }
 
+  // What getLastError says of the last write command; empty before the first.
+  const bson::Document& last_write() const { return last_write_; }
+  void set_last_write(bson::Document result) { last_write_ = std::move(result); }
+
   // The connection has ended: what it still runs may stop, what it left is to be given back.
   // Thread-safe.
   bool gone() const { return gone_.load(std::memory_order_relaxed); }
@@ -49,6 +54,7 @@ class Client {
   const int32_t id_;
   const Peer peer_;
   bson::Document metadata_;
+  bson::Document last_write_;
   std::atomic<bool> gone_ = false;
 };
 

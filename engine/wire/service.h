@@ -25,7 +25,9 @@ struct ServiceOptions {
   std::chrono::minutes session_idle_max{30};
   size_t cursors_max = 10'000;
   size_t sessions_max = 100'000;
-  std::vector<std::string> arguments;  // of the program, for getCmdLineOpts
+  std::vector<std::string> arguments = {};  // of the program, for getCmdLineOpts
+  // What hello offers of a client's `compression`.
+  std::vector<std::string> compressors = {"snappy", "zstd", "zlib"};
 };
 
 // What the server around a service tells of itself, for serverStatus. Thread-safe.

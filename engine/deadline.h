@@ -1,0 +1,62 @@
+// When an operation has to have ended, and how another thread ends it before.
+//
+// Thread-safety: an Interrupt is thread-safe; a Deadline is a value.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/error.h"
+
+namespace gridmount::engine {
+
+// A deadline that its owner moves (between a cursor's batches no time counts), and that kill()
+// brings forward for good.
+class Interrupt {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  Time at() const {
+    return reason_.load(std::memory_order_relaxed) != 0 ? Time::min() : at_.load();
+  }
+  void set(Time at) { at_.store(at); }
+  // The first reason stays.
+  void kill(ErrorCode reason) {
+    int32_t none = 0;
+    reason_.compare_exchange_strong(none, static_cast<int32_t>(reason));
+  }
+  // Why it was killed, if it was: what its owner reports instead of MaxTimeMSExpired.
+  std::optional<ErrorCode> reason() const {
+    const int32_t reason = reason_.load();
+    if (reason == 0) return std::nullopt;
+    return ErrorCode{reason};
+  }
+
+ private:
+  std::atomic<Time> at_{Time::max()};
+  std::atomic<int32_t> reason_{0};
+};
+
+// From then on an operation that reads is MaxTimeMSExpired (50).
+class Deadline {
+ public:
+  using Time = Interrupt::Time;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): a point in time is the usual deadline.
+  Deadline(Time at) : at_(at) {}
+  explicit Deadline(std::shared_ptr<const Interrupt> interrupt)
+      : at_(Time::max()), interrupt_(std::move(interrupt)) {}
+
+  Time at() const { return interrupt_ ? interrupt_->at() : at_; }
+  friend bool operator<=(Time now, const Deadline& deadline) { return now <= deadline.at(); }
+
+ private:
+  Time at_;
+  std::shared_ptr<const Interrupt> interrupt_;
+};
+
+}  // namespace gridmount::engine

@@ -1,0 +1,76 @@
+// One command at work: what it is given, and what it uses.
+//
+// Used by one thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/deadline.h"
+#include "engine/store.h"
+#include "engine/wire/arguments.h"
+#include "engine/wire/client.h"
+#include "engine/wire/command.h"
+#include "engine/wire/generic_arguments.h"
+#include "engine/wire/operation_table.h"
+#include "engine/wire/request.h"
+#include "engine/wire/service_state.h"
+
+namespace gridmount::wire {
+
+class Call {
+ public:
+  Call(Service::State& state, Client& client, const Request& request, const Command& command,
+       std::shared_ptr<Operation> operation, Arguments arguments)
+      : state_(state),
+        client_(client),
+        request_(request),
+        command_(command),
+        operation_(std::move(operation)),
+        arguments_(std::move(arguments)) {}
+
+  Service::State& state() { return state_; }
+  engine::Store& store() { return state_.store(); }
+  Client& client() { return client_; }
+  const Request& request() const { return request_; }
+  const Command& command() const { return command_; }
+  Operation& operation() { return *operation_; }
+  Arguments& arguments() { return arguments_; }
+
+  const GenericArguments& generic() const { return generic_; }
+  void set_generic(GenericArguments generic) { generic_ = std::move(generic); }
+
+  // When it has to have ended, by maxTimeMS or because somebody kills it.
+  engine::Deadline deadline() const {
+    return engine::Deadline(std::shared_ptr<const engine::Interrupt>(operation_->interrupt));
+  }
+  // MaxTimeMSExpired or why it was killed, if it is time.
+  Status check_interrupt() const {
+    if (std::chrono::steady_clock::now() <= deadline()) return {};
+    return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
+  }
+
+  // Nothing to tell yet; see Postponed. What run() has put into the reply is dropped.
+  void postpone(std::chrono::steady_clock::time_point until) { postponed_ = Postponed{until}; }
+  const std::optional<Postponed>& postponed() const { return postponed_; }
+
+  // For the profiler: what the command was about, and what came of it.
+  void set_ns(engine::Namespace ns) { ns_ = std::move(ns); }
+  const engine::Namespace& ns() const { return ns_; }
+  bson::Builder& counts() { return counts_; }
+
+ private:
+  Service::State& state_;
+  Client& client_;
+  const Request& request_;
+  const Command& command_;
+  const std::shared_ptr<Operation> operation_;
+  Arguments arguments_;
+  GenericArguments generic_;
+  std::optional<Postponed> postponed_;
+  engine::Namespace ns_;
+  bson::Builder counts_;
+};
+
+}  // namespace gridmount::wire

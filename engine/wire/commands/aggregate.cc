@@ -1,0 +1,289 @@
+// aggregate. Source: MongoDB manual, "aggregate" (database command), "$currentOp",
+// "$listLocalSessions".
+
+#include "engine/wire/commands/aggregate.h"
+
+#include <algorithm>
+#include <string>
+
+#include "engine/wire/commands/current_operations.h"
+#include "engine/wire/commands/explain.h"
+#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/read_arguments.h"
+
+namespace gridmount::wire {
+namespace {
+
+using bson::Type;
+
+// How deep pipelines within $facet, $lookup and $unionWith are looked into for their privileges;
+// the engine refuses deeper ones.
+constexpr int kNestedPipelinesMax = 20;
+
+bson::Element first_of(bson::View stage) {
+  return *stage.begin();
+}
+
+// {$documents: {$literal: [...]}}, which gives them as they are.
+void append_documents(bson::Builder& out, const std::vector<bson::Document>& documents) {
+  out.push_open_document().open_document("$documents").open_array("$literal");
+  for (const bson::Document& document : documents) out.push(document.view());
+  out.close().close().close();
+}
+
+// The pipeline, whose first stage may be one of those that tell of the server itself.
+Result<bson::Document> resolve_sources(Call& call, const engine::Namespace& ns,
+                                       bson::View pipeline) {
+  bson::Builder array;
+  array.open_array("p");
+  bool is_first = true;
+  for (const bson::Element stage : pipeline) {
+    const bson::View document = stage.value.as_document();
+    const bson::Element head =
+        document.empty() ? bson::Element{{}, stage.value} : first_of(document);
+    const bool tells_of_server = head.key == "$currentOp" || head.key == "$listLocalSessions";
+    if (!tells_of_server) {
+      array.push(stage.value);
+      is_first = false;
+      continue;
+    }
+    const std::string name(head.key);
+    if (!is_first) {
+      return fail(ErrorCode{40602}, name + " is only valid as the first stage in the pipeline.");
+    }
+    if (!ns.collection.empty() || (name == "$currentOp" && ns.database != "admin")) {
+      return fail(ErrorCode::kInvalidNamespace,
+                  name + (name == "$currentOp"
+                              ? " must be run against the 'admin' database with {aggregate: 1}"
+                              : " must be run against the database with {aggregate: 1}"));
+    }
+    if (head.value.type() != Type::kDocument) {
+      return fail(ErrorCode::kFailedToParse,
+                  name + " options must be specified in an object, but found: " +
+                      std::string(type_name(head.value)));
+    }
+    GM_ASSIGN(const std::vector<bson::Document> documents,
+              name == "$currentOp" ? current_operations(call, head.value.as_document())
+                                   : local_sessions(call, head.value.as_document()));
+    append_documents(array, documents);
+    is_first = false;
+  }
+  array.close();
+  const bson::Document whole = std::move(array).finish();
+  return bson::Document(whole.view()["p"].as_document());
+}
+
+bool ends_with_a_write(bson::View pipeline) {
+  for (const bson::Element stage : pipeline) {
+    if (stage.value.type() != Type::kDocument || stage.value.as_document().empty()) continue;
+    const std::string_view name = first_of(stage.value.as_document()).key;
+    if (name == "$out" || name == "$merge") return true;
+  }
+  return false;
+}
+
+Result<engine::Namespace> read_ns(Arguments& arguments) {
+  GM_ASSIGN(const bson::ValueView target, arguments.required("aggregate"));
+  if (!target.is_number()) return arguments.collection();
+  engine::Namespace ns;
+  GM_ASSIGN(ns.database, arguments.database());
+  if (target.integral() != 1) {
+    return fail(ErrorCode::kFailedToParse,
+                "Invalid command format: the 'aggregate' field must specify a collection name or "
+                "1");
+  }
+  return ns;
+}
+
+Status run_writing(Call& call, const AggregateCommand& aggregate,
+                   const engine::AggregateOptions& options, bson::Builder& reply) {
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.store().begin());
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              call.store()
+                  .database(aggregate.ns.database)
+                  ->collection(aggregate.ns.collection)
+                  ->aggregate(*transaction, aggregate.pipeline, options));
+  }
+  GM_TRY(call.state().commit(*transaction, call.generic().write_concern.durability));
+  reply.open_document("cursor").open_array("firstBatch").close();
+  reply.append("id", int64_t{0}).append("ns", aggregate.cursor_ns().full()).close();
+  return {};
+}
+
+Status run_aggregate(Call& call, bson::Builder& reply) {
+  GM_ASSIGN(const AggregateCommand aggregate, AggregateCommand::read(call, call.arguments()));
+  GM_TRY(call.arguments().finish());
+  call.set_ns(aggregate.cursor_ns());
+  engine::AggregateOptions options = aggregate.options;
+  options.variables = aggregate.variables;
+  options.deadline = call.deadline();
+  if (aggregate.explain) {
+    GM_ASSIGN(const bson::Document explained,
+              explain_aggregate(call, aggregate, options, engine::Verbosity::kQueryPlanner));
+    reply.append_all(explained);
+    append_explain_footer(call, call.request().body, reply);
+    return {};
+  }
+  if (aggregate.writes) return run_writing(call, aggregate, options, reply);
+  GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(std::unique_ptr<engine::Cursor> cursor,
+            call.store()
+                .database(aggregate.ns.database)
+                ->collection(aggregate.ns.collection)
+                ->aggregate(*snapshot, aggregate.pipeline, options));
+  return reply_first_batch(call, reply, aggregate.cursor_ns(), std::move(snapshot),
+                           std::move(cursor), aggregate.cursor);
+}
+
+void add(std::vector<Privilege>& privileges, std::string_view action, std::string_view database,
+         std::string_view collection) {
+  privileges.push_back(
+      {Privilege::Resource::kCollection, action, std::string(database), std::string(collection)});
+}
+
+// `into` and the like: "c" or {db, coll}.
+struct Target {
+  std::string_view database;
+  std::string_view collection;
+};
+Target target_of(bson::ValueView value, std::string_view database) {
+  Target target{database, {}};
+  if (value.type() == Type::kString) target.collection = value.as_string();
+  if (value.type() != Type::kDocument) return target;
+  for (const bson::Element field : value.as_document()) {
+    if (field.value.type() != Type::kString) continue;
+    if (field.key == "db") target.database = field.value.as_string();
+    if (field.key == "coll") target.collection = field.value.as_string();
+  }
+  return target;
+}
+
+void add_of_pipeline(std::vector<Privilege>& privileges, std::string_view database,
+                     bson::View pipeline, int depth);
+
+void add_of_stage(std::vector<Privilege>& privileges, std::string_view database,
+                  const bson::Element& stage, int depth) {
+  const auto field = [&](std::string_view name) -> std::optional<bson::ValueView> {
+    if (stage.value.type() != Type::kDocument) return std::nullopt;
+    return stage.value.as_document().find(name);
+  };
+  const auto nested = [&](const std::optional<bson::ValueView>& pipeline) {
+    if (pipeline && pipeline->type() == Type::kArray) {
+      add_of_pipeline(privileges, database, pipeline->as_document(), depth + 1);
+    }
+  };
+  if (stage.key == "$out" || stage.key == "$merge") {
+    const std::optional<bson::ValueView> into = field("into");
+    const Target target = target_of(into ? *into : stage.value, database);
+    add(privileges, "insert", target.database, target.collection);
+    add(privileges, stage.key == "$out" ? "remove" : "update", target.database, target.collection);
+  } else if (stage.key == "$lookup" || stage.key == "$graphLookup") {
+    if (const auto from = field("from")) {
+      const Target target = target_of(*from, database);
+      add(privileges, "find", target.database, target.collection);
+    }
+    nested(field("pipeline"));
+  } else if (stage.key == "$unionWith") {
+    const std::optional<bson::ValueView> from = field("coll");
+    const Target target = target_of(from ? *from : stage.value, database);
+    if (!target.collection.empty()) {
+      add(privileges, "find", target.database, target.collection);
+    }
+    nested(field("pipeline"));
+  } else if (stage.key == "$facet" && stage.value.type() == Type::kDocument) {
+    for (const bson::Element facet : stage.value.as_document()) nested(facet.value);
+  } else if (stage.key == "$currentOp") {
+    privileges.push_back({Privilege::Resource::kCluster, "inprog"});
+  } else if (stage.key == "$listLocalSessions") {
+    privileges.push_back({Privilege::Resource::kCluster, "listSessions"});
+  }
+}
+
+void add_of_pipeline(std::vector<Privilege>& privileges, std::string_view database,
+                     bson::View pipeline, int depth) {
+  if (depth > kNestedPipelinesMax) return;
+  for (const bson::Element stage : pipeline) {
+    if (stage.value.type() != Type::kDocument || stage.value.as_document().empty()) continue;
+    add_of_stage(privileges, database, first_of(stage.value.as_document()), depth);
+  }
+}
+
+}  // namespace
+
+std::vector<Privilege> aggregate_privileges(const Request& request) {
+  std::vector<Privilege> privileges;
+  const bson::ValueView name = (*request.body.begin()).value;
+  bson::View pipeline;
+  if (const auto stages = request.body.find("pipeline"); stages && stages->type() == Type::kArray) {
+    pipeline = stages->as_document();
+  }
+  if (name.type() == Type::kString) {
+    std::string_view action = "find";
+    for (const bson::Element stage : pipeline) {
+      if (stage.value.type() != Type::kDocument || stage.value.as_document().empty()) break;
+      const std::string_view first = first_of(stage.value.as_document()).key;
+      if (first == "$collStats") action = "collStats";
+      if (first == "$indexStats") action = "indexStats";
+      break;
+    }
+    add(privileges, action, request.database, name.as_string());
+  }
+  add_of_pipeline(privileges, request.database, pipeline, 0);
+  if (const auto bypass = request.body.find("bypassDocumentValidation");
+      bypass && ends_with_a_write(pipeline) &&
+      (bypass->type() == Type::kBool ? bypass->as_bool() : bypass->number().value_or(0) != 0)) {
+    for (const Privilege& privilege : std::vector<Privilege>(privileges)) {
+      if (privilege.action != "insert") continue;
+      add(privileges, "bypassDocumentValidation", privilege.database, privilege.collection);
+    }
+  }
+  return privileges;
+}
+
+engine::Namespace AggregateCommand::cursor_ns() const {
+  return {ns.database, ns.collection.empty() ? "$cmd.aggregate" : ns.collection};
+}
+
+Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments) {
+  AggregateCommand aggregate;
+  GM_ASSIGN(aggregate.ns, read_ns(arguments));
+  GM_ASSIGN(const std::optional<bson::View> pipeline, arguments.array("pipeline"));
+  if (!pipeline) return arguments.missing("pipeline");
+  for (const bson::Element stage : *pipeline) {
+    if (stage.value.type() != Type::kDocument) {
+      return fail(ErrorCode::kTypeMismatch,
+                  "Each element of the 'pipeline' array must be an object");
+    }
+  }
+  GM_ASSIGN(aggregate.explain, arguments.boolean("explain"));
+  GM_ASSIGN(const std::optional<bson::View> cursor, arguments.document("cursor"));
+  if (!cursor && !aggregate.explain && arguments.path() == "aggregate" &&
+      call.command().name == "aggregate") {
+    return fail(ErrorCode::kFailedToParse,
+                "The 'cursor' option is required, except for aggregate with the explain argument");
+  }
+  GM_ASSIGN(aggregate.cursor, read_cursor_argument("aggregate.cursor", cursor));
+  GM_ASSIGN(aggregate.options.hint, read_hint(arguments));
+  GM_ASSIGN(aggregate.options.bypass_validation, arguments.boolean("bypassDocumentValidation"));
+  GM_ASSIGN(aggregate.variables, read_let(arguments));
+  GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
+  GM_TRY(check_collation(collation));
+  GM_TRY(arguments.boolean("allowDiskUse"));  // stages take what memory they may and no disk
+  GM_TRY(refuse_option(arguments, "fromMongos"));
+  GM_TRY(refuse_option(arguments, "needsMerge"));
+  GM_TRY(refuse_option(arguments, "exchange"));
+  GM_ASSIGN(aggregate.pipeline, resolve_sources(call, aggregate.ns, *pipeline));
+  aggregate.writes = ends_with_a_write(aggregate.pipeline);
+  return aggregate;
+}
+
+Commands aggregate_commands() {
+  Command aggregate{.name = "aggregate", .run = run_aggregate};
+  aggregate.privileges = aggregate_privileges;
+  aggregate.rules = {.read_concern = true, .write_concern = true, .in_api_version_1 = true};
+  aggregate.about = "runs a pipeline over the documents of a collection";
+  return {aggregate};
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,339 @@
+// Collections and databases: listDatabases, dropDatabase, listCollections, create, drop,
+// renameCollection, collMod, convertToCapped.
+// Source: MongoDB manual, "Administration Commands".
+
+#include <string>
+
+#include "engine/aggregation/statistics.h"
+#include "engine/query/filter.h"
+#include "engine/wire/call.h"
+#include "engine/wire/commands/cursor_reply.h"
+#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/read_arguments.h"
+#include "engine/wire/commands/schema_change.h"
+
+namespace gridmount::wire {
+namespace {
+
+using bson::Type;
+
+Result<std::optional<query::Filter>> read_filter(Arguments& arguments) {
+  GM_ASSIGN(const std::optional<bson::View> given, arguments.document("filter"));
+  if (!given || given->empty()) return std::optional<query::Filter>();
+  GM_ASSIGN(query::Filter filter, query::Filter::parse(*given));
+  return std::optional(std::move(filter));
+}
+
+// --- listDatabases
+
+Status run_list_databases(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  arguments.ignore("listDatabases");
+  GM_ASSIGN(const bool name_only, arguments.boolean("nameOnly"));
+  GM_TRY(arguments.optional_boolean("authorizedDatabases"));
+  GM_ASSIGN(const std::optional<query::Filter> filter, read_filter(arguments));
+  GM_TRY(arguments.finish());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::vector<std::string> names, call.store().databases(*snapshot));
+  int64_t total = 0;
+  reply.open_array("databases");
+  for (const std::string& name : names) {
+    bson::Builder entry;
+    entry.append("name", name);
+    int64_t size = 0;
+    if (!name_only) {
+      GM_ASSIGN(const bson::Document stats,
+                aggregation::database_stats(call.store(), *snapshot, name));
+      size = stats.view()["totalSize"].integral().value_or(0);
+      entry.append("sizeOnDisk", size).append("empty", false);
+    }
+    const bson::Document document = std::move(entry).finish();
+    if (filter && !filter->matches(document)) continue;
+    total += size;
+    reply.push(document.view());
+  }
+  reply.close();
+  if (!name_only) {
+    constexpr int64_t kMegabyte = 1 << 20;
+    reply.append("totalSize", total).append("totalSizeMb", total / kMegabyte);
+  }
+  return {};
+}
+
+// --- dropDatabase
+
+Status run_drop_database(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const std::optional<int64_t> one, arguments.integer("dropDatabase"));
+  if (one != 1) {
+    return fail(ErrorCode::kBadValue, "have to pass 1 as db parameter");
+  }
+  GM_ASSIGN(const std::string name, arguments.database());
+  GM_TRY(arguments.finish());
+  bool existed = false;
+  const auto change = [&](engine::Transaction& transaction) -> Status {
+    const std::shared_ptr<engine::Database> database = call.store().database(name);
+    GM_ASSIGN(const std::vector<engine::CollectionInfo> collections,
+              database->collections(transaction));
+    existed = !collections.empty();
+    return database->drop_database(transaction);
+  };
+  GM_TRY(change_schema(call, change));
+  if (existed) reply.append("dropped", name);
+  return {};
+}
+
+// --- listCollections
+
+bson::Document shown(const engine::CollectionInfo& info, bool name_only, bool read_only) {
+  const bool is_view = info.options.find("viewOn").has_value();
+  bson::Builder out;
+  out.append("name", info.name).append("type", is_view ? "view" : "collection");
+  if (name_only) return std::move(out).finish();
+  out.append("options", info.options);
+  out.open_document("info").append("readOnly", is_view || read_only).close();
+  if (!is_view) {
+    out.open_document("idIndex").append("v", int32_t{2});
+    out.open_document("key").append("_id", int32_t{1}).close();
+    out.append("name", "_id_").close();
+  }
+  return std::move(out).finish();
+}
+
+Status run_list_collections(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  arguments.ignore("listCollections");
+  GM_ASSIGN(const std::string name, arguments.database());
+  GM_ASSIGN(const bool name_only, arguments.boolean("nameOnly"));
+  GM_TRY(arguments.boolean("authorizedCollections"));
+  GM_ASSIGN(const std::optional<query::Filter> filter, read_filter(arguments));
+  GM_ASSIGN(const std::optional<bson::View> cursor, arguments.document("cursor"));
+  GM_ASSIGN(const CursorRequest request,
+            read_cursor_argument("listCollections.cursor", cursor, kWholeList));
+  GM_TRY(arguments.finish());
+  std::vector<bson::Document> documents;
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::vector<engine::CollectionInfo> infos,
+            call.store().database(name)->collections(*snapshot));
+  for (const engine::CollectionInfo& info : infos) {
+    // A filter sees everything, whatever is then shown.
+    if (filter && !filter->matches(shown(info, false, call.store().read_only()))) continue;
+    documents.push_back(shown(info, name_only, call.store().read_only()));
+  }
+  return reply_first_batch(call, reply, {name, "$cmd.listCollections"}, nullptr,
+                           std::make_unique<ListCursor>(std::move(documents)), request);
+}
+
+// --- create
+
+// What servers have and this one has not; a time series or a clustered collection would be
+// something else than asked for.
+constexpr const char* kUnsupportedOptions[] = {
+    "timeseries",    "expireAfterSeconds",  "clusteredIndex",  "changeStreamPreAndPostImages",
+    "storageEngine", "indexOptionDefaults", "encryptedFields", "temp"};
+
+Status check_id_index(Arguments& arguments) {
+  GM_ASSIGN(const std::optional<bson::View> given, arguments.document("idIndex"));
+  if (!given) return {};
+  GM_ASSIGN(const engine::IndexDefinition index, engine::IndexDefinition::parse(*given));
+  const bson::View keys = index.keys;
+  const bool is_id = !keys.empty() && (*keys.begin()).key == "_id" &&
+                     (*keys.begin()).value.integral() == 1 && ++keys.begin() == keys.end();
+  if (is_id) return {};
+  return fail(ErrorCode::kBadValue,
+              "The field 'key' for an _id index must be {_id: 1}, in 'idIndex'");
+}
+
+Status run_create(Call& call, bson::Builder&) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
+  GM_TRY(check_id_index(arguments));
+  for (const char* const name : kUnsupportedOptions) GM_TRY(refuse_option(arguments, name));
+  bson::Builder options;
+  for (const char* const name :
+       {"capped", "autoIndexId", "size", "max", "flags", "validator", "validationLevel",
+        "validationAction", "viewOn", "pipeline", "collation"}) {
+    if (const std::optional<bson::ValueView> value = arguments.any(name)) {
+      options.append(name, *value);
+    }
+  }
+  GM_TRY(arguments.finish());
+  call.set_ns(ns);
+  const bson::Document document = std::move(options).finish();
+  return change_schema(call, [&](engine::Transaction& transaction) {
+    return call.store().database(ns.database)->create(transaction, ns.collection, document);
+  });
+}
+
+// --- drop
+
+Status run_drop(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
+  GM_TRY(arguments.finish());
+  call.set_ns(ns);
+  const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
+  size_t indexes = 0;
+  bool existed = false;
+  const auto change = [&](engine::Transaction& transaction) -> Status {
+    GM_ASSIGN(existed, database->exists(transaction, ns.collection));
+    // Since 7.0 to drop what is not there is no error.
+    if (!existed) return {};
+    GM_ASSIGN(const auto info, database->collection_info(transaction, ns.collection));
+    if (info && !info->options.find("viewOn")) {
+      GM_ASSIGN(const auto definitions, database->collection(ns.collection)->indexes(transaction));
+      indexes = definitions.size();
+    }
+    return database->drop(transaction, ns.collection);
+  };
+  GM_TRY(change_schema(call, change));
+  if (!existed) return {};
+  if (indexes > 0) reply.append("nIndexesWas", static_cast<int32_t>(indexes));
+  reply.append("ns", ns.full());
+  return {};
+}
+
+// --- renameCollection
+
+Result<engine::Namespace> read_full_name(std::string_view full) {
+  const size_t dot = full.find('.');
+  engine::Namespace ns{std::string(full.substr(0, dot)),
+                       dot == std::string_view::npos ? "" : std::string(full.substr(dot + 1))};
+  GM_TRY(engine::check_namespace(ns));
+  return ns;
+}
+
+Status run_rename(Call& call, bson::Builder&) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const std::string_view from_name, arguments.required_string("renameCollection"));
+  GM_ASSIGN(const std::string_view to_name, arguments.required_string("to"));
+  GM_ASSIGN(const bool drop_target, arguments.boolean("dropTarget"));
+  GM_TRY(arguments.boolean("stayTemp"));
+  GM_TRY(arguments.finish());
+  GM_ASSIGN(const engine::Namespace from, read_full_name(from_name));
+  GM_ASSIGN(const engine::Namespace to, read_full_name(to_name));
+  call.set_ns(from);
+  return change_schema(call, [&](engine::Transaction& transaction) {
+    return call.store()
+        .database(from.database)
+        ->rename(transaction, from.collection, to, drop_target);
+  });
+}
+
+std::vector<Privilege> rename_privileges(const Request& request) {
+  std::vector<Privilege> privileges;
+  const auto add = [&](std::string_view field, std::string_view action) {
+    const std::optional<bson::ValueView> name = request.body.find(field);
+    if (!name || name->type() != Type::kString) return;
+    const std::string_view full = name->as_string();
+    const size_t dot = full.find('.');
+    if (dot == std::string_view::npos) return;
+    privileges.push_back({Privilege::Resource::kCollection, action,
+                          std::string(full.substr(0, dot)), std::string(full.substr(dot + 1))});
+  };
+  // As a copy and a drop would need: that is what it allows somebody to see and to destroy.
+  add("renameCollection", "find");
+  add("renameCollection", "dropCollection");
+  add("to", "insert");
+  add("to", "createIndex");
+  if (const auto drop = request.body.find("dropTarget");
+      drop && drop->type() == Type::kBool && drop->as_bool()) {
+    add("to", "dropCollection");
+  }
+  return privileges;
+}
+
+// --- collMod, convertToCapped
+
+Status run_coll_mod(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
+  for (const char* const name : {"changeStreamPreAndPostImages", "recordPreImages",
+                                 "expireAfterSeconds", "timeseries", "dryRun"}) {
+    GM_TRY(refuse_option(arguments, name));
+  }
+  bson::Builder changes;
+  for (const char* const name : {"index", "validator", "validationLevel", "validationAction",
+                                 "viewOn", "pipeline", "cappedSize", "cappedMax"}) {
+    if (const std::optional<bson::ValueView> value = arguments.any(name)) {
+      changes.append(name, *value);
+    }
+  }
+  GM_TRY(arguments.finish());
+  call.set_ns(ns);
+  const bson::Document document = std::move(changes).finish();
+  bson::Document changed;
+  const auto change = [&](engine::Transaction& transaction) -> Status {
+    GM_ASSIGN(changed,
+              call.store().database(ns.database)->modify(transaction, ns.collection, document));
+    return {};
+  };
+  GM_TRY(change_schema(call, change));
+  reply.append_all(changed);
+  return {};
+}
+
+Status run_convert_to_capped(Call& call, bson::Builder&) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
+  GM_ASSIGN(const std::optional<int64_t> size, arguments.integer("size"));
+  if (!size) return arguments.missing("size");
+  GM_TRY(arguments.finish());
+  call.set_ns(ns);
+  return change_schema(call, [&](engine::Transaction& transaction) {
+    return call.store().database(ns.database)->convert_to_capped(transaction, ns.collection, *size);
+  });
+}
+
+Command of_collection(std::string_view name, Status (*run)(Call&, bson::Builder&),
+                      std::vector<std::string_view> actions, std::string_view about) {
+  Command command{.name = name, .run = run};
+  command.scope = Command::Scope::kCollection;
+  command.actions = std::move(actions);
+  command.rules = {.write_concern = true, .in_api_version_1 = true};
+  command.about = about;
+  return command;
+}
+
+}  // namespace
+
+Commands collection_commands() {
+  Command list_databases{.name = "listDatabases", .run = run_list_databases};
+  list_databases.scope = Command::Scope::kCluster;
+  list_databases.actions = {"listDatabases"};
+  list_databases.rules = {.in_api_version_1 = true};
+  list_databases.admin_only = true;
+  list_databases.about = "lists the databases";
+
+  Command drop_database{.name = "dropDatabase", .run = run_drop_database};
+  drop_database.scope = Command::Scope::kDatabase;
+  drop_database.actions = {"dropDatabase"};
+  drop_database.rules = {.write_concern = true, .in_api_version_1 = true};
+  drop_database.about = "drops a database";
+
+  Command list_collections{.name = "listCollections", .run = run_list_collections};
+  list_collections.scope = Command::Scope::kDatabase;
+  list_collections.actions = {"listCollections"};
+  list_collections.rules = {.in_api_version_1 = true};
+  list_collections.about = "lists the collections of a database";
+
+  Command rename{.name = "renameCollection", .run = run_rename};
+  rename.privileges = rename_privileges;
+  rename.rules = {.write_concern = true};
+  rename.admin_only = true;
+  rename.about = "renames a collection, also into another database";
+
+  Command convert = of_collection("convertToCapped", run_convert_to_capped, {"convertToCapped"},
+                                  "makes a collection a capped one");
+  convert.rules.in_api_version_1 = false;
+  return {list_databases,
+          drop_database,
+          list_collections,
+          rename,
+          convert,
+          of_collection("create", run_create, {"createCollection"}, "makes a collection or a view"),
+          of_collection("drop", run_drop, {"dropCollection"}, "drops a collection"),
+          of_collection("collMod", run_coll_mod, {"collMod"}, "changes what a collection is")};
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,99 @@
+// count and distinct. Source: MongoDB manual, "count", "distinct" (database commands).
+
+#include "engine/wire/commands/count.h"
+
+#include <limits>
+
+#include "engine/wire/call.h"
+#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/read_arguments.h"
+
+namespace gridmount::wire {
+namespace {
+
+Status run_count(Call& call, bson::Builder& reply) {
+  GM_ASSIGN(CountCommand count, CountCommand::read(call.arguments()));
+  GM_TRY(call.arguments().finish());
+  call.set_ns(count.ns);
+  count.options.deadline = call.deadline();
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const int64_t counted, call.store()
+                                       .database(count.ns.database)
+                                       ->collection(count.ns.collection)
+                                       ->count(*snapshot, count.query, count.options));
+  // Servers give an int while it is one.
+  if (counted <= std::numeric_limits<int32_t>::max()) {
+    reply.append("n", static_cast<int32_t>(counted));
+  } else {
+    reply.append("n", counted);
+  }
+  return {};
+}
+
+Status run_distinct(Call& call, bson::Builder& reply) {
+  GM_ASSIGN(DistinctCommand distinct, DistinctCommand::read(call.arguments()));
+  GM_TRY(call.arguments().finish());
+  call.set_ns(distinct.ns);
+  distinct.options.deadline = call.deadline();
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::vector<bson::Value> values,
+            call.store()
+                .database(distinct.ns.database)
+                ->collection(distinct.ns.collection)
+                ->distinct(*snapshot, distinct.key, distinct.query, distinct.options));
+  reply.open_array("values");
+  for (const bson::Value& value : values) reply.push(value.view());
+  reply.close();
+  return {};
+}
+
+}  // namespace
+
+Result<CountCommand> CountCommand::read(Arguments& arguments) {
+  CountCommand count;
+  GM_ASSIGN(count.ns, arguments.collection());
+  GM_ASSIGN(count.query, arguments.document_or_empty("query"));
+  GM_ASSIGN(const std::optional<int64_t> limit, arguments.integer("limit"));
+  GM_ASSIGN(const std::optional<int64_t> skip, arguments.integer_from("skip", 0));
+  // A negative limit was once a request for a single batch; it limits as the positive one.
+  count.options.limit = limit.value_or(0);
+  if (count.options.limit < 0) {
+    count.options.limit = count.options.limit == std::numeric_limits<int64_t>::min()
+                              ? std::numeric_limits<int64_t>::max()
+                              : -count.options.limit;
+  }
+  count.options.skip = skip.value_or(0);
+  GM_ASSIGN(count.options.hint, read_hint(arguments));
+  GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
+  GM_TRY(check_collation(collation));
+  arguments.ignore("fields");  // which old shells send; a count gives none
+  return count;
+}
+
+Result<DistinctCommand> DistinctCommand::read(Arguments& arguments) {
+  DistinctCommand distinct;
+  GM_ASSIGN(distinct.ns, arguments.collection());
+  GM_ASSIGN(distinct.key, arguments.required_string("key"));
+  GM_ASSIGN(distinct.query, arguments.document_or_empty("query"));
+  GM_ASSIGN(distinct.options.hint, read_hint(arguments));
+  GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
+  GM_TRY(check_collation(collation));
+  return distinct;
+}
+
+Commands count_commands() {
+  Command count{.name = "count", .run = run_count};
+  count.scope = Command::Scope::kCollection;
+  count.actions = {"find"};
+  count.rules = {.read_concern = true, .in_api_version_1 = true};
+  count.about = "counts the documents of a collection that match a filter";
+
+  Command distinct{.name = "distinct", .run = run_distinct};
+  distinct.scope = Command::Scope::kCollection;
+  distinct.actions = {"find"};
+  distinct.rules = {.read_concern = true};
+  distinct.about = "gives the values of a field";
+  return {count, distinct};
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,66 @@
+#include "engine/wire/commands/cursor_reply.h"
+
+namespace gridmount::wire {
+
+Result<CursorRequest> read_cursor_argument(std::string_view path,
+                                           const std::optional<bson::View>& cursor,
+                                           int64_t batch_size) {
+  CursorRequest request;
+  request.batch_size = batch_size;
+  if (!cursor) return request;
+  GM_ASSIGN(Arguments fields, Arguments::of(path, *cursor));
+  GM_ASSIGN(const std::optional<int64_t> size, fields.integer_from("batchSize", 0));
+  GM_TRY(fields.finish());
+  request.batch_size = size.value_or(batch_size);
+  return request;
+}
+
+Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespace& ns,
+                         std::unique_ptr<engine::Snapshot> snapshot,
+                         std::unique_ptr<engine::Cursor> cursor, const CursorRequest& request) {
+  auto note = std::make_shared<ClientCursor>();
+  note->session = call.generic().session;
+  note->interrupt = call.operation().interrupt;
+  note->await_data = request.await_data;
+  // The command is shown with the cursor; of a large one its name is enough.
+  constexpr uint32_t kShownBytesMax = 4096;
+  if (call.request().body.size() <= kShownBytesMax) {
+    note->command = bson::Document(call.request().body);
+  }
+  cursors::CursorOptions options;
+  options.no_timeout = request.no_timeout;
+  options.tailable = request.tailable;
+  options.documents_max = request.documents_max;
+  options.note = note;
+  cursors::BatchLimits limits;
+  limits.documents = request.batch_size;
+  limits.bytes_per_document = kElementBytes;
+
+  int64_t returned = 0;
+  reply.open_document("cursor").open_array("firstBatch");
+  GM_ASSIGN(int64_t id, call.state().cursors().open(ns, std::move(snapshot), std::move(cursor),
+                                                    options, limits, [&](bson::View document) {
+                                                      reply.push(document);
+                                                      ++returned;
+                                                    }));
+  if (id != 0 && request.single_batch) {
+    call.state().cursors().kill(id);
+    id = 0;
+  }
+  if (id != 0) {
+    // Between batches no time counts.
+    if (call.generic().max_time) {
+      const auto spent = std::chrono::steady_clock::now() - call.operation().begin;
+      const auto left = *call.generic().max_time - spent;
+      note->microseconds_left =
+          std::max<int64_t>(0, std::chrono::duration_cast<std::chrono::microseconds>(left).count());
+    }
+    note->interrupt->set(engine::Interrupt::Time::max());
+  }
+  reply.close().append("id", id).append("ns", ns.full()).close();
+  call.counts().append("nreturned", returned).append("cursorExhausted", id == 0);
+  if (id != 0) call.counts().append("cursorid", id);
+  return {};
+}
+
+}  // namespace gridmount::wire

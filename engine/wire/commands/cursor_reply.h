@@ -1,0 +1,60 @@
+// Replies that hold a batch of a cursor: {cursor: {firstBatch or nextBatch: [...], id, ns}}.
+//
+// Thread-safety: functions without state, and cursors of one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/store.h"
+#include "engine/wire/call.h"
+
+namespace gridmount::wire {
+
+inline constexpr int64_t kFirstBatchDocuments = 101;  // where no batchSize is given
+
+// Lists without a batchSize come whole, as far as a reply has room.
+inline constexpr int64_t kWholeList = std::numeric_limits<int64_t>::max();
+
+struct CursorRequest {
+  int64_t batch_size = kFirstBatchDocuments;
+  bool single_batch = false;
+  bool no_timeout = false;
+  bool tailable = false;
+  bool await_data = false;
+  std::optional<int64_t> documents_max = {};  // limit
+};
+
+// {batchSize} as aggregate and the lists take it in `cursor`.
+Result<CursorRequest> read_cursor_argument(std::string_view path,
+                                           const std::optional<bson::View>& cursor,
+                                           int64_t batch_size = kFirstBatchDocuments);
+
+// Reads the first batch into the reply and keeps what goes on. `snapshot` may be null for a cursor
+// that reads no store.
+Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespace& ns,
+                         std::unique_ptr<engine::Snapshot> snapshot,
+                         std::unique_ptr<engine::Cursor> cursor, const CursorRequest& request);
+
+// A cursor over documents that were made for it.
+class ListCursor : public engine::Cursor {
+ public:
+  explicit ListCursor(std::vector<bson::Document> documents) : documents_(std::move(documents)) {}
+  Result<std::optional<bson::View>> next() override {
+    if (at_ == documents_.size()) return std::optional<bson::View>();
+    return std::optional(documents_[at_++].view());
+  }
+
+ private:
+  const std::vector<bson::Document> documents_;
+  size_t at_ = 0;
+};
+
+// What an element of an array in a reply takes beside its document: type, key and its end.
+inline constexpr uint64_t kElementBytes = 10;
+
+}  // namespace gridmount::wire

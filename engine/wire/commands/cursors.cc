@@ -1,0 +1,224 @@
+// getMore and killCursors. Source: MongoDB manual, "getMore", "killCursors"; awaitData as "Tailable
+// Cursors" and the drivers' specification have it.
+
+#include <string>
+
+#include "engine/wire/commands/cursor_reply.h"
+#include "engine/wire/commands/families.h"
+
+namespace gridmount::wire {
+namespace {
+
+constexpr std::chrono::milliseconds kAwaitDefault{1000};
+constexpr ErrorCode kSessionMissing{50737};
+constexpr ErrorCode kNoSession{50736};
+constexpr ErrorCode kOtherSession{50738};
+
+struct GetMore {
+  int64_t id = 0;
+  engine::Namespace ns;
+  std::optional<int64_t> batch_size;
+};
+
+Result<GetMore> read_get_more(Arguments& arguments) {
+  GetMore get_more;
+  GM_ASSIGN(const bson::ValueView id, arguments.required("getMore"));
+  if (id.type() != bson::Type::kInt64) {
+    return arguments.wrong_type("getMore", id, "type 'long'");
+  }
+  get_more.id = id.as_int64();
+  GM_ASSIGN(get_more.ns.database, arguments.database());
+  GM_ASSIGN(const std::string_view collection, arguments.required_string("collection"));
+  get_more.ns.collection = collection;
+  if (collection.empty() || collection.find('\0') != std::string_view::npos) {
+    return fail(ErrorCode::kInvalidNamespace,
+                "Invalid namespace for getMore: " + get_more.ns.full());
+  }
+  GM_ASSIGN(get_more.batch_size, arguments.integer_from("batchSize", 0));
+  // Of replica sets' oplogs.
+  arguments.ignore("term");
+  arguments.ignore("lastKnownCommittedOpTime");
+  GM_TRY(arguments.finish());
+  if (get_more.batch_size == 0) get_more.batch_size.reset();
+  return get_more;
+}
+
+Status check_session(const Call& call, int64_t id, const ClientCursor& cursor) {
+  const std::optional<SessionId>& session = call.generic().session;
+  if (session == cursor.session) return {};
+  const std::string which = "Cannot run getMore on cursor " + std::to_string(id);
+  if (!cursor.session) {
+    return fail(kNoSession, which + ", which was not created in a session, in a session");
+  }
+  if (!session)
+    return fail(kSessionMissing, which + ", which was created in a session, without it");
+  return fail(kOtherSession, which + ", which was created in another session");
+}
+
+// Gives the operation the cursor's interrupt and, while it lives, the time the cursor has left.
+class Resumed {
+ public:
+  Resumed(Call& call, std::shared_ptr<ClientCursor> cursor)
+      : call_(call), cursor_(std::move(cursor)) {
+    call_.state().operations().set_interrupt(call_.operation(), cursor_->interrupt);
+    const int64_t left = cursor_->microseconds_left.load();
+    if (left >= 0) {
+      cursor_->interrupt->set(call_.operation().begin + std::chrono::microseconds(left));
+    }
+  }
+  ~Resumed() {
+    cursor_->interrupt->set(engine::Interrupt::Time::max());
+    if (cursor_->microseconds_left.load() < 0) return;
+    const auto spent = std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::steady_clock::now() - call_.operation().begin);
+    cursor_->microseconds_left =
+        std::max<int64_t>(0, cursor_->microseconds_left.load() - spent.count());
+  }
+  Resumed(const Resumed&) = delete;
+  Resumed& operator=(const Resumed&) = delete;
+
+ private:
+  Call& call_;
+  const std::shared_ptr<ClientCursor> cursor_;
+};
+
+// Whether an empty batch of a cursor that awaits data is to be answered now; else until when not.
+std::optional<std::chrono::steady_clock::time_point> awaits(const Call& call,
+                                                            ClientCursor& cursor) {
+  constexpr auto kNone = std::chrono::steady_clock::time_point::min();
+  const auto now = std::chrono::steady_clock::now();
+  const auto until = cursor.awaited_until.load();
+  if (until == kNone) {
+    const auto patience = call.generic().max_time.value_or(kAwaitDefault);
+    cursor.awaited_until = now + patience;
+    return now + patience;
+  }
+  if (now < until) return until;
+  cursor.awaited_until = kNone;
+  return std::nullopt;
+}
+
+Status run_get_more(Call& call, bson::Builder& reply) {
+  GM_ASSIGN(const GetMore get_more, read_get_more(call.arguments()));
+  call.set_ns(get_more.ns);
+  cursors::CursorRegistry& cursors = call.state().cursors();
+  const std::optional<cursors::CursorInfo> info = cursors.info(get_more.id);
+  if (!info) {
+    return fail(ErrorCode::kCursorNotFound,
+                "cursor id " + std::to_string(get_more.id) + " not found");
+  }
+  const auto cursor = std::static_pointer_cast<ClientCursor>(info->options.note);
+  GM_TRY(check_session(call, get_more.id, *cursor));
+  if (call.generic().max_time && !cursor->await_data) {
+    return fail(ErrorCode::kBadValue,
+                "cannot set maxTimeMS on getMore command for a non-awaitData cursor");
+  }
+  // What maxTimeMS says here is how long to wait for data, not how long to read.
+  call.operation().interrupt->set(engine::Interrupt::Time::max());
+
+  cursors::BatchLimits limits;
+  limits.documents = get_more.batch_size;
+  limits.bytes_per_document = kElementBytes;
+  int64_t returned = 0;
+  int64_t id = 0;
+  reply.open_document("cursor").open_array("nextBatch");
+  {
+    const Resumed resumed(call, cursor);
+    GM_ASSIGN(id, cursors.get_more(get_more.id, get_more.ns, limits, [&](bson::View document) {
+      reply.push(document);
+      ++returned;
+    }));
+  }
+  if (returned > 0) {
+    cursor->awaited_until = std::chrono::steady_clock::time_point::min();
+  } else if (id != 0 && cursor->await_data) {
+    if (const auto until = awaits(call, *cursor)) {
+      call.postpone(*until);
+      return {};
+    }
+  }
+  reply.close().append("id", id).append("ns", get_more.ns.full()).close();
+  call.counts().append("nreturned", returned).append("cursorid", get_more.id);
+  call.counts().append("originatingCommand", cursor->command);
+  call.counts().append("cursorExhausted", id == 0);
+  return {};
+}
+
+Status run_kill_cursors(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const bson::ValueView name, arguments.required("killCursors"));
+  if (name.type() != bson::Type::kString) {
+    return fail(ErrorCode::kInvalidNamespace,
+                "collection name has invalid type " + std::string(type_name(name)));
+  }
+  engine::Namespace ns;
+  GM_ASSIGN(ns.database, arguments.database());
+  ns.collection = name.as_string();
+  GM_ASSIGN(const std::optional<bson::View> ids, arguments.array("cursors"));
+  if (!ids) return arguments.missing("cursors");
+  for (const bson::Element element : *ids) {
+    if (element.value.type() != bson::Type::kInt64) {
+      return arguments.wrong_type("cursors." + std::string(element.key), element.value,
+                                  "type 'long'");
+    }
+  }
+  GM_TRY(arguments.finish());
+
+  bson::Builder killed;
+  bson::Builder missing;
+  size_t killed_count = 0;
+  size_t missing_count = 0;
+  for (const bson::Element element : *ids) {
+    const int64_t id = element.value.as_int64();
+    const std::optional<cursors::CursorInfo> info = call.state().cursors().info(id);
+    const bool found = info && info->ns == ns && call.state().cursors().kill(id);
+    if (found && info->in_use) {
+      static_cast<const ClientCursor&>(*info->options.note)
+          .interrupt->kill(ErrorCode::kInterrupted);
+    }
+    if (found) {
+      killed.append(std::to_string(killed_count++), id);
+    } else {
+      missing.append(std::to_string(missing_count++), id);
+    }
+  }
+  // Those who wait for data of one are to learn of it.
+  if (killed_count > 0) call.state().note_change();
+  reply.append_array("cursorsKilled", std::move(killed).finish());
+  reply.append_array("cursorsNotFound", std::move(missing).finish());
+  reply.open_array("cursorsAlive").close().open_array("cursorsUnknown").close();
+  return {};
+}
+
+// A cursor's owner may read on and end it; whose it is, its id says.
+std::vector<Privilege> cursor_privileges(std::string_view action, std::string_view collection,
+                                         const Request& request) {
+  return {{Privilege::Resource::kCollection, action, std::string(request.database),
+           std::string(collection)}};
+}
+
+std::string_view string_of(const std::optional<bson::ValueView>& value) {
+  return value && value->type() == bson::Type::kString ? value->as_string() : std::string_view();
+}
+
+}  // namespace
+
+Commands cursor_commands() {
+  Command get_more{.name = "getMore", .run = run_get_more};
+  get_more.privileges = [](const Request& request) {
+    return cursor_privileges("find", string_of(request.body.find("collection")), request);
+  };
+  get_more.rules = {.in_api_version_1 = true};
+  get_more.kind = OperationKind::kGetMore;
+  get_more.about = "gives the next batch of a cursor";
+
+  Command kill_cursors{.name = "killCursors", .run = run_kill_cursors};
+  kill_cursors.privileges = [](const Request& request) {
+    return cursor_privileges("killCursors", string_of(request.body.find("killCursors")), request);
+  };
+  kill_cursors.rules = {.in_api_version_1 = true};
+  kill_cursors.about = "ends cursors";
+  return {get_more, kill_cursors};
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,265 @@
+// explain, of find, aggregate, count, distinct, update, delete and findAndModify.
+
+#include "engine/wire/commands/explain.h"
+
+#include <functional>
+#include <string>
+
+#include "engine/wire/commands/count.h"
+#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/find.h"
+#include "engine/wire/commands/find_and_modify.h"
+#include "engine/wire/commands/host_name.h"
+#include "engine/wire/commands/write_statements.h"
+
+namespace gridmount::wire {
+namespace {
+
+using engine::Verbosity;
+
+// A stage that stands above the plan of the find below it: its name, and what running it gave.
+struct Above {
+  std::string_view stage;
+  std::function<void(bson::Builder&)> counts = {};
+};
+
+// The explanation with one more stage above its winning plan, in both places that show it.
+bson::Document under(const bson::Document& explained, const Above& above) {
+  bson::Builder out;
+  for (const bson::Element field : explained.view()) {
+    const bool plans = field.key == "queryPlanner";
+    if (!plans && field.key != "executionStats") {
+      out.append(field.key, field.value);
+      continue;
+    }
+    out.open_document(field.key);
+    for (const bson::Element inner : field.value.as_document()) {
+      if (inner.key != "winningPlan" && inner.key != "executionStages") {
+        out.append(inner.key, inner.value);
+        continue;
+      }
+      out.open_document(inner.key).append("stage", above.stage);
+      if (!plans && above.counts) above.counts(out);
+      out.append("inputStage", inner.value).close();
+    }
+    out.close();
+  }
+  return std::move(out).finish();
+}
+
+std::unique_ptr<engine::Collection> collection_of(Call& call, const engine::Namespace& ns) {
+  return call.store().database(ns.database)->collection(ns.collection);
+}
+
+Result<bson::Document> explain_find(Call& call, const engine::Namespace& ns, bson::View filter,
+                                    const engine::FindOptions& options, Verbosity verbosity) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  return collection_of(call, ns)->explain(*snapshot, filter, options, verbosity);
+}
+
+Result<bson::Document> of_find(Call& call, Arguments& arguments, Verbosity verbosity) {
+  GM_ASSIGN(const FindCommand find, FindCommand::read(arguments));
+  GM_TRY(arguments.finish());
+  engine::FindOptions options = find.options;
+  options.variables = find.variables;
+  options.deadline = call.deadline();
+  return explain_find(call, find.ns, find.filter, options, verbosity);
+}
+
+Result<bson::Document> of_count(Call& call, Arguments& arguments, Verbosity verbosity) {
+  GM_ASSIGN(CountCommand count, CountCommand::read(arguments));
+  GM_TRY(arguments.finish());
+  count.options.deadline = call.deadline();
+  engine::FindOptions options;
+  options.skip = count.options.skip;
+  options.limit = count.options.limit;
+  options.hint = count.options.hint;
+  options.deadline = count.options.deadline;
+  GM_ASSIGN(const bson::Document explained,
+            explain_find(call, count.ns, count.query, options, verbosity));
+  int64_t counted = 0;
+  if (verbosity == Verbosity::kExecutionStats) {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+    GM_ASSIGN(counted, collection_of(call, count.ns)->count(*snapshot, count.query, count.options));
+  }
+  return under(explained, {"COUNT", [counted](bson::Builder& out) {
+                             out.append("nReturned", int64_t{0}).append("nCounted", counted);
+                           }});
+}
+
+Result<bson::Document> of_distinct(Call& call, Arguments& arguments, Verbosity verbosity) {
+  GM_ASSIGN(const DistinctCommand distinct, DistinctCommand::read(arguments));
+  GM_TRY(arguments.finish());
+  engine::FindOptions options;
+  options.hint = distinct.options.hint;
+  options.deadline = call.deadline();
+  return explain_find(call, distinct.ns, distinct.query, options, verbosity);
+}
+
+Result<bson::Document> of_aggregate(Call& call, Arguments& arguments, Verbosity verbosity) {
+  GM_ASSIGN(const AggregateCommand aggregate, AggregateCommand::read(call, arguments));
+  GM_TRY(arguments.finish());
+  engine::AggregateOptions options = aggregate.options;
+  options.variables = aggregate.variables;
+  options.deadline = call.deadline();
+  return explain_aggregate(call, aggregate, options, verbosity);
+}
+
+// What a write would do is found out by doing it, in a transaction that is not committed.
+Result<bson::Document> of_update(Call& call, Arguments& arguments, Verbosity verbosity) {
+  GM_ASSIGN(const UpdateCommand command, UpdateCommand::read(arguments));
+  GM_TRY(arguments.finish());
+  if (command.statements.size() != 1) {
+    return fail(ErrorCode::kInvalidLength, "explained write batches must be of size 1");
+  }
+  GM_ASSIGN(UpdateStatement statement, command.statement(0));
+  statement.options.deadline = call.deadline();
+  engine::FindOptions options;
+  options.hint = statement.options.hint;
+  options.variables = statement.variables;
+  options.limit = statement.options.multi ? 0 : 1;
+  options.deadline = call.deadline();
+  GM_ASSIGN(const bson::Document explained,
+            explain_find(call, command.ns, statement.filter, options, verbosity));
+  engine::UpdateResult result;
+  if (verbosity == Verbosity::kExecutionStats) {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.store().begin());
+    statement.options.variables = statement.variables;
+    GM_ASSIGN(result,
+              collection_of(call, command.ns)
+                  ->update(*transaction, statement.filter, statement.update, statement.options));
+  }
+  return under(explained, {"UPDATE", [&result](bson::Builder& out) {
+                             out.append("nReturned", int64_t{0});
+                             out.append("nMatched", result.matched);
+                             out.append("nWouldModify", result.modified);
+                             out.append("nWouldUpsert", int64_t{result.upserted_id ? 1 : 0});
+                           }});
+}
+
+Result<bson::Document> of_delete(Call& call, Arguments& arguments, Verbosity verbosity) {
+  GM_ASSIGN(const DeleteCommand command, DeleteCommand::read(arguments));
+  GM_TRY(arguments.finish());
+  if (command.statements.size() != 1) {
+    return fail(ErrorCode::kInvalidLength, "explained write batches must be of size 1");
+  }
+  GM_ASSIGN(const DeleteStatement statement, command.statement(0));
+  engine::FindOptions options;
+  options.hint = statement.options.hint;
+  options.variables = command.variables;
+  options.limit = statement.multi ? 0 : 1;
+  options.deadline = call.deadline();
+  GM_ASSIGN(const bson::Document explained,
+            explain_find(call, command.ns, statement.filter, options, verbosity));
+  int64_t removed = 0;
+  if (verbosity == Verbosity::kExecutionStats) {
+    const std::optional<bson::ValueView> stats = explained.find("executionStats");
+    if (stats) removed = stats->as_document()["nReturned"].integral().value_or(0);
+  }
+  return under(explained, {"DELETE", [removed](bson::Builder& out) {
+                             out.append("nReturned", int64_t{0});
+                             out.append("nWouldDelete", removed);
+                           }});
+}
+
+Result<bson::Document> of_find_and_modify(Call& call, Arguments& arguments, Verbosity verbosity) {
+  GM_ASSIGN(const FindAndModifyCommand command, FindAndModifyCommand::read(arguments));
+  GM_TRY(arguments.finish());
+  engine::FindOptions options;
+  options.sort = command.options.sort;
+  options.hint = command.options.hint;
+  options.variables = command.variables;
+  options.limit = 1;
+  options.deadline = call.deadline();
+  GM_ASSIGN(const bson::Document explained,
+            explain_find(call, command.ns, command.query, options, verbosity));
+  return under(explained, {command.options.remove ? "DELETE" : "UPDATE"});
+}
+
+struct Explainable {
+  std::string_view name;
+  Result<bson::Document> (*explain)(Call& call, Arguments& arguments, Verbosity verbosity);
+};
+
+constexpr Explainable kExplainable[] = {{"find", of_find},
+                                        {"count", of_count},
+                                        {"distinct", of_distinct},
+                                        {"aggregate", of_aggregate},
+                                        {"update", of_update},
+                                        {"delete", of_delete},
+                                        {"findAndModify", of_find_and_modify},
+                                        {"findandmodify", of_find_and_modify}};
+
+Result<Verbosity> read_verbosity(Arguments& arguments) {
+  GM_ASSIGN(const std::optional<std::string_view> name, arguments.string("verbosity"));
+  if (!name || *name == "allPlansExecution" || *name == "executionStats") {
+    return Verbosity::kExecutionStats;
+  }
+  if (*name == "queryPlanner") return Verbosity::kQueryPlanner;
+  return fail(ErrorCode::kBadValue, "Enumeration value '" + std::string(*name) +
+                                        "' for field 'explain.verbosity' is not a valid value.");
+}
+
+Status run_explain(Call& call, bson::Builder& reply) {
+  GM_ASSIGN(const bson::View explained, call.arguments().required_document("explain"));
+  GM_ASSIGN(const Verbosity verbosity, read_verbosity(call.arguments()));
+  GM_TRY(call.arguments().finish());
+  Request inner{explained, call.request().database, {}, false};
+  for (const Explainable& one : kExplainable) {
+    if (one.name != inner.name()) continue;
+    GM_ASSIGN(Arguments arguments, Arguments::of(inner));
+    // An explained command may carry arguments of every command; they have no effect.
+    const Command& command = *find_command(inner.name());
+    GM_TRY(read_generic_arguments(arguments, command.rules));
+    GM_ASSIGN(const bson::Document document, one.explain(call, arguments, verbosity));
+    reply.append_all(document);
+    append_explain_footer(call, explained, reply);
+    return {};
+  }
+  return fail(ErrorCode{59}, "Explain failed due to unknown command: " + std::string(inner.name()));
+}
+
+std::vector<Privilege> explain_privileges(const Request& request) {
+  const bson::ValueView explained = (*request.body.begin()).value;
+  if (explained.type() != bson::Type::kDocument || explained.as_document().empty()) return {};
+  const Request inner{explained.as_document(), request.database, {}, false};
+  const Command* const command = find_command(inner.name());
+  // To explain a command takes the privileges of running it; explain itself cannot be explained.
+  if (command == nullptr || command->name == "explain") return {};
+  return privileges_of(*command, inner);
+}
+
+}  // namespace
+
+Result<bson::Document> explain_aggregate(Call& call, const AggregateCommand& aggregate,
+                                         const engine::AggregateOptions& options,
+                                         engine::Verbosity verbosity) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  return collection_of(call, aggregate.ns)
+      ->explain_aggregate(*snapshot, aggregate.pipeline, options, verbosity);
+}
+
+void append_explain_footer(Call& call, bson::View command, bson::Builder& reply) {
+  constexpr uint32_t kShownBytesMax = 1 << 20;
+  if (command.size() <= kShownBytesMax) {
+    reply.open_document("command");
+    for (const bson::Element field : command) {
+      if (field.key != "$db" && field.key != "lsid") reply.append(field.key, field.value);
+    }
+    reply.append("$db", call.request().database).close();
+  }
+  reply.open_document("serverInfo").append("host", host_name()).append("port", int32_t{0});
+  reply.append("version", call.state().options().version).append("gitVersion", "").close();
+  reply.open_document("serverParameters");
+  reply.append("internalQueryMaxBlockingSortMemoryUsageBytes", int32_t{100 * 1024 * 1024}).close();
+}
+
+Commands explain_commands() {
+  Command explain{.name = "explain", .run = run_explain};
+  explain.privileges = explain_privileges;
+  explain.rules = {.read_concern = true, .in_api_version_1 = true};
+  explain.about = "tells how a command is answered";
+  return {explain};
+}
+
+}  // namespace gridmount::wire

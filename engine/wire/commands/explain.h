@@ -1,0 +1,19 @@
+// What explain adds to the plans that the engine tells of.
+// Source: MongoDB manual, "explain" (database command), "Explain Results".
+//
+// Thread-safety: functions without state.
+#pragma once
+
+#include "engine/wire/call.h"
+#include "engine/wire/commands/aggregate.h"
+
+namespace gridmount::wire {
+
+Result<bson::Document> explain_aggregate(Call& call, const AggregateCommand& aggregate,
+                                         const engine::AggregateOptions& options,
+                                         engine::Verbosity verbosity);
+
+// command, serverInfo and serverParameters, which end each explanation.
+void append_explain_footer(Call& call, bson::View command, bson::Builder& reply);
+
+}  // namespace gridmount::wire

@@ -1,0 +1,132 @@
+// find. Source: MongoDB manual, "find" (database command).
+
+#include "engine/wire/commands/find.h"
+
+#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/read_arguments.h"
+
+namespace gridmount::wire {
+namespace {
+
+// A tailable cursor needs a capped collection that has something in it: without, it ends at once.
+Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapshot,
+                           const engine::Namespace& ns) {
+  GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
+            database.collection_info(snapshot, ns.collection));
+  if (!info) return false;
+  GM_ASSIGN(const engine::CollectionOptions options,
+            engine::CollectionOptions::parse(ns, info->options));
+  if (!options.capped) {
+    return fail(ErrorCode::kBadValue, "error processing query: ns=" + ns.full() +
+                                          " tailable cursor requested on non capped collection");
+  }
+  GM_ASSIGN(const engine::CollectionStats stats,
+            database.collection(ns.collection)->stats(snapshot));
+  return stats.documents > 0;
+}
+
+// One document at most: no cursor is made.
+Status reply_one(Call& call, bson::Builder& reply, const FindCommand& find,
+                 const engine::FindOptions& options) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::optional<bson::View> document,
+            call.store()
+                .database(find.ns.database)
+                ->collection(find.ns.collection)
+                ->find_one(*snapshot, find.filter, options));
+  reply.open_document("cursor").open_array("firstBatch");
+  if (document) reply.push(*document);
+  reply.close().append("id", int64_t{0}).append("ns", find.ns.full()).close();
+  call.counts().append("nreturned", int64_t{document ? 1 : 0}).append("cursorExhausted", true);
+  return {};
+}
+
+Status run_find(Call& call, bson::Builder& reply) {
+  GM_ASSIGN(FindCommand find, FindCommand::read(call.arguments()));
+  GM_TRY(call.arguments().finish());
+  call.set_ns(find.ns);
+  engine::FindOptions options = find.options;
+  options.variables = find.variables;
+  options.deadline = call.deadline();
+  if (options.limit == 1 && find.cursor.batch_size > 0 && !find.cursor.tailable) {
+    return reply_one(call, reply, find, options);
+  }
+  GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  const std::shared_ptr<engine::Database> database = call.store().database(find.ns.database);
+  if (find.cursor.tailable) {
+    GM_ASSIGN(const bool goes_on, can_be_tailed(*database, *snapshot, find.ns));
+    find.cursor.tailable = goes_on;
+    options.tailable = goes_on;
+  }
+  GM_ASSIGN(std::unique_ptr<engine::Cursor> cursor,
+            database->collection(find.ns.collection)->find(*snapshot, find.filter, options));
+  return reply_first_batch(call, reply, find.ns, std::move(snapshot), std::move(cursor),
+                           find.cursor);
+}
+
+Status refuse(const char* why) {
+  return fail(ErrorCode::kFailedToParse, why);
+}
+
+// What a cursor may be together with.
+Status check(const FindCommand& find, bool await_data) {
+  if (await_data && !find.cursor.tailable) {
+    return refuse("Cannot set 'awaitData' without also setting 'tailable'");
+  }
+  if (find.cursor.tailable && find.cursor.single_batch) {
+    return refuse("Cannot use tailable option with the 'singleBatch' option");
+  }
+  if (find.cursor.tailable && !find.options.sort.empty() && !find.options.sort.find("$natural")) {
+    return fail(ErrorCode::kBadValue,
+                "error processing query: tailable cursors can only be used with the natural order");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<FindCommand> FindCommand::read(Arguments& arguments) {
+  FindCommand find;
+  GM_ASSIGN(find.ns, arguments.collection());
+  GM_ASSIGN(find.filter, arguments.document_or_empty("filter"));
+  GM_ASSIGN(find.options.sort, arguments.document_or_empty("sort"));
+  GM_ASSIGN(find.options.projection, arguments.document_or_empty("projection"));
+  GM_ASSIGN(find.options.hint, read_hint(arguments));
+  GM_ASSIGN(const std::optional<int64_t> skip, arguments.integer_from("skip", 0));
+  GM_ASSIGN(const std::optional<int64_t> limit, arguments.integer_from("limit", 0));
+  GM_ASSIGN(const std::optional<int64_t> size, arguments.integer_from("batchSize", 0));
+  find.options.skip = skip.value_or(0);
+  find.options.limit = limit.value_or(0);
+  GM_ASSIGN(find.cursor.single_batch, arguments.boolean("singleBatch"));
+  GM_ASSIGN(find.cursor.tailable, arguments.boolean("tailable"));
+  GM_ASSIGN(find.cursor.await_data, arguments.boolean("awaitData"));
+  GM_ASSIGN(find.cursor.no_timeout, arguments.boolean("noCursorTimeout"));
+  find.cursor.batch_size = size.value_or(kFirstBatchDocuments);
+  if (find.options.limit > 0) find.cursor.documents_max = find.options.limit;
+  GM_ASSIGN(find.variables, read_let(arguments));
+  GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
+  GM_TRY(check_collation(collation));
+  // Sorts take what memory they may and no disk; there is one server, and one read of each query.
+  for (const char* const name :
+       {"allowDiskUse", "allowPartialResults", "readOnce", "oplogReplay"}) {
+    GM_TRY(arguments.boolean(name));
+  }
+  for (const char* const name :
+       {"min", "max", "returnKey", "showRecordId", "requestResumeToken", "resumeAfter"}) {
+    GM_TRY(refuse_option(arguments, name));
+  }
+  GM_TRY(check(find, find.cursor.await_data));
+  return find;
+}
+
+Commands find_commands() {
+  Command find{.name = "find", .run = run_find};
+  find.scope = Command::Scope::kCollection;
+  find.actions = {"find"};
+  find.rules = {.read_concern = true, .in_api_version_1 = true};
+  find.kind = OperationKind::kQuery;
+  find.about = "gives the documents of a collection that match a filter";
+  return {find};
+}
+
+}  // namespace gridmount::wire

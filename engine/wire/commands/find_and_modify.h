@@ -1,0 +1,21 @@
+// What findAndModify is asked for, for itself and for explain.
+//
+// Views point into the request. Thread-safety: values.
+#pragma once
+
+#include "engine/store.h"
+#include "engine/wire/arguments.h"
+
+namespace gridmount::wire {
+
+struct FindAndModifyCommand {
+  engine::Namespace ns;
+  bson::View query;
+  bson::View update;
+  engine::FindAndModifyOptions options;  // without variables and deadline
+  bson::Document variables;
+
+  static Result<FindAndModifyCommand> read(Arguments& arguments);
+};
+
+}  // namespace gridmount::wire

@@ -1,0 +1,55 @@
+// insert. Source: MongoDB manual, "insert" (database command).
+
+#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/last_write.h"
+#include "engine/wire/commands/read_arguments.h"
+#include "engine/wire/commands/write_batch.h"
+#include "engine/wire/commands/write_privileges.h"
+
+namespace gridmount::wire {
+namespace {
+
+Status run_insert(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
+  GM_ASSIGN(const std::vector<bson::View> documents, arguments.documents("documents"));
+  GM_ASSIGN(const bool ordered, arguments.boolean("ordered", true));
+  engine::InsertOptions options;
+  GM_ASSIGN(options.bypass_validation, arguments.boolean("bypassDocumentValidation"));
+  GM_ASSIGN(options.keep_empty_timestamps, arguments.boolean("bypassEmptyTsReplacement"));
+  arguments.ignore("stmtIds");  // of retried writes, which there are none of
+  GM_TRY(arguments.finish());
+  GM_TRY(check_batch_size(documents.size()));
+  call.set_ns(ns);
+
+  const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
+  const std::unique_ptr<engine::Collection> collection = database->collection(ns.collection);
+  Batch batch;
+  batch.statements = documents.size();
+  batch.ordered = ordered;
+  batch.run = [&](engine::Transaction& transaction, size_t index) -> Result<StatementResult> {
+    GM_TRY(collection->insert(transaction, documents[index], options));
+    return StatementResult{.matched = 1};
+  };
+  batch.bytes = [&](size_t index) { return documents[index].size(); };
+  GM_ASSIGN(const BatchResult result, run_batch(call, batch));
+  call.state().counters().note_operations(OperationKind::kInsert,
+                                          static_cast<int64_t>(documents.size()));
+  call.counts().append("ninserted", result.matched);
+  note_last_write(call.client(), result, false);
+  append_batch_result(reply, result, false);
+  return {};
+}
+
+}  // namespace
+
+Commands insert_commands() {
+  Command insert{.name = "insert", .run = run_insert};
+  insert.privileges = [](const Request& request) { return write_privileges(request, {"insert"}); };
+  insert.rules = {.write_concern = true, .in_api_version_1 = true};
+  insert.kind = OperationKind::kInsert;
+  insert.about = "inserts documents";
+  return {insert};
+}
+
+}  // namespace gridmount::wire

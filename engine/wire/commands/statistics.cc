@@ -1,0 +1,148 @@
+// What collections and databases hold: collStats, dbStats, dataSize, validate, compact.
+// Source: MongoDB manual, "Diagnostic Commands".
+
+#include "engine/aggregation/statistics.h"
+
+#include <chrono>
+#include <string>
+
+#include "engine/wire/call.h"
+#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/read_arguments.h"
+
+namespace gridmount::wire {
+namespace {
+
+Result<int64_t> read_scale(Arguments& arguments) {
+  GM_ASSIGN(const std::optional<int64_t> scale, arguments.integer_from("scale", 1));
+  return scale.value_or(1);
+}
+
+Status run_coll_stats(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
+  GM_ASSIGN(const int64_t scale, read_scale(arguments));
+  GM_TRY(arguments.boolean("waitForLock"));
+  GM_TRY(arguments.finish());
+  call.set_ns(ns);
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
+  GM_ASSIGN(const bson::Document stats,
+            aggregation::collection_stats(*database, *snapshot, ns.collection, scale));
+  reply.append_all(stats);
+  return {};
+}
+
+Status run_db_stats(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  arguments.ignore(arguments.path());
+  GM_ASSIGN(const std::string name, arguments.database());
+  GM_ASSIGN(const int64_t scale, read_scale(arguments));
+  GM_TRY(arguments.boolean("freeStorage"));  // the file's free pages are no database's
+  GM_TRY(arguments.finish());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const bson::Document stats,
+            aggregation::database_stats(call.store(), *snapshot, name, scale));
+  reply.append_all(stats);
+  return {};
+}
+
+Status run_data_size(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  const auto begin = std::chrono::steady_clock::now();
+  GM_ASSIGN(const std::string_view full, arguments.required_string("dataSize"));
+  for (const char* const name : {"keyPattern", "min", "max"}) {
+    GM_TRY(refuse_option(arguments, name));
+  }
+  GM_TRY(arguments.boolean("estimate"));  // the sum is kept, and is always exact
+  GM_TRY(arguments.finish());
+  const size_t dot = full.find('.');
+  const engine::Namespace ns{
+      std::string(full.substr(0, dot)),
+      dot == std::string_view::npos ? std::string() : std::string(full.substr(dot + 1))};
+  GM_TRY(engine::check_namespace(ns));
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const engine::CollectionStats stats,
+            call.store().database(ns.database)->collection(ns.collection)->stats(*snapshot));
+  reply.append("estimate", false).append("size", stats.document_bytes);
+  reply.append("numObjects", stats.documents);
+  const auto spent = std::chrono::steady_clock::now() - begin;
+  reply.append("millis", static_cast<int32_t>(
+                             std::chrono::duration_cast<std::chrono::milliseconds>(spent).count()));
+  return {};
+}
+
+std::vector<Privilege> data_size_privileges(const Request& request) {
+  const bson::ValueView name = (*request.body.begin()).value;
+  if (name.type() != bson::Type::kString) return {};
+  const std::string_view full = name.as_string();
+  const size_t dot = full.find('.');
+  return {{Privilege::Resource::kCollection, "find", std::string(full.substr(0, dot)),
+           dot == std::string_view::npos ? std::string() : std::string(full.substr(dot + 1))}};
+}
+
+Status run_validate(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
+  // Everything is read whichever of these is given; a snapshot needs no exclusive lock.
+  for (const char* const name :
+       {"full", "background", "checkBSONConformance", "enforceFastCount", "metadata"}) {
+    GM_TRY(arguments.boolean(name));
+  }
+  for (const char* const name : {"repair", "fixMultikey"}) GM_TRY(refuse_option(arguments, name));
+  GM_TRY(arguments.finish());
+  call.set_ns(ns);
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const bson::Document report,
+            call.store().database(ns.database)->validate(*snapshot, ns.collection));
+  reply.append_all(report);
+  return {};
+}
+
+Status run_compact(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
+  GM_TRY(arguments.boolean("force"));
+  GM_TRY(arguments.finish());
+  call.set_ns(ns);
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
+            call.store().database(ns.database)->collection_info(*snapshot, ns.collection));
+  if (!info) return fail(ErrorCode::kNamespaceNotFound, "collection does not exist");
+  if (info->options.find("viewOn")) {
+    return fail(ErrorCode::kCommandNotSupportedOnView, "can't compact a view");
+  }
+  // Pages that are free are used again by whatever is written next: there is nothing to gather.
+  reply.append("bytesFreed", int64_t{0});
+  return {};
+}
+
+Command of_collection(std::string_view name, Status (*run)(Call&, bson::Builder&),
+                      std::string_view action, std::string_view about) {
+  Command command{.name = name, .run = run};
+  command.scope = Command::Scope::kCollection;
+  command.actions = {action};
+  command.about = about;
+  return command;
+}
+
+}  // namespace
+
+Commands statistics_commands() {
+  Command coll_stats =
+      of_collection("collStats", run_coll_stats, "collStats", "tells what a collection holds");
+  coll_stats.other_names = {"collstats"};
+  coll_stats.rules.read_concern = true;
+  Command db_stats{.name = "dbStats", .other_names = {"dbstats"}, .run = run_db_stats};
+  db_stats.scope = Command::Scope::kDatabase;
+  db_stats.actions = {"dbStats"};
+  db_stats.about = "tells what a database holds";
+  Command data_size{.name = "dataSize", .other_names = {"datasize"}, .run = run_data_size};
+  data_size.privileges = data_size_privileges;
+  data_size.about = "tells how much a collection holds";
+  return {coll_stats, db_stats, data_size,
+          of_collection("validate", run_validate, "validate", "checks a collection"),
+          of_collection("compact", run_compact, "compact", "gives back what is free")};
+}
+
+}  // namespace gridmount::wire

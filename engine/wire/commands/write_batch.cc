@@ -1,0 +1,205 @@
+#include "engine/wire/commands/write_batch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "engine/bson/document.h"
+
+namespace gridmount::wire {
+namespace {
+
+constexpr size_t kGroupStatementsMax = 1000;
+constexpr size_t kGroupBytesMax = 16 * 1024 * 1024;
+constexpr std::chrono::milliseconds kGroupTimeMax{20};
+// A reply is one document: beyond this much of errors they are told by their codes alone.
+constexpr uint32_t kErrorBytesMax = 4 * 1024 * 1024;
+
+// Errors after which the transaction cannot be committed (rule S3 of engine/store.h).
+bool dooms(ErrorCode code) {
+  return code == ErrorCode::kOutOfDiskSpace || code == ErrorCode::kIoError ||
+         code == ErrorCode::kWritesRefused || code == ErrorCode::kTransactionTooLarge;
+}
+
+class Runner {
+ public:
+  Runner(Call& call, const Batch& batch) : call_(call), batch_(batch) {}
+
+  Result<BatchResult> run() {
+    while (at_ < batch_.statements && !ended_) GM_TRY(run_group());
+    if (interrupt_) return fail(*std::move(interrupt_));
+    make_durable();
+    return std::move(result_);
+  }
+
+ private:
+  // What a transaction has done so far.
+  struct Group {
+    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+    size_t first = 0;
+    size_t bytes = 0;
+    BatchResult result;
+    std::optional<Error> doom;
+  };
+
+  Status run_group() {
+    Group group;
+    group.first = at_;
+    Result<std::unique_ptr<engine::Transaction>> transaction = call_.store().begin();
+    if (!transaction) {
+      if (at_ == 0) return fail(std::move(transaction).error());
+      group_failed(group, std::move(transaction).error());
+      ended_ = true;
+      return {};
+    }
+    group.begin = std::chrono::steady_clock::now();
+    while (at_ < batch_.statements && !ended_ && !full(group)) {
+      if (const Status go_on = call_.check_interrupt(); !go_on) {
+        interrupt_ = go_on.error();
+        ended_ = true;
+        break;
+      }
+      run_statement(**transaction, group);
+      if (group.doom) {
+        transaction->reset();
+        group_failed(group, *group.doom);
+        return {};
+      }
+    }
+    const Status committed = call_.state().commit(**transaction, engine::Durability::kCommitted);
+    if (!committed) {
+      group_failed(group, committed.error());
+    } else {
+      add(std::move(group.result));
+    }
+    return {};
+  }
+
+  bool full(const Group& group) const {
+    const size_t statements = at_ - group.first;
+    if (statements == 0) return false;
+    return at_ <= one_by_one_until_ || statements >= kGroupStatementsMax ||
+           group.bytes + batch_.bytes(at_) > kGroupBytesMax ||
+           std::chrono::steady_clock::now() - group.begin >= kGroupTimeMax;
+  }
+
+  void run_statement(engine::Transaction& transaction, Group& group) {
+    group.bytes += batch_.bytes(at_);
+    Result<StatementResult> done = batch_.run(transaction, at_);
+    if (!done && dooms(done.error().code())) {
+      group.doom = std::move(done).error();
+      return;
+    }
+    const size_t index = at_++;
+    if (!done) {
+      // Not the statement's failure, but that of all that are left.
+      if (done.error().code() == ErrorCode::kMaxTimeMsExpired) {
+        interrupt_ = std::move(done).error();
+        ended_ = true;
+        return;
+      }
+      group.result.errors.emplace_back(index, std::move(done).error());
+      ended_ = batch_.ordered;
+      return;
+    }
+    group.result.matched += done->matched;
+    group.result.modified += done->modified;
+    if (done->upserted_id) {
+      ++group.result.matched;
+      group.result.upserted.emplace_back(index, *std::move(done->upserted_id));
+    }
+  }
+
+  // Nothing of the group has happened.
+  void group_failed(const Group& group, Error error) {
+    const size_t reached = std::min(at_ + (group.doom ? 1 : 0), batch_.statements);
+    if (reached > group.first + 1) {
+      one_by_one_until_ = reached;
+      at_ = group.first;
+      ended_ = false;
+      interrupt_.reset();
+      return;
+    }
+    at_ = group.first + 1;
+    result_.errors.emplace_back(group.first, std::move(error));
+    ended_ = batch_.ordered;
+  }
+
+  void add(BatchResult group) {
+    result_.matched += group.matched;
+    result_.modified += group.modified;
+    for (auto& one : group.upserted) result_.upserted.push_back(std::move(one));
+    for (auto& one : group.errors) result_.errors.push_back(std::move(one));
+  }
+
+  void make_durable() {
+    if (call_.generic().write_concern.durability != engine::Durability::kDurable) return;
+    if (Status durable = call_.store().make_durable(); !durable) {
+      result_.write_concern_error = std::move(durable).error();
+    }
+  }
+
+  Call& call_;
+  const Batch& batch_;
+  size_t at_ = 0;
+  size_t one_by_one_until_ = 0;
+  bool ended_ = false;
+  std::optional<Error> interrupt_;
+  BatchResult result_;
+};
+
+void append_write_error(bson::Builder& out, size_t index, const Error& error, bool shortened) {
+  out.push_open_document().append("index", static_cast<int32_t>(index));
+  out.append("code", static_cast<int32_t>(error.code()));
+  if (!shortened && !error.details().empty()) {
+    out.append_all(
+        bson::View(error.details().data(), static_cast<uint32_t>(error.details().size())));
+  }
+  out.append("errmsg", shortened ? std::string_view() : std::string_view(error.message()));
+  out.close();
+}
+
+}  // namespace
+
+Status check_batch_size(size_t statements) {
+  if (statements >= 1 && statements <= kBatchStatementsMax) return {};
+  return fail(ErrorCode::kInvalidLength, "Write batch sizes must be between 1 and " +
+                                             std::to_string(kBatchStatementsMax) + ". Got " +
+                                             std::to_string(statements) + " operations.");
+}
+
+Result<BatchResult> run_batch(Call& call, const Batch& batch) {
+  return Runner(call, batch).run();
+}
+
+void append_batch_result(bson::Builder& reply, const BatchResult& result, bool is_update) {
+  reply.append("n", static_cast<int32_t>(std::min<int64_t>(result.matched, INT32_MAX)));
+  if (is_update) {
+    if (!result.upserted.empty()) {
+      reply.open_array("upserted");
+      for (const auto& [index, id] : result.upserted) {
+        reply.push_open_document().append("index", static_cast<int32_t>(index));
+        reply.append("_id", id).close();
+      }
+      reply.close();
+    }
+    reply.append("nModified", static_cast<int32_t>(std::min<int64_t>(result.modified, INT32_MAX)));
+  }
+  if (!result.errors.empty()) {
+    reply.open_array("writeErrors");
+    const uint32_t begin = reply.size();
+    for (const auto& [index, error] : result.errors) {
+      append_write_error(reply, index, error, reply.size() - begin > kErrorBytesMax);
+    }
+    reply.close();
+  }
+  if (result.write_concern_error) {
+    reply.open_document("writeConcernError");
+    reply.append("code", static_cast<int32_t>(result.write_concern_error->code()));
+    reply.append("codeName", error_code_name(result.write_concern_error->code()));
+    reply.append("errmsg", result.write_concern_error->message()).close();
+  }
+}
+
+}  // namespace gridmount::wire

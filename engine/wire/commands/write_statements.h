@@ -1,0 +1,48 @@
+// What update and delete are asked for, for themselves and for explain.
+//
+// Views point into the request. Thread-safety: values.
+#pragma once
+
+#include <vector>
+
+#include "engine/store.h"
+#include "engine/wire/arguments.h"
+
+namespace gridmount::wire {
+
+struct UpdateStatement {
+  bson::View filter;
+  bson::View update;
+  engine::UpdateOptions options;  // without variables and deadline
+  bson::Document variables;
+};
+
+struct UpdateCommand {
+  engine::Namespace ns;
+  std::vector<bson::View> statements;
+  bool ordered = true;
+  bool bypass_validation = false;
+  bson::Document variables;
+
+  // Every statement has been read once when it returns.
+  static Result<UpdateCommand> read(Arguments& arguments);
+  Result<UpdateStatement> statement(size_t index) const;
+};
+
+struct DeleteStatement {
+  bson::View filter;
+  bool multi = false;
+  engine::RemoveOptions options;  // without variables and deadline
+};
+
+struct DeleteCommand {
+  engine::Namespace ns;
+  std::vector<bson::View> statements;
+  bool ordered = true;
+  bson::Document variables;
+
+  static Result<DeleteCommand> read(Arguments& arguments);
+  Result<DeleteStatement> statement(size_t index) const;
+};
+
+}  // namespace gridmount::wire

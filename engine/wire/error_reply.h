@@ -1,0 +1,17 @@
+// How errors stand in replies: {ok: 0, errmsg, code, codeName} with the error's own fields, and the
+// elements of writeErrors.
+//
+// Thread-safety: functions without state.
+#pragma once
+
+#include "engine/bson/builder.h"
+#include "engine/error.h"
+
+namespace gridmount::wire {
+
+bson::Document error_reply(const Error& error);
+
+// errmsg, code, codeName and what else the error says.
+void append_error(bson::Builder& out, const Error& error);
+
+}  // namespace gridmount::wire

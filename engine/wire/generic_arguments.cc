@@ -1,0 +1,222 @@
+#include "engine/wire/generic_arguments.h"
+
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "engine/bson/json.h"
+
+namespace gridmount::wire {
+namespace {
+
+using bson::Type;
+
+constexpr ErrorCode kNotAReplicaSet{123};
+constexpr ErrorCode kApiVersionError{322};
+constexpr ErrorCode kApiStrictError{323};
+constexpr int64_t kWriteConcernNodesMax = 50;
+constexpr uint8_t kUuidSubtype = 4;
+
+std::string shown(bson::View document) {
+  return bson::to_json(document, bson::JsonForm::kRelaxed);
+}
+
+Status read_api_version(Arguments& arguments, const GenericRules& rules,
+                        GenericArguments& generic) {
+  GM_ASSIGN(const std::optional<std::string_view> version, arguments.string("apiVersion"));
+  GM_ASSIGN(const std::optional<bool> strict, arguments.strict_boolean("apiStrict"));
+  GM_ASSIGN(const std::optional<bool> deprecation,
+            arguments.strict_boolean("apiDeprecationErrors"));
+  if (!version) {
+    if (!strict && !deprecation) return {};
+    return fail(kApiVersionError, "Provided " +
+                                      std::string(strict ? "apiStrict" : "apiDeprecationErrors") +
+                                      " without passing apiVersion");
+  }
+  if (*version != "1") return fail(kApiVersionError, "API version must be \"1\"");
+  generic.api_strict = strict.value_or(false);
+  if (generic.api_strict && !rules.in_api_version_1) {
+    return fail(kApiStrictError,
+                "Provided apiStrict:true, but the command " + std::string(arguments.path()) +
+                    " is not in API Version 1. Information on supported commands and migrations "
+                    "in API Version 1 can be found at "
+                    "https://dochub.mongodb.org/core/manual-versioned-api");
+  }
+  return {};
+}
+
+Status read_session(Arguments& arguments, GenericArguments& generic) {
+  GM_ASSIGN(const std::optional<bson::View> lsid, arguments.document("lsid"));
+  if (lsid) {
+    GM_ASSIGN(generic.session, session_id_of("OperationSessionInfo.lsid", *lsid));
+  }
+  const std::optional<bson::ValueView> number = arguments.any("txnNumber");
+  GM_ASSIGN(const std::optional<bool> autocommit, arguments.strict_boolean("autocommit"));
+  GM_ASSIGN(const std::optional<bool> start, arguments.strict_boolean("startTransaction"));
+  if (number && number->type() != Type::kInt64) {
+    return arguments.wrong_type("txnNumber", *number, "type 'long'");
+  }
+  if (number && !lsid) {
+    return fail(ErrorCode::kInvalidOptions,
+                "Transaction number requires a session ID to also be specified");
+  }
+  if (!number && (autocommit || start)) {
+    return fail(ErrorCode::kInvalidOptions,
+                "'autocommit' and 'startTransaction' require a transaction number");
+  }
+  if (number) {
+    return fail(ErrorCode::kIllegalOperation,
+                "Transaction numbers are only allowed on a replica set member or mongos");
+  }
+  return {};
+}
+
+Status read_read_concern(Arguments& arguments, const GenericRules& rules) {
+  GM_ASSIGN(const std::optional<bson::View> given, arguments.document("readConcern"));
+  if (!given || given->empty()) return {};
+  GM_ASSIGN(Arguments concern, Arguments::of("readConcern", *given));
+  GM_ASSIGN(const std::optional<std::string_view> level, concern.string("level"));
+  for (const std::string_view time : {"afterClusterTime", "atClusterTime", "afterOpTime"}) {
+    if (concern.any(time)) {
+      return fail(ErrorCode::kIllegalOperation,
+                  "Cannot specify " + std::string(time) + " readConcern on a standalone server");
+    }
+  }
+  concern.ignore("provenance");
+  GM_TRY(concern.finish());
+  if (!level) return {};
+  if (*level == "linearizable" || *level == "snapshot") {
+    return fail(kNotAReplicaSet,
+                "node needs to be a replica set member to use readConcern: " + std::string(*level));
+  }
+  if (*level != "local" && *level != "available" && *level != "majority") {
+    return fail(ErrorCode::kBadValue, "Enumeration value '" + std::string(*level) +
+                                          "' for field 'readConcern.level' is not a valid value.");
+  }
+  if (*level != "local" && !rules.read_concern) {
+    return fail(ErrorCode::kInvalidOptions,
+                "Command " + std::string(arguments.path()) + " does not support { readConcern: " +
+                    shown(*given) + " } :: caused by :: read concern not supported");
+  }
+  return {};
+}
+
+Status read_w(bson::ValueView w, WriteConcern& concern) {
+  if (w.is_number()) {
+    const int64_t nodes = clamped_integer(w).value_or(0);
+    if (nodes < 0 || nodes > kWriteConcernNodesMax) {
+      return fail(ErrorCode::kFailedToParse,
+                  "w has to be a non-negative number and not greater than " +
+                      std::to_string(kWriteConcernNodesMax) + "; found: " + std::to_string(nodes));
+    }
+    if (nodes > 1) {
+      return fail(ErrorCode::kBadValue, "cannot use 'w' > 1 when a host is not replicated");
+    }
+    concern.acknowledged = nodes == 1;
+    return {};
+  }
+  if (w.type() != Type::kString) {
+    return fail(ErrorCode::kFailedToParse,
+                "w has to be a number, string, or object; found: " + std::string(type_name(w)));
+  }
+  if (w.as_string() != "majority") {
+    return fail(ErrorCode::kBadValue, "cannot use non-majority 'w' mode " +
+                                          std::string(w.as_string()) +
+                                          " when a host is not a member of a replica set");
+  }
+  // A majority of one, which acknowledges what its journal has.
+  concern.durability = engine::Durability::kDurable;
+  return {};
+}
+
+Status read_write_concern(Arguments& arguments, const GenericRules& rules, WriteConcern& concern) {
+  GM_ASSIGN(const std::optional<bson::View> given, arguments.document("writeConcern"));
+  if (!given) return {};
+  if (!rules.write_concern) {
+    return fail(ErrorCode::kInvalidOptions, "Command does not support writeConcern");
+  }
+  GM_ASSIGN(Arguments fields, Arguments::of("writeConcern", *given));
+  if (const std::optional<bson::ValueView> w = fields.any("w")) GM_TRY(read_w(*w, concern));
+  GM_ASSIGN(const std::optional<bool> journal, fields.optional_boolean("j"));
+  GM_ASSIGN(const bool sync, fields.boolean("fsync"));
+  if (sync && journal.value_or(false)) {
+    return fail(ErrorCode::kFailedToParse, "fsync and j options cannot be used together");
+  }
+  if (journal) {
+    concern.durability = *journal ? engine::Durability::kDurable : engine::Durability::kCommitted;
+  }
+  if (sync) concern.durability = engine::Durability::kDurable;
+  GM_TRY(fields.integer("wtimeout"));
+  for (const char* const internal : {"wElectionId", "wOpTime", "getLastError", "provenance"}) {
+    fields.ignore(internal);
+  }
+  for (const bson::Element unknown : fields.rest()) {
+    return fail(ErrorCode::kFailedToParse,
+                "unrecognized write concern field: " + std::string(unknown.key));
+  }
+  return {};
+}
+
+Status read_max_time(Arguments& arguments, GenericArguments& generic) {
+  GM_ASSIGN(const std::optional<int64_t> limit, arguments.integer("maxTimeMS"));
+  if (!limit) return {};
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  if (*limit < 0 || *limit > kMax) {
+    return fail(ErrorCode::kBadValue, std::to_string(*limit) + " value for maxTimeMS is out of " +
+                                          "range [0, " + std::to_string(kMax) + "]");
+  }
+  if (*limit > 0) generic.max_time = std::chrono::milliseconds(*limit);
+  return {};
+}
+
+}  // namespace
+
+Result<SessionId> session_id_of(std::string_view path, bson::View lsid) {
+  GM_ASSIGN(Arguments fields, Arguments::of(path, lsid));
+  GM_ASSIGN(const bson::ValueView value, fields.required("id"));
+  if (value.type() != Type::kBinary) return fields.wrong_type("id", value, "type 'binData'");
+  const bson::Binary uuid = value.as_binary();
+  SessionId id{};
+  if (uuid.subtype != kUuidSubtype || uuid.size != id.size()) {
+    return fail(ErrorCode::kTypeMismatch, "BSON field '" + std::string(path) +
+                                              ".id' is no UUID: it has the subtype 4 and 16 bytes");
+  }
+  fields.ignore("uid");  // of the user, as servers tell each other
+  GM_TRY(fields.finish());
+  std::memcpy(id.data(), uuid.data, id.size());
+  return id;
+}
+
+bson::Binary binary_of(const SessionId& id) {
+  return {kUuidSubtype, id.data(), static_cast<uint32_t>(id.size())};
+}
+
+Status check_collation(const std::optional<bson::View>& collation) {
+  if (!collation || collation->empty()) return {};
+  GM_ASSIGN(Arguments fields, Arguments::of("collation", *collation));
+  GM_ASSIGN(const std::string_view locale, fields.required_string("locale"));
+  if (locale == "simple") return {};
+  return fail(ErrorCode::kCommandNotSupported,
+              "collation " + shown(*collation) +
+                  " is not supported: strings are compared as bytes ({locale: \"simple\"})");
+}
+
+Result<GenericArguments> read_generic_arguments(Arguments& arguments, const GenericRules& rules) {
+  GenericArguments generic;
+  GM_TRY(read_api_version(arguments, rules, generic));
+  GM_TRY(read_session(arguments, generic));
+  GM_TRY(read_read_concern(arguments, rules));
+  GM_TRY(read_write_concern(arguments, rules, generic.write_concern));
+  GM_TRY(read_max_time(arguments, generic));
+  generic.comment = arguments.any("comment");
+  // Of clusters and their members: there is one server, which is all of them.
+  for (const char* const name :
+       {"$db", "$readPreference", "$clusterTime", "$queryOptions", "$replData", "$oplogQueryData",
+        "$configTime", "$topologyTime", "$audit", "$client", "$configServerState",
+        "clientOperationKey", "mayBypassWriteBlocking", "maxTimeMSOpOnly", "help"}) {
+    arguments.ignore(name);
+  }
+  return generic;
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,238 @@
+#include "engine/wire/service.h"
+
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <utility>
+
+#include "engine/bson/json.h"
+#include "engine/wire/call.h"
+#include "engine/wire/error_reply.h"
+#include "engine/wire/service_state.h"
+
+namespace gridmount::wire {
+namespace {
+
+constexpr ErrorCode kCommandNotFound{59};
+constexpr ErrorCode kUnsupportedOpQuery{352};
+constexpr size_t kLoggedBytesMax = 1000;
+
+// Takes an operation out of the table when it has ended, however.
+class Running {
+ public:
+  Running(OperationTable& table, const Client& client, const Request& request)
+      : table_(table), operation_(table.begin(client, request)) {}
+  ~Running() { table_.end(*operation_); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  const std::shared_ptr<Operation>& operation() const { return operation_; }
+
+ private:
+  OperationTable& table_;
+  const std::shared_ptr<Operation> operation_;
+};
+
+Status check_privileges(Call& call) {
+  const Authorizer* const authorizer = call.state().authorizer();
+  if (authorizer == nullptr || call.command().before_login ||
+      !authorizer->applies_to(call.client())) {
+    return {};
+  }
+  return authorizer->check(call.client(), call.command(),
+                           privileges_of(call.command(), call.request()));
+}
+
+// Everything between a request that names a command and that command's own work.
+Status prepare(Call& call) {
+  const Command& command = call.command();
+  if (call.state().stopping()) {
+    return fail(kInterruptedAtShutdown, "interrupted at shutdown");
+  }
+  if (call.request().is_legacy && !command.legacy) {
+    return fail(kUnsupportedOpQuery, "Unsupported OP_QUERY command: " + std::string(command.name) +
+                                         ". The client driver may require an upgrade.");
+  }
+  GM_TRY(check_privileges(call));
+  if (command.admin_only && call.request().database != "admin") {
+    return fail(ErrorCode::kUnauthorized,
+                std::string(command.name) + " may only be run against the admin database.");
+  }
+  GM_ASSIGN(GenericArguments generic, read_generic_arguments(call.arguments(), command.rules));
+  call.set_generic(std::move(generic));
+  if (const std::optional<SessionId>& session = call.generic().session) {
+    GM_TRY(call.state().sessions().touch(*session, call.operation().begin));
+    call.state().operations().set_session(call.operation(), session);
+  }
+  if (call.generic().max_time) {
+    call.operation().interrupt->set(call.operation().begin + *call.generic().max_time);
+  }
+  return {};
+}
+
+// A deadline does not know why it was brought forward.
+Error with_reason(Error error, const Operation& operation) {
+  if (error.code() != ErrorCode::kMaxTimeMsExpired) return error;
+  const std::optional<ErrorCode> reason = operation.interrupt->reason();
+  if (!reason) return error;
+  return {*reason, *reason == kInterruptedAtShutdown ? "interrupted at shutdown"
+                                                     : "operation was interrupted"};
+}
+
+std::string_view profiled_as(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::kQuery:
+      return "query";
+    case OperationKind::kInsert:
+      return "insert";
+    case OperationKind::kUpdate:
+      return "update";
+    case OperationKind::kRemove:
+      return "remove";
+    case OperationKind::kGetMore:
+      return "getmore";
+    case OperationKind::kCommand:
+      break;
+  }
+  return "command";
+}
+
+std::string_view application_of(const Client& client) {
+  const std::optional<bson::ValueView> application = client.metadata().find("application");
+  if (!application || application->type() != bson::Type::kDocument) return {};
+  const std::optional<bson::ValueView> name = application->as_document().find("name");
+  return name && name->type() == bson::Type::kString ? name->as_string() : std::string_view();
+}
+
+void log_slow(Call& call, std::chrono::microseconds duration, const Error* error) {
+  const std::string command = bson::to_json(
+      call.request().body.size() <= kLoggedBytesMax ? call.request().body : bson::View(),
+      bson::JsonForm::kRelaxed);
+  spdlog::info("slow command {} on {}: {} ms, client {}{}: {}", call.command().name,
+               call.ns().full(), duration.count() / 1000, call.client().peer().address,
+               error != nullptr ? ", failed: " + error->message() : std::string(), command);
+}
+
+// Counts it, tells the profiler, and logs what was slow.
+void account(Call& call, const Error* error) {
+  Service::State& state = call.state();
+  const auto duration = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - call.operation().begin);
+  state.counters().note_command(call.command(), error != nullptr);
+  const OperationKind kind = call.command().kind;
+  // Writes count their statements themselves.
+  if (kind == OperationKind::kCommand || kind == OperationKind::kQuery ||
+      kind == OperationKind::kGetMore) {
+    state.counters().note_operations(kind);
+  }
+  if (error != nullptr) state.counters().note_error(true);
+  if (call.ns().collection.empty()) return;
+  state.counters().note_time(call.ns(), kind, duration);
+  if (duration.count() >= state.slow_microseconds.load()) log_slow(call, duration, error);
+  if (!state.profiler().wants(call.ns(), duration)) return;
+  profiling::Operation entry;
+  entry.op = profiled_as(kind);
+  entry.ns = call.ns();
+  entry.command = bson::Document(call.request().body);
+  bson::Builder counts;
+  counts.append_all(bson::Builder(call.counts()).finish());
+  counts.append("protocol", "op_msg").append("client", call.client().peer().address);
+  counts.append("appName", application_of(call.client()));
+  entry.counts = std::move(counts).finish();
+  entry.duration = duration;
+  if (error != nullptr) {
+    entry.error = error->message();
+    entry.error_code = static_cast<int32_t>(error->code());
+  }
+  state.profiler().record(std::move(entry));
+}
+
+Outcome ended(Call& call, bson::Builder reply, Status status) {
+  if (status && call.postponed()) return *call.postponed();
+  if (!status) {
+    const Error error = with_reason(std::move(status).error(), call.operation());
+    account(call, &error);
+    return error_reply(error);
+  }
+  account(call, nullptr);
+  reply.append("ok", 1.0);
+  return std::move(reply).finish();
+}
+
+Outcome run(Service::State& state, Client& client, const Request& request) {
+  const Command* const command = find_command(request.name());
+  if (command == nullptr) {
+    return error_reply(
+        Error(kCommandNotFound, "no such command: '" + std::string(request.name()) + "'"));
+  }
+  const Running running(state.operations(), client, request);
+  Result<Arguments> arguments = Arguments::of(request);
+  if (!arguments) return error_reply(arguments.error());
+  Call call(state, client, request, *command, running.operation(), *std::move(arguments));
+  bson::Builder reply;
+  if (Status prepared = prepare(call); !prepared) {
+    return ended(call, bson::Builder(), std::move(prepared));
+  }
+  if (const std::optional<bson::ValueView> help = request.body.find("help");
+      help && help->type() == bson::Type::kBool && help->as_bool()) {
+    reply.append("help",
+                 "help for: " + std::string(command->name) + " " + std::string(command->about));
+    return ended(call, std::move(reply), {});
+  }
+  Status status = command->run(call, reply);
+  return ended(call, std::move(reply), std::move(status));
+}
+
+}  // namespace
+
+Service::Service(engine::Store& store, ServiceOptions options)
+    : state_(std::make_unique<State>(store, std::move(options))) {}
+
+Service::~Service() = default;
+
+Outcome Service::handle(Client& client, const Request& request) {
+  try {
+    return run(*state_, client, request);
+  } catch (const std::exception& exception) {
+    // Out of memory, in practice: the request is answered, and its memory is free again.
+    return error_reply(Error(ErrorCode::kInternalError,
+                             std::string("the command ended unexpectedly: ") + exception.what()));
+  }
+}
+
+uint64_t Service::changes() const {
+  return state_->changes();
+}
+
+void Service::on_change(std::function<void()> notify) {
+  state_->on_change(std::move(notify));
+}
+
+void Service::note_change() {
+  state_->note_change();
+}
+
+void Service::forget(Client& client) {
+  client.set_gone();
+  state_->operations().kill_if(
+      [&](const Operation& operation) { return operation.client == &client; },
+      ErrorCode::kInterrupted);
+}
+
+void Service::expire(std::chrono::steady_clock::time_point now) {
+  state_->cursors().expire(now);
+  for (const SessionId& session :
+       state_->sessions().expire(now - state_->options().session_idle_max)) {
+    state_->end_work_of(session, nullptr);
+  }
+}
+
+void Service::shut_down() {
+  state_->stop();
+}
+
+void Service::set_figures(const ServerFigures* figures) {
+  state_->set_figures(figures);
+}
+
+}  // namespace gridmount::wire

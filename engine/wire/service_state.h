@@ -1,0 +1,94 @@
+// What the commands of a service share.
+//
+// Thread-safe. Lock order: none of the parts is called with another's lock held, but that a
+// condition given to OperationTable or CursorRegistry may read atomics.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/cursors/cursor_registry.h"
+#include "engine/profiling/profiler.h"
+#include "engine/store.h"
+#include "engine/wire/authorizer.h"
+#include "engine/wire/counters.h"
+#include "engine/wire/operation_table.h"
+#include "engine/wire/service.h"
+#include "engine/wire/session_table.h"
+
+namespace gridmount::wire {
+
+// What the server keeps with a cursor.
+struct ClientCursor : cursors::CursorNote {
+  std::optional<SessionId> session;
+  std::shared_ptr<engine::Interrupt> interrupt;  // of what reads it
+  bool await_data = false;
+  bson::Document command;  // that made it, for currentOp
+  // What is left of the maxTimeMS of the command that made it; negative: no limit.
+  std::atomic<int64_t> microseconds_left{-1};
+  // Until when a getMore that found nothing waits; none while none does.
+  std::atomic<std::chrono::steady_clock::time_point> awaited_until{
+      std::chrono::steady_clock::time_point::min()};
+};
+
+class Service::State {
+ public:
+  State(engine::Store& store, ServiceOptions options);
+
+  engine::Store& store() { return store_; }
+  const ServiceOptions& options() const { return options_; }
+  cursors::CursorRegistry& cursors() { return cursors_; }
+  SessionTable& sessions() { return sessions_; }
+  OperationTable& operations() { return operations_; }
+  profiling::Profiler& profiler() { return profiler_; }
+  Counters& counters() { return counters_; }
+  bson::Date started() const { return started_; }
+  std::chrono::milliseconds uptime() const;
+
+  const ServerFigures* figures() const { return figures_.load(); }
+  void set_figures(const ServerFigures* figures) { figures_ = figures; }
+  const Authorizer* authorizer() const { return authorizer_.load(); }
+  void set_authorizer(const Authorizer* authorizer) { authorizer_ = authorizer; }
+
+  uint64_t changes() const { return changes_.load(); }
+  void note_change();
+  void on_change(std::function<void()> notify) { notify_ = std::move(notify); }
+  // Commits, and tells of it.
+  Status commit(engine::Transaction& transaction, engine::Durability durability);
+
+  // Ends the cursors and operations of a session, but not `self`.
+  void end_work_of(const SessionId& session, const Operation* self);
+
+  bool stopping() const { return stopping_.load(); }
+  void stop();
+
+  // Settings that commands change; of all databases, as a server has them.
+  std::atomic<int64_t> slow_microseconds{100'000};
+  std::atomic<double> sample_rate{1.0};
+  std::atomic<int32_t> log_level{0};
+  std::atomic<bool> quiet{false};
+
+ private:
+  engine::Store& store_;
+  const ServiceOptions options_;
+  const bson::Date started_;
+  const std::chrono::steady_clock::time_point begin_;
+  SessionTable sessions_;
+  OperationTable operations_;
+  cursors::CursorRegistry cursors_;
+  Counters counters_;
+  profiling::Profiler profiler_;
+  std::atomic<const ServerFigures*> figures_ = nullptr;
+  std::atomic<const Authorizer*> authorizer_ = nullptr;
+  std::atomic<uint64_t> changes_ = 0;
+  std::function<void()> notify_;  // set before the first request
+  std::atomic<bool> stopping_ = false;
+};
+
+inline constexpr ErrorCode kInterruptedAtShutdown{11600};
+
+}  // namespace gridmount::wire

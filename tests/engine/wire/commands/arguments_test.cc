@@ -1,0 +1,125 @@
+// Goal: the arguments of commands: unknown, missing and wrong fields, and those that every command
+// takes. Source: MongoDB 7.0, generic arguments and the parsers of its IDL.
+#include "tests/engine/wire/commands/service_test.h"
+
+namespace gridmount::wire {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kLsid =
+    R"("lsid": {"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}})";
+
+class ArgumentsOfCommands : public ServiceTest {
+ protected:
+  std::string find(std::string_view rest) { return R"({"find": "c", )" + std::string(rest) + "}"; }
+};
+
+TEST_F(ArgumentsOfCommands, Fields_Wrong_AreNamed) {
+  EXPECT_EQ(bad(R"({"nope": 1})"), "59: no such command: 'nope'");
+  EXPECT_EQ(field(run(R"({"nope": 1})"), "codeName"), R"("CommandNotFound")");
+  EXPECT_EQ(bad(find(R"("foo": 1)")), "40415: BSON field 'find.foo' is an unknown field.");
+  EXPECT_EQ(bad(find(R"("filter": "x")")),
+            "14: BSON field 'find.filter' is the wrong type 'string', expected type 'object'");
+  EXPECT_EQ(bad(find(R"("singleBatch": "x")")),
+            "14: BSON field 'find.singleBatch' is the wrong type 'string', expected types '[bool, "
+            "long, int, decimal, double']");
+  EXPECT_EQ(bad(R"({"insert": "c"})"),
+            "40414: BSON field 'insert.documents' is missing but a required field");
+  bson::Builder twice;
+  twice.append("find", "c").append("limit", int32_t{1}).append("limit", int32_t{1});
+  EXPECT_EQ(field(run(std::move(twice).finish()), "code"), "40413");
+  good(find(R"("filter": null, "sort": null)"));
+  EXPECT_EQ(bad(R"({"find": 1})"), "73: collection name has invalid type int");
+  EXPECT_THAT(bad(R"({"find": ""})"), StartsWith("73: Invalid namespace specified 'test.'"));
+  EXPECT_EQ(bad(R"({"find": "c"})", "a b"), "73: Invalid database name: 'a b'");
+}
+
+TEST_F(ArgumentsOfCommands, Fields_Many_CostNoSquare) {
+  bson::Builder builder;
+  builder.append("find", "c");
+  for (int i = 0; i < 200'000; ++i) builder.append("f" + std::to_string(i), int32_t{1});
+  EXPECT_EQ(field(run(std::move(builder).finish()), "code"), "40415");
+}
+
+TEST_F(ArgumentsOfCommands, Generic_OnesOfDrivers_AreTaken) {
+  good(find(R"("$readPreference": {"mode": "primaryPreferred"}, "comment": "x", )" +
+            std::string(kLsid)));
+  good(find(R"("$clusterTime": {"clusterTime": {"$timestamp": {"t": 1, "i": 1}}})"));
+  for (const char* const level : {"local", "available", "majority"}) {
+    good(find(R"("readConcern": {"level": ")" + std::string(level) + "\"}"));
+  }
+  EXPECT_THAT(bad(find(R"("readConcern": {"level": "snapshot"})")), StartsWith("123: "));
+  EXPECT_THAT(bad(find(R"("readConcern": {"level": "linearizable"})")), StartsWith("123: "));
+  EXPECT_EQ(code_of(find(R"("readConcern": {"level": "odd"})")), 2);
+  EXPECT_EQ(code_of(R"({"insert": "c", "documents": [{}], "readConcern": {"level": "majority"}})"),
+            72);
+}
+
+TEST_F(ArgumentsOfCommands, WriteConcern_Values_AreChecked) {
+  const auto insert = [](std::string_view concern) {
+    return R"({"insert": "c", "documents": [{}], "writeConcern": )" + std::string(concern) + "}";
+  };
+  for (const char* const concern : {R"({})", R"({"w": 1})", R"({"w": 0})", R"({"w": "majority"})",
+                                    R"({"w": 1, "j": true, "wtimeout": 100})", R"({"j": false})"}) {
+    good(insert(concern));
+  }
+  EXPECT_EQ(bad(insert(R"({"w": 2})")), "2: cannot use 'w' > 1 when a host is not replicated");
+  EXPECT_THAT(bad(insert(R"({"w": 51})")), StartsWith("9: w has to be"));
+  EXPECT_EQ(code_of(insert(R"({"w": "two"})")), 2);
+  EXPECT_EQ(code_of(insert(R"({"j": true, "fsync": true})")), 9);
+  EXPECT_EQ(bad(insert(R"({"x": 1})")), "9: unrecognized write concern field: x");
+  EXPECT_EQ(code_of(find(R"("writeConcern": {"w": 1})")), 72);
+}
+
+TEST_F(ArgumentsOfCommands, Transactions_OnAStandalone_AreRefused) {
+  EXPECT_EQ(bad(find(R"("txnNumber": {"$numberLong": "1"}, "autocommit": false,
+                       "startTransaction": true, )" +
+                     std::string(kLsid))),
+            "20: Transaction numbers are only allowed on a replica set member or mongos");
+  EXPECT_EQ(code_of(find(R"("txnNumber": {"$numberLong": "1"})")), 72);
+  EXPECT_EQ(code_of(find(R"("lsid": {"id": 1})")), 14);
+  EXPECT_EQ(code_of(find(R"("lsid": {})")), 40414);
+}
+
+TEST_F(ArgumentsOfCommands, ApiVersion_Values_AreChecked) {
+  good(find(R"("apiVersion": "1", "apiStrict": true, "apiDeprecationErrors": true)"));
+  EXPECT_EQ(code_of(find(R"("apiVersion": "2")")), 322);
+  EXPECT_EQ(code_of(find(R"("apiStrict": true)")), 322);
+  EXPECT_THAT(bad(R"({"buildInfo": 1, "apiVersion": "1", "apiStrict": true})"),
+              StartsWith("323: Provided apiStrict:true, but the command buildInfo"));
+}
+
+TEST_F(ArgumentsOfCommands, Hello_Reply_IsWhatDriversReadOf) {
+  const bson::Document hello = run(
+      R"({"hello": 1, "helloOk": true, "client": {"application": {"name": "a"}}, "odd": 1,
+          "compression": ["zlib", "lzma", "zstd"]})",
+      "admin");
+  EXPECT_EQ(field(hello, "isWritablePrimary"), "true");
+  EXPECT_EQ(field(hello, "helloOk"), "true");
+  EXPECT_EQ(field(hello, "maxWireVersion"), "21");
+  EXPECT_EQ(field(hello, "minWireVersion"), "0");
+  EXPECT_EQ(field(hello, "maxBsonObjectSize"), "16777216");
+  EXPECT_EQ(field(hello, "logicalSessionTimeoutMinutes"), "30");
+  EXPECT_EQ(field(hello, "compression"), R"([ "zlib", "zstd" ])");
+  EXPECT_EQ(field(hello, "topologyVersion"), "missing");
+  EXPECT_EQ(field(hello, "ok"), "1.0");
+  EXPECT_EQ(code_of(R"({"hello": 1, "client": {"a": 1}})"), 186);
+  const Outcome legacy = handle(client(), doc(R"({"ismaster": 1})"), "admin", {}, true);
+  EXPECT_EQ(field(std::get<bson::Document>(legacy), "ismaster"), "true");
+  const Outcome find = handle(client(), doc(R"({"find": "c"})"), "admin", {}, true);
+  EXPECT_EQ(field(std::get<bson::Document>(find), "code"), "352");
+}
+
+TEST_F(ArgumentsOfCommands, BuildInfo_Version_HasItsParts) {
+  restart({.version = "7.0.14"});
+  const bson::Document info = run(R"({"buildInfo": 1})");
+  EXPECT_EQ(field(info, "version"), R"("7.0.14")");
+  EXPECT_EQ(field(info, "versionArray"), "[ 7, 0, 14, 0 ]");
+  EXPECT_EQ(good(R"({"ping": 1})"), "{  }");
+  EXPECT_EQ(good(R"({"whatsmyuri": 1})"), R"({ "you" : "in process" })");
+}
+
+}  // namespace
+}  // namespace gridmount::wire

@@ -1,0 +1,206 @@
+// Goal: cursors as clients use them: batches, getMore, killCursors, tailable ones that await data,
+// sessions' cursors, time limits.
+#include <thread>
+
+#include "tests/engine/wire/commands/service_test.h"
+
+namespace gridmount::wire {
+namespace {
+
+using std::chrono::steady_clock;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr const char* kSession =
+    R"({"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}})";
+constexpr const char* kOtherSession =
+    R"({"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAQ==", "subType": "04"}}})";
+
+class Cursors : public ServiceTest {
+ protected:
+  std::string get_more(int64_t id, std::string_view rest = "", std::string_view collection = "c") {
+    return R"({"getMore": {"$numberLong": ")" + std::to_string(id) + R"("}, "collection": ")" +
+           std::string(collection) + "\"" + std::string(rest) + "}";
+  }
+  std::string kill(int64_t id, std::string_view collection = "c") {
+    return R"({"killCursors": ")" + std::string(collection) +
+           R"(", "cursors": [{"$numberLong": ")" + std::to_string(id) + R"("}]})";
+  }
+};
+
+TEST_F(Cursors, Batches_Sizes_AreAskedFor) {
+  insert_numbered("c", 250);
+  bson::Document reply = run(R"({"find": "c"})");
+  EXPECT_THAT(batch(reply), SizeIs(101));
+  const int64_t id = cursor_id(reply);
+  EXPECT_NE(id, 0);
+  EXPECT_EQ(field(reply, "cursor.ns"), R"("test.c")");
+  reply = run(get_more(id, R"(, "batchSize": 10)"));
+  EXPECT_THAT(batch(reply), SizeIs(10));
+  EXPECT_EQ(cursor_id(reply), id);
+  reply = run(get_more(id));
+  EXPECT_THAT(batch(reply), SizeIs(139));
+  EXPECT_EQ(cursor_id(reply), 0);
+  EXPECT_EQ(bad(get_more(id)), "43: cursor id " + std::to_string(id) + " not found");
+}
+
+TEST_F(Cursors, FirstBatch_Ends_AsMongoDbDoes) {
+  insert_numbered("c", 5);
+  EXPECT_NE(cursor_id(run(R"({"find": "c", "batchSize": 5})")), 0);
+  EXPECT_EQ(cursor_id(run(R"({"find": "c", "batchSize": 5, "limit": 5})")), 0);
+  EXPECT_EQ(cursor_id(run(R"({"find": "c", "batchSize": 6})")), 0);
+  EXPECT_EQ(cursor_id(run(R"({"find": "c", "batchSize": 2, "singleBatch": true})")), 0);
+  const bson::Document empty = run(R"({"find": "c", "batchSize": 0})");
+  EXPECT_THAT(batch(empty), IsEmpty());
+  EXPECT_THAT(batch(run(get_more(cursor_id(empty)))), SizeIs(5));
+  const bson::Document limited = run(R"({"find": "c", "batchSize": 2, "limit": 4})");
+  const bson::Document rest = run(get_more(cursor_id(limited), R"(, "batchSize": 2)"));
+  EXPECT_THAT(batch(rest), SizeIs(2));
+  EXPECT_EQ(cursor_id(rest), 0);
+}
+
+TEST_F(Cursors, Batches_OfLargeDocuments_FitIntoAReply) {
+  const std::string large(1 << 20, 'x');
+  for (int i = 0; i < 40; ++i) {
+    bson::Builder document;
+    document.append("_id", int32_t{i}).append("x", large);
+    const bson::Document whole = std::move(document).finish();
+    handle(client(), doc(R"({"insert": "c"})"), "test", {{"documents", {whole}}});
+  }
+  bson::Document reply = run(R"({"find": "c"})");
+  EXPECT_LE(reply.view().size(), bson::kMaxDocumentBytes + bson::kInternalOverhead);
+  size_t total = batch(reply).size();
+  while (const int64_t id = cursor_id(reply)) {
+    reply = run(get_more(id));
+    EXPECT_LE(reply.view().size(), bson::kMaxDocumentBytes + bson::kInternalOverhead);
+    total += batch(reply).size();
+  }
+  EXPECT_EQ(total, 40u);
+}
+
+TEST_F(Cursors, GetMore_BadArguments_AreRefused) {
+  insert_numbered("c", 5);
+  const int64_t id = cursor_id(run(R"({"find": "c", "batchSize": 1})"));
+  EXPECT_THAT(bad(get_more(id, "", "other")), StartsWith("13: Requested getMore on namespace"));
+  EXPECT_EQ(bad(R"({"getMore": 5, "collection": "c"})"),
+            "14: BSON field 'getMore.getMore' is the wrong type 'int', expected type 'long'");
+  EXPECT_EQ(bad(get_more(id, R"(, "maxTimeMS": 5)")),
+            "2: cannot set maxTimeMS on getMore command for a non-awaitData cursor");
+  EXPECT_EQ(code_of(get_more(id, R"(, "batchSize": -1)")), 51024);
+  EXPECT_EQ(code_of(get_more(id, R"(, "foo": 1)")), 40415);
+  EXPECT_THAT(batch(run(get_more(id))), SizeIs(4));
+}
+
+TEST_F(Cursors, KillCursors_Lists_SayWhatBecameOfThem) {
+  insert_numbered("c", 5);
+  const int64_t id = cursor_id(run(R"({"find": "c", "batchSize": 1})"));
+  EXPECT_EQ(
+      good(kill(id)),
+      R"({ "cursorsKilled" : [ )" + std::to_string(id) +
+          R"( ], "cursorsNotFound" : [  ], "cursorsAlive" : [  ], "cursorsUnknown" : [  ] })");
+  EXPECT_EQ(good(kill(id), "test", "cursorsNotFound.0"), std::to_string(id));
+  EXPECT_EQ(code_of(get_more(id)), 43);
+  EXPECT_EQ(code_of(R"({"killCursors": "c"})"), 40414);
+  EXPECT_EQ(code_of(R"({"killCursors": "c", "cursors": [1]})"), 14);
+}
+
+TEST_F(Cursors, Session_OfACursor_IsItsOnlyReader) {
+  insert_numbered("c", 5);
+  const std::string lsid = R"(, "lsid": )" + std::string(kSession);
+  const int64_t id = cursor_id(run(R"({"find": "c", "batchSize": 1)" + lsid + "}"));
+  EXPECT_EQ(code_of(get_more(id)), 50737);
+  EXPECT_EQ(code_of(get_more(id, R"(, "lsid": )" + std::string(kOtherSession))), 50738);
+  EXPECT_THAT(batch(run(get_more(id, R"(, "batchSize": 1)" + lsid))), SizeIs(1));
+  const int64_t free = cursor_id(run(R"({"find": "c", "batchSize": 1})"));
+  EXPECT_EQ(code_of(get_more(free, lsid)), 50736);
+}
+
+TEST_F(Cursors, Tailable_AwaitData_IsPostponedUntilThereIsSome) {
+  good(R"({"create": "t", "capped": true, "size": 100000})");
+  EXPECT_EQ(cursor_id(run(R"({"find": "t", "tailable": true})")), 0);
+  insert_numbered("t", 1);
+  const bson::Document first = run(R"({"find": "t", "tailable": true, "awaitData": true})");
+  EXPECT_THAT(batch(first), SizeIs(1));
+  const int64_t id = cursor_id(first);
+  ASSERT_NE(id, 0);
+  const bson::Document more = doc(get_more(id, R"(, "maxTimeMS": 100)", "t"));
+
+  const uint64_t before = service().changes();
+  const Outcome nothing = handle(client(), more);
+  ASSERT_TRUE(std::holds_alternative<Postponed>(nothing));
+  EXPECT_LE(std::get<Postponed>(nothing).until,
+            steady_clock::now() + std::chrono::milliseconds(100));
+  insert("t", R"([{"_id": "new"}])");
+  EXPECT_NE(service().changes(), before);
+  const Outcome some = handle(client(), more);
+  ASSERT_TRUE(std::holds_alternative<bson::Document>(some));
+  EXPECT_THAT(batch(std::get<bson::Document>(some)), ElementsAre(R"({ "_id" : "new" })"));
+
+  const Outcome again = handle(client(), more);
+  ASSERT_TRUE(std::holds_alternative<Postponed>(again));
+  std::this_thread::sleep_until(std::get<Postponed>(again).until);
+  const Outcome empty = handle(client(), more);
+  ASSERT_TRUE(std::holds_alternative<bson::Document>(empty));
+  EXPECT_THAT(batch(std::get<bson::Document>(empty)), IsEmpty());
+  EXPECT_EQ(cursor_id(std::get<bson::Document>(empty)), id);
+
+  ASSERT_TRUE(std::holds_alternative<Postponed>(handle(client(), more)));
+  int notified = 0;
+  service().on_change([&] { ++notified; });
+  good(kill(id, "t"));
+  EXPECT_EQ(notified, 1);
+  EXPECT_EQ(field(std::get<bson::Document>(handle(client(), more)), "code"), "43");
+}
+
+TEST_F(Cursors, Tailable_WithoutAwaitData_AnswersAtOnce) {
+  good(R"({"create": "t", "capped": true, "size": 100000})");
+  insert_numbered("t", 2);
+  const int64_t id = cursor_id(run(R"({"find": "t", "tailable": true})"));
+  const bson::Document empty = run(get_more(id, "", "t"));
+  EXPECT_THAT(batch(empty), IsEmpty());
+  EXPECT_EQ(cursor_id(empty), id);
+  EXPECT_EQ(code_of(R"({"find": "t", "tailable": true, "sort": {"a": 1}})"), 2);
+}
+
+TEST_F(Cursors, MaxTime_OfFind_CountsReadingAlone) {
+  insert_numbered("c", 5000);
+  EXPECT_THAT(bad(R"({"find": "c", "maxTimeMS": 1, "filter": {"$expr": {"$eq": [
+                {"$reduce": {"input": {"$range": [0, 20000]}, "initialValue": 0,
+                             "in": {"$add": ["$$value", "$$this"]}}}, 1]}}})"),
+              StartsWith("50: "));
+  const int64_t id = cursor_id(run(R"({"find": "c", "batchSize": 1, "maxTimeMS": 200})"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  EXPECT_THAT(batch(run(get_more(id))), SizeIs(4999));
+  EXPECT_EQ(code_of(R"({"find": "c", "maxTimeMS": -1})"), 2);
+  good(R"({"find": "c", "maxTimeMS": 0})");
+}
+
+TEST_F(Cursors, Cursors_TooMany_AreRefused) {
+  restart({.cursors_max = 3});
+  insert_numbered("c", 5);
+  for (int i = 0; i < 3; ++i) good(R"({"find": "c", "batchSize": 1})");
+  EXPECT_THAT(bad(R"({"find": "c", "batchSize": 1})"), HasSubstr("open cursors"));
+  good(R"({"find": "c"})");
+}
+
+TEST_F(Cursors, Expire_IdleOnes_AreGone) {
+  restart({.cursor_idle_max = std::chrono::milliseconds(50)});
+  insert_numbered("c", 5);
+  const int64_t id = cursor_id(run(R"({"find": "c", "batchSize": 1})"));
+  const int64_t stays = cursor_id(run(R"({"find": "c", "batchSize": 1, "noCursorTimeout": true})"));
+  service().expire(steady_clock::now() + std::chrono::seconds(1));
+  EXPECT_EQ(code_of(get_more(id)), 43);
+  EXPECT_THAT(batch(run(get_more(stays))), SizeIs(4));
+}
+
+TEST_F(Cursors, ShutDown_Requests_AreInterrupted) {
+  insert_numbered("c", 5);
+  service().shut_down();
+  EXPECT_EQ(bad(R"({"find": "c"})"), "11600: interrupted at shutdown");
+}
+
+}  // namespace
+}  // namespace gridmount::wire
