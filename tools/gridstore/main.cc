@@ -5,6 +5,7 @@
 
 #include "engine/exit_status.h"
 #include "tools/gridstore/check_command.h"
+#include "tools/gridstore/serve_command.h"
 
 namespace gridmount::tools {
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr const char* kExitStatuses =
     "Exit status:\n"
-    "   0  the store is sound\n"
+    "   0  the store is sound; the server has ended as it was told\n"
     "   1  wrong usage, or another failure\n"
     "   2  GridFS content is damaged: chunks, lengths, md5, folders, missing indexes\n"
     "   3  the structure is damaged: records, checksums, index entries, catalog\n"
@@ -38,12 +39,36 @@ int main_with(int argc, char** argv) {
   check_command->add_flag("--json", check.json, "one JSON document per line");
   check_command->footer(kExitStatuses);
 
+  ServeOptions serve;
+  serve.arguments.assign(argv, argv + argc);
+  CLI::App* serve_command = app.add_subcommand(
+      "serve",
+      "Answers MongoDB's wire protocol on gridmount.sock in the store, and on TCP if asked");
+  serve_command->add_option("STORE", serve.store, "the store's folder")->required();
+  serve_command->add_flag("--create", serve.create, "make the store if there is none");
+  serve_command
+      ->add_option("--listen", serve.listen, "HOST:PORT of TCP; may be given several times")
+      ->type_name("HOST:PORT")
+      ->allow_extra_args(false);
+  serve_command->add_flag("--no-auth", serve.no_auth,
+                          "let clients of TCP in without a password; loopback addresses only");
+  serve_command
+      ->add_option("--tls-certificate-key-file", serve.tls_certificate_key_file,
+                   "PEM file with the certificate and its key: TLS on TCP")
+      ->type_name("FILE");
+  serve_command
+      ->add_option("--tls-ca-file", serve.tls_ca_file,
+                   "PEM file of who may have signed clients' certificates")
+      ->type_name("FILE");
+  serve_command->footer(kExitStatuses);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 has numbers of its own for wrong usage; --help and --version are no errors.
     return static_cast<int>(app.exit(error) == 0 ? ExitStatus::kOk : ExitStatus::kFailure);
   }
+  if (serve_command->parsed()) return static_cast<int>(run_serve(serve));
   ExitStatus status = run_check(check);
   if (fflush(stdout) != 0 || ferror(stdout) != 0) {
     fputs("gridstore: stdout could not be written; findings are missing from it\n", stderr);

@@ -4,9 +4,6 @@
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
-#include <asio/bind_executor.hpp>
-#include <asio/post.hpp>
-#include <asio/use_future.hpp>
 #include <cerrno>
 #include <chrono>
 #include <system_error>
@@ -42,36 +39,33 @@ bool is_of_one_connection(int error_number) {
 }  // namespace
 
 Acceptor::Acceptor(asio::io_context& io, int socket, std::string name, Accept accept)
-    : strand_(asio::make_strand(io)),
+    : name_(std::move(name)),
+      accept_(std::move(accept)),
       listening_(io, ::fcntl(socket, F_DUPFD_CLOEXEC, 0)),
-      timer_(io),
-      name_(std::move(name)),
-      accept_(std::move(accept)) {}
+      timer_(io) {}
 
 void Acceptor::start() {
-  asio::post(strand_, [self = shared_from_this()] { self->wait(); });
+  const MutexLock lock(mutex_);
+  wait();
 }
 
 void Acceptor::stop() {
-  asio::post(strand_, asio::use_future([self = shared_from_this()] {
-               self->is_stopped_ = true;
-               std::error_code ignored;
-               self->listening_.close(ignored);
-               self->timer_.cancel();
-             }))
-      .wait();
+  const MutexLock lock(mutex_);
+  is_stopped_ = true;
+  std::error_code ignored;
+  listening_.close(ignored);
+  timer_.cancel();
 }
 
 void Acceptor::wait() {
-  if (is_stopped_) return;
-  listening_.async_wait(
-      asio::posix::stream_descriptor::wait_read,
-      asio::bind_executor(strand_, [self = shared_from_this()](const std::error_code& error) {
-        if (!error) self->accept_some();
-      }));
+  listening_.async_wait(asio::posix::stream_descriptor::wait_read,
+                        [self = shared_from_this()](const std::error_code& error) {
+                          if (!error) self->accept_some();
+                        });
 }
 
 void Acceptor::accept_some() {
+  const MutexLock lock(mutex_);
   if (is_stopped_) return;
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
     FileDescriptor socket(
@@ -91,10 +85,11 @@ void Acceptor::accept_some() {
 
 void Acceptor::rest() {
   timer_.expires_after(kRest);
-  timer_.async_wait(
-      asio::bind_executor(strand_, [self = shared_from_this()](const std::error_code& error) {
-        if (!error) self->wait();
-      }));
+  timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
+    if (error) return;
+    const MutexLock lock(self->mutex_);
+    if (!self->is_stopped_) self->wait();
+  });
 }
 
 }  // namespace gridmount::wire

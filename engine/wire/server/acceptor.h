@@ -1,17 +1,17 @@
 // Takes the connections that come in on one listening socket.
 //
-// Runs on the server's I/O threads, one handler at a time. When the process is out of descriptors
-// or memory it waits a little instead of trying again at once.
+// Runs on the server's I/O threads; start() and stop() from any thread. When the process is out of
+// descriptors or memory it waits a little instead of trying again at once.
 #pragma once
 
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
-#include <asio/strand.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "engine/thread_safety.h"
 #include "engine/wire/server/file_descriptor.h"
 
 namespace gridmount::wire {
@@ -30,16 +30,17 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   void stop();
 
  private:
-  void wait();
+  void wait() GM_REQUIRES(mutex_);
   void accept_some();
-  void rest();
+  void rest() GM_REQUIRES(mutex_);
 
-  asio::strand<asio::io_context::executor_type> strand_;
-  asio::posix::stream_descriptor listening_;
-  asio::steady_timer timer_;
   const std::string name_;
   const Accept accept_;
-  bool is_stopped_ = false;  // of the strand
+  // Held while connections are handed on, so that stop() waits for that.
+  Mutex mutex_;
+  asio::posix::stream_descriptor listening_ GM_GUARDED_BY(mutex_);
+  asio::steady_timer timer_ GM_GUARDED_BY(mutex_);
+  bool is_stopped_ GM_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace gridmount::wire
