@@ -85,6 +85,22 @@ class Snapshot {
   Snapshot() = default;
 };
 
+// Told of what a transaction changes, for caches of what documents say.
+//
+// Used by the thread of the transaction alone.
+class WriteObserver {
+ public:
+  virtual ~WriteObserver() = default;
+  // A document is inserted (no `before`), replaced or removed (no `after`). The views end with the
+  // call. What the store removes by itself, by an expiring index, is told to nobody.
+  virtual void document_changed(const Namespace& ns, const std::optional<bson::View>& before,
+                                const std::optional<bson::View>& after) = 0;
+  // The collection is dropped, renamed (both names are told) or made anew as a whole.
+  virtual void collection_changed(const Namespace& ns) = 0;
+  // After the commit, when it is visible to all. Not called for a transaction that has failed.
+  virtual void committed() = 0;
+};
+
 enum class Durability { kCommitted, kDurable };
 
 class Transaction : public Snapshot {
@@ -93,6 +109,8 @@ class Transaction : public Snapshot {
   // kDurable a failing sync is reported after the commit (the writes are visible, see
   // WritesRefused).
   virtual Status commit(Durability durability = Durability::kCommitted) = 0;
+  // Before the first write.
+  virtual void observe_writes(std::shared_ptr<WriteObserver> observer) = 0;
 };
 
 struct FindOptions {

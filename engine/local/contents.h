@@ -36,6 +36,14 @@ class Contents {
   // Of Snapshot. Null: nobody watches.
   void observe(std::shared_ptr<engine::ReadObserver> observer) { observer_ = std::move(observer); }
   const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
+  // Of Transaction. Null: nobody watches.
+  void observe_writes(std::shared_ptr<engine::WriteObserver> observer) {
+    write_observer_ = std::move(observer);
+  }
+  engine::WriteObserver* write_observer() const { return write_observer_.get(); }
+  void tell_collection_changed(const engine::Namespace& ns) {
+    if (write_observer_) write_observer_->collection_changed(ns);
+  }
 
   // Keeps a document that was made for a reader as long as rule S5 asks.
   bson::View keep(bson::Document document);
@@ -45,6 +53,7 @@ class Contents {
   Catalog catalog_;
   Environment& environment_;
   std::shared_ptr<engine::ReadObserver> observer_;
+  std::shared_ptr<engine::WriteObserver> write_observer_;
   std::deque<bson::Document> kept_;
   uint64_t kept_at_write_ = 0;
 };

@@ -62,6 +62,7 @@ Status LocalDatabase::drop(engine::Transaction& transaction, std::string_view co
   const engine::Namespace name = ns(collection);
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
   if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + name.full());
+  contents->tell_collection_changed(name);
   return contents->catalog().erase(*entry);
 }
 
@@ -88,6 +89,8 @@ Status LocalDatabase::rename(engine::Transaction& transaction, std::string_view 
     }
     GM_TRY(catalog.erase(*replaced));
   }
+  contents->tell_collection_changed(source);
+  contents->tell_collection_changed(target);
   return catalog.rename(*entry, target);
 }
 
@@ -97,7 +100,9 @@ Status LocalDatabase::drop_database(engine::Transaction& transaction) {
   GM_ASSIGN(const std::vector<engine::Namespace> names, contents->catalog().collections(name_));
   for (const engine::Namespace& name : names) {
     GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
-    if (entry) GM_TRY(contents->catalog().erase(*entry));
+    if (!entry) continue;
+    contents->tell_collection_changed(name);
+    GM_TRY(contents->catalog().erase(*entry));
   }
   return {};
 }

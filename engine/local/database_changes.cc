@@ -158,6 +158,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
   options.size_bytes = bytes;
   GM_ASSIGN(const CollectionOptions checked, CollectionOptions::parse(name, options.document()));
 
+  contents->tell_collection_changed(name);
   // Read through a view of the catalog in which the source goes on under no name.
   GM_TRY(catalog.erase(*source));
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> target,

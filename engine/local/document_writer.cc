@@ -84,6 +84,9 @@ Status DocumentWriter::insert(bson::View document) {
   GM_TRY(indexes_.prepare_insert(document, id));
   GM_TRY(note_multikey());
   GM_TRY(indexes_.apply());
+  if (contents_.write_observer() != nullptr) {
+    contents_.write_observer()->document_changed(entry_->ns, std::nullopt, document);
+  }
   GM_TRY(put_record(contents_.trees(), entry_->records, id, document, true));
   ++counts->next_record;
   ++counts->documents;
@@ -128,6 +131,10 @@ Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
   }
   GM_TRY(indexes_.prepare_update(before, after, id, affected));
   GM_TRY(note_multikey());
+  // While `before` is still there to be read.
+  if (contents_.write_observer() != nullptr) {
+    contents_.write_observer()->document_changed(entry_->ns, before, after);
+  }
   GM_TRY(indexes_.apply());
   GM_TRY(put_record(contents_.trees(), entry_->records, id, after, false));
   if (counts != nullptr) counts->document_bytes += growth;
@@ -138,6 +145,9 @@ Status DocumentWriter::remove(RecordId id, bson::View document) {
   GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
   const int64_t bytes = document.size();
   GM_TRY(indexes_.prepare_remove(document, id));
+  if (contents_.write_observer() != nullptr) {
+    contents_.write_observer()->document_changed(entry_->ns, document, std::nullopt);
+  }
   GM_TRY(indexes_.apply());
   Trees& trees = contents_.trees();
   GM_TRY(trees.remove(trees.tree(entry_->records), RecordKey(entry_->records, id).view()));

@@ -64,6 +64,7 @@ Status LocalTransaction::commit(engine::Durability durability) {
   if (trees.doomed()) transaction_.doom(*trees.doomed());
   trees.end();
   GM_TRY(transaction_.commit());
+  if (contents()->write_observer() != nullptr) contents()->write_observer()->committed();
   if (contents()->catalog().released()) sweeper_.wake();
   if (durability == engine::Durability::kDurable) return contents()->environment().checkpoint();
   return {};

@@ -45,6 +45,9 @@ class LocalTransaction : public engine::Transaction, public ContentsHolder {
   void observe(std::shared_ptr<engine::ReadObserver> observer) override {
     contents()->observe(std::move(observer));
   }
+  void observe_writes(std::shared_ptr<engine::WriteObserver> observer) override {
+    contents()->observe_writes(std::move(observer));
+  }
 
  private:
   WriteTransaction transaction_;
