@@ -40,24 +40,25 @@ int main_with(int argc, char** argv) {
   check_command->footer(kExitStatuses);
 
   ServeOptions serve;
-  serve.arguments.assign(argv, argv + argc);
+  serve.endpoint.arguments.assign(argv, argv + argc);
   CLI::App* serve_command = app.add_subcommand(
       "serve",
       "Answers MongoDB's wire protocol on gridmount.sock in the store, and on TCP if asked");
   serve_command->add_option("STORE", serve.store, "the store's folder")->required();
   serve_command->add_flag("--create", serve.create, "make the store if there is none");
   serve_command
-      ->add_option("--listen", serve.listen, "HOST:PORT of TCP; may be given several times")
+      ->add_option("--listen", serve.endpoint.listen,
+                   "HOST:PORT of TCP; may be given several times")
       ->type_name("HOST:PORT")
       ->allow_extra_args(false);
-  serve_command->add_flag("--no-auth", serve.no_auth,
+  serve_command->add_flag("--no-auth", serve.endpoint.no_auth,
                           "let clients of TCP in without a password; loopback addresses only");
   serve_command
-      ->add_option("--tls-certificate-key-file", serve.tls_certificate_key_file,
+      ->add_option("--tls-certificate-key-file", serve.endpoint.tls_certificate_key_file,
                    "PEM file with the certificate and its key: TLS on TCP")
       ->type_name("FILE");
   serve_command
-      ->add_option("--tls-ca-file", serve.tls_ca_file,
+      ->add_option("--tls-ca-file", serve.endpoint.tls_ca_file,
                    "PEM file of who may have signed clients' certificates")
       ->type_name("FILE");
   serve_command->footer(kExitStatuses);

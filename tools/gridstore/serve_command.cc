@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,9 +13,7 @@
 #include <utility>
 
 #include "engine/store.h"
-#include "engine/wire/server/server.h"
-#include "engine/wire/server/service_handler.h"
-#include "engine/wire/service.h"
+#include "engine/wire/server/endpoint.h"
 #include "tools/store_opening.h"
 
 namespace gridmount::tools {
@@ -38,27 +35,9 @@ void set_up_log() {
   spdlog::set_default_logger(std::move(logger));
 }
 
-// Each connection is a descriptor; what the shell allows by default is soon used up.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 ExitStatus fail_with(const Error& error) {
   spdlog::error("{}", error.message());
   return exit_status_of(error.code());
-}
-
-wire::ServerOptions server_options(const ServeOptions& options) {
-  wire::ServerOptions server;
-  server.socket_folder = options.store;
-  server.listen = options.listen;
-  server.authentication = !options.no_auth;
-  server.tls_certificate_key_file = options.tls_certificate_key_file;
-  server.tls_ca_file = options.tls_ca_file;
-  return server;
 }
 
 // The second signal of one who does not want to wait.
@@ -79,29 +58,25 @@ ExitStatus run_serve(const ServeOptions& options) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   set_up_log();
-  raise_descriptor_limit();
-
   local::OpenOptions open_options;
   open_options.create = options.create;
   auto store = open_store(options.store, open_options);
   if (!store) return fail_with(store.error());
 
-  wire::ServiceOptions service_options;
-  service_options.authentication = !options.no_auth;
-  service_options.arguments = options.arguments;
-  wire::Service service(**store, std::move(service_options));
-  wire::ServiceHandler handler(service);
-  auto server = wire::Server::start(handler, server_options(options));
-  if (!server) return fail_with(server.error());
-  for (const std::string& address : (*server)->addresses())
+  wire::EndpointOptions endpoint_options = options.endpoint;
+  endpoint_options.socket_folder = options.store;
+  auto endpoint = wire::Endpoint::start(**store, std::move(endpoint_options));
+  if (!endpoint) return fail_with(endpoint.error());
+  for (const std::string& address : (*endpoint)->addresses()) {
     spdlog::info("listening on {}", address);
+  }
 
   int signal = 0;
   while (sigwait(&signals, &signal) != 0) {
   }
   spdlog::info("ending on signal: {}", strsignal(signal));
   end_at_once_on(signals);
-  (*server)->stop();
+  (*endpoint)->stop();
   spdlog::info("ended");
   return ExitStatus::kOk;
 }

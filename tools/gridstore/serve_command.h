@@ -3,21 +3,16 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "engine/exit_status.h"
+#include "engine/wire/server/endpoint.h"
 
 namespace gridmount::tools {
 
 struct ServeOptions {
   std::filesystem::path store;
   bool create = false;
-  std::vector<std::string> listen;  // HOST:PORT
-  bool no_auth = false;
-  std::filesystem::path tls_certificate_key_file;
-  std::filesystem::path tls_ca_file;
-  std::vector<std::string> arguments;  // of the program, which getCmdLineOpts tells
+  wire::EndpointOptions endpoint;  // without the socket's folder
 };
 
 // Runs in the foreground until SIGTERM, SIGINT or SIGHUP; a second one ends at once. Logs to

@@ -1,0 +1,59 @@
+#include "engine/wire/server/endpoint.h"
+
+#include <sys/resource.h>
+
+#include <utility>
+
+#include "engine/wire/server/server.h"
+#include "engine/wire/server/service_handler.h"
+#include "engine/wire/service.h"
+
+namespace gridmount::wire {
+namespace {
+
+// Each connection is a descriptor; what the shell allows by default is soon used up.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+Endpoint::Endpoint(std::unique_ptr<Service> service, std::unique_ptr<ServiceHandler> handler)
+    : service_(std::move(service)), handler_(std::move(handler)) {}
+
+Endpoint::~Endpoint() {
+  stop();
+}
+
+Result<std::unique_ptr<Endpoint>> Endpoint::start(engine::Store& store, EndpointOptions options) {
+  raise_descriptor_limit();
+  ServiceOptions service_options;
+  service_options.authentication = !options.no_auth;
+  service_options.arguments = std::move(options.arguments);
+  auto service = std::make_unique<Service>(store, std::move(service_options));
+  auto handler = std::make_unique<ServiceHandler>(*service);
+  std::unique_ptr<Endpoint> endpoint(new Endpoint(std::move(service), std::move(handler)));
+
+  ServerOptions server_options;
+  server_options.socket_folder = std::move(options.socket_folder);
+  server_options.listen = std::move(options.listen);
+  server_options.authentication = !options.no_auth;
+  server_options.tls_certificate_key_file = std::move(options.tls_certificate_key_file);
+  server_options.tls_ca_file = std::move(options.tls_ca_file);
+  GM_ASSIGN(endpoint->server_, Server::start(*endpoint->handler_, std::move(server_options)));
+  return endpoint;
+}
+
+void Endpoint::stop() {
+  if (server_) server_->stop();
+  server_.reset();
+}
+
+std::vector<std::string> Endpoint::addresses() const {
+  return server_ ? server_->addresses() : std::vector<std::string>();
+}
+
+}  // namespace gridmount::wire

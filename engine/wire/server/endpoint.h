@@ -1,0 +1,54 @@
+// A service and the server around it, as programs that own a store run them: on gridmount.sock in
+// the store's folder always, on TCP where asked.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/error.h"
+#include "engine/store.h"
+
+namespace gridmount::wire {
+
+class Server;
+class Service;
+class ServiceHandler;
+
+// What a user says of it, on the command line.
+struct EndpointOptions {
+  std::filesystem::path socket_folder;  // the store's
+  std::vector<std::string> listen;      // HOST:PORT
+  // Clients of TCP need not log in; then only loopback addresses are listened on.
+  bool no_auth = false;
+  std::filesystem::path tls_certificate_key_file;
+  std::filesystem::path tls_ca_file;
+  std::vector<std::string> arguments;  // of the program, which getCmdLineOpts tells
+};
+
+// Thread-safe.
+class Endpoint {
+ public:
+  // Answers from then on, or says why not: see Server::start(). `store` outlives it. Not to be
+  // called before fork().
+  static Result<std::unique_ptr<Endpoint>> start(engine::Store& store, EndpointOptions options);
+  ~Endpoint();  // stop()
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // Lets what runs finish, within Server::kGrace.
+  void stop();
+
+  // Where it listens, the socket's file first.
+  std::vector<std::string> addresses() const;
+
+ private:
+  Endpoint(std::unique_ptr<Service> service, std::unique_ptr<ServiceHandler> handler);
+
+  std::unique_ptr<Service> service_;
+  std::unique_ptr<ServiceHandler> handler_;
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace gridmount::wire
