@@ -9,14 +9,17 @@ packages=(
   # Libraries
   libfuse3-dev fuse3 libbson-dev liblmdb-dev libisal-dev libssl-dev libpcre2-dev
   libintelrdfpmath-dev
-  libspdlog-dev libexpected-dev libcli11-dev
+  libspdlog-dev libexpected-dev libcli11-dev libyaml-cpp-dev
   # The wire server
   libasio-dev zlib1g-dev libsnappy-dev libzstd-dev libidn-dev
+  # The store over a MongoDB deployment
+  libmongoc-dev
   # The rules of time zones, which expressions on dates read
   tzdata
   # Tests and benchmarks
   libgtest-dev libgmock-dev libbenchmark-dev libsqlite3-dev
   git python3 rsync sqlite3 tar attr procps util-linux
+  python3-pymongo python3-gridfs
 )
 
 run=()

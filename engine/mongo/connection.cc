@@ -1,0 +1,283 @@
+#include "engine/mongo/connection.h"
+
+#include <mongoc/mongoc.h>
+
+#include <utility>
+#include <vector>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::mongo {
+namespace {
+
+constexpr uint32_t kReplyBytesMax = 48'000'000;
+constexpr ErrorCode kWriteConcernFailed{64};
+
+// As long as the process: libmongoc cannot be begun a second time.
+void begin_libmongoc() {
+  static const bool begun = [] {
+    mongoc_init();
+    // What it has to say comes as errors.
+    mongoc_log_set_handler(nullptr, nullptr);
+    return true;
+  }();
+  (void)begun;
+}
+
+struct UriDeleter {
+  void operator()(mongoc_uri_t* uri) const { mongoc_uri_destroy(uri); }
+};
+struct PoolDeleter {
+  void operator()(mongoc_client_pool_t* pool) const { mongoc_client_pool_destroy(pool); }
+};
+struct SessionDeleter {
+  void operator()(mongoc_client_session_t* session) const {
+    mongoc_client_session_destroy(session);
+  }
+};
+struct TransactionOptionsDeleter {
+  void operator()(mongoc_transaction_opt_t* options) const {
+    mongoc_transaction_opts_destroy(options);
+  }
+};
+struct WriteConcernDeleter {
+  void operator()(mongoc_write_concern_t* concern) const { mongoc_write_concern_destroy(concern); }
+};
+struct ReadPreferenceDeleter {
+  void operator()(mongoc_read_prefs_t* preference) const { mongoc_read_prefs_destroy(preference); }
+};
+
+// A bson_t of libmongoc's or libbson's own making.
+class OwnedBson {
+ public:
+  OwnedBson() { bson_init(&bson_); }
+  ~OwnedBson() { bson_destroy(&bson_); }
+  OwnedBson(const OwnedBson&) = delete;
+  OwnedBson& operator=(const OwnedBson&) = delete;
+
+  bson_t* get() { return &bson_; }
+  // To be filled by a call that initializes it.
+  bson_t* for_reply() {
+    bson_destroy(&bson_);
+    return &bson_;
+  }
+  std::vector<uint8_t> bytes() const {
+    const uint8_t* const data = bson_get_data(&bson_);
+    return {data, data + bson_.len};
+  }
+
+ private:
+  bson_t bson_;
+};
+
+// What a server adds to its errors and callers look at.
+std::vector<uint8_t> details_of(bson::View reply) {
+  bson::Builder details;
+  bool any = false;
+  for (const std::string_view name : {"keyPattern", "keyValue", "errInfo"}) {
+    if (const std::optional<bson::ValueView> value = reply.find(name)) {
+      details.append(name, *value);
+      any = true;
+    }
+  }
+  if (!any) return {};
+  return std::move(details).finish().release();
+}
+
+Error error_of(const bson_error_t& error, bson::View reply) {
+  const bool from_server = error.domain == MONGOC_ERROR_SERVER ||
+                           error.domain == MONGOC_ERROR_WRITE_CONCERN ||
+                           reply.find("code").has_value();
+  if (from_server) {
+    return Error(ErrorCode{static_cast<int32_t>(error.code)}, error.message)
+        .with_details(details_of(reply));
+  }
+  if (error.domain == MONGOC_ERROR_CLIENT && error.code == MONGOC_ERROR_CLIENT_AUTHENTICATE) {
+    constexpr ErrorCode kAuthenticationFailed{18};
+    return {kAuthenticationFailed, error.message};
+  }
+  return {kHostUnreachable, error.message};
+}
+
+class PooledConnection final : public Connection {
+ public:
+  PooledConnection(mongoc_client_pool_t* pool, mongoc_client_t* client)
+      : pool_(pool), client_(client) {}
+  ~PooledConnection() override {
+    abort_transaction();
+    session_.reset();
+    mongoc_client_pool_push(pool_, client_);
+  }
+  PooledConnection(const PooledConnection&) = delete;
+  PooledConnection& operator=(const PooledConnection&) = delete;
+
+  // All commands go to one server: where cursors are.
+  Status select_server() {
+    bson_error_t error;
+    mongoc_server_description_t* const server =
+        mongoc_client_select_server(client_, true, nullptr, &error);
+    if (server == nullptr) return fail(error_of(error, bson::View()));
+    server_id_ = mongoc_server_description_id(server);
+    mongoc_server_description_destroy(server);
+    return {};
+  }
+
+  Result<bson::Document> run(std::string_view database, bson::View command) override {
+    return run_with(database, command, session_ != nullptr);
+  }
+  Result<bson::Document> run_apart(std::string_view database, bson::View command) override {
+    return run_with(database, command, false);
+  }
+
+  Status begin_transaction() override {
+    bson_error_t error;
+    session_.reset(mongoc_client_start_session(client_, nullptr, &error));
+    if (!session_) return fail(error_of(error, bson::View()));
+    return {};
+  }
+
+  Status commit_transaction(bool durable) override {
+    if (!in_transaction_) return {};
+    in_transaction_ = false;
+    (void)durable;  // transactions are committed by the majority, and there with their journals
+    bson_error_t error;
+    OwnedBson reply;
+    if (!mongoc_client_session_commit_transaction(session_.get(), reply.for_reply(), &error)) {
+      const std::vector<uint8_t> bytes = reply.bytes();
+      const Result<bson::View> view = bson::validate(bytes, kReplyBytesMax);
+      return fail(error_of(error, view ? *view : bson::View()));
+    }
+    return {};
+  }
+
+  void abort_transaction() override {
+    if (!in_transaction_) return;
+    in_transaction_ = false;
+    (void)mongoc_client_session_abort_transaction(session_.get(), nullptr);
+  }
+
+ private:
+  // The first command of a transaction begins it, so that one without commands costs nothing.
+  Status begin_if_due() {
+    if (in_transaction_) return {};
+    const std::unique_ptr<mongoc_transaction_opt_t, TransactionOptionsDeleter> options(
+        mongoc_transaction_opts_new());
+    const std::unique_ptr<mongoc_write_concern_t, WriteConcernDeleter> concern(
+        mongoc_write_concern_new());
+    mongoc_write_concern_set_wmajority(concern.get(), -1);
+    mongoc_transaction_opts_set_write_concern(options.get(), concern.get());
+    bson_error_t error;
+    if (!mongoc_client_session_start_transaction(session_.get(), options.get(), &error)) {
+      return fail(error_of(error, bson::View()));
+    }
+    in_transaction_ = true;
+    return {};
+  }
+
+  Result<bson::Document> run_with(std::string_view database, bson::View command, bool in_session) {
+    if (in_session) GM_TRY(begin_if_due());
+    bson_t body;
+    if (!bson_init_static(&body, command.data(), command.size())) {
+      return fail(ErrorCode::kInvalidBson, "libbson refuses the command");
+    }
+    OwnedBson options;
+    bson_error_t error;
+    if (in_session) {
+      if (!mongoc_client_session_append(session_.get(), options.get(), &error)) {
+        return fail(error_of(error, bson::View()));
+      }
+    } else {
+      BSON_APPEND_INT32(options.get(), "serverId", static_cast<int32_t>(server_id_));
+    }
+    OwnedBson reply;
+    const bool done =
+        mongoc_client_command_with_opts(client_, std::string(database).c_str(), &body, nullptr,
+                                        options.get(), reply.for_reply(), &error);
+    std::vector<uint8_t> bytes = reply.bytes();
+    const Result<bson::View> view = bson::validate(bytes, kReplyBytesMax);
+    if (!done) return fail(error_of(error, view ? *view : bson::View()));
+    if (!view) return fail(view.error());
+    return bson::Document(std::move(bytes));
+  }
+
+  mongoc_client_pool_t* const pool_;
+  mongoc_client_t* const client_;
+  uint32_t server_id_ = 0;
+  std::unique_ptr<mongoc_client_session_t, SessionDeleter> session_;
+  bool in_transaction_ = false;
+};
+
+class LibmongocPool final : public Pool {
+ public:
+  explicit LibmongocPool(std::unique_ptr<mongoc_client_pool_t, PoolDeleter> pool)
+      : pool_(std::move(pool)) {}
+
+  Result<std::unique_ptr<Connection>> connection() override {
+    auto connection =
+        std::make_unique<PooledConnection>(pool_.get(), mongoc_client_pool_pop(pool_.get()));
+    GM_TRY(connection->select_server());
+    return std::unique_ptr<Connection>(std::move(connection));
+  }
+
+  Result<Deployment> deployment() override {
+    GM_ASSIGN(const std::unique_ptr<Connection> one, connection());
+    bson::Builder hello;
+    hello.append("hello", int32_t{1});
+    GM_ASSIGN(const bson::Document reply, one->run("admin", std::move(hello).finish()));
+    Deployment deployment;
+    const std::optional<bson::ValueView> message = reply.find("msg");
+    deployment.has_transactions =
+        reply.find("setName").has_value() ||
+        (message && message->type() == bson::Type::kString && message->as_string() == "isdbgrid");
+    return deployment;
+  }
+
+ private:
+  const std::unique_ptr<mongoc_client_pool_t, PoolDeleter> pool_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options) {
+  begin_libmongoc();
+  bson_error_t error;
+  const std::unique_ptr<mongoc_uri_t, UriDeleter> uri(
+      mongoc_uri_new_with_error(options.uri.c_str(), &error));
+  if (!uri) {
+    return fail(ErrorCode::kFailedToParse, std::string("no MongoDB URI: ") + error.message);
+  }
+  std::unique_ptr<mongoc_client_pool_t, PoolDeleter> pool(
+      mongoc_client_pool_new_with_error(uri.get(), &error));
+  if (!pool) return fail(ErrorCode::kFailedToParse, std::string("MongoDB URI: ") + error.message);
+  mongoc_client_pool_set_error_api(pool.get(), MONGOC_ERROR_API_VERSION_2);
+  mongoc_client_pool_max_size(pool.get(), options.connections_max);
+  if (!options.application.empty()) {
+    mongoc_client_pool_set_appname(pool.get(), options.application.c_str());
+  }
+  return std::unique_ptr<Pool>(std::make_unique<LibmongocPool>(std::move(pool)));
+}
+
+Status check_writes(bson::View reply) {
+  const auto failed = [](bson::View told) -> tl::unexpected<Error> {
+    const std::optional<bson::ValueView> code = told.find("code");
+    const std::optional<bson::ValueView> message = told.find("errmsg");
+    const int64_t number = code ? code->integral().value_or(0) : 0;
+    Error error(number != 0 ? ErrorCode{static_cast<int32_t>(number)} : kWriteConcernFailed,
+                message && message->type() == bson::Type::kString
+                    ? std::string(message->as_string())
+                    : std::string("the server refused the write"));
+    return fail(std::move(error).with_details(details_of(told)));
+  };
+  if (const std::optional<bson::ValueView> errors = reply.find("writeErrors");
+      errors && errors->type() == bson::Type::kArray && !errors->as_document().empty()) {
+    const bson::Element first = *errors->as_document().begin();
+    if (first.value.type() == bson::Type::kDocument) return failed(first.value.as_document());
+  }
+  if (const std::optional<bson::ValueView> concern = reply.find("writeConcernError");
+      concern && concern->type() == bson::Type::kDocument) {
+    return failed(concern->as_document());
+  }
+  return {};
+}
+
+}  // namespace gridmount::mongo

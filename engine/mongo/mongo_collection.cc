@@ -1,0 +1,359 @@
+#include "engine/mongo/mongo_collection.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/mongo/mongo_cursor.h"
+
+namespace gridmount::mongo {
+namespace {
+
+using bson::Builder;
+using bson::Type;
+
+// What is left of a deadline; at least the least that a server takes.
+void append_deadline(Builder& command, const std::optional<engine::Deadline>& deadline) {
+  if (!deadline || deadline->at() == engine::Deadline::Time::max()) return;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      deadline->at() - std::chrono::steady_clock::now());
+  command.append("maxTimeMS", std::max<int64_t>(1, left.count()));
+}
+
+void append_hint(Builder& command, const std::optional<bson::Value>& hint) {
+  if (hint) command.append("hint", *hint);
+}
+
+void append_variables(Builder& command, bson::View variables) {
+  if (!variables.empty()) command.append("let", variables);
+}
+
+// An update's document, or its stages.
+void append_update(Builder& command, std::string_view name, bson::View update, bool is_pipeline) {
+  if (is_pipeline) {
+    command.append_array(name, update);
+  } else {
+    command.append(name, update);
+  }
+}
+
+int64_t number_of(bson::View reply, std::string_view name) {
+  const std::optional<bson::ValueView> value = reply.find(name);
+  if (!value) return 0;
+  if (const std::optional<int64_t> whole = value->integral()) return *whole;
+  return static_cast<int64_t>(value->number().value_or(0));
+}
+
+std::string_view shown(engine::Verbosity verbosity) {
+  return verbosity == engine::Verbosity::kQueryPlanner ? "queryPlanner" : "executionStats";
+}
+
+bool is_missing_collection(const Error& error) {
+  return error.code() == ErrorCode::kNamespaceNotFound;
+}
+
+}  // namespace
+
+Builder MongoCollection::command(std::string_view name) const {
+  Builder command;
+  command.append(name, ns_.collection);
+  return command;
+}
+
+Result<bson::Document> MongoCollection::run(engine::Snapshot& snapshot, Builder command) const {
+  GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
+  return reads->connection().run(ns_.database, std::move(command).finish());
+}
+
+Builder MongoCollection::find_command(bson::View filter, const engine::FindOptions& options) const {
+  Builder find = command("find");
+  find.append("filter", filter);
+  if (!options.sort.empty()) find.append("sort", options.sort);
+  if (!options.projection.empty()) find.append("projection", options.projection);
+  if (options.skip != 0) find.append("skip", options.skip);
+  if (options.limit != 0) find.append("limit", options.limit);
+  if (options.tailable) find.append("tailable", true);
+  append_hint(find, options.hint);
+  append_variables(find, options.variables);
+  append_deadline(find, options.deadline);
+  return find;
+}
+
+Result<std::unique_ptr<engine::Cursor>> MongoCollection::find(engine::Snapshot& snapshot,
+                                                              bson::View filter,
+                                                              const engine::FindOptions& options) {
+  GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
+  GM_ASSIGN(bson::Document reply, run(snapshot, find_command(filter, options)));
+  return MongoCursor::open(std::move(reads), ns_.database, std::move(reply));
+}
+
+Result<std::optional<bson::View>> MongoCollection::find_one(engine::Snapshot& snapshot,
+                                                            bson::View filter,
+                                                            const engine::FindOptions& options) {
+  GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
+  engine::FindOptions one = options;
+  one.limit = 1;
+  Builder command = find_command(filter, one);
+  command.append("singleBatch", true);
+  GM_ASSIGN(bson::Document reply, run(snapshot, std::move(command)));
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            MongoCursor::open(reads, ns_.database, std::move(reply)));
+  GM_ASSIGN(const std::optional<bson::View> found, cursor->next());
+  if (!found) return found;
+  return std::optional(reads->keep(bson::Document(*found)));
+}
+
+Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View filter,
+                                       const engine::CountOptions& options) {
+  Builder count = command("count");
+  count.append("query", filter);
+  if (options.skip != 0) count.append("skip", options.skip);
+  if (options.limit != 0) count.append("limit", options.limit);
+  append_hint(count, options.hint);
+  append_deadline(count, options.deadline);
+  GM_ASSIGN(const bson::Document reply, run(snapshot, std::move(count)));
+  return number_of(reply, "n");
+}
+
+Result<std::vector<bson::Value>> MongoCollection::distinct(engine::Snapshot& snapshot,
+                                                           std::string_view path, bson::View filter,
+                                                           const engine::DistinctOptions& options) {
+  Builder distinct = command("distinct");
+  distinct.append("key", path).append("query", filter);
+  append_hint(distinct, options.hint);
+  append_deadline(distinct, options.deadline);
+  GM_ASSIGN(const bson::Document reply, run(snapshot, std::move(distinct)));
+  std::vector<bson::Value> values;
+  const std::optional<bson::ValueView> list = reply.find("values");
+  if (!list || list->type() != Type::kArray) {
+    return fail(ErrorCode::kFailedToParse, "the server's reply holds no values");
+  }
+  for (const bson::Element element : list->as_document()) values.emplace_back(element.value);
+  return values;
+}
+
+Builder MongoCollection::aggregate_command(bson::View stages,
+                                           const engine::AggregateOptions& options) const {
+  Builder aggregate = command("aggregate");
+  aggregate.append_array("pipeline", stages);
+  append_hint(aggregate, options.hint);
+  append_variables(aggregate, options.variables);
+  append_deadline(aggregate, options.deadline);
+  if (options.bypass_validation) aggregate.append("bypassDocumentValidation", true);
+  return aggregate;
+}
+
+Result<std::unique_ptr<engine::Cursor>> MongoCollection::aggregate(
+    engine::Snapshot& snapshot, bson::View stages, const engine::AggregateOptions& options) {
+  GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
+  Builder command = aggregate_command(stages, options);
+  command.open_document("cursor").close();
+  GM_ASSIGN(bson::Document reply, run(snapshot, std::move(command)));
+  return MongoCursor::open(std::move(reads), ns_.database, std::move(reply));
+}
+
+Result<bson::Document> MongoCollection::explain(engine::Snapshot& snapshot, bson::View filter,
+                                                const engine::FindOptions& options,
+                                                engine::Verbosity verbosity) {
+  Builder explain;
+  explain.append("explain", find_command(filter, options).finish());
+  explain.append("verbosity", shown(verbosity));
+  return run(snapshot, std::move(explain));
+}
+
+Result<bson::Document> MongoCollection::explain_aggregate(engine::Snapshot& snapshot,
+                                                          bson::View stages,
+                                                          const engine::AggregateOptions& options,
+                                                          engine::Verbosity verbosity) {
+  Builder aggregate = aggregate_command(stages, options);
+  aggregate.open_document("cursor").close();
+  Builder explain;
+  explain.append("explain", std::move(aggregate).finish()).append("verbosity", shown(verbosity));
+  return run(snapshot, std::move(explain));
+}
+
+Result<engine::InsertResult> MongoCollection::insert(engine::Transaction& transaction,
+                                                     bson::View document,
+                                                     const engine::InsertOptions& options) {
+  // A server generates an _id as well, but does not tell it.
+  std::optional<bson::Document> with_id;
+  if (!document.find("_id")) {
+    Builder builder;
+    builder.append("_id", bson::ObjectId::generate()).append_all(document);
+    with_id = std::move(builder).finish();
+    document = *with_id;
+  }
+  Builder insert = command("insert");
+  insert.open_array("documents").push(document).close();
+  if (options.bypass_validation) insert.append("bypassDocumentValidation", true);
+  GM_ASSIGN(const bson::Document reply, run(transaction, std::move(insert)));
+  GM_TRY(check_writes(reply));
+  return engine::InsertResult{bson::Value(document["_id"])};
+}
+
+Result<engine::UpdateResult> MongoCollection::update(engine::Transaction& transaction,
+                                                     bson::View filter, bson::View update,
+                                                     const engine::UpdateOptions& options) {
+  Builder command = this->command("update");
+  Builder& statement = command.open_array("updates").push_open_document();
+  statement.append("q", filter);
+  append_update(statement, "u", update, options.is_pipeline);
+  statement.append("upsert", options.upsert).append("multi", options.multi);
+  append_hint(statement, options.hint);
+  if (!options.array_filters.empty()) {
+    statement.append_array("arrayFilters", options.array_filters);
+  }
+  statement.close().close();
+  append_variables(command, options.variables);
+  append_deadline(command, options.deadline);
+  if (options.bypass_validation) command.append("bypassDocumentValidation", true);
+  GM_ASSIGN(const bson::Document reply, run(transaction, std::move(command)));
+  GM_TRY(check_writes(reply));
+  engine::UpdateResult result;
+  result.matched = number_of(reply, "n");
+  result.modified = number_of(reply, "nModified");
+  const std::optional<bson::ValueView> upserted = reply.find("upserted");
+  if (upserted && upserted->type() == Type::kArray && !upserted->as_document().empty()) {
+    const bson::ValueView first = (*upserted->as_document().begin()).value;
+    if (first.type() == Type::kDocument && first.as_document().find("_id")) {
+      result.upserted_id = bson::Value(first.as_document()["_id"]);
+      result.matched = 0;  // servers count the inserted one
+    }
+  }
+  return result;
+}
+
+Result<int64_t> MongoCollection::remove(engine::Transaction& transaction, bson::View filter,
+                                        bool multi, const engine::RemoveOptions& options) {
+  Builder command = this->command("delete");
+  Builder& statement = command.open_array("deletes").push_open_document();
+  statement.append("q", filter).append("limit", int32_t{multi ? 0 : 1});
+  append_hint(statement, options.hint);
+  statement.close().close();
+  append_variables(command, options.variables);
+  append_deadline(command, options.deadline);
+  GM_ASSIGN(const bson::Document reply, run(transaction, std::move(command)));
+  GM_TRY(check_writes(reply));
+  return number_of(reply, "n");
+}
+
+Result<engine::FindAndModifyResult> MongoCollection::find_and_modify(
+    engine::Transaction& transaction, bson::View filter, bson::View update,
+    const engine::FindAndModifyOptions& options) {
+  Builder command = this->command("findAndModify");
+  command.append("query", filter);
+  if (!options.sort.empty()) command.append("sort", options.sort);
+  if (options.remove) {
+    command.append("remove", true);
+  } else {
+    append_update(command, "update", update, options.is_pipeline);
+    command.append("new", options.return_new).append("upsert", options.upsert);
+  }
+  if (!options.projection.empty()) command.append("fields", options.projection);
+  append_hint(command, options.hint);
+  if (!options.array_filters.empty()) command.append_array("arrayFilters", options.array_filters);
+  append_variables(command, options.variables);
+  append_deadline(command, options.deadline);
+  if (options.bypass_validation) command.append("bypassDocumentValidation", true);
+  GM_ASSIGN(const bson::Document reply, run(transaction, std::move(command)));
+  GM_TRY(check_writes(reply));
+  engine::FindAndModifyResult result;
+  const std::optional<bson::ValueView> value = reply.find("value");
+  if (value && value->type() == Type::kDocument) {
+    result.document = bson::Document(value->as_document());
+  }
+  const std::optional<bson::ValueView> last = reply.find("lastErrorObject");
+  if (last && last->type() == Type::kDocument) {
+    const bson::View told = last->as_document();
+    const std::optional<bson::ValueView> existing = told.find("updatedExisting");
+    result.updated_existing = existing && existing->type() == Type::kBool && existing->as_bool();
+    if (const std::optional<bson::ValueView> upserted = told.find("upserted")) {
+      result.upserted_id = bson::Value(*upserted);
+    }
+  }
+  return result;
+}
+
+Status MongoCollection::create_index(engine::Transaction& transaction,
+                                     const engine::IndexDefinition& definition) {
+  GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(transaction));
+  engine::IndexDefinition named = definition;
+  if (named.name.empty()) named.name = query::default_index_name(named.keys);
+  Builder command = this->command("createIndexes");
+  command.open_array("indexes").push(named.specification().view()).close();
+  GM_ASSIGN(const bson::Document reply,
+            reads->connection().run_apart(ns_.database, std::move(command).finish()));
+  return check_writes(reply);
+}
+
+Status MongoCollection::drop_index(engine::Transaction& transaction, std::string_view name) {
+  GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(transaction));
+  Builder command = this->command("dropIndexes");
+  command.append("index", name);
+  GM_ASSIGN(const bson::Document reply,
+            reads->connection().run_apart(ns_.database, std::move(command).finish()));
+  return check_writes(reply);
+}
+
+Result<std::vector<engine::IndexDefinition>> MongoCollection::indexes(engine::Snapshot& snapshot) {
+  GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
+  Builder command = this->command("listIndexes");
+  command.open_document("cursor").close();
+  Result<bson::Document> reply =
+      reads->connection().run_apart(ns_.database, std::move(command).finish());
+  std::vector<engine::IndexDefinition> definitions;
+  if (!reply && is_missing_collection(reply.error())) return definitions;
+  if (!reply) return fail(std::move(reply).error());
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            MongoCursor::open(std::move(reads), ns_.database, *std::move(reply)));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> specification, cursor->next());
+    if (!specification) return definitions;
+    Result<engine::IndexDefinition> definition = engine::IndexDefinition::parse(*specification);
+    if (definition) definitions.push_back(*std::move(definition));
+  }
+}
+
+Result<engine::CollectionStats> MongoCollection::stats(engine::Snapshot& snapshot) {
+  GM_ASSIGN(const bson::Document reply, run(snapshot, command("collStats")));
+  engine::CollectionStats stats;
+  stats.documents = number_of(reply, "count");
+  stats.document_bytes = number_of(reply, "size");
+  stats.storage_bytes = number_of(reply, "storageSize");
+  stats.index_count = number_of(reply, "nindexes");
+  return stats;
+}
+
+Result<std::vector<engine::IndexStats>> MongoCollection::index_stats(engine::Snapshot& snapshot) {
+  GM_ASSIGN(const std::vector<engine::IndexDefinition> definitions, indexes(snapshot));
+  GM_ASSIGN(const bson::Document reply, run(snapshot, command("collStats")));
+  const std::optional<bson::ValueView> sizes = reply.find("indexSizes");
+  Builder stages;
+  stages.open_document("0").open_document("$indexStats").close().close();
+  const bson::Document pipeline = std::move(stages).finish();
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, aggregate(snapshot, pipeline, {}));
+  std::vector<engine::IndexStats> all;
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> told, cursor->next());
+    if (!told) return all;
+    const std::optional<bson::ValueView> name = told->find("name");
+    const std::optional<bson::ValueView> accesses = told->find("accesses");
+    if (!name || name->type() != Type::kString) continue;
+    const auto definition =
+        std::find_if(definitions.begin(), definitions.end(),
+                     [&](const auto& each) { return each.name == name->as_string(); });
+    if (definition == definitions.end()) continue;
+    engine::IndexStats stats;
+    stats.definition = *definition;
+    if (sizes && sizes->type() == Type::kDocument) {
+      stats.bytes = number_of(sizes->as_document(), definition->name);
+    }
+    if (accesses && accesses->type() == Type::kDocument) {
+      stats.accesses = number_of(accesses->as_document(), "ops");
+      const std::optional<bson::ValueView> since = accesses->as_document().find("since");
+      if (since && since->type() == Type::kDate) stats.since = since->as_date();
+    }
+    all.push_back(std::move(stats));
+  }
+}
+
+}  // namespace gridmount::mongo

@@ -1,0 +1,71 @@
+#include "engine/mongo/mongo_cursor.h"
+
+#include <utility>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::mongo {
+namespace {
+
+tl::unexpected<Error> no_cursor() {
+  return fail(ErrorCode::kFailedToParse, "the server's reply holds no cursor");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<engine::Cursor>> MongoCursor::open(std::shared_ptr<Reads> reads,
+                                                          std::string database,
+                                                          bson::Document reply) {
+  std::unique_ptr<MongoCursor> cursor(new MongoCursor(std::move(reads), std::move(database)));
+  GM_TRY(cursor->take(std::move(reply)));
+  return std::unique_ptr<engine::Cursor>(std::move(cursor));
+}
+
+// Cursors that are not read to their end are not left to the server.
+MongoCursor::~MongoCursor() {
+  if (id_ == 0) return;
+  bson::Builder command;
+  command.append("killCursors", collection_);
+  command.open_array("cursors").push(bson::Value(id_).view()).close();
+  (void)reads_->connection().run(database_, std::move(command).finish());
+}
+
+Status MongoCursor::take(bson::Document reply) {
+  id_ = 0;
+  reply_ = std::move(reply);
+  const std::optional<bson::ValueView> cursor = reply_.find("cursor");
+  if (!cursor || cursor->type() != bson::Type::kDocument) return no_cursor();
+  const bson::View fields = cursor->as_document();
+  const std::optional<bson::ValueView> id = fields.find("id");
+  const std::optional<bson::ValueView> ns = fields.find("ns");
+  std::optional<bson::ValueView> batch = fields.find("firstBatch");
+  if (!batch) batch = fields.find("nextBatch");
+  if (!id || !id->integral() || !ns || ns->type() != bson::Type::kString || !batch ||
+      batch->type() != bson::Type::kArray) {
+    return no_cursor();
+  }
+  const std::string_view name = ns->as_string();
+  const size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return no_cursor();
+  collection_ = name.substr(dot + 1);
+  id_ = *id->integral();
+  at_ = batch->as_document().begin();
+  return {};
+}
+
+Result<std::optional<bson::View>> MongoCursor::next() {
+  while (at_ == bson::View::Iterator()) {
+    if (id_ == 0) return std::optional<bson::View>();
+    bson::Builder command;
+    command.append("getMore", id_).append("collection", collection_);
+    GM_ASSIGN(bson::Document reply,
+              reads_->connection().run(database_, std::move(command).finish()));
+    GM_TRY(take(std::move(reply)));
+  }
+  const bson::Element element = *at_;
+  ++at_;
+  if (element.value.type() != bson::Type::kDocument) return no_cursor();
+  return std::optional(element.value.as_document());
+}
+
+}  // namespace gridmount::mongo

@@ -1,0 +1,40 @@
+// A cursor over a server's: batch by batch.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/mongo/mongo_snapshot.h"
+#include "engine/store.h"
+
+namespace gridmount::mongo {
+
+class MongoCursor final : public engine::Cursor {
+ public:
+  // Of the reply of find, aggregate, listIndexes or listCollections. FailedToParse if it is none.
+  static Result<std::unique_ptr<engine::Cursor>> open(std::shared_ptr<Reads> reads,
+                                                      std::string database, bson::Document reply);
+  ~MongoCursor() override;
+  MongoCursor(const MongoCursor&) = delete;
+  MongoCursor& operator=(const MongoCursor&) = delete;
+
+  Result<std::optional<bson::View>> next() override;
+
+ private:
+  MongoCursor(std::shared_ptr<Reads> reads, std::string database)
+      : reads_(std::move(reads)), database_(std::move(database)) {}
+
+  Status take(bson::Document reply);
+
+  const std::shared_ptr<Reads> reads_;
+  const std::string database_;
+  std::string collection_;
+  int64_t id_ = 0;
+  bson::Document reply_;  // holds the batch
+  bson::View::Iterator at_;
+};
+
+}  // namespace gridmount::mongo

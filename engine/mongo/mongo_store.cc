@@ -1,0 +1,115 @@
+#include "engine/mongo/mongo_store.h"
+
+#include <utility>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/mongo/connection.h"
+#include "engine/mongo/mongo_database.h"
+#include "engine/mongo/mongo_snapshot.h"
+
+namespace gridmount::mongo {
+namespace {
+
+// Everything that has been acknowledged before, as well: a server syncs its journal as a whole.
+Status make_durable_on(Connection& connection) {
+  bson::Builder command;
+  command.append("fsync", int32_t{1});
+  GM_TRY(connection.run_apart("admin", std::move(command).finish()));
+  return {};
+}
+
+class MongoStore final : public engine::Store {
+ public:
+  MongoStore(std::unique_ptr<Pool> pool, Deployment deployment)
+      : pool_(std::move(pool)), deployment_(deployment) {}
+
+  std::shared_ptr<engine::Database> database(std::string_view name) override {
+    return std::make_shared<MongoDatabase>(name);
+  }
+
+  Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override {
+    GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
+    bson::Builder command;
+    command.append("listDatabases", int32_t{1}).append("nameOnly", true);
+    GM_ASSIGN(const bson::Document reply,
+              reads->connection().run_apart("admin", std::move(command).finish()));
+    std::vector<std::string> names;
+    const std::optional<bson::ValueView> list = reply.find("databases");
+    if (!list || list->type() != bson::Type::kArray) return names;
+    for (const bson::Element element : list->as_document()) {
+      if (element.value.type() != bson::Type::kDocument) continue;
+      const std::optional<bson::ValueView> name = element.value.as_document().find("name");
+      if (name && name->type() == bson::Type::kString) names.emplace_back(name->as_string());
+    }
+    return names;
+  }
+
+  Result<std::unique_ptr<engine::Snapshot>> snapshot() override {
+    GM_ASSIGN(std::unique_ptr<Connection> connection, pool_->connection());
+    return std::unique_ptr<engine::Snapshot>(
+        std::make_unique<MongoSnapshot>(std::move(connection)));
+  }
+
+  Result<std::unique_ptr<engine::Transaction>> begin() override {
+    GM_ASSIGN(std::unique_ptr<Connection> connection, pool_->connection());
+    if (deployment_.has_transactions) GM_TRY(connection->begin_transaction());
+    return std::unique_ptr<engine::Transaction>(
+        std::make_unique<MongoTransaction>(std::move(connection)));
+  }
+
+  Status make_durable() override {
+    GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
+    return make_durable_on(*connection);
+  }
+
+  Result<engine::StoreStats> stats() override {
+    GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
+    bson::Builder command;
+    command.append("dbStats", int32_t{1});
+    GM_ASSIGN(const bson::Document reply,
+              connection->run_apart("admin", std::move(command).finish()));
+    const auto number = [&](std::string_view name) {
+      const std::optional<bson::ValueView> value = reply.find(name);
+      return value ? static_cast<int64_t>(value->number().value_or(0)) : int64_t{0};
+    };
+    // Of the file system that holds it, where the server tells of one.
+    engine::StoreStats stats;
+    stats.capacity_bytes = number("fsTotalSize");
+    stats.available_bytes = stats.capacity_bytes - number("fsUsedSize");
+    stats.file_bytes = number("totalSize");
+    stats.used_bytes = number("dataSize");
+    return stats;
+  }
+
+  bool read_only() const override { return false; }
+
+ private:
+  const std::unique_ptr<Pool> pool_;
+  const Deployment deployment_;
+};
+
+}  // namespace
+
+Status MongoTransaction::commit(engine::Durability durability) {
+  const bool durable = durability == engine::Durability::kDurable;
+  GM_TRY(reads()->connection().commit_transaction(durable));
+  if (durable) return make_durable_on(reads()->connection());
+  return {};
+}
+
+Result<std::shared_ptr<Reads>> reads_of(engine::Snapshot& snapshot) {
+  const auto* const holder = dynamic_cast<const ReadsHolder*>(&snapshot);
+  if (holder == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "the snapshot belongs to another store");
+  }
+  return holder->reads();
+}
+
+Result<std::unique_ptr<engine::Store>> connect(const ConnectOptions& options) {
+  GM_ASSIGN(std::unique_ptr<Pool> pool, Pool::open(options));
+  GM_ASSIGN(const Deployment deployment, pool->deployment());
+  return std::unique_ptr<engine::Store>(std::make_unique<MongoStore>(std::move(pool), deployment));
+}
+
+}  // namespace gridmount::mongo
