@@ -40,6 +40,11 @@ class MountedBucket {
   // The bucket's tree, opened on the first call.
   Result<std::shared_ptr<gridfs::Volume>> volume();
 
+  std::string name() const GM_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return name_;
+  }
+
   // Open files. While there are any, the bucket is not dropped or renamed.
   std::atomic<int64_t>& handles() { return handles_; }
 
@@ -48,7 +53,7 @@ class MountedBucket {
 
   Buckets& buckets_;
   std::atomic<int64_t> handles_{0};
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::string name_ GM_GUARDED_BY(mutex_);
   std::shared_ptr<gridfs::Volume> volume_ GM_GUARDED_BY(mutex_);
 };

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -26,7 +27,9 @@
 
 #include "engine/thread_safety.h"
 #include "fuse/buckets.h"
+#include "fuse/foreign_changes.h"
 #include "fuse/inode_table.h"
+#include "fuse/kernel_cache.h"
 #include "fuse/open_directory.h"
 
 namespace gridmount::fuse {
@@ -108,6 +111,10 @@ class FileSystem {
   Status read_directory(OpenDirectory& directory, uint64_t offset, bool lookup_each,
                         Lister& lister);
 
+  // --- Changes by others. What the kernel has to forget after them; returned rather than done
+  // here, because the kernel waits for operations that may wait for our locks.
+  StaleEntries changed_by_others(const ForeignChanges& changes);
+
   // --- The whole.
   Result<engine::StoreStats> stats();
   Status make_durable();
@@ -120,6 +127,17 @@ class FileSystem {
     ResolvedNode node;
     std::shared_ptr<gridfs::Volume> volume;
   };
+
+  // A bucket that others have changed, and its root's number.
+  struct ChangedBucket {
+    uint64_t root;
+    std::shared_ptr<MountedBucket> bucket;
+  };
+  // Nothing if the kernel knows nothing of it.
+  std::optional<ChangedBucket> find_changed(const std::string& name) const;
+  void add_stale_path(const ChangedBucket& changed, gridfs::Volume& volume, std::string_view path,
+                      StaleEntries& stale) const;
+  void add_all_stale(const ChangedBucket& changed, gridfs::Volume& volume, StaleEntries& stale);
 
   Result<ResolvedNode> resolve(uint64_t number) const;
   // A folder of a bucket that still has a path. kNotPermitted for a root of buckets.

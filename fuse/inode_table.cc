@@ -185,6 +185,24 @@ uint64_t InodeTable::number_of_file(const MountedBucket* bucket, bson::ValueView
   return found == files_.end() ? wanted : (*found)->number;
 }
 
+uint64_t InodeTable::renew_file(const MountedBucket* bucket, bson::ValueView id) {
+  MutexLock lock(mutex_);
+  auto found = files_.find(FileKey{bucket, id});
+  if (found == files_.end()) return 0;
+  const uint64_t number = (*found)->number;
+  files_.erase(found);
+  return number;
+}
+
+std::vector<uint64_t> InodeTable::numbers_of(const MountedBucket* bucket) const {
+  MutexLock lock(mutex_);
+  std::vector<uint64_t> numbers;
+  for (const std::unique_ptr<Inode>& inode : inodes_) {
+    if (inode->bucket.get() == bucket) numbers.push_back(inode->number);
+  }
+  return numbers;
+}
+
 std::optional<uint64_t> InodeTable::find_folder(uint64_t parent, std::string_view name) const {
   MutexLock lock(mutex_);
   auto found = folders_.find(NameKey{parent, name});

@@ -25,6 +25,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "engine/bson/value.h"
 #include "engine/thread_safety.h"
@@ -76,6 +77,11 @@ class InodeTable {
   // The number a listing shows, which is `wanted` for nodes not in the table.
   uint64_t number_of_folder(uint64_t parent, std::string_view name, uint64_t wanted) const;
   uint64_t number_of_file(const MountedBucket* bucket, bson::ValueView id, uint64_t wanted) const;
+  // The file gets a new number when it is looked up next; the old one stays good for whoever has
+  // it. Returns that, 0 if the file is not in the table.
+  uint64_t renew_file(const MountedBucket* bucket, bson::ValueView id);
+  // Of all nodes of a bucket.
+  std::vector<uint64_t> numbers_of(const MountedBucket* bucket) const;
   // Of a folder in the table, else nothing.
   std::optional<uint64_t> find_folder(uint64_t parent, std::string_view name) const;
 

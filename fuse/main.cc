@@ -11,10 +11,12 @@
 #include "engine/exit_status.h"
 #include "engine/local/environment.h"
 #include "engine/local/local_store.h"
+#include "engine/wire/server/endpoint.h"
 #include "fuse/buckets.h"
 #include "fuse/daemonize.h"
 #include "fuse/errno.h"
 #include "fuse/file_system.h"
+#include "fuse/foreign_changes.h"
 #include "fuse/log.h"
 #include "fuse/mount_point.h"
 #include "fuse/options.h"
@@ -87,6 +89,23 @@ Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets, const Optio
   return bucket;
 }
 
+// Null where a store that is only read, from a medium without room for a socket, goes without one.
+Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store,
+                                                       const Options& options) {
+  auto endpoint = wire::Endpoint::start(store, options.endpoint);
+  if (!endpoint && options.read_only && options.endpoint.listen.empty()) {
+    spdlog::warn("nobody can connect to {}: {}", options.store.string(),
+                 endpoint.error().message());
+    return std::unique_ptr<wire::Endpoint>();
+  }
+  if (endpoint) {
+    for (const std::string& address : (*endpoint)->addresses()) {
+      spdlog::info("listening on {}", address);
+    }
+  }
+  return endpoint;
+}
+
 // Everything from the opened store to its end. Reports through `startup` until the mount answers.
 ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, Startup& startup) {
   Buckets buckets(*store, bucket_settings(options));
@@ -115,6 +134,15 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
                           session.error().message());
   }
 
+  // What clients of the wire protocol change is forgotten by the kernel before they are answered.
+  WatchedStore watched(*store, options.database, [&](const ForeignChanges& changes) {
+    file_system.changed_by_others(changes).forget((*session)->kernel_cache());
+  });
+  auto endpoint = start_endpoint(watched, options);
+  if (!endpoint) {
+    return startup.failed(exit_status_of(endpoint.error().code()), endpoint.error().message());
+  }
+
   Status served;
   {
     StopSignals signals([&] { (*session)->stop(); });
@@ -123,6 +151,8 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
       startup.ready();
     });
   }
+  // Before the session goes, which its clients' changes are told to.
+  endpoint->reset();
   session->reset();
 
   Status closed = file_system.close();

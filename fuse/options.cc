@@ -73,6 +73,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   std::string store;
   std::string mount_point;
   std::string log_file;
+  std::string certificate_file;
+  std::string authority_file;
   std::vector<std::string> lists;
 
   CLI::App app(
@@ -102,6 +104,18 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_option("--expiry-interval", expiry_seconds,
                  "seconds between removals of documents that TTL indexes let expire")
       ->capture_default_str();
+  app.add_option(
+         "--listen", options.endpoint.listen,
+         "HOST:PORT of TCP to answer MongoDB's wire protocol on, beside gridmount.sock in the "
+         "store's folder; may be given several times")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_flag("--no-auth", options.endpoint.no_auth,
+               "clients of TCP need not log in; only for loopback addresses");
+  app.add_option("--tls-certificate-key-file", certificate_file,
+                 "PEM file with the server's certificate and key: TLS on TCP");
+  app.add_option("--tls-ca-file", authority_file,
+                 "PEM file with the authorities of clients' certificates");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
       ->check(
           CLI::IsMember(std::set<std::string>{"trace", "debug", "info", "warning", "error", "off"}))
@@ -154,6 +168,16 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (!error)
     options.mount_point = std::filesystem::absolute(mount_point, error).lexically_normal();
   if (!error && !log_file.empty()) options.log_file = std::filesystem::absolute(log_file, error);
+  if (!error && !certificate_file.empty()) {
+    options.endpoint.tls_certificate_key_file = std::filesystem::absolute(certificate_file, error);
+  }
+  if (!error && !authority_file.empty()) {
+    options.endpoint.tls_ca_file = std::filesystem::absolute(authority_file, error);
+  }
+  options.endpoint.socket_folder = options.store;
+  options.endpoint.arguments.emplace_back("gridmount");
+  options.endpoint.arguments.insert(options.endpoint.arguments.end(), arguments.begin(),
+                                    arguments.end());
   if (error) {
     return fail(ErrorCode::kBadValue, "the current folder is not readable: " + error.message());
   }

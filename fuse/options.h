@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/error.h"
+#include "engine/wire/server/endpoint.h"
 
 namespace gridmount::fuse {
 
@@ -32,6 +33,9 @@ struct Options {
   std::optional<uint32_t> uid;
   std::optional<uint32_t> gid;
   uint32_t umask = 022;
+
+  // The wire server beside the mount; its socket's folder is the store.
+  wire::EndpointOptions endpoint;
 
   std::string log_level;
   std::optional<std::filesystem::path> log_file;

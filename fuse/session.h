@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "fuse/file_system.h"
+#include "fuse/kernel_cache.h"
 
 namespace gridmount::fuse {
 
@@ -43,6 +44,10 @@ class Session {
   // Has the kernel write back what it holds, detaches the mount and ends run(). Files still open
   // then are served a moment longer and cut off. Returns when run() is about to.
   virtual void stop() = 0;
+
+  // The kernel's, of this mount; after its end calls do nothing. Thread-safe, until the session
+  // is destroyed.
+  virtual KernelCache& kernel_cache() = 0;
 };
 
 }  // namespace gridmount::fuse

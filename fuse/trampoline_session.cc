@@ -165,7 +165,7 @@ struct LoopConfigDeleter {
   void operator()(fuse_loop_config* config) const { fuse_loop_cfg_destroy(config); }
 };
 
-class LibfuseSession : public Session {
+class LibfuseSession : public Session, private KernelCache {
  public:
   LibfuseSession(FileSystem& file_system, SessionOptions options)
       : options_(std::move(options)), context_{file_system, [] {}} {}
@@ -263,7 +263,17 @@ class LibfuseSession : public Session {
     } while (!wait_until_ended(milliseconds(20)));
   }
 
+  KernelCache& kernel_cache() override { return *this; }
+
  private:
+  // The errors are those of a node or name that the kernel does not know, or of a mount that ends.
+  void forget_node(uint64_t number) override {
+    (void)fuse_lowlevel_notify_inval_inode(session_.get(), number, 0, 0);
+  }
+  void forget_name(uint64_t parent, const std::string& name) override {
+    (void)fuse_lowlevel_notify_inval_entry(session_.get(), parent, name.data(), name.size());
+  }
+
   bool wait_until_ended(milliseconds patience) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     MutexLock lock(mutex_);
