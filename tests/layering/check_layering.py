@@ -49,6 +49,7 @@ DOORS = [
         r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"
         r"|engine/wire/server/tls\w*\.(h|cc)|engine/wire/(auth/digest|commands/file_md5)\.cc",
     ),
+    (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),
     (r"stringprep\.h", "libidn", r"engine/wire/auth/password_preparation\.cc"),
     (r"asio", "Asio", r"engine/wire/server/.*"),
     (r"zlib\.h|snappy|zstd", "a compressor", r"engine/wire/protocol/compression\.cc"),
@@ -62,6 +63,7 @@ LINK_DOORS = [
     (r"PkgConfig::ISAL", "ISA-L", {"engine/checksum"}),
     (r"PkgConfig::MONGOC", "libmongoc", {"engine/mongo"}),
     (r"PkgConfig::PCRE2", "PCRE2", {"engine/query"}),
+    (r"PkgConfig::YAML_CPP", "yaml-cpp", {"tools"}),
     (r"PkgConfig::IDN", "libidn", {"engine/wire"}),
     (r"ZLIB::|PkgConfig::(SNAPPY|ZSTD)", "a compressor", {"engine/wire"}),
     (r"OpenSSL::", "OpenSSL", {"gridfs", "engine/local", "engine/wire"}),

@@ -67,7 +67,7 @@ TEST_F(GridfilesOptions, WrongCommandLines_AreRefusedInMongofilesWords) {
   }
 }
 
-TEST_F(GridfilesOptions, Connections_AreRefusedNotIgnored) {
+TEST_F(GridfilesOptions, Connections_ExcludeAStore) {
   for (const auto& arguments :
        std::vector<std::vector<std::string>>{{"--uri", "mongodb://localhost", "list"},
                                              {"--host", "localhost", "list"},
@@ -77,15 +77,32 @@ TEST_F(GridfilesOptions, Connections_AreRefusedNotIgnored) {
                                              {"-psecret", "list"},
                                              {"--ssl", "list"},
                                              {"--readPreference", "nearest", "list"},
-                                             {"--config", "file", "list"},
                                              {"mongodb://localhost", "list"},
                                              {"list", "mongodb+srv://example.org"}}) {
     Outcome outcome = gridfiles(arguments);
     EXPECT_EQ(outcome.status, 1);
     EXPECT_THAT(without_times(outcome.err), StartsWith("error parsing command line options: "));
-    EXPECT_THAT(outcome.err, HasSubstr("not supported yet"));
+    EXPECT_THAT(outcome.err, HasSubstr("cannot specify --store and a connection to a server"));
     EXPECT_THAT(outcome.err, EndsWith(kTry));
   }
+}
+
+TEST_F(GridfilesOptions, WhatNoConnectionHasHere_IsRefusedNotIgnored) {
+  for (const auto& arguments :
+       std::vector<std::vector<std::string>>{{"--sslCRLFile", "f", "list"},
+                                             {"--sslFIPSMode", "list"},
+                                             {"--gssapiHostName", "h", "list"}}) {
+    Outcome outcome = gridfiles_plain(arguments);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("is not supported"));
+  }
+}
+
+TEST_F(GridfilesOptions, ServerThatIsNotThere_IsAFailure) {
+  Outcome outcome =
+      gridfiles_plain({"--host", "localhost:1", "--serverSelectionTimeout", "1", "list"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(without_times(outcome.err), StartsWith("Failed: "));
 }
 
 TEST_F(GridfilesOptions, Verbosity) {
@@ -117,13 +134,6 @@ TEST_F(GridfilesOptions, HelpAndVersion_GoToStdout) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out, StartsWith("gridfiles version: "));
-}
-
-TEST_F(GridfilesOptions, StoreThatIsNotNamed_IsAskedFor) {
-  Outcome outcome = gridfiles_plain({"list"});
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_EQ(without_times(outcome.err),
-            "no store specified: name its folder with --store\n" + kTry);
 }
 
 TEST_F(GridfilesOptions, StoreThatDoesNotExist_IsMadeOnlyWhenTold) {

@@ -9,8 +9,8 @@
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/interruption.h"
 #include "tools/gridfiles/log.h"
+#include "tools/gridfiles/opened_store.h"
 #include "tools/gridfiles/options.h"
-#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
@@ -26,14 +26,6 @@ int wrong_usage(const Log& log, const std::string& message) {
   return kFailure;
 }
 
-Result<std::unique_ptr<engine::Store>> open_for(const Options& options, const Command& command) {
-  local::OpenOptions open_options;
-  open_options.create = options.create;
-  // Reading needs only the permission to read.
-  open_options.read_only = !command.writes && !options.create;
-  return open_store(options.store, open_options);
-}
-
 // A new store gets its bucket at once, as one that gridmount made has.
 Status prepare_bucket(const gridfs::Bucket& bucket) {
   GM_ASSIGN(auto transaction, bucket.store().begin());
@@ -46,15 +38,16 @@ Status run(const Options& options, const Log& log, const Command& command) {
   GM_TRY(engine::check_namespace(chunks));
   if (command.writes) GM_TRY(options.write_concern.check_for_one_member());
 
-  GM_ASSIGN(auto store, open_for(options, command));
-  log.line(Log::kAlways, "connected to: " + options.store.string());
+  GM_ASSIGN(const OpenedStore opened, open_store_of(options, command.writes));
+  engine::Store* const store = opened.store.get();
+  log.line(Log::kAlways, "connected to: " + opened.address);
   log.line(Log::kInfo, "handling gridfiles '" + std::string(command.name) + "' command...");
   gridfs::BucketOptions bucket_options;
   bucket_options.name = options.prefix;
   gridfs::Bucket bucket(*store, store->database(options.database), bucket_options);
   if (options.create) GM_TRY(prepare_bucket(bucket));
-  // What a killed program left half done. Nobody else has the store open.
-  if (command.writes) GM_TRY(bucket.reclaim_all());
+  // What a killed program left half done.
+  if (command.writes && opened.is_alone) GM_TRY(bucket.reclaim_all());
   CommandContext context{options, log, bucket, std::span(options.positionals).subspan(1)};
   Status done = command.run(context);
   // What was done before an error stays, as durable as the rest.
@@ -89,8 +82,13 @@ int main_with(const std::vector<std::string>& arguments) {
   auto command = find_command(options->positionals);
   if (!command) return wrong_usage(log, command.error().message());
   if (options->prefix.empty()) return wrong_usage(log, "--prefix cannot be blank");
-  if (options->store.empty()) {
-    return wrong_usage(log, "no store specified: name its folder with --store");
+  if (options->connection.shows_password()) {
+    log.line(
+        Log::kAlways,
+        "WARNING: On some systems, a password provided directly in a connection string or using "
+        "--password may be visible to system status programs such as `ps` that may be invoked "
+        "by other users. Consider omitting the password to provide it via stdin, or using the "
+        "--config option to specify a configuration file with the password.");
   }
 
   Interruption::install();

@@ -17,7 +17,8 @@ using Apply = Status (*)(Options& options, const std::string& value);
 constexpr Argument kNone = Argument::kNone;
 constexpr Argument kRequired = Argument::kRequired;
 
-// An option and what it does. Without `apply` it belongs to a connection and is refused.
+// An option and what it does. Without `apply` it is one of a connection; without a description it
+// is known to mongofiles and refused here.
 struct Entry {
   std::string_view group;
   OptionDefinition definition;
@@ -107,32 +108,46 @@ const std::vector<Entry>& entries() {
       {"storage",
        {0, "regexOptions", kRequired, "<regex-options>", "regex options used for get_regex"},
        set<&Options::regex_options>},
-      {"connection", {0, "config", kRequired, "", ""}},
-      {"connection", {0, "uri", kRequired, "", ""}},
-      {"connection", {'h', "host", kRequired, "", ""}},
-      {"connection", {0, "port", kRequired, "", ""}},
-      {"connection", {0, "dialTimeout", kRequired, "", ""}},
-      {"connection", {0, "socketTimeout", kRequired, "", ""}},
+      {"connection",
+       {0, "config", kRequired, "<file>", "YAML file with password, uri and sslPEMKeyPassword"}},
+      {"connection", {0, "uri", kRequired, "<uri>", "mongodb uri connection string"}},
+      {"connection",
+       {'h', "host", kRequired, "<hostname>",
+        "server to connect to (setname/host1,host2 for replica sets)"}},
+      {"connection",
+       {0, "port", kRequired, "<port>", "server port (can also use --host hostname:port)"}},
+      {"connection", {0, "dialTimeout", kRequired, "<seconds>", "time for connecting"}},
+      {"connection", {0, "socketTimeout", kRequired, "<seconds>", "time for an answer"}},
       {"connection", {0, "TCPKeepAliveSeconds", kRequired, "", ""}},
-      {"connection", {0, "serverSelectionTimeout", kRequired, "", ""}},
-      {"connection", {0, "compressors", kRequired, "", ""}},
-      {"connection", {0, "ssl", kNone, "", ""}},
-      {"connection", {0, "sslCAFile", kRequired, "", ""}},
-      {"connection", {0, "sslPEMKeyFile", kRequired, "", ""}},
-      {"connection", {0, "sslPEMKeyPassword", kRequired, "", ""}},
+      {"connection",
+       {0, "serverSelectionTimeout", kRequired, "<seconds>", "time for finding a server"}},
+      {"connection",
+       {0, "compressors", kRequired, "<names>", "compressors to offer: snappy,zstd,zlib"}},
+      {"connection", {0, "ssl", kNone, "", "connect by TLS"}},
+      {"connection",
+       {0, "sslCAFile", kRequired, "<file>", "PEM file with the authorities of servers"}},
+      {"connection",
+       {0, "sslPEMKeyFile", kRequired, "<file>", "PEM file with the certificate and its key"}},
+      {"connection", {0, "sslPEMKeyPassword", kRequired, "<password>", "password of the key"}},
       {"connection", {0, "sslCRLFile", kRequired, "", ""}},
-      {"connection", {0, "sslAllowInvalidCertificates", kNone, "", ""}},
-      {"connection", {0, "sslAllowInvalidHostnames", kNone, "", ""}},
+      {"connection",
+       {0, "sslAllowInvalidCertificates", kNone, "", "take certificates of unknown authorities"}},
+      {"connection",
+       {0, "sslAllowInvalidHostnames", kNone, "", "take certificates of other hosts"}},
       {"connection", {0, "sslFIPSMode", kNone, "", ""}},
-      {"connection", {0, "tlsInsecure", kNone, "", ""}},
-      {"connection", {'u', "username", kRequired, "", ""}},
-      {"connection", {'p', "password", kRequired, "", ""}},
-      {"connection", {0, "authenticationDatabase", kRequired, "", ""}},
-      {"connection", {0, "authenticationMechanism", kRequired, "", ""}},
-      {"connection", {0, "awsSessionToken", kRequired, "", ""}},
-      {"connection", {0, "gssapiServiceName", kRequired, "", ""}},
+      {"connection", {0, "tlsInsecure", kNone, "", "take any certificate"}},
+      {"connection", {'u', "username", kRequired, "<username>", "username for authentication"}},
+      {"connection", {'p', "password", kRequired, "<password>", "password for authentication"}},
+      {"connection",
+       {0, "authenticationDatabase", kRequired, "<database>",
+        "database that holds the user's credentials"}},
+      {"connection",
+       {0, "authenticationMechanism", kRequired, "<mechanism>", "authentication mechanism to use"}},
+      {"connection", {0, "awsSessionToken", kRequired, "<token>", "session token of AWS"}},
+      {"connection", {0, "gssapiServiceName", kRequired, "<name>", "service name of GSSAPI"}},
       {"connection", {0, "gssapiHostName", kRequired, "", ""}},
-      {"connection", {0, "readPreference", kRequired, "", ""}},
+      {"connection",
+       {0, "readPreference", kRequired, "<mode>", "which members of a replica set to read from"}},
   };
   return kEntries;
 }
@@ -140,13 +155,6 @@ const std::vector<Entry>& entries() {
 // A connection string is given by its form alone.
 bool is_connection_string(std::string_view text) {
   return text.starts_with("mongodb://") || text.starts_with("mongodb+srv://");
-}
-
-auto no_servers_yet(std::string_view what) {
-  return fail(ErrorCode::kFailedToParse,
-              std::string(what) +
-                  " concerns a connection to a server, which is not supported yet: gridfiles works "
-                  "on the store named by --store");
 }
 
 }  // namespace
@@ -160,13 +168,22 @@ Result<Options> parse_options(std::span<const std::string> arguments) {
   for (const GivenOption& option : given.options) {
     const Entry& entry = entries()[static_cast<size_t>(option.definition - definitions.data())];
     if (entry.apply == nullptr) {
-      return no_servers_yet("--" + std::string(entry.definition.long_name));
+      GM_TRY(options.connection.set(entry.definition.long_name, option.value));
+      continue;
     }
     GM_TRY(entry.apply(options, option.value));
   }
   for (std::string& positional : given.positionals) {
-    if (is_connection_string(positional)) return no_servers_yet("a connection string");
-    if (!positional.empty()) options.positionals.push_back(std::move(positional));
+    if (is_connection_string(positional)) {
+      GM_TRY(options.connection.set("uri", positional));
+    } else if (!positional.empty()) {
+      options.positionals.push_back(std::move(positional));
+    }
+  }
+  if (!options.store.empty() && options.connection.given()) {
+    return fail(
+        ErrorCode::kFailedToParse,
+        "illegal argument combination: cannot specify --store and a connection to a server");
   }
   auto concern = WriteConcern::parse(options.write_concern_text);
   if (!concern)
@@ -179,9 +196,12 @@ std::string help_text() {
   std::string text =
       "Usage:\n"
       "  gridfiles --store <folder> <options> <command> <filename or _id>\n"
+      "  gridfiles <options> <connection-string> <command> <filename or _id>\n"
       "\n"
       "Manipulate gridfs files using the command line, as mongofiles does, in a store of "
-      "gridmount's.\n"
+      "gridmount's, also\nwhile it is mounted or served, or on any MongoDB server (without "
+      "--store: "
+      "localhost).\n"
       "\n"
       "Possible commands include:\n";
   for (const Command& command : commands()) {
@@ -192,7 +212,7 @@ std::string help_text() {
   constexpr size_t kDescriptionColumn = 46;
   std::string_view group;
   for (const Entry& entry : entries()) {
-    if (entry.apply == nullptr) continue;
+    if (entry.definition.description.empty()) continue;
     if (entry.group != group) text += "\n" + std::string(entry.group) + " options:\n";
     group = entry.group;
     const OptionDefinition& definition = entry.definition;

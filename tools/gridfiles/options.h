@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/error.h"
+#include "tools/gridfiles/connection_options.h"
 #include "tools/gridfiles/write_concern.h"
 
 namespace gridmount::tools {
@@ -17,6 +18,8 @@ struct Options {
 
   std::filesystem::path store;  // empty: not given
   bool create = false;          // make the store if there is none
+
+  ConnectionOptions connection;  // to a server, instead of a store
 
   std::string database = "test";
   std::string prefix = "fs";     // the bucket
@@ -35,8 +38,8 @@ struct Options {
   std::vector<std::string> positionals;  // the command and its arguments, empty ones left out
 };
 
-// FailedToParse with the text that follows "error parsing command line options: ". What concerns a
-// connection to a server is refused, not ignored.
+// FailedToParse with the text that follows "error parsing command line options: ". --store and a
+// connection to a server exclude each other.
 Result<Options> parse_options(std::span<const std::string> arguments);
 
 // A verbosity that is no number (-v=x) is an error of its own in mongofiles: kBadValue from

@@ -1,0 +1,27 @@
+// The store that gridfiles works on: a folder of its own, the owner of one that is in use, or a
+// server.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/error.h"
+#include "engine/store.h"
+#include "tools/gridfiles/options.h"
+
+namespace gridmount::tools {
+
+struct OpenedStore {
+  std::unique_ptr<engine::Store> store;
+  std::string address;    // for the log: the folder, or the URI without its credentials
+  bool is_alone = false;  // nobody else has it open
+};
+
+// A store that a mount or a server owns is reached through its owner. `writes`: what is opened has
+// to be writable.
+Result<OpenedStore> open_store_of(const Options& options, bool writes);
+
+// Asks for it: on a terminal without echo, else the first line of standard input.
+Result<std::string> ask_password();
+
+}  // namespace gridmount::tools
