@@ -1,5 +1,5 @@
-// Three documents in a row: a filter, which is also taken for a schema and for an expression, and
-// two that are matched. A filter and its negation must not both match, nor neither; what does not
+// Documents in a row: a filter, which is also taken for a schema and for an expression, and those
+// that are matched. A filter and its negation must not both match, nor neither; what does not
 // match must be explained by a valid document.
 
 #include <cstdlib>
