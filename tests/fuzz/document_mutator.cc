@@ -1,6 +1,7 @@
 // How libFuzzer changes inputs that are documents in a row: as documents. Changed as bytes, next to
 // none stays valid, and no name of an operator is ever met. Names are those in the sources of the
-// query language.
+// query language, and those of one source go together: $push and $each, $cond and then. Documents
+// of the tests come in whole and in parts.
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,8 +9,10 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "engine/bson/json.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/fuzz/documents_in.h"
 
@@ -20,9 +23,52 @@ using namespace gridmount;
 
 namespace {
 
-constexpr std::string_view kNames[] = {
+using Names = std::vector<std::string_view>;
+
+// Source by source.
+const std::vector<Names>& sources() {
+  static const std::vector<Names> sources = {
 #include "names.inc"
-};
+  };
+  return sources;
+}
+
+// The sources a name is in.
+const std::vector<const Names*>& sources_with(std::string_view name) {
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, std::vector<const Names*>> found;
+    for (const Names& names : sources()) {
+      for (const std::string_view each : names) found[each].push_back(&names);
+    }
+    return found;
+  }();
+  static const std::vector<const Names*> none;
+  const auto found = by_name.find(name);
+  return found != by_name.end() ? found->second : none;
+}
+
+bool is_nested(bson::ValueView value) {
+  return value.type() == bson::Type::kDocument || value.type() == bson::Type::kArray;
+}
+
+// Documents and arrays.
+const std::vector<bson::Value>& examples() {
+  static const auto parsed = [] {
+    std::vector<bson::Value> found;
+    for (const std::string_view example : {
+#include "examples.inc"
+         }) {
+      const auto read = bson::document_from_json("{\"\": " + std::string(example) + "}");
+      if (!read) continue;
+      // Extended JSON also writes other values so.
+      const bson::ValueView value = (*read->view().begin()).value;
+      if (is_nested(value)) found.emplace_back(value);
+    }
+    return found;
+  }();
+  return parsed;
+}
+
 // What tells operators from the fields they are given.
 constexpr std::string_view kFields[] = {"a", "b", "c", "a.b", "a.0", "_id", "v", ""};
 constexpr std::string_view kTexts[] = {
@@ -49,14 +95,15 @@ class Mutation {
     return std::move(builder).finish();
   }
 
+  // Whatever it was before.
+  bson::Document example_document() {
+    return bson::Document(one_of(examples()).view().as_document());
+  }
+
   bool chance(size_t one_in) { return random_.chance(one_in); }
   size_t index(size_t limit) { return random_.index(limit); }
 
  private:
-  static bool is_nested(bson::ValueView value) {
-    return value.type() == bson::Type::kDocument || value.type() == bson::Type::kArray;
-  }
-
   static size_t places(bson::View document) {
     size_t count = 1;
     for (const bson::Element element : document) {
@@ -69,6 +116,7 @@ class Mutation {
   void collect(bson::View document) {
     for (const bson::Element element : document) {
       donors_.push_back(element);
+      if (!sources_with(element.key).empty()) known_.push_back(element.key);
       if (is_nested(element.value)) collect(element.value.as_document());
     }
   }
@@ -149,11 +197,22 @@ class Mutation {
     if (!donors_.empty() && chance(8)) {
       return std::string(donors_[random_.index(donors_.size())].key);
     }
-    return std::string(kNames[random_.index(std::size(kNames))]);
+    return std::string(one_of(*one_of_sources()));
+  }
+
+  // Rather one that goes with a name that is there already.
+  const Names* one_of_sources() {
+    if (known_.empty() || chance(4)) return &sources()[random_.index(sources().size())];
+    return one_of(sources_with(one_of(known_)));
+  }
+
+  template <typename T>
+  const T& one_of(const std::vector<T>& all) {
+    return all[random_.index(all.size())];
   }
 
   bson::Value value() {
-    switch (random_.index(donors_.empty() ? 5 : 7)) {
+    switch (random_.index(donors_.empty() ? 7 : 9)) {
       case 0:
         return bson::Value(kTexts[random_.index(std::size(kTexts))]);
       case 1:
@@ -167,9 +226,24 @@ class Mutation {
         return random_.number();
       case 4:
         return random_.value(2);
+      case 5:
+        return bson::Value(static_cast<int32_t>(random_.index(16)) - 5);
+      case 6:
+        return example();
       default:
         return bson::Value(donors_[random_.index(donors_.size())].value);
     }
+  }
+
+  // Or a part of one.
+  bson::Value example() {
+    bson::ValueView value = one_of(examples());
+    while (is_nested(value) && !value.as_document().empty() && chance(2)) {
+      const bson::View parts = value.as_document();
+      const auto count = static_cast<size_t>(std::distance(parts.begin(), parts.end()));
+      value = (*std::next(parts.begin(), static_cast<std::ptrdiff_t>(random_.index(count)))).value;
+    }
+    return bson::Value(value);
   }
 
   std::string changed_text(std::string_view text) {
@@ -185,6 +259,7 @@ class Mutation {
 
   bson::RandomBson random_;
   std::vector<bson::Element> donors_;
+  Names known_;  // keys among them that are in a source
   size_t target_ = 0;
   size_t next_ = 0;
 };
@@ -210,7 +285,7 @@ size_t mutate(const std::vector<bson::View>& documents, const std::vector<bson::
   // The first is what the others are for, so it is changed most.
   for (size_t times = 1 + mutation.index(3); times > 0; --times) {
     bson::Document& one = changed[mutation.chance(3) ? mutation.index(changed.size()) : 0];
-    one = mutation.apply(one);
+    one = mutation.chance(16) ? mutation.example_document() : mutation.apply(one);
   }
   return write(changed, out, max_size);
 }
