@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests everything, on Debian 12.
 #
-#   packaging/test.sh                 all stages but fuzz
+#   packaging/test.sh                 all stages
 #   packaging/test.sh release asan    only these, in this order
 #
 # Stages:
@@ -9,12 +9,11 @@
 #   format    clang-format changes nothing
 #   layering  the shape of the source tree
 #   release   g++: builds everything, runs all tests, those on real mounts included
-#   clang     clang: builds everything, with its thread-safety analysis
-#   tidy      clang-tidy over the sources (needs no build, but the configured folder of clang)
-#   asan      address and undefined-behaviour sanitizers: all tests, and some on real mounts
+#   tidy      clang-tidy over the sources (needs no build, but the configured folder of asan)
+#   asan      clang: builds everything with its thread-safety analysis and with address and
+#             undefined-behaviour sanitizers; all tests, and some on real mounts
+#   fuzz      libFuzzer in asan's build, a minute for each target
 #   tsan      thread sanitizer: the tests that use threads, and some on real mounts
-# and only when it is named:
-#   fuzz      libFuzzer, a minute for each target
 #
 # Every stage runs, also after one that failed; the exit status says whether all passed. Builds stay
 # in build/, so a second run is short. Warnings are errors in each of them.
@@ -23,15 +22,14 @@ set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 
-all_stages=(deps format layering release clang tidy asan tsan)
-other_stages=(fuzz)
+all_stages=(deps format layering release tidy asan fuzz tsan)
 stages=("$@")
 if [ "${#stages[@]}" -eq 0 ]; then stages=("${all_stages[@]}"); fi
 for stage in "${stages[@]}"; do
-  case " ${all_stages[*]} ${other_stages[*]} " in
+  case " ${all_stages[*]} " in
     *" $stage "*) ;;
     *)
-      echo "test.sh: there is no stage '$stage'; stages are: ${all_stages[*]} ${other_stages[*]}" >&2
+      echo "test.sh: there is no stage '$stage'; stages are: ${all_stages[*]}" >&2
       exit 2
       ;;
   esac
@@ -96,11 +94,9 @@ stage_layering() { tests/layering/check_layering.py; }
 
 stage_release() { build release && run_ctest release; }
 
-stage_clang() { build clang; }
-
 stage_tidy() {
-  configure clang || return 1
-  run-clang-tidy-14 -quiet -j "$jobs" -p build/clang \
+  configure asan-ubsan || return 1
+  run-clang-tidy-14 -quiet -j "$jobs" -p build/asan-ubsan \
     "$root/(engine|gridfs|fuse|tools)/.*\.cc\$" >"$work/tidy.log" 2>&1
   local status=$?
   grep -E 'warning:|error:' "$work/tidy.log" | sort -u | tee "$work/closings.tidy"
@@ -111,7 +107,7 @@ stage_tidy() {
 mount_tests='mount\.(exchange|daemon|parallel_writers)'
 
 stage_asan() {
-  build asan-ubsan && run_ctest asan-ubsan -LE mount && run_ctest asan-ubsan -R "$mount_tests"
+  build asan-ubsan && run_ctest asan-ubsan -LE 'mount|fuzz' && run_ctest asan-ubsan -R "$mount_tests"
 }
 
 stage_tsan() {
@@ -119,7 +115,8 @@ stage_tsan() {
 }
 
 stage_fuzz() {
-  configure fuzz && cmake --build build/fuzz -j "$jobs" --target fuzzers && run_ctest fuzz -R '^fuzz\.'
+  configure asan-ubsan && cmake --build build/asan-ubsan -j "$jobs" --target fuzzers &&
+    run_ctest asan-ubsan -L fuzz
 }
 
 failed=()
@@ -138,7 +135,7 @@ printf '\n=== Stages\n'
 printf '%s\n' "${timing[@]}"
 printf '%-10s %-7s %5d s\n' total '' "$SECONDS"
 # What failed and the whole suite's lines stand last, where they are looked for.
-for name in tidy fuzz asan-ubsan tsan release; do
+for name in tidy asan-ubsan tsan release; do
   if [ -f "$work/closings.$name" ]; then cat "$work/closings.$name"; fi
 done
 if [ "${#failed[@]}" -gt 0 ]; then

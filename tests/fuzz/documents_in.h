@@ -10,9 +10,12 @@
 
 namespace gridmount {
 
+inline constexpr size_t kFuzzDocumentsMax = 8;
+
+// What follows the last valid one is passed over.
 inline std::vector<bson::View> documents_in(std::span<const uint8_t> bytes) {
   std::vector<bson::View> documents;
-  while (bytes.size() >= 5 && documents.size() < 3) {
+  while (bytes.size() >= 5 && documents.size() < kFuzzDocumentsMax) {
     const size_t length = size_t{bytes[0]} | size_t{bytes[1]} << 8;
     if (length > bytes.size()) break;
     const Result<bson::View> document = bson::validate(bytes.first(length));

@@ -6,22 +6,13 @@
 
 #include "engine/bson/builder.h"
 #include "engine/query/expression/expression.h"
+#include "tests/fuzz/documents_in.h"
 
 using namespace gridmount;
 
 namespace {
 
 constexpr uint64_t kArenaBytes = uint64_t{8} << 20;
-
-bson::View document_at(std::span<const uint8_t>& bytes) {
-  if (bytes.size() < 5) return {};
-  const size_t length = size_t{bytes[0]} | size_t{bytes[1]} << 8;
-  if (length > bytes.size()) return {};
-  const Result<bson::View> document = bson::validate(bytes.first(length));
-  if (!document) return {};
-  bytes = bytes.subspan(length);
-  return *document;
-}
 
 // As a document with one field, or an empty one if it is missing.
 bson::Document holding(const std::optional<bson::ValueView>& value) {
@@ -53,9 +44,10 @@ void check(const query::Expression& expression, bson::View document, bool is_rep
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  std::span<const uint8_t> bytes(data, size);
-  const bson::View specification = document_at(bytes);
-  const bson::View document = document_at(bytes);
+  const std::vector<bson::View> documents = documents_in({data, size});
+  if (documents.empty()) return 0;
+  const bson::View specification = documents[0];
+  const bson::View document = documents.size() > 1 ? documents[1] : bson::View();
   const bool is_repeatable = !uses_chance(specification);
   query::VariableScope scope;
   if (!scope.declare("v")) abort();

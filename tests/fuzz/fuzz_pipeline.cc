@@ -9,27 +9,14 @@
 #include "engine/query/projection.h"
 #include "engine/query/update.h"
 #include "tests/engine/query/memory_host.h"
+#include "tests/fuzz/documents_in.h"
 
 using namespace gridmount;
 
 namespace {
 
-constexpr size_t kDocumentsMax = 8;
 constexpr int kChecksMax = 20;
 constexpr uint64_t kMemoryBytesMax = 1 << 20;
-
-std::vector<bson::View> documents_in(std::span<const uint8_t> bytes) {
-  std::vector<bson::View> documents;
-  while (bytes.size() >= 5 && documents.size() < kDocumentsMax) {
-    const size_t length = size_t{bytes[0]} | size_t{bytes[1]} << 8;
-    if (length > bytes.size()) break;
-    const Result<bson::View> document = bson::validate(bytes.first(length));
-    if (!document) break;
-    documents.push_back(*document);
-    bytes = bytes.subspan(length);
-  }
-  return documents;
-}
 
 void check_valid(bson::View document) {
   if (!bson::validate(document.bytes(), UINT32_MAX)) abort();

@@ -1,6 +1,5 @@
-// Three documents in a row: a specification, and two documents it is applied to as filter, update,
-// sort and projection. Each result must be valid, and a matching document must stay within the
-// bounds of a plan's first part.
+// Documents in a row: a specification, and those it is applied to as filter, sort and projection.
+// Each result must be valid. The last one is an index, which a plan is made over.
 
 #include <cstdlib>
 #include <vector>
@@ -9,7 +8,6 @@
 #include "engine/query/plan.h"
 #include "engine/query/projection.h"
 #include "engine/query/sort.h"
-#include "engine/query/update.h"
 #include "tests/fuzz/documents_in.h"
 
 using namespace gridmount;
@@ -27,11 +25,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (documents.empty()) return 0;
   const bson::View specification = documents[0];
   const Result<query::Filter> filter = query::Filter::parse(specification);
-  // What documents are found by, and array filters, if there is such a document.
+  // What documents are found by, if there is such a document.
   const bson::View second = documents[documents.size() > 1 ? 1 : 0];
   const Result<query::Filter> found_by = query::Filter::parse(second);
-  Result<query::Update> update = query::Update::parse(specification, {second});
-  if (!update) update = query::Update::parse(specification);
   const Result<query::Sort> sort = query::Sort::parse(specification);
   const Result<query::Projection> projection =
       query::Projection::parse(specification, {second, {}, {}});
@@ -41,20 +37,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const bool multikey : {false, true}) {
       (void)query::make_plan(*filter, sort ? &*sort : nullptr, {index}, {multikey}, std::nullopt);
     }
-    if (update) {
-      if (const Result<bson::Document> made = update->upserted(*filter)) check_valid(*made);
-    }
   }
   for (const bson::View document : documents) {
     if (filter) (void)filter->matches(document);
-    std::optional<size_t> position;
     const bool found = found_by && found_by->matches(document);
-    if (found) position = found_by->matched_position(document);
-    if (update) {
-      if (const Result<query::Update::Applied> applied = update->apply(document, position)) {
-        check_valid(applied->document);
-      }
-    }
+    if (found) (void)found_by->matched_position(document);
     if (projection && (found || !projection->needs_match())) {
       if (const Result<bson::Document> made = projection->apply(document)) check_valid(*made);
     }

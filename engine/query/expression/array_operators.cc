@@ -231,6 +231,10 @@ Evaluated evaluate_range(const Call& call) {
     if (step == 0) return fail(ErrorCode{34449}, "$range requires a non-zero step value");
   }
   Output output(call.context, Type::kArray);
+  const int64_t distance = int64_t{end} - begin;
+  if ((distance > 0) == (step > 0)) {
+    GM_TRY(output.expect(static_cast<uint64_t>(distance / step), sizeof(int32_t)));
+  }
   for (int64_t i = begin; step > 0 ? i < end : i > end; i += step) {
     const auto number = static_cast<int32_t>(i);
     GM_TRY(output.push_element(

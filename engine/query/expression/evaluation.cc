@@ -326,15 +326,20 @@ std::string_view Output::next_key() {
   return {key_, static_cast<size_t>(end - key_)};
 }
 
-Status Output::reserve(size_t size) {
+Status Output::reserve(uint64_t size) {
   // The end's NUL as well, and no more than a length can say.
   const uint64_t total = uint64_t{bytes_.size()} + size + 1;
-  if (total <= context_.arena.bytes_left() && total <= std::numeric_limits<int32_t>::max()) {
-    return {};
-  }
+  const uint64_t limit =
+      std::min<uint64_t>(context_.arena.bytes_left(), std::numeric_limits<int32_t>::max());
+  if (total <= limit) return {};
   return fail(ErrorCode{146}, "Expression used too much memory: an " +
                                   std::string(bson::type_alias(type_)) + " of more than " +
-                                  std::to_string(bytes_.size()) + " bytes");
+                                  std::to_string(limit) + " bytes");
+}
+
+Status Output::expect(uint64_t elements, size_t value_bytes) {
+  // Keys have a digit at least.
+  return reserve(elements * (1 + 2 + value_bytes));
 }
 
 void Output::put(Type type, std::string_view key, ValueView value) {

@@ -100,7 +100,9 @@ class Output {
  public:
   Output(EvaluationContext& context, bson::Type type);
 
-  // For arrays.
+  // For arrays. That so many elements come, of values of so many bytes: refuses at once what would
+  // be refused at the end.
+  Status expect(uint64_t elements, size_t value_bytes);
   Status push(bson::ValueView value);
   // An element of an array that is there already, which cannot be nested too deep.
   Status push_element(bson::ValueView value);
@@ -112,7 +114,7 @@ class Output {
   Evaluated finish();
 
  private:
-  Status reserve(size_t size);
+  Status reserve(uint64_t size);
   void put(bson::Type type, std::string_view key, bson::ValueView value);
   std::string_view next_key();
 

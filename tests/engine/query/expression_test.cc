@@ -338,6 +338,15 @@ TEST(ExpressionTest, MemoryIsLimited) {
       evaluate_to_text(*expression.find("x"), parse_json("{'s': 'text'}")).starts_with("!146 "));
 }
 
+// Were it built as far as it fits, the message would say how far.
+TEST(ExpressionTest, Range_BeyondTheMemory_IsRefusedAtOnce) {
+  for (const char* range : {"[0, '$n']", "['$n', 0, -1]"}) {
+    const bson::Document expression = parse_json("{'x': {'$range': " + std::string(range) + "}}");
+    EXPECT_EQ(evaluate_to_text(*expression.find("x"), parse_json("{'n': 2147483647}")),
+              "!146 Expression used too much memory: an array of more than 134217728 bytes");
+  }
+}
+
 TEST(ExpressionTest, DependenciesAreThePathsItReads) {
   const bson::Document expression = parse_json(
       "{'x': {'$add': ['$a.b', {'$map': {'input': '$c', 'as': 'v', 'in': '$$v.w'}},"
