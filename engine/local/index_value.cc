@@ -165,7 +165,8 @@ std::string index_value(const IndexEntry& index, RecordId id, std::string_view k
 
 std::string_view kinds_of_value(const IndexEntry& index, std::string_view value) {
   if (index.definition.unique) value.remove_prefix(std::min(kRecordIdBytes, value.size()));
-  return value;
+  const size_t parts = index.rules.parts.size();
+  return value.size() < parts ? std::string_view() : value.substr(0, parts);
 }
 
 KeyReader::KeyReader(const IndexEntry& index) {

@@ -31,6 +31,7 @@ std::string value_kinds(const KeyRules& rules, bson::View document);
 
 // The entry's value: the record id in a unique index, then the kinds.
 std::string index_value(const IndexEntry& index, RecordId id, std::string_view kinds);
+// Empty if there are none; what later programs put behind them is passed over.
 std::string_view kinds_of_value(const IndexEntry& index, std::string_view value);
 
 // Reads documents of the indexed fields out of entries.

@@ -37,9 +37,10 @@ std::string plan_summary(const CollectionEntry& entry, const query::Plan& plan) 
   return summary;
 }
 
-// The statements of a batch mostly have one plan, which is told once.
+// Each plan once, so that what is told does not grow with the statements of a batch, nor with the
+// documents of which $lookup reads others.
 void tell_plan(engine::ReadObserver& observer, const std::string& summary) {
-  if (observer.plan_summary.ends_with(summary)) return;
+  if (observer.plan_summary.find(summary) != std::string::npos) return;
   if (!observer.plan_summary.empty()) observer.plan_summary += ", ";
   observer.plan_summary += summary;
 }

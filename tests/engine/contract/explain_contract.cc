@@ -167,6 +167,75 @@ TEST_P(StoreContract, Covered_QueriesReadNoDocuments) {
   EXPECT_EQ(canonical("a_1_d_-1_b.c_1"), canonical("_id_"));
 }
 
+TEST_P(StoreContract, Covered_PipelinesGiveWhatDocumentsGive) {
+  for (int i = 0; i < 12; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 3) + R"(, "b": )" +
+           std::to_string(i) + R"(.5, "c": "x"})");
+  }
+  const std::vector<std::string> pipelines = {
+      R"([{"$match": {"a": {"$gte": 1}}}, {"$group": {"_id": "$a", "n": {"$sum": "$b"}}},
+          {"$sort": {"_id": 1}}])",
+      R"([{"$match": {"a": 2}}, {"$project": {"_id": 0, "sum": {"$add": ["$a", "$b"]}}},
+          {"$sort": {"sum": 1}}])",
+      R"([{"$match": {"a": 1}}, {"$project": {"_id": 0, "all": "$$ROOT"}},
+          {"$sort": {"all._id": 1}}])",
+      R"([{"$match": {"a": 0}}, {"$project": {"_id": 0, "a": 1, "c": 1}}])",
+  };
+  const auto run = [&](const std::string& pipeline) {
+    const auto view = snapshot();
+    const bson::Document holder = doc(R"({"p": )" + pipeline + "}");
+    const auto cursor = collection()->aggregate(*view, holder.view()["p"].as_document());
+    EXPECT_THAT(cursor, Succeeded());
+    std::string found;
+    while (const auto next = *(*cursor)->next()) found += json(*next) + "\n";
+    return found;
+  };
+  const auto documents_read = [&](const std::string& pipeline) {
+    const auto view = snapshot();
+    const bson::Document holder = doc(R"({"p": )" + pipeline + "}");
+    const auto explained = collection()->explain_aggregate(*view, holder.view()["p"].as_document(),
+                                                           {}, Verbosity::kExecutionStats);
+    EXPECT_THAT(explained, Succeeded());
+    const bson::View stages = explained->view()["stages"].as_document();
+    return read(stages["0"].as_document()["$cursor"].as_document()).documents;
+  };
+  std::vector<std::string> before;
+  for (const std::string& pipeline : pipelines) before.push_back(run(pipeline));
+  create_index(R"({"a": 1, "b": -1})");
+  for (size_t i = 0; i < pipelines.size(); ++i) EXPECT_EQ(run(pipelines[i]), before[i]);
+  EXPECT_EQ(documents_read(pipelines[0]), 0);
+  EXPECT_EQ(documents_read(pipelines[1]), 0);
+  EXPECT_EQ(documents_read(pipelines[2]), 4);
+  EXPECT_EQ(documents_read(pipelines[3]), 4);
+}
+
+// In one transaction, in which the writes of one document follow those of another.
+TEST_P(StoreContract, Covered_UniqueIndexesFollowTheTypesOfTheirValues) {
+  create_index(R"({"u": 1})", true);
+  ASSERT_THAT(commit([&](Transaction& transaction) -> Status {
+                GM_TRY(collection()->insert(transaction, doc(R"({"_id": 1, "u": 5})")));
+                GM_TRY(collection()->insert(transaction, doc(R"({"_id": 2, "u": 9})")));
+                GM_TRY(collection()->update(transaction, doc(R"({"_id": 1})"),
+                                            doc(R"({"$set": {"u": 5.0}})")));
+                GM_TRY(collection()->update(transaction, doc(R"({"_id": 2})"),
+                                            doc(R"({"$set": {"u": {"$numberLong": "9"}}})")));
+                return {};
+              }),
+              Succeeded());
+  const auto view = snapshot();
+  const bson::Document fields = doc(R"({"_id": 0, "u": 1})");
+  FindOptions options;
+  options.projection = fields;
+  options.hint = bson::Value("u_1");
+  const auto cursor = collection()->find(*view, bson::View(), options);
+  ASSERT_THAT(cursor, Succeeded());
+  std::string found;
+  while (const auto next = *(*cursor)->next()) {
+    found += bson::to_json((*next)["u"], bson::JsonForm::kCanonical) + " ";
+  }
+  EXPECT_EQ(found, R"({ "$numberDouble" : "5.0" } { "$numberLong" : "9" } )");
+}
+
 TEST_P(StoreContract, Explain_EntriesAreMatchedBeforeDocumentsAreRead) {
   for (int i = 0; i < 100; ++i) {
     insert(R"({"_id": )" + std::to_string(i) + R"(, "name": "user)" + std::to_string(i) +

@@ -120,6 +120,24 @@ TEST_P(StoreContract, Observer_IsToldOfPlansAndWhatTheyRead) {
   EXPECT_EQ(of_writes->documents_examined, 3 + 5);
 }
 
+TEST_P(StoreContract, Observer_IsToldEachPlanOnce) {
+  for (int i = 0; i < 5; ++i) insert(R"({"_id": )" + std::to_string(i) + R"(, "a": 1})");
+  insert(R"({"_id": 1, "n": 1})", "other");
+  create_index(R"({"n": 1})", false, "n", "other");
+  const auto observer = std::make_shared<ReadObserver>();
+  const auto view = snapshot();
+  view->observe(observer);
+  const bson::Document holder = doc(R"({"p": [
+      {"$lookup": {"from": "other", "localField": "_id", "foreignField": "_id", "as": "x"}},
+      {"$lookup": {"from": "other", "localField": "a", "foreignField": "n", "as": "y"}}]})");
+  const auto cursor = collection()->aggregate(*view, holder.view()["p"].as_document());
+  ASSERT_THAT(cursor, Succeeded());
+  while ((*cursor)->next()->has_value()) {
+  }
+  EXPECT_EQ(observer->plan_summary, "COLLSCAN, IXSCAN { _id: 1 }, IXSCAN { n: 1 }");
+  EXPECT_EQ(observer->documents_examined, 5 + 1 + 5);
+}
+
 TEST_P(StoreContract, Profiler_TellsHowOperationsRead) {
   Profiler profiler(store());
   const auto database = profiling::profiled(db(), profiler);
