@@ -122,6 +122,9 @@ Result<MetaPair> Checkpointer::note_snapshot(Pin& pin) {
 
 Status Checkpointer::take() {
   if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
+  // A process that was killed while it read beside us would keep its snapshot's pages for ever.
+  int gone = 0;
+  (void)mdb_reader_check(env_, &gone);
   Pin& pin = pins_[1 - pinned_];
   queue_.begin_exclusive();
   Result<MetaPair> metas = note_snapshot(pin);

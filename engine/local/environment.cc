@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -57,10 +58,11 @@ int try_open_lmdb(const StoreFolder& folder, uint64_t map_bytes, EnvironmentHand
   MDB_env* raw = nullptr;
   if (const int code = mdb_env_create(&raw); code != MDB_SUCCESS) return code;
   EnvironmentHandle created(raw);
-  // A writer needs LMDB's reader table, so that no page a reader needs is reused. Where all are
-  // readers there is nothing to protect them from, and nothing may be written.
-  const unsigned flags =
-      MDB_NOSUBDIR | MDB_NOTLS | (folder.read_only() ? MDB_RDONLY | MDB_NOLOCK : MDB_NOSYNC);
+  // A writer needs LMDB's reader table, so that no page a reader needs is reused, and so does a
+  // reader beside it. Where all are readers there is nothing to protect them from, and nothing may
+  // be written.
+  unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (folder.read_only() ? MDB_RDONLY : MDB_NOSYNC);
+  if (folder.read_only() && !folder.beside()) flags |= MDB_NOLOCK;
   int code = mdb_env_set_assert(raw, report_assertion);
   if (code == MDB_SUCCESS) code = mdb_env_set_mapsize(raw, map_bytes);
   if (code == MDB_SUCCESS) code = mdb_env_set_maxdbs(raw, Environment::kTreeCount + 1);
@@ -137,6 +139,17 @@ uint64_t free_bytes(const struct statvfs& file_system) {
   // The blocks kept back for the superuser are for it.
   const uint64_t blocks = ::geteuid() == 0 ? file_system.f_bfree : file_system.f_bavail;
   return blocks * file_system.f_frsize;
+}
+
+// Since the file was written last; zero if that cannot be told.
+std::chrono::milliseconds age_of(const std::filesystem::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return {};
+  const auto written = std::chrono::system_clock::from_time_t(status.st_mtim.tv_sec) +
+                       std::chrono::nanoseconds(status.st_mtim.tv_nsec);
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::system_clock::now() - written);
+  return std::max(age, std::chrono::milliseconds(0));
 }
 
 // LMDB's list of free pages: a tree of arrays, each beginning with its length.
@@ -299,6 +312,11 @@ bool Environment::read_only() const {
   return parts_->folder.read_only();
 }
 
+std::optional<Owner> Environment::owner_beside() const {
+  const std::optional<OwnerMark>& mark = parts_->folder.beside();
+  return mark ? std::optional(Owner{mark->pid, mark->host}) : std::nullopt;
+}
+
 IndexUsage& Environment::index_usage() {
   return parts_->index_usage;
 }
@@ -326,7 +344,8 @@ Result<engine::StoreStats> Environment::stats() {
   stats.used_bytes = static_cast<int64_t>(used_bytes);
   stats.capacity_bytes = static_cast<int64_t>(file_bytes + growth);
   stats.available_bytes = read_only() ? 0 : static_cast<int64_t>(reusable + growth);
-  if (parts_->checkpointer) stats.since_checkpoint = parts_->checkpointer->since_last();
+  stats.since_checkpoint = parts_->checkpointer ? parts_->checkpointer->since_last()
+                                                : age_of(parts_->folder.path() / "checkpoint");
   return stats;
 }
 

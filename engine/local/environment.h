@@ -133,6 +133,8 @@ class Environment {
   MDB_dbi tree(int number) const;  // 0 <= number < kTreeCount
   Result<engine::StoreStats> stats();
   bool read_only() const;
+  // Whose store is read beside it: OpenOptions::beside_owner.
+  std::optional<Owner> owner_beside() const;
   IndexUsage& index_usage();
 
  private:

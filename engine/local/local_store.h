@@ -8,6 +8,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "engine/error.h"
 #include "engine/store.h"
@@ -17,6 +20,10 @@ namespace gridmount::local {
 struct OpenOptions {
   bool create = false;     // make the store if there is none; otherwise StoreNotFound
   bool read_only = false;  // no writes, no checkpoints; needs only read permission
+  // With read_only: a store that another process owns is read beside it rather than refused. What a
+  // snapshot shows stays as it is while the owner writes; the owner's file grows for as long as the
+  // snapshot is held. Needs permission to write data.mdb-lock, where LMDB keeps its readers.
+  bool beside_owner = false;
   std::chrono::milliseconds checkpoint_interval{1000};  // upper bound of what power loss may cost
   std::chrono::milliseconds expiry_interval{60'000};    // between sweeps of TTL indexes
   uint64_t map_bytes = uint64_t{1} << 40;  // address space reserved; the largest size of a store
@@ -27,6 +34,15 @@ struct OpenOptions {
 // do. Call after daemonizing: an open store does not survive fork().
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options);
+
+// Who owns the folder's store: the process that has it open for writing.
+struct Owner {
+  int64_t pid = 0;
+  std::string host;
+};
+
+// The owner `store` (which open() made) is read beside; nothing if it is held alone.
+std::optional<Owner> owner_beside(const engine::Store& store);
 
 // What `gridstore check` finds below the documents. Each problem is one line naming the object.
 struct StructureReport {

@@ -144,6 +144,11 @@ Result<OwnerFile> OwnerFile::lock(const std::filesystem::path& folder, bool read
   return owner;
 }
 
+Result<OwnerFile> OwnerFile::look(const std::filesystem::path& folder) {
+  GM_ASSIGN(File file, File::open(folder / "owner", O_RDONLY));
+  return OwnerFile(std::move(file));
+}
+
 Result<std::optional<OwnerMark>> OwnerFile::read() const {
   GM_ASSIGN(const std::vector<uint8_t> bytes, file_.read(0, kOwnerBytes));
   return parse_owner_mark({reinterpret_cast<const char*>(bytes.data()), bytes.size()});

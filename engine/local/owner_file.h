@@ -33,6 +33,9 @@ class OwnerFile {
   // file if it is missing.
   static Result<OwnerFile> lock(const std::filesystem::path& folder, bool read_only, bool create);
 
+  // Takes no lock: for one who only wants to know whose it is.
+  static Result<OwnerFile> look(const std::filesystem::path& folder);
+
   // Nothing if the contents are no mark: nothing is known of the last owner then.
   Result<std::optional<OwnerMark>> read() const;
   // Durable on return.

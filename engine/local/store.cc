@@ -115,8 +115,17 @@ Result<engine::StoreStats> LocalStore::stats() {
   return environment_->stats();
 }
 
+std::optional<Owner> LocalStore::owner_beside() const {
+  return environment_->owner_beside();
+}
+
 bool LocalStore::read_only() const {
   return environment_->read_only();
+}
+
+std::optional<Owner> owner_beside(const engine::Store& store) {
+  const auto* const local = dynamic_cast<const LocalStore*>(&store);
+  return local == nullptr ? std::nullopt : local->owner_beside();
 }
 
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,

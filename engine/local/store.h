@@ -65,6 +65,7 @@ class LocalStore : public engine::Store {
   Status make_durable() override;
   Result<engine::StoreStats> stats() override;
   bool read_only() const override;
+  std::optional<Owner> owner_beside() const;
 
   // For what reads the catalog itself.
   Result<std::unique_ptr<LocalSnapshot>> local_snapshot();

@@ -126,6 +126,10 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
     return fail(ErrorCode::kInvalidOptions,
                 "store " + path.string() + ": create and read-only exclude each other");
   }
+  if (options.beside_owner && !options.read_only) {
+    return fail(ErrorCode::kInvalidOptions,
+                "store " + path.string() + ": only a reader can be beside an owner");
+  }
   GM_ASSIGN(Contents contents, examine(path));
   if (contents != Contents::kStore && !options.create) {
     return fail(ErrorCode::kStoreNotFound,
@@ -136,7 +140,14 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
   }
   bool made_folder = false;
   if (contents == Contents::kNothing) GM_TRY(make_folder(path, made_folder));
-  GM_ASSIGN(OwnerFile owner, OwnerFile::lock(path, options.read_only, !options.read_only));
+  Result<OwnerFile> locked = OwnerFile::lock(path, options.read_only, !options.read_only);
+  if (!locked) {
+    if (!options.beside_owner || locked.error().code() != ErrorCode::kStoreLocked) {
+      return fail(std::move(locked).error());
+    }
+    return open_beside_owner(path, test, std::move(locked).error());
+  }
+  OwnerFile owner = std::move(locked).value();
   // Another process may have made the store before we got the lock.
   GM_ASSIGN(contents, examine(path));
   StoreFolder folder(path, std::move(owner), options.read_only,
@@ -152,6 +163,24 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
       return fail(std::move(status).error().with_context("making the store " + path.string()));
     }
   }
+  return folder;
+}
+
+Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& path,
+                                                   const TestOptions& test, Error locked) {
+  GM_ASSIGN(OwnerFile file, OwnerFile::look(path));
+  GM_ASSIGN(std::optional<OwnerMark> mark, file.read());
+  StoreFolder folder(path, std::move(file), true,
+                     test.boot_id.empty() ? running_boot_id() : test.boot_id);
+  GM_ASSIGN(folder.data_, File::open(folder.data_path(), O_RDONLY));
+  GM_ASSIGN(const uint64_t inode, folder.data_.inode());
+  // The owner marks the store open, with its kernel and the file's inode, when it has put in order
+  // what the one before it left. Until then there is nothing to be read beside it.
+  if (!mark || mark->state == OwnerState::kClosed || mark->boot_id != folder.boot_id_ ||
+      mark->data_inode != inode) {
+    return fail(std::move(locked));
+  }
+  folder.beside_ = std::move(mark);
   return folder;
 }
 

@@ -27,13 +27,16 @@ class StoreFolder {
  public:
   // Locks the store, checks its files and, where the machine went down with it open, puts
   // data.mdb's meta pages back to the newest checkpoint. After that LMDB may open data_path(), and
-  // a store not read-only is marked open.
+  // a store not read-only is marked open. A store in use that is opened beside its owner is not
+  // locked, and its files are the owner's to check.
   static Result<StoreFolder> open(const std::filesystem::path& path, const OpenOptions& options,
                                   const TestOptions& test);
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path data_path() const { return path_ / "data.mdb"; }
   bool read_only() const { return read_only_; }
+  // Who is writing meanwhile; then read_only() too.
+  const std::optional<OwnerMark>& beside() const { return beside_; }
   // data.mdb through a descriptor of our own, for meta pages and syncs. LMDB has its own.
   const File& data() const { return data_; }
   CheckpointFile& checkpoint() { return *checkpoint_; }
@@ -55,6 +58,8 @@ class StoreFolder {
         read_only_(read_only),
         boot_id_(std::move(boot_id)) {}
 
+  static Result<StoreFolder> open_beside_owner(const std::filesystem::path& path,
+                                               const TestOptions& test, Error locked);
   Status create_files();
   Status open_files(const TestOptions& test);
   Status trust_data(const TestOptions& test);
@@ -65,6 +70,7 @@ class StoreFolder {
   OwnerFile owner_;
   bool read_only_;
   std::string boot_id_;
+  std::optional<OwnerMark> beside_;
   File data_;
   std::optional<CheckpointFile> checkpoint_;
   bool is_new_ = false;

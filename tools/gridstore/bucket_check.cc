@@ -1,5 +1,6 @@
 #include "tools/gridstore/bucket_check.h"
 
+#include <chrono>
 #include <compare>
 #include <memory>
 #include <optional>
@@ -76,6 +77,15 @@ bool is_garbage_marker(bson::View detached) {
          detached.find("from") && !detached.find("chunkSize");
 }
 
+// Drivers give a chunk an ObjectId of the time it was made, and the files document comes last.
+bool is_recently_made(bson::View chunk) {
+  constexpr std::chrono::hours kUploadMax{24};
+  const std::optional<bson::ValueView> id = chunk.find("_id");
+  if (!id || id->type() != bson::Type::kObjectId) return false;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::seconds(id->as_object_id().seconds()) > now - kUploadMax;
+}
+
 bool same(bson::ValueView a, bson::ValueView b) {
   return bson::compare(a, b) == 0;
 }
@@ -83,8 +93,8 @@ bool same(bson::ValueView a, bson::ValueView b) {
 class ContentCheck {
  public:
   ContentCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
-               Findings& findings)
-      : bucket_(bucket), snapshot_(snapshot), place_(place), findings_(findings) {}
+               bool in_use, Findings& findings)
+      : bucket_(bucket), snapshot_(snapshot), place_(place), in_use_(in_use), findings_(findings) {}
 
   Status run() {
     bson::Builder id_order;
@@ -124,9 +134,11 @@ class ContentCheck {
     }
     bool is_detached = !detached.at_end() && same(detached.key(), *least);
     uint64_t count = 0;
+    bool is_recent = false;
     while (!chunks.at_end() && same(chunks.key(), *least)) {
       count_chunk(chunks.document());
       ++count;
+      is_recent = is_recent || is_recently_made(chunks.document());
       if (file) file->add_chunk(chunks.document());
       GM_TRY(chunks.advance());
     }
@@ -142,6 +154,10 @@ class ContentCheck {
       ++findings_.counts().detached;
       findings_.notice(place, "was deleted or not completed; its " + std::to_string(count) +
                                   " chunks are removed by the next mount or put");
+    } else if (in_use_ && is_recent) {
+      findings_.notice(place, std::to_string(count) + (count == 1 ? " chunk" : " chunks") +
+                                  " without a files document: an upload that has not ended, or "
+                                  "has failed");
     } else {
       std::string what = std::to_string(count) + (count == 1 ? " orphan chunk" : " orphan chunks") +
                          ": there is no files document";
@@ -179,6 +195,7 @@ class ContentCheck {
   const gridfs::Bucket& bucket_;
   engine::Snapshot& snapshot_;
   const Place& place_;
+  bool in_use_;
   Findings& findings_;
 };
 
@@ -186,7 +203,7 @@ class ContentCheck {
 
 Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                     const std::shared_ptr<engine::Database>& database, const std::string& name,
-                    Findings& findings) {
+                    bool in_use, Findings& findings) {
   ++findings.counts().buckets;
   Place place{database->name(), name, {}, {}};
   gridfs::BucketOptions options;
@@ -194,7 +211,7 @@ Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
   gridfs::Bucket bucket(store, database, options);
 
   GM_TRY(check_indexes(bucket, snapshot, place, findings));
-  Status content = ContentCheck(bucket, snapshot, place, findings).run();
+  Status content = ContentCheck(bucket, snapshot, place, in_use, findings).run();
   if (!content) {
     if (content.error().code() != ErrorCode::kQueryExceededMemoryLimit) return content;
     findings.content_problem(place,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -41,7 +42,8 @@ Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Sna
   return names;
 }
 
-Status check_content(const CheckOptions& options, engine::Store& store, Findings& findings) {
+Status check_content(const CheckOptions& options, engine::Store& store, bool in_use,
+                     Findings& findings) {
   GM_ASSIGN(auto snapshot, store.snapshot());
   GM_ASSIGN(auto databases, store.databases(*snapshot));
   if (!options.database.empty()) {
@@ -56,7 +58,7 @@ Status check_content(const CheckOptions& options, engine::Store& store, Findings
     auto database = store.database(name);
     GM_ASSIGN(auto buckets, buckets_of(*database, *snapshot));
     for (const std::string& bucket : buckets) {
-      GM_TRY(check_bucket(store, *snapshot, database, bucket, findings));
+      GM_TRY(check_bucket(store, *snapshot, database, bucket, in_use, findings));
     }
   }
   return {};
@@ -73,12 +75,20 @@ bool is_damage(const Error& error) {
 ExitStatus run_check(const CheckOptions& options) {
   local::OpenOptions open_options;
   open_options.read_only = true;
+  open_options.beside_owner = true;
   auto store = open_store(options.store, open_options);
   if (!store) {
     print_failure(store.error());
     return exit_status_of(store.error().code());
   }
 
+  const std::optional<local::Owner> owner = local::owner_beside(**store);
+  if (owner) {
+    fputs(("gridstore: process " + std::to_string(owner->pid) + " on " + owner->host +
+           " has the store in use; it is checked as it is now\n")
+              .c_str(),
+          stderr);
+  }
   if (!gridfs::Md5::available()) {
     fputs("gridstore: md5 digests are not checked, because this system refuses MD5\n", stderr);
   }
@@ -93,7 +103,7 @@ ExitStatus run_check(const CheckOptions& options) {
   } else {
     findings.structure_problem(structure.error().message());
   }
-  Status content = check_content(options, **store, findings);
+  Status content = check_content(options, **store, owner.has_value(), findings);
   if (!content) {
     if (!is_damage(content.error())) {
       print_failure(content.error());

@@ -14,7 +14,8 @@ struct CheckOptions {
   bool json = false;
 };
 
-// Prints the findings on stdout and failures on stderr.
+// Prints the findings on stdout and failures on stderr. A store in use is checked beside its owner,
+// as it is when the check begins: the structure on one snapshot, the content on another.
 ExitStatus run_check(const CheckOptions& options);
 
 }  // namespace gridmount::tools

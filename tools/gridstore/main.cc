@@ -6,6 +6,7 @@
 #include "engine/exit_status.h"
 #include "tools/gridstore/check_command.h"
 #include "tools/gridstore/serve_command.h"
+#include "tools/gridstore/stats_command.h"
 
 namespace gridmount::tools {
 
@@ -31,13 +32,22 @@ int main_with(int argc, char** argv) {
 
   CheckOptions check;
   CLI::App* check_command =
-      app.add_subcommand("check", "Reads everything and reports damage, one line per problem");
+      app.add_subcommand("check",
+                         "Reads everything and reports damage, one line per problem; also while "
+                         "the store is in use");
   check_command->add_option("STORE", check.store, "the store's folder")->required();
   check_command->add_option("--db", check.database,
                             "check the GridFS buckets of this database only (the structure is "
                             "checked whole)");
   check_command->add_flag("--json", check.json, "one JSON document per line");
   check_command->footer(kExitStatuses);
+
+  StatsOptions stats;
+  CLI::App* stats_command = app.add_subcommand(
+      "stats", "Tells what the store holds and occupies, also while it is in use");
+  stats_command->add_option("STORE", stats.store, "the store's folder")->required();
+  stats_command->add_flag("--json", stats.json, "one JSON document");
+  stats_command->footer(kExitStatuses);
 
   ServeOptions serve;
   serve.endpoint.arguments.assign(argv, argv + argc);
@@ -70,9 +80,9 @@ int main_with(int argc, char** argv) {
     return static_cast<int>(app.exit(error) == 0 ? ExitStatus::kOk : ExitStatus::kFailure);
   }
   if (serve_command->parsed()) return static_cast<int>(run_serve(serve));
-  ExitStatus status = run_check(check);
+  ExitStatus status = stats_command->parsed() ? run_stats(stats) : run_check(check);
   if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-    fputs("gridstore: stdout could not be written; findings are missing from it\n", stderr);
+    fputs("gridstore: stdout could not be written; lines are missing from it\n", stderr);
     if (status == ExitStatus::kOk) status = ExitStatus::kFailure;
   }
   return static_cast<int>(status);

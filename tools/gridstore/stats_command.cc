@@ -1,0 +1,160 @@
+#include "tools/gridstore/stats_command.h"
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/aggregation/statistics.h"
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "engine/local/local_store.h"
+#include "engine/store.h"
+#include "tools/store_opening.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+struct DatabaseContents {
+  std::string name;
+  bson::Document totals;                    // as dbStats replies
+  std::vector<bson::Document> collections;  // as collStats replies, views left out
+};
+
+struct Contents {
+  std::filesystem::path store;
+  std::optional<local::Owner> owner;
+  engine::StoreStats totals;
+  std::vector<DatabaseContents> databases;
+};
+
+Result<DatabaseContents> read_database(engine::Store& store, engine::Snapshot& snapshot,
+                                       const std::string& name) {
+  DatabaseContents contents;
+  contents.name = name;
+  GM_ASSIGN(contents.totals, aggregation::database_stats(store, snapshot, name));
+  const std::shared_ptr<engine::Database> database = store.database(name);
+  GM_ASSIGN(const std::vector<engine::CollectionInfo> infos, database->collections(snapshot));
+  for (const engine::CollectionInfo& info : infos) {
+    auto stats = aggregation::collection_stats(*database, snapshot, info.name);
+    if (!stats && stats.error().code() == ErrorCode::kCommandNotSupportedOnView) continue;
+    if (!stats) return fail(std::move(stats).error());
+    contents.collections.push_back(std::move(stats).value());
+  }
+  return contents;
+}
+
+Result<Contents> read_contents(const std::filesystem::path& folder) {
+  local::OpenOptions options;
+  options.read_only = true;
+  options.beside_owner = true;
+  GM_ASSIGN(const std::unique_ptr<engine::Store> store, open_store(folder, options));
+  Contents contents;
+  contents.store = folder;
+  contents.owner = local::owner_beside(*store);
+  GM_ASSIGN(contents.totals, store->stats());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store->snapshot());
+  GM_ASSIGN(const std::vector<std::string> names, store->databases(*snapshot));
+  for (const std::string& name : names) {
+    GM_ASSIGN(DatabaseContents database, read_database(*store, *snapshot, name));
+    contents.databases.push_back(std::move(database));
+  }
+  return contents;
+}
+
+int64_t number(const bson::Document& document, std::string_view key) {
+  const auto value = document.find(key);
+  return value ? value->integral().value_or(0) : 0;
+}
+
+std::string in_units(int64_t bytes) {
+  static constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  constexpr double kStep = 1024;
+  auto amount = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (amount >= kStep && unit + 1 < kUnits.size()) {
+    amount /= kStep;
+    ++unit;
+  }
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", amount, kUnits[unit]);
+  return text.data();
+}
+
+void print_text(const Contents& contents) {
+  const engine::StoreStats& totals = contents.totals;
+  printf("store       %s\n", contents.store.c_str());
+  if (contents.owner) {
+    printf("in use by   process %lld on %s\n", static_cast<long long>(contents.owner->pid),
+           contents.owner->host.c_str());
+  } else {
+    printf("in use by   nobody\n");
+  }
+  printf("file        %s, of it %s in use, the rest free for reuse\n",
+         in_units(totals.file_bytes).c_str(), in_units(totals.used_bytes).c_str());
+  printf("room        %s more on its file system\n",
+         in_units(totals.capacity_bytes - totals.file_bytes).c_str());
+  constexpr double kMillisecondsPerSecond = 1000;
+  printf("checkpoint  %.1f s ago\n",
+         static_cast<double>(totals.since_checkpoint.count()) / kMillisecondsPerSecond);
+  for (const DatabaseContents& database : contents.databases) {
+    printf("\ndatabase %s: %lld documents, %s; %lld indexes, %s\n", database.name.c_str(),
+           static_cast<long long>(number(database.totals, "objects")),
+           in_units(number(database.totals, "dataSize")).c_str(),
+           static_cast<long long>(number(database.totals, "indexes")),
+           in_units(number(database.totals, "indexSize")).c_str());
+    for (const bson::Document& collection : database.collections) {
+      const auto ns = collection.find("ns");
+      const std::string full(ns ? ns->as_string() : std::string_view());
+      printf("  %-32s %12lld documents %12s   %3lld indexes %12s\n",
+             full.substr(database.name.size() + 1).c_str(),
+             static_cast<long long>(number(collection, "count")),
+             in_units(number(collection, "size")).c_str(),
+             static_cast<long long>(number(collection, "nindexes")),
+             in_units(number(collection, "totalIndexSize")).c_str());
+    }
+  }
+}
+
+void print_json(const Contents& contents) {
+  const engine::StoreStats& totals = contents.totals;
+  bson::Builder out;
+  out.append("store", contents.store.string());
+  if (contents.owner) {
+    out.open_document("owner").append("pid", contents.owner->pid);
+    out.append("host", contents.owner->host).close();
+  }
+  out.append("fileBytes", totals.file_bytes).append("usedBytes", totals.used_bytes);
+  out.append("capacityBytes", totals.capacity_bytes);
+  out.append("sinceCheckpointMillis", static_cast<int64_t>(totals.since_checkpoint.count()));
+  out.open_array("databases");
+  for (const DatabaseContents& database : contents.databases) {
+    out.push_open_document().append_all(database.totals).open_array("collectionStats");
+    for (const bson::Document& collection : database.collections) out.push(collection.view());
+    out.close().close();
+  }
+  out.close();
+  puts(bson::to_json(std::move(out).finish(), bson::JsonForm::kRelaxed).c_str());
+}
+
+}  // namespace
+
+ExitStatus run_stats(const StatsOptions& options) {
+  const Result<Contents> contents = read_contents(options.store);
+  if (!contents) {
+    fputs(("gridstore: " + contents.error().message() + "\n").c_str(), stderr);
+    return exit_status_of(contents.error().code());
+  }
+  if (options.json) {
+    print_json(*contents);
+  } else {
+    print_text(*contents);
+  }
+  return ExitStatus::kOk;
+}
+
+}  // namespace gridmount::tools
