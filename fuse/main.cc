@@ -1,5 +1,4 @@
 // gridmount: mounts a store.
-#include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -215,8 +214,6 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace gridmount::fuse
 
 int main(int argc, char** argv) {
-  // Each worker would else get an arena of its own, and each keeps what it once needed.
-  mallopt(M_ARENA_MAX, 2);
   gridmount::local::tune_allocator();
   return gridmount::fuse::run(std::vector<std::string>(argv + 1, argv + argc));
 }

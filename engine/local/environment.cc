@@ -360,8 +360,11 @@ void will_need(const void* begin, size_t bytes) {
 void tune_allocator() {
   constexpr int kMmapThresholdBytes = 8 * 1024 * 1024;
   constexpr int kTrimThresholdBytes = 64 * 1024 * 1024;
+  // Each thread would else get an arena of its own, and each keeps what it once needed.
+  constexpr int kArenasMax = 2;
   mallopt(M_MMAP_THRESHOLD, kMmapThresholdBytes);
   mallopt(M_TRIM_THRESHOLD, kTrimThresholdBytes);
+  mallopt(M_ARENA_MAX, kArenasMax);
 }
 
 }  // namespace gridmount::local

@@ -36,7 +36,7 @@ LAYERS = {
     | {"engine/aggregation", "engine/checksum", "engine/cursors", "engine/profiling"},
     "gridfs": INTERFACE,
     "fuse": INTERFACE | {"gridfs"} | LEAVES,
-    "tools": INTERFACE | {"gridfs"} | LEAVES,
+    "tools": INTERFACE | {"engine/aggregation", "gridfs"} | LEAVES,
 }
 
 # Libraries and the only files that include them (tests apart), as patterns.

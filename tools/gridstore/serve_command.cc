@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/local/environment.h"
 #include "engine/store.h"
 #include "engine/wire/server/endpoint.h"
 #include "tools/store_opening.h"
@@ -58,6 +59,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   set_up_log();
+  local::tune_allocator();
   local::OpenOptions open_options;
   open_options.create = options.create;
   auto store = open_store(options.store, open_options);

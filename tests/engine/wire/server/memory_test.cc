@@ -2,6 +2,7 @@
 // clients claim, send halves and take no replies. Method: the budget by itself; then raw sockets,
 // and the process's resident memory.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <thread>
 #include <vector>
@@ -73,6 +74,8 @@ TEST(MemoryBudget, Stopped_GrantsAll) {
 class MemoryTest : public ServerTest {
  protected:
   MemoryTest() {
+    // As programs have it: else malloc learns from the first large message to keep such blocks.
+    mallopt(M_MMAP_THRESHOLD, 8 * kMiB);
     options_.limits.request_bytes_max = 8 * kMiB;
     options_.limits.reply_bytes_max = 8 * kMiB;
     options_.limits.pressed_timeout = milliseconds(500);

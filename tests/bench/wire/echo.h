@@ -1,0 +1,13 @@
+// The baseline: a server that reads each message whole and answers it at once with a message of a
+// given size. What a round trip costs beyond that is a server's own.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace gridmount::bench {
+
+// Serves the socket file, a thread for each connection, until the process is killed.
+void run_echo(const std::filesystem::path& socket, uint32_t reply_bytes);
+
+}  // namespace gridmount::bench

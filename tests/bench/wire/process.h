@@ -1,0 +1,27 @@
+// A program that runs beside the benchmark, and ends with it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace gridmount::bench {
+
+class Process {
+ public:
+  // Starts it and waits until it listens on `socket`. Throws std::runtime_error if it ends before.
+  Process(const std::vector<std::string>& command, const std::filesystem::path& socket);
+  ~Process();  // stop()
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // SIGTERM, and waits for its end.
+  void stop();
+
+ private:
+  pid_t pid_ = 0;
+};
+
+}  // namespace gridmount::bench

@@ -1,0 +1,34 @@
+// Measures the rows against the server and the echo, one directly after the other in slices, over
+// one connection a client.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "rows.h"
+
+namespace gridmount::bench {
+
+struct RoundTrip {
+  WireRow row;
+  uint64_t clients = 1;
+  uint64_t operations = 0;  // of all slices, on each of the two
+  uint64_t reply_bytes = 0;
+  std::vector<double> server_seconds;  // by slice
+  std::vector<double> echo_seconds;
+};
+
+struct RoundTripOptions {
+  WireSizes sizes;
+  std::vector<uint64_t> clients = {1, 16};
+  uint64_t slices = 5;
+  std::filesystem::path server;  // its socket file
+  std::string self;              // this program, which is the echo too
+};
+
+// Makes socket files below `temp`. Throws std::runtime_error if the server's answer is wrong.
+std::vector<RoundTrip> measure_round_trips(const RoundTripOptions& options,
+                                           const std::filesystem::path& temp);
+
+}  // namespace gridmount::bench
