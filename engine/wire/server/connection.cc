@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <asio/defer.hpp>
 #include <asio/post.hpp>
 #include <cstring>
 #include <exception>
@@ -26,6 +27,9 @@ constexpr size_t kProgressBytes = 4096;
 
 // How much a message's memory grows at a time: it doubles, from this on.
 constexpr size_t kFirstRoom = MemoryBudget::kAlwaysBytes;
+
+// A client that waits for each reply before it asks again does so within this time, or is idle.
+constexpr int kLingerMilliseconds = 2;
 
 // mongod's words for browsers and for probes that speak HTTP.
 constexpr std::string_view kHttpRequest = "GET ";
@@ -87,7 +91,23 @@ void Connection::read_message() {
   enter(Phase::kIdle);
   // Whoever stops the server sets the mark first and looks at the phase then.
   if (context_.is_stopping) return finish();
+  if (const size_t count = linger(); count > 0) return on_header_bytes(count);
   read_header_bytes();
+}
+
+size_t Connection::linger() {
+  if (transport_->is_tls() || !context_.workers.get_executor().running_in_this_thread()) return 0;
+  // Some workers are left for all others, and none waits while requests do.
+  const size_t most = context_.limits.worker_threads * 3 / 4;
+  if (context_.queued > 0) return 0;
+  size_t count = 0;
+  if (context_.lingering.fetch_add(1) < most) {
+    transport_->take_from_io();
+    pollfd readable{fd(), POLLIN, 0};
+    if (::poll(&readable, 1, kLingerMilliseconds) > 0) count = transport_->read_now(header_bytes_);
+  }
+  context_.lingering.fetch_sub(1);
+  return count;
 }
 
 void Connection::read_header_bytes() {
@@ -131,13 +151,17 @@ void Connection::receive() {
 }
 
 void Connection::on_bytes(size_t count) {
-  context_.bytes_in += count;
-  bytes_.set_size(bytes_.size() + count);
-  note_progress(count);
-  if (bytes_.size() == header_.length) return on_message();
-  if (bytes_.size() == bytes_.capacity()) return make_room();
-  transport_->read_some({bytes_.data() + bytes_.size(), bytes_.capacity() - bytes_.size()},
-                        completion(&Connection::on_bytes));
+  for (;;) {
+    context_.bytes_in += count;
+    bytes_.set_size(bytes_.size() + count);
+    note_progress(count);
+    if (bytes_.size() == header_.length) return on_message();
+    if (bytes_.size() == bytes_.capacity()) return make_room();
+    const std::span<uint8_t> room(bytes_.data() + bytes_.size(), bytes_.capacity() - bytes_.size());
+    // Mostly the rest of the message is there already.
+    count = transport_->read_now(room);
+    if (count == 0) return transport_->read_some(room, completion(&Connection::on_bytes));
+  }
 }
 
 void Connection::on_message() {
@@ -166,7 +190,9 @@ void Connection::acquire(MemoryBudget& budget, MemoryBudget::Reservation& reserv
 
 void Connection::dispatch() {
   enter(Phase::kRunning);
-  asio::post(context_.workers, [self = shared_from_this()] {
+  context_.queued += 1;
+  auto work = [self = shared_from_this()] {
+    self->context_.queued -= 1;
     try {
       self->run();
     } catch (const std::exception& error) {
@@ -174,7 +200,13 @@ void Connection::dispatch() {
       spdlog::error("{}: {}", self->name(), error.what());
       self->finish();
     }
-  });
+  };
+  if (context_.workers.get_executor().running_in_this_thread()) {
+    // By this worker, when it has come back from here.
+    asio::defer(context_.workers, std::move(work));
+  } else {
+    asio::post(context_.workers, std::move(work));
+  }
 }
 
 void Connection::run() {

@@ -3,7 +3,8 @@
 // It is in one phase at a time, and belongs to whoever carries that phase out: the completion of
 // the one operation on its transport, the worker that handles its request, the queue it waits in.
 // So nothing but what is atomic needs a lock, and an idle connection costs neither a thread nor a
-// buffer.
+// buffer. One that asks again at once keeps its worker, which waits a moment for that: no thread
+// has to wake another then.
 //
 // Invariants:
 //  1. The next message is not read before the reply has been sent: a client that sends without
@@ -50,6 +51,8 @@ struct ConnectionContext {
   MemoryBudget replies{limits.reply_bytes_max};
   std::atomic<bool> is_stopping = false;
   std::atomic<int32_t> next_message_id = 1;
+  std::atomic<size_t> lingering = 0;  // workers that wait for their client's next request
+  std::atomic<size_t> queued = 0;     // requests that wait for a worker
   std::atomic<uint64_t> bytes_in = 0;
   std::atomic<uint64_t> bytes_out = 0;
   std::atomic<uint64_t> requests_handled = 0;
@@ -94,6 +97,8 @@ class Connection final : public Parkable, public std::enable_shared_from_this<Co
   void greet();
 
   void read_message();
+  // On a worker: the first bytes of the next message, if they come soon; else zero.
+  size_t linger();
   void read_header_bytes();
   void on_header_bytes(size_t count);
   void make_room();

@@ -37,6 +37,7 @@ class TlsTransport final : public Transport {
     asio::post(stream_.get_executor(), [done = std::move(done)] { done({}, 0); });
   }
 
+  size_t read_now(std::span<uint8_t>) override { return 0; }
   size_t write_now(const Pieces&) override { return 0; }
 
   std::string certificate_subject() override {

@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <asio/buffer.hpp>
@@ -13,21 +14,38 @@ namespace {
 class PlainTransport final : public Transport {
  public:
   explicit PlainTransport(Socket socket)
-      : Transport(socket.native_handle()), socket_(std::move(socket)) {}
+      : Transport(socket.native_handle()),
+        protocol_(socket.local_endpoint().protocol()),
+        socket_(std::move(socket)) {}
+  ~PlainTransport() override {
+    if (!socket_.is_open()) ::close(fd());
+  }
 
   void shake_hands(Done done) override {
     asio::post(socket_.get_executor(), [done = std::move(done)] { done({}, 0); });
   }
 
   void read_some(std::span<uint8_t> into, Done done) override {
+    if (const auto error = give_to_io()) return fail_later(error, std::move(done));
     socket_.async_read_some(asio::buffer(into.data(), into.size()), std::move(done));
   }
 
   void write_some(const Pieces& pieces, Done done) override {
+    if (const auto error = give_to_io()) return fail_later(error, std::move(done));
     std::array<asio::const_buffer, 3> buffers;
     std::transform(pieces.begin(), pieces.end(), buffers.begin(),
                    [](auto piece) { return asio::buffer(piece.data(), piece.size()); });
     socket_.async_write_some(buffers, std::move(done));
+  }
+
+  void take_from_io() override {
+    std::error_code error;
+    if (socket_.is_open()) (void)socket_.release(error);
+  }
+
+  size_t read_now(std::span<uint8_t> into) override {
+    const ssize_t received = ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
+    return received > 0 ? static_cast<size_t>(received) : 0;
   }
 
   size_t write_now(const Pieces& pieces) override {
@@ -46,6 +64,17 @@ class PlainTransport final : public Transport {
   bool is_tls() const override { return false; }
 
  private:
+  std::error_code give_to_io() {
+    std::error_code error;
+    if (!socket_.is_open()) socket_.assign(protocol_, fd(), error);
+    return error;
+  }
+
+  void fail_later(std::error_code error, Done done) {
+    asio::post(socket_.get_executor(), [error, done = std::move(done)] { done(error, 0); });
+  }
+
+  asio::generic::stream_protocol protocol_;
   Socket socket_;
 };
 

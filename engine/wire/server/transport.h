@@ -33,6 +33,12 @@ class Transport {
   // Reads at least one byte, or fails; the end of the stream is asio::error::eof.
   virtual void read_some(std::span<uint8_t> into, Done done) = 0;
   virtual void write_some(const Pieces& pieces, Done done) = 0;
+  // Before a thread waits for the peer by itself: no I/O thread is woken by what arrives, until the
+  // next read_some() or write_some(). With no operation running.
+  virtual void take_from_io() {}
+  // What has arrived, without waiting. Zero if that is nothing, or if this transport cannot; the
+  // end of the stream and errors show with the next read_some().
+  virtual size_t read_now(std::span<uint8_t> into) = 0;
   // Sends what the kernel takes at once, by this thread. Zero if that is nothing, or if this
   // transport cannot; errors show with the next write_some().
   virtual size_t write_now(const Pieces& pieces) = 0;
