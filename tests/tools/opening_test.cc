@@ -2,10 +2,13 @@
 // gridfiles fails with 1, as mongofiles does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <string>
 
 #include "engine/exit_status.h"
 #include "tests/tools/store_test.h"
@@ -50,19 +53,35 @@ TEST_F(Opening, FolderOfSomethingElse) {
 
 TEST_F(Opening, StoreInUse_NamesTheProcess) {
   create_store();
-  with_store(
-      [&](engine::Store&) { expect_failure(ExitStatus::kStoreLocked, std::to_string(getpid())); });
+  with_store([&](engine::Store&) {
+    const std::string pid = "process " + std::to_string(getpid());
+    const Outcome served = run({GRIDSTORE, {"serve", "store.gfs"}, folder(), "", {}});
+    EXPECT_EQ(served.status, static_cast<int>(ExitStatus::kStoreLocked));
+    EXPECT_THAT(served.err, HasSubstr("is in use by " + pid));
+    const Outcome listed = gridfiles({"list"});
+    EXPECT_EQ(listed.status, 1);
+    EXPECT_THAT(listed.err, HasSubstr("is in use by " + pid));
+    // What only reads, and can do so beside the owner, says that it does.
+    const Outcome checked = gridstore_check();
+    EXPECT_EQ(checked.status, 0);
+    EXPECT_THAT(checked.err, HasSubstr(pid + " on "));
+  });
   EXPECT_EQ(gridstore_check().status, 0);
 }
 
 TEST_F(Opening, StoreClosedMeanwhile_IsWaitedFor) {
   create_store();
   auto store = must(local::open(store_path(), {}));
-  Invocation check{GRIDSTORE, {"check", "store.gfs"}, folder(), "", [&](pid_t) {
+  Invocation serve{GRIDSTORE, {"serve", "store.gfs"}, folder(), "", [&](pid_t pid) {
                      usleep(500000);
                      store.reset();
+                     const auto socket = store_path() / "gridmount.sock";
+                     for (int i = 0; i < 1000 && !std::filesystem::exists(socket); ++i) {
+                       usleep(10000);
+                     }
+                     kill(pid, SIGTERM);
                    }};
-  EXPECT_EQ(run(check).status, 0);
+  EXPECT_EQ(run(serve).status, 0);
 }
 
 TEST_F(Opening, DataFileOfGarbage) {

@@ -25,23 +25,10 @@
 #include "engine/local/environment.h"
 #include "engine/local/owner_file.h"
 #include "engine/local/test_options.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define GM_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define GM_TEST_SANITIZED 1
-#endif
-#endif
+#include "tests/sanitized.h"
 
 namespace gridmount::local {
 namespace {
-
-#ifdef GM_TEST_SANITIZED
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;

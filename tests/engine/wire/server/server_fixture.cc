@@ -7,6 +7,8 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/sanitized.h"
+
 namespace gridmount::wire {
 namespace {
 
@@ -60,11 +62,7 @@ size_t resident_bytes() {
 }
 
 size_t memory_grown_since(size_t before) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  constexpr size_t kSanitizersShare = 20;
-#else
-  constexpr size_t kSanitizersShare = 1;
-#endif
+  constexpr size_t kSanitizersShare = kSanitized ? 20 : 1;
   const size_t now = resident_bytes();
   return now > before ? (now - before) / kSanitizersShare : 0;
 }
