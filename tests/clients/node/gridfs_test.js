@@ -6,7 +6,7 @@ const fs = require('node:fs');
 const { pipeline } = require('node:stream/promises');
 const { Readable } = require('node:stream');
 const { describe, test, beforeEach } = require('node:test');
-const { driver, connectToSocket, inMount } = require('./client.js');
+const { driver, connect, connectToSocket, inMount } = require('./client.js');
 
 const client = connectToSocket();
 const files = client.db('test');
@@ -96,6 +96,18 @@ describe('GridFS', () => {
     await stream.abort();
     assert.equal(fs.existsSync(inMount('node-never')), false);
     assert.equal(await files.collection('fs.chunks').countDocuments({ files_id: stream.id }), 0);
+  });
+
+  test('Compressed messages carry the same', async () => {
+    const compressed = connect(encodeURIComponent(process.env.CLIENT_SOCKET), {
+      compressors: ['zlib'],
+    });
+    bucket = new driver.GridFSBucket(compressed.db('test'));
+    const data = Buffer.alloc(2_000_000, 'gridmount');
+    const id = await upload('node-zlib', data);
+    assert.ok(fs.readFileSync(inMount('node-zlib')).equals(data));
+    assert.ok((await download(bucket.openDownloadStream(id))).equals(data));
+    await bucket.delete(id);
   });
 
   test('Missing chunks are errors', async () => {

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import urllib.parse
 
 import bson
 import gridfs
@@ -106,6 +107,16 @@ class GridFs(ClientCase):
         self.bucket.delete(id)
         with self.assertRaises(NoFile):
             self.bucket.delete(id)
+
+    def test_CompressedMessages_CarryTheSame(self):
+        socket = urllib.parse.quote_plus(os.environ["CLIENT_SOCKET"])
+        bucket = gridfs.GridFSBucket(self.connect(f"{socket}/?compressors=zlib")["test"])
+        data = content(4, 2_000_000)[:2_000_000]
+        id = bucket.upload_from_stream("python-zlib", data)
+        with open(self.path("python-zlib"), "rb") as file:
+            self.assertEqual(file.read(), data)
+        self.assertEqual(bucket.open_download_stream(id).read(), data)
+        bucket.delete(id)
 
     def test_MissingChunks_AreErrors(self):
         other = gridfs.GridFSBucket(self.db, bucket_name="broken", chunk_size_bytes=1000)
