@@ -51,5 +51,5 @@ function plan(cursor) {
     stages.push(stage.indexName ? `${stage.stage}(${stage.indexName})` : stage.stage);
   }
   const { totalKeysExamined: keys, totalDocsExamined: documents } = explained.executionStats;
-  return { stages: stages.join(' '), keys: Number(keys), documents: Number(documents) };
+  return { stages: stages.join(' '), keys, documents };
 }
