@@ -19,8 +19,11 @@ packages=(
   # Tests and benchmarks
   libgtest-dev libgmock-dev libbenchmark-dev libsqlite3-dev
   git python3 rsync sqlite3 tar attr procps util-linux
-  python3-pymongo python3-gridfs
+  python3-pymongo python3-gridfs python3-venv openssl
 )
+# Another node than Debian's may be there, and Debian's could not be installed beside it.
+if ! command -v node >/dev/null; then packages+=(nodejs); fi
+if ! command -v npm >/dev/null; then packages+=(npm); fi
 
 run=()
 if [ "$(id -u)" -ne 0 ]; then run=(sudo); fi

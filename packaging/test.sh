@@ -107,11 +107,12 @@ stage_tidy() {
 mount_tests='mount\.(exchange|daemon|parallel_writers)'
 
 stage_asan() {
-  build asan-ubsan && run_ctest asan-ubsan -LE 'mount|fuzz' && run_ctest asan-ubsan -R "$mount_tests"
+  build asan-ubsan && run_ctest asan-ubsan -LE 'mount|clients|fuzz' &&
+    run_ctest asan-ubsan -R "$mount_tests"
 }
 
 stage_tsan() {
-  build tsan && run_ctest tsan -LE mount && run_ctest tsan -R "$mount_tests"
+  build tsan && run_ctest tsan -LE 'mount|clients' && run_ctest tsan -R "$mount_tests"
 }
 
 stage_fuzz() {

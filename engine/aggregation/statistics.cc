@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/count.h"
 
 namespace gridmount::aggregation {
 namespace {
@@ -23,24 +24,27 @@ Status append_storage(bson::Builder& out, engine::Collection& collection,
                       int64_t scale) {
   GM_ASSIGN(const engine::CollectionStats stats, collection.stats(snapshot));
   GM_ASSIGN(const std::vector<engine::IndexStats> indexes, collection.index_stats(snapshot));
-  out.append("size", stats.document_bytes / scale).append("count", stats.documents);
-  if (stats.documents > 0) out.append("avgObjSize", stats.document_bytes / stats.documents);
-  out.append("storageSize", stats.storage_bytes / scale);
+  bson::append_count(out, "size", stats.document_bytes / scale);
+  bson::append_count(out, "count", stats.documents);
+  if (stats.documents > 0)
+    bson::append_count(out, "avgObjSize", stats.document_bytes / stats.documents);
+  bson::append_count(out, "storageSize", stats.storage_bytes / scale);
   out.append("capped", options.capped);
   if (options.capped) {
-    out.append("max", options.max_documents).append("maxSize", options.size_bytes / scale);
+    out.append("max", options.max_documents);
+    bson::append_count(out, "maxSize", options.size_bytes / scale);
   }
   out.append("nindexes", static_cast<int32_t>(indexes.size()));
   int64_t total = 0;
   bson::Builder& sizes = out.open_document("indexSizes");
   for (const engine::IndexStats& index : indexes) {
-    sizes.append(index.definition.name, index.bytes / scale);
+    bson::append_count(sizes, index.definition.name, index.bytes / scale);
     total += index.bytes;
   }
   sizes.close();
-  out.append("totalIndexSize", total / scale);
-  out.append("totalSize", (stats.storage_bytes + total) / scale);
-  out.append("scaleFactor", scale);
+  bson::append_count(out, "totalIndexSize", total / scale);
+  bson::append_count(out, "totalSize", (stats.storage_bytes + total) / scale);
+  bson::append_count(out, "scaleFactor", scale);
   return {};
 }
 
@@ -127,7 +131,7 @@ Result<bson::Document> collection_stats_stage(engine::Database& database,
                     "Unable to retrieve count in $collStats stage: Collection [" + ns.full() +
                         "] not found.");
       }
-      out.append("count", stats.documents);
+      bson::append_count(out, "count", stats.documents);
       continue;
     }
     const std::optional<bson::ValueView> scale = option.value.as_document().find("scale");

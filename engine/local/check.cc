@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/count.h"
 #include "engine/bson/document.h"
 #include "engine/local/database.h"
 #include "engine/local/document_keys.h"
@@ -47,13 +48,14 @@ class StructureCheck {
     note_left_out();
     bson::Builder out;
     out.append("ns", entry.ns.full());
-    out.append("nInvalidDocuments", invalid_documents_);
-    out.append("nNonCompliantDocuments", noncompliant_documents_);
-    out.append("nrecords", static_cast<int64_t>(report_.records));
+    bson::append_count(out, "nInvalidDocuments", invalid_documents_);
+    bson::append_count(out, "nNonCompliantDocuments", noncompliant_documents_);
+    bson::append_count(out, "nrecords", static_cast<int64_t>(report_.records));
     out.append("nIndexes", static_cast<int32_t>(entry.indexes.size()));
     out.open_document("keysPerIndex");
     for (size_t i = 0; i < entry.indexes.size(); ++i) {
-      out.append(entry.indexes[i].definition.name, static_cast<int64_t>(keys_per_index_[i]));
+      bson::append_count(out, entry.indexes[i].definition.name,
+                         static_cast<int64_t>(keys_per_index_[i]));
     }
     out.close();
     out.append("valid", report_.problems.empty()).open_array("warnings");

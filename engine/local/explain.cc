@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "engine/bson/count.h"
 #include "engine/bson/json.h"
 
 namespace gridmount::local {
@@ -148,16 +149,17 @@ class Stages {
     }
     bounds.close();
     if (execution_ != nullptr && &plan == &query_.plan->plan) {
-      out.append("keysExamined", execution_->keys_examined);
+      bson::append_count(out, "keysExamined", execution_->keys_examined);
     }
   }
 
   // Counted for the whole query, so they are told where the whole is what the stage did.
   void returned(Builder& out) const {
-    if (execution_ != nullptr) out.append("nReturned", execution_->returned);
+    if (execution_ != nullptr) bson::append_count(out, "nReturned", execution_->returned);
   }
   void documents_examined(Builder& out) const {
-    if (execution_ != nullptr) out.append("docsExamined", execution_->documents_examined);
+    if (execution_ != nullptr)
+      bson::append_count(out, "docsExamined", execution_->documents_examined);
   }
 
   const ExplainedQuery& query_;
@@ -199,10 +201,11 @@ bson::Document explanation(const ExplainedQuery& query, const Execution* executi
   out.close();
   if (execution != nullptr) {
     Builder& stats = out.open_document("executionStats");
-    stats.append("executionSuccess", true).append("nReturned", execution->returned);
-    stats.append("executionTimeMillis", execution->milliseconds);
-    stats.append("totalKeysExamined", execution->keys_examined);
-    stats.append("totalDocsExamined", execution->documents_examined);
+    stats.append("executionSuccess", true);
+    bson::append_count(stats, "nReturned", execution->returned);
+    bson::append_count(stats, "executionTimeMillis", execution->milliseconds);
+    bson::append_count(stats, "totalKeysExamined", execution->keys_examined);
+    bson::append_count(stats, "totalDocsExamined", execution->documents_examined);
     write_plan(stats.open_document("executionStages"), query, winning, execution);
     stats.close();
     out.close();

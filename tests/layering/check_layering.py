@@ -82,7 +82,7 @@ FOREIGN_TEXT = [
 ]
 
 LINES_MAX = 700
-SOURCES = {".cc", ".h", ".c", ".py", ".sh", ".cmake"}
+SOURCES = {".cc", ".h", ".c", ".py", ".js", ".sh", ".cmake"}
 TEXTS = SOURCES | {".md", ".txt", ".json", ".in", ""}
 SKIPPED = re.compile(r"^(\.git|\.cache|build.*|__pycache__|.*\.gfs)$")
 

@@ -123,7 +123,7 @@ Error AccessControl::refuse(const Client& client, std::string_view mechanism, co
 
 Result<SaslReply> AccessControl::start(const Client& client, const std::string& database,
                                        std::string_view mechanism_given, std::string_view payload,
-                                       bool skip_empty_exchange) {
+                                       bool skip_empty_exchange, bool speculative) {
   const std::optional<ScramMechanism> mechanism = find_mechanism(mechanism_given);
   if (!mechanism) {
     return fail(kMechanismUnavailable,
@@ -146,7 +146,11 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
   ScramCredentials credentials = decoy_credentials(*mechanism, name.id(), decoy_secret_);
   if (user) {
     const auto found = user->credentials.find(*mechanism);
-    if (found != user->credentials.end()) credentials = found->second;
+    if (found != user->credentials.end()) {
+      credentials = found->second;
+    } else if (speculative) {
+      return fail(kAuthenticationFailed, "Authentication failed.");
+    }
   }
   GM_ASSIGN(const std::string nonce, make_nonce());
   GM_ASSIGN(const std::string challenge, scram.begin(std::move(credentials), nonce));

@@ -40,7 +40,8 @@ void append_reply(bson::Builder& out, const SaslReply& sasl) {
   out.append("payload", bson::Binary{0, bytes, static_cast<uint32_t>(sasl.payload.size())});
 }
 
-Result<SaslReply> start(Call& call, Arguments& arguments, const std::string& database) {
+Result<SaslReply> start(Call& call, Arguments& arguments, const std::string& database,
+                        bool speculative) {
   GM_ASSIGN(const std::string_view mechanism, arguments.required_string("mechanism"));
   GM_ASSIGN(const std::string payload, read_payload(arguments));
   GM_ASSIGN(const bson::View options, arguments.document_or_empty("options"));
@@ -48,13 +49,14 @@ Result<SaslReply> start(Call& call, Arguments& arguments, const std::string& dat
   GM_TRY(arguments.finish());
   const std::optional<bson::ValueView> skip = options.find("skipEmptyExchange");
   const bool skips = skip && skip->type() == Type::kBool && skip->as_bool();
-  return call.state().access().start(call.client(), database, mechanism, payload, skips);
+  return call.state().access().start(call.client(), database, mechanism, payload, skips,
+                                     speculative);
 }
 
 Status run_sasl_start(Call& call, bson::Builder& reply) {
   call.arguments().ignore("saslStart");
   GM_ASSIGN(const std::string database, call.arguments().database());
-  GM_ASSIGN(const SaslReply sasl, start(call, call.arguments(), database));
+  GM_ASSIGN(const SaslReply sasl, start(call, call.arguments(), database, false));
   append_reply(reply, sasl);
   return {};
 }
@@ -155,7 +157,7 @@ Status append_log_in(Call& call, bson::Builder& reply) {
   const Result<std::optional<std::string_view>> database = fields.string("db");
   if (!is_sasl || !database) return {};
   const Result<SaslReply> sasl =
-      start(call, fields, std::string(database->value_or(call.request().database)));
+      start(call, fields, std::string(database->value_or(call.request().database)), true);
   if (!sasl) return {};
   append_reply(reply.open_document("speculativeAuthenticate"), *sasl);
   reply.close();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "engine/bson/count.h"
 #include "engine/wire/commands/count.h"
 #include "engine/wire/commands/families.h"
 #include "engine/wire/commands/find.h"
@@ -83,7 +84,8 @@ Result<bson::Document> of_count(Call& call, Arguments& arguments, Verbosity verb
     GM_ASSIGN(counted, collection_of(call, count.ns)->count(*snapshot, count.query, count.options));
   }
   return under(explained, {"COUNT", [counted](bson::Builder& out) {
-                             out.append("nReturned", int64_t{0}).append("nCounted", counted);
+                             out.append("nReturned", int32_t{0});
+                             bson::append_count(out, "nCounted", counted);
                            }});
 }
 
@@ -130,10 +132,10 @@ Result<bson::Document> of_update(Call& call, Arguments& arguments, Verbosity ver
                   ->update(*transaction, statement.filter, statement.update, statement.options));
   }
   return under(explained, {"UPDATE", [&result](bson::Builder& out) {
-                             out.append("nReturned", int64_t{0});
-                             out.append("nMatched", result.matched);
-                             out.append("nWouldModify", result.modified);
-                             out.append("nWouldUpsert", int64_t{result.upserted_id ? 1 : 0});
+                             out.append("nReturned", int32_t{0});
+                             bson::append_count(out, "nMatched", result.matched);
+                             bson::append_count(out, "nWouldModify", result.modified);
+                             out.append("nWouldUpsert", int32_t{result.upserted_id ? 1 : 0});
                            }});
 }
 
@@ -157,8 +159,8 @@ Result<bson::Document> of_delete(Call& call, Arguments& arguments, Verbosity ver
     if (stats) removed = stats->as_document()["nReturned"].integral().value_or(0);
   }
   return under(explained, {"DELETE", [removed](bson::Builder& out) {
-                             out.append("nReturned", int64_t{0});
-                             out.append("nWouldDelete", removed);
+                             out.append("nReturned", int32_t{0});
+                             bson::append_count(out, "nWouldDelete", removed);
                            }});
 }
 

@@ -214,6 +214,17 @@ TEST_F(AuthenticationTest, Hello_BeginsTheLogIn) {
                          "admin"),
                   "speculativeAuthenticate"),
             "missing");
+  // So is one by a mechanism that the user has no credentials of: the driver takes the other.
+  good(R"({"createUser": "old", "pwd": "secret", "roles": [], "mechanisms": ["SCRAM-SHA-1"]})",
+       "shop");
+  const bson::Document other = run_as(
+      client,
+      R"({"hello": 1, "saslSupportedMechs": "shop.old", "speculativeAuthenticate": {"saslStart": 1,
+          "mechanism": "SCRAM-SHA-256", "db": "shop", "payload": )" +
+          binary(Proof("old", "secret").first()) + "}}",
+      "admin");
+  EXPECT_EQ(field(other, "saslSupportedMechs"), R"([ "SCRAM-SHA-1" ])");
+  EXPECT_EQ(field(other, "speculativeAuthenticate"), "missing");
 }
 
 TEST_F(AuthenticationTest, TheLongExchange_EndsWithAnEmptyMessage) {

@@ -1,0 +1,41 @@
+"""Certificates for one run of the tests, made by openssl: an authority, the server's certificate for
+localhost and a client's signed by it, and the same of an authority that nobody knows."""
+
+import os
+import subprocess
+
+DAYS = "2"
+KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+ADDRESSES = "subjectAltName=DNS:localhost,IP:127.0.0.1\n"
+
+
+def make_certificates(folder):
+    """Writes ca.pem, server.pem, client.pem, other-ca.pem and other-client.pem; the certificates come
+    with their keys, as drivers and mongod want them."""
+    os.mkdir(folder)
+    for prefix in ("", "other-"):
+        authority = os.path.join(folder, prefix + "ca")
+        run("req", "-x509", *KEY, "-days", DAYS, "-subj", f"/O=gridmount/CN={prefix}authority",
+            "-keyout", authority + ".key", "-out", authority + ".pem")
+        sign(folder, prefix + "client", prefix + "ca", "extendedKeyUsage=clientAuth\n")
+    sign(folder, "server", "ca", "extendedKeyUsage=serverAuth\n" + ADDRESSES)
+
+
+def sign(folder, name, authority, extensions):
+    path = os.path.join(folder, name)
+    authority = os.path.join(folder, authority)
+    with open(path + ".ext", "w", encoding="ascii") as file:
+        file.write(extensions)
+    run("req", *KEY, "-subj", f"/O=gridmount/CN={name}", "-keyout", path + ".key",
+        "-out", path + ".csr")
+    run("x509", "-req", "-in", path + ".csr", "-CA", authority + ".pem", "-CAkey",
+        authority + ".key", "-CAcreateserial", "-days", DAYS, "-extfile", path + ".ext",
+        "-out", path + ".crt")
+    with open(path + ".pem", "wb") as combined:
+        for part in (".crt", ".key"):
+            with open(path + part, "rb") as file:
+                combined.write(file.read())
+
+
+def run(*arguments):
+    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
