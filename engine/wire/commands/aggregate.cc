@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/wire/commands/api_version.h"
 #include "engine/wire/commands/current_operations.h"
 #include "engine/wire/commands/explain.h"
 #include "engine/wire/commands/families.h"
@@ -256,6 +257,7 @@ Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments
                   "Each element of the 'pipeline' array must be an object");
     }
   }
+  if (call.generic().api_strict) GM_TRY(check_pipeline_is_stable(*pipeline));
   GM_ASSIGN(aggregate.explain, arguments.boolean("explain"));
   GM_ASSIGN(const std::optional<bson::View> cursor, arguments.document("cursor"));
   if (!cursor && !aggregate.explain && arguments.path() == "aggregate" &&

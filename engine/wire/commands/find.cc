@@ -2,6 +2,7 @@
 
 #include "engine/wire/commands/find.h"
 
+#include "engine/wire/commands/api_version.h"
 #include "engine/wire/commands/families.h"
 #include "engine/wire/commands/read_arguments.h"
 
@@ -42,6 +43,7 @@ Status reply_one(Call& call, bson::Builder& reply, const FindCommand& find,
 }
 
 Status run_find(Call& call, bson::Builder& reply) {
+  if (call.generic().api_strict) GM_TRY(check_find_is_stable(call.request().body));
   GM_ASSIGN(FindCommand find, FindCommand::read(call.arguments()));
   GM_TRY(call.arguments().finish());
   call.set_ns(find.ns);

@@ -84,9 +84,10 @@ std::vector<Privilege> data_size_privileges(const Request& request) {
 Status run_validate(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const engine::Namespace ns, arguments.collection());
-  // Everything is read whichever of these is given; a snapshot needs no exclusive lock.
+  // Everything is read whichever of these is given; a snapshot needs no exclusive lock. `scandata`
+  // is what drivers still send to servers older than 4.4 and newer ones alike.
   for (const char* const name :
-       {"full", "background", "checkBSONConformance", "enforceFastCount", "metadata"}) {
+       {"full", "background", "checkBSONConformance", "enforceFastCount", "metadata", "scandata"}) {
     GM_TRY(arguments.boolean(name));
   }
   for (const char* const name : {"repair", "fixMultikey"}) GM_TRY(refuse_option(arguments, name));
