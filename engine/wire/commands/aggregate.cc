@@ -98,7 +98,7 @@ Result<engine::Namespace> read_ns(Arguments& arguments) {
 
 Status run_writing(Call& call, const AggregateCommand& aggregate,
                    const engine::AggregateOptions& options, bson::Builder& reply) {
-  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.store().begin());
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.begin());
   {
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
               call.store()
@@ -127,7 +127,7 @@ Status run_aggregate(Call& call, bson::Builder& reply) {
     return {};
   }
   if (aggregate.writes) return run_writing(call, aggregate, options, reply);
-  GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(std::unique_ptr<engine::Cursor> cursor,
             call.store()
                 .database(aggregate.ns.database)
