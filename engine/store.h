@@ -281,8 +281,9 @@ class Collection {
   virtual void prefetch(Snapshot& snapshot, bson::View filter) = 0;
 
   // Inserts a copy. A missing _id is generated and put first; a document that exceeds 16 MiB, has
-  // an array, regex or undefined as _id or a top-level name beginning with '$' is refused
-  // (BadValue, InvalidIdField, DollarPrefixedFieldName, BSONObjectTooLarge). DuplicateKey with
+  // more than one _id, an array, regex or undefined as _id or a name beginning with '$' within it
+  // is refused (BSONObjectTooLarge, BadValue, InvalidIdField, DollarPrefixedFieldName); elsewhere
+  // such names are stored, as servers have it since 5.0. DuplicateKey with
   // keyPattern and keyValue; DocumentValidationFailure with errInfo. `document` must be valid BSON;
   // bytes from outside go through bson::validate first. Empty Timestamps in top-level fields are
   // filled in. In a capped collection the oldest documents go, until the new one has room.

@@ -46,6 +46,9 @@ std::optional<IndexEntry> index_of(bson::View document) {
   index.definition.unique = unique->as_bool();
   index.definition.sparse = document.find("sparse").has_value();
   index.definition.hidden = document.find("hidden").has_value();
+  if (const auto background = field(document, "background", bson::Type::kBool)) {
+    index.definition.background = background->as_bool();
+  }
   if (const auto partial = field(document, "partial", bson::Type::kDocument)) {
     index.definition.partial_filter = bson::Document(partial->as_document());
   }
@@ -115,6 +118,7 @@ std::string CollectionEntry::encode() const {
     builder.append("unique", index.definition.unique).append("multikey", index.multikey);
     if (index.definition.sparse) builder.append("sparse", true);
     if (index.definition.hidden) builder.append("hidden", true);
+    if (index.definition.background) builder.append("background", *index.definition.background);
     if (index.definition.partial_filter) {
       builder.append("partial", *index.definition.partial_filter);
     }

@@ -66,11 +66,6 @@ Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View docum
   bool id_first = false;
   bool has_empty_timestamp = false;
   for (const bson::Element element : document) {
-    if (element.key.starts_with('$')) {
-      return refuse(ns, ErrorCode::kDollarPrefixedFieldName,
-                    "the top-level field name '" + std::string(element.key) +
-                        "' begins with '$', which is not allowed");
-    }
     if (element.key == "_id") {
       if (id) {
         return refuse(ns, ErrorCode::kBadValue, "can't have multiple _id fields in one document");

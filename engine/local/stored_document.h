@@ -17,8 +17,8 @@ struct StoredDocument {
   bson::ValueView id;
 };
 
-// BSONObjectTooLarge, DollarPrefixedFieldName, BadValue (more than one _id),
-// InvalidIdField (an _id of a type that cannot be one).
+// BSONObjectTooLarge, BadValue (more than one _id), InvalidIdField (an _id of a type that cannot be
+// one), DollarPrefixedFieldName (a name that begins with '$' in the _id).
 Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View document,
                                    bool keep_empty_timestamps = false);
 

@@ -59,6 +59,8 @@ Status read_option(const bson::Element& element, IndexDefinition& index) {
   } else if (name == "hidden") {
     GM_ASSIGN(index.hidden, flag(element));
   } else if (name == "background") {
+    GM_ASSIGN(index.background, flag(element));
+  } else if (name == "dropDups") {
     GM_TRY(flag(element));
   } else if (name == "expireAfterSeconds") {
     GM_ASSIGN(index.expire_after_seconds, expire_seconds(element));
@@ -148,6 +150,7 @@ bson::Document IndexDefinition::specification() const {
   bson::Builder builder;
   builder.append("v", int32_t{2}).append("key", keys).append("name", name);
   if (unique && name != "_id_") builder.append("unique", true);
+  if (background) builder.append("background", *background);
   if (sparse) builder.append("sparse", true);
   if (hidden) builder.append("hidden", true);
   if (partial_filter) builder.append("partialFilterExpression", *partial_filter);

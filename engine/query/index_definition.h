@@ -24,10 +24,12 @@ struct IndexDefinition {
   std::optional<int64_t> expire_after_seconds = {};
   // Kept up to date, but not used for reading.
   bool hidden = false;
+  // Given, and shown; an index is built in the transaction that creates it all the same.
+  std::optional<bool> background = {};
 
   // {key: {...}, name: ..., unique: ..., ...}. Without a name one is made of the keys.
-  // `background`, `v` (1 or 2) and `ns` may be given and change nothing: an index is built in the
-  // transaction that creates it. Everything else is refused by name:
+  // `v` (1 or 2), `ns` and `dropDups`, which servers have not heeded since 3.0, may be given and
+  // change nothing. Everything else is refused by name:
   // InvalidIndexSpecificationOption, and CannotCreateIndex for kinds of indexes and collations that
   // are not supported.
   static Result<IndexDefinition> parse(bson::View specification);

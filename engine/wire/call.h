@@ -51,16 +51,27 @@ class Call {
     return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
   }
 
+  // Of the store, to read and to write. Their reads are told of to observer().
+  Result<std::unique_ptr<engine::Snapshot>> snapshot();
+  Result<std::unique_ptr<engine::Transaction>> begin();
+  // Null while no database is profiled.
+  const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
+
   // Nothing to tell yet; see Postponed. What run() has put into the reply is dropped.
   void postpone(std::chrono::steady_clock::time_point until) { postponed_ = Postponed{until}; }
   const std::optional<Postponed>& postponed() const { return postponed_; }
 
-  // For the profiler: what the command was about, and what came of it.
+  // For the profiler: what the command was about, what came of it, and what it read.
   void set_ns(engine::Namespace ns) { ns_ = std::move(ns); }
   const engine::Namespace& ns() const { return ns_; }
   bson::Builder& counts() { return counts_; }
+  void set_examined(engine::ReadObserver examined) { examined_ = std::move(examined); }
+  // What observer() was told, if nobody has said otherwise.
+  engine::ReadObserver examined() const;
 
  private:
+  void observe(engine::Snapshot& snapshot);
+
   Service::State& state_;
   Client& client_;
   const Request& request_;
@@ -71,6 +82,8 @@ class Call {
   std::optional<Postponed> postponed_;
   engine::Namespace ns_;
   bson::Builder counts_;
+  std::shared_ptr<engine::ReadObserver> observer_;
+  std::optional<engine::ReadObserver> examined_;
 };
 
 }  // namespace gridmount::wire

@@ -138,7 +138,13 @@ void account(Call& call, const Error* error) {
   entry.ns = call.ns();
   entry.command = bson::Document(shown_command(call));
   bson::Builder counts;
+  const engine::ReadObserver examined = call.examined();
+  if (!examined.plan_summary.empty()) {
+    counts.append("keysExamined", examined.keys_examined);
+    counts.append("docsExamined", examined.documents_examined);
+  }
   counts.append_all(bson::Builder(call.counts()).finish());
+  if (!examined.plan_summary.empty()) counts.append("planSummary", examined.plan_summary);
   counts.append("protocol", "op_msg").append("client", call.client().peer().address);
   counts.append("appName", application_of(call.client()));
   entry.counts = std::move(counts).finish();
@@ -150,8 +156,23 @@ void account(Call& call, const Error* error) {
   state.profiler().record(std::move(entry));
 }
 
+// Whether it may have changed the users by writing to their collection: users' own commands tell
+// of it themselves. A pipeline may write from any database.
+bool may_change_users(const Call& call) {
+  const Command& command = call.command();
+  if (!command.rules.write_concern) return false;
+  if (call.request().database == "admin") return true;
+  if (command.name != "aggregate") return false;
+  for (const Privilege& privilege : privileges_of(command, call.request())) {
+    if (privilege.database == "admin" && privilege.action == "insert") return true;
+  }
+  return false;
+}
+
 Outcome ended(Call& call, bson::Builder reply, Status status) {
   if (status && call.postponed()) return *call.postponed();
+  // Whatever came of it: of several statements some may have happened.
+  if (may_change_users(call)) call.state().access().users_changed();
   if (!status) {
     const Error error = with_reason(std::move(status).error(), call.operation());
     account(call, &error);

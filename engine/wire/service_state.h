@@ -10,11 +10,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/cursors/cursor_registry.h"
 #include "engine/profiling/profiler.h"
 #include "engine/store.h"
 #include "engine/wire/auth/access_control.h"
+#include "engine/wire/command.h"
 #include "engine/wire/counters.h"
 #include "engine/wire/operation_table.h"
 #include "engine/wire/service.h"
@@ -25,7 +27,14 @@ namespace gridmount::wire {
 // What the server keeps with a cursor.
 struct ClientCursor : cursors::CursorNote {
   std::optional<SessionId> session;
+  // Who made it, having logged in, and what that needs; whoever goes on must be and have the same.
+  std::optional<UserName> owner;
+  std::vector<Privilege> privileges;
   std::shared_ptr<engine::Interrupt> interrupt;  // of what reads it
+  // What its reads tell, for profiles; null if none was wanted when it began. Belongs to the
+  // getMore that holds being_read.
+  std::shared_ptr<engine::ReadObserver> observer;
+  std::atomic<bool> being_read{false};
   bool await_data = false;
   bson::Document command;  // that made it, for currentOp
   // What is left of the maxTimeMS of the command that made it; negative: no limit.

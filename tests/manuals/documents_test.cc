@@ -75,10 +75,13 @@ TEST_F(Documents, HaveAtMost16Megabytes) {
   EXPECT_EQ(update("c", "{}", R"({ $set: { s: "short" } })").modified, 1);
 }
 
-// "Field Names". Dots are allowed in stored names since 3.6, NUL and a first '$' at the top are
-// not.
+// "Field Names". Dots are allowed in stored names since 3.6 and a first '$' since 5.0, but for
+// names within an _id and those that operators make; NUL is not.
 TEST_F(Documents, FieldNames) {
-  EXPECT_THAT(try_insert("c", R"({ "$a": 1 })"), FailedWith(ErrorCode::kDollarPrefixedFieldName));
+  EXPECT_THAT(try_insert("d", R"({ _id: 1, "$a": 1 })"), Succeeded());
+  EXPECT_EQ(find("d"), json_each(R"({ _id: 1, "$a": 1 })"));
+  EXPECT_THAT(try_insert("d", R"({ _id: { "$a": 1 } })"),
+              FailedWith(ErrorCode::kDollarPrefixedFieldName));
   EXPECT_THAT(try_update("c", "{}", R"({ $set: { "$a": 1 } })"),
               FailedWith(ErrorCode::kDollarPrefixedFieldName));
   insert("c", R"({ _id: 1, "a.b": 1, "price$": 2, "": 3 })");

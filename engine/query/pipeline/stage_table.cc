@@ -54,10 +54,15 @@ Status parse_transform_stage(const StageCall& call, ParsedStages& stages) {
   return {};
 }
 
+Status refuse_change_stream(const StageCall&, ParsedStages&) {
+  return fail(ErrorCode{40573}, "The $changeStream stage is only supported on replica sets");
+}
+
 constexpr std::pair<std::string_view, ParseStage> kStages[] = {
     {"$addFields", parse_transform_stage},
     {"$bucket", parse_bucket},
     {"$bucketAuto", parse_bucket_auto},
+    {"$changeStream", refuse_change_stream},
     {"$collStats", parse_coll_stats},
     {"$count", parse_count},
     {"$documents", parse_documents},

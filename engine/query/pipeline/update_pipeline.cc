@@ -7,6 +7,15 @@
 
 namespace gridmount::query {
 
+Status check_stage_names(bson::View stages) {
+  VariableScope scope;
+  for (const bson::Element element : stages) {
+    GM_ASSIGN(const StageCall call, stage_call(element.value, scope, Place::kUpdate, 0));
+    if (!is_stage(call.name)) return unknown_stage(call.name);
+  }
+  return {};
+}
+
 UpdatePipeline::UpdatePipeline() = default;
 UpdatePipeline::UpdatePipeline(UpdatePipeline&&) noexcept = default;
 UpdatePipeline& UpdatePipeline::operator=(UpdatePipeline&&) noexcept = default;

@@ -14,6 +14,10 @@ namespace gridmount::query {
 
 class DocumentTransform;
 
+// What servers look at before they run any update of a command: that each stage is a document of
+// one field (14, 40323) that names a stage (40324).
+Status check_stage_names(bson::View stages);
+
 class UpdatePipeline {
  public:
   // `stages` are an array's elements. InvalidOptions (72) for a stage that may not be used here,

@@ -239,6 +239,13 @@ bool AccessControl::sees(const Client& client, std::string_view database) const 
   return permissions.on_cluster("listDatabases") || permissions.any_on(database);
 }
 
+bool AccessControl::sees(const Client& client, std::string_view database,
+                         std::string_view collection) const {
+  if (!applies_to(client)) return true;
+  const Result<std::optional<Login>> login = current_login(client);
+  return login && *login && (*login)->permissions.any_on_collection(database, collection);
+}
+
 Result<std::vector<ScramMechanism>> AccessControl::mechanisms_of(const UserName& name) const {
   GM_ASSIGN(const std::optional<User> user, users_.find(name));
   if (!user) return std::vector{ScramMechanism::kSha1, ScramMechanism::kSha256};

@@ -66,6 +66,9 @@ class AccessControl : public Authorizer {
   std::optional<Identity> identity(const Client& client) const GM_EXCLUDES(mutex_);
   // Whether listDatabases shows the database to the client.
   bool sees(const Client& client, std::string_view database) const GM_EXCLUDES(mutex_);
+  // Whether listCollections shows it where only what the client may use is asked for.
+  bool sees(const Client& client, std::string_view database, std::string_view collection) const
+      GM_EXCLUDES(mutex_);
   // With which mechanisms a user can log in; all of them for one that does not exist.
   Result<std::vector<ScramMechanism>> mechanisms_of(const UserName& name) const;
 

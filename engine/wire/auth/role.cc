@@ -185,23 +185,32 @@ void Permissions::grant(const Role& role) {
   if (everything) grant_to(Kind::kAnySystem, {}, kValidate);
 }
 
+bool Permissions::covers(const Grant& grant, std::string_view database,
+                         std::string_view collection) {
+  const bool is_special = is_system(collection) && !is_readable_system(collection);
+  switch (grant.kind) {
+    case Grant::Kind::kDatabase:
+      return grant.database == database && !is_special;
+    case Grant::Kind::kCollection:
+      return grant.database == database && grant.collection == collection;
+    case Grant::Kind::kAnyDatabase:
+      return !is_internal(database) && !is_special;
+    case Grant::Kind::kAnySystem:
+      return is_special || is_internal(database);
+  }
+  return false;
+}
+
 bool Permissions::on_collection(std::string_view action, std::string_view database,
                                 std::string_view collection) const {
-  const bool is_special = is_system(collection) && !is_readable_system(collection);
   return std::any_of(grants_.begin(), grants_.end(), [&](const Grant& grant) {
-    if (!is_among(grant.actions, action)) return false;
-    switch (grant.kind) {
-      case Grant::Kind::kDatabase:
-        return grant.database == database && !is_special;
-      case Grant::Kind::kCollection:
-        return grant.database == database && grant.collection == collection;
-      case Grant::Kind::kAnyDatabase:
-        return !is_internal(database) && !is_special;
-      case Grant::Kind::kAnySystem:
-        return is_special || is_internal(database);
-    }
-    return false;
+    return is_among(grant.actions, action) && covers(grant, database, collection);
   });
+}
+
+bool Permissions::any_on_collection(std::string_view database, std::string_view collection) const {
+  return std::any_of(grants_.begin(), grants_.end(),
+                     [&](const Grant& grant) { return covers(grant, database, collection); });
 }
 
 bool Permissions::on_database(std::string_view action, std::string_view database) const {

@@ -35,6 +35,8 @@ class Permissions {
   // On the database itself, or on all of its collections that are not system's.
   bool on_database(std::string_view action, std::string_view database) const;
   bool on_cluster(std::string_view action) const;
+  // Whether anything at all may be done with it: what listCollections' authorizedCollections shows.
+  bool any_on_collection(std::string_view database, std::string_view collection) const;
   // Whether something in the database can be read or written at all: whether listDatabases shows
   // it.
   bool any_on(std::string_view database) const;
@@ -54,6 +56,7 @@ class Permissions {
     std::span<const std::string_view> actions;
   };
 
+  static bool covers(const Grant& grant, std::string_view database, std::string_view collection);
   void grant(const Role& role);
   void grant_to(Grant::Kind kind, std::string database, std::span<const std::string_view> actions,
                 std::string collection = {});

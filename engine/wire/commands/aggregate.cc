@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/wire/commands/api_version.h"
 #include "engine/wire/commands/current_operations.h"
 #include "engine/wire/commands/explain.h"
 #include "engine/wire/commands/families.h"
@@ -97,7 +98,7 @@ Result<engine::Namespace> read_ns(Arguments& arguments) {
 
 Status run_writing(Call& call, const AggregateCommand& aggregate,
                    const engine::AggregateOptions& options, bson::Builder& reply) {
-  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.store().begin());
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.begin());
   {
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
               call.store()
@@ -126,7 +127,7 @@ Status run_aggregate(Call& call, bson::Builder& reply) {
     return {};
   }
   if (aggregate.writes) return run_writing(call, aggregate, options, reply);
-  GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(std::unique_ptr<engine::Cursor> cursor,
             call.store()
                 .database(aggregate.ns.database)
@@ -256,6 +257,7 @@ Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments
                   "Each element of the 'pipeline' array must be an object");
     }
   }
+  if (call.generic().api_strict) GM_TRY(check_pipeline_is_stable(*pipeline));
   GM_ASSIGN(aggregate.explain, arguments.boolean("explain"));
   GM_ASSIGN(const std::optional<bson::View> cursor, arguments.document("cursor"));
   if (!cursor && !aggregate.explain && arguments.path() == "aggregate" &&

@@ -33,7 +33,7 @@ Status run_list_databases(Call& call, bson::Builder& reply) {
   GM_TRY(arguments.optional_boolean("authorizedDatabases"));
   GM_ASSIGN(const std::optional<query::Filter> filter, read_filter(arguments));
   GM_TRY(arguments.finish());
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const std::vector<std::string> names, call.store().databases(*snapshot));
   int64_t total = 0;
   reply.open_array("databases");
@@ -106,23 +106,35 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
   arguments.ignore("listCollections");
   GM_ASSIGN(const std::string name, arguments.database());
   GM_ASSIGN(const bool name_only, arguments.boolean("nameOnly"));
-  GM_TRY(arguments.boolean("authorizedCollections"));
+  GM_ASSIGN(const bool authorized_only, arguments.boolean("authorizedCollections"));
   GM_ASSIGN(const std::optional<query::Filter> filter, read_filter(arguments));
   GM_ASSIGN(const std::optional<bson::View> cursor, arguments.document("cursor"));
   GM_ASSIGN(const CursorRequest request,
             read_cursor_argument("listCollections.cursor", cursor, kWholeList));
   GM_TRY(arguments.finish());
   std::vector<bson::Document> documents;
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const std::vector<engine::CollectionInfo> infos,
             call.store().database(name)->collections(*snapshot));
+  const AccessControl& access = call.state().access();
   for (const engine::CollectionInfo& info : infos) {
+    if (authorized_only && !access.sees(call.client(), name, info.name)) continue;
     // A filter sees everything, whatever is then shown.
     if (filter && !filter->matches(shown(info, false, call.store().read_only()))) continue;
     documents.push_back(shown(info, name_only, call.store().read_only()));
   }
   return reply_first_batch(call, reply, {name, "$cmd.listCollections"}, nullptr,
                            std::make_unique<ListCursor>(std::move(documents)), request);
+}
+
+// The names of what a client may use anyway need no privilege of their own.
+std::vector<Privilege> list_collections_privileges(const Request& request) {
+  const auto is_on = [&](std::string_view name) {
+    const std::optional<bson::ValueView> value = request.body.find(name);
+    return value && value->type() == Type::kBool && value->as_bool();
+  };
+  if (is_on("nameOnly") && is_on("authorizedCollections")) return {};
+  return {{Privilege::Resource::kDatabase, "listCollections", std::string(request.database)}};
 }
 
 // --- create
@@ -312,8 +324,7 @@ Commands collection_commands() {
   drop_database.about = "drops a database";
 
   Command list_collections{.name = "listCollections", .run = run_list_collections};
-  list_collections.scope = Command::Scope::kDatabase;
-  list_collections.actions = {"listCollections"};
+  list_collections.privileges = list_collections_privileges;
   list_collections.rules = {.in_api_version_1 = true};
   list_collections.about = "lists the collections of a database";
 

@@ -16,7 +16,7 @@ Status run_count(Call& call, bson::Builder& reply) {
   GM_TRY(call.arguments().finish());
   call.set_ns(count.ns);
   count.options.deadline = call.deadline();
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const int64_t counted, call.store()
                                        .database(count.ns.database)
                                        ->collection(count.ns.collection)
@@ -35,7 +35,7 @@ Status run_distinct(Call& call, bson::Builder& reply) {
   GM_TRY(call.arguments().finish());
   call.set_ns(distinct.ns);
   distinct.options.deadline = call.deadline();
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const std::vector<bson::Value> values,
             call.store()
                 .database(distinct.ns.database)

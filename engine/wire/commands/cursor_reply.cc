@@ -22,6 +22,16 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
   note->session = call.generic().session;
   note->interrupt = call.operation().interrupt;
   note->await_data = request.await_data;
+  note->observer = call.observer();
+  // Until the first batch is told of, nobody else reads it.
+  note->being_read = true;
+  const AccessControl& access = call.state().access();
+  if (access.applies_to(call.client())) {
+    if (const std::optional<Identity> identity = access.identity(call.client())) {
+      note->owner = identity->user;
+    }
+    note->privileges = privileges_of(call.command(), call.request());
+  }
   // The command is shown with the cursor; of a large one its name is enough.
   constexpr uint32_t kShownBytesMax = 4096;
   if (call.request().body.size() <= kShownBytesMax) {
@@ -60,6 +70,8 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
   reply.close().append("id", id).append("ns", ns.full()).close();
   call.counts().append("nreturned", returned).append("cursorExhausted", id == 0);
   if (id != 0) call.counts().append("cursorid", id);
+  call.set_examined(call.examined());
+  note->being_read = false;
   return {};
 }
 

@@ -10,6 +10,7 @@ namespace gridmount::wire {
 namespace {
 
 constexpr std::chrono::milliseconds kAwaitDefault{1000};
+constexpr ErrorCode kCursorInUse{12051};
 constexpr ErrorCode kSessionMissing{50737};
 constexpr ErrorCode kNoSession{50736};
 constexpr ErrorCode kOtherSession{50738};
@@ -43,17 +44,78 @@ Result<GetMore> read_get_more(Arguments& arguments) {
   return get_more;
 }
 
-Status check_session(const Call& call, int64_t id, const ClientCursor& cursor) {
+std::string shown(const SessionId& session) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (size_t i = 0; i < session.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += kDigits[session[i] >> 4];
+    text += kDigits[session[i] & 0x0f];
+  }
+  return text;
+}
+
+Status check_session(Call& call, int64_t id, const ClientCursor& cursor) {
   const std::optional<SessionId>& session = call.generic().session;
   if (session == cursor.session) return {};
   const std::string which = "Cannot run getMore on cursor " + std::to_string(id);
   if (!cursor.session) {
-    return fail(kNoSession, which + ", which was not created in a session, in a session");
+    return fail(kNoSession,
+                which + ", which was not created in a session, in session " + shown(*session));
   }
-  if (!session)
-    return fail(kSessionMissing, which + ", which was created in a session, without it");
-  return fail(kOtherSession, which + ", which was created in another session");
+  const std::string created = which + ", which was created in session " + shown(*cursor.session);
+  if (!session) return fail(kSessionMissing, created + ", without an lsid");
+  return fail(kOtherSession, created + ", in session " + shown(*session));
 }
+
+// Whether it is the client's own. Whoever need not log in may do everything.
+bool is_owned(Call& call, const ClientCursor& cursor) {
+  const AccessControl& access = call.state().access();
+  if (!access.applies_to(call.client())) return true;
+  const std::optional<Identity> identity = access.identity(call.client());
+  return identity && cursor.owner == identity->user;
+}
+
+// Only whoever made a cursor reads on, and only with the privileges it took to make it: those may
+// have been taken meanwhile.
+Status check_owner(Call& call, int64_t id, const ClientCursor& cursor) {
+  if (!is_owned(call, cursor)) {
+    return fail(ErrorCode::kUnauthorized,
+                "cursor id " + std::to_string(id) + " was not created by the authenticated user");
+  }
+  const AccessControl& access = call.state().access();
+  if (access.applies_to(call.client()) &&
+      !access.check(call.client(), call.command(), cursor.privileges)) {
+    return fail(ErrorCode::kUnauthorized,
+                "not authorized for getMore with cursor id " + std::to_string(id));
+  }
+  return {};
+}
+
+// Of the reads of one batch: a cursor's observer counts from its begin.
+engine::ReadObserver difference(const engine::ReadObserver& after,
+                                const engine::ReadObserver& before) {
+  return {after.keys_examined - before.keys_examined,
+          after.documents_examined - before.documents_examined, after.plan_summary};
+}
+
+// The one call that reads a cursor, which is what the registry allows as well.
+class SoleReader {
+ public:
+  explicit SoleReader(ClientCursor& cursor)
+      : cursor_(cursor), is_sole_(!cursor.being_read.exchange(true)) {}
+  ~SoleReader() {
+    if (is_sole_) cursor_.being_read = false;
+  }
+  SoleReader(const SoleReader&) = delete;
+  SoleReader& operator=(const SoleReader&) = delete;
+
+  bool is_sole() const { return is_sole_; }
+
+ private:
+  ClientCursor& cursor_;
+  const bool is_sole_;
+};
 
 // Gives the operation the cursor's interrupt and, while it lives, the time the cursor has left.
 class Resumed {
@@ -108,6 +170,7 @@ Status run_get_more(Call& call, bson::Builder& reply) {
                 "cursor id " + std::to_string(get_more.id) + " not found");
   }
   const auto cursor = std::static_pointer_cast<ClientCursor>(info->options.note);
+  GM_TRY(check_owner(call, get_more.id, *cursor));
   GM_TRY(check_session(call, get_more.id, *cursor));
   if (call.generic().max_time && !cursor->await_data) {
     return fail(ErrorCode::kBadValue,
@@ -119,6 +182,12 @@ Status run_get_more(Call& call, bson::Builder& reply) {
   cursors::BatchLimits limits;
   limits.documents = get_more.batch_size;
   limits.bytes_per_document = kElementBytes;
+  const SoleReader reader(*cursor);
+  if (!reader.is_sole()) {
+    return fail(kCursorInUse, "cursor id " + std::to_string(get_more.id) + " is already in use");
+  }
+  engine::ReadObserver before;
+  if (cursor->observer) before = *cursor->observer;
   int64_t returned = 0;
   int64_t id = 0;
   reply.open_document("cursor").open_array("nextBatch");
@@ -129,6 +198,7 @@ Status run_get_more(Call& call, bson::Builder& reply) {
       ++returned;
     }));
   }
+  if (cursor->observer) call.set_examined(difference(*cursor->observer, before));
   if (returned > 0) {
     cursor->awaited_until = std::chrono::steady_clock::time_point::min();
   } else if (id != 0 && cursor->await_data) {
@@ -142,6 +212,21 @@ Status run_get_more(Call& call, bson::Builder& reply) {
   call.counts().append("originatingCommand", cursor->command);
   call.counts().append("cursorExhausted", id == 0);
   return {};
+}
+
+Status check_may_kill(Call& call, const engine::Namespace& ns, int64_t id) {
+  const std::optional<cursors::CursorInfo> info = call.state().cursors().info(id);
+  if (!info || info->ns != ns) return {};
+  if (is_owned(call, static_cast<const ClientCursor&>(*info->options.note))) return {};
+  const AccessControl& access = call.state().access();
+  const auto has = [&](const Privilege& privilege) {
+    return access.check(call.client(), call.command(), {privilege}).has_value();
+  };
+  if (has({Privilege::Resource::kCluster, "killAnyCursor"}) ||
+      has({Privilege::Resource::kCollection, "killAnyCursor", ns.database, ns.collection})) {
+    return {};
+  }
+  return fail(ErrorCode::kUnauthorized, "not authorized to kill cursor on " + ns.full());
 }
 
 Status run_kill_cursors(Call& call, bson::Builder& reply) {
@@ -163,6 +248,10 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
     }
   }
   GM_TRY(arguments.finish());
+
+  for (const bson::Element element : *ids) {
+    GM_TRY(check_may_kill(call, ns, element.value.as_int64()));
+  }
 
   bson::Builder killed;
   bson::Builder missing;
@@ -190,32 +279,16 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
   return {};
 }
 
-// A cursor's owner may read on and end it; whose it is, its id says.
-std::vector<Privilege> cursor_privileges(std::string_view action, std::string_view collection,
-                                         const Request& request) {
-  return {{Privilege::Resource::kCollection, action, std::string(request.database),
-           std::string(collection)}};
-}
-
-std::string_view string_of(const std::optional<bson::ValueView>& value) {
-  return value && value->type() == bson::Type::kString ? value->as_string() : std::string_view();
-}
-
 }  // namespace
 
+// Neither needs a privilege of its own: whose a cursor is decides.
 Commands cursor_commands() {
   Command get_more{.name = "getMore", .run = run_get_more};
-  get_more.privileges = [](const Request& request) {
-    return cursor_privileges("find", string_of(request.body.find("collection")), request);
-  };
   get_more.rules = {.in_api_version_1 = true};
   get_more.kind = OperationKind::kGetMore;
   get_more.about = "gives the next batch of a cursor";
 
   Command kill_cursors{.name = "killCursors", .run = run_kill_cursors};
-  kill_cursors.privileges = [](const Request& request) {
-    return cursor_privileges("killCursors", string_of(request.body.find("killCursors")), request);
-  };
   kill_cursors.rules = {.in_api_version_1 = true};
   kill_cursors.about = "ends cursors";
   return {get_more, kill_cursors};

@@ -54,7 +54,7 @@ std::unique_ptr<engine::Collection> collection_of(Call& call, const engine::Name
 
 Result<bson::Document> explain_find(Call& call, const engine::Namespace& ns, bson::View filter,
                                     const engine::FindOptions& options, Verbosity verbosity) {
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   return collection_of(call, ns)->explain(*snapshot, filter, options, verbosity);
 }
 
@@ -80,7 +80,7 @@ Result<bson::Document> of_count(Call& call, Arguments& arguments, Verbosity verb
             explain_find(call, count.ns, count.query, options, verbosity));
   int64_t counted = 0;
   if (verbosity == Verbosity::kExecutionStats) {
-    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
     GM_ASSIGN(counted, collection_of(call, count.ns)->count(*snapshot, count.query, count.options));
   }
   return under(explained, {"COUNT", [counted](bson::Builder& out) {
@@ -125,7 +125,7 @@ Result<bson::Document> of_update(Call& call, Arguments& arguments, Verbosity ver
             explain_find(call, command.ns, statement.filter, options, verbosity));
   engine::UpdateResult result;
   if (verbosity == Verbosity::kExecutionStats) {
-    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.store().begin());
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.begin());
     statement.options.variables = statement.variables;
     GM_ASSIGN(result,
               collection_of(call, command.ns)
@@ -236,7 +236,7 @@ std::vector<Privilege> explain_privileges(const Request& request) {
 Result<bson::Document> explain_aggregate(Call& call, const AggregateCommand& aggregate,
                                          const engine::AggregateOptions& options,
                                          engine::Verbosity verbosity) {
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   return collection_of(call, aggregate.ns)
       ->explain_aggregate(*snapshot, aggregate.pipeline, options, verbosity);
 }

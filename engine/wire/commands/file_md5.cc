@@ -72,7 +72,7 @@ Status run_file_md5(Call& call, bson::Builder& reply) {
   engine::FindOptions options;
   options.sort = sort;
   options.deadline = call.deadline();
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             call.store()
                 .database(ns.database)

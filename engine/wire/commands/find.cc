@@ -2,6 +2,7 @@
 
 #include "engine/wire/commands/find.h"
 
+#include "engine/wire/commands/api_version.h"
 #include "engine/wire/commands/families.h"
 #include "engine/wire/commands/read_arguments.h"
 
@@ -25,10 +26,31 @@ Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapsho
   return stats.documents > 0;
 }
 
+// One _id, and so one document: with it the cursor has ended, where any other is asked once more.
+// As servers have it of a filter that is an _id's value and nothing else.
+bool is_by_id(const FindCommand& find) {
+  if (find.options.skip > 0 || find.options.hint || find.cursor.tailable) return false;
+  auto field = find.filter.begin();
+  if (field == find.filter.end() || (*field).key != "_id") return false;
+  const bson::ValueView id = (*field).value;
+  if (++field != find.filter.end()) return false;
+  switch (id.type()) {
+    case bson::Type::kDocument:
+      return id.as_document().empty() || !(*id.as_document().begin()).key.starts_with('$');
+    case bson::Type::kArray:
+    case bson::Type::kNull:
+    case bson::Type::kRegex:
+    case bson::Type::kUndefined:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // One document at most: no cursor is made.
 Status reply_one(Call& call, bson::Builder& reply, const FindCommand& find,
                  const engine::FindOptions& options) {
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const std::optional<bson::View> document,
             call.store()
                 .database(find.ns.database)
@@ -42,16 +64,18 @@ Status reply_one(Call& call, bson::Builder& reply, const FindCommand& find,
 }
 
 Status run_find(Call& call, bson::Builder& reply) {
+  if (call.generic().api_strict) GM_TRY(check_find_is_stable(call.request().body));
   GM_ASSIGN(FindCommand find, FindCommand::read(call.arguments()));
   GM_TRY(call.arguments().finish());
   call.set_ns(find.ns);
   engine::FindOptions options = find.options;
   options.variables = find.variables;
   options.deadline = call.deadline();
+  if (is_by_id(find)) find.cursor.documents_max = 1;
   if (options.limit == 1 && find.cursor.batch_size > 0 && !find.cursor.tailable) {
     return reply_one(call, reply, find, options);
   }
-  GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   const std::shared_ptr<engine::Database> database = call.store().database(find.ns.database);
   if (find.cursor.tailable) {
     GM_ASSIGN(const bool goes_on, can_be_tailed(*database, *snapshot, find.ns));

@@ -18,7 +18,7 @@ Status run_find_and_modify(Call& call, bson::Builder& reply) {
   call.set_ns(command.ns);
   command.options.variables = command.variables;
   command.options.deadline = call.deadline();
-  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.store().begin());
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.begin());
   GM_TRY(call.check_interrupt());
   GM_ASSIGN(const engine::FindAndModifyResult result,
             call.store()

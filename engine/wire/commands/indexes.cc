@@ -148,7 +148,7 @@ Status run_list_indexes(Call& call, bson::Builder& reply) {
   GM_TRY(arguments.boolean("includeBuildUUIDs"));
   GM_TRY(arguments.finish());
   call.set_ns(ns);
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
   GM_TRY(check_collection(*database, *snapshot, ns, "ns does not exist: "));
   GM_ASSIGN(const Indexes indexes, database->collection(ns.collection)->indexes(*snapshot));

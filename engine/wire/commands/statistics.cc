@@ -25,7 +25,7 @@ Status run_coll_stats(Call& call, bson::Builder& reply) {
   GM_TRY(arguments.boolean("waitForLock"));
   GM_TRY(arguments.finish());
   call.set_ns(ns);
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
   GM_ASSIGN(const bson::Document stats,
             aggregation::collection_stats(*database, *snapshot, ns.collection, scale));
@@ -40,7 +40,7 @@ Status run_db_stats(Call& call, bson::Builder& reply) {
   GM_ASSIGN(const int64_t scale, read_scale(arguments));
   GM_TRY(arguments.boolean("freeStorage"));  // the file's free pages are no database's
   GM_TRY(arguments.finish());
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const bson::Document stats,
             aggregation::database_stats(call.store(), *snapshot, name, scale));
   reply.append_all(stats);
@@ -61,7 +61,7 @@ Status run_data_size(Call& call, bson::Builder& reply) {
       std::string(full.substr(0, dot)),
       dot == std::string_view::npos ? std::string() : std::string(full.substr(dot + 1))};
   GM_TRY(engine::check_namespace(ns));
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const engine::CollectionStats stats,
             call.store().database(ns.database)->collection(ns.collection)->stats(*snapshot));
   reply.append("estimate", false).append("size", stats.document_bytes);
@@ -93,7 +93,7 @@ Status run_validate(Call& call, bson::Builder& reply) {
   for (const char* const name : {"repair", "fixMultikey"}) GM_TRY(refuse_option(arguments, name));
   GM_TRY(arguments.finish());
   call.set_ns(ns);
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const bson::Document report,
             call.store().database(ns.database)->validate(*snapshot, ns.collection));
   reply.append_all(report);
@@ -106,7 +106,7 @@ Status run_compact(Call& call, bson::Builder& reply) {
   GM_TRY(arguments.boolean("force"));
   GM_TRY(arguments.finish());
   call.set_ns(ns);
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
             call.store().database(ns.database)->collection_info(*snapshot, ns.collection));
   if (!info) return fail(ErrorCode::kNamespaceNotFound, "collection does not exist");

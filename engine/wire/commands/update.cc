@@ -1,6 +1,7 @@
 // update. Source: MongoDB manual, "update" (database command).
 
 #include "engine/bson/builder.h"
+#include "engine/query/pipeline/update_pipeline.h"
 #include "engine/wire/commands/families.h"
 #include "engine/wire/commands/last_write.h"
 #include "engine/wire/commands/read_arguments.h"
@@ -83,7 +84,11 @@ Result<UpdateCommand> UpdateCommand::read(Arguments& arguments) {
   GM_TRY(arguments.boolean("bypassEmptyTsReplacement"));
   arguments.ignore("stmtIds");
   GM_TRY(check_batch_size(command.statements.size()));
-  for (size_t i = 0; i < command.statements.size(); ++i) GM_TRY(command.statement(i));
+  for (size_t i = 0; i < command.statements.size(); ++i) {
+    GM_ASSIGN(const UpdateStatement statement, command.statement(i));
+    // Servers count the stages of all statements' pipelines, and fail where they cannot.
+    if (statement.options.is_pipeline) GM_TRY(query::check_stage_names(statement.update));
+  }
   return command;
 }
 

@@ -46,7 +46,7 @@ class Runner {
   Status run_group() {
     Group group;
     group.first = at_;
-    Result<std::unique_ptr<engine::Transaction>> transaction = call_.store().begin();
+    Result<std::unique_ptr<engine::Transaction>> transaction = call_.begin();
     if (!transaction) {
       if (at_ == 0) return fail(std::move(transaction).error());
       group_failed(group, std::move(transaction).error());

@@ -15,6 +15,7 @@ Result<Incoming> read_message(std::span<const uint8_t> message) {
   Incoming incoming;
   if ((op_msg.flags & kMoreToCome) != 0) incoming.form.kind = ReplyForm::Kind::kNone;
   incoming.form.has_checksum = (op_msg.flags & kChecksumPresent) != 0;
+  incoming.form.may_go_on = (op_msg.flags & kExhaustAllowed) != 0;
   if (auto* const request = std::get_if<Request>(&op_msg.content)) {
     incoming.content = std::move(*request);
   } else {
@@ -54,6 +55,16 @@ Result<Incoming> read_plain(const Header& header, std::span<const uint8_t> messa
 }
 
 }  // namespace
+
+bool goes_on(const Incoming& incoming, bson::View reply) {
+  if (!incoming.form.may_go_on || incoming.form.kind != ReplyForm::Kind::kMessage) return false;
+  const auto* const request = std::get_if<Request>(&incoming.content);
+  if (request == nullptr || request->name() != "getMore") return false;
+  const std::optional<bson::ValueView> cursor = reply.find("cursor");
+  if (!cursor || cursor->type() != bson::Type::kDocument) return false;
+  const std::optional<bson::ValueView> id = cursor->as_document().find("id");
+  return id && id->integral().value_or(0) != 0;
+}
 
 Result<Incoming> read_incoming(std::span<const uint8_t> message, MessageBytes& decompressed) {
   GM_ASSIGN(Header header, read_header(message.first<kHeaderBytes>()));

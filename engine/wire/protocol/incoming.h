@@ -25,6 +25,8 @@ struct ReplyForm {
   int32_t response_to = 0;
   uint32_t legacy_flags = 0;
   bool has_checksum = false;
+  bool may_go_on = false;  // the client has said exhaustAllowed; see goes_on()
+  bool more_to_come = false;
   std::optional<Compressor> compressor;
 };
 
@@ -33,6 +35,10 @@ struct Incoming {
   // A Document is the reply already: what was sent cannot be handled, and says why.
   std::variant<Request, bson::Document> content;
 };
+
+// Whether a getMore of a client that allows it is answered by further batches, without being asked
+// for: another one follows this reply, as if the client had sent the same request again.
+bool goes_on(const Incoming& incoming, bson::View reply);
 
 // Reads a whole message, whose header has passed read_header(). What is returned points into
 // `message`, or into `decompressed`, which is filled if the message is compressed. After an error

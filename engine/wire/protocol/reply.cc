@@ -61,7 +61,9 @@ void Reply::make_message(const ReplyForm& form, int32_t request_id) {
   tail_bytes_ = form.has_checksum ? sizeof(uint32_t) : 0;
   write_header({static_cast<uint32_t>(size()), request_id, form.response_to, Opcode::kMessage},
                head_.data());
-  store_32(form.has_checksum ? kChecksumPresent : 0, head_.data() + kHeaderBytes);
+  const uint32_t flags =
+      (form.has_checksum ? kChecksumPresent : 0) | (form.more_to_come ? kMoreToCome : 0);
+  store_32(flags, head_.data() + kHeaderBytes);
   head_[kHeaderBytes + 4] = 0;  // the section is a body
   if (form.has_checksum) {
     store_32(crc32c(body_, crc32c(std::span(head_).first(head_bytes_))), tail_.data());

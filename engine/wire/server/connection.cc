@@ -260,17 +260,28 @@ void Connection::handle() {
 }
 
 void Connection::answer(bson::Document document) {
-  const ReplyForm form = incoming_->form;
+  ReplyForm form = incoming_->form;
+  const int32_t message_id = context_.next_message_id++;
+  form.more_to_come = goes_on(*incoming_, document);
+  if (form.more_to_come) {
+    // next() handles the request again; what it gives then answers this reply.
+    incoming_->form.response_to = message_id;
+  } else {
+    forget_request();
+  }
+  if (form.kind == ReplyForm::Kind::kNone) return next();
+  reply_ = Reply(form, std::move(document), message_id);
+  context_.replies.charge(reply_memory_, reply_.size());
+  holds_memory_ = reply_memory_.bytes() > MemoryBudget::kAlwaysBytes;
+  send(reply_.pieces());
+}
+
+void Connection::forget_request() {
   incoming_.reset();
   bytes_.clear();
   decompressed_.clear();
   context_.requests.release(request_memory_);
   holds_memory_ = false;
-  if (form.kind == ReplyForm::Kind::kNone) return next();
-  reply_ = Reply(form, std::move(document), context_.next_message_id++);
-  context_.replies.charge(reply_memory_, reply_.size());
-  holds_memory_ = reply_memory_.bytes() > MemoryBudget::kAlwaysBytes;
-  send(reply_.pieces());
 }
 
 // ---- Sending ----
@@ -300,6 +311,7 @@ void Connection::next() {
   context_.replies.release(reply_memory_);
   holds_memory_ = false;
   if (ends_with_reply_) return finish();
+  if (incoming_) return dispatch();
   read_message();
 }
 

@@ -8,7 +8,8 @@
 //
 // Invariants:
 //  1. The next message is not read before the reply has been sent: a client that sends without
-//     reading fills its own socket and nothing of ours.
+//     reading fills its own socket and nothing of ours. A request that is answered by several
+//     replies (goes_on()) is handled again when the one before is sent.
 //  2. Memory for a message is taken as its bytes arrive, never because a header claims them.
 //  3. The socket is closed under the lock of the table, by remove(); whoever holds that lock may
 //     use fd().
@@ -111,6 +112,7 @@ class Connection final : public Parkable, public std::enable_shared_from_this<Co
   void run();
   void handle();
   void answer(bson::Document document);
+  void forget_request();
 
   void send(const Pieces& pieces);
   void send_rest();

@@ -41,11 +41,21 @@ TEST_P(StoreContract, IndexProperties_Specifications_ComeBack) {
       index_specifications(),
       ElementsAre(
           json(doc(R"({"v": 2, "key": {"_id": 1}, "name": "_id_"})")),
-          json(doc(R"({"v": 2, "key": {"a": 1.0}, "name": "a", "sparse": true})")),
+          json(doc(
+              R"({"v": 2, "key": {"a": 1.0}, "name": "a", "background": true, "sparse": true})")),
           json(doc(R"({"v": 2, "key": {"b": -1, "c": 1}, "name": "b_-1_c_1", "unique": true,
                        "partialFilterExpression": {"b": {"$gt": 5}}})")),
           json(doc(R"({"v": 2, "key": {"at": 1}, "name": "ttl", "expireAfterSeconds": 3600})")),
           json(doc(R"({"v": 2, "key": {"h": "hashed"}, "name": "h_hashed", "hidden": true})"))));
+}
+
+// Servers take dropDups and have not heeded it since 3.0.
+TEST_P(StoreContract, IndexProperties_DropDups_DropsNone) {
+  insert(R"({"_id": 1, "a": 1})");
+  insert(R"({"_id": 2, "a": 1})");
+  EXPECT_THAT(try_create_index_as(R"({"key": {"a": 1}, "unique": true, "dropDups": true})"),
+              FailedWith(ErrorCode::kDuplicateKey));
+  EXPECT_EQ(count("{}"), 2);
 }
 
 TEST_P(StoreContract, IndexProperties_BadSpecifications_AreRefused) {
@@ -58,7 +68,7 @@ TEST_P(StoreContract, IndexProperties_BadSpecifications_AreRefused) {
   expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": 0}})");
   expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": true}})");
   expect(ErrorCode::kCannotCreateIndex, R"({"key": {"a": 1}, "collation": {"locale": "fr"}})");
-  expect(ErrorCode::kInvalidIndexSpecificationOption, R"({"key": {"a": 1}, "dropDups": true})");
+  expect(ErrorCode::kInvalidIndexSpecificationOption, R"({"key": {"a": 1}, "nosuch": true})");
   expect(ErrorCode::kFailedToParse, R"({"name": "a"})");
   expect(ErrorCode::kTypeMismatch, R"({"key": 1})");
   expect(ErrorCode::kTypeMismatch, R"({"key": {"a": 1}, "unique": "yes"})");

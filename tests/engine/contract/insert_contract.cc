@@ -99,10 +99,20 @@ TEST_P(StoreContract, Insert_IdOfForbiddenType_IsRefused) {
   EXPECT_EQ(count("{}"), 0);
 }
 
-TEST_P(StoreContract, Insert_DollarNames_AreRefused) {
+// Since 5.0 servers take them; only within an _id they are refused.
+TEST_P(StoreContract, Insert_DollarNames_AreStoredButNotInTheId) {
   bson::Builder builder;
   builder.append("_id", int32_t{1}).append("$set", int32_t{1});
-  const bson::Document bad = std::move(builder).finish();
+  const bson::Document document = std::move(builder).finish();
+  ASSERT_THAT(commit([&](Transaction& transaction) -> Status {
+                GM_TRY(collection()->insert(transaction, document));
+                return {};
+              }),
+              Succeeded());
+  EXPECT_THAT(find("{}"), ElementsAre(R"({ "_id" : 1, "$set" : 1 })"));
+  bson::Builder in_id;
+  in_id.open_document("_id").append("$set", int32_t{1}).close();
+  const bson::Document bad = std::move(in_id).finish();
   EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
                 GM_TRY(collection()->insert(transaction, bad));
                 return {};

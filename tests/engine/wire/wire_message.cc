@@ -111,6 +111,7 @@ ReadReply read_reply(std::span<const uint8_t> bytes) {
     ADD_FAILURE() << "no whole message: " << bytes.size() << " bytes";
     return reply;
   }
+  reply.request_id = static_cast<int32_t>(load_32(bytes.data() + 4));
   reply.response_to = static_cast<int32_t>(load_32(bytes.data() + 8));
   MessageBytes decompressed;
   if (static_cast<Opcode>(load_32(bytes.data() + 12)) == Opcode::kCompressed) {

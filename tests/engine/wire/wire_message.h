@@ -41,6 +41,7 @@ Bytes compressed(const Bytes& plain, Compressor compressor);
 // A reply of either kind, taken apart. Fails the test if it is not well-formed.
 struct ReadReply {
   int32_t opcode = 0;
+  int32_t request_id = 0;
   int32_t response_to = 0;
   uint32_t flags = 0;
   bool was_compressed = false;

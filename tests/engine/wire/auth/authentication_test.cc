@@ -162,6 +162,99 @@ TEST_F(AuthenticationTest, LogIn_GivesTheRolesOfTheUser) {
   EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "13");
 }
 
+std::string get_more(int64_t id, const std::string& rest = "") {
+  return R"({"getMore": {"$numberLong": ")" + std::to_string(id) + R"("}, "collection": "c")" +
+         rest + "}";
+}
+
+std::string kill(int64_t id) {
+  return R"({"killCursors": "c", "cursors": [{"$numberLong": ")" + std::to_string(id) + R"("}]})";
+}
+
+TEST_F(AuthenticationTest, Cursors_AreTheirMakersAlone) {
+  make_user("ann", "readWrite", "shop");
+  make_user("bob", "readWrite", "shop");
+  make_user("host", "hostManager", "admin");
+  Client ann(7, remote());
+  Client bob(8, remote("10.1.1.2:1"));
+  Client host(9, remote("10.1.1.3:1"));
+  ASSERT_EQ(log_in(ann, "ann", "secret", "shop"), 0);
+  ASSERT_EQ(log_in(bob, "bob", "secret", "shop"), 0);
+  ASSERT_EQ(log_in(host, "host", "secret"), 0);
+  ASSERT_EQ(code(ann, R"({"insert": "c", "documents": [{}, {}, {}, {}]})", "shop"), "ok");
+  const auto open = [&] {
+    return cursor_id(run_as(ann, R"({"find": "c", "batchSize": 1})", "shop"));
+  };
+  const int64_t id = open();
+  EXPECT_EQ(code(bob, get_more(id), "shop"), "13");
+  EXPECT_EQ(code(bob, kill(id), "shop"), "13");
+  EXPECT_EQ(code(ann, get_more(id, R"(, "batchSize": 1)"), "shop"), "ok");
+  // Its maker on another connection, and whoever may end any.
+  Client again(10, remote("10.1.1.4:1"));
+  EXPECT_EQ(code(again, get_more(id), "shop"), "13");
+  ASSERT_EQ(log_in(again, "ann", "secret", "shop"), 0);
+  EXPECT_EQ(code(again, get_more(id, R"(, "batchSize": 1)"), "shop"), "ok");
+  EXPECT_EQ(code(again, kill(id), "shop"), "ok");
+  EXPECT_EQ(code(host, kill(open()), "shop"), "ok");
+  // Whoever may no longer make it may not read on.
+  const int64_t orphan = open();
+  good(R"({"revokeRolesFromUser": "ann", "roles": ["readWrite"]})", "shop");
+  EXPECT_EQ(code(ann, get_more(orphan), "shop"), "13");
+  // One that the owner of the store made is nobody else's.
+  const int64_t owners = cursor_id(run(R"({"find": "c", "batchSize": 1})", "shop"));
+  EXPECT_EQ(code(bob, get_more(owners), "shop"), "13");
+  EXPECT_EQ(code(bob, get_more(12345), "shop"), "43");
+}
+
+TEST_F(AuthenticationTest, ListCollections_ShowsWhatTheClientMayUse) {
+  good(R"({"insert": "c", "documents": [{}]})", "shop");
+  good(R"({"create": "system.profile", "capped": true, "size": 4096})", "shop");
+  make_user("ann", "read", "shop");
+  make_user("bob", "userAdmin", "shop");
+  make_user("eve", "read", "other");
+  Client ann(7, remote());
+  Client bob(8, remote("10.1.1.2:1"));
+  Client eve(9, remote("10.1.1.3:1"));
+  ASSERT_EQ(log_in(ann, "ann", "secret", "shop"), 0);
+  ASSERT_EQ(log_in(bob, "bob", "secret", "shop"), 0);
+  ASSERT_EQ(log_in(eve, "eve", "secret", "other"), 0);
+  const std::string all = R"({"listCollections": 1, "nameOnly": true})";
+  const std::string own =
+      R"({"listCollections": 1, "nameOnly": true, "authorizedCollections": true})";
+  const auto names = [&](Client& client, const std::string& command) {
+    return batch(run_as(client, command, "shop")).size();
+  };
+  EXPECT_EQ(names(ann, all), 2U);
+  EXPECT_EQ(names(ann, own), 1U);
+  EXPECT_EQ(code(bob, all, "shop"), "13");
+  EXPECT_EQ(names(bob, own), 1U);
+  EXPECT_EQ(names(eve, own), 0U);
+  Client nobody(10, remote("10.1.1.4:1"));
+  EXPECT_EQ(code(nobody, own, "shop"), "13");
+}
+
+// As mongorestore and administrators do it: not by the commands for users.
+TEST_F(AuthenticationTest, UsersWrittenDirectly_AreNoticed) {
+  make_user("root", "root", "admin");
+  make_user("ann", "read", "shop");
+  Client root(7, remote());
+  Client ann(8, remote("10.1.1.2:1"));
+  ASSERT_EQ(log_in(root, "root", "secret"), 0);
+  ASSERT_EQ(log_in(ann, "ann", "secret", "shop"), 0);
+  const std::string insert = R"({"insert": "c", "documents": [{}]})";
+  EXPECT_EQ(code(ann, insert, "shop"), "13");
+  ASSERT_EQ(code(root, R"({"update": "system.users", "updates": [{"q": {"_id": "shop.ann"},
+                   "u": {"$set": {"roles": [{"role": "readWrite", "db": "shop"}]}}}]})",
+                 "admin"),
+            "ok");
+  EXPECT_EQ(code(ann, insert, "shop"), "ok");
+  ASSERT_EQ(code(root, R"({"delete": "system.users",
+                   "deletes": [{"q": {"_id": "shop.ann"}, "limit": 0}]})",
+                 "admin"),
+            "ok");
+  EXPECT_EQ(code(ann, insert, "shop"), "13");
+}
+
 TEST_F(AuthenticationTest, WrongLogIns_AreAnsweredAlike) {
   make_user("ann", "read", "shop");
   Client client(7, remote());

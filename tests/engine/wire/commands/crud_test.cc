@@ -92,8 +92,10 @@ TEST_F(Crud, Insert_OddFields_AreStored) {
       R"({ "_id" : 5, "x" : { "$maxKey" : 1 }, "": null })"};
   for (const char* const document : documents) insert("c", "[" + std::string(document) + "]");
   EXPECT_THAT(find("c"), SizeIs(5));
-  EXPECT_EQ(field(run(R"({"insert": "c", "documents": [{"$set": 1}]})"), "writeErrors.0.code"),
-            "52");
+  EXPECT_EQ(good(R"({"insert": "c", "documents": [{"_id": 6, "$set": 1}]})"), R"({ "n" : 1 })");
+  EXPECT_EQ(
+      field(run(R"({"insert": "c", "documents": [{"_id": {"$set": 1}}]})"), "writeErrors.0.code"),
+      "52");
 }
 
 TEST_F(Crud, Update_Statements_CountAndUpsert) {
@@ -138,6 +140,45 @@ TEST_F(Crud, Update_BadStatements_AreRefused) {
   EXPECT_EQ(field(unknown, "writeErrors.0.code"), "9");
   EXPECT_EQ(field(run(update(R"({"q": {}, "u": {"a": 1}, "multi": true})")), "writeErrors.0.code"),
             "9");
+}
+
+// Servers look at the stages of all pipelines before they count the command as done.
+TEST_F(Crud, Update_UnknownStage_FailsTheCommand) {
+  const auto update = [](std::string_view pipeline) {
+    return R"({"update": "c", "updates": [{"q": {"x": 1}, "u": )" + std::string(pipeline) + "}]}";
+  };
+  EXPECT_EQ(bad(update(R"([{"$nosuch": true}])")),
+            "40324: Unrecognized pipeline stage name: '$nosuch'");
+  EXPECT_EQ(code_of(update(R"([{"$set": {"a": 1}, "$unset": "b"}])")), 40323);
+  EXPECT_EQ(field(run(update(R"([{"$match": {}}])")), "writeErrors.0.code"), "72");
+}
+
+TEST_F(Crud, ApiStrict_RefusesWhatIsNotInTheVersion) {
+  insert_numbered("c", 1);
+  const auto strict = [](std::string_view command) {
+    return "{" + std::string(command) + R"(, "apiVersion": "1", "apiStrict": true})";
+  };
+  EXPECT_EQ(
+      bad(strict(R"("aggregate": 1, "cursor": {}, "pipeline": [{"$listLocalSessions": {}}])")),
+      "323: $listLocalSessions is not allowed with 'apiStrict: true' in API Version 1");
+  EXPECT_EQ(code_of(strict(R"("aggregate": "c", "cursor": {}, "pipeline": [
+                {"$facet": {"a": [{"$indexStats": {}}]}}])")),
+            323);
+  EXPECT_EQ(code_of(strict(R"("aggregate": "c", "cursor": {}, "pipeline": [
+                {"$collStats": {"storageStats": {}}}])")),
+            323);
+  good(strict(R"("aggregate": "c", "cursor": {}, "pipeline": [{"$collStats": {"count": {}}}])"));
+  EXPECT_EQ(bad(strict(R"("find": "c", "tailable": true)")),
+            "323: BSON field 'find.tailable' is not allowed with apiStrict:true.");
+  good(strict(R"("find": "c", "filter": {})"));
+}
+
+TEST_F(Crud, Aggregate_ChangeStream_NeedsAReplicaSet) {
+  for (const char* const target : {R"("c")", "1"}) {
+    EXPECT_EQ(bad(R"({"aggregate": )" + std::string(target) +
+                  R"(, "cursor": {}, "pipeline": [{"$changeStream": {}}]})"),
+              "40573: The $changeStream stage is only supported on replica sets");
+  }
 }
 
 TEST_F(Crud, Delete_Statements_RemoveOneOrAll) {

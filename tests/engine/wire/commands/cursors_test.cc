@@ -118,6 +118,20 @@ TEST_F(Cursors, Session_OfACursor_IsItsOnlyReader) {
   EXPECT_EQ(code_of(get_more(free, lsid)), 50736);
 }
 
+// A batch that is filled exactly leaves its cursor open, but not where there can be one document.
+TEST_F(Cursors, FindById_FilledExactly_HasEnded) {
+  insert_numbered("c", 5);
+  const auto left = [&](const std::string& rest) {
+    return cursor_id(run(R"({"find": "c", "batchSize": 1, )" + rest + "}")) != 0;
+  };
+  EXPECT_FALSE(left(R"("filter": {"_id": 1})"));
+  EXPECT_TRUE(left(R"("filter": {"_id": {"$eq": 1}})"));
+  EXPECT_TRUE(left(R"("filter": {"_id": 1}, "hint": "_id_")"));
+  const int64_t none_yet = cursor_id(run(R"({"find": "c", "batchSize": 0, "filter": {"_id": 1}})"));
+  ASSERT_NE(none_yet, 0);
+  EXPECT_EQ(cursor_id(run(get_more(none_yet))), 0);
+}
+
 TEST_F(Cursors, Tailable_AwaitData_IsPostponedUntilThereIsSome) {
   good(R"({"create": "t", "capped": true, "size": 100000})");
   EXPECT_EQ(cursor_id(run(R"({"find": "t", "tailable": true})")), 0);

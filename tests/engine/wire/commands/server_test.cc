@@ -122,18 +122,31 @@ TEST_F(ServerCommands, Profile_LevelTwo_RecordsCommands) {
   insert_numbered("c", 3);
   good(R"({"find": "c", "filter": {"_id": 1}, "comment": "mine"})");
   run(R"({"find": "c", "filter": {"$foo": 1}})");
+  const int64_t id = cursor_id(run(R"({"find": "c", "batchSize": 1})"));
+  good(R"({"getMore": {"$numberLong": ")" + std::to_string(id) + R"("}, "collection": "c"})");
+  good(R"({"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"a": 1}}}]})");
   EXPECT_EQ(code_of(R"({"profile": 3})"), 2);
   good(R"({"profile": 0})");
   std::vector<std::string> entries;
-  for (int i = 0; i < 200 && entries.size() < 3; ++i) {
+  for (int i = 0; i < 200 && entries.size() < 6; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     entries = find("system.profile", R"({"ns": "test.c"})");
   }
-  ASSERT_THAT(entries, SizeIs(3));
+  ASSERT_THAT(entries, SizeIs(6));
   EXPECT_THAT(entries[0], HasSubstr(R"("ninserted" : 3)"));
   EXPECT_THAT(entries[1], HasSubstr(R"("comment" : "mine")"));
   EXPECT_THAT(entries[1], HasSubstr(R"("nreturned" : 1)"));
   EXPECT_THAT(entries[2], HasSubstr(R"("errCode" : 2)"));
+  const auto plan = [&](size_t entry) {
+    const bson::Document document = doc(entries[entry]);
+    return field(document, "planSummary") + " " + field(document, "keysExamined") + " " +
+           field(document, "docsExamined");
+  };
+  EXPECT_EQ(plan(0), "missing missing missing");
+  EXPECT_EQ(plan(1), R"("IXSCAN { _id: 1 }" 1 1)");
+  EXPECT_EQ(plan(3), R"("COLLSCAN" 0 1)");
+  EXPECT_EQ(plan(4), R"("COLLSCAN" 0 2)");  // of this batch alone
+  EXPECT_EQ(plan(5), R"("IDHACK" 1 1)");
 }
 
 // A find that takes its time, in a thread.
@@ -147,7 +160,8 @@ TEST_F(ServerCommands, KillOp_ARunningFind_EndsIt) {
   bson::Document reply;
   std::thread thread([&] { reply = run_as(other, kSlowFind); });
   std::string id;
-  for (int i = 0; i < 1000 && id.empty(); ++i) {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (id.empty() && std::chrono::steady_clock::now() < patience) {
     const bson::Document running = run(R"({"currentOp": 1, "command.comment": "slow"})", "admin");
     const std::string opid = field(running, "inprog.0.opid");
     if (opid != "missing") {
@@ -156,6 +170,7 @@ TEST_F(ServerCommands, KillOp_ARunningFind_EndsIt) {
       EXPECT_EQ(field(running, "inprog.0.client"), R"("other")");
     }
   }
+  if (id.empty()) thread.join();
   ASSERT_FALSE(id.empty());
   EXPECT_EQ(good(R"({"killOp": 1, "op": )" + id + "}", "admin", "info"),
             R"("attempting to kill op")");
@@ -209,7 +224,7 @@ TEST_F(ServerCommands, Privileges_OfCommands_AreThoseOfMongoDb) {
     return text;
   };
   EXPECT_EQ(needed(R"({"find": "c"})"), "find on test.c");
-  EXPECT_EQ(needed(R"({"getMore": 1, "collection": "c"})"), "find on test.c");
+  EXPECT_EQ(needed(R"({"getMore": 1, "collection": "c"})"), "");  // its cursor's owner's alone
   EXPECT_EQ(needed(R"({"insert": "c", "bypassDocumentValidation": true})"),
             "insert on test.c, bypassDocumentValidation on test.c");
   EXPECT_EQ(needed(R"({"update": "c", "updates": [{"q": {}, "u": {}, "upsert": true}]})"),

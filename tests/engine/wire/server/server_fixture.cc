@@ -88,6 +88,8 @@ Outcome TestHandler::handle(Client& client, const Request& request) {
     reply.append("big", std::string(static_cast<size_t>(argument.as_int64()), 'x'));
   } else if (name == "insert") {
     ++inserted;
+  } else if (name == "getMore") {
+    reply.open_document("cursor").append("id", --batches_left).close();
   } else if (name == "gate") {
     return wait_at_gate(client);
   } else if (name == "sleep") {

@@ -5,6 +5,7 @@
 //   echo: <string>            {ok: 1, echo: <string>}
 //   big: <bytes>              {ok: 1, big: <that many bytes>}
 //   insert                    {ok: 1}, counted
+//   getMore                   {ok: 1, cursor: {id: batches_left}}, of which each takes one
 //   gate                      waits until the test opens the gate, or the client has gone
 //   sleep: <ms>               whatever happens
 //   wait: <ms>                postponed until a change, or so many ms from the first time on
@@ -38,6 +39,7 @@ class TestHandler final : public RequestHandler {
   void open_gate();
 
   std::atomic<int> inserted = 0;
+  std::atomic<int64_t> batches_left = 0;
   std::atomic<int> running = 0;
   std::atomic<int> postponed = 0;   // times
   std::atomic<int> forgotten = 0;   // clients

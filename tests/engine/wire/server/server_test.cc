@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -72,6 +73,42 @@ TEST_F(ServerTest, MoreToCome_IsDoneAndNotAnswered) {
   EXPECT_EQ(client.receive()->response_to, 99);
   EXPECT_EQ(handler_.inserted, 3);
   EXPECT_TRUE(client.is_silent_for(50));
+}
+
+// A client that allows it is sent one batch after the other, each the answer to the one before.
+TEST_F(ServerTest, GetMore_ThatMayExhaust_IsAnsweredToItsEnd) {
+  start();
+  RawClient client = connect();
+  handler_.batches_left = 1000;
+  ASSERT_TRUE(client.send(op_msg(command("getMore"), kExhaustAllowed, 7)));
+  int32_t answered = 7;
+  for (int64_t left = 999; left >= 0; --left) {
+    const std::optional<ReadReply> reply = client.receive();
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->document.view()["cursor"].as_document()["id"].as_int64(), left);
+    EXPECT_EQ(reply->flags & kMoreToCome, left > 0 ? kMoreToCome : 0);
+    EXPECT_EQ(reply->response_to, answered);
+    answered = reply->request_id;
+  }
+  EXPECT_TRUE(client.ask(command("ping")));
+  // Whoever does not allow it asks for each.
+  handler_.batches_left = 2;
+  const std::optional<ReadReply> one = client.ask(command("getMore"));
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->flags & kMoreToCome, 0U);
+  EXPECT_TRUE(client.is_silent_for(50));
+}
+
+TEST_F(ServerTest, GetMore_ThatExhausts_EndsWithItsClient) {
+  start();
+  handler_.batches_left = std::numeric_limits<int64_t>::max();
+  {
+    RawClient client = connect();
+    ASSERT_TRUE(client.send(op_msg(command("getMore"), kExhaustAllowed)));
+    ASSERT_TRUE(client.receive());
+  }
+  EXPECT_TRUE(comes_true([&] { return handler_.forgotten == 1; }));
+  EXPECT_TRUE(is_served());
 }
 
 TEST_F(ServerTest, MoreToCome_MalformedOne_IsNotAnsweredEither) {

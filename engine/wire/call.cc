@@ -1,0 +1,28 @@
+#include "engine/wire/call.h"
+
+namespace gridmount::wire {
+
+Result<std::unique_ptr<engine::Snapshot>> Call::snapshot() {
+  GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, store().snapshot());
+  observe(*snapshot);
+  return snapshot;
+}
+
+Result<std::unique_ptr<engine::Transaction>> Call::begin() {
+  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store().begin());
+  observe(*transaction);
+  return transaction;
+}
+
+void Call::observe(engine::Snapshot& snapshot) {
+  if (!state_.profiler().active()) return;
+  if (!observer_) observer_ = std::make_shared<engine::ReadObserver>();
+  snapshot.observe(observer_);
+}
+
+engine::ReadObserver Call::examined() const {
+  if (examined_) return *examined_;
+  return observer_ ? *observer_ : engine::ReadObserver();
+}
+
+}  // namespace gridmount::wire
