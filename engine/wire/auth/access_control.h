@@ -48,9 +48,9 @@ class AccessControl : public Authorizer {
   Status check(const Client& client, const Command& command,
                const std::vector<Privilege>& privileges) const override;
 
-  // saslStart and saslContinue. With `skip_empty_exchange` the proof's answer ends it. A speculative
-  // one, inside hello, begins nothing for a user who has no credentials of the mechanism: the driver
-  // then goes on with another one, which saslSupportedMechs tells it.
+  // saslStart and saslContinue. With `skip_empty_exchange` the proof's answer ends it. A
+  // speculative one, inside hello, begins nothing for a user who has no credentials of the
+  // mechanism: the driver then goes on with another one, which saslSupportedMechs tells it.
   Result<SaslReply> start(const Client& client, const std::string& database,
                           std::string_view mechanism, std::string_view payload,
                           bool skip_empty_exchange, bool speculative) GM_EXCLUDES(mutex_);
