@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/bson/document.h"
@@ -41,7 +42,8 @@ struct MatchOptions {
 // Looks at the clock once in a while.
 class DeadlineWatch {
  public:
-  explicit DeadlineWatch(std::optional<engine::Deadline> deadline) : deadline_(deadline) {}
+  explicit DeadlineWatch(std::optional<engine::Deadline> deadline)
+      : deadline_(std::move(deadline)) {}
 
   // To be called for each document or key looked at.
   Status check() {
