@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/wire/server/connection.h"
@@ -67,11 +68,13 @@ void ConnectionTable::end_all() {
 }
 
 bool ConnectionTable::wait_until_empty(TimePoint deadline) {
+  // The clock's end cannot be waited for: it overflows when time is added to it.
+  constexpr std::chrono::hours kAtOnce{1};
   const MutexLock lock(mutex_);
   while (!connections_.empty()) {
     const TimePoint now = std::chrono::steady_clock::now();
     if (now >= deadline) return false;
-    removed_.wait_for(mutex_, deadline - now);
+    removed_.wait_for(mutex_, std::min<TimePoint::duration>(deadline - now, kAtOnce));
   }
   return true;
 }
