@@ -30,9 +30,9 @@ std::string line_of(const char* file, std::string_view key) {
   return "0";
 }
 
-// What a hostile client asks for may be more than the clock can count.
-int64_t within_an_hour(int64_t milliseconds) {
-  return std::clamp<int64_t>(milliseconds, 0, 3'600'000);
+// What a hostile client asks for may be more than the clock can count, or a test can wait.
+milliseconds bounded(int64_t asked, milliseconds most) {
+  return milliseconds(std::clamp<int64_t>(asked, 0, most.count()));
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ Outcome TestHandler::handle(Client& client, const Request& request) {
     return wait_at_gate(client);
   } else if (name == "sleep") {
     ++running;
-    std::this_thread::sleep_for(milliseconds(within_an_hour(argument.as_int64())));
+    std::this_thread::sleep_for(bounded(argument.as_int64(), std::chrono::seconds(1)));
     --running;
   } else if (name == "wait") {
     return wait_for_change(client, argument.as_int64());
@@ -118,11 +118,12 @@ Outcome TestHandler::wait_at_gate(Client& client) {
 }
 
 Outcome TestHandler::wait_for_change(Client& client, int64_t milliseconds_max) {
-  milliseconds_max = within_an_hour(milliseconds_max);
   const MutexLock lock(mutex_);
   const auto now = steady_clock::now();
   const auto waiting =
-      waiting_.try_emplace(client.id(), Waiting{changes_, now + milliseconds(milliseconds_max)})
+      waiting_
+          .try_emplace(client.id(),
+                       Waiting{changes_, now + bounded(milliseconds_max, std::chrono::hours(1))})
           .first;
   const bool has_changed = changes_ != waiting->second.changes;
   if (!has_changed && now < waiting->second.until && !is_shut_down) {
