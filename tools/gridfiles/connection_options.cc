@@ -134,7 +134,8 @@ Status ConnectionOptions::read_config(const std::string& file) {
     for (const auto& field : config) {
       const auto name = field.first.as<std::string>();
       if (name != "password" && name != "uri" && name != "sslPEMKeyPassword") {
-        return refuse("error reading config file `" + file + "`: unknown field " + name);
+        std::string why = "error reading config file `";
+        return refuse(why.append(file).append("`: unknown field ").append(name));
       }
       flags_[name] = field.second.as<std::string>();
     }

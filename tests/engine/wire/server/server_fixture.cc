@@ -91,7 +91,9 @@ Outcome TestHandler::handle(Client& client, const Request& request) {
   } else if (name == "echo") {
     reply.append("echo", argument);
   } else if (name == "big") {
-    reply.append("big", std::string(static_cast<size_t>(argument.as_int64()), 'x'));
+    constexpr int64_t kMost = 64 << 20;
+    const int64_t bytes = std::clamp<int64_t>(argument.as_int64(), 0, kMost);
+    reply.append("big", std::string(static_cast<size_t>(bytes), 'x'));
   } else if (name == "insert") {
     ++inserted;
   } else if (name == "getMore") {
