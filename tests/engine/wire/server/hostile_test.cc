@@ -14,6 +14,7 @@
 
 #include "engine/wire/protocol/op_msg.h"
 #include "tests/engine/wire/server/server_fixture.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::wire {
 namespace {
@@ -237,6 +238,8 @@ TEST_F(HostileTest, FloodOfConnections_LeavesTheOwnerHisSocket) {
 }
 
 TEST_F(HostileTest, NoDescriptorsLeft_IsSurvived) {
+  // The check of an object's type makes a pipe, and takes the want of one for a wrong type.
+  if (kSanitized) GTEST_SKIP() << "the sanitizers need descriptors themselves";
   start();
   ASSERT_TRUE(is_served());
   RawClient before = connect();
