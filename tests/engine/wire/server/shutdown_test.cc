@@ -44,8 +44,8 @@ TEST_F(ServerTest, Stop_AnswersWhatRuns_ClosesWhatIsIdle_RemovesTheFile) {
   EXPECT_EQ(handler_.forgotten, 4);
   for (RawClient* client : {&idle, &silent, &half, &busy}) client->close();
   server_.reset();
-  EXPECT_EQ(open_descriptors(), descriptors);
-  EXPECT_EQ(threads_now(), threads);
+  EXPECT_TRUE(comes_true([&] { return open_descriptors() == descriptors; }));
+  EXPECT_TRUE(comes_true([&] { return threads_now() == threads; }));
 }
 
 TEST_F(ServerTest, Stop_IsBoundedByItsGrace) {
