@@ -102,7 +102,7 @@ Outcome TestHandler::handle(Client& client, const Request& request) {
     return wait_at_gate(client);
   } else if (name == "sleep") {
     ++running;
-    std::this_thread::sleep_for(bounded(argument.as_int64(), std::chrono::seconds(1)));
+    std::this_thread::sleep_for(bounded(argument.as_int64(), longest));
     --running;
   } else if (name == "wait") {
     return wait_for_change(client, argument.as_int64());
@@ -123,9 +123,7 @@ Outcome TestHandler::wait_for_change(Client& client, int64_t milliseconds_max) {
   const MutexLock lock(mutex_);
   const auto now = steady_clock::now();
   const auto waiting =
-      waiting_
-          .try_emplace(client.id(),
-                       Waiting{changes_, now + bounded(milliseconds_max, std::chrono::hours(1))})
+      waiting_.try_emplace(client.id(), Waiting{changes_, now + bounded(milliseconds_max, longest)})
           .first;
   const bool has_changed = changes_ != waiting->second.changes;
   if (!has_changed && now < waiting->second.until && !is_shut_down) {

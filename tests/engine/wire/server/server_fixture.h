@@ -40,6 +40,7 @@ class TestHandler final : public RequestHandler {
 
   std::atomic<int> inserted = 0;
   std::atomic<int64_t> batches_left = 0;
+  std::chrono::milliseconds longest{std::chrono::hours(1)};  // a client may have it wait
   std::atomic<int> running = 0;
   std::atomic<int> postponed = 0;   // times
   std::atomic<int> forgotten = 0;   // clients
