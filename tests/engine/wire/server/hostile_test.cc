@@ -185,7 +185,8 @@ class HostileTest : public ServerTest {
 };
 
 TEST_F(HostileTest, RandomMisdeeds_LeaveNothingBehind) {
-  const uint64_t seed = number_from("GRIDMOUNT_WIRE_SEED", std::random_device()());
+  // The same each time, so that it says something of a change; other seeds by the environment.
+  const uint64_t seed = number_from("GRIDMOUNT_WIRE_SEED", 1);
   const uint64_t runs = number_from("GRIDMOUNT_WIRE_RUNS", 400);
   SCOPED_TRACE("GRIDMOUNT_WIRE_SEED=" + std::to_string(seed));
   std::cout << "GRIDMOUNT_WIRE_SEED=" << seed << std::endl;
