@@ -46,7 +46,7 @@ Result<std::optional<bson::View>> FindCursor::next() {
   } else {
     projected_ = bson::Document(match->document);
   }
-  if (shows_record_ids_) {
+  if (shows_record_ids_ && !returns_keys_) {
     bson::Builder with_id;
     with_id.append_all(projected_);
     with_id.append("$recordId", static_cast<int64_t>(match->id));
