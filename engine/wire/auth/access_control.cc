@@ -146,7 +146,12 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
   ScramCredentials credentials = decoy_credentials(*mechanism, name.id(), decoy_secret_);
   if (user) {
     const auto found = user->credentials.find(*mechanism);
-    if (found != user->credentials.end()) credentials = found->second;
+    // Drivers try SCRAM-SHA-256 in their first hello, whose reply names the user's mechanisms: they
+    // go on with another one where this one is not begun. That is no guess at a password.
+    if (found == user->credentials.end()) {
+      return fail(kAuthenticationFailed, "Authentication failed.");
+    }
+    credentials = found->second;
   }
   GM_ASSIGN(const std::string nonce, make_nonce());
   GM_ASSIGN(const std::string challenge, scram.begin(std::move(credentials), nonce));
