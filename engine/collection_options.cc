@@ -102,6 +102,18 @@ Status check_view(const Namespace& ns, const CollectionOptions& options) {
   return check_namespace({ns.database, options.view_on});
 }
 
+// {enabled: bool}.
+Result<bool> read_pre_and_post_images(const Namespace& ns, const bson::Element& element) {
+  if (element.value.type() != bson::Type::kDocument) return wrong_type(ns, element, "an object");
+  const bson::View images = element.value.as_document();
+  const std::optional<bson::ValueView> enabled = images.find("enabled");
+  if (!enabled || enabled->type() != bson::Type::kBool ||
+      std::next(images.begin()) != images.end()) {
+    return invalid(ns, "'" + std::string(element.key) + "' is {enabled: true} or {enabled: false}");
+  }
+  return enabled->as_bool();
+}
+
 }  // namespace
 
 Result<bool> CollectionOptions::read_validation(const Namespace& ns, const bson::Element& element) {
@@ -155,6 +167,8 @@ Result<CollectionOptions> CollectionOptions::parse(const Namespace& ns, bson::Vi
       has_size = true;
     } else if (name == "max") {
       GM_ASSIGN(options.max_documents, amount(ns, element));
+    } else if (name == "changeStreamPreAndPostImages") {
+      GM_ASSIGN(options.pre_and_post_images, read_pre_and_post_images(ns, element));
     } else if (name == "viewOn") {
       if (element.value.type() != bson::Type::kString) return wrong_type(ns, element, "a string");
       options.view_on = element.value.as_string();
@@ -196,6 +210,10 @@ bson::Document CollectionOptions::document() const {
   if (level) builder.append("validationLevel", name_of(*level));
   if (action) {
     builder.append("validationAction", *action == ValidationAction::kWarn ? "warn" : "error");
+  }
+  if (pre_and_post_images) {
+    builder.open_document("changeStreamPreAndPostImages");
+    builder.append("enabled", *pre_and_post_images).close();
   }
   if (is_view()) {
     builder.append("viewOn", view_on);

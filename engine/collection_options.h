@@ -29,6 +29,9 @@ struct CollectionOptions {
   std::optional<ValidationLevel> level = {};    // none given: strict
   std::optional<ValidationAction> action = {};  // none given: error
 
+  // Shown and nothing else: what reads such images, a change stream, needs a replica set.
+  std::optional<bool> pre_and_post_images = {};
+
   // A view: what `pipeline` makes of `view_on`, which is in the same database.
   std::string view_on = {};
   std::optional<bson::Document> pipeline = {};  // the elements of the array

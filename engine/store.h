@@ -124,6 +124,15 @@ struct FindOptions {
   // The caller looks at these dotted paths alone: where an index has them, documents of them are
   // given and the stored ones not read. A projection that only includes says the same.
   std::optional<std::vector<std::string>> only_paths = {};
+  // Of the index that `hint` names the keys from `min` on and before `max` alone, which have a
+  // value for each of its fields. Codes 51173 without a hint, 51174 for another index's fields,
+  // 51175 if `min` does not come before `max`.
+  bson::View min = {};
+  bson::View max = {};
+  // Instead of documents: the fields of the index that is read, nothing where none is. A projection
+  // is passed over then. CommandNotSupported for an index with arrays.
+  bool return_key = false;
+  bool show_record_id = false;  // with `$recordId`, behind what the projection leaves
   // Only in a capped collection, in its order: at the end the cursor waits for documents instead of
   // ending; after Snapshot::resume() it gives those inserted since.
   bool tailable = false;

@@ -21,6 +21,19 @@ namespace {
 // prefetch() is a hint; beyond this many records it would cost more than it saves.
 constexpr int kPrefetchRecordsMax = 64;
 
+constexpr ErrorCode kInvalidPipelineOperator{168};
+
+// The index whose keys are returned instead of documents; null if none is read.
+Result<const IndexEntry*> index_of_keys(const CollectionEntry& entry, const query::Plan& plan) {
+  if (plan.kind == query::Plan::Kind::kCollectionScan) return nullptr;
+  if (plan.kind == query::Plan::Kind::kIndexScan && !entry.indexes[plan.index].multikey) {
+    return &entry.indexes[plan.index];
+  }
+  return fail(
+      ErrorCode::kCommandNotSupported,
+      entry.ns.full() + ": keys are not returned of an index with arrays, and of several indexes");
+}
+
 // `options` are find's or count's.
 template <typename Options>
 Status check(const Options& options) {
@@ -41,7 +54,15 @@ Status check_without_storage(const engine::Namespace& ns, const engine::FindOpti
   const auto refuse = [&](const char* what) {
     return fail(ErrorCode::kBadValue, ns.full() + " is no stored collection: " + what);
   };
+  const auto cannot = [](const char* option) {
+    return fail(kInvalidPipelineOperator,
+                std::string("Option ") + option + " not supported in aggregation.");
+  };
   if (options.tailable) return refuse("no tailable cursors");
+  if (!options.min.empty()) return cannot("min");
+  if (!options.max.empty()) return cannot("max");
+  if (options.return_key) return cannot("returnKey");
+  if (options.show_record_id) return cannot("showRecordId");
   if (options.sort.find("$natural")) return refuse("it has no $natural order");
   if (options.hint && is_catalog_collection(ns)) return refuse("no index can be hinted at");
   return {};
@@ -94,6 +115,8 @@ Result<MatchOptions> match_options(const engine::FindOptions& options) {
   match.sort_bytes_max = options.sort_bytes_max;
   match.deadline = options.deadline;
   match.only_paths = options.only_paths;
+  match.min = options.min;
+  match.max = options.max;
   return match;
 }
 
@@ -130,10 +153,17 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
     note_missing(*contents);
     return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
   }
+  if (options.return_key) match.only_paths.reset();
   GM_ASSIGN(std::unique_ptr<MatchStream> matches,
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
-  return std::unique_ptr<engine::Cursor>(
-      std::make_unique<FindCursor>(std::move(matches), std::move(projection)));
+  const IndexEntry* index = nullptr;
+  if (options.return_key) {
+    GM_ASSIGN(index, index_of_keys(*entry, matches->plan().plan));
+  }
+  auto cursor = std::make_unique<FindCursor>(std::move(matches), std::move(projection));
+  if (options.return_key) cursor->return_keys(entry, index);
+  if (options.show_record_id) cursor->show_record_ids();
+  return std::unique_ptr<engine::Cursor>(std::move(cursor));
 }
 
 Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& snapshot,
@@ -141,7 +171,9 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
                                                             const engine::FindOptions& options) {
   GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
-  const bool plain = entry && options.sort.empty() && options.projection.empty() &&
+  const bool of_index =
+      !options.min.empty() || !options.max.empty() || options.return_key || options.show_record_id;
+  const bool plain = entry && !of_index && options.sort.empty() && options.projection.empty() &&
                      options.skip == 0 && options.limit >= 0 && !options.hint;
   if (plain) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
@@ -162,7 +194,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
       return std::optional(document);
     }
   }
-  if (entry ? entry->settings.is_view() : is_catalog_collection(ns_)) {
+  if (of_index || (entry ? entry->settings.is_view() : is_catalog_collection(ns_))) {
     return find_one_of_cursor(snapshot, filter, options);
   }
   GM_TRY(check(options));

@@ -43,7 +43,8 @@ KeyRange range_of_whole_key(const Range& range, std::string encoded) {
 }
 
 IndexBounds::IndexBounds(const IndexEntry& index,
-                         const std::vector<std::vector<query::Interval>>& bounds) {
+                         const std::vector<std::vector<query::Interval>>& bounds,
+                         const KeyLimits& limits) {
   std::vector<EncodedPart> parts;
   const std::vector<IndexPart>& index_parts = index.rules.parts;
   for (size_t i = 0; i < bounds.size() && i < index_parts.size(); ++i) {
@@ -51,6 +52,18 @@ IndexBounds::IndexBounds(const IndexEntry& index,
   }
   for (const IndexPart& part : index_parts) descending_.push_back(part.descending);
   make_ranges(index, parts);
+  limit_ranges(index, limits);
+}
+
+// A key is its encoding, in most indexes with a record id behind it: what begins with the lower
+// limit is within, what begins with the upper one is not.
+void IndexBounds::limit_ranges(const IndexEntry& index, const KeyLimits& limits) {
+  const std::string prefix = range_prefix(index.range);
+  for (KeyRange& range : ranges_) {
+    if (limits.low) range.low = std::max(range.low, prefix + *limits.low);
+    if (limits.high) range.high = std::min(range.high, prefix + *limits.high);
+  }
+  std::erase_if(ranges_, [](const KeyRange& range) { return range.low >= range.high; });
 }
 
 IndexBounds::EncodedPart IndexBounds::encode(const std::vector<query::Interval>& intervals,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/local/catalog_entry.h"
+#include "engine/local/key_limits.h"
 #include "engine/query/plan.h"
 
 namespace gridmount::local {
@@ -17,7 +18,9 @@ struct KeyRange {
 
 class IndexBounds {
  public:
-  IndexBounds(const IndexEntry& index, const std::vector<std::vector<query::Interval>>& bounds);
+  // Within `limits`, too.
+  IndexBounds(const IndexEntry& index, const std::vector<std::vector<query::Interval>>& bounds,
+              const KeyLimits& limits = {});
 
   // Disjoint, in the order of keys, prefix included.
   const std::vector<KeyRange>& ranges() const { return ranges_; }
@@ -39,6 +42,7 @@ class IndexBounds {
 
   static EncodedPart encode(const std::vector<query::Interval>& intervals, const IndexPart& part);
   void make_ranges(const IndexEntry& index, const std::vector<EncodedPart>& parts);
+  void limit_ranges(const IndexEntry& index, const KeyLimits& limits);
 
   std::vector<KeyRange> ranges_;
   size_t covered_ = 0;             // leading parts that the ranges express

@@ -55,7 +55,7 @@ MatchStream::MatchStream(std::shared_ptr<Contents> contents,
       options_(std::move(options)),
       plan_(std::move(plan)),
       scan_(make_scan(contents_->shared_trees(), entry_, plan_.plan,
-                      {options_.sort_bytes_max, options_.tailable})),
+                      {options_.sort_bytes_max, options_.limits, options_.tailable})),
       observer_(contents_->observer()),
       watch_(options_.deadline),
       resumptions_seen_(contents_->trees().resumptions()),
@@ -117,9 +117,17 @@ Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents>
                 entry->ns.full() + ": tailable cursor requested on non capped collection");
   }
   if (options.sort && options.sort->empty()) options.sort.reset();
-  GM_ASSIGN(ChosenPlan chosen, choose_plan(contents->shared_trees(), entry, filter,
-                                           {options.sort ? &*options.sort : nullptr, options.hint,
-                                            options.limit != 0}));
+  const query::Sort* const sort = options.sort ? &*options.sort : nullptr;
+  ChosenPlan chosen;
+  if (options.min.empty() && options.max.empty()) {
+    GM_ASSIGN(chosen, choose_plan(contents->shared_trees(), entry, filter,
+                                  {sort, options.hint, options.limit != 0}));
+  } else {
+    GM_ASSIGN(LimitedPlan limited,
+              limited_plan(*entry, options.min, options.max, options.hint, sort));
+    chosen.plan = std::move(limited.plan);
+    options.limits = std::move(limited.limits);
+  }
   note_plan(*contents, *entry, chosen.plan);
   return std::unique_ptr<MatchStream>(new MatchStream(std::move(contents), std::move(entry),
                                                       std::move(filter), std::move(options),

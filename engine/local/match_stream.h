@@ -37,6 +37,10 @@ struct MatchOptions {
   std::optional<engine::Deadline> deadline = {};
   bool tailable = false;
   std::optional<std::vector<std::string>> only_paths = {};
+  // FindOptions'; looked at by open() alone.
+  bson::View min = {};
+  bson::View max = {};
+  KeyLimits limits = {};  // open() makes them
 };
 
 // Looks at the clock once in a while.

@@ -53,16 +53,16 @@ class CollectionScan : public Scan {
 class IndexScan : public Scan {
  public:
   IndexScan(std::shared_ptr<Trees> trees, std::shared_ptr<const CollectionEntry> entry,
-            const query::Plan& plan, uint64_t order_bytes_max)
+            const query::Plan& plan, const ScanOptions& options)
       : trees_(std::move(trees)),
         entry_(std::move(entry)),
         index_(entry_->indexes[plan.index]),
-        bounds_(index_, plan.bounds),
+        bounds_(index_, plan.bounds, options.limits),
         cursor_(trees_, trees_->tree(index_.range)),
         backward_(plan.backward),
         exact_(plan.bounds_are_exact),
         in_order_(plan.provides_sort),
-        order_bytes_max_(order_bytes_max),
+        order_bytes_max_(options.order_bytes_max),
         next_range_(0) {}
 
   Result<std::optional<Candidate>> next() override {
@@ -271,8 +271,7 @@ std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,
       return std::make_unique<CollectionScan>(trees, std::move(entry), plan.backward,
                                               plan.bounds_are_exact, options.tailing);
     case query::Plan::Kind::kIndexScan:
-      return std::make_unique<IndexScan>(std::move(trees), std::move(entry), plan,
-                                         options.order_bytes_max);
+      return std::make_unique<IndexScan>(std::move(trees), std::move(entry), plan, options);
     case query::Plan::Kind::kUnion:
       break;
   }

@@ -8,6 +8,7 @@
 
 #include "engine/error.h"
 #include "engine/local/catalog_entry.h"
+#include "engine/local/key_limits.h"
 #include "engine/local/records.h"
 #include "engine/local/trees.h"
 #include "engine/query/plan.h"
@@ -42,6 +43,8 @@ struct ScanOptions {
   // Bounds the memory for putting keys longer than LMDB's in order, where the plan provides a sort;
   // beyond it QueryExceededMemoryLimit.
   uint64_t order_bytes_max = 0;
+  // Of a scan of one index.
+  KeyLimits limits = {};
   // Of a scan of the collection: at the end a later call looks again.
   bool tailing = false;
 };

@@ -72,6 +72,10 @@ Builder MongoCollection::find_command(bson::View filter, const engine::FindOptio
   if (options.skip != 0) find.append("skip", options.skip);
   if (options.limit != 0) find.append("limit", options.limit);
   if (options.tailable) find.append("tailable", true);
+  if (!options.min.empty()) find.append("min", options.min);
+  if (!options.max.empty()) find.append("max", options.max);
+  if (options.return_key) find.append("returnKey", true);
+  if (options.show_record_id) find.append("showRecordId", true);
   append_hint(find, options.hint);
   append_variables(find, options.variables);
   append_deadline(find, options.deadline);

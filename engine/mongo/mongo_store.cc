@@ -31,7 +31,7 @@ class MongoStore final : public engine::Store {
   Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override {
     GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
     bson::Builder command;
-    command.append("listDatabases", int32_t{1}).append("nameOnly", true);
+    command.append("listDatabases", int32_t{1});
     GM_ASSIGN(const bson::Document reply,
               reads->connection().run_apart("admin", std::move(command).finish()));
     std::vector<std::string> names;
@@ -39,6 +39,9 @@ class MongoStore final : public engine::Store {
     if (!list || list->type() != bson::Type::kArray) return names;
     for (const bson::Element element : list->as_document()) {
       if (element.value.type() != bson::Type::kDocument) continue;
+      // Servers show databases of their own that nobody has written to.
+      const std::optional<bson::ValueView> empty = element.value.as_document().find("empty");
+      if (empty && empty->type() == bson::Type::kBool && empty->as_bool()) continue;
       const std::optional<bson::ValueView> name = element.value.as_document().find("name");
       if (name && name->type() == bson::Type::kString) names.emplace_back(name->as_string());
     }

@@ -171,8 +171,6 @@ bool may_change_users(const Call& call) {
 
 Outcome ended(Call& call, bson::Builder reply, Status status) {
   if (status && call.postponed()) return *call.postponed();
-  // Whatever came of it: of several statements some may have happened.
-  if (may_change_users(call)) call.state().access().users_changed();
   if (!status) {
     const Error error = with_reason(std::move(status).error(), call.operation());
     account(call, &error);
@@ -205,6 +203,8 @@ Outcome run(Service::State& state, Client& client, const Request& request) {
     return ended(call, std::move(reply), {});
   }
   Status status = command->run(call, reply);
+  // Whatever came of it: of several statements some may have happened.
+  if (may_change_users(call)) state.access().users_changed();
   return ended(call, std::move(reply), std::move(status));
 }
 

@@ -149,6 +149,8 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
     if (found != user->credentials.end()) {
       credentials = found->second;
     } else if (speculative) {
+      // Drivers try SCRAM-SHA-256 in their first hello, whose reply names the user's mechanisms:
+      // they go on with another one where this one is not begun. That is no guess at a password.
       return fail(kAuthenticationFailed, "Authentication failed.");
     }
   }

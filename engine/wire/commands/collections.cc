@@ -2,6 +2,7 @@
 // renameCollection, collMod, convertToCapped.
 // Source: MongoDB manual, "Administration Commands".
 
+#include <algorithm>
 #include <string>
 
 #include "engine/aggregation/statistics.h"
@@ -34,7 +35,11 @@ Status run_list_databases(Call& call, bson::Builder& reply) {
   GM_ASSIGN(const std::optional<query::Filter> filter, read_filter(arguments));
   GM_TRY(arguments.finish());
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
-  GM_ASSIGN(const std::vector<std::string> names, call.store().databases(*snapshot));
+  GM_ASSIGN(std::vector<std::string> names, call.store().databases(*snapshot));
+  // Every server has it, be it empty.
+  const auto admin = std::lower_bound(names.begin(), names.end(), "admin");
+  const bool admin_is_empty = admin == names.end() || *admin != "admin";
+  if (admin_is_empty) names.insert(admin, "admin");
   int64_t total = 0;
   reply.open_array("databases");
   for (const std::string& name : names) {
@@ -46,7 +51,7 @@ Status run_list_databases(Call& call, bson::Builder& reply) {
       GM_ASSIGN(const bson::Document stats,
                 aggregation::database_stats(call.store(), *snapshot, name));
       size = stats.view()["totalSize"].integral().value_or(0);
-      entry.append("sizeOnDisk", size).append("empty", false);
+      entry.append("sizeOnDisk", size).append("empty", admin_is_empty && name == "admin");
     }
     const bson::Document document = std::move(entry).finish();
     if (filter && !filter->matches(document)) continue;
@@ -142,8 +147,9 @@ std::vector<Privilege> list_collections_privileges(const Request& request) {
 // What servers have and this one has not; a time series or a clustered collection would be
 // something else than asked for.
 constexpr const char* kUnsupportedOptions[] = {
-    "timeseries",    "expireAfterSeconds",  "clusteredIndex",  "changeStreamPreAndPostImages",
-    "storageEngine", "indexOptionDefaults", "encryptedFields", "temp"};
+    "timeseries",    "expireAfterSeconds",  "clusteredIndex",
+    "storageEngine", "indexOptionDefaults", "encryptedFields",
+    "temp"};
 
 Status check_id_index(Arguments& arguments) {
   GM_ASSIGN(const std::optional<bson::View> given, arguments.document("idIndex"));
@@ -165,7 +171,7 @@ Status run_create(Call& call, bson::Builder&) {
   bson::Builder options;
   for (const char* const name :
        {"capped", "autoIndexId", "size", "max", "flags", "validator", "validationLevel",
-        "validationAction", "viewOn", "pipeline", "collation"}) {
+        "validationAction", "viewOn", "pipeline", "collation", "changeStreamPreAndPostImages"}) {
     if (const std::optional<bson::ValueView> value = arguments.any(name)) {
       options.append(name, *value);
     }

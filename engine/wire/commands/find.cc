@@ -29,7 +29,10 @@ Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapsho
 // One _id, and so one document: with it the cursor has ended, where any other is asked once more.
 // As servers have it of a filter that is an _id's value and nothing else.
 bool is_by_id(const FindCommand& find) {
-  if (find.options.skip > 0 || find.options.hint || find.cursor.tailable) return false;
+  const engine::FindOptions& options = find.options;
+  if (options.skip > 0 || options.hint || options.show_record_id || find.cursor.tailable) {
+    return false;
+  }
   auto field = find.filter.begin();
   if (field == find.filter.end() || (*field).key != "_id") return false;
   const bson::ValueView id = (*field).value;
@@ -135,8 +138,11 @@ Result<FindCommand> FindCommand::read(Arguments& arguments) {
        {"allowDiskUse", "allowPartialResults", "readOnce", "oplogReplay"}) {
     GM_TRY(arguments.boolean(name));
   }
-  for (const char* const name :
-       {"min", "max", "returnKey", "showRecordId", "requestResumeToken", "resumeAfter"}) {
+  GM_ASSIGN(find.options.min, arguments.document_or_empty("min"));
+  GM_ASSIGN(find.options.max, arguments.document_or_empty("max"));
+  GM_ASSIGN(find.options.return_key, arguments.boolean("returnKey"));
+  GM_ASSIGN(find.options.show_record_id, arguments.boolean("showRecordId"));
+  for (const char* const name : {"requestResumeToken", "resumeAfter"}) {
     GM_TRY(refuse_option(arguments, name));
   }
   GM_TRY(check(find, find.cursor.await_data));

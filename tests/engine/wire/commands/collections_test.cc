@@ -23,8 +23,11 @@ TEST_F(CollectionCommands, ListDatabases_Options_AreKept) {
   good(R"({"insert": "c", "documents": [{}]})", "one");
   good(R"({"insert": "c", "documents": [{}]})", "two");
   const bson::Document all = run(R"({"listDatabases": 1})", "admin");
-  EXPECT_EQ(field(all, "databases.0.name"), R"("one")");
-  EXPECT_EQ(field(all, "databases.1.empty"), "false");
+  EXPECT_EQ(field(all, "databases.0.name"), R"("admin")");
+  EXPECT_EQ(field(all, "databases.0.empty"), "true");
+  EXPECT_EQ(field(all, "databases.1.name"), R"("one")");
+  EXPECT_EQ(field(all, "databases.2.empty"), "false");
+  EXPECT_EQ(field(all, "databases.3"), "missing");
   EXPECT_NE(field(all, "totalSize"), "missing");
   EXPECT_EQ(good(R"({"listDatabases": 1, "nameOnly": true, "filter": {"name": "two"}})", "admin"),
             R"({ "databases" : [ { "name" : "two" } ] })");
@@ -33,6 +36,13 @@ TEST_F(CollectionCommands, ListDatabases_Options_AreKept) {
   EXPECT_EQ(good(R"({"dropDatabase": 1})", "two"), R"({ "dropped" : "two" })");
   EXPECT_EQ(good(R"({"dropDatabase": 1})", "two"), "{ }");
   EXPECT_EQ(code_of(R"({"dropDatabase": 2})"), 2);
+}
+
+TEST_F(CollectionCommands, Create_PreAndPostImages_AreShown) {
+  good(R"({"create": "c", "changeStreamPreAndPostImages": {"enabled": true}})");
+  EXPECT_EQ(field(run(R"({"listCollections": 1})"), "cursor.firstBatch.0.options"),
+            R"({ "changeStreamPreAndPostImages" : { "enabled" : true } })");
+  EXPECT_EQ(code_of(R"({"create": "d", "changeStreamPreAndPostImages": {"on": true}})"), 72);
 }
 
 TEST_F(CollectionCommands, Create_Options_AreShown) {

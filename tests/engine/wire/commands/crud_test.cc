@@ -246,10 +246,13 @@ TEST_F(Crud, Find_Options_AreKept) {
             "51024: BSON field 'limit' value must be >= 0, actual value '-1'");
   EXPECT_EQ(code_of(R"({"find": "c", "batchSize": -1})"), 51024);
   EXPECT_EQ(code_of(R"({"find": "c", "filter": {"$where": "1"}})"), 2);
-  for (const char* const option : {R"("min": {"_id": 1})", R"("max": {"_id": 1})",
-                                   R"("returnKey": true)", R"("showRecordId": true)"}) {
-    EXPECT_EQ(code_of(R"({"find": "c", )" + std::string(option) + "}"), 115) << option;
-  }
+  EXPECT_THAT(ids(R"("min": {"_id": 1}, "max": {"_id": 3}, "hint": {"_id": 1})"),
+              ElementsAre(R"({ "_id" : 1 })", R"({ "_id" : 2 })"));
+  EXPECT_EQ(bad(R"({"find": "c", "min": {"_id": 1}})"),
+            "51173: When using min()/max() a hint of which index to use must be provided");
+  EXPECT_THAT(ids(R"("filter": {"_id": 2}, "returnKey": true)"), ElementsAre(R"({ "_id" : 2 })"));
+  EXPECT_THAT(ids(R"("limit": 1, "showRecordId": true)")[0], HasSubstr("$recordId"));
+  EXPECT_EQ(code_of(R"({"find": "c", "requestResumeToken": true})"), 115);
   EXPECT_EQ(code_of(R"({"find": "c", "awaitData": true})"), 9);
   EXPECT_EQ(code_of(R"({"find": "c", "tailable": true})"), 2);
 }
