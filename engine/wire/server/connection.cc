@@ -165,7 +165,7 @@ void Connection::on_bytes(size_t count) {
 }
 
 void Connection::on_message() {
-  if (header_.opcode != Opcode::kCompressed) return dispatch();
+  if (header_.opcode != Opcode::kCompressed) return go_on();
   const Result<CompressedHeader> compressed = read_compressed_header(bytes_.bytes());
   if (!compressed) {
     spdlog::info("{}: {}", name(), compressed.error().message());
@@ -189,9 +189,18 @@ void Connection::acquire(MemoryBudget& budget, MemoryBudget::Reservation& reserv
 // ---- Handling ----
 
 void Connection::dispatch() {
+  asio::post(context_.workers, work());
+}
+
+void Connection::go_on() {
+  if (!context_.workers.get_executor().running_in_this_thread()) return dispatch();
+  asio::defer(context_.workers, work());
+}
+
+std::function<void()> Connection::work() {
   enter(Phase::kRunning);
   context_.queued += 1;
-  auto work = [self = shared_from_this()] {
+  return [self = shared_from_this()] {
     self->context_.queued -= 1;
     try {
       self->run();
@@ -201,12 +210,6 @@ void Connection::dispatch() {
       self->finish();
     }
   };
-  if (context_.workers.get_executor().running_in_this_thread()) {
-    // By this worker, when it has come back from here.
-    asio::defer(context_.workers, std::move(work));
-  } else {
-    asio::post(context_.workers, std::move(work));
-  }
 }
 
 void Connection::run() {
@@ -311,7 +314,7 @@ void Connection::next() {
   context_.replies.release(reply_memory_);
   holds_memory_ = false;
   if (ends_with_reply_) return finish();
-  if (incoming_) return dispatch();
+  if (incoming_) return go_on();
   read_message();
 }
 

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -106,7 +107,14 @@ class Connection final : public Parkable, public std::enable_shared_from_this<Co
   void receive();
   void on_bytes(size_t count);
   void on_message();
+
+  // Has the request handled by any worker.
   void dispatch();
+  // The same by whoever carries out this connection's phase: a worker takes it up itself when it
+  // has come back from here. Not for what another connection's worker sets going, which would keep
+  // it to itself until then.
+  void go_on();
+  std::function<void()> work();
 
   // On a worker.
   void run();
