@@ -1,6 +1,7 @@
 #include "engine/mongo/connection.h"
 
 #include <mongoc/mongoc.h>
+#include <stdlib.h>
 
 #include <utility>
 #include <vector>
@@ -12,6 +13,13 @@ namespace {
 
 constexpr uint32_t kReplyBytesMax = 48'000'000;
 constexpr ErrorCode kWriteConcernFailed{64};
+
+// libmongoc starts before main(), in every program it is linked to, and shares counters of its own
+// in /dev/shm then. A process that is killed leaves them there, and a later one of the same number
+// says on stderr that it has to do without.
+[[gnu::constructor(101)]] void keep_counters_to_itself() {
+  ::setenv("MONGOC_DISABLE_SHM", "1", 0);
+}
 
 // As long as the process: libmongoc cannot be begun a second time.
 void begin_libmongoc() {

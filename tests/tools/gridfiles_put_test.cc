@@ -338,5 +338,21 @@ TEST_F(GridfilesPut, Quiet_SilencesStderr) {
   EXPECT_EQ(gridfiles({"--quiet", "list"}).out, "a\t1\n");
 }
 
+// A process that is killed leaves such a file behind, and a later one of the same number would
+// complain of it on stderr.
+TEST_F(GridfilesPut, LeavesNoSharedMemory) {
+  bool shares = true;
+  Outcome outcome = run({GRIDFILES,
+                         {"--store", "store.gfs", "--local", "-", "put", "piped"},
+                         folder(),
+                         pattern_bytes(1 << 20),
+                         [&](pid_t pid) {
+                           shares =
+                               std::filesystem::exists("/dev/shm/mongoc-" + std::to_string(pid));
+                         }});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_FALSE(shares);
+}
+
 }  // namespace
 }  // namespace gridmount::tests
