@@ -233,21 +233,6 @@ TEST_F(AuthenticationTest, ListCollections_ShowsWhatTheClientMayUse) {
   EXPECT_EQ(code(nobody, own, "shop"), "13");
 }
 
-// A driver that speculates on SCRAM-SHA-256 is told to take the other one, however often.
-TEST_F(AuthenticationTest, UsersOfAnotherMechanism_AreNotChallenged) {
-  good(R"({"createUser": "old", "pwd": "secret", "roles": ["read"],
-           "mechanisms": ["SCRAM-SHA-1"]})",
-       "shop");
-  Client client(7, remote());
-  const Proof proof("old", "secret");
-  for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(field(start(client, proof, "shop"), "code"), "18");
-  }
-  EXPECT_EQ(field(run_as(client, R"({"hello": 1, "saslSupportedMechs": "shop.old"})", "admin"),
-                  "saslSupportedMechs"),
-            R"([ "SCRAM-SHA-1" ])");
-}
-
 // As mongorestore and administrators do it: not by the commands for users.
 TEST_F(AuthenticationTest, UsersWrittenDirectly_AreNoticed) {
   make_user("root", "root", "admin");
