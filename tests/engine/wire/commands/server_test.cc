@@ -1,6 +1,7 @@
 // Goal: what tells of the server and its operations: status, settings, probes of clients, sessions,
 // the profiler, killing what runs, who may do what.
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "engine/wire/service_state.h"
@@ -59,6 +60,9 @@ TEST_F(ServerCommands, ServerStatus_Sections_AreThereAndCount) {
     EXPECT_NE(field(status, section), "missing") << section;
   }
   EXPECT_EQ(field(status, "mem"), "missing");
+  // A double, and whole: mongostat reads it into an integer.
+  const double uptime = status.view()["uptime"].as_double();
+  EXPECT_EQ(uptime, std::floor(uptime));
   EXPECT_EQ(field(status, "opcounters.insert"), "5");
   EXPECT_EQ(field(status, "metrics.commands.insert.total"), "1");
   EXPECT_THAT(good(R"({"top": 1})", "admin"), HasSubstr("test.c"));
