@@ -66,6 +66,7 @@ constexpr auto kRestore = actions(
 constexpr auto kRestoreSystem = actions("bypassDocumentValidation", "collMod", "createCollection",
                                         "createIndex", "dropCollection", "find", "insert",
                                         "listCollections", "listIndexes", "remove", "update");
+constexpr auto kRestoreTemporary = actions("find");
 constexpr auto kValidate = actions("validate");
 
 constexpr std::array<std::string_view, 5> kOfEachDatabase = {"dbAdmin", "dbOwner", "read",
@@ -181,6 +182,9 @@ void Permissions::grant(const Role& role) {
     grant_cluster(kRestoreCluster);
     grant_to(Kind::kAnyDatabase, {}, kRestore);
     grant_to(Kind::kAnySystem, {}, kRestoreSystem);
+    // Where mongorestore puts users before it has them merged.
+    grant_to(Kind::kCollection, "admin", kRestoreTemporary, "tempusers");
+    grant_to(Kind::kCollection, "admin", kRestoreTemporary, "temproles");
   }
   if (everything) grant_to(Kind::kAnySystem, {}, kValidate);
 }

@@ -31,6 +31,19 @@ bson::View document_of(bson::View document, std::string_view name, bson::Type ty
   return value && value->type() == type ? value->as_document() : bson::View();
 }
 
+// What tells tools the form of the users.
+Status write_schema(engine::Store& store, engine::Transaction& transaction) {
+  const bson::Document filter = field_is("_id", "authSchema");
+  bson::Builder schema;
+  schema.append("_id", "authSchema").append("currentVersion", kUserSchemaVersion);
+  engine::UpdateOptions options;
+  options.upsert = true;
+  const std::unique_ptr<engine::Collection> versions =
+      store.database("admin")->collection("system.version");
+  GM_TRY(versions->update(transaction, filter, std::move(schema).finish(), options));
+  return {};
+}
+
 // In a transaction of its own, durable.
 template <typename Change>
 auto change(engine::Store& store, const Change& make)
@@ -123,7 +136,7 @@ Result<bool> UserDirectory::empty() const {
 Status UserDirectory::create(const User& user) {
   return change(store_, [&](engine::Collection& users, engine::Transaction& transaction) -> Status {
     const Result<engine::InsertResult> inserted = users.insert(transaction, user.to_bson());
-    if (inserted) return {};
+    if (inserted) return write_schema(store_, transaction);
     if (inserted.error().code() != ErrorCode::kDuplicateKey) return fail(inserted.error());
     return fail(kUserExists,
                 "User \"" + user.name.name + "@" + user.name.database + "\" already exists");
@@ -151,6 +164,25 @@ Status UserDirectory::drop(const UserName& name) {
 Result<int64_t> UserDirectory::drop_all(std::string_view database) {
   return change(store_, [&](engine::Collection& users, engine::Transaction& transaction) {
     return users.remove(transaction, field_is("db", database), true);
+  });
+}
+
+Status UserDirectory::merge(const std::vector<User>& users,
+                            const std::optional<std::string>& database, bool drops_others) {
+  return change(store_, [&](engine::Collection& kept, engine::Transaction& transaction) -> Status {
+    bson::Builder others;
+    if (database) others.append("db", *database);
+    bson::Builder& among = others.open_document("_id").open_array("$nin");
+    engine::UpdateOptions options;
+    options.upsert = true;
+    for (const User& user : users) {
+      among.push(bson::Value(user.name.id()).view());
+      const bson::Document filter = field_is("_id", user.name.id());
+      GM_TRY(kept.update(transaction, filter, user.to_bson(), options));
+    }
+    among.close().close();
+    if (drops_others) GM_TRY(kept.remove(transaction, std::move(others).finish(), true));
+    return write_schema(store_, transaction);
   });
 }
 

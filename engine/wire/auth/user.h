@@ -39,6 +39,10 @@ struct User {
   static std::optional<User> from_bson(bson::View document);
 };
 
+// The form of these documents, as servers count them; mongorestore compares it with a dump's, which
+// has it from admin.system.version.
+inline constexpr int32_t kUserSchemaVersion = 5;
+
 // The users of a store. Roles that are not built in are refused before they get here.
 class UserDirectory {
  public:
@@ -55,6 +59,10 @@ class UserDirectory {
   // UserNotFound (11).
   Status replace(const User& user);
   Status drop(const UserName& name);
+  // All of them or none: those that exist are replaced. `drops_others`: users of `database`, or of
+  // all, that are not among these go.
+  Status merge(const std::vector<User>& users, const std::optional<std::string>& database,
+               bool drops_others);
   // Returns how many.
   Result<int64_t> drop_all(std::string_view database);
 

@@ -124,10 +124,11 @@ Status run_connection_status(Call& call, bson::Builder& reply) {
   return {};
 }
 
-// "db.user", of which the user may have dots.
+// "db.user", of which the user may have dots, and the database be empty: mongodump and its like
+// send that where none is given.
 std::optional<UserName> user_name_of(std::string_view text) {
   const size_t dot = text.find('.');
-  if (dot == 0 || dot == std::string_view::npos || dot + 1 == text.size()) return std::nullopt;
+  if (dot == std::string_view::npos || dot + 1 == text.size()) return std::nullopt;
   return UserName{std::string(text.substr(dot + 1)), std::string(text.substr(0, dot))};
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/wire/auth/user.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/families.h"
 
@@ -37,6 +38,8 @@ Status set_quiet(Service::State& state, bson::ValueView value) {
 }
 
 const Parameter kParameters[] = {
+    {"authSchemaVersion", [](Service::State&, std::string_view name,
+                             bson::Builder& out) { out.append(name, kUserSchemaVersion); }},
     {"authenticationMechanisms",
      [](Service::State&, std::string_view name, bson::Builder& out) {
        out.open_array(name);

@@ -318,6 +318,9 @@ TEST_F(AuthenticationTest, Hello_BeginsTheLogIn) {
       "admin");
   EXPECT_EQ(field(other, "saslSupportedMechs"), R"([ "SCRAM-SHA-1" ])");
   EXPECT_EQ(field(other, "speculativeAuthenticate"), "missing");
+  // Of whom no database is known, as mongodump asks without --authenticationDatabase.
+  EXPECT_EQ(code(client, R"({"hello": 1, "saslSupportedMechs": ".old"})", "admin"), "ok");
+  EXPECT_EQ(code(client, R"({"hello": 1, "saslSupportedMechs": "old"})", "admin"), "2");
 }
 
 TEST_F(AuthenticationTest, TheLongExchange_EndsWithAnEmptyMessage) {
@@ -375,6 +378,59 @@ TEST_F(AuthenticationTest, Users_AreShownWithoutTheirSecrets) {
   EXPECT_EQ(log_in(client, "ann", "secret", "shop"), 18);
   EXPECT_EQ(log_in(client, "ann", "other", "shop"), 0);
   EXPECT_EQ(good(R"({"dropAllUsersFromDatabase": 1})", "shop", "n"), "1");
+}
+
+// As mongorestore sends it, whose temporary collection is an exact copy of a dump's users.
+TEST_F(AuthenticationTest, UsersOfADump_AreMerged) {
+  make_user("ann", "read", "shop");
+  make_user("bob", "read", "shop");
+  make_user("eve", "read", "other");
+  good(R"({"aggregate": "system.users", "pipeline": [{"$match": {"user": "ann"}},
+           {"$out": "tempusers"}], "cursor": {}})",
+       "admin");
+  good(R"({"dropUser": "ann"})", "shop");
+  make_user("restorer", "restore", "admin");
+  Client client(7, remote());
+  ASSERT_EQ(log_in(client, "restorer", "secret", "admin"), 0);
+  const auto merge = [](const std::string& fields) {
+    return R"({"_mergeAuthzCollections": 1, "tempUsersCollection": "admin.tempusers", )" + fields +
+           "}";
+  };
+  const auto ids = [&] {
+    return good(R"({"distinct": "system.users", "key": "_id"})", "admin", "values");
+  };
+  EXPECT_EQ(code(client, merge(R"("db": "other", "drop": false)"), "admin"), "2");
+  EXPECT_EQ(ids(), R"([ "admin.restorer", "other.eve", "shop.bob" ])");
+  EXPECT_EQ(code(client, merge(R"("db": "", "drop": false)"), "admin"), "ok");
+  EXPECT_EQ(ids(), R"([ "admin.restorer", "other.eve", "shop.ann", "shop.bob" ])");
+  EXPECT_EQ(code(client, merge(R"("db": "shop", "drop": true)"), "admin"), "ok");
+  EXPECT_EQ(ids(), R"([ "admin.restorer", "other.eve", "shop.ann" ])");
+  Client ann(8, remote());
+  EXPECT_EQ(log_in(ann, "ann", "secret", "shop"), 0);
+  EXPECT_EQ(code(ann, merge(R"("db": "shop", "drop": true)"), "admin"), "13");
+
+  // What cannot be kept as it is changes nothing.
+  good(R"({"insert": "tempusers", "documents": [{"_id": "shop.zoe", "user": "zoe", "db": "shop",
+           "roles": [{"role": "made here", "db": "shop"}]}]})",
+       "admin");
+  EXPECT_EQ(code_of(merge(R"("db": "", "drop": true)"), "admin"), 31);
+  good(R"({"update": "tempusers", "updates": [{"q": {"_id": "shop.zoe"}, "u": {"$set": {
+           "roles": [], "authenticationRestrictions": [{"clientSource": ["10.0.0.0/8"]}]}}}]})",
+       "admin");
+  EXPECT_EQ(code_of(merge(R"("db": "", "drop": true)"), "admin"), 115);
+  good(R"({"insert": "temproles", "documents": [{"_id": "shop.made here"}]})", "admin");
+  EXPECT_EQ(code_of(merge(R"("tempRolesCollection": "admin.temproles", "db": "")"), "admin"), 115);
+  EXPECT_EQ(code_of(R"({"_mergeAuthzCollections": 1, "db": ""})", "admin"), 2);
+  EXPECT_EQ(ids(), R"([ "admin.restorer", "other.eve", "shop.ann" ])");
+}
+
+// Tools compare the two before they restore users.
+TEST_F(AuthenticationTest, TheFormOfUsers_IsTold) {
+  EXPECT_EQ(good(R"({"getParameter": 1, "authSchemaVersion": 1})", "admin", "authSchemaVersion"),
+            "5");
+  make_user("ann", "read", "shop");
+  EXPECT_THAT(good(R"({"find": "system.version"})", "admin"),
+              HasSubstr(R"([ { "_id" : "authSchema", "currentVersion" : 5 } ])"));
 }
 
 TEST_F(AuthenticationTest, WrongUsers_AreRefused) {

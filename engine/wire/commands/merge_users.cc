@@ -1,0 +1,142 @@
+// _mergeAuthzCollections: what mongorestore ends with. It has put the users of a dump into a
+// collection of its own; from there they become the server's, all of them or none.
+// Source: the server's user_management_commands.cpp and mongorestore's RestoreUsersOrRoles.
+
+#include <algorithm>
+#include <string>
+
+#include "engine/bson/json.h"
+#include "engine/wire/auth/access_control.h"
+#include "engine/wire/call.h"
+#include "engine/wire/commands/families.h"
+
+namespace gridmount::wire {
+namespace {
+
+struct Namespace {
+  std::string database;
+  std::string collection;
+};
+
+Result<std::optional<Namespace>> read_namespace(Arguments& arguments, std::string_view argument) {
+  GM_ASSIGN(const std::optional<std::string_view> text, arguments.string(argument));
+  if (!text || text->empty()) return std::optional<Namespace>();
+  const size_t dot = text->find('.');
+  if (dot == 0 || dot == std::string_view::npos || dot + 1 == text->size()) {
+    return fail(ErrorCode::kInvalidNamespace, "Invalid namespace specified '" + std::string(*text) +
+                                                  "' in " + std::string(argument));
+  }
+  return std::optional(
+      Namespace{std::string(text->substr(0, dot)), std::string(text->substr(dot + 1))});
+}
+
+// A user as a dump has it.
+Result<User> restored_user(bson::View document, std::string_view database) {
+  std::optional<User> user = User::from_bson(document);
+  if (!user) {
+    return fail(ErrorCode::kBadValue, "The document " +
+                                          bson::to_json(document["_id"], bson::JsonForm::kRelaxed) +
+                                          " to restore is no user");
+  }
+  const std::string id = user->name.id();
+  if (!database.empty() && user->name.database != database) {
+    return fail(ErrorCode::kBadValue, "The user '" + id + "' to restore is not of the database '" +
+                                          std::string(database) + "'");
+  }
+  const std::optional<bson::ValueView> restrictions = document.find("authenticationRestrictions");
+  if (restrictions && restrictions->type() == bson::Type::kArray &&
+      !restrictions->as_document().empty()) {
+    return fail(ErrorCode::kCommandNotSupported,
+                "authenticationRestrictions, as the user '" + id + "' has, are not supported");
+  }
+  for (const Role& role : user->roles) {
+    if (is_builtin_role(role)) continue;
+    return fail(kRoleNotFound, "Could not find role: " + role.name + "@" + role.database +
+                                   ", which the user '" + id +
+                                   "' has; there are only built-in ones");
+  }
+  return *std::move(user);
+}
+
+Result<std::vector<User>> restored_users(Call& call, const Namespace& where,
+                                         std::string_view database) {
+  engine::Store& store = call.state().store();
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store.snapshot());
+  const std::unique_ptr<engine::Collection> from =
+      store.database(where.database)->collection(where.collection);
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, from->find(*snapshot, {}, {}));
+  std::vector<User> users;
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> next, cursor->next());
+    if (!next) return users;
+    GM_ASSIGN(User user, restored_user(*next, database));
+    users.push_back(std::move(user));
+  }
+}
+
+Status refuse_roles(Call& call, const Namespace& where) {
+  engine::Store& store = call.state().store();
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store.snapshot());
+  GM_ASSIGN(const std::optional<bson::View> first,
+            store.database(where.database)->collection(where.collection)->find_one(*snapshot, {}));
+  if (!first) return {};
+  return fail(ErrorCode::kCommandNotSupported,
+              "There are only built-in roles: " +
+                  bson::to_json((*first)["_id"], bson::JsonForm::kRelaxed) + " cannot be restored");
+}
+
+Status run_merge(Call& call, bson::Builder&) {
+  Arguments& arguments = call.arguments();
+  arguments.ignore("_mergeAuthzCollections");
+  GM_ASSIGN(const auto users_at, read_namespace(arguments, "tempUsersCollection"));
+  GM_ASSIGN(const auto roles_at, read_namespace(arguments, "tempRolesCollection"));
+  GM_ASSIGN(const std::string_view database, arguments.required_string("db"));
+  GM_ASSIGN(const bool drops_others, arguments.boolean("drop"));
+  GM_TRY(arguments.finish());
+  if (!users_at && !roles_at) {
+    return fail(ErrorCode::kBadValue,
+                "Must provide at least one of \"tempUsersCollection\" and \"tempRolesCollection\"");
+  }
+  if (roles_at) GM_TRY(refuse_roles(call, *roles_at));
+  if (!users_at) return {};
+  GM_ASSIGN(const std::vector<User> users, restored_users(call, *users_at, database));
+  AccessControl& access = call.state().access();
+  std::optional<std::string> only;
+  if (!database.empty()) only = database;
+  const Status merged = access.users().merge(users, only, drops_others);
+  access.users_changed();
+  if (merged) call.state().note_change();
+  return merged;
+}
+
+// Of whom users are made without the commands for it, and who may read what they are made of.
+std::vector<Privilege> to_merge(const Request& request) {
+  std::vector<Privilege> privileges;
+  for (const std::string_view action : {"createUser", "dropUser", "grantRole", "revokeRole"}) {
+    privileges.push_back({Privilege::Resource::kDatabase, action, "admin"});
+  }
+  for (const std::string_view argument : {"tempUsersCollection", "tempRolesCollection"}) {
+    const std::optional<bson::ValueView> value = request.body.find(argument);
+    if (!value || value->type() != bson::Type::kString) continue;
+    const std::string_view text = value->as_string();
+    const size_t dot = text.find('.');
+    if (dot == std::string_view::npos) continue;
+    privileges.push_back({Privilege::Resource::kCollection, "find",
+                          std::string(text.substr(0, dot)), std::string(text.substr(dot + 1))});
+  }
+  return privileges;
+}
+
+}  // namespace
+
+Commands merge_users_commands() {
+  Command merge{.name = "_mergeAuthzCollections", .run = run_merge};
+  merge.scope = Command::Scope::kDatabase;
+  merge.privileges = to_merge;
+  merge.admin_only = true;
+  merge.rules.write_concern = true;
+  merge.about = "makes the users of a dump the server's";
+  return {merge};
+}
+
+}  // namespace gridmount::wire
