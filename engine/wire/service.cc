@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/bson/json.h"
+#include "engine/query/interruption.h"
 #include "engine/wire/call.h"
 #include "engine/wire/error_reply.h"
 #include "engine/wire/service_state.h"
@@ -67,6 +68,19 @@ Status prepare(Call& call) {
   }
   return {};
 }
+
+// Of evaluations: nobody waits for what a client that is gone has asked for.
+class CallInterruption final : public query::Interruption {
+ public:
+  explicit CallInterruption(Call& call) : call_(call) {}
+  Status check() override {
+    if (call_.client().gone()) return fail(ErrorCode::kInterrupted, "operation was interrupted");
+    return call_.check_interrupt();
+  }
+
+ private:
+  Call& call_;
+};
 
 // A deadline does not know why it was brought forward.
 Error with_reason(Error error, const Operation& operation) {
@@ -202,6 +216,8 @@ Outcome run(Service::State& state, Client& client, const Request& request) {
                  "help for: " + std::string(command->name) + " " + std::string(command->about));
     return ended(call, std::move(reply), {});
   }
+  CallInterruption interruption(call);
+  const query::InterruptionScope scope(interruption);
   Status status = command->run(call, reply);
   // Whatever came of it: of several statements some may have happened.
   if (may_change_users(call)) state.access().users_changed();

@@ -7,6 +7,7 @@
 #include "engine/bson/builder.h"
 #include "engine/query/expression/expression.h"
 #include "tests/fuzz/documents_in.h"
+#include "tests/fuzz/limited_rounds.h"
 
 using namespace gridmount;
 
@@ -27,7 +28,7 @@ bool uses_chance(bson::View document) {
 }
 
 void check(const query::Expression& expression, bson::View document, bool is_repeatable,
-           size_t slots) {
+           size_t slots, const LimitedRounds& limit) {
   query::Arena arena(kArenaBytes);
   query::EvaluationContext context{document, {}, arena, bson::Date{0}};
   context.variables.resize(slots);
@@ -37,7 +38,7 @@ void check(const query::Expression& expression, bson::View document, bool is_rep
   if (!bson::validate(result.view().bytes(), UINT32_MAX)) abort();
   arena.clear();
   const auto again = expression.evaluate(context);
-  if (!is_repeatable) return;
+  if (!is_repeatable || limit.reached()) return;
   if (!again || holding(*again).view().size() != result.view().size()) abort();
 }
 
@@ -46,6 +47,8 @@ void check(const query::Expression& expression, bson::View document, bool is_rep
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<bson::View> documents = documents_in({data, size});
   if (documents.empty()) return 0;
+  LimitedRounds limit;
+  const query::InterruptionScope interruption(limit);
   const bson::View specification = documents[0];
   const bson::View document = documents.size() > 1 ? documents[1] : bson::View();
   const bool is_repeatable = !uses_chance(specification);
@@ -56,8 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!expression) continue;
     std::set<std::string> paths;
     (*expression)->add_dependencies(paths);
-    check(**expression, document, is_repeatable, scope.slots());
-    check(**expression, specification, is_repeatable, scope.slots());
+    check(**expression, document, is_repeatable, scope.slots(), limit);
+    check(**expression, specification, is_repeatable, scope.slots(), limit);
   }
   return 0;
 }

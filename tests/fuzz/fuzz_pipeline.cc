@@ -10,6 +10,7 @@
 #include "engine/query/update.h"
 #include "tests/engine/query/memory_host.h"
 #include "tests/fuzz/documents_in.h"
+#include "tests/fuzz/limited_rounds.h"
 
 using namespace gridmount;
 
@@ -82,6 +83,8 @@ void run(bson::View stages, const query::MemoryHost::Documents& documents, bool 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<bson::View> documents = documents_in({data, size});
   if (documents.empty()) return 0;
+  LimitedRounds limit;
+  const query::InterruptionScope scope(limit);
   const bson::View stages = documents[0];
   // Each with an _id of its own, as stores have them.
   query::MemoryHost::Documents collection;

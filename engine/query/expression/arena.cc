@@ -80,6 +80,14 @@ bool ArenaAccess::made_since(const Arena& arena, const Mark& mark, const uint8_t
   return false;
 }
 
+void ArenaAccess::hold(Arena& arena, uint64_t bytes) {
+  arena.held_ += bytes;
+}
+
+void ArenaAccess::let_go(Arena& arena, uint64_t bytes) {
+  arena.held_ -= bytes;
+}
+
 Result<uint8_t*> ArenaAccess::allocate(Arena& arena, size_t size) {
   return arena.allocate(size);
 }

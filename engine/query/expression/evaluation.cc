@@ -319,7 +319,8 @@ std::vector<ValueView> elements_of(ValueView array) {
   return elements;
 }
 
-Output::Output(EvaluationContext& context, Type type) : context_(context), type_(type), bytes_(4) {}
+Output::Output(EvaluationContext& context, Type type)
+    : context_(context), type_(type), bytes_(4), held_(context.arena) {}
 
 std::string_view Output::next_key() {
   const auto [end, error] = std::to_chars(key_, key_ + sizeof key_, count_);
@@ -329,8 +330,8 @@ std::string_view Output::next_key() {
 Status Output::reserve(uint64_t size) {
   // The end's NUL as well, and no more than a length can say.
   const uint64_t total = uint64_t{bytes_.size()} + size + 1;
-  const uint64_t limit =
-      std::min<uint64_t>(context_.arena.bytes_left(), std::numeric_limits<int32_t>::max());
+  const uint64_t limit = std::min<uint64_t>(context_.arena.bytes_left() + held_.bytes(),
+                                            std::numeric_limits<int32_t>::max());
   if (total <= limit) return {};
   return fail(ErrorCode{146}, "Expression used too much memory: an " +
                                   std::string(bson::type_alias(type_)) + " of more than " +
@@ -345,6 +346,7 @@ Status Output::expect(uint64_t elements, size_t value_bytes) {
 void Output::put(Type type, std::string_view key, ValueView value) {
   const size_t at = bytes_.size();
   bytes_.resize(at + 1 + key.size() + 1 + value.size());
+  held_.set(bytes_.size());
   uint8_t* to = bytes_.data() + at;
   *to++ = static_cast<uint8_t>(type);
   if (!key.empty()) std::memcpy(to, key.data(), key.size());
@@ -378,6 +380,7 @@ Evaluated Output::finish() {
   bytes_.push_back(0);
   const auto length = static_cast<uint32_t>(bytes_.size());
   std::memcpy(bytes_.data(), &length, sizeof length);
+  held_.set(0);
   GM_ASSIGN(const ValueView kept, context_.arena.keep(ValueView(type_, bytes_.data(), length)));
   return MaybeValue(kept);
 }

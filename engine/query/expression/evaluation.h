@@ -29,6 +29,28 @@ class ArenaAccess {
   static void rewind(Arena& arena, const Mark& mark);
   static bool made_since(const Arena& arena, const Mark& mark, const uint8_t* data);
   static Result<uint8_t*> allocate(Arena& arena, size_t size);
+  static void hold(Arena& arena, uint64_t bytes);
+  static void let_go(Arena& arena, uint64_t bytes);
+};
+
+// Counts bytes that are kept beside the arena against its limit; rewind() leaves them counted.
+class HeldBytes {
+ public:
+  explicit HeldBytes(Arena& arena) : arena_(arena) {}
+  ~HeldBytes() { set(0); }
+  HeldBytes(const HeldBytes&) = delete;
+  HeldBytes& operator=(const HeldBytes&) = delete;
+
+  uint64_t bytes() const { return bytes_; }
+  void set(uint64_t bytes) {
+    ArenaAccess::let_go(arena_, bytes_);
+    ArenaAccess::hold(arena_, bytes);
+    bytes_ = bytes;
+  }
+
+ private:
+  Arena& arena_;
+  uint64_t bytes_ = 0;
 };
 
 // Grows the context's variables if the caller gave it too few.
@@ -95,7 +117,8 @@ Evaluated give(EvaluationContext&, const void*) = delete;
 Evaluated give_int_or_long(EvaluationContext& context, int64_t value);
 
 // Builds an array or a document; the result is in the arena. Refuses what the arena has no room for
-// (146) and what would be nested deeper than kMaxDepth (15).
+// (146), that of the outputs around it being counted, and what would be nested deeper than
+// kMaxDepth (15).
 class Output {
  public:
   Output(EvaluationContext& context, bson::Type type);
@@ -123,6 +146,7 @@ class Output {
   uint32_t count_ = 0;
   char key_[12];
   std::vector<uint8_t> bytes_;
+  HeldBytes held_;
 };
 
 // Overflow (15) if a document or an array is so deep that nothing may hold it.

@@ -10,6 +10,7 @@
 // null.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -38,7 +39,7 @@ class Arena {
   // Copies. Views of the result are valid until clear().
   Result<bson::ValueView> keep(bson::ValueView value);
   // What keep() would have room for, for operators that build large values piece by piece.
-  uint64_t bytes_left() const { return bytes_max_ - bytes_; }
+  uint64_t bytes_left() const { return bytes_max_ - std::min(bytes_max_, bytes_ + held_); }
   // Forgets all, and keeps a block for what comes next: evaluating the same expression for document
   // after document allocates nothing.
   void clear();
@@ -56,6 +57,7 @@ class Arena {
 
   uint64_t bytes_max_;
   uint64_t bytes_ = 0;
+  uint64_t held_ = 0;  // by what is made piece by piece, beside the blocks
   // Blocks before `current_` are full, those behind it are kept for later.
   std::vector<Block> blocks_;
   size_t current_ = 0;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/query/expression/operator.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::query::expressions {
 namespace {
@@ -113,6 +114,7 @@ class Map final : public Expression {
     Output output(context, Type::kArray);
     const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
     for (const bson::Element element : input->as_document()) {
+      GM_TRY(check_interruption());
       set_variable(context, slot_, element.value);
       GM_ASSIGN(const MaybeValue value, in_->evaluate(context));
       GM_TRY(output.push(value ? *value : *null_value()));
@@ -166,6 +168,7 @@ class Filter final : public Expression {
     const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
     for (const bson::Element element : input->as_document()) {
       if (output.count() == limit) break;
+      GM_TRY(check_interruption());
       set_variable(context, slot_, element.value);
       GM_ASSIGN(const MaybeValue value, condition_->evaluate(context));
       if (is_true(value)) GM_TRY(output.push_element(element.value));
@@ -249,18 +252,22 @@ class Reduce final : public Expression {
     const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
     bson::Value kept;
     bool is_kept = false;
+    HeldBytes held(context.arena);
     for (const bson::Element element : input->as_document()) {
+      GM_TRY(check_interruption());
       set_variable(context, element_slot_, element.value);
       set_variable(context, value_slot_, accumulated);
       GM_ASSIGN(accumulated, in_->evaluate(context));
       if (accumulated && ArenaAccess::made_since(context.arena, mark, accumulated->data())) {
         kept = bson::Value(*accumulated);
         accumulated = kept.view();
+        held.set(accumulated->size());
         is_kept = true;
       }
       ArenaAccess::rewind(context.arena, mark);
     }
     if (!is_kept || !accumulated) return accumulated;
+    held.set(0);
     GM_ASSIGN(const ValueView result, context.arena.keep(*accumulated));
     return MaybeValue(result);
   }

@@ -181,6 +181,35 @@ TEST_F(ServerCommands, KillOp_ARunningFind_EndsIt) {
   EXPECT_EQ(code_of(R"({"killOp": 1})", "admin"), 40414);
 }
 
+// An expression that takes days for a single document.
+std::string endless(const std::string& around) {
+  std::string command = around;
+  const std::string loops = R"({"$reduce": {"input": {"$range": [0, 1000000]}, "initialValue": 0,
+      "in": {"$reduce": {"input": {"$range": [0, 1000000]}, "initialValue": 0,
+                         "in": {"$add": ["$$value", "$$this"]}}}}})";
+  return command.replace(command.find('@'), 1, loops);
+}
+
+TEST_F(ServerCommands, EndlessExpressions_EndInTime) {
+  insert_numbered("c", 1);
+  for (
+      const char* const command :
+      {R"({"find": "c", "filter": {"$expr": {"$eq": [@, 1]}}, "maxTimeMS": 30})",
+       R"({"find": "c", "projection": {"x": @}, "maxTimeMS": 30})",
+       R"({"aggregate": "c", "pipeline": [{"$project": {"x": @}}], "cursor": {}, "maxTimeMS": 30})",
+       R"({"aggregate": "c", "pipeline": [{"$group": {"_id": @}}], "cursor": {}, "maxTimeMS": 30})",
+       R"({"count": "c", "query": {"$expr": @}, "maxTimeMS": 30})",
+       R"({"findAndModify": "c", "update": [{"$set": {"x": @}}], "maxTimeMS": 30})"}) {
+    EXPECT_EQ(code_of(endless(command)), 50) << command;
+  }
+  EXPECT_EQ(find("c"), std::vector<std::string>{R"({ "_id" : 0 })"});
+  Client gone(2, Peer{.address = "gone"});
+  gone.set_gone();
+  const bson::Document reply =
+      run_as(gone, endless(R"({"find": "c", "filter": {"$expr": {"$eq": [@, 1]}}})"));
+  EXPECT_EQ(field(reply, "code"), "11601");
+}
+
 TEST_F(ServerCommands, Forget_AClient_EndsWhatItRuns) {
   insert_numbered("c", 3000);
   Client other(2, Peer{.address = "other"});

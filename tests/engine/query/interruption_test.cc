@@ -1,0 +1,109 @@
+// Goal: an evaluation without end can be ended, and what it makes stays within its limit.
+#include "engine/query/interruption.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/bson/json.h"
+#include "tests/engine/query/expression_cases.h"
+
+namespace gridmount::query {
+namespace {
+
+// Ends what is asked about it the n-th time.
+class Countdown final : public Interruption {
+ public:
+  explicit Countdown(int looks) : left_(looks) {}
+  Status check() override {
+    ++asked;
+    if (--left_ > 0) return {};
+    return fail(ErrorCode::kMaxTimeMsExpired, "enough");
+  }
+  int asked = 0;
+
+ private:
+  int left_;
+};
+
+std::string evaluate(const std::string& expression) {
+  return evaluate_to_text(*parse_json("{'x': " + expression + "}").find("x"), bson::View());
+}
+
+// `rounds` squared of them.
+std::string rounds(const std::string& loop, const std::string& body) {
+  return "{'" + loop + "': {'input': {'$range': [0, 1000000]}, " + body + "}}";
+}
+
+TEST(Interruption, EachLoop_Ends) {
+  const std::string inner = rounds("$reduce", "'initialValue': 0, 'in': '$$this'");
+  for (const std::string& expression :
+       {rounds("$reduce", "'initialValue': 0, 'in': " + inner), rounds("$map", "'in': " + inner),
+        rounds("$filter", "'cond': " + inner)}) {
+    Countdown countdown(3);
+    const InterruptionScope scope(countdown);
+    EXPECT_EQ(evaluate(expression), "!50 enough") << expression;
+    EXPECT_EQ(countdown.asked, 3);
+  }
+}
+
+TEST(Interruption, ScopesAround_AreAskedToo) {
+  Countdown outer(2);
+  const InterruptionScope around(outer);
+  const std::string loop = rounds("$reduce", "'initialValue': 0, 'in': '$$this'");
+  {
+    Countdown inner(1000);
+    const InterruptionScope scope(inner);
+    EXPECT_EQ(evaluate(loop), "!50 enough");
+    EXPECT_EQ(inner.asked, 2);
+  }
+  Countdown inner(1);
+  const InterruptionScope scope(inner);
+  EXPECT_EQ(evaluate(loop), "!50 enough");
+  EXPECT_EQ(outer.asked, 2);
+}
+
+TEST(Interruption, WithoutScope_NothingEnds) {
+  EXPECT_EQ(evaluate(rounds("$reduce", "'initialValue': 0, 'in': '$$this'")),
+            "{ '$numberInt' : '999999' }");
+}
+
+// A long array that is not yet complete, and another one made within each of several.
+TEST(ArenaTest, WhatIsBegun_CountsWithWhatIsWithin) {
+  const auto nested = [](int depth) {
+    std::string expression = "1";
+    for (int i = 0; i < depth; ++i) {
+      expression =
+          "{'$map': {'input': {'$range': [0, 1000]}, 'in': {'$cond': [{'$lt': ['$$this', 999]}, '" +
+          std::string(100, 'x') + "', " + expression + "]}}}";
+    }
+    return expression;
+  };
+  const auto evaluate_within = [](const std::string& text, uint64_t bytes) {
+    VariableScope scope;
+    const bson::Document document = parse_json("{'x': " + text + "}");
+    const auto expression = parse_expression(*document.find("x"), scope);
+    if (!expression) return expression.error().code();
+    Arena arena(bytes);
+    EvaluationContext context{bson::View(), {}, arena, kTestNow};
+    const auto value = (*expression)->evaluate(context);
+    return value ? ErrorCode{0} : value.error().code();
+  };
+  // One such array takes 120 KB.
+  EXPECT_EQ(evaluate_within(nested(1), 400'000), ErrorCode{0});
+  EXPECT_EQ(evaluate_within(nested(2), 600'000), ErrorCode{0});
+  EXPECT_EQ(evaluate_within(nested(10), 600'000), ErrorCode{146});
+  // Nothing of it stays counted.
+  VariableScope scope;
+  const bson::Document document = parse_json("{'x': " + nested(2) + "}");
+  const auto expression = parse_expression(*document.find("x"), scope);
+  ASSERT_TRUE(expression);
+  Arena arena(600'000);
+  for (int i = 0; i < 5; ++i) {
+    EvaluationContext context{bson::View(), {}, arena, kTestNow};
+    EXPECT_TRUE((*expression)->evaluate(context));
+    arena.clear();
+    EXPECT_EQ(arena.bytes_left(), 600'000);
+  }
+}
+
+}  // namespace
+}  // namespace gridmount::query
