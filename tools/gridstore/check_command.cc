@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -21,6 +22,12 @@
 namespace gridmount::tools {
 
 namespace {
+
+struct CheckOptions {
+  std::filesystem::path store;
+  std::string database;  // GridFS is checked in this one only; empty: in all
+  bool json = false;
+};
 
 void print_failure(const Error& error) {
   fputs(("gridstore: " + error.message() + "\n").c_str(), stderr);
@@ -70,8 +77,6 @@ bool is_damage(const Error& error) {
          error.code() == ErrorCode::kStoreDamaged;
 }
 
-}  // namespace
-
 ExitStatus run_check(const CheckOptions& options) {
   local::OpenOptions open_options;
   open_options.read_only = true;
@@ -113,6 +118,22 @@ ExitStatus run_check(const CheckOptions& options) {
   }
   findings.print_summary(structure ? *structure : local::StructureReport{});
   return findings.exit_status();
+}
+
+}  // namespace
+
+Command add_check(CLI::App& app) {
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App* const command =
+      app.add_subcommand("check",
+                         "Reads everything and reports damage, one line per problem; also while "
+                         "the store is in use");
+  command->add_option("STORE", options->store, "the store's folder")->required();
+  command->add_option("--db", options->database,
+                      "check the GridFS buckets of this database only (the structure is "
+                      "checked whole)");
+  command->add_flag("--json", options->json, "one JSON document per line");
+  return {command, [options] { return run_check(*options); }};
 }
 
 }  // namespace gridmount::tools

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -20,6 +21,12 @@
 namespace gridmount::tools {
 
 namespace {
+
+struct ServeOptions {
+  std::filesystem::path store;
+  bool create = false;
+  wire::EndpointOptions endpoint;  // without the socket's folder
+};
 
 sigset_t stop_signals() {
   sigset_t set;
@@ -51,8 +58,6 @@ void end_at_once_on(const sigset_t& signals) {
   }).detach();
 }
 
-}  // namespace
-
 ExitStatus run_serve(const ServeOptions& options) {
   // Before the first thread: they are waited for here and interrupt nothing.
   const sigset_t signals = stop_signals();
@@ -81,6 +86,33 @@ ExitStatus run_serve(const ServeOptions& options) {
   (*endpoint)->stop();
   spdlog::info("ended");
   return ExitStatus::kOk;
+}
+
+}  // namespace
+
+Command add_serve(CLI::App& app, std::vector<std::string> arguments) {
+  const auto options = std::make_shared<ServeOptions>();
+  wire::EndpointOptions& endpoint = options->endpoint;
+  endpoint.arguments = std::move(arguments);
+  CLI::App* const command = app.add_subcommand(
+      "serve",
+      "Answers MongoDB's wire protocol on gridmount.sock in the store, and on TCP if asked");
+  command->add_option("STORE", options->store, "the store's folder")->required();
+  command->add_flag("--create", options->create, "make the store if there is none");
+  command->add_option("--listen", endpoint.listen, "HOST:PORT of TCP; may be given several times")
+      ->type_name("HOST:PORT")
+      ->allow_extra_args(false);
+  command->add_flag("--no-auth", endpoint.no_auth,
+                    "let clients of TCP in without a password; loopback addresses only");
+  command
+      ->add_option("--tls-certificate-key-file", endpoint.tls_certificate_key_file,
+                   "PEM file with the certificate and its key: TLS on TCP")
+      ->type_name("FILE");
+  command
+      ->add_option("--tls-ca-file", endpoint.tls_ca_file,
+                   "PEM file of who may have signed clients' certificates")
+      ->type_name("FILE");
+  return {command, [options] { return run_serve(*options); }};
 }
 
 }  // namespace gridmount::tools

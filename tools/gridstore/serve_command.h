@@ -2,21 +2,16 @@
 // end.
 #pragma once
 
-#include <filesystem>
+#include <string>
+#include <vector>
 
-#include "engine/exit_status.h"
-#include "engine/wire/server/endpoint.h"
+#include "tools/gridstore/command.h"
 
 namespace gridmount::tools {
 
-struct ServeOptions {
-  std::filesystem::path store;
-  bool create = false;
-  wire::EndpointOptions endpoint;  // without the socket's folder
-};
-
-// Runs in the foreground until SIGTERM, SIGINT or SIGHUP; a second one ends at once. Logs to
-// stderr. To be called before the process has started a thread.
-ExitStatus run_serve(const ServeOptions& options);
+// It runs in the foreground until SIGTERM, SIGINT or SIGHUP; a second one ends at once. Logs to
+// stderr. To be run before the process has started a thread. `arguments` are the process's own,
+// which clients are told.
+Command add_serve(CLI::App& app, std::vector<std::string> arguments);
 
 }  // namespace gridmount::tools

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,11 @@
 namespace gridmount::tools {
 
 namespace {
+
+struct StatsOptions {
+  std::filesystem::path store;
+  bool json = false;  // one document: {store, owner, fileBytes, ..., databases: [{db, ...}]}
+};
 
 struct DatabaseContents {
   std::string name;
@@ -141,8 +147,6 @@ void print_json(const Contents& contents) {
   puts(bson::to_json(std::move(out).finish(), bson::JsonForm::kRelaxed).c_str());
 }
 
-}  // namespace
-
 ExitStatus run_stats(const StatsOptions& options) {
   const Result<Contents> contents = read_contents(options.store);
   if (!contents) {
@@ -155,6 +159,17 @@ ExitStatus run_stats(const StatsOptions& options) {
     print_text(*contents);
   }
   return ExitStatus::kOk;
+}
+
+}  // namespace
+
+Command add_stats(CLI::App& app) {
+  const auto options = std::make_shared<StatsOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "stats", "Tells what the store holds and occupies, also while it is in use");
+  command->add_option("STORE", options->store, "the store's folder")->required();
+  command->add_flag("--json", options->json, "one JSON document");
+  return {command, [options] { return run_stats(*options); }};
 }
 
 }  // namespace gridmount::tools

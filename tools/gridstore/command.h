@@ -1,0 +1,18 @@
+// A subcommand of gridstore: how the program knows it and what runs it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "engine/exit_status.h"
+
+namespace gridmount::tools {
+
+struct Command {
+  CLI::App* arguments;  // belongs to the program's
+  // After the arguments have been read. What it prints on stdout is flushed by the caller, who
+  // reports what could not be written.
+  std::function<ExitStatus()> run;
+};
+
+}  // namespace gridmount::tools
