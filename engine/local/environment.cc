@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "engine/local/checkpoint.h"
+#include "engine/local/file_operations.h"
 #include "engine/local/lmdb_error.h"
 #include "engine/local/read_pool.h"
 #include "engine/local/store_folder.h"
@@ -306,6 +307,19 @@ MDB_dbi Environment::catalog() const {
 MDB_dbi Environment::tree(int number) const {
   assert(number >= 0 && number < kTreeCount);
   return parts_->handles.trees[static_cast<size_t>(number)];
+}
+
+uint64_t Environment::last_transaction() const {
+  MDB_envinfo info;
+  mdb_env_info(parts_->env.get(), &info);
+  return info.me_last_txnid;
+}
+
+Status Environment::copy_pages(const File& file) {
+  const int code = mdb_env_copyfd2(parts_->env.get(), file.fd(), MDB_CP_COMPACT);
+  if (code == MDB_SUCCESS) return {};
+  return fail(lmdb_error(
+      code, "copying " + parts_->folder.data_path().string() + " to " + file.path().string()));
 }
 
 bool Environment::read_only() const {

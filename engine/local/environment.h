@@ -31,6 +31,7 @@
 namespace gridmount::local {
 
 class Environment;
+class File;
 class ReadPool;
 class WriteQueue;
 struct WriteGroup;
@@ -132,6 +133,11 @@ class Environment {
   MDB_dbi catalog() const;
   MDB_dbi tree(int number) const;  // 0 <= number < kTreeCount
   Result<engine::StoreStats> stats();
+  // The newest committed one's number.
+  uint64_t last_transaction() const;
+  // Writes what a snapshot of now refers to into the file, which is empty: data.mdb without free
+  // pages. Not synced.
+  Status copy_pages(const File& file);
   bool read_only() const;
   // Whose store is read beside it: OpenOptions::beside_owner.
   std::optional<Owner> owner_beside() const;

@@ -17,6 +17,9 @@
 
 namespace gridmount::local {
 
+// The newest format of a store, which this program writes (FORMAT.md, "format").
+inline constexpr int kFormatVersion = 1;
+
 struct OpenOptions {
   bool create = false;     // make the store if there is none; otherwise StoreNotFound
   bool read_only = false;  // no writes, no checkpoints; needs only read permission

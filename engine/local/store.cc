@@ -4,6 +4,7 @@
 
 #include "engine/local/database.h"
 #include "engine/local/local_store.h"
+#include "engine/local/store_folder.h"
 
 namespace gridmount::local {
 
@@ -131,6 +132,11 @@ std::optional<Owner> owner_beside(const engine::Store& store) {
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options) {
   GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options));
+  if (!environment->read_only()) {
+    // Of a compaction that was interrupted.
+    std::error_code ignored;
+    std::filesystem::remove_all(folder / kCopyFolder, ignored);
+  }
   return std::unique_ptr<engine::Store>(
       std::make_unique<LocalStore>(std::move(environment), options));
 }

@@ -67,6 +67,7 @@ class LocalStore : public engine::Store {
   bool read_only() const override;
   std::optional<Owner> owner_beside() const;
 
+  Environment& environment() { return *environment_; }
   // For what reads the catalog itself.
   Result<std::unique_ptr<LocalSnapshot>> local_snapshot();
 

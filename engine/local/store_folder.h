@@ -21,7 +21,8 @@
 
 namespace gridmount::local {
 
-inline constexpr int kFormatVersion = 1;
+// Where a store that is being compacted has its copy, a store itself.
+inline constexpr const char* kCopyFolder = "copy.new";
 
 class StoreFolder {
  public:

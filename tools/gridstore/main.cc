@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "engine/exit_status.h"
+#include "tools/gridstore/backup_command.h"
 #include "tools/gridstore/check_command.h"
+#include "tools/gridstore/compact_command.h"
 #include "tools/gridstore/serve_command.h"
 #include "tools/gridstore/stats_command.h"
+#include "tools/gridstore/upgrade_command.h"
 
 namespace gridmount::tools {
 
@@ -39,9 +42,12 @@ int main_with(int argc, char** argv) {
   app.require_subcommand(1);
 
   const std::vector<Command> commands = {
+      add_backup(app),
       add_check(app),
+      add_compact(app),
       add_stats(app),
       add_serve(app, {argv, argv + argc}),
+      add_upgrade(app),
   };
   for (const Command& command : commands) command.arguments->footer(kExitStatuses);
   try {

@@ -1,0 +1,120 @@
+#include "engine/local/store_copy.h"
+
+#include <fcntl.h>
+
+#include <utility>
+
+#include "engine/local/environment.h"
+#include "engine/local/file_operations.h"
+#include "engine/local/local_store.h"
+#include "engine/local/meta_page.h"
+#include "engine/local/store.h"
+#include "engine/local/store_folder.h"
+
+namespace gridmount::local {
+namespace {
+
+// Fills the store that `made` begins. Its last step makes it one.
+Status fill(StoreFolder& made, Environment& environment) {
+  GM_TRY(environment.copy_pages(made.data()));
+  GM_TRY(made.data().sync_data());
+  // A store that is closed needs no checkpoint; the mark is there before the folder is a store.
+  GM_TRY(made.mark(OwnerState::kClosed));
+  return made.finish_creation();
+}
+
+Status copy(Environment& environment, const std::filesystem::path& folder) {
+  std::error_code error;
+  if (std::filesystem::exists(folder / "format", error)) {
+    return fail(ErrorCode::kNamespaceExists,
+                folder.string() + " is a store already; name a folder that does not exist");
+  }
+  OpenOptions options;
+  options.create = true;
+  GM_ASSIGN(StoreFolder made, StoreFolder::open(folder, options, TestOptions()));
+  if (Status status = fill(made, environment); !status) {
+    made.abandon_creation();
+    return fail(std::move(status).error().with_context("making the copy " + folder.string()));
+  }
+  return {};
+}
+
+Status check_copy(const std::filesystem::path& copy, const std::filesystem::path& folder) {
+  OpenOptions options;
+  options.read_only = true;
+  GM_ASSIGN(const std::unique_ptr<engine::Store> store, open(copy, options));
+  GM_ASSIGN(const StructureReport report, check_structure(*store));
+  if (report.problems.empty()) return {};
+  return fail(ErrorCode::kDataCorruptionDetected,
+              "store " + folder.string() + " is damaged, so it stays as it is: " +
+                  report.problems.front() + "; run 'gridstore check'");
+}
+
+// Only by who has the store locked: another one's copy may be in the making there.
+void remove_copy(const std::filesystem::path& copied) {
+  std::error_code ignored;
+  std::filesystem::remove_all(copied, ignored);
+}
+
+// Makes the copy and reads it whole. The number of the last transaction in it.
+Result<uint64_t> make_checked_copy(Environment& environment, const std::filesystem::path& copied,
+                                   const std::filesystem::path& folder) {
+  remove_copy(copied);
+  Status made = copy(environment, copied);
+  if (made) made = check_copy(copied, folder);
+  if (made) return environment.last_transaction();
+  remove_copy(copied);
+  return fail(std::move(made).error());
+}
+
+// `folder` is locked, marked closed, and whole. In an order in which each step leaves a store: with
+// either file, no checkpoint is wanted while the mark says closed, and an older file's would be
+// wrong for the copy. LMDB's table of readers counts the transactions of the file it was made for.
+Status swap(StoreFolder& folder, const std::filesystem::path& copy) {
+  GM_TRY(CheckpointFile::create(folder.path() / "checkpoint"));
+  GM_TRY(sync_folder(folder.path()));
+  GM_TRY(remove_file(folder.path() / "data.mdb-lock"));
+  GM_TRY(rename_file(copy / "data.mdb", folder.data_path()));
+  return sync_folder(folder.path());
+}
+
+}  // namespace
+
+Status copy_store(engine::Store& store, const std::filesystem::path& folder) {
+  auto* const local = dynamic_cast<LocalStore*>(&store);
+  if (local == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "only a store in a folder can be copied as a whole");
+  }
+  return copy(local->environment(), folder);
+}
+
+Result<Compaction> compact_store(const std::filesystem::path& folder) {
+  const std::filesystem::path copied = folder / kCopyFolder;
+  uint64_t transaction = 0;
+  {
+    // For writing, so that what a machine that went down has left is put in order first; without
+    // what removes expired documents and dropped collections meanwhile.
+    GM_ASSIGN(const std::unique_ptr<Environment> environment, Environment::open(folder, {}));
+    GM_ASSIGN(transaction, make_checked_copy(*environment, copied, folder));
+  }
+  // Once more, now that LMDB has let go of it. Who has it instead removes the copy.
+  GM_ASSIGN(StoreFolder locked, StoreFolder::open(folder, {}, TestOptions()));
+  GM_ASSIGN(const MetaPair metas, read_meta_pair(locked.data()));
+  Compaction compaction;
+  GM_ASSIGN(compaction.bytes_before, locked.data().size());
+  GM_TRY(locked.mark(OwnerState::kClosed));
+  const Result<File> data = File::open(copied / "data.mdb", O_RDONLY);
+  if (metas.current.txn != transaction || !data) {
+    remove_copy(copied);
+    return fail(ErrorCode::kStoreLocked, "store " + folder.string() +
+                                             " has been used meanwhile; compact it while nobody "
+                                             "else does");
+  }
+  GM_ASSIGN(compaction.bytes_after, data->size());
+  const Status swapped = swap(locked, copied);
+  remove_copy(copied);
+  if (!swapped) return fail(swapped.error());
+  return compaction;
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,75 @@
+// gridstore backup, compact and upgrade: what they say, and that a backup is a store like any
+// other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/tools/store_test.h"
+
+namespace gridmount::tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+class GridstoreBackup : public StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    create_store();
+    with_bucket([](gridfs::Bucket& bucket) { upload(bucket, "a", pattern_bytes(600'000)); });
+  }
+  Outcome gridstore(std::vector<std::string> arguments) const {
+    return run({GRIDSTORE, std::move(arguments), folder(), "", {}});
+  }
+};
+
+TEST_F(GridstoreBackup, IsAStore) {
+  Outcome outcome = gridstore({"backup", "store.gfs", "copy.gfs"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "copy.gfs holds 3 collections, 4 records and 8 index entries of store.gfs, all of them "
+            "read: no problems\n");
+  EXPECT_EQ(outcome.err, "");
+  gridfiles({"delete", "a"});
+  outcome = run({GRIDFILES, {"--store", "copy.gfs", "--local", "-", "get", "a"}, folder(), "", {}});
+  EXPECT_EQ(outcome.out, pattern_bytes(600'000));
+  EXPECT_EQ(gridstore({"check", "copy.gfs"}).status, 0);
+  outcome = gridstore({"backup", "--no-check", "copy.gfs", "another.gfs"});
+  EXPECT_EQ(outcome.out, "another.gfs holds what copy.gfs held\n");
+}
+
+TEST_F(GridstoreBackup, WhatCannotBe_IsSaid) {
+  gridstore({"backup", "store.gfs", "copy.gfs"});
+  Outcome outcome = gridstore({"backup", "store.gfs", "copy.gfs"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("copy.gfs is a store already"));
+  outcome = gridstore({"backup", "nothing", "other.gfs"});
+  EXPECT_EQ(outcome.status, 10);
+  EXPECT_FALSE(exists("other.gfs"));
+  outcome = gridstore({"backup", "store.gfs", "no/folder"});
+  EXPECT_EQ(outcome.status, 10);
+  EXPECT_THAT(outcome.err, HasSubstr("the folder above it does not exist"));
+  EXPECT_EQ(gridstore({"backup", "store.gfs"}).status, 1);
+}
+
+TEST_F(GridstoreBackup, Compact_GivesSpaceBack) {
+  gridfiles({"delete", "a"});
+  const auto before = std::filesystem::file_size(store_path() / "data.mdb");
+  const Outcome outcome = gridstore({"compact", "store.gfs"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, MatchesRegex("store.gfs: [0-9]+ bytes before, [0-9]+ now\n"));
+  EXPECT_LT(std::filesystem::file_size(store_path() / "data.mdb"), before);
+  EXPECT_EQ(gridstore_check().status, 0);
+  EXPECT_EQ(gridstore({"compact", "nothing"}).status, 10);
+}
+
+TEST_F(GridstoreBackup, Upgrade_HasNothingToDo) {
+  const Outcome outcome = gridstore({"upgrade", "store.gfs"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, "store.gfs has format version 1, the newest there is: nothing to do\n");
+  write_file("store.gfs/format", "gridmount store\nformat 99\n");
+  EXPECT_EQ(gridstore({"upgrade", "store.gfs"}).status, 12);
+}
+
+}  // namespace
+}  // namespace gridmount::tests

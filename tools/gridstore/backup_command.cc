@@ -1,0 +1,73 @@
+#include "tools/gridstore/backup_command.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "engine/local/local_store.h"
+#include "engine/local/store_copy.h"
+#include "engine/store.h"
+#include "tools/store_opening.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+struct BackupOptions {
+  std::filesystem::path store;
+  std::filesystem::path copy;
+  bool unchecked = false;
+};
+
+ExitStatus fail_with(const Error& error) {
+  fputs(("gridstore: " + error.message() + "\n").c_str(), stderr);
+  return exit_status_of(error.code());
+}
+
+// What is damaged in the store is so in the copy: that is kept, and said.
+ExitStatus check_copy(const BackupOptions& options) {
+  local::OpenOptions open_options;
+  open_options.read_only = true;
+  const auto copy = local::open(options.copy, open_options);
+  if (!copy) return fail_with(copy.error());
+  const Result<local::StructureReport> report = local::check_structure(**copy);
+  if (!report) return fail_with(report.error());
+  for (const std::string& problem : report->problems) puts(("structure: " + problem).c_str());
+  printf("%s holds %" PRIu64 " collections, %" PRIu64 " records and %" PRIu64
+         " index entries of %s, all of them read: %s\n",
+         options.copy.c_str(), report->collections, report->records, report->index_entries,
+         options.store.c_str(), report->problems.empty() ? "no problems" : "damaged as above");
+  return report->problems.empty() ? ExitStatus::kOk : ExitStatus::kStructureDamaged;
+}
+
+ExitStatus run_backup(const BackupOptions& options) {
+  local::OpenOptions open_options;
+  open_options.read_only = true;
+  open_options.beside_owner = true;
+  {
+    const auto store = open_store(options.store, open_options);
+    if (!store) return fail_with(store.error());
+    const Status copied = local::copy_store(**store, options.copy);
+    if (!copied) return fail_with(copied.error());
+  }
+  if (!options.unchecked) return check_copy(options);
+  printf("%s holds what %s held\n", options.copy.c_str(), options.store.c_str());
+  return ExitStatus::kOk;
+}
+
+}  // namespace
+
+Command add_backup(CLI::App& app) {
+  const auto options = std::make_shared<BackupOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "backup", "Makes a copy of the store, as it is at one moment; also while it is in use");
+  command->add_option("STORE", options->store, "the store's folder")->required();
+  command->add_option("COPY", options->copy, "the folder to make; must not exist or be empty")
+      ->required();
+  command->add_flag("--no-check", options->unchecked, "do not read the copy when it is made");
+  return {command, [options] { return run_backup(*options); }};
+}
+
+}  // namespace gridmount::tools

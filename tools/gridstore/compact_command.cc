@@ -1,0 +1,36 @@
+#include "tools/gridstore/compact_command.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "engine/local/store_copy.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+ExitStatus run_compact(const std::filesystem::path& store) {
+  const Result<local::Compaction> compaction = local::compact_store(store);
+  if (!compaction) {
+    fputs(("gridstore: " + compaction.error().message() + "\n").c_str(), stderr);
+    return exit_status_of(compaction.error().code());
+  }
+  printf("%s: %" PRIu64 " bytes before, %" PRIu64 " now\n", store.c_str(), compaction->bytes_before,
+         compaction->bytes_after);
+  return ExitStatus::kOk;
+}
+
+}  // namespace
+
+Command add_compact(CLI::App& app) {
+  const auto store = std::make_shared<std::filesystem::path>();
+  CLI::App* const command = app.add_subcommand(
+      "compact", "Gives the store's free space back; only while it is not in use");
+  command->add_option("STORE", *store, "the store's folder")->required();
+  return {command, [store] { return run_compact(*store); }};
+}
+
+}  // namespace gridmount::tools

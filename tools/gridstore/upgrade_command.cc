@@ -1,0 +1,35 @@
+#include "tools/gridstore/upgrade_command.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "engine/local/local_store.h"
+#include "tools/store_opening.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+ExitStatus run_upgrade(const std::filesystem::path& folder) {
+  const auto store = open_store(folder, {});
+  if (!store) {
+    fputs(("gridstore: " + store.error().message() + "\n").c_str(), stderr);
+    return exit_status_of(store.error().code());
+  }
+  printf("%s has format version %d, the newest there is: nothing to do\n", folder.c_str(),
+         local::kFormatVersion);
+  return ExitStatus::kOk;
+}
+
+}  // namespace
+
+Command add_upgrade(CLI::App& app) {
+  const auto store = std::make_shared<std::filesystem::path>();
+  CLI::App* const command =
+      app.add_subcommand("upgrade", "Brings the store to the newest format of this program");
+  command->add_option("STORE", *store, "the store's folder")->required();
+  return {command, [store] { return run_upgrade(*store); }};
+}
+
+}  // namespace gridmount::tools
