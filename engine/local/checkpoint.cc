@@ -14,11 +14,12 @@ int Checkpointer::Pin::hold(MDB_env* env) {
 }
 
 Checkpointer::Checkpointer(StoreFolder& folder, WriteQueue& queue, MDB_env* env,
-                           std::chrono::milliseconds interval, const TestOptions& test)
+                           const OpenOptions& options, const TestOptions& test)
     : folder_(folder),
       queue_(queue),
       env_(env),
-      interval_(std::max(interval, std::chrono::milliseconds(1))),
+      interval_(std::max(options.checkpoint_interval, std::chrono::milliseconds(1))),
+      growth_bytes_(options.checkpoint_bytes),
       test_(test) {}
 
 Checkpointer::~Checkpointer() {
@@ -29,6 +30,14 @@ uint64_t Checkpointer::newest_snapshot() const {
   MDB_envinfo info;
   mdb_env_info(env_, &info);
   return info.me_last_txnid;
+}
+
+uint64_t Checkpointer::growth_since(uint64_t last_page) const {
+  MDB_envinfo info;
+  MDB_stat stat;
+  mdb_env_info(env_, &info);
+  mdb_env_stat(env_, &stat);
+  return info.me_last_pgno > last_page ? (info.me_last_pgno - last_page) * stat.ms_psize : 0;
 }
 
 Status Checkpointer::start() {
@@ -72,6 +81,21 @@ Status Checkpointer::make_durable() {
   return last_;
 }
 
+void Checkpointer::make_room() {
+  if (growth_since(begun_at_page_) < growth_bytes_) return;
+  // Who asks again within its own turn is refused it, and must not wait for itself.
+  if (queue_.held_by_this_thread()) return;
+  MutexLock lock(mutex_);
+  if (!grown_) {
+    grown_ = true;
+    wanted_changed_.notify_all();
+  }
+  if (growth_since(done_at_page_) / kGrowthMax < growth_bytes_) return;
+  // One is waited for, not for room: if it fails, the write finds out why.
+  const uint64_t request = ++wanted_;
+  while (taken_ < request && !stopping_) taken_changed_.wait(mutex_);
+}
+
 std::chrono::milliseconds Checkpointer::since_last() const {
   MutexLock lock(mutex_);
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - last_time_);
@@ -83,7 +107,7 @@ void Checkpointer::run() {
     {
       MutexLock lock(mutex_);
       const Clock::time_point due = Clock::now() + interval_;
-      while (!stopping_ && wanted_ == taken_) {
+      while (!stopping_ && !grown_ && wanted_ == taken_) {
         const Clock::duration left = due - Clock::now();
         if (left <= Clock::duration::zero()) break;
         wanted_changed_.wait_for(mutex_, left);
@@ -97,6 +121,7 @@ void Checkpointer::run() {
     Status status = take();
     MutexLock lock(mutex_);
     taken_ = answered;
+    grown_ = false;  // what has grown meanwhile the next writer sees
     last_ = std::move(status);
     taken_changed_.notify_all();
   }
@@ -133,6 +158,7 @@ Status Checkpointer::take() {
     pin.release();
     return fail(std::move(metas).error());
   }
+  begun_at_page_ = metas->current.last_page;
   // D1: data first. Writers go on meanwhile; the pins keep both snapshots as they are.
   if (Status status = folder_.data().sync_data(); !status) {
     return fail(sync_failed(status.error()));
@@ -147,6 +173,7 @@ Status Checkpointer::take() {
   pins_[pinned_].release();
   pinned_ = 1 - pinned_;
   if (!test_.pin) pins_[pinned_].release();
+  done_at_page_ = metas->current.last_page;
   MutexLock lock(mutex_);
   durable_snapshot_ = metas->current.txn;
   last_time_ = Clock::now();

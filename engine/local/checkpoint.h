@@ -1,9 +1,9 @@
 // Checkpoints: what makes commits durable without a sync in each. FORMAT.md, chapter "Durability",
 // has the invariants cited here as D numbers.
 //
-// One thread takes them, one at a time: every `interval` while there is something new, whenever
-// someone asks, and a last one at closing. Requests that arrive while one is being taken share the
-// next.
+// One thread takes them, one at a time: every `interval` while there is something new, when
+// data.mdb has grown much, whenever someone asks, and a last one at closing. Requests that arrive
+// while one is being taken share the next.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -11,6 +11,7 @@
 #include <lmdb.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -28,8 +29,8 @@ namespace gridmount::local {
 class Checkpointer {
  public:
   // `folder`, `queue` and `env` outlive it.
-  Checkpointer(StoreFolder& folder, WriteQueue& queue, MDB_env* env,
-               std::chrono::milliseconds interval, const TestOptions& test);
+  Checkpointer(StoreFolder& folder, WriteQueue& queue, MDB_env* env, const OpenOptions& options,
+               const TestOptions& test);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
@@ -41,6 +42,11 @@ class Checkpointer {
 
   // Returns when everything committed before the call is durable.
   Status make_durable() GM_EXCLUDES(mutex_);
+
+  // To be called before each write. Has a checkpoint taken if data.mdb has grown by
+  // options.checkpoint_bytes since the last was begun, and waits for one if it has grown by
+  // kGrowthMax times as much since the last was done.
+  void make_room() GM_EXCLUDES(mutex_);
 
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
 
@@ -69,11 +75,14 @@ class Checkpointer {
   Result<MetaPair> note_snapshot(Pin& pin);
   Error sync_failed(const Error& cause);
   uint64_t newest_snapshot() const;
+  // By how much data.mdb has grown since that was its last page.
+  uint64_t growth_since(uint64_t last_page) const;
 
   StoreFolder& folder_;
   WriteQueue& queue_;
   MDB_env* const env_;
   const std::chrono::milliseconds interval_;
+  const uint64_t growth_bytes_;
   const TestOptions test_;
 
   // The thread's own: the pin of the newest checkpoint, and the one for the next.
@@ -89,6 +98,10 @@ class Checkpointer {
   uint64_t durable_snapshot_ GM_GUARDED_BY(mutex_) = 0;
   std::chrono::steady_clock::time_point last_time_ GM_GUARDED_BY(mutex_);
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
+  bool grown_ GM_GUARDED_BY(mutex_) = false;  // so much that one is wanted
+  // data.mdb's last page when the last one was begun, and that of the newest one.
+  std::atomic<uint64_t> begun_at_page_ = 0;
+  std::atomic<uint64_t> done_at_page_ = 0;
   std::thread thread_;
 };
 

@@ -252,8 +252,8 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     Parts* const raw = parts.get();
     parts->writers =
         std::make_unique<WriteQueue>(env, [raw](int code) { return raw->commit_failed(code); });
-    parts->checkpointer = std::make_unique<Checkpointer>(parts->folder, *parts->writers, env,
-                                                         options.checkpoint_interval, test);
+    parts->checkpointer =
+        std::make_unique<Checkpointer>(parts->folder, *parts->writers, env, options, test);
     GM_TRY(parts->checkpointer->start());
     if (parts->folder.is_new()) GM_TRY(parts->folder.finish_creation());
     return {};
@@ -288,6 +288,7 @@ Result<WriteTransaction> Environment::begin_write() {
     return fail(ErrorCode::kStoreReadOnly,
                 "store " + parts_->folder.path().string() + " is open read-only");
   }
+  parts_->checkpointer->make_room();
   return parts_->writers->begin();
 }
 

@@ -110,9 +110,9 @@ class CheckpointTest : public ::testing::Test {
 
   fs::path store() const { return folder_ / "s"; }
 
-  Environment& open(std::chrono::milliseconds interval = 1h, const TestOptions& test = {}) {
+  Environment& open(std::chrono::milliseconds interval = 1h, const TestOptions& test = {},
+                    OpenOptions options = {}) {
     environment_.reset();
-    OpenOptions options;
     options.create = true;
     options.checkpoint_interval = interval;
     auto opened = Environment::open(store(), options, test);
@@ -456,6 +456,61 @@ TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
       << good.substr(kSlotBytes) + good.substr(0, kSlotBytes);
   EXPECT_FALSE(CheckpointFile::open(path, true)->newest());
   fs::remove_all(folder);
+}
+
+// The same keys again and again: what the last checkpoint refers to is kept, and all that was
+// written since, unless checkpoints come in time.
+TEST_F(CheckpointTest, ConstantOverwriting_DoesNotGrowTheFileForEver) {
+  OpenOptions options;
+  options.checkpoint_bytes = 1 << 20;
+  Environment& environment = open(1h, {}, options);
+  const int before = syncs;
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_TRUE(put("key" + std::to_string(i % 10), std::string(40'000, static_cast<char>(i))));
+  }
+  // 120 MB have been written, of which 400 KB live.
+  EXPECT_LT(fs::file_size(store() / "data.mdb"), 24U << 20);
+  EXPECT_GT(syncs, before + 5);
+  ASSERT_TRUE(environment.checkpoint());
+}
+
+// Where the disk does not keep up, writers wait for it.
+TEST_F(CheckpointTest, GrowthBeyondItsLimit_WaitsForTheDisk) {
+  OpenOptions options;
+  options.checkpoint_bytes = 1 << 20;
+  open(1h, {}, options);
+  set_gate(true);
+  std::atomic<int> written = 0;
+  std::thread writer([&] {
+    for (int i = 0; i < 1000; ++i) {
+      if (put("key", std::string(40'000, 'x'))) ++written;
+    }
+  });
+  wait_for_sync_at_gate();
+  const uint64_t limit = (kGrowthMax + 2) << 20;
+  int last = -1;
+  while (written != last) {
+    last = written;
+    std::this_thread::sleep_for(200ms);
+  }
+  EXPECT_LT(written, 1000);
+  EXPECT_LT(fs::file_size(store() / "data.mdb"), limit);
+  // Readers do not.
+  EXPECT_EQ(get("key").size(), 40'000U);
+  set_gate(false);
+  writer.join();
+  EXPECT_EQ(written, 1000);
+}
+
+TEST_F(CheckpointTest, GrowthWhileSyncsFail_IsReported) {
+  OpenOptions options;
+  options.checkpoint_bytes = 1 << 20;
+  open(1h, {}, options);
+  sync_error = EIO;
+  Status status;
+  for (int i = 0; i < 3000 && status; ++i) status = put("key", std::string(40'000, 'x'));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code(), ErrorCode::kWritesRefused);
 }
 
 }  // namespace
