@@ -1,14 +1,14 @@
 #include "engine/reference.h"
 
 #include "engine/bson/builder.h"
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 
 namespace gridmount::engine {
 namespace {
 
 tl::unexpected<Error> no_reference(bson::ValueView value, std::string_view why) {
-  return fail(ErrorCode::kTypeMismatch, "not a DBRef, " + std::string(why) + ": " +
-                                            bson::to_json(value, bson::JsonForm::kRelaxed));
+  return fail(ErrorCode::kTypeMismatch,
+              "not a DBRef, " + std::string(why) + ": " + bson::to_text(value));
 }
 
 }  // namespace

@@ -254,6 +254,7 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
   GM_ASSIGN(const query::Pipeline pipeline,
             query::Pipeline::parse(all, variables.scope(),
                                    {.over_collection = !ns.collection.empty(), .may_write = true}));
+  const std::vector<std::string_view> names = pipeline.own_stages();
   bson::Builder out;
   out.append("explainVersion", "1").open_array("stages");
   if (pipeline.reads_input()) {
@@ -262,9 +263,14 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
               databases(view.ns.database)
                   ->collection(view.ns.collection)
                   ->explain(snapshot, request.filter, find_options(request, options), verbosity));
-    out.push_open_document().append("$cursor", source).close();
+    // What the reading does alone is explained as a find.
+    if (names.empty()) return source;
+    bson::Builder& reading = out.push_open_document().open_document("$cursor");
+    for (const bson::Element element : source.view()) {
+      if (element.key != "explainVersion") reading.append(element.key, element.value);
+    }
+    reading.close().close();
   }
-  const std::vector<std::string_view> names = pipeline.own_stages();
   const std::vector<bson::ValueView> specifications = specifications_of(names, all);
   for (size_t i = 0; i < names.size(); ++i) {
     out.push_open_document().append(names[i], specifications[i]).close();

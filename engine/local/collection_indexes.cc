@@ -1,6 +1,6 @@
 // Creating and dropping indexes.
 
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/local/collection.h"
 
 namespace gridmount::local {
@@ -12,8 +12,8 @@ constexpr size_t kMaxIndexes = 64;
 // True if the index is there already; an error if something else has its name or its keys.
 Result<bool> exists_already(const CollectionEntry& entry, const query::IndexDefinition& wanted) {
   const auto both = [&](const query::IndexDefinition& existing) {
-    return " Requested index: " + bson::to_json(wanted.specification(), bson::JsonForm::kRelaxed) +
-           ", existing index: " + bson::to_json(existing.specification(), bson::JsonForm::kRelaxed);
+    return " Requested index: " + bson::to_text(wanted.specification()) +
+           ", existing index: " + bson::to_text(existing.specification());
   };
   for (const query::IndexDefinition& existing : entry.definitions) {
     if (existing.name != wanted.name) continue;

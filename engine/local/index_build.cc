@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/local/index_key.h"
 #include "engine/local/index_value.h"
 #include "engine/local/index_writer.h"
@@ -124,7 +124,7 @@ Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson:
   std::string text;
   for (const bson::Element element : key_value.view()) {
     text += (text.empty() ? " " : ", ") + std::string(element.key) + ": " +
-            bson::to_json(element.value, bson::JsonForm::kRelaxed);
+            bson::to_text(element.value);
   }
   bson::Builder details;
   details.append("keyPattern", index.definition.keys).append("keyValue", key_value);

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 
 namespace gridmount::local {
 namespace {
@@ -14,7 +14,7 @@ std::string index_scan(const IndexEntry& index) {
     summary += separator;
     summary += part.key;
     summary += ": ";
-    summary += bson::to_json(part.value, bson::JsonForm::kRelaxed);
+    summary += bson::to_text(part.value);
     separator = ", ";
   }
   return summary + " }";

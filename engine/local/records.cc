@@ -3,7 +3,7 @@
 #include <cstring>
 #include <span>
 
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/checksum/crc32c.h"
 
 namespace gridmount::local {
@@ -33,8 +33,7 @@ std::string name_of(std::string_view value, RecordId id) {
   if (!document) return record;
   const std::optional<bson::ValueView> document_id = document->find("_id");
   if (!document_id) return record;
-  return "the document with _id " + bson::to_json(*document_id, bson::JsonForm::kRelaxed) + " (" +
-         record + ")";
+  return "the document with _id " + bson::to_text(*document_id) + " (" + record + ")";
 }
 
 }  // namespace

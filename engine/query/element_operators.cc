@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/query/predicate.h"
 
 namespace gridmount::query {
@@ -72,8 +72,7 @@ Status add_type(ValueView name, std::vector<Type>& types) {
     return fail(ErrorCode::kBadValue,
                 "Invalid numerical type code: 0. Instead use {$exists:false}.");
   }
-  return fail(ErrorCode::kBadValue,
-              "Invalid numerical type code: " + bson::to_json(name, bson::JsonForm::kRelaxed));
+  return fail(ErrorCode::kBadValue, "Invalid numerical type code: " + bson::to_text(name));
 }
 
 }  // namespace

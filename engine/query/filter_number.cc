@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/query/decimal_arithmetic.h"
 
 namespace gridmount::query {
@@ -16,7 +16,7 @@ bool is_multiple(bson::ValueView number, bson::ValueView divisor) {
 
 std::string show_operand(std::string_view name, bson::ValueView value) {
   constexpr size_t kShownBytesMax = 200;
-  std::string text = bson::to_json(value, bson::JsonForm::kRelaxed);
+  std::string text = bson::to_text(value);
   if (text.size() > kShownBytesMax) {
     // Not within a character.
     size_t end = kShownBytesMax;

@@ -2,7 +2,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 
 namespace gridmount::query {
 namespace {
@@ -46,7 +46,7 @@ Status check_collation(const bson::Element& element) {
   const std::optional<bson::ValueView> locale = element.value.as_document().find("locale");
   if (locale && locale->type() == bson::Type::kString && locale->as_string() == "simple") return {};
   return fail(ErrorCode::kCannotCreateIndex,
-              "collation " + bson::to_json(element.value.as_document(), bson::JsonForm::kRelaxed) +
+              "collation " + bson::to_text(element.value.as_document()) +
                   " is not supported: strings are compared as bytes ({locale: \"simple\"})");
 }
 
@@ -140,7 +140,7 @@ Status check_combination(const IndexDefinition& index) {
       return fail(ErrorCode::kCannotCreateIndex,
                   "TTL indexes are single-field indexes, compound indexes do not support TTL. "
                   "Index spec: " +
-                      bson::to_json(keys, bson::JsonForm::kRelaxed));
+                      bson::to_text(keys));
     }
   }
   return {};

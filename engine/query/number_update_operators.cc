@@ -1,7 +1,7 @@
 // $inc, $mul, $min and $max. Source: MongoDB manual, "Field Update Operators".
 
 #include "engine/bson/compare.h"
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/query/decimal_arithmetic.h"
 #include "engine/query/update_operator.h"
 
@@ -14,9 +14,9 @@ using bson::ValueView;
 
 Status check_number(std::string_view verb, std::string_view path, ValueView operand) {
   if (operand.is_number()) return {};
-  return fail(ErrorCode::kTypeMismatch,
-              "Cannot " + std::string(verb) + " with non-numeric argument: {" + std::string(path) +
-                  ": " + bson::to_json(operand, bson::JsonForm::kRelaxed) + "}");
+  return fail(ErrorCode::kTypeMismatch, "Cannot " + std::string(verb) +
+                                            " with non-numeric argument: {" + std::string(path) +
+                                            ": " + bson::to_text(operand) + "}");
 }
 
 // What an operator does with numbers of each kind.
@@ -48,8 +48,8 @@ Result<UpdateOutcome> calculate(const UpdateCall& call, ValueView current,
   int64_t result = 0;
   if (arithmetic.integers(*current.integral(), *operand.integral(), &result)) {
     return fail(ErrorCode::kBadValue, "Failed to apply " + name + " operations to current value " +
-                                          bson::to_json(current, bson::JsonForm::kCanonical) +
-                                          " for document " + show_id(call.document) +
+                                          bson::to_text(current) + " for document " +
+                                          show_id(call.document) +
                                           ": the result does not fit 64 bits");
   }
   const auto narrow = static_cast<int32_t>(result);

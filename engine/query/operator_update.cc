@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/query/update_path.h"
 
 namespace gridmount::query {
@@ -18,7 +18,7 @@ constexpr UpdateOperator kUnset{"$unset", accept_any, apply_unset};
 constexpr UpdateOperator kEquality{"$set", accept_any, apply_set};
 
 std::string show(ValueView value) {
-  return bson::to_json(value, bson::JsonForm::kRelaxed);
+  return bson::to_text(value);
 }
 
 // Levels of documents and arrays; the value has been validated, which bounds the recursion.
@@ -53,10 +53,9 @@ class Parser {
     }
     for (const auto& [identifier, filter] : parsed_.filters.by_identifier()) {
       if (used_.find(identifier) != used_.end()) continue;
-      return fail(ErrorCode::kFailedToParse,
-                  "The array filter for identifier '" + identifier +
-                      "' was not used in the update " +
-                      bson::to_json(specification, bson::JsonForm::kRelaxed));
+      return fail(ErrorCode::kFailedToParse, "The array filter for identifier '" + identifier +
+                                                 "' was not used in the update " +
+                                                 bson::to_text(specification));
     }
     number_children(parsed_.root);
     return std::move(parsed_);

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/bson/json.h"
 #include "engine/bson/path.h"
+#include "engine/bson/text.h"
 #include "engine/query/projection.h"
 #include "engine/query/projection_tree.h"
 
@@ -291,8 +291,7 @@ class Parser {
     const Status added = add_computed(path, whole, "$slice", parent);
     if (added) return {};
     return fail(added.error().code(),
-                "Invalid $slice syntax. The given syntax " +
-                    bson::to_json(whole, bson::JsonForm::kRelaxed) +
+                "Invalid $slice syntax. The given syntax " + bson::to_text(whole) +
                     " did not match the find() syntax because :: " +
                     error_code_name(slice.error().code()) + ": " + slice.error().message() +
                     " :: The given syntax did not match the expression $slice syntax. :: caused "
@@ -346,8 +345,7 @@ class Parser {
     GM_ASSIGN(const bson::Path path, parse_path(element.key, depth));
     if (inclusive_ == false) {
       return fail(kLiteralInExclusion, "Cannot use an expression " + std::string(element.key) +
-                                           ": " +
-                                           bson::to_json(element.value, bson::JsonForm::kRelaxed) +
+                                           ": " + bson::to_text(element.value) +
                                            " in an exclusion projection");
     }
     inclusive_ = true;

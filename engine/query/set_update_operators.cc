@@ -4,7 +4,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/query/filter.h"
 #include "engine/query/predicate.h"
 #include "engine/query/update_operator.h"
@@ -149,8 +149,8 @@ Result<std::unique_ptr<const PreparedOperand>> prepare_add_to_set(std::string_vi
                     std::string(bson::type_alias(elements.type())));
   }
   if (std::next(clauses.begin()) != clauses.end()) {
-    return fail(ErrorCode::kBadValue, "Found unexpected fields after $each in $addToSet: " +
-                                          bson::to_json(operand, bson::JsonForm::kRelaxed));
+    return fail(ErrorCode::kBadValue,
+                "Found unexpected fields after $each in $addToSet: " + bson::to_text(operand));
   }
   return std::make_unique<Addition>(ValueSet(elements.as_document()));
 }

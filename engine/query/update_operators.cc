@@ -1,4 +1,4 @@
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/query/update_operator.h"
 
 namespace gridmount::query {
@@ -34,11 +34,11 @@ const UpdateOperator* find_update_operator(std::string_view name) {
 std::string show_id(bson::View document) {
   const std::optional<bson::ValueView> id = document.find("_id");
   if (!id) return "the new document";
-  return "{_id: " + bson::to_json(*id, bson::JsonForm::kRelaxed) + "}";
+  return "{_id: " + bson::to_text(*id) + "}";
 }
 
 std::string show_element(std::string_view name, bson::ValueView value) {
-  return std::string(name) + ": " + bson::to_json(value, bson::JsonForm::kRelaxed);
+  return std::string(name) + ": " + bson::to_text(value);
 }
 
 std::string UpdateCall::path() const {

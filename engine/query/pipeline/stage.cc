@@ -1,7 +1,7 @@
 #include "engine/query/pipeline/stage.h"
 
-#include "engine/bson/json.h"
 #include "engine/bson/path.h"
+#include "engine/bson/text.h"
 
 namespace gridmount::query {
 namespace {
@@ -93,7 +93,7 @@ tl::unexpected<Error> sort_memory_exceeded(uint64_t bytes_max) {
 
 std::string shown(bson::ValueView value) {
   if (value.size() > kShownBytesMax) return "a value of type " + type_name(value);
-  return bson::to_json(value, bson::JsonForm::kRelaxed);
+  return bson::to_text(value);
 }
 
 std::string type_name(bson::ValueView value) {

@@ -120,6 +120,7 @@ Status run_aggregate(Call& call, bson::Builder& reply) {
   options.variables = aggregate.variables;
   options.deadline = call.deadline();
   if (aggregate.explain) {
+    GM_TRY(refuse_write_concern(call.request().body));
     GM_ASSIGN(const bson::Document explained,
               explain_aggregate(call, aggregate, options, engine::Verbosity::kQueryPlanner));
     reply.append_all(explained);
@@ -260,8 +261,7 @@ Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments
   if (call.generic().api_strict) GM_TRY(check_pipeline_is_stable(*pipeline));
   GM_ASSIGN(aggregate.explain, arguments.boolean("explain"));
   GM_ASSIGN(const std::optional<bson::View> cursor, arguments.document("cursor"));
-  if (!cursor && !aggregate.explain && arguments.path() == "aggregate" &&
-      call.command().name == "aggregate") {
+  if (!cursor && !aggregate.explain) {
     return fail(ErrorCode::kFailedToParse,
                 "The 'cursor' option is required, except for aggregate with the explain argument");
   }

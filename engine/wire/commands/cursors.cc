@@ -172,7 +172,8 @@ Status run_get_more(Call& call, bson::Builder& reply) {
   const auto cursor = std::static_pointer_cast<ClientCursor>(info->options.note);
   GM_TRY(check_owner(call, get_more.id, *cursor));
   GM_TRY(check_session(call, get_more.id, *cursor));
-  if (call.generic().max_time && !cursor->await_data) {
+  // Zero as well, which elsewhere is no limit.
+  if (call.request().body.find("maxTimeMS") && !cursor->await_data) {
     return fail(ErrorCode::kBadValue,
                 "cannot set maxTimeMS on getMore command for a non-awaitData cursor");
   }

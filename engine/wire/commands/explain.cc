@@ -99,6 +99,12 @@ Result<bson::Document> of_distinct(Call& call, Arguments& arguments, Verbosity v
 }
 
 Result<bson::Document> of_aggregate(Call& call, Arguments& arguments, Verbosity verbosity) {
+  const bson::View explained = call.request().body["explain"].as_document();
+  if (explained.find("explain")) {
+    return fail(ErrorCode::kFailedToParse,
+                "The 'explain' option is illegal when a explain verbosity is also provided");
+  }
+  GM_TRY(refuse_write_concern(explained));
   GM_ASSIGN(const AggregateCommand aggregate, AggregateCommand::read(call, arguments));
   GM_TRY(arguments.finish());
   engine::AggregateOptions options = aggregate.options;
@@ -232,6 +238,12 @@ std::vector<Privilege> explain_privileges(const Request& request) {
 }
 
 }  // namespace
+
+Status refuse_write_concern(bson::View aggregate) {
+  if (!aggregate.find("writeConcern")) return {};
+  return fail(ErrorCode::kFailedToParse,
+              "Aggregation explain does not support the'writeConcern' option");
+}
 
 Result<bson::Document> explain_aggregate(Call& call, const AggregateCommand& aggregate,
                                          const engine::AggregateOptions& options,

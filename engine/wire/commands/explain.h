@@ -9,6 +9,9 @@
 
 namespace gridmount::wire {
 
+// FailedToParse if the aggregate command that is explained has one.
+Status refuse_write_concern(bson::View aggregate);
+
 Result<bson::Document> explain_aggregate(Call& call, const AggregateCommand& aggregate,
                                          const engine::AggregateOptions& options,
                                          engine::Verbosity verbosity);

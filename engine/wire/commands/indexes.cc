@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/bson/compare.h"
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/cursor_reply.h"
 #include "engine/wire/commands/families.h"
@@ -63,13 +63,13 @@ Result<IndexDefinition> read_index(bson::View specification, bool ignore_unknown
   const bson::Document whole = std::move(known).finish();
   if (!whole.find("key")) {
     return fail(ErrorCode::kFailedToParse,
-                "Error in specification " + bson::to_json(whole, bson::JsonForm::kRelaxed) +
+                "Error in specification " + bson::to_text(whole) +
                     " :: caused by :: The 'key' field is a required property of an index "
                     "specification");
   }
   if (!whole.find("name")) {
     return fail(ErrorCode::kFailedToParse,
-                "Error in specification " + bson::to_json(whole, bson::JsonForm::kRelaxed) +
+                "Error in specification " + bson::to_text(whole) +
                     " :: caused by :: The 'name' field is a required property of an index "
                     "specification");
   }
@@ -175,9 +175,8 @@ Result<std::string> name_of(const Indexes& indexes, bson::ValueView which) {
   for (const IndexDefinition& index : indexes) {
     if (bson::compare(index.keys.view(), which.as_document()) == 0) return index.name;
   }
-  return fail(
-      ErrorCode::kIndexNotFound,
-      "can't find index with key: " + bson::to_json(which.as_document(), bson::JsonForm::kRelaxed));
+  return fail(ErrorCode::kIndexNotFound,
+              "can't find index with key: " + bson::to_text(which.as_document()));
 }
 
 // The names of the indexes that `which` stands for: "*", a name, several, or keys.

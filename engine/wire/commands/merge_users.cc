@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/bson/json.h"
+#include "engine/bson/text.h"
 #include "engine/wire/auth/access_control.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/families.h"
@@ -34,9 +34,8 @@ Result<std::optional<Namespace>> read_namespace(Arguments& arguments, std::strin
 Result<User> restored_user(bson::View document, std::string_view database) {
   std::optional<User> user = User::from_bson(document);
   if (!user) {
-    return fail(ErrorCode::kBadValue, "The document " +
-                                          bson::to_json(document["_id"], bson::JsonForm::kRelaxed) +
-                                          " to restore is no user");
+    return fail(ErrorCode::kBadValue,
+                "The document " + bson::to_text(document["_id"]) + " to restore is no user");
   }
   const std::string id = user->name.id();
   if (!database.empty() && user->name.database != database) {
@@ -80,9 +79,9 @@ Status refuse_roles(Call& call, const Namespace& where) {
   GM_ASSIGN(const std::optional<bson::View> first,
             store.database(where.database)->collection(where.collection)->find_one(*snapshot, {}));
   if (!first) return {};
-  return fail(ErrorCode::kCommandNotSupported,
-              "There are only built-in roles: " +
-                  bson::to_json((*first)["_id"], bson::JsonForm::kRelaxed) + " cannot be restored");
+  return fail(
+      ErrorCode::kCommandNotSupported,
+      "There are only built-in roles: " + bson::to_text((*first)["_id"]) + " cannot be restored");
 }
 
 Status run_merge(Call& call, bson::Builder&) {

@@ -167,7 +167,7 @@ TEST(ArrayUpdateTest, AddToSet) {
       {nullptr, "{'$addToSet': {'a': {'$each': 1}}}", 14,
        "The argument to $each in $addToSet must be an array but it was of type int"},
       {nullptr, "{'$addToSet': {'a': {'$each': [], 'b': 1}}}", 2,
-       "Found unexpected fields after $each in $addToSet: { \"$each\" : [  ], \"b\" : 1 }"},
+       "Found unexpected fields after $each in $addToSet: { $each: [], b: 1 }"},
   });
 }
 

@@ -165,8 +165,7 @@ TEST(PositionalUpdateTest, Refused) {
       {"{'$set': {'a.$[i]': 1}}", "[]", 2,
        "No array filter found for identifier 'i' in path 'a.$[i]'"},
       {"{'$set': {'a.$[i]': 1}}", "[{'i': 0}, {'j': 0}]", 9,
-       "The array filter for identifier 'j' was not used in the update { \"$set\" : { \"a.$[i]\" : "
-       "1 } }"},
+       "The array filter for identifier 'j' was not used in the update { $set: { a.$[i]: 1 } }"},
       {"{'$set': {'a.$[i]': 1}}", "[{'i': 0}, {'i': 1}]", 9,
        "Found multiple array filters with the same top-level field name i"},
       {"{'$set': {'a.$[i]': 1}}", "[{'i': 0, 'j': 0}]", 9,

@@ -185,7 +185,7 @@ TEST(ProjectionTest, Messages) {
       {"{'a.b': 1, 'a.b.c': 1}", "Path collision at a.b.c remaining portion b.c"},
       {"{'a': {'b': 1, 'b.c': 1}}", "Path collision at b.c remaining portion c"},
       {"{'a': {'$slice': [0, 0]}, 'a.b': 1}",
-       "Invalid $slice syntax. The given syntax { \"$slice\" : [ 0, 0 ] } did not match the find() "
+       "Invalid $slice syntax. The given syntax { $slice: [ 0, 0 ] } did not match the find() "
        "syntax because :: Location31259: $slice limit must be positive, got 0 :: The given syntax "
        "did not match the expression $slice syntax. :: caused by :: "},
   };

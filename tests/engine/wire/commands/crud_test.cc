@@ -319,5 +319,30 @@ TEST_F(Crud, Explain_Commands_ShowTheirPlans) {
               HasSubstr("queryPlanner"));
 }
 
+TEST_F(Crud, ExplainOfAggregate_TellsOfStages) {
+  insert_numbered("c", 3);
+  const auto explain = [](const std::string& fields) {
+    return R"({"explain": {"aggregate": "c", "pipeline": )" + fields + "}}";
+  };
+  // What a find does is told as a find.
+  const bson::Document found = run(explain(R"([{"$match": {"_id": 1}}], "cursor": {})"));
+  EXPECT_EQ(field(found, "stages"), "missing");
+  EXPECT_EQ(field(found, "executionStats.nReturned"), "1");
+  const bson::Document staged = run(explain(R"([{"$group": {"_id": "$a"}}], "cursor": {})"));
+  EXPECT_EQ(field(staged, "stages.0.$cursor.explainVersion"), "missing");
+  EXPECT_EQ(field(staged, "stages.0.$cursor.executionStats.nReturned"), "3");
+  EXPECT_NE(field(staged, "stages.1.$group"), "missing");
+
+  EXPECT_THAT(bad(explain("[]")), StartsWith("9: The 'cursor' option is required"));
+  EXPECT_EQ(bad(explain(R"([], "cursor": {}, "explain": true)")),
+            "9: The 'explain' option is illegal when a explain verbosity is also provided");
+  for (const std::string& command :
+       {explain(R"([], "cursor": {}, "writeConcern": {"w": 1})"),
+        std::string(R"({"aggregate": "c", "pipeline": [], "explain": true,
+                        "writeConcern": {"j": true}})")}) {
+    EXPECT_EQ(bad(command), "9: Aggregation explain does not support the'writeConcern' option");
+  }
+}
+
 }  // namespace
 }  // namespace gridmount::wire

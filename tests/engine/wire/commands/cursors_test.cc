@@ -89,6 +89,7 @@ TEST_F(Cursors, GetMore_BadArguments_AreRefused) {
             "14: BSON field 'getMore.getMore' is the wrong type 'int', expected type 'long'");
   EXPECT_EQ(bad(get_more(id, R"(, "maxTimeMS": 5)")),
             "2: cannot set maxTimeMS on getMore command for a non-awaitData cursor");
+  EXPECT_EQ(code_of(get_more(id, R"(, "maxTimeMS": 0)")), 2);
   EXPECT_EQ(code_of(get_more(id, R"(, "batchSize": -1)")), 51024);
   EXPECT_EQ(code_of(get_more(id, R"(, "foo": 1)")), 40415);
   EXPECT_THAT(batch(run(get_more(id))), SizeIs(4));
