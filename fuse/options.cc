@@ -18,6 +18,8 @@ namespace {
 
 constexpr uint64_t kMinDirtyBytes = 1024 * 1024;
 constexpr uint64_t kMaxDirtyBytes = uint64_t{64} << 30;
+constexpr uint64_t kMinCheckpointBytes = 1024 * 1024;
+constexpr uint64_t kMaxCheckpointBytes = uint64_t{1} << 40;
 constexpr double kMinCheckpointSeconds = 0.01;
 constexpr double kMaxCheckpointSeconds = 3600;
 constexpr double kMinExpirySeconds = 0.1;
@@ -67,6 +69,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   const gridfs::FileTableOptions file_defaults;
   uint64_t chunk_bytes = gridfs::kDefaultChunkBytes;
   uint64_t dirty_bytes = file_defaults.dirty_bytes_max;
+  uint64_t checkpoint_bytes = uint64_t{64} << 20;
   double checkpoint_seconds = 1;
   double expiry_seconds = 60;
   bool no_md5 = false;
@@ -100,6 +103,10 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       ->capture_default_str();
   app.add_option("--checkpoint-interval", checkpoint_seconds,
                  "seconds of work that power loss may cost")
+      ->capture_default_str();
+  app.add_option("--checkpoint-bytes", checkpoint_bytes,
+                 "growth of the store that is made durable before its time, e.g. 64M")
+      ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
   app.add_option("--expiry-interval", expiry_seconds,
                  "seconds between removals of documents that TTL indexes let expire")
@@ -148,6 +155,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
         checkpoint_seconds <= kMaxCheckpointSeconds)) {
     return fail(ErrorCode::kBadValue, "--checkpoint-interval must be from 0.01 to 3600 seconds");
   }
+  if (checkpoint_bytes < kMinCheckpointBytes || checkpoint_bytes > kMaxCheckpointBytes) {
+    return fail(ErrorCode::kBadValue, "--checkpoint-bytes must be from 1M to 1T");
+  }
   if (!(expiry_seconds >= kMinExpirySeconds && expiry_seconds <= kMaxExpirySeconds)) {
     return fail(ErrorCode::kBadValue, "--expiry-interval must be from 0.1 to 86400 seconds");
   }
@@ -161,6 +171,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   options.dirty_bytes = dirty_bytes;
   options.expiry_interval = std::chrono::milliseconds(std::llround(expiry_seconds * 1000));
   options.checkpoint_interval = std::chrono::milliseconds(std::llround(checkpoint_seconds * 1000));
+  options.checkpoint_bytes = checkpoint_bytes;
   options.md5 = !no_md5;
   // The daemon leaves the working folder.
   std::error_code error;

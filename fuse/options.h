@@ -27,6 +27,7 @@ struct Options {
   bool md5 = true;
   uint64_t dirty_bytes = 0;
   std::chrono::milliseconds checkpoint_interval{0};
+  uint64_t checkpoint_bytes = 0;
   std::chrono::milliseconds expiry_interval{0};
 
   // For files that say nothing about themselves.

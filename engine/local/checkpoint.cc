@@ -1,6 +1,7 @@
 #include "engine/local/checkpoint.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "engine/local/lmdb_error.h"
@@ -38,6 +39,33 @@ uint64_t Checkpointer::growth_since(uint64_t last_page) const {
   mdb_env_info(env_, &info);
   mdb_env_stat(env_, &stat);
   return info.me_last_pgno > last_page ? (info.me_last_pgno - last_page) * stat.ms_psize : 0;
+}
+
+// LMDB's list of free pages: under each transaction's number arrays that begin with their length.
+uint64_t Checkpointer::bytes_freed_since(uint64_t transaction) const {
+  constexpr MDB_dbi kFreeTree = 0;
+  MDB_txn* txn = nullptr;
+  if (mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn) != MDB_SUCCESS) return 0;
+  MDB_cursor* cursor = nullptr;
+  uint64_t pages = 0;
+  if (mdb_cursor_open(txn, kFreeTree, &cursor) == MDB_SUCCESS) {
+    MDB_val key;
+    MDB_val value;
+    for (int code = mdb_cursor_get(cursor, &key, &value, MDB_LAST); code == MDB_SUCCESS;
+         code = mdb_cursor_get(cursor, &key, &value, MDB_PREV)) {
+      size_t freed_by = 0;
+      std::memcpy(&freed_by, key.mv_data, std::min(key.mv_size, sizeof freed_by));
+      if (freed_by <= transaction) break;
+      size_t count = 0;
+      std::memcpy(&count, value.mv_data, std::min(value.mv_size, sizeof count));
+      pages += count;
+    }
+    mdb_cursor_close(cursor);
+  }
+  mdb_txn_abort(txn);
+  MDB_stat stat;
+  mdb_env_stat(env_, &stat);
+  return pages * stat.ms_psize;
 }
 
 Status Checkpointer::start() {
@@ -81,17 +109,31 @@ Status Checkpointer::make_durable() {
   return last_;
 }
 
+bool Checkpointer::must_wait() {
+  if (growth_since(measured_at_page_) < growth_bytes_ / 4) return false;
+  uint64_t durable = 0;
+  {
+    MutexLock lock(mutex_);
+    durable = durable_snapshot_;
+  }
+  MDB_envinfo info;
+  mdb_env_info(env_, &info);
+  measured_at_page_ = info.me_last_pgno;
+  return bytes_freed_since(durable) / kGarbageMax >= growth_bytes_;
+}
+
 void Checkpointer::make_room() {
   if (growth_since(begun_at_page_) < growth_bytes_) return;
   // Who asks again within its own turn is refused it, and must not wait for itself.
   if (queue_.held_by_this_thread()) return;
+  const bool waits = must_wait();
   MutexLock lock(mutex_);
   if (!grown_) {
     grown_ = true;
     wanted_changed_.notify_all();
   }
-  if (growth_since(done_at_page_) / kGrowthMax < growth_bytes_) return;
-  // One is waited for, not for room: if it fails, the write finds out why.
+  if (!waits) return;
+  // For one, and not for room: if it fails, the write finds out why.
   const uint64_t request = ++wanted_;
   while (taken_ < request && !stopping_) taken_changed_.wait(mutex_);
 }
@@ -173,7 +215,6 @@ Status Checkpointer::take() {
   pins_[pinned_].release();
   pinned_ = 1 - pinned_;
   if (!test_.pin) pins_[pinned_].release();
-  done_at_page_ = metas->current.last_page;
   MutexLock lock(mutex_);
   durable_snapshot_ = metas->current.txn;
   last_time_ = Clock::now();

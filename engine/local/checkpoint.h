@@ -44,8 +44,9 @@ class Checkpointer {
   Status make_durable() GM_EXCLUDES(mutex_);
 
   // To be called before each write. Has a checkpoint taken if data.mdb has grown by
-  // options.checkpoint_bytes since the last was begun, and waits for one if it has grown by
-  // kGrowthMax times as much since the last was done.
+  // options.checkpoint_bytes since the last was begun, and waits for one if kGarbageMax times as
+  // much was freed since the last was done: pages that can be reused when the next one is. What
+  // grows by what is added waits for nothing.
   void make_room() GM_EXCLUDES(mutex_);
 
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
@@ -75,6 +76,9 @@ class Checkpointer {
   Result<MetaPair> note_snapshot(Pin& pin);
   Error sync_failed(const Error& cause);
   uint64_t newest_snapshot() const;
+  bool must_wait() GM_EXCLUDES(mutex_);
+  // Of pages that transactions after that one no longer refer to.
+  uint64_t bytes_freed_since(uint64_t transaction) const;
   // By how much data.mdb has grown since that was its last page.
   uint64_t growth_since(uint64_t last_page) const;
 
@@ -99,9 +103,9 @@ class Checkpointer {
   std::chrono::steady_clock::time_point last_time_ GM_GUARDED_BY(mutex_);
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
   bool grown_ GM_GUARDED_BY(mutex_) = false;  // so much that one is wanted
-  // data.mdb's last page when the last one was begun, and that of the newest one.
+  // data.mdb's last page when the last one was begun, and when free pages were counted last.
   std::atomic<uint64_t> begun_at_page_ = 0;
-  std::atomic<uint64_t> done_at_page_ = 0;
+  std::atomic<uint64_t> measured_at_page_ = 0;
   std::thread thread_;
 };
 

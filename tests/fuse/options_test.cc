@@ -41,6 +41,7 @@ TEST(Options, OnlyThePlaces_GivesDefaults) {
   EXPECT_EQ(options.chunk_bytes, 262144);
   EXPECT_EQ(options.dirty_bytes, 64U << 20);
   EXPECT_EQ(options.checkpoint_interval.count(), 1000);
+  EXPECT_EQ(options.checkpoint_bytes, 64U << 20);
   EXPECT_EQ(options.umask, 022U);
   EXPECT_EQ(options.log_level, "info");
   EXPECT_THAT(options.mount_options, IsEmpty());
@@ -58,6 +59,8 @@ TEST(Options, All_ReachTheirFields) {
                            "32M",
                            "--checkpoint-interval",
                            "0.25",
+                           "--checkpoint-bytes",
+                           "8M",
                            "--log-level",
                            "debug",
                            "--log-file",
@@ -75,6 +78,7 @@ TEST(Options, All_ReachTheirFields) {
   EXPECT_FALSE(options.md5);
   EXPECT_EQ(options.dirty_bytes, 32U << 20);
   EXPECT_EQ(options.checkpoint_interval.count(), 250);
+  EXPECT_EQ(options.checkpoint_bytes, 8U << 20);
   EXPECT_EQ(options.log_level, "debug");
   EXPECT_EQ(options.log_file, "/tmp/log");
   EXPECT_EQ(options.uid, 5U);
@@ -119,6 +123,7 @@ TEST(Options, BadValues_AreRefused) {
   EXPECT_THAT(refusal({"--dirty-bytes", "1"}), HasSubstr("--dirty-bytes"));
   EXPECT_THAT(refusal({"--checkpoint-interval", "0"}), HasSubstr("--checkpoint-interval"));
   EXPECT_THAT(refusal({"--checkpoint-interval", "nan"}), HasSubstr("--checkpoint-interval"));
+  EXPECT_THAT(refusal({"--checkpoint-bytes", "1K"}), HasSubstr("--checkpoint-bytes"));
   EXPECT_THAT(refusal({"--log-level", "loud"}), HasSubstr("--log-level"));
   EXPECT_THAT(refusal({"--create", "-o", "ro"}), HasSubstr("--create"));
 }

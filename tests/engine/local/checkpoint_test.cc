@@ -487,7 +487,7 @@ TEST_F(CheckpointTest, GrowthBeyondItsLimit_WaitsForTheDisk) {
     }
   });
   wait_for_sync_at_gate();
-  const uint64_t limit = (kGrowthMax + 2) << 20;
+  const uint64_t limit = (kGarbageMax + 4) << 20;
   int last = -1;
   while (written != last) {
     last = written;
