@@ -18,6 +18,7 @@
 #include "engine/local/checkpoint.h"
 #include "engine/local/file_operations.h"
 #include "engine/local/lmdb_error.h"
+#include "engine/local/map_guard.h"
 #include "engine/local/read_pool.h"
 #include "engine/local/store_folder.h"
 #include "engine/local/test_options.h"
@@ -177,11 +178,13 @@ struct Environment::Parts {
 
   // Called with the failed writer's turn still held.
   Error commit_failed(int code);
+  std::optional<Error> found_unreadable() const;
   Result<uint64_t> free_pages(MDB_txn* txn, uint64_t snapshot) GM_EXCLUDES(counting);
 
   // Destroyed from the last to the first: LMDB is closed before the lock on the folder is given up.
   StoreFolder folder;
   EnvironmentHandle env;
+  std::optional<MapGuard> guard;
   TreeHandlesOpened handles;
   std::unique_ptr<ReadPool> readers;
   std::unique_ptr<WriteQueue> writers;         // null if read-only
@@ -210,6 +213,19 @@ Error Environment::Parts::commit_failed(int code) {
     (void)folder.data().resize(metas->current.data_bytes());
   }
   return lmdb_error(code, doing);
+}
+
+std::optional<Error> Environment::Parts::found_unreadable() const {
+  const std::optional<uint64_t> offset = guard ? guard->unreadable() : std::nullopt;
+  if (!offset) return std::nullopt;
+  return Error(
+      ErrorCode::kIoError,
+      "store " + folder.path().string() +
+          " takes no more writes: data.mdb cannot be read "
+          "at byte " +
+          std::to_string(*offset) +
+          ", as it has been cut off, is damaged, or its device fails; close the store, then "
+          "run 'gridstore check'");
 }
 
 Result<uint64_t> Environment::Parts::free_pages(MDB_txn* txn, uint64_t snapshot) {
@@ -246,12 +262,14 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     MDB_envinfo info;
     mdb_env_info(env, &info);
     parts->map_bytes = info.me_mapsize;
+    parts->guard.emplace(parts->folder.data());
     GM_ASSIGN(parts->handles, open_trees(env, parts->folder));
     parts->readers = std::make_unique<ReadPool>(env);
     if (parts->folder.read_only()) return {};
     Parts* const raw = parts.get();
-    parts->writers =
-        std::make_unique<WriteQueue>(env, [raw](int code) { return raw->commit_failed(code); });
+    parts->writers = std::make_unique<WriteQueue>(
+        env, [raw](int code) { return raw->commit_failed(code); },
+        [raw] { return raw->found_unreadable(); });
     parts->checkpointer =
         std::make_unique<Checkpointer>(parts->folder, *parts->writers, env, options, test);
     GM_TRY(parts->checkpointer->start());
@@ -261,6 +279,7 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
   if (!status) {
     parts->checkpointer.reset();
     parts->readers.reset();
+    parts->guard.reset();
     parts->env.reset();
     if (!parts->folder.is_new()) return fail(std::move(status).error());
     parts->folder.abandon_creation();
@@ -274,6 +293,7 @@ Environment::~Environment() {
   const Status durable = parts_->checkpointer->stop();
   parts_->checkpointer.reset();
   parts_->readers.reset();
+  parts_->guard.reset();
   parts_->env.reset();
   // D4. If this fails the store is as after a kill: no harm to its contents.
   if (durable) (void)parts_->folder.mark(OwnerState::kClosed);
@@ -288,6 +308,7 @@ Result<WriteTransaction> Environment::begin_write() {
     return fail(ErrorCode::kStoreReadOnly,
                 "store " + parts_->folder.path().string() + " is open read-only");
   }
+  if (std::optional<Error> unreadable = parts_->found_unreadable()) return fail(*unreadable);
   parts_->checkpointer->make_room();
   return parts_->writers->begin();
 }

@@ -251,7 +251,8 @@ Status StoreFolder::trust_data(const TestOptions& test) {
   const std::optional<MetaPair> saved =
       checkpoint_ ? checkpoint_->newest() : std::optional<MetaPair>();
   if (!closed && !saved) return damaged("its file checkpoint is missing or holds no checkpoint");
-  if (!closed && !killed) GM_TRY(recover(test));
+  const bool is_current = closed || killed;
+  if (!is_current || (saved && contradicts(*saved, closed))) GM_TRY(recover(test));
 
   Result<MetaPair> metas = read_meta_pair(data_);
   if (!metas) return damaged("data.mdb: " + std::move(metas).error().message());
@@ -274,6 +275,16 @@ Status StoreFolder::trust_data(const TestOptions& test) {
     GM_TRY(data_.resize(metas->current.data_bytes()));
   }
   return {};
+}
+
+// Whether data.mdb's meta pages cannot be those its last owner has left, who has saved `saved`
+// before: no older ones ever, and none of the same transaction but these when it closed the store.
+// Newer ones are another program's.
+bool StoreFolder::contradicts(const MetaPair& saved, bool closed) const {
+  const Result<MetaPair> found = read_meta_pair(data_);
+  if (!found) return false;  // for who reads them next to say what is wrong
+  if (found->current.txn != saved.current.txn) return found->current.txn < saved.current.txn;
+  return closed && found->bytes != saved.bytes;
 }
 
 // D5. May be interrupted anywhere: the mark still says that recovery is needed.

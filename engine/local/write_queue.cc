@@ -20,8 +20,11 @@ bool is_broken(MDB_txn* txn) {
 
 }  // namespace
 
-WriteQueue::WriteQueue(MDB_env* env, std::function<Error(int code)> commit_failed)
-    : env_(env), commit_failed_(std::move(commit_failed)) {}
+WriteQueue::WriteQueue(MDB_env* env, std::function<Error(int code)> commit_failed,
+                       std::function<std::optional<Error>()> found_unreadable)
+    : env_(env),
+      commit_failed_(std::move(commit_failed)),
+      found_unreadable_(std::move(found_unreadable)) {}
 
 WriteQueue::Role WriteQueue::wait_for_turn(Waiter& waiter) {
   if (!busy_) {
@@ -138,6 +141,10 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
     MutexLock lock(mutex_);
     if (!line_.empty()) run_members(group);
     holder_ = std::this_thread::get_id();
+  }
+  if (std::optional<Error> unreadable = found_unreadable_()) refuse(std::move(*unreadable));
+  {
+    MutexLock lock(mutex_);
     refused = refusal_.has_value();
   }
   // Without the mutex: others may line up meanwhile. The turn is still ours.
@@ -202,6 +209,7 @@ void WriteQueue::refuse(Error error) {
 }
 
 std::optional<Error> WriteQueue::refusal() const {
+  if (std::optional<Error> unreadable = found_unreadable_()) return unreadable;
   MutexLock lock(mutex_);
   return refusal_;
 }

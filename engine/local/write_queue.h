@@ -51,8 +51,10 @@ class WriteQueue {
   static constexpr int kGroupMembersMax = 64;
   static constexpr std::chrono::milliseconds kGroupTimeMax{10};
 
-  // `commit_failed` turns the code of a failed commit into its error.
-  WriteQueue(MDB_env* env, std::function<Error(int code)> commit_failed);
+  // `commit_failed` turns the code of a failed commit into its error. `found_unreadable` says
+  // before each write and each commit whether nothing may be written any more.
+  WriteQueue(MDB_env* env, std::function<Error(int code)> commit_failed,
+             std::function<std::optional<Error>()> found_unreadable);
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
 
@@ -102,6 +104,7 @@ class WriteQueue {
 
   MDB_env* const env_;
   const std::function<Error(int code)> commit_failed_;
+  const std::function<std::optional<Error>()> found_unreadable_;
 
   mutable Mutex mutex_;
   bool busy_ GM_GUARDED_BY(mutex_) = false;  // someone has the turn

@@ -403,7 +403,6 @@ TEST_F(StoreFolderTest, Open_GarbageMetaPages_IsStoreDamaged) {
       {44, std::string("\x09\x40", 2)},                  // fixed map
       {92, std::string("\4\0", 2)},                      // main tree with duplicates
       {136, std::string(8, '\xff')},                     // last page of meta page 0
-      {4096 + 136, std::string("\0\0\0\1\0\0\0\0", 8)},  // a last page far behind the end
       {4096 + 128, std::string("\0\0\0\1\0\0\0\0", 8)},  // root page behind the last
       {144, std::string(8, '\x7f')},                     // transaction number of the other page
   };
@@ -415,6 +414,35 @@ TEST_F(StoreFolderTest, Open_GarbageMetaPages_IsStoreDamaged) {
   }
   put_contents(store() / "data.mdb", good);
   EXPECT_TRUE(open());
+}
+
+// Such as can be believed, were it not for what the checkpoint says of the same transaction.
+TEST_F(StoreFolderTest, Open_DamagedMetaPagesOfAClosedStore_ArePutBack) {
+  ASSERT_TRUE(create());
+  {
+    auto opened = open();
+    ASSERT_TRUE(opened);
+    // So that page 1 is not the current one by chance.
+    ASSERT_TRUE(put(**opened, "a", "1"));
+    ASSERT_TRUE(put(**opened, "b", "2"));
+  }
+  const std::string good = contents_of(store() / "data.mdb");
+  for (const std::streamoff page : {0, 4096}) {
+    put_contents(store() / "data.mdb", good);
+    put_bytes_at(store() / "data.mdb", page + 136, std::string("\0\0\0\1\0\0\0\0", 8));
+    auto opened = open();
+    ASSERT_TRUE(opened) << opened.error().message();
+    EXPECT_EQ(get(**opened, "a"), "1");
+    EXPECT_EQ(get(**opened, "b"), "2");
+  }
+  // An older transaction's number: the other page would be taken for the current one.
+  for (const std::streamoff page : {0, 4096}) {
+    put_contents(store() / "data.mdb", good);
+    put_bytes_at(store() / "data.mdb", page + 144, std::string(8, '\0'));
+    auto opened = open();
+    ASSERT_TRUE(opened) << opened.error().message();
+    EXPECT_EQ(get(**opened, "b"), "2");
+  }
 }
 
 TEST_F(StoreFolderTest, Open_TreeMissing_IsStoreDamaged) {
