@@ -4,13 +4,12 @@
 #include <cstring>
 #include <utility>
 
+#include "tools/gridstore/restore_item.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
 
 namespace {
-
-constexpr std::string_view kTimeSeriesPrefix = "system.buckets.";
 
 using Found = DocumentReader::Found;
 

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -15,7 +14,7 @@
 #include "engine/wire/service.h"
 #include "tools/gridstore/dump_content.h"
 #include "tools/gridstore/dump_target.h"
-#include "tools/quoted.h"
+#include "tools/gridstore/message.h"
 #include "tools/store_opening.h"
 
 namespace gridmount::tools {
@@ -40,14 +39,6 @@ struct DumpCounts {
   uint64_t collections = 0;
   uint64_t failures = 0;
 };
-
-void say(const std::string& text) {
-  fputs(("gridstore: " + text + "\n").c_str(), stderr);
-}
-
-std::string counted(uint64_t number, std::string_view noun) {
-  return std::to_string(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
-}
 
 Status check(const DumpOptions& options) {
   if (options.database.empty() && !options.collection.empty()) {

@@ -7,6 +7,7 @@
 #include "engine/exit_status.h"
 #include "tools/gridstore/check_command.h"
 #include "tools/gridstore/dump_command.h"
+#include "tools/gridstore/restore_command.h"
 #include "tools/gridstore/serve_command.h"
 #include "tools/gridstore/stats_command.h"
 
@@ -43,6 +44,7 @@ int main_with(int argc, char** argv) {
       add_check(app),
       add_stats(app),
       add_dump(app),
+      add_restore(app),
       add_serve(app, {argv, argv + argc}),
   };
   for (const Command& command : commands) command.arguments->footer(kExitStatuses);
