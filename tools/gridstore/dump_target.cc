@@ -1,5 +1,6 @@
 #include "tools/gridstore/dump_target.h"
 
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ class FolderTarget final : public DumpTarget {
     metadata_ = collection.metadata;
     const fs::path folder = root_ / collection.ns.database;
     GM_TRY(make_folder(folder));
+    folders_.insert(folder);
     GM_ASSIGN(const std::string stem, dump_file_name(collection.ns.collection));
     stem_ = folder / stem;
     if (metadata_.is_view()) {
@@ -54,8 +56,10 @@ class FolderTarget final : public DumpTarget {
     builder.append("ServerVersion", origin_.server_version);
     builder.append("ToolVersion", origin_.tool_version);
     const std::string text = bson::to_json(std::move(builder).finish(), bson::JsonForm::kRelaxed);
-    return write_text((folder / "prelude.json").string() + std::string(gzip_ ? kGzipSuffix : ""),
-                      without_spaces(text));
+    GM_TRY(write_text((folder / "prelude.json").string() + std::string(gzip_ ? kGzipSuffix : ""),
+                      without_spaces(text)));
+    for (const fs::path& made : folders_) GM_TRY(sync_folder(made));
+    return sync_folder(root_);
   }
 
   const std::string& place() const override { return place_; }
@@ -83,6 +87,7 @@ class FolderTarget final : public DumpTarget {
   const std::string only_;
   const bool gzip_;
   const DumpOrigin origin_;
+  std::set<fs::path> folders_;  // of the databases
   // Of the collection that has begun.
   Metadata metadata_;
   fs::path stem_;
@@ -92,20 +97,27 @@ class FolderTarget final : public DumpTarget {
 
 class ArchiveTarget final : public DumpTarget {
  public:
-  ArchiveTarget(std::unique_ptr<OutputFile> file, std::string place)
-      : file_(std::move(file)), writer_(*file_), place_(std::move(place)) {}
+  ArchiveTarget(std::unique_ptr<OutputFile> file, fs::path path)
+      : file_(std::move(file)),
+        writer_(*file_),
+        path_(std::move(path)),
+        place_(path_.empty() ? "archive on stdout" : path_.string()) {}
 
   ArchiveWriter& writer() { return writer_; }
 
   Status begin(const DumpedCollection& collection) override { return writer_.begin(collection.ns); }
   Status write(bson::View document) override { return writer_.write(document); }
   Status end() override { return writer_.end(); }
-  Status finish() override { return file_->finish(); }
+  Status finish() override {
+    GM_TRY(file_->finish());
+    return path_.empty() ? Status() : sync_folder(path_.parent_path());
+  }
   const std::string& place() const override { return place_; }
 
  private:
   const std::unique_ptr<OutputFile> file_;
   ArchiveWriter writer_;
+  const fs::path path_;
   const std::string place_;
 };
 
@@ -119,11 +131,9 @@ std::unique_ptr<DumpTarget> dump_to_folder(fs::path root, std::string only, bool
 Result<std::unique_ptr<DumpTarget>> dump_to_archive(const fs::path& file, bool gzip,
                                                     const DumpOrigin& origin,
                                                     std::span<const DumpedCollection> collections) {
-  const bool to_stdout = file.empty();
   GM_ASSIGN(std::unique_ptr<OutputFile> output,
-            to_stdout ? OutputFile::to_stdout(gzip) : OutputFile::create(file, gzip));
-  auto target = std::make_unique<ArchiveTarget>(std::move(output),
-                                                to_stdout ? "archive on stdout" : file.string());
+            file.empty() ? OutputFile::to_stdout(gzip) : OutputFile::create(file, gzip));
+  auto target = std::make_unique<ArchiveTarget>(std::move(output), file);
   std::vector<ArchivedCollection> lines;
   lines.reserve(collections.size());
   for (const DumpedCollection& collection : collections) {

@@ -23,16 +23,6 @@ std::filesystem::path temporary_beside(const std::filesystem::path& target) {
   return target.parent_path() / (".gridstore." + std::to_string(::getpid()) + ".partial");
 }
 
-// A name is there after a power loss only if its folder has been synced.
-int sync_folder(const std::filesystem::path& folder) {
-  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return errno;
-  const int error = ::fsync(fd) == 0 ? 0 : errno;
-  ::close(fd);
-  // Some file systems cannot do that and do not need it.
-  return error == EINVAL ? 0 : error;
-}
-
 }  // namespace
 
 void OutputFile::EndDeflate::operator()(z_stream_s* stream) const {
@@ -127,8 +117,18 @@ Status OutputFile::finish() {
   if (::close(std::exchange(fd_, -1)) != 0) return failure(errno);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return failure(errno);
   temporary_.clear();
-  if (const int error = sync_folder(target_.parent_path())) return failure(error);
   return {};
+}
+
+Status sync_folder(const std::filesystem::path& folder) {
+  const std::string name = folder.empty() ? "." : folder.string();
+  const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int error = fd < 0 ? errno : 0;
+  if (fd >= 0 && ::fsync(fd) != 0) error = errno;
+  if (fd >= 0) ::close(fd);
+  // Some file systems cannot do that and do not need it.
+  if (error == 0 || error == EINVAL) return {};
+  return fail(local::lmdb_error(error, "syncing the folder " + in_quotes(name)));
 }
 
 tl::unexpected<Error> OutputFile::failure(int error_number) const {

@@ -1,7 +1,8 @@
 // A file that a dump writes, or standard output; compressed by gzip if asked for.
 //
 // A file has a temporary name beside its own until finish(), which syncs and renames it: what is
-// there under its own name is complete. Without finish() it is removed.
+// there under its own name is complete. Without finish() it is removed. The new name survives a
+// power loss once the folder has been synced as well.
 //
 // Errors: OutOfDiskSpace, IoError and what else the operating system says, naming the file.
 // Thread-safety: one thread at a time.
@@ -52,5 +53,7 @@ class OutputFile {
   std::unique_ptr<z_stream_s, EndDeflate> gzip_;
   std::vector<uint8_t> buffer_;  // what goes to the file, compressed
 };
+
+Status sync_folder(const std::filesystem::path& folder);
 
 }  // namespace gridmount::tools
