@@ -146,6 +146,27 @@ TEST_F(GridstoreDump, OfAStoreInUse_IsOfOneMoment) {
   });
 }
 
+TEST_F(GridstoreDump, OfDamagedDocuments_HasTheOthersAndSaysSo) {
+  create_store();
+  std::vector<bson::Document> documents;
+  for (int32_t i = 0; i < 3; ++i) {
+    documents.push_back(document("_id", "document " + std::to_string(i)));
+  }
+  insert("a", documents);
+  std::string data = read_file("store.gfs/data.mdb");
+  // In the record, on each page that has or had it, and not in the index on _id.
+  const std::string record("_id\0\x0B\0\0\0document 1", 18);
+  ASSERT_NE(data.find(record), std::string::npos);
+  for (size_t at = 0; (at = data.find(record, at)) != std::string::npos;) data[at + 8] = 'D';
+  write_file("store.gfs/data.mdb", data);
+  const Outcome outcome = gridstore({"dump", "store.gfs"});
+  EXPECT_EQ(outcome.status, static_cast<int>(ExitStatus::kStoreDamaged));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("test.a"), HasSubstr("; 1 failure\n")));
+  const std::string kept = files_of("dump").at("test/a.bson");
+  EXPECT_THAT(kept,
+              AllOf(HasSubstr("document 0"), HasSubstr("document 2"), Not(HasSubstr("ocument 1"))));
+}
+
 TEST_F(GridstoreDump, ThatFindsNoRoom_LeavesNothingThatLooksComplete) {
   create_rich_store();
   const Outcome piped = shell("$G dump store.gfs --archive > /dev/full");
