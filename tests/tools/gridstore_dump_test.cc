@@ -149,6 +149,7 @@ TEST_F(GridstoreDump, OfAStoreInUse_IsOfOneMoment) {
 TEST_F(GridstoreDump, OfDamagedDocuments_HasTheOthersAndSaysSo) {
   create_store();
   std::vector<bson::Document> documents;
+  documents.reserve(3);
   for (int32_t i = 0; i < 3; ++i) {
     documents.push_back(document("_id", "document " + std::to_string(i)));
   }

@@ -16,8 +16,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 
 class GridstoreRestore : public DumpTest {
@@ -33,6 +31,7 @@ class GridstoreRestore : public DumpTest {
 
   static std::string numbered(int32_t count) {
     std::vector<bson::Document> documents;
+    documents.reserve(static_cast<size_t>(count));
     for (int32_t i = 0; i < count; ++i) documents.push_back(document("_id", i));
     return bytes_of(documents);
   }
