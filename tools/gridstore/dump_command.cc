@@ -12,6 +12,7 @@
 #include "engine/local/local_store.h"
 #include "engine/store.h"
 #include "engine/wire/service.h"
+#include "tools/gridstore/archive_flag.h"
 #include "tools/gridstore/dump_content.h"
 #include "tools/gridstore/dump_target.h"
 #include "tools/gridstore/message.h"
@@ -22,7 +23,6 @@ namespace gridmount::tools {
 namespace {
 
 constexpr const char* kDefaultFolder = "dump";
-constexpr const char* kStandardOutput = "-";
 
 struct DumpOptions {
   std::filesystem::path store;
@@ -45,7 +45,7 @@ Status check(const DumpOptions& options) {
     return fail(ErrorCode::kBadValue, "--collection needs --db");
   }
   if (options.archive.empty()) {
-    if (options.folder == kStandardOutput) {
+    if (options.folder == kStandardStream) {
       return fail(ErrorCode::kBadValue, "--out takes a folder; --archive writes to stdout");
     }
     return {};
@@ -53,7 +53,7 @@ Status check(const DumpOptions& options) {
   if (!options.folder.empty()) {
     return fail(ErrorCode::kBadValue, "--out does not go together with --archive");
   }
-  if (options.archive == kStandardOutput && isatty(STDOUT_FILENO) == 1) {
+  if (options.archive == kStandardStream && isatty(STDOUT_FILENO) == 1) {
     return fail(ErrorCode::kBadValue,
                 "an archive is not for a terminal; use --archive=FILE or redirect stdout");
   }
@@ -68,7 +68,7 @@ Result<std::unique_ptr<DumpTarget>> open_target(const DumpOptions& options,
     return dump_to_folder(options.folder.empty() ? kDefaultFolder : options.folder,
                           options.database, options.gzip, origin);
   }
-  return dump_to_archive(options.archive == kStandardOutput ? "" : options.archive, options.gzip,
+  return dump_to_archive(options.archive == kStandardStream ? "" : options.archive, options.gzip,
                          origin, collections);
 }
 
@@ -152,9 +152,7 @@ Command add_dump(CLI::App& app) {
   command->add_option("--collection", options->collection, "of this collection of --db only");
   command->add_option("--out", options->folder, "folder to write to; default: dump")
       ->type_name("FOLDER");
-  // A flag, so that it takes a file only behind a '='.
-  command->add_flag("--archive{-}", options->archive,
-                    "one archive instead, into the file of --archive=FILE or to stdout");
+  add_archive_flag(*command, options->archive, "one archive instead, in the file or on stdout");
   command->add_flag("--gzip", options->gzip, "compress each file, or the archive");
   command->add_flag("--quiet", options->quiet, "failures only");
   return {command, [options] { return run_dump(*options); }};

@@ -11,6 +11,7 @@
 #include "engine/local/environment.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
+#include "tools/gridstore/archive_flag.h"
 #include "tools/gridstore/archive_reader.h"
 #include "tools/gridstore/document_reader.h"
 #include "tools/gridstore/dump_folder.h"
@@ -26,7 +27,6 @@ namespace gridmount::tools {
 namespace {
 
 constexpr const char* kDefaultFolder = "dump";
-constexpr const char* kStandardInput = "-";
 
 struct RestoreOptions {
   std::filesystem::path store;
@@ -47,7 +47,7 @@ Status check(const RestoreOptions& options) {
   if (!options.archive.empty() && !options.folder.empty()) {
     return fail(ErrorCode::kBadValue, "a folder does not go together with --archive");
   }
-  if (options.folder == kStandardInput && names.collection.empty()) {
+  if (options.folder == kStandardStream && names.collection.empty()) {
     return fail(ErrorCode::kBadValue,
                 "documents from standard input need --db and --collection; an archive needs "
                 "--archive");
@@ -69,7 +69,7 @@ void say_notices(const RestoreOptions& options, const std::vector<std::string>& 
 }
 
 Result<Source> open_archive(const RestoreOptions& options, const RestoreNames& names) {
-  const bool from_stdin = options.archive == kStandardInput;
+  const bool from_stdin = options.archive == kStandardStream;
   GM_ASSIGN(std::unique_ptr<InputFile> file, from_stdin
                                                  ? InputFile::from_stdin(options.gzip)
                                                  : InputFile::open(options.archive, options.gzip));
@@ -105,10 +105,10 @@ Result<Source> open_archive(const RestoreOptions& options, const RestoreNames& n
 
 Result<Source> open_folder(const RestoreOptions& options, const RestoreNames& names) {
   Source source;
-  if (options.folder == kStandardInput) {
+  if (options.folder == kStandardStream) {
     source.name = "standard input";
     const engine::Namespace ns{options.names.database, options.names.collection};
-    if (const auto to = names.target_of(ns)) source.items.push_back({ns, *to, kStandardInput, {}});
+    if (const auto to = names.target_of(ns)) source.items.push_back({ns, *to, kStandardStream, {}});
     return source;
   }
   DumpFolderOptions folder;
@@ -138,7 +138,7 @@ Status restore_file(const RestoreOptions& options, const RestoreItem& item,
                     Restoration& restoration) {
   GM_TRY(restoration.begin(item.to, item.metadata));
   if (item.documents.empty()) return restoration.end(item.to);
-  Result<std::unique_ptr<InputFile>> file = item.documents == kStandardInput
+  Result<std::unique_ptr<InputFile>> file = item.documents == kStandardStream
                                                 ? InputFile::from_stdin(options.gzip)
                                                 : InputFile::open(item.documents, options.gzip);
   if (!file) return restoration.failed(file.error());
@@ -274,8 +274,8 @@ Command add_restore(CLI::App& app) {
       "restore", "Puts back what dump, or mongodump, wrote; the store may not be in use");
   command->add_option("STORE", options->store, "the store's folder")->required();
   command->add_option("FOLDER", options->folder,
-                      "the dump; default: dump. With --db also the folder of that database; a "
-                      "file *.bson; - for one collection's documents on stdin");
+                      "the dump, by default dump; with --db also that database's own folder, a "
+                      "file *.bson, or - for one collection's documents on stdin");
   command->add_flag("--create", options->create, "make the store if there is none");
   command->add_option("--db", options->names.database, "this database only");
   command->add_option("--collection", options->names.collection, "this collection of --db only");
@@ -286,9 +286,7 @@ Command add_restore(CLI::App& app) {
                "rename what fits to the --nsTo of the same place");
   add_patterns(*command, "--nsTo", options->names.to, "see --nsFrom");
   command->add_flag("--drop", options->rules.drop, "first drop collections that are restored");
-  // A flag, so that it takes a file only behind a '='.
-  command->add_flag("--archive{-}", options->archive,
-                    "from an archive, the file of --archive=FILE or stdin");
+  add_archive_flag(*command, options->archive, "from an archive, the file or stdin");
   command->add_flag("--gzip", options->gzip, "the files, or the archive, are compressed");
   command->add_flag("--bypassDocumentValidation", options->rules.bypass_validation,
                     "restore documents that validators refuse");
