@@ -260,8 +260,18 @@ TEST_F(GridstoreRestore, Users_ComeBackAllOrNone) {
   write_file("dump/admin/system.users.bson", bytes_of({user("b", "read"), user("c", "own")}));
   const Outcome own_role = restore({"--drop"});
   EXPECT_EQ(own_role.status, 1);
-  EXPECT_THAT(own_role.err, HasSubstr("Could not find role: own@test"));
-  EXPECT_THAT(names(), ElementsAre("b"));
+  EXPECT_THAT(own_role.err, AllOf(HasSubstr("Could not find role: own@test"),
+                                  HasSubstr("no user is restored, because not all of "
+                                            "admin.system.users can be"),
+                                  HasSubstr("2 failures\n")));
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+  const std::string whole = bytes_of({user("b", "read"), user("c", "read")});
+  write_file("dump/admin/system.users.bson", whole.substr(0, whole.size() - 1));
+  EXPECT_EQ(restore({"--drop"}).status, 1);
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+  write_file("dump/admin/system.users.bson", whole);
+  EXPECT_EQ(restore({"--drop"}).status, 0);
+  EXPECT_THAT(names(), ElementsAre("b", "c"));
   write_file("dump/admin/system.version.bson",
              bytes_of({parsed(R"({"_id": "authSchema", "currentVersion": 1})")}));
   const Outcome old = restore({"--drop"});

@@ -147,7 +147,10 @@ class Scan {
     std::error_code ignored;
     if (fs::exists(metadata, ignored)) files.metadata = metadata;
     std::string database = options_.database;
-    if (database.empty()) database = fs::absolute(options_.path).parent_path().filename().string();
+    if (database.empty()) {
+      const fs::path whole = fs::absolute(options_.path, ignored);
+      database = whole.parent_path().filename().string();
+    }
     return add(database, named.stem, files);
   }
 

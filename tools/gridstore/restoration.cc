@@ -176,14 +176,24 @@ Status Restoration::document_failed(Target& target, const Error& error) {
 }
 
 Status Restoration::end(const engine::Namespace& ns) {
+  Target& target = targets_[ns];
+  target.is_whole = true;
+  return say_documents(target);
+}
+
+Status Restoration::break_off(const engine::Namespace& ns, const Error& error) {
+  GM_TRY(say_documents(targets_[ns]));
+  return failed(error);
+}
+
+Status Restoration::say_documents(const Target& target) {
   GM_TRY(flush());
-  const Target& target = targets_[ns];
+  const std::string name = target.ns.full();
   if (target.failures > kFailuresSaidMax) {
-    say(ns.full() + ": " + counted(target.failures - kFailuresSaidMax, "failure") +
-        " more of the kind");
+    say(name + ": " + counted(target.failures - kFailuresSaidMax, "failure") + " more of the kind");
   }
   if (target.kind != Target::Kind::kCollection || rules_.quiet) return {};
-  say(ns.full() + ": " + counted(target.documents, "document") +
+  say(name + ": " + counted(target.documents, "document") +
       (target.failures > 0 ? ", " + counted(target.failures, "failure") : std::string()));
   return {};
 }
@@ -232,6 +242,12 @@ Status Restoration::make_index(const Target& target, bson::View specification) {
 }
 
 Status Restoration::make_users() {
+  // A part of them is not what was dumped, and with `drop` would cost the others.
+  for (const auto& [ns, target] : targets_) {
+    if (target.kind != Target::Kind::kUsers || (target.is_whole && target.failures == 0)) continue;
+    return failed(Error(ErrorCode::kOperationFailed,
+                        "no user is restored, because not all of " + ns.full() + " can be"));
+  }
   const Result<size_t> merged = users_.merge(rules_.drop);
   if (!merged) return failed(merged.error());
   counts_.users = *merged;

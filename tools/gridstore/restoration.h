@@ -49,6 +49,9 @@ class Restoration {
   Status add(const engine::Namespace& ns, bson::View document);
   // Says how many documents it was.
   Status end(const engine::Namespace& ns);
+  // Instead of end(): the documents behind those that were added are damaged. Users, of which the
+  // dump then does not have all, are not restored.
+  Status break_off(const engine::Namespace& ns, const Error& error);
   // Something of the dump is damaged, or cannot be restored.
   Status failed(const Error& error);
   // What is left to do for all that has begun, ended or not: indexes, views, users. Makes it
@@ -62,6 +65,7 @@ class Restoration {
     engine::Namespace ns;
     Metadata metadata;
     enum class Kind { kCollection, kView, kUsers, kRefused } kind = Kind::kCollection;
+    bool is_whole = false;  // it has ended
     uint64_t documents = 0;
     uint64_t failures = 0;
   };
@@ -77,6 +81,7 @@ class Restoration {
   Status document_failed(Target& target, const Error& error);
   Status make_indexes(const Target& target);
   Status make_index(const Target& target, bson::View specification);
+  Status say_documents(const Target& target);
   Status make_users();
 
   engine::Store& store_;

@@ -141,14 +141,11 @@ Status restore_file(const RestoreOptions& options, const RestoreItem& item,
   Result<std::unique_ptr<InputFile>> file = item.documents == kStandardStream
                                                 ? InputFile::from_stdin(options.gzip)
                                                 : InputFile::open(item.documents, options.gzip);
-  if (!file) return restoration.failed(file.error());
+  if (!file) return restoration.break_off(item.to, file.error());
   DocumentReader documents(**file);
   while (true) {
     const Result<DocumentReader::Found> found = documents.next();
-    if (!found) {
-      GM_TRY(restoration.end(item.to));
-      return restoration.failed(found.error());
-    }
+    if (!found) return restoration.break_off(item.to, found.error());
     if (*found == DocumentReader::Found::kEnd) return restoration.end(item.to);
     GM_TRY(restoration.add(item.to, documents.document()));
   }
