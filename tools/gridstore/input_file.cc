@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <cstddef>
 #include <utility>
 
 #include "engine/local/lmdb_error.h"
@@ -92,7 +92,7 @@ Result<size_t> InputFile::read(std::span<uint8_t> into) {
       GM_ASSIGN(count, inflate_into(into.subspan(done)));
     } else {
       count = std::min(into.size() - done, buffer_.size() - used_);
-      std::memcpy(into.data() + done, buffer_.data() + used_, count);
+      std::copy_n(buffer_.begin() + static_cast<ptrdiff_t>(used_), count, into.begin() + done);
       used_ += count;
     }
     done += count;
