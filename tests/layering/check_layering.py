@@ -52,7 +52,11 @@ DOORS = [
     (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),
     (r"stringprep\.h", "libidn", r"engine/wire/auth/password_preparation\.cc"),
     (r"asio", "Asio", r"engine/wire/server/.*"),
-    (r"zlib\.h|snappy|zstd", "a compressor", r"engine/wire/protocol/compression\.cc"),
+    (
+        r"zlib\.h|snappy|zstd",
+        "a compressor",
+        r"engine/wire/protocol/compression\.cc|tools/gridstore/(in|out)put_file\.cc",
+    ),
     (r"mongoc", "libmongoc", r"engine/mongo/.*"),
     (r"pcre2", "PCRE2", r"engine/query/.*"),
     (r"isa-l|isal|crc\.h", "ISA-L", r"engine/checksum/crc32c\.(h|cc)"),
@@ -65,7 +69,8 @@ LINK_DOORS = [
     (r"PkgConfig::PCRE2", "PCRE2", {"engine/query"}),
     (r"PkgConfig::YAML_CPP", "yaml-cpp", {"tools"}),
     (r"PkgConfig::IDN", "libidn", {"engine/wire"}),
-    (r"ZLIB::|PkgConfig::(SNAPPY|ZSTD)", "a compressor", {"engine/wire"}),
+    (r"PkgConfig::(SNAPPY|ZSTD)", "a compressor", {"engine/wire"}),
+    (r"ZLIB::", "zlib", {"engine/wire", "tools"}),
     (r"OpenSSL::", "OpenSSL", {"gridfs", "engine/local", "engine/wire"}),
 ]
 

@@ -8,6 +8,8 @@
 #include "tools/gridstore/backup_command.h"
 #include "tools/gridstore/check_command.h"
 #include "tools/gridstore/compact_command.h"
+#include "tools/gridstore/dump_command.h"
+#include "tools/gridstore/restore_command.h"
 #include "tools/gridstore/serve_command.h"
 #include "tools/gridstore/stats_command.h"
 #include "tools/gridstore/upgrade_command.h"
@@ -46,6 +48,8 @@ int main_with(int argc, char** argv) {
       add_check(app),
       add_compact(app),
       add_stats(app),
+      add_dump(app),
+      add_restore(app),
       add_serve(app, {argv, argv + argc}),
       add_upgrade(app),
   };

@@ -7,6 +7,7 @@
 
 #include "engine/bson/text.h"
 #include "engine/wire/auth/access_control.h"
+#include "engine/wire/auth/restored_user.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/families.h"
 
@@ -28,33 +29,6 @@ Result<std::optional<Namespace>> read_namespace(Arguments& arguments, std::strin
   }
   return std::optional(
       Namespace{std::string(text->substr(0, dot)), std::string(text->substr(dot + 1))});
-}
-
-// A user as a dump has it.
-Result<User> restored_user(bson::View document, std::string_view database) {
-  std::optional<User> user = User::from_bson(document);
-  if (!user) {
-    return fail(ErrorCode::kBadValue,
-                "The document " + bson::to_text(document["_id"]) + " to restore is no user");
-  }
-  const std::string id = user->name.id();
-  if (!database.empty() && user->name.database != database) {
-    return fail(ErrorCode::kBadValue, "The user '" + id + "' to restore is not of the database '" +
-                                          std::string(database) + "'");
-  }
-  const std::optional<bson::ValueView> restrictions = document.find("authenticationRestrictions");
-  if (restrictions && restrictions->type() == bson::Type::kArray &&
-      !restrictions->as_document().empty()) {
-    return fail(ErrorCode::kCommandNotSupported,
-                "authenticationRestrictions, as the user '" + id + "' has, are not supported");
-  }
-  for (const Role& role : user->roles) {
-    if (is_builtin_role(role)) continue;
-    return fail(kRoleNotFound, "Could not find role: " + role.name + "@" + role.database +
-                                   ", which the user '" + id +
-                                   "' has; there are only built-in ones");
-  }
-  return *std::move(user);
 }
 
 Result<std::vector<User>> restored_users(Call& call, const Namespace& where,

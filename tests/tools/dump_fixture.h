@@ -1,0 +1,37 @@
+// A store with a bit of everything that a dump has to keep, and what is asked of dumps of it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/tools/store_test.h"
+
+namespace gridmount::tests {
+
+// From Extended JSON.
+bson::Document parsed(std::string_view json);
+
+class DumpTest : public StoreTest {
+ protected:
+  // gridstore arguments..., in folder().
+  Outcome gridstore(std::vector<std::string> arguments, const std::string& input = "") const;
+  // By the shell, which has the program as $G.
+  Outcome shell(const std::string& script) const;
+
+  // Makes the collection with options of Extended JSON, in the database test.
+  void create(const std::string& collection, std::string_view options) const;
+  void insert(const std::string& collection, const std::vector<bson::Document>& documents) const;
+  void index(const std::string& collection, std::string_view specification) const;
+  // All types, odd names, options and indexes of all kinds, a bucket of GridFS, views, users.
+  void create_rich_store() const;
+
+  // The files below a folder by their paths, without prelude.json.
+  std::map<std::string, std::string> files_of(const std::string& name) const;
+  // The documents of test.<collection> in `store`, as Extended JSON.
+  std::vector<std::string> documents_of(const std::string& store,
+                                        const std::string& collection) const;
+};
+
+}  // namespace gridmount::tests

@@ -1,0 +1,38 @@
+// The format of mongodump's archives, version 0.1. All numbers are little-endian.
+//
+//   archive = magic number (4), prelude, block*
+//   prelude = header document {concurrent_collections, version, server_version, tool_version},
+//             a document {db, collection, metadata, size, type} for each collection, mark
+//   block   = header document {db, collection, EOF: false, CRC: 0}, the documents, mark
+//           | header document {db, collection, EOF: true, CRC: of all its documents}, mark
+//
+// Blocks of several collections may alternate; each collection of the prelude ends with a block of
+// the second kind. `metadata` is what stands in the metadata file of a dump in a folder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/store.h"
+
+namespace gridmount::tools {
+
+inline constexpr uint32_t kArchiveMagic = 0x8199E26D;
+inline constexpr uint32_t kArchiveMark = 0xFFFFFFFF;
+inline constexpr std::string_view kArchiveVersion = "0.1";
+
+// One line of the prelude.
+struct ArchivedCollection {
+  engine::Namespace ns;
+  std::string metadata;  // empty: none
+  std::string type;      // "collection", "view", "timeseries"; empty in old archives
+};
+
+// Who made a dump.
+struct DumpOrigin {
+  std::string server_version;
+  std::string tool_version;
+};
+
+}  // namespace gridmount::tools
