@@ -1,0 +1,104 @@
+"""A file system that fills up under a store: clean errors, nothing lost, and writes go on afterwards.
+
+The store stands on a tmpfs of 64 MiB. Several writers fill it with files of many sizes until each has
+met ENOSPC. What was closed before is intact and the store is sound, also after a kill; when there is
+room again it takes new files, and the daemon never went away.
+"""
+
+import errno
+import os
+import random
+import threading
+
+from mount_case import MountCase, gridmount_only, main
+
+DISK_BYTES = 64 << 20
+WRITERS = 4
+SIZES = [100, 5_000, 70_000, 262_144, 1_000_000, 3_000_000]
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Writer(threading.Thread):
+    """Writes files until the disk is full."""
+
+    def __init__(self, folder, number):
+        super().__init__()
+        self._folder = folder
+        self._number = number
+        self.whole = {}  # name -> bytes, of files whose close() has returned
+        self.error = None
+
+    def run(self):
+        seeded = random.Random(self._number)
+        for i in range(100_000):
+            name = f"writer{self._number}.{i}"
+            data = seeded.randbytes(seeded.choice(SIZES))
+            try:
+                with open(os.path.join(self._folder, name), "wb") as file:
+                    file.write(data)
+                    if i % 5 == 0:
+                        os.fsync(file.fileno())
+            except OSError as error:
+                self.error = error
+                return
+            self.whole[name] = data
+
+
+@gridmount_only
+class FullDisk(MountCase):
+    def setUp(self):
+        super().setUp()
+        self.system.stop()
+        self.disk = os.path.join(self.scratch, "disk")
+        os.mkdir(self.disk)
+        self.run_program("mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", self.disk)
+        self.addCleanup(self.run_program, "umount", self.disk)
+        self.addCleanup(self.system.stop)
+        self.system.store = os.path.join(self.disk, "store")
+        self.system.start()
+
+    def fill(self):
+        writers = [Writer(self.path(), number) for number in range(WRITERS)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+            self.assertIsNotNone(writer.error, "the disk did not fill up")
+            self.assertIn(writer.error.errno, FULL, writer.error)
+        return {name: data for writer in writers for name, data in writer.whole.items()}
+
+    def assert_holds(self, expected):
+        for name, data in expected.items():
+            with open(self.path(name), "rb") as file:
+                self.assertEqual(file.read(), data, name)
+
+    def test_files_that_were_closed_are_whole_and_writing_goes_on(self):
+        expected = self.fill()
+        self.assertGreater(sum(map(len, expected.values())), DISK_BYTES // 4)
+        self.assert_holds(expected)
+        self.run_program("mount", "-o", f"remount,size={2 * DISK_BYTES}", self.disk)
+        for name in sorted(expected)[::2]:
+            os.unlink(self.path(name))
+            del expected[name]
+        data = os.urandom(2_000_000)
+        with open(self.path("afterwards"), "wb") as file:
+            file.write(data)
+            os.fsync(file.fileno())
+        expected["afterwards"] = data
+        self.assert_holds(expected)
+        self.system.stop()
+        self.assertIn("no problems", self.check_store())
+        self.system.start()
+        self.assert_holds(expected)
+
+    def test_killed_while_full_nothing_is_lost(self):
+        expected = self.fill()
+        self.system.kill()
+        self.system.start()
+        self.assert_holds(expected)
+        self.system.stop()
+        self.assertIn("no problems", self.check_store())
+
+
+if __name__ == "__main__":
+    main()
