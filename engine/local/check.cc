@@ -1,12 +1,17 @@
 // check_structure(): everything below the documents, in bounded memory.
 
+#include <algorithm>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/bson/builder.h"
 #include "engine/bson/count.h"
 #include "engine/bson/document.h"
+#include "engine/local/catalog_survey.h"
 #include "engine/local/database.h"
 #include "engine/local/document_keys.h"
 #include "engine/local/index_value.h"
@@ -21,8 +26,11 @@ namespace {
 
 class StructureCheck {
  public:
-  explicit StructureCheck(Contents& contents)
-      : contents_(contents), trees_(contents.trees()), catalog_(contents.catalog()) {}
+  explicit StructureCheck(Contents& contents, std::function<void()> record_read = {})
+      : contents_(contents),
+        trees_(contents.trees()),
+        catalog_(contents.catalog()),
+        record_read_(std::move(record_read)) {}
 
   Result<StructureReport> run() {
     GM_ASSIGN(const std::vector<std::string> databases, catalog_.databases());
@@ -38,6 +46,7 @@ class StructureCheck {
       }
     }
     GM_TRY(check_ranges());
+    GM_TRY(check_catalog());
     note_left_out();
     return std::move(report_);
   }
@@ -119,6 +128,7 @@ class StructureCheck {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;
       ++report_.records;
+      if (record_read_) record_read_();
       const std::optional<RecordId> id = record_id_of(record->key);
       if (!id) {
         problem(entry.ns.full() + ": a record's key has " + std::to_string(record->key.size()) +
@@ -269,8 +279,8 @@ class StructureCheck {
   // From range to range.
   Status check_tree(uint32_t tree) {
     RangeCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
-    std::string from(1, '\0');  // LMDB has no empty keys
-    const std::string end(5, '\xFF');
+    std::string from(1, '\0');           // LMDB has no empty keys
+    const std::string end(512, '\xFF');  // above every key
     while (true) {
       cursor.set_range(from, end, false);
       GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
@@ -278,15 +288,35 @@ class StructureCheck {
       if (entry->key.size() < 4) {
         problem("tree " + std::to_string(tree) + " holds a key of " +
                 std::to_string(entry->key.size()) + " bytes");
-        return {};
+        from = std::string(entry->key) + '\0';
+        continue;
       }
       const uint32_t prefix = big_endian_32(entry->key);
       if (!owners_.contains(prefix)) {
         problem("tree " + std::to_string(tree) + " holds entries of the range " +
                 std::to_string(prefix) + ", which belongs to no collection or index");
       }
+      if (prefix == std::numeric_limits<uint32_t>::max()) return {};
       from = range_end({tree, prefix});
     }
+  }
+
+  // Keys of the catalog that say nothing, and lists that do not follow its entries.
+  Status check_catalog() {
+    GM_ASSIGN(const CatalogSurvey survey, survey_catalog(contents_.shared_trees(), catalog_));
+    for (const CatalogSurvey::StrayKey& stray : survey.stray) {
+      problem("the catalog holds " + stray.what);
+    }
+    for (const engine::Namespace& ns : survey.expiring_unlisted) {
+      problem(ns.full() + " is not noted as having documents that expire");
+    }
+    const Result<uint32_t> next = catalog_.next_prefix();
+    // What cannot be read has been reported.
+    if (next && !owners_.empty() && *next <= owners_.rbegin()->first) {
+      problem("the next range is " + std::to_string(*next) + ", but the range " +
+              std::to_string(owners_.rbegin()->first) + " is in use");
+    }
+    return {};
   }
 
   static std::string name(const CollectionEntry& entry, const IndexEntry& index) {
@@ -304,6 +334,7 @@ class StructureCheck {
   int64_t noncompliant_documents_ = 0;
   std::map<uint32_t, std::string> owners_;  // by prefix
   std::map<uint32_t, uint32_t> ranges_;     // number per tree
+  std::function<void()> record_read_;
   KeySet keys_;
   std::string key_;
 };
@@ -325,13 +356,14 @@ Result<bson::Document> LocalDatabase::validate(engine::Snapshot& snapshot,
   return StructureCheck(*contents).validate(*entry);
 }
 
-Result<StructureReport> check_structure(engine::Store& store) {
+Result<StructureReport> check_structure(engine::Store& store,
+                                        const std::function<void()>& record_read) {
   auto* local = dynamic_cast<LocalStore*>(&store);
   if (local == nullptr) {
     return fail(ErrorCode::kIllegalOperation, "only an embedded store's structure can be checked");
   }
   GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, local->local_snapshot());
-  return StructureCheck(*snapshot->contents()).run();
+  return StructureCheck(*snapshot->contents(), record_read).run();
 }
 
 }  // namespace gridmount::local
