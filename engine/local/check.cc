@@ -11,13 +11,13 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/count.h"
 #include "engine/bson/document.h"
+#include "engine/local/ascending_cursor.h"
 #include "engine/local/catalog_survey.h"
 #include "engine/local/database.h"
 #include "engine/local/document_keys.h"
 #include "engine/local/index_value.h"
 #include "engine/local/index_writer.h"
 #include "engine/local/local_store.h"
-#include "engine/local/range_cursor.h"
 #include "engine/local/scan.h"
 #include "engine/local/store.h"
 
@@ -26,11 +26,15 @@ namespace {
 
 class StructureCheck {
  public:
-  explicit StructureCheck(Contents& contents, std::function<void()> record_read = {})
+  // `renew` gives `contents` a new view: after a damaged page LMDB gives nothing more in the old
+  // one. Without it such a page ends the check.
+  explicit StructureCheck(Contents& contents, std::function<void()> record_read = {},
+                          std::function<Status()> renew = {})
       : contents_(contents),
         trees_(contents.trees()),
         catalog_(contents.catalog()),
-        record_read_(std::move(record_read)) {}
+        record_read_(std::move(record_read)),
+        renew_(std::move(renew)) {}
 
   Result<StructureReport> run() {
     GM_ASSIGN(const std::vector<std::string> databases, catalog_.databases());
@@ -40,13 +44,15 @@ class StructureCheck {
         const Result<std::shared_ptr<const CollectionEntry>> entry = catalog_.find(name);
         if (!entry) {
           problem(entry.error().message());
+          GM_TRY(renew_view());
         } else {
-          GM_TRY(check_collection(**entry));
+          const std::shared_ptr<const CollectionEntry> kept = *entry;
+          GM_TRY(go_on_behind_damage(name.full(), check_collection(*kept)));
         }
       }
     }
     GM_TRY(check_ranges());
-    GM_TRY(check_catalog());
+    GM_TRY(go_on_behind_damage("the catalog", check_catalog()));
     note_left_out();
     return std::move(report_);
   }
@@ -122,8 +128,8 @@ class StructureCheck {
     int64_t documents = 0;
     int64_t bytes = 0;
     RecordId last = 0;
-    RangeCursor cursor(contents_.shared_trees(), trees_.tree(entry.records));
-    cursor.set_range(range_prefix(entry.records), range_end(entry.records), false);
+    AscendingCursor cursor(contents_.shared_trees(), trees_.tree(entry.records));
+    cursor.set_range(range_prefix(entry.records), range_end(entry.records));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;
@@ -244,8 +250,8 @@ class StructureCheck {
 
   template <typename Visit>
   Status for_each_entry(const IndexEntry& index, const Visit& visit) {
-    RangeCursor cursor(contents_.shared_trees(), trees_.tree(index.range));
-    cursor.set_range(range_prefix(index.range), range_end(index.range), false);
+    AscendingCursor cursor(contents_.shared_trees(), trees_.tree(index.range));
+    cursor.set_range(range_prefix(index.range), range_end(index.range));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
       if (!entry) return {};
@@ -271,18 +277,27 @@ class StructureCheck {
         problem("tree " + std::to_string(tree) + " is said to hold " + std::to_string(*counted) +
                 " ranges, it holds " + std::to_string(ranges_[tree]));
       }
-      GM_TRY(check_tree(tree));
+      GM_TRY(go_on_behind_damage("tree " + std::to_string(tree), check_tree(tree)));
     }
     return {};
   }
 
+  Status renew_view() { return renew_ ? renew_() : Status(); }
+
+  // A damaged page is a problem like others.
+  Status go_on_behind_damage(const std::string& where, const Status& checked) {
+    if (checked || !renew_ || checked.error().code() != ErrorCode::kStoreDamaged) return checked;
+    problem(where + ": " + checked.error().message());
+    return renew_view();
+  }
+
   // From range to range.
   Status check_tree(uint32_t tree) {
-    RangeCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
+    AscendingCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
     std::string from(1, '\0');           // LMDB has no empty keys
     const std::string end(512, '\xFF');  // above every key
     while (true) {
-      cursor.set_range(from, end, false);
+      cursor.set_range(from, end);
       GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
       if (!entry) return {};
       if (entry->key.size() < 4) {
@@ -335,6 +350,7 @@ class StructureCheck {
   std::map<uint32_t, std::string> owners_;  // by prefix
   std::map<uint32_t, uint32_t> ranges_;     // number per tree
   std::function<void()> record_read_;
+  std::function<Status()> renew_;
   KeySet keys_;
   std::string key_;
 };
@@ -363,7 +379,11 @@ Result<StructureReport> check_structure(engine::Store& store,
     return fail(ErrorCode::kIllegalOperation, "only an embedded store's structure can be checked");
   }
   GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, local->local_snapshot());
-  return StructureCheck(*snapshot->contents(), record_read).run();
+  const auto renew = [&]() -> Status {
+    GM_TRY(snapshot->pause());
+    return snapshot->resume();
+  };
+  return StructureCheck(*snapshot->contents(), record_read, renew).run();
 }
 
 }  // namespace gridmount::local

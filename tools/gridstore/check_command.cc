@@ -68,7 +68,13 @@ Status check_content(const CheckOptions& options, engine::Store& store, bool in_
     GM_ASSIGN(auto buckets, buckets_of(*database, *snapshot));
     for (const std::string& bucket : buckets) {
       whereabouts.at(name + "." + bucket);
-      GM_TRY(check_bucket(store, *snapshot, database, bucket, in_use, findings));
+      Status checked = check_bucket(store, *snapshot, database, bucket, in_use, findings);
+      if (checked) continue;
+      if (!is_damage(checked.error())) return checked;
+      findings.structure_problem(name + "." + bucket + ": " + checked.error().message() +
+                                 "; the check of the bucket ended here");
+      // Behind a damaged page the old one gives nothing more.
+      GM_ASSIGN(snapshot, store.snapshot());
     }
   }
   return {};
