@@ -46,8 +46,7 @@ class StructureCheck {
           problem(entry.error().message());
           GM_TRY(renew_view());
         } else {
-          const std::shared_ptr<const CollectionEntry> kept = *entry;
-          GM_TRY(go_on_behind_damage(name.full(), check_collection(*kept)));
+          GM_TRY(go_on_behind_damage(name.full(), check_collection(**entry)));
         }
       }
     }

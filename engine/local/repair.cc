@@ -115,7 +115,7 @@ class StructureRepair {
     for (const engine::Namespace& ns : names) {
       at(ns.full());
       CollectionRepair repair(store_, ns, options_);
-      const Status repaired = repair.run();
+      Status repaired = repair.run();
       report_.mended += repair.mended();
       if (repaired) continue;
       if (!is_damage(repaired.error())) return repaired;

@@ -67,11 +67,12 @@ Status check_content(const CheckOptions& options, engine::Store& store, bool in_
     auto database = store.database(name);
     GM_ASSIGN(auto buckets, buckets_of(*database, *snapshot));
     for (const std::string& bucket : buckets) {
-      whereabouts.at(name + "." + bucket);
+      const engine::Namespace where{name, bucket};
+      whereabouts.at(where.full());
       Status checked = check_bucket(store, *snapshot, database, bucket, in_use, findings);
       if (checked) continue;
       if (!is_damage(checked.error())) return checked;
-      findings.structure_problem(name + "." + bucket + ": " + checked.error().message() +
+      findings.structure_problem(where.full() + ": " + checked.error().message() +
                                  "; the check of the bucket ended here");
       // Behind a damaged page the old one gives nothing more.
       GM_ASSIGN(snapshot, store.snapshot());
@@ -110,9 +111,9 @@ ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool i
   }
   Progress progress;
   if (progress.shown_at_all()) progress.expect(records_to_read(options, store).value_or(0));
-  findings.show(&progress);
   whereabouts.at("the structure");
   auto structure = local::check_structure(store, [&] { progress.record_read(); });
+  progress.hide();
   if (!structure && !is_damage(structure.error())) {
     print_failure(structure.error());
     return exit_status_of(structure.error().code());
@@ -122,6 +123,7 @@ ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool i
   } else {
     findings.structure_problem(structure.error().message());
   }
+  findings.show(&progress);
   Status content = check_content(options, store, in_use, findings, whereabouts);
   findings.show(nullptr);
   if (!content) {

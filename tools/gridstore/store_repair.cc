@@ -19,10 +19,11 @@ Status repair_content(RepairContext& context, const std::string& name, Whereabou
     GM_ASSIGN(buckets, buckets_of(*database, *snapshot));
   }
   for (const std::string& bucket : buckets) {
-    whereabouts.at(name + "." + bucket);
+    const engine::Namespace where{name, bucket};
+    whereabouts.at(where.full());
     if (Status repaired = repair_bucket(context, database, bucket); !repaired) {
       if (!is_damage(repaired.error())) return repaired;
-      context.findings.beyond_repair(name + "." + bucket + ": " + repaired.error().message());
+      context.findings.beyond_repair(where.full() + ": " + repaired.error().message());
     }
   }
   return {};

@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "engine/bson/builder.h"
 #include "engine/local/catalog_keys.h"
 #include "engine/local/index_value.h"
 #include "engine/local/index_writer.h"
@@ -366,9 +367,10 @@ TEST_F(Repair, RandomDamage) {
       unique.sparse = true;
       ASSERT_TRUE(collection()->create_index(**transaction, unique));
       for (int id = 10; id < 60; ++id) {
-        const std::string n = std::to_string(id);
-        ASSERT_TRUE(collection()->insert(**transaction, doc(R"({"_id": )" + n + R"(, "a": [1, )" +
-                                                            n + R"(], "b": "b)" + n + R"("})")));
+        bson::Builder document;
+        document.append("_id", id).append("b", "b" + std::to_string(id));
+        document.open_array("a").push(bson::Value(1)).push(bson::Value(id)).close();
+        ASSERT_TRUE(collection()->insert(**transaction, std::move(document).finish()));
       }
       ASSERT_TRUE((*transaction)->commit());
     }
