@@ -18,6 +18,7 @@
 #include "engine/local/index_value.h"
 #include "engine/local/index_writer.h"
 #include "engine/local/local_store.h"
+#include "engine/local/overflow_page.h"
 #include "engine/local/scan.h"
 #include "engine/local/store.h"
 
@@ -129,6 +130,8 @@ class StructureCheck {
     RecordId last = 0;
     AscendingCursor cursor(contents_.shared_trees(), trees_.tree(entry.records));
     cursor.set_range(range_prefix(entry.records), range_end(entry.records));
+    const OverflowPages pages =
+        OverflowPages::of(contents_.shared_trees(), trees_.tree(entry.records));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;
@@ -144,6 +147,9 @@ class StructureCheck {
       ++documents;
       bytes +=
           static_cast<int64_t>(record->value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
+      if (const std::string defect = pages.defect(*record); !defect.empty()) {
+        problem(entry.ns.full() + ": " + record_name(record->value, *id) + ": " + defect);
+      }
       const Result<bson::View> document =
           document_of(record->value, Verify::kChecksum, entry.ns, *id);
       if (!document) {

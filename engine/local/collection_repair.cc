@@ -32,6 +32,13 @@ Status CollectionRepair::run() {
 }
 
 Status CollectionRepair::mend_all() {
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+    Contents& contents = *dynamic_cast<ContentsHolder&>(*snapshot).contents();
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents.catalog().find(ns_));
+    if (!entry) return {};
+    pages_ = OverflowPages::of(contents.shared_trees(), contents.trees().tree(entry->records));
+  }
   GM_TRY(in_steps([&](Step& step) -> Result<bool> {
     from_ = range_prefix(step.entry->records);
     tallies_.assign(step.entry->indexes.size(), {});
@@ -128,11 +135,15 @@ Status CollectionRepair::mend_record(Step& step, const TreeEntry& record) {
     return take_out_bytes(step, record, "record " + std::to_string(*id),
                           "it is no valid BSON: " + valid.error().message());
   }
+  if (const std::string page_defect = pages_.defect(record); !page_defect.empty()) {
+    note_beyond_repair(record_name(record.value, *id) + ": " + page_defect);
+  }
   return index_document(step, *id);
 }
 
 Status CollectionRepair::take_out_bytes(Step& step, const TreeEntry& record,
                                         const std::string& what, const std::string& why) {
+  if (!can_be_removed(record, record_id_of(record.key).value_or(0))) return {};
   GM_TRY(options_.removed.keep_bytes(ns_, what, why, record.value));
   ++step.changes;
   step.bytes += record.value.size();
@@ -163,6 +174,10 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
     if (!later) continue;
     GM_ASSIGN(const bson::View in_the_way,
               document_of(*later, Verify::kBounds, ns_, conflict->record));
+    if (!pages_.defect({RecordKey(step.entry->records, conflict->record).view(), *later}).empty()) {
+      // It has to stay, and is counted when it is come to; so this one makes room.
+      return take_out_document(step, id, document, conflict->why);
+    }
     GM_TRY(take_out_document(step, conflict->record, in_the_way, conflict->why));
   }
 }
@@ -259,6 +274,12 @@ Status CollectionRepair::mark_multikey(Step& step) {
 
 Status CollectionRepair::take_out_document(Step& step, RecordId id, bson::View document,
                                            const std::string& why) {
+  {
+    const RecordKey own_key(step.entry->records, id);
+    GM_ASSIGN(const std::optional<std::string_view> own,
+              get_record(step.contents->trees(), step.entry->records, id));
+    if (!own || !can_be_removed({own_key.view(), *own}, id)) return {};
+  }
   GM_TRY(options_.removed.keep_document(ns_, document));
   ++step.changes;
   step.bytes += document.size();
@@ -282,6 +303,20 @@ Status CollectionRepair::take_out_document(Step& step, RecordId id, bson::View d
                        why);
   for (const auto& [tree, entry] : entries) GM_TRY(trees.remove(tree, entry));
   return trees.remove(trees.tree(step.entry->records), RecordKey(step.entry->records, id).view());
+}
+
+bool CollectionRepair::can_be_removed(const TreeEntry& record, RecordId id) {
+  const std::string defect = pages_.defect(record);
+  if (defect.empty()) return true;
+  // The counts have it as long as it is there.
+  ++documents_;
+  bytes_ += static_cast<int64_t>(record.value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
+  note_beyond_repair(record_name(record.value, id) + ": " + defect);
+  return false;
+}
+
+void CollectionRepair::note_beyond_repair(const std::string& what) {
+  if (beyond_repair_.size() < kMaxProblems) beyond_repair_.push_back(ns_.full() + ": " + what);
 }
 
 Result<uint64_t> CollectionRepair::count_entries(size_t i) {

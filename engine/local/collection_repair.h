@@ -17,6 +17,7 @@
 #include "engine/local/contents.h"
 #include "engine/local/document_keys.h"
 #include "engine/local/local_store.h"
+#include "engine/local/overflow_page.h"
 #include "engine/local/records.h"
 
 namespace gridmount::local {
@@ -30,6 +31,8 @@ class CollectionRepair {
   Status run();
 
   uint64_t mended() const { return mended_; }
+  // What stays as it is, whatever run() returns.
+  const std::vector<std::string>& beyond_repair() const { return beyond_repair_; }
   uint64_t records() const { return records_; }
 
  private:
@@ -85,6 +88,9 @@ class CollectionRepair {
 
   Status mend_counts(Step& step);
   Status mend_all();
+  // False if the record must not be touched; it then counts among those that are beyond repair.
+  bool can_be_removed(const TreeEntry& record, RecordId id);
+  void note_beyond_repair(const std::string& what);
   void tell(const std::string& line);
   void tell_tallies();
 
@@ -93,6 +99,8 @@ class CollectionRepair {
   const RepairOptions& options_;
   uint64_t mended_ = 0;
   uint64_t records_ = 0;
+  std::vector<std::string> beyond_repair_;
+  OverflowPages pages_;
 
   std::string from_;  // the key the next step begins with
   RecordId last_ = 0;

@@ -117,6 +117,7 @@ class StructureRepair {
       CollectionRepair repair(store_, ns, options_);
       Status repaired = repair.run();
       report_.mended += repair.mended();
+      for (const std::string& text : repair.beyond_repair()) beyond_repair(text);
       if (repaired) continue;
       if (!is_damage(repaired.error())) return repaired;
       beyond_repair(ns.full() + ": " + repaired.error().message());

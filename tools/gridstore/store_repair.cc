@@ -40,8 +40,14 @@ Status repair_store(RepairContext& context, const std::vector<std::string>& data
   };
   GM_ASSIGN(const local::RepairReport report, local::repair_structure(context.store, options));
   for (const std::string& problem : report.beyond_repair) context.findings.beyond_repair(problem);
-  for (const std::string& name : databases) {
-    GM_TRY(repair_content(context, name, whereabouts));
+  // Files are moved by removing records, which damaged pages would make worse.
+  if (report.beyond_repair.empty()) {
+    for (const std::string& name : databases) {
+      GM_TRY(repair_content(context, name, whereabouts));
+    }
+  } else if (!databases.empty()) {
+    context.findings.beyond_repair(
+        "the buckets' content is left as it is, because what is below it cannot be mended");
   }
   GM_TRY(context.keep.sync());
   if (context.keep.used()) context.findings.kept_in(context.keep.folder().string());

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <set>
 
@@ -294,6 +296,49 @@ TEST_F(Repair, DamagedCatalogEntry_IsBeyondRepairAndItsRangesStay) {
                              Contains(HasSubstr("belongs to no collection or index whose entry"))));
   EXPECT_EQ(problems(), before);
   EXPECT_THAT(kept_.bytes, IsEmpty());
+}
+
+// LMDB frees as many pages as the header of a large value's says: such a record is left alone.
+TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
+  constexpr size_t kPageBytes = 4096;
+  const std::string text(3 * kPageBytes, 'q');
+  bson::Builder large;
+  large.append("_id", 9).append("text", text);
+  {
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(collection()->insert(**transaction, std::move(large).finish()));
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(repair(), IsEmpty());
+  store_.reset();
+  const std::filesystem::path path = folder_ / "store" / "data.mdb";
+  std::string bytes;
+  {
+    std::ifstream file(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  const size_t page = bytes.find("qqqq") / kPageBytes * kPageBytes;
+  ASSERT_EQ(bytes[page + 12], 4);  // pages
+  for (const size_t hit : {page + 12, page, page + 10}) {
+    std::string damaged = bytes;
+    damaged[hit] ^= 8;
+    std::ofstream(path, std::ios::binary) << damaged;
+    open();
+    EXPECT_THAT(problems(), ElementsAre(AllOf(HasSubstr("_id 9"), HasSubstr("header"))));
+    EXPECT_THAT(repair(), IsEmpty());
+    EXPECT_THAT(beyond_, ElementsAre(AllOf(HasSubstr("_id 9"), HasSubstr("header"))));
+    store_.reset();
+    // Its contents damaged as well, it stays too.
+    damaged[page + 2 * kPageBytes] ^= 1;
+    std::ofstream(path, std::ios::binary) << damaged;
+    open();
+    repair();
+    EXPECT_THAT(beyond_, ElementsAre(HasSubstr("header")));
+    EXPECT_THAT(kept_.bytes, IsEmpty());
+    EXPECT_EQ(problems().size(), 2u);
+    store_.reset();
+  }
 }
 
 // More than one transaction has room for.
