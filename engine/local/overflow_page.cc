@@ -27,17 +27,15 @@ const uint8_t* bytes_of(std::string_view text) {
 }
 
 // Where the map must begin, if the page that the tree's first key stands on tells its number right.
-const uint8_t* map_by_first_key(const std::shared_ptr<Trees>& trees, MDB_dbi tree,
-                                uint64_t page_bytes) {
+uintptr_t map_by_first_key(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t page_bytes) {
   RangeCursor cursor(trees, tree);
   cursor.set_range(std::string(1, '\0'), std::string(512, '\xFF'), false);
   const Result<std::optional<TreeEntry>> first = cursor.next();
-  if (!first || !*first) return nullptr;
+  if (!first || !*first) return 0;
   const uint8_t* const key = bytes_of((*first)->key);
   const uint8_t* const page = key - reinterpret_cast<uintptr_t>(key) % page_bytes;
-  // Unsigned, because a damaged number may lead anywhere.
-  return reinterpret_cast<const uint8_t*>(reinterpret_cast<uintptr_t>(page) -
-                                          read_number<uint64_t>(page) * page_bytes);
+  // A damaged number may lead anywhere.
+  return reinterpret_cast<uintptr_t>(page) - read_number<uint64_t>(page) * page_bytes;
 }
 
 }  // namespace
@@ -47,7 +45,7 @@ OverflowPages OverflowPages::of(const std::shared_ptr<Trees>& trees, MDB_dbi tre
   MDB_stat stat{};
   if (mdb_stat(trees->txn(), trees->catalog(), &stat) != MDB_SUCCESS) return pages;
   pages.page_bytes_ = stat.ms_psize;
-  const uint8_t* const by_catalog = map_by_first_key(trees, trees->catalog(), stat.ms_psize);
+  const uintptr_t by_catalog = map_by_first_key(trees, trees->catalog(), stat.ms_psize);
   if (by_catalog == map_by_first_key(trees, tree, stat.ms_psize)) pages.map_ = by_catalog;
   return pages;
 }
@@ -62,9 +60,8 @@ std::string OverflowPages::defect(const TreeEntry& entry) const {
   const uint64_t pages = (kHeaderBytes - 1 + entry.value.size()) / page_bytes_ + 1;
   const bool is_whole = read_number<uint16_t>(page + kFlagsOffset) == kOverflowFlag &&
                         read_number<uint32_t>(page + kPagesOffset) == pages;
-  const bool is_itself =
-      map_ == nullptr || read_number<uint64_t>(page) * page_bytes_ ==
-                             reinterpret_cast<uintptr_t>(page) - reinterpret_cast<uintptr_t>(map_);
+  const bool is_itself = map_ == 0 || read_number<uint64_t>(page) * page_bytes_ ==
+                                          reinterpret_cast<uintptr_t>(page) - map_;
   if (is_whole && is_itself) return {};
   return "the header of its pages in data.mdb is damaged, so that removing or replacing it would "
          "do harm";

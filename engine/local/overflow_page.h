@@ -27,7 +27,7 @@ class OverflowPages {
 
  private:
   uint64_t page_bytes_ = 0;
-  const uint8_t* map_ = nullptr;  // null: not known
+  uintptr_t map_ = 0;  // where it begins; 0: not known
 };
 
 }  // namespace gridmount::local

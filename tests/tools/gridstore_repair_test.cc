@@ -65,8 +65,8 @@ class GridstoreRepair : public StoreTest {
   }
 
   // Mends with these lines, after which there is nothing to mend.
-  void expect_repaired(const testing::Matcher<std::vector<std::string>>& expected,
-                       const std::vector<std::string>& more = {}) const {
+  template <typename Matcher>
+  void expect_repaired(const Matcher& expected, const std::vector<std::string>& more = {}) const {
     const Outcome outcome = repair(more);
     EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
     EXPECT_THAT(lines(outcome, "repaired"), expected);

@@ -69,7 +69,8 @@ class Repair : public DamagedStore {
   }
 
   // Mends what there is with one line each; then there is nothing to do.
-  void expect_repaired(const testing::Matcher<std::vector<std::string>>& lines) {
+  template <typename Matcher>
+  void expect_repaired(const Matcher& lines) {
     EXPECT_THAT(repair(), lines);
     EXPECT_THAT(beyond_, IsEmpty());
     EXPECT_THAT(problems(), IsEmpty());
