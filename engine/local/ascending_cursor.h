@@ -18,25 +18,28 @@ class AscendingCursor {
 
   // As RangeCursor's, forward.
   void set_range(std::string low, std::string high) {
+    last_ = low;
+    is_first_ = true;
     cursor_.set_range(std::move(low), std::move(high), false);
-    last_.clear();
   }
-  // StoreDamaged if the key is not above the one before.
+  // StoreDamaged if the key is not above the one before, or the first below the range.
   Result<std::optional<TreeEntry>> next() {
     GM_ASSIGN(const std::optional<TreeEntry> entry, cursor_.next());
     if (entry) {
-      if (entry->key <= last_) {
+      if (entry->key < last_ || (entry->key == last_ && !is_first_)) {
         return fail(ErrorCode::kStoreDamaged,
                     "a page of data.mdb is damaged: its keys are out of order");
       }
       last_ = entry->key;
+      is_first_ = false;
     }
     return entry;
   }
 
  private:
   RangeCursor cursor_;
-  std::string last_;
+  std::string last_;  // or the range's beginning
+  bool is_first_ = true;
 };
 
 }  // namespace gridmount::local

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "engine/bson/builder.h"
+#include "engine/local/ascending_cursor.h"
 #include "engine/local/catalog_keys.h"
-#include "engine/local/range_cursor.h"
 
 namespace gridmount::local {
 namespace {
@@ -59,8 +59,8 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::find(const engine::Names
 Status Catalog::walk(
     const std::string& low, const std::string& high,
     const std::function<bool(std::string_view key, std::string_view value)>& visit) const {
-  RangeCursor cursor(trees_, trees_->catalog());
-  cursor.set_range(low, high, false);
+  AscendingCursor cursor(trees_, trees_->catalog());
+  cursor.set_range(low, high);
   while (true) {
     GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
     if (!entry || !visit(entry->key, entry->value)) return {};

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/local/ascending_cursor.h"
 #include "engine/local/catalog_keys.h"
-#include "engine/local/range_cursor.h"
 
 namespace gridmount::local {
 namespace {
@@ -22,9 +22,9 @@ class Survey {
   }
 
   Result<CatalogSurvey> run() {
-    RangeCursor cursor(trees_, trees_->catalog());
+    AscendingCursor cursor(trees_, trees_->catalog());
     // LMDB has no empty keys, and none as long as the upper bound.
-    cursor.set_range(std::string(1, '\0'), std::string(512, '\xFF'), false);
+    cursor.set_range(std::string(1, '\0'), std::string(512, '\xFF'));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
       if (!entry) break;

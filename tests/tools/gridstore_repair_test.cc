@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <numeric>
 #include <random>
 #include <sstream>
 
@@ -385,9 +385,12 @@ TEST_F(GridstoreRepair, RandomBytesOfTheFile) {
   const std::string checkpoint = read_file("store.gfs/checkpoint");
   const std::string owner = read_file("store.gfs/owner");
   const char* const given = ::getenv("GRIDMOUNT_TEST_SEED");
-  const unsigned first_seed = given != nullptr ? static_cast<unsigned>(::atoi(given)) : 1;
-  const unsigned last_seed = given != nullptr ? first_seed : 25;
-  for (unsigned seed = first_seed; seed <= last_seed; ++seed) {
+  std::vector<unsigned> seeds(25);
+  std::iota(seeds.begin(), seeds.end(), 1);
+  // These have once ended with a wrong status, or not at all.
+  seeds.insert(seeds.end(), {435, 465, 622});
+  if (given != nullptr) seeds = {static_cast<unsigned>(::atoi(given))};
+  for (const unsigned seed : seeds) {
     SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
     std::mt19937 random(seed);
     std::string bytes = sound;
