@@ -215,7 +215,7 @@ Status LostAndFound::move_chunks(Target& target) {
     if (chunks.empty()) return {};
     for (const bson::Document& chunk : chunks) {
       const bson::Document by_id = gridfs::equals("_id", chunk.view()["_id"]);
-      GM_TRY(from_.chunks().remove(*transaction, by_id, false));
+      GM_TRY(remove_found(from_.chunks(), *transaction, by_id));
       GM_TRY(move_chunk(*transaction, target, chunk));
     }
     GM_TRY(commit_kept(context_, *transaction));

@@ -21,6 +21,16 @@ struct RepairContext {
 inline constexpr uint64_t kRepairDocumentsMax = 1000;
 inline constexpr uint64_t kRepairBytesMax = 16 * 1024 * 1024;
 
+// Removes the document with that _id, which has just been read. An error of damage if it is not
+// found: no loop may take such a document out for ever.
+inline Status remove_found(engine::Collection& collection, engine::Transaction& transaction,
+                           bson::View by_id) {
+  GM_ASSIGN(const int64_t removed, collection.remove(transaction, by_id, false));
+  if (removed == 1) return {};
+  return fail(ErrorCode::kDataCorruptionDetected,
+              collection.ns().full() + ": a document that is there is not found by its _id");
+}
+
 // What `transaction` takes out is kept before it is taken out.
 inline Status commit_kept(RepairContext& context, engine::Transaction& transaction) {
   GM_TRY(context.keep.sync());

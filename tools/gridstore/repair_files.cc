@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/json.h"
 #include "gridfs/chunk_document.h"
 #include "tools/gridstore/bucket_check.h"
 #include "tools/gridstore/lost_and_found.h"
@@ -26,9 +27,18 @@ class FileRepair {
 
   Status run() {
     GM_TRY(lost_and_found_.finish_interrupted());
+    std::optional<bson::Value> first;
     while (true) {
       GM_ASSIGN(const ContentDamage damage, find_damage());
       mended_ = 0;
+      if (!damage.files.empty()) {
+        if (first && *first == damage.files[0].id) {
+          return fail(ErrorCode::kDataCorruptionDetected,
+                      bucket_.files().ns().full() + ": mending the file with _id " +
+                          bson::to_json(*first, bson::JsonForm::kRelaxed) + " has no effect");
+        }
+        first = damage.files[0].id;
+      }
       for (const ContentDamage::File& file : damage.files) GM_TRY(mend(file));
       for (const ContentDamage::Orphans& orphans : damage.orphans) GM_TRY(take_out(orphans));
       // What this could not mend the check will name.
@@ -120,8 +130,8 @@ class FileRepair {
       for (const bson::Document& chunk : chunks) {
         GM_TRY(context_.keep.keep_document(bucket_.chunks().ns(), chunk));
         const bson::Document by_id = gridfs::equals("_id", chunk.view()["_id"]);
-        GM_ASSIGN(const int64_t gone, bucket_.chunks().remove(*transaction, by_id, false));
-        removed += static_cast<uint64_t>(gone);
+        GM_TRY(remove_found(bucket_.chunks(), *transaction, by_id));
+        ++removed;
       }
       GM_TRY(commit_kept(context_, *transaction));
       more = !chunks.empty();

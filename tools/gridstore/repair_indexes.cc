@@ -137,13 +137,17 @@ class IndexRepair {
         const bson::Document by_id = gridfs::equals("_id", ids[next]);
         GM_ASSIGN(const std::optional<bson::View> document,
                   collection_->find_one(*transaction, by_id));
-        if (!document) continue;
+        if (!document) {
+          return fail(
+              ErrorCode::kDataCorruptionDetected,
+              collection_->ns().full() + ": a document that is there is not found by its _id");
+        }
         bytes += document->size();
         GM_TRY(context_.keep.keep_document(collection_->ns(), *document));
         lines.push_back(missing_.collection + ": removed the document with _id " +
                         bson::to_json(ids[next], bson::JsonForm::kRelaxed) + ", one of several " +
                         bson::to_json(key_of(*document), bson::JsonForm::kRelaxed));
-        GM_TRY(collection_->remove(*transaction, by_id, false));
+        GM_TRY(remove_found(*collection_, *transaction, by_id));
       }
       GM_TRY(commit_kept(context_, *transaction));
       for (const std::string& line : lines) context_.findings.repaired(place_, line);
