@@ -3,34 +3,13 @@
 #include <algorithm>
 
 #include "engine/bson/builder.h"
-#include "engine/local/range_cursor.h"
+#include "engine/local/ascending_cursor.h"
+#include "engine/local/catalog_keys.h"
 
 namespace gridmount::local {
 namespace {
 
-// First bytes of the catalog's keys.
-constexpr char kCollectionKey = 'c';  // + database, NUL, collection: the entry
-constexpr char kCountsKey = 's';      // + prefix of the records: the counts
-constexpr char kReleasedKey = 'd';    // + prefix: the tree of a range to be swept
-constexpr char kExpiringKey = 't';    // + database, NUL, collection: nothing
-constexpr char kAllocationKey = 'n';  // the next prefix and the ranges per tree
-
-constexpr size_t kCountsBytes = 24;
 constexpr size_t kRecentMax = 8;
-
-std::string collection_key(const engine::Namespace& ns, char kind = kCollectionKey) {
-  std::string key(1, kind);
-  key += ns.database;
-  key.push_back('\0');
-  key += ns.collection;
-  return key;
-}
-
-std::string prefix_key(char kind, uint32_t prefix) {
-  std::string key(1, kind);
-  append_big_endian_32(key, prefix);
-  return key;
-}
 
 tl::unexpected<Error> damaged(std::string_view what) {
   return fail(ErrorCode::kStoreDamaged, "the catalog's " + std::string(what) +
@@ -80,8 +59,8 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::find(const engine::Names
 Status Catalog::walk(
     const std::string& low, const std::string& high,
     const std::function<bool(std::string_view key, std::string_view value)>& visit) const {
-  RangeCursor cursor(trees_, trees_->catalog());
-  cursor.set_range(low, high, false);
+  AscendingCursor cursor(trees_, trees_->catalog());
+  cursor.set_range(low, high);
   while (true) {
     GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
     if (!entry || !visit(entry->key, entry->value)) return {};
@@ -156,6 +135,10 @@ Result<Counts> Catalog::counts(const CollectionEntry& entry) const {
 Result<Counts*> Catalog::counts_for_change(const CollectionEntry& entry) {
   GM_ASSIGN(const Counts current, counts(entry));
   return &counts_.try_emplace(entry.records.prefix, current).first->second;
+}
+
+void Catalog::replace_counts(const CollectionEntry& entry, const Counts& counts) {
+  counts_[entry.records.prefix] = counts;
 }
 
 Status Catalog::write_counts() {
@@ -292,6 +275,15 @@ Status Catalog::forget_range(const Range& range) {
 Result<uint32_t> Catalog::ranges_in_tree(uint32_t tree) const {
   GM_ASSIGN(const Allocation allocation, read_allocation());
   return allocation.ranges[tree];
+}
+
+Result<uint32_t> Catalog::next_prefix() const {
+  GM_ASSIGN(const Allocation allocation, read_allocation());
+  return allocation.next_prefix;
+}
+
+Status Catalog::replace_allocation(uint32_t next_prefix, std::vector<uint32_t> ranges) {
+  return write_allocation({next_prefix, std::move(ranges)});
 }
 
 }  // namespace gridmount::local

@@ -79,11 +79,17 @@ class Catalog {
   Status forget_range(const Range& range);
   // How many ranges share the tree.
   Result<uint32_t> ranges_in_tree(uint32_t tree) const;
+  // Above every prefix that is or was in use.
+  Result<uint32_t> next_prefix() const;
+  // Of a repair: what is noted of the ranges, made anew.
+  Status replace_allocation(uint32_t next_prefix, std::vector<uint32_t> ranges);
   // Ranges have been released through this view.
   bool released() const { return released_; }
 
   // The counts of a collection, for changing; valid until the collection is erased.
   Result<Counts*> counts_for_change(const CollectionEntry& entry);
+  // Of a repair: whatever they have been.
+  void replace_counts(const CollectionEntry& entry, const Counts& counts);
   // Writes the changed counts; before every commit.
   Status write_counts();
 

@@ -1,18 +1,24 @@
 // check_structure(): everything below the documents, in bounded memory.
 
+#include <algorithm>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/bson/builder.h"
 #include "engine/bson/count.h"
 #include "engine/bson/document.h"
+#include "engine/local/ascending_cursor.h"
+#include "engine/local/catalog_survey.h"
 #include "engine/local/database.h"
 #include "engine/local/document_keys.h"
 #include "engine/local/index_value.h"
 #include "engine/local/index_writer.h"
 #include "engine/local/local_store.h"
-#include "engine/local/range_cursor.h"
+#include "engine/local/overflow_page.h"
 #include "engine/local/scan.h"
 #include "engine/local/store.h"
 
@@ -21,8 +27,15 @@ namespace {
 
 class StructureCheck {
  public:
-  explicit StructureCheck(Contents& contents)
-      : contents_(contents), trees_(contents.trees()), catalog_(contents.catalog()) {}
+  // `renew` gives `contents` a new view: after a damaged page LMDB gives nothing more in the old
+  // one. Without it such a page ends the check.
+  explicit StructureCheck(Contents& contents, std::function<void()> record_read = {},
+                          std::function<Status()> renew = {})
+      : contents_(contents),
+        trees_(contents.trees()),
+        catalog_(contents.catalog()),
+        record_read_(std::move(record_read)),
+        renew_(std::move(renew)) {}
 
   Result<StructureReport> run() {
     GM_ASSIGN(const std::vector<std::string> databases, catalog_.databases());
@@ -32,12 +45,14 @@ class StructureCheck {
         const Result<std::shared_ptr<const CollectionEntry>> entry = catalog_.find(name);
         if (!entry) {
           problem(entry.error().message());
+          GM_TRY(renew_view());
         } else {
-          GM_TRY(check_collection(**entry));
+          GM_TRY(go_on_behind_damage(name.full(), check_collection(**entry)));
         }
       }
     }
     GM_TRY(check_ranges());
+    GM_TRY(go_on_behind_damage("the catalog", check_catalog()));
     note_left_out();
     return std::move(report_);
   }
@@ -113,12 +128,15 @@ class StructureCheck {
     int64_t documents = 0;
     int64_t bytes = 0;
     RecordId last = 0;
-    RangeCursor cursor(contents_.shared_trees(), trees_.tree(entry.records));
-    cursor.set_range(range_prefix(entry.records), range_end(entry.records), false);
+    AscendingCursor cursor(contents_.shared_trees(), trees_.tree(entry.records));
+    cursor.set_range(range_prefix(entry.records), range_end(entry.records));
+    const OverflowPages pages =
+        OverflowPages::of(contents_.shared_trees(), trees_.tree(entry.records));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;
       ++report_.records;
+      if (record_read_) record_read_();
       const std::optional<RecordId> id = record_id_of(record->key);
       if (!id) {
         problem(entry.ns.full() + ": a record's key has " + std::to_string(record->key.size()) +
@@ -129,6 +147,9 @@ class StructureCheck {
       ++documents;
       bytes +=
           static_cast<int64_t>(record->value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
+      if (const std::string defect = pages.defect(*record); !defect.empty()) {
+        problem(entry.ns.full() + ": " + record_name(record->value, *id) + ": " + defect);
+      }
       const Result<bson::View> document =
           document_of(record->value, Verify::kChecksum, entry.ns, *id);
       if (!document) {
@@ -234,8 +255,8 @@ class StructureCheck {
 
   template <typename Visit>
   Status for_each_entry(const IndexEntry& index, const Visit& visit) {
-    RangeCursor cursor(contents_.shared_trees(), trees_.tree(index.range));
-    cursor.set_range(range_prefix(index.range), range_end(index.range), false);
+    AscendingCursor cursor(contents_.shared_trees(), trees_.tree(index.range));
+    cursor.set_range(range_prefix(index.range), range_end(index.range));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
       if (!entry) return {};
@@ -261,32 +282,61 @@ class StructureCheck {
         problem("tree " + std::to_string(tree) + " is said to hold " + std::to_string(*counted) +
                 " ranges, it holds " + std::to_string(ranges_[tree]));
       }
-      GM_TRY(check_tree(tree));
+      GM_TRY(go_on_behind_damage("tree " + std::to_string(tree), check_tree(tree)));
     }
     return {};
   }
 
+  Status renew_view() { return renew_ ? renew_() : Status(); }
+
+  // A damaged page is a problem like others.
+  Status go_on_behind_damage(const std::string& where, const Status& checked) {
+    if (checked || !renew_ || checked.error().code() != ErrorCode::kStoreDamaged) return checked;
+    problem(where + ": " + checked.error().message());
+    return renew_view();
+  }
+
   // From range to range.
   Status check_tree(uint32_t tree) {
-    RangeCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
-    std::string from(1, '\0');  // LMDB has no empty keys
-    const std::string end(5, '\xFF');
+    AscendingCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
+    std::string from(1, '\0');           // LMDB has no empty keys
+    const std::string end(512, '\xFF');  // above every key
     while (true) {
-      cursor.set_range(from, end, false);
+      cursor.set_range(from, end);
       GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
       if (!entry) return {};
       if (entry->key.size() < 4) {
         problem("tree " + std::to_string(tree) + " holds a key of " +
                 std::to_string(entry->key.size()) + " bytes");
-        return {};
+        from = std::string(entry->key) + '\0';
+        continue;
       }
       const uint32_t prefix = big_endian_32(entry->key);
       if (!owners_.contains(prefix)) {
         problem("tree " + std::to_string(tree) + " holds entries of the range " +
                 std::to_string(prefix) + ", which belongs to no collection or index");
       }
+      if (prefix == std::numeric_limits<uint32_t>::max()) return {};
       from = range_end({tree, prefix});
     }
+  }
+
+  // Keys of the catalog that say nothing, and lists that do not follow its entries.
+  Status check_catalog() {
+    GM_ASSIGN(const CatalogSurvey survey, survey_catalog(contents_.shared_trees(), catalog_));
+    for (const CatalogSurvey::StrayKey& stray : survey.stray) {
+      problem("the catalog holds " + stray.what);
+    }
+    for (const engine::Namespace& ns : survey.expiring_unlisted) {
+      problem(ns.full() + " is not noted as having documents that expire");
+    }
+    const Result<uint32_t> next = catalog_.next_prefix();
+    // What cannot be read has been reported.
+    if (next && !owners_.empty() && *next <= owners_.rbegin()->first) {
+      problem("the next range is " + std::to_string(*next) + ", but the range " +
+              std::to_string(owners_.rbegin()->first) + " is in use");
+    }
+    return {};
   }
 
   static std::string name(const CollectionEntry& entry, const IndexEntry& index) {
@@ -304,6 +354,8 @@ class StructureCheck {
   int64_t noncompliant_documents_ = 0;
   std::map<uint32_t, std::string> owners_;  // by prefix
   std::map<uint32_t, uint32_t> ranges_;     // number per tree
+  std::function<void()> record_read_;
+  std::function<Status()> renew_;
   KeySet keys_;
   std::string key_;
 };
@@ -325,13 +377,18 @@ Result<bson::Document> LocalDatabase::validate(engine::Snapshot& snapshot,
   return StructureCheck(*contents).validate(*entry);
 }
 
-Result<StructureReport> check_structure(engine::Store& store) {
+Result<StructureReport> check_structure(engine::Store& store,
+                                        const std::function<void()>& record_read) {
   auto* local = dynamic_cast<LocalStore*>(&store);
   if (local == nullptr) {
     return fail(ErrorCode::kIllegalOperation, "only an embedded store's structure can be checked");
   }
   GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, local->local_snapshot());
-  return StructureCheck(*snapshot->contents()).run();
+  const auto renew = [&]() -> Status {
+    GM_TRY(snapshot->pause());
+    return snapshot->resume();
+  };
+  return StructureCheck(*snapshot->contents(), record_read, renew).run();
 }
 
 }  // namespace gridmount::local

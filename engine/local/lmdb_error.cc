@@ -36,6 +36,8 @@ constexpr Meaning kMeanings[] = {
      "a page of data.mdb is damaged; run 'gridstore check' and restore from a backup"},
     {MDB_PAGE_NOTFOUND, ErrorCode::kStoreDamaged,
      "data.mdb refers to a page it does not have; restore from a backup"},
+    {MDB_INCOMPATIBLE, ErrorCode::kStoreDamaged,
+     "the entry of one of data.mdb's trees is damaged; restore from a backup"},
     {MDB_CURSOR_FULL, ErrorCode::kStoreDamaged,
      "a tree of data.mdb is impossibly deep; restore from a backup"},
     {MDB_INVALID, ErrorCode::kStoreDamaged, "data.mdb is not an LMDB file"},

@@ -7,11 +7,14 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "engine/bson/document.h"
 #include "engine/error.h"
 #include "engine/store.h"
 
@@ -64,7 +67,44 @@ inline constexpr size_t kMaxProblems = 1000;
 
 // Reads everything in `store` (which open() made): each record's checksum and BSON, each index
 // entry against its document and back, the counts of the catalog. Runs on one snapshot, beside
-// writers.
-Result<StructureReport> check_structure(engine::Store& store);
+// writers. `record_read`, if there is one, is called for each record.
+Result<StructureReport> check_structure(engine::Store& store,
+                                        const std::function<void()>& record_read = {});
+
+// Keeps what a repair takes out of the store.
+class RemovedData {
+ public:
+  virtual ~RemovedData() = default;
+  // A sound document, which is in the way of others.
+  virtual Status keep_document(const engine::Namespace& ns, bson::View document) = 0;
+  // What is no document any more: a record's value, or a key and value of the trees. `what` says
+  // which, `why` what is wrong with it.
+  virtual Status keep_bytes(const engine::Namespace& ns, const std::string& what,
+                            const std::string& why, std::string_view bytes) = 0;
+  // What has been kept so far is durable on return.
+  virtual Status sync() = 0;
+};
+
+struct RepairOptions {
+  RemovedData& removed;
+  // Told of each thing that was mended, one line, after it is committed; and of what is being
+  // looked at, for whoever has to say where a repair ended that did not return.
+  std::function<void(const std::string& line)> mended;
+  std::function<void(const std::string& place)> at = {};
+};
+
+struct RepairReport {
+  uint64_t mended = 0;                     // the lines told
+  std::vector<std::string> beyond_repair;  // at most kMaxProblems
+};
+
+// Mends what check_structure() finds, on a store that is open for writing and that nobody else
+// uses: index entries follow the documents, counts what is there; records that cannot be read, and
+// documents that a unique index has no room for, are taken out (of several the first by record id
+// stays). In transactions of bounded size, each of which leaves a store that can be opened and
+// repaired again; what one takes out is kept and synced before it commits. Damaged entries of the
+// catalog and pages of the trees are beyond repair: the report says which were met. An error is one
+// of the device or of `removed`.
+Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options);
 
 }  // namespace gridmount::local

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "engine/local/lmdb_error.h"
-
 namespace gridmount::local {
 
 RangeCursor::RangeCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree)
@@ -72,7 +70,7 @@ Result<std::optional<TreeEntry>> RangeCursor::next() {
     const int code = mdb_cursor_open(trees_->txn(), tree_, &cursor_);
     if (code != MDB_SUCCESS) {
       state_ = State::kEnd;
-      return fail(lmdb_error(code, "opening a cursor"));
+      return trees_->read_failed(code);
     }
   }
   MDB_val key;
@@ -80,7 +78,7 @@ Result<std::optional<TreeEntry>> RangeCursor::next() {
   const int code = step(key, value);
   if (code != MDB_SUCCESS && code != MDB_NOTFOUND) {
     state_ = State::kEnd;
-    return fail(lmdb_error(code, "reading from the store"));
+    return trees_->read_failed(code);
   }
   if (code == MDB_NOTFOUND || (backward_ ? from_mdb(key) < low_ : from_mdb(key) >= high_)) {
     if (!tailing_) {

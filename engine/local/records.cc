@@ -25,17 +25,6 @@ std::span<const uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// "{_id: ...}" if the damaged document still gives it, else the record's number.
-std::string name_of(std::string_view value, RecordId id) {
-  std::string record = "record " + std::to_string(id);
-  if (value.size() <= kRecordHeaderBytes) return record;
-  const Result<bson::View> document = bson::validate(bytes_of(value.substr(kRecordHeaderBytes)));
-  if (!document) return record;
-  const std::optional<bson::ValueView> document_id = document->find("_id");
-  if (!document_id) return record;
-  return "the document with _id " + bson::to_text(*document_id) + " (" + record + ")";
-}
-
 }  // namespace
 
 RecordKey::RecordKey(const Range& records, RecordId id) {
@@ -46,6 +35,16 @@ RecordKey::RecordKey(const Range& records, RecordId id) {
 std::optional<RecordId> record_id_of(std::string_view key) {
   if (key.size() != kRecordKeyBytes) return std::nullopt;
   return big_endian_64(key.substr(4));
+}
+
+std::string record_name(std::string_view value, RecordId id) {
+  std::string record = "record " + std::to_string(id);
+  if (value.size() <= kRecordHeaderBytes) return record;
+  const Result<bson::View> document = bson::validate(bytes_of(value.substr(kRecordHeaderBytes)));
+  if (!document) return record;
+  const std::optional<bson::ValueView> document_id = document->find("_id");
+  if (!document_id) return record;
+  return "the document with _id " + bson::to_text(*document_id) + " (" + record + ")";
 }
 
 std::string record_defect(std::string_view value, Verify verify) {
@@ -75,7 +74,7 @@ Result<bson::View> document_of(std::string_view value, Verify verify, const engi
                                RecordId id) {
   if (std::string defect = record_defect(value, verify); !defect.empty()) {
     return fail(ErrorCode::kDataCorruptionDetected,
-                ns.full() + ": " + name_of(value, id) + " is damaged: " + defect +
+                ns.full() + ": " + record_name(value, id) + " is damaged: " + defect +
                     "; run 'gridstore check' and restore the document from a backup");
   }
   return bson::View(reinterpret_cast<const uint8_t*>(value.data()) + kRecordHeaderBytes,

@@ -49,6 +49,10 @@ enum class Verify {
 Result<bson::View> document_of(std::string_view value, Verify verify, const engine::Namespace& ns,
                                RecordId id);
 
+// "the document with _id X (record N)" if the value, damaged or not, still gives that, else "record
+// N".
+std::string record_name(std::string_view value, RecordId id);
+
 // Why the value is no sound record; empty if it is.
 std::string record_defect(std::string_view value, Verify verify);
 

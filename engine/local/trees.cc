@@ -49,6 +49,7 @@ void Trees::pause() {
 
 void Trees::resume(MDB_txn* txn) {
   txn_ = txn;
+  read_error_.reset();
   ++writes_;
   ++resumptions_;
 }
@@ -85,13 +86,22 @@ tl::unexpected<Error> Trees::write_failed(int code, const char* what) {
   return doom(lmdb_error(code, what));
 }
 
+tl::unexpected<Error> Trees::read_failed(int code) const {
+  if (code == MDB_BAD_TXN && doom_) return fail(*doom_);
+  if (code == MDB_BAD_TXN && read_error_) return fail(*read_error_);
+  // Opening a cursor reads the tree's root and keeps what that comes to for itself.
+  Error error = lmdb_error(code == MDB_BAD_TXN ? MDB_CORRUPTED : code, "reading from the store");
+  if (!read_error_) read_error_ = error;
+  return fail(std::move(error));
+}
+
 Result<std::optional<std::string_view>> Trees::get(MDB_dbi tree, std::string_view key) const {
   GM_TRY(readable());
   MDB_val mdb_key = to_mdb(key);
   MDB_val value;
   const int code = mdb_get(txn_, tree, &mdb_key, &value);
   if (code == MDB_NOTFOUND) return std::optional<std::string_view>();
-  if (code != MDB_SUCCESS) return fail(lmdb_error(code, "reading from the store"));
+  if (code != MDB_SUCCESS) return read_failed(code);
   return std::optional(from_mdb(value));
 }
 
@@ -113,7 +123,7 @@ Result<std::optional<TreeEntry>> Trees::at_or_after(MDB_dbi tree, std::string_vi
   const int code = mdb_cursor_get(cursor->cursor, &mdb_key, &value, MDB_SET_RANGE);
   cursor->past_end = code == MDB_NOTFOUND;
   if (code == MDB_NOTFOUND) return std::optional<TreeEntry>();
-  if (code != MDB_SUCCESS) return fail(lmdb_error(code, "reading from the store"));
+  if (code != MDB_SUCCESS) return read_failed(code);
   return std::optional(TreeEntry{from_mdb(mdb_key), from_mdb(value)});
 }
 

@@ -96,6 +96,9 @@ class Trees {
   uint64_t resumptions() const { return resumptions_; }
 
   Result<std::optional<std::string_view>> get(MDB_dbi tree, std::string_view key) const;
+  // The error of a read that LMDB has failed with `code`. After a damaged page LMDB refuses all
+  // else in the transaction: that error is then given again, rather than the refusal.
+  tl::unexpected<Error> read_failed(int code) const;
 
   // For writing transactions only.
   //
@@ -135,6 +138,7 @@ class Trees {
   std::vector<WriteCursor> cursors_;  // by tree handle
   mutable std::vector<RangeCursor*> reading_;
   std::optional<Error> doom_;
+  mutable std::optional<Error> read_error_;  // the first
 };
 
 }  // namespace gridmount::local

@@ -1,5 +1,7 @@
 #include "tools/gridstore/bucket_check.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <compare>
 #include <memory>
@@ -44,6 +46,7 @@ class SortedDocuments {
 
   Status advance() {
     for (;;) {
+      findings_->note_read();
       auto next = cursor_->next();
       if (next) {
         current_ = *next;
@@ -77,13 +80,21 @@ bool is_garbage_marker(bson::View detached) {
          detached.find("from") && !detached.find("chunkSize");
 }
 
-// Drivers give a chunk an ObjectId of the time it was made, and the files document comes last.
-bool is_recently_made(bson::View chunk) {
-  constexpr std::chrono::hours kUploadMax{24};
+// A bound of what find_content_damage() gathers.
+constexpr size_t kGatheredMax = 1000;
+
+// Drivers give a chunk an ObjectId of the time it was made.
+std::optional<uint32_t> time_made(bson::View chunk) {
   const std::optional<bson::ValueView> id = chunk.find("_id");
-  if (!id || id->type() != bson::Type::kObjectId) return false;
+  if (!id || id->type() != bson::Type::kObjectId) return std::nullopt;
+  return id->as_object_id().seconds();
+}
+
+// The files document comes last in an upload.
+bool is_recent(const std::optional<uint32_t>& made) {
+  constexpr std::chrono::hours kUploadMax{24};
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::seconds(id->as_object_id().seconds()) > now - kUploadMax;
+  return made && std::chrono::seconds(*made) > now - kUploadMax;
 }
 
 bool same(bson::ValueView a, bson::ValueView b) {
@@ -95,6 +106,15 @@ class ContentCheck {
   ContentCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
                bool in_use, Findings& findings)
       : bucket_(bucket), snapshot_(snapshot), place_(place), in_use_(in_use), findings_(findings) {}
+
+  // To be told of what is found, and to say when it is enough.
+  using FileVisit = std::function<void(ContentDamage::File)>;
+  using OrphansVisit = std::function<void(ContentDamage::Orphans)>;
+  void gather(FileVisit file, OrphansVisit orphans, std::function<bool()> is_enough) {
+    visit_file_ = std::move(file);
+    visit_orphans_ = std::move(orphans);
+    is_enough_ = std::move(is_enough);
+  }
 
   Status run() {
     bson::Builder id_order;
@@ -111,6 +131,7 @@ class ContentCheck {
                                                  findings_, place_));
     while (!files.at_end() || !detached.at_end() || !chunks.at_end()) {
       GM_TRY(check_least_id(files, detached, chunks));
+      if (is_enough_ && is_enough_()) return {};
     }
     return {};
   }
@@ -134,11 +155,11 @@ class ContentCheck {
     }
     bool is_detached = !detached.at_end() && same(detached.key(), *least);
     uint64_t count = 0;
-    bool is_recent = false;
+    std::optional<uint32_t> made;
     while (!chunks.at_end() && same(chunks.key(), *least)) {
       count_chunk(chunks.document());
       ++count;
-      is_recent = is_recent || is_recently_made(chunks.document());
+      made = std::max(made, time_made(chunks.document()));
       if (file) file->add_chunk(chunks.document());
       GM_TRY(chunks.advance());
     }
@@ -147,6 +168,9 @@ class ContentCheck {
     if (file) {
       file->finish();
       if (is_detached) findings_.content_problem(place, "is both in files and in detached");
+      if (visit_file_ && (is_detached || !file->verdict().sound())) {
+        visit_file_({file->place(), *least, file->verdict(), is_detached});
+      }
       GM_TRY(files.advance());
     } else if (is_detached && is_garbage_marker(detached.document())) {
       // It is looked up with its file.
@@ -154,7 +178,9 @@ class ContentCheck {
       ++findings_.counts().detached;
       findings_.notice(place, "was deleted or not completed; its " + std::to_string(count) +
                                   " chunks are removed by the next mount or put");
-    } else if (in_use_ && is_recent) {
+    } else if (visit_orphans_) {
+      visit_orphans_({*least, count, made});
+    } else if (in_use_ && is_recent(made)) {
       findings_.notice(place, std::to_string(count) + (count == 1 ? " chunk" : " chunks") +
                                   " without a files document: an upload that has not ended, or "
                                   "has failed");
@@ -197,9 +223,32 @@ class ContentCheck {
   const Place& place_;
   bool in_use_;
   Findings& findings_;
+  FileVisit visit_file_;
+  OrphansVisit visit_orphans_;
+  std::function<bool()> is_enough_;
 };
 
 }  // namespace
+
+Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Snapshot& snapshot) {
+  static constexpr std::array<std::string_view, 4> kSuffixes = {".files", ".chunks", ".directories",
+                                                                ".detached"};
+  std::set<std::string> names;
+  GM_ASSIGN(auto collections, database.collections(snapshot));
+  for (const engine::CollectionInfo& collection : collections) {
+    for (std::string_view suffix : kSuffixes) {
+      if (collection.name.size() > suffix.size() && collection.name.ends_with(suffix)) {
+        names.insert(collection.name.substr(0, collection.name.size() - suffix.size()));
+      }
+    }
+  }
+  return names;
+}
+
+bool is_damage(const Error& error) {
+  return error.code() == ErrorCode::kDataCorruptionDetected ||
+         error.code() == ErrorCode::kStoreDamaged;
+}
 
 Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                     const std::shared_ptr<engine::Database>& database, const std::string& name,
@@ -219,6 +268,21 @@ Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                              "are too many to be sorted in memory");
   }
   return check_folders(bucket, snapshot, place, findings);
+}
+
+Result<ContentDamage> find_content_damage(
+    const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+    const std::function<bool(const ContentDamage::Orphans&)>& passes_over) {
+  ContentDamage damage;
+  Findings unprinted(Findings::Format::kNone);
+  ContentCheck check(bucket, snapshot, place, false, unprinted);
+  check.gather([&](ContentDamage::File file) { damage.files.push_back(std::move(file)); },
+               [&](ContentDamage::Orphans orphans) {
+                 if (!passes_over(orphans)) damage.orphans.push_back(std::move(orphans));
+               },
+               [&] { return damage.files.size() + damage.orphans.size() >= kGatheredMax; });
+  GM_TRY(check.run());
+  return damage;
 }
 
 }  // namespace gridmount::tools

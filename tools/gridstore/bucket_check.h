@@ -2,10 +2,26 @@
 // detached files beside them.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "engine/store.h"
+#include "gridfs/bucket.h"
+#include "tools/gridstore/file_check.h"
 #include "tools/gridstore/findings.h"
 
 namespace gridmount::tools {
+
+// The names of all buckets, also of those of which only orphans are left.
+Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Snapshot& snapshot);
+
+// A failure that says that the store is damaged, not the device or its use.
+bool is_damage(const Error& error);
 
 // Reads the whole bucket on `snapshot`. Memory does not grow with it: files and chunks are read
 // side by side in the order of the file's id, through the bucket's indexes. A bucket without the
@@ -16,5 +32,29 @@ namespace gridmount::tools {
 Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                     const std::shared_ptr<engine::Database>& database, const std::string& bucket,
                     bool in_use, Findings& findings);
+
+// Files and chunks that need mending.
+struct ContentDamage {
+  struct File {
+    Place place;
+    bson::Value id;
+    FileVerdict verdict;
+    bool is_detached_too = false;
+  };
+  struct Orphans {
+    bson::Value files_id;
+    uint64_t chunks = 0;
+    // When the newest of them was made, seconds since 1970; nothing if their _ids do not tell.
+    std::optional<uint32_t> made;
+  };
+  std::vector<File> files;
+  std::vector<Orphans> orphans;
+};
+
+// The first of them in the order of the files' ids, so many that memory does not grow with the
+// damage. `passes_over` says of orphans that they are to be left where they are.
+Result<ContentDamage> find_content_damage(
+    const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+    const std::function<bool(const ContentDamage::Orphans&)>& passes_over);
 
 }  // namespace gridmount::tools

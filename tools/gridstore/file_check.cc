@@ -51,16 +51,22 @@ FileCheck::FileCheck(Findings& findings, Place place, bson::View document, Garba
   check_document(document);
 }
 
+void FileCheck::problem(bool FileVerdict::*about, const std::string& what) {
+  verdict_.*about = true;
+  verdict_.problems.push_back(what);
+  findings_.content_problem(place_, what);
+}
+
 void FileCheck::check_document(bson::View document) {
   auto parsed = gridfs::FilesDocument::parse(document);
   if (!parsed) {
-    problem(parsed.error().message());
+    problem(&FileVerdict::content, parsed.error().message());
     return;
   }
   file_ = std::move(parsed).value();
   auto upload_date = document.find("uploadDate");
   if (!upload_date || upload_date->type() != bson::Type::kDate) {
-    problem("uploadDate is missing or not a date");
+    problem(&FileVerdict::upload_date, "uploadDate is missing or not a date");
   }
   auto md5 = document.find("md5");
   if (!md5 || md5->type() == bson::Type::kNull) return;
@@ -68,7 +74,7 @@ void FileCheck::check_document(bson::View document) {
     file_->md5 = lower_case(std::string(md5->as_string()));
     if (gridfs::Md5::available()) md5_.emplace();
   } else {
-    problem("md5 is not 32 hexadecimal digits");
+    problem(&FileVerdict::md5, "md5 is not 32 hexadecimal digits");
   }
 }
 
@@ -148,29 +154,34 @@ void FileCheck::add_data(int64_t n, bson::View chunk) {
 void FileCheck::finish() {
   if (!file_) {
     if (chunks_without_file_ > 0) {
-      problem(std::to_string(chunks_without_file_) +
-              " chunks could not be checked without a usable files document");
+      problem(&FileVerdict::content,
+              std::to_string(chunks_without_file_) +
+                  " chunks could not be checked without a usable files document");
     }
     return;
   }
   pass_gap(file_->chunk_count());
-  if (missing_.any()) problem("missing chunks: " + missing_.text());
-  if (wrong_size_.any()) problem("chunks of a wrong size: " + wrong_size_.text());
-  if (duplicate_.any()) problem("several chunks with one n: " + duplicate_.text());
-  if (beyond_end_.any()) problem("chunks beyond the end: " + beyond_end_.text());
+  if (missing_.any()) problem(&FileVerdict::content, "missing chunks: " + missing_.text());
+  if (wrong_size_.any())
+    problem(&FileVerdict::content, "chunks of a wrong size: " + wrong_size_.text());
+  if (duplicate_.any())
+    problem(&FileVerdict::content, "several chunks with one n: " + duplicate_.text());
+  if (beyond_end_.any())
+    problem(&FileVerdict::content, "chunks beyond the end: " + beyond_end_.text());
   if (garbage_chunks_ > 0) {
     findings_.notice(place_, "was cut; its " + std::to_string(garbage_chunks_) +
                                  " chunks behind the end are removed by the next mount or put");
   }
-  if (unreadable_.any()) problem("unusable chunks: " + unreadable_.text());
+  if (unreadable_.any()) problem(&FileVerdict::content, "unusable chunks: " + unreadable_.text());
   if (!file_->sparse && bytes_ != static_cast<uint64_t>(file_->length)) {
-    problem("length is " + std::to_string(file_->length) + ", but its chunks hold " +
-            std::to_string(bytes_) + " bytes");
+    problem(&FileVerdict::content, "length is " + std::to_string(file_->length) +
+                                       ", but its chunks hold " + std::to_string(bytes_) +
+                                       " bytes");
   }
   if (md5_) {
     std::string actual = md5_->hex();
     if (actual != *file_->md5) {
-      problem("md5 is " + *file_->md5 + ", but the content's is " + actual);
+      problem(&FileVerdict::md5, "md5 is " + *file_->md5 + ", but the content's is " + actual);
     }
   }
 }

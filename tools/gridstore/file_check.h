@@ -26,6 +26,16 @@ struct Garbage {
   int64_t to = 0;
 };
 
+// What is wrong with a file, for whoever mends it.
+struct FileVerdict {
+  bool content = false;      // its chunks, its length or its document as a whole
+  bool upload_date = false;  // missing or no date
+  bool md5 = false;          // another than the content's, or none at all
+  std::vector<std::string> problems;
+
+  bool sound() const { return problems.empty(); }
+};
+
 class FileCheck {
  public:
   // `place` names the bucket; the file is added to it. `document` is not kept.
@@ -36,6 +46,10 @@ class FileCheck {
 
   // After the last chunk. One line per kind of problem, however many chunks have it.
   void finish();
+
+  // After finish().
+  const FileVerdict& verdict() const { return verdict_; }
+  const Place& place() const { return place_; }
 
  private:
   // Which chunks have a problem: the first few in words, the others by number.
@@ -55,10 +69,11 @@ class FileCheck {
   void pass_gap(int64_t until);
   void add_data(int64_t n, bson::View chunk);
   int64_t expected_bytes(int64_t n) const;
-  void problem(const std::string& what) { findings_.content_problem(place_, what); }
+  void problem(bool FileVerdict::*about, const std::string& what);
 
   Findings& findings_;
   Place place_;
+  FileVerdict verdict_;
   std::optional<gridfs::FilesDocument> file_;  // none: its document is unusable
   std::optional<gridfs::Md5> md5_;             // while the content read so far is whole
   Garbage garbage_;

@@ -10,12 +10,6 @@ namespace gridmount::tools {
 
 namespace {
 
-// A full pipe or disk shows in the exit status, see main.cc.
-void print_line(const std::string& line) {
-  fwrite(line.data(), 1, line.size(), stdout);
-  fputc('\n', stdout);
-}
-
 std::string plural(uint64_t count, const std::string& one, const std::string& many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
@@ -26,15 +20,46 @@ void append_count(bson::Builder& builder, std::string_view key, uint64_t count) 
 
 }  // namespace
 
-void Findings::structure_problem(const std::string& what) {
-  ++structure_problems_;
+// A full pipe or disk shows in the exit status, see guarded_run.h.
+void Findings::print_line(const std::string& line) const {
+  if (progress_ != nullptr) progress_->hide();
+  fwrite(line.data(), 1, line.size(), stdout);
+  fputc('\n', stdout);
+}
+
+void Findings::print_plain(const char* kind, const char* field, const std::string& what) const {
+  if (format_ == Format::kNone) return;
   if (format_ == Format::kText) {
-    print_line("structure: " + what);
+    print_line(std::string(kind) + ": " + what);
     return;
   }
   bson::Builder line;
-  line.append("kind", "structure").append("problem", what);
+  // One word, for programs.
+  line.append("kind", kind == std::string_view("beyond repair") ? "beyondRepair" : kind);
+  line.append(field, what);
   print_line(bson::to_json(std::move(line).finish(), bson::JsonForm::kRelaxed));
+}
+
+void Findings::structure_problem(const std::string& what) {
+  ++structure_problems_;
+  print_plain("structure", "problem", what);
+}
+
+void Findings::repaired(const std::string& what) const {
+  print_plain("repaired", "repaired", what);
+}
+
+void Findings::repaired(const Place& place, const std::string& what) const {
+  print_content("repaired", place, what);
+}
+
+void Findings::beyond_repair(const std::string& what) {
+  beyond_repair_ = true;
+  print_plain("beyond repair", "problem", what);
+}
+
+void Findings::kept_in(const std::string& folder) const {
+  print_plain("kept", "folder", folder);
 }
 
 void Findings::content_problem(const Place& place, const std::string& what) {
@@ -47,6 +72,7 @@ void Findings::notice(const Place& place, const std::string& what) {
 }
 
 void Findings::print_content(const char* kind, const Place& place, const std::string& what) const {
+  if (format_ == Format::kNone) return;
   if (format_ == Format::kText) {
     std::string line = std::string(kind) + ": " + place.database + "." + place.bucket + ": ";
     if (place.file_id) {
@@ -61,7 +87,7 @@ void Findings::print_content(const char* kind, const Place& place, const std::st
   line.append("kind", kind).append("database", place.database).append("bucket", place.bucket);
   if (place.file_id) line.append("file", *place.file_id);
   if (place.filename) line.append("filename", *place.filename);
-  line.append(kind == std::string_view("notice") ? "notice" : "problem", what);
+  line.append(kind == std::string_view("content") ? "problem" : kind, what);
   print_line(bson::to_json(std::move(line).finish(), bson::JsonForm::kRelaxed));
 }
 
@@ -99,7 +125,7 @@ void Findings::print_summary(const local::StructureReport& structure) const {
 }
 
 ExitStatus Findings::exit_status() const {
-  if (structure_problems_ > 0) return ExitStatus::kStructureDamaged;
+  if (structure_problems_ > 0 || beyond_repair_) return ExitStatus::kStructureDamaged;
   return content_problems_ > 0 ? ExitStatus::kContentDamaged : ExitStatus::kOk;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/bson/value.h"
 #include "engine/exit_status.h"
 #include "engine/local/local_store.h"
+#include "tools/gridstore/progress.h"
 
 namespace gridmount::tools {
 
@@ -33,7 +34,7 @@ struct ContentCounts {
 
 class Findings {
  public:
-  enum class Format { kText, kJson };
+  enum class Format { kText, kJson, kNone };  // kNone: counted, not printed
 
   explicit Findings(Format format) : format_(format) {}
 
@@ -44,6 +45,20 @@ class Findings {
   // Worth knowing, no damage.
   void notice(const Place& place, const std::string& what);
 
+  // What a repair has mended, outside a bucket and in one; what it could not mend; where it has put
+  // what it took out.
+  void repaired(const std::string& what) const;
+  void repaired(const Place& place, const std::string& what) const;
+  void beyond_repair(const std::string& what);
+  void kept_in(const std::string& folder) const;
+
+  // A document has been read.
+  void note_read() const {
+    if (progress_ != nullptr) progress_->record_read();
+  }
+  // The progress to be told of what is read, and to be hidden before a line is printed; null: none.
+  void show(Progress* progress) { progress_ = progress; }
+
   ContentCounts& counts() { return counts_; }
   // The last line: what was read and how many problems there are.
   void print_summary(const local::StructureReport& structure) const;
@@ -52,8 +67,12 @@ class Findings {
 
  private:
   void print_content(const char* kind, const Place& place, const std::string& what) const;
+  void print_line(const std::string& line) const;
+  void print_plain(const char* kind, const char* field, const std::string& what) const;
 
   Format format_;
+  Progress* progress_ = nullptr;
+  bool beyond_repair_ = false;
   uint64_t structure_problems_ = 0;
   uint64_t content_problems_ = 0;
   ContentCounts counts_;

@@ -1,7 +1,9 @@
 #include "tools/gridstore/folder_check.h"
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "engine/bson/builder.h"
 #include "gridfs/path.h"
@@ -13,9 +15,15 @@ namespace {
 
 class FolderCheck {
  public:
+  using Kind = FolderFlaw::Kind;
+
   FolderCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
-              Findings& findings)
-      : bucket_(bucket), snapshot_(snapshot), place_(place), findings_(findings) {}
+              Findings& findings, std::function<bool(const FolderFlaw&)> visit = {})
+      : bucket_(bucket),
+        snapshot_(snapshot),
+        place_(place),
+        findings_(findings),
+        visit_(std::move(visit)) {}
 
   Status run() {
     bson::Builder order;
@@ -30,47 +38,70 @@ class FolderCheck {
         if (next.error().code() != ErrorCode::kDataCorruptionDetected) {
           return fail(std::move(next).error());
         }
-        problem(next.error().message());
+        findings_.content_problem(place_, next.error().message());
         continue;
       }
       if (!*next) return {};
       GM_TRY(check(**next));
+      if (enough_) return {};
     }
   }
 
  private:
   Status check(bson::View document) {
+    findings_.note_read();
     ++findings_.counts().folders;
     auto posix = document.find("posix");
     if (posix && posix->type() != bson::Type::kDocument) {
-      problem("a folder's posix field is no document");
+      problem(Kind::kPosix, document, "a folder's posix field is no document");
     }
     auto parent = document.find("parent");
     if (!parent || parent->type() == bson::Type::kNull) {
-      // The document of the bucket's root, of which there is one.
-      if (++roots_ == 2) problem("there are several documents of the root folder");
+      check_root(document);
       return {};
     }
     auto name = document.find("name");
-    // Only the first component of a path may hold slashes, at its beginning.
-    bool usable = parent->type() == bson::Type::kString && name &&
-                  name->type() == bson::Type::kString &&
-                  gridfs::split(gridfs::join(parent->as_string(), name->as_string())).component ==
-                      name->as_string();
-    if (!usable) {
-      problem("a folder's parent or name is unusable");
+    if (!is_usable(*parent, name)) {
+      problem(Kind::kUnusable, document, "a folder's parent or name is unusable");
       return {};
     }
     std::string folder(parent->as_string());
     std::string path = gridfs::join(folder, name->as_string());
-    if (last_path_ == path) problem("there are several documents of the folder " + in_quotes(path));
+    if (last_path_ == path) {
+      problem(Kind::kDuplicate, document,
+              "there are several documents of the folder " + in_quotes(path));
+    }
     last_path_ = path;
     GM_ASSIGN(bool known, is_explicit(folder));
     if (!known) {
-      problem("the folder " + in_quotes(path) + " is in " + in_quotes(folder) +
-              ", which has no document");
+      problem(Kind::kNoParent, document,
+              "the folder " + in_quotes(path) + " is in " + in_quotes(folder) +
+                  ", which has no document",
+              folder);
     }
     return {};
+  }
+
+  // The document of the bucket's root, of which there is one: {parent: null, name: ""}.
+  void check_root(bson::View document) {
+    auto name = document.find("name");
+    if (!name || name->type() != bson::Type::kString || !name->as_string().empty()) {
+      problem(Kind::kUnusable, document, "a folder has no parent and is not the root");
+    } else if (++roots_ > 1) {
+      problem(Kind::kRoot, document, "there are several documents of the root folder");
+    }
+  }
+
+  static bool is_usable(bson::ValueView parent, const std::optional<bson::ValueView>& name) {
+    if (parent.type() != bson::Type::kString || !name || name->type() != bson::Type::kString) {
+      return false;
+    }
+    std::string path = gridfs::join(parent.as_string(), name->as_string());
+    // Only the first component of a path may hold slashes, at its beginning; the empty path is the
+    // root's.
+    return !path.empty() && gridfs::can_be_folder(path) &&
+           gridfs::can_be_folder(parent.as_string()) &&
+           gridfs::split(path).component == name->as_string();
   }
 
   // Folders come in the order of their parents, so only the last answer is kept.
@@ -87,12 +118,18 @@ class FolderCheck {
     return last_parent_is_explicit_;
   }
 
-  void problem(const std::string& what) { findings_.content_problem(place_, what); }
+  void problem(Kind kind, bson::View document, const std::string& what,
+               const std::string& parent = {}) {
+    findings_.content_problem(place_, what);
+    if (visit_) enough_ = !visit_({kind, what, document, parent}) || enough_;
+  }
 
   const gridfs::Bucket& bucket_;
   engine::Snapshot& snapshot_;
   const Place& place_;
   Findings& findings_;
+  const std::function<bool(const FolderFlaw&)> visit_;
+  bool enough_ = false;
   uint64_t roots_ = 0;
   std::optional<std::string> last_path_;
   std::optional<std::string> last_parent_;
@@ -109,6 +146,13 @@ Status check_folders(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, c
                            "folders were not checked: without their index they are too many to be "
                            "sorted in memory");
   return {};
+}
+
+Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                         const std::function<bool(const FolderFlaw&)>& visit) {
+  Findings unprinted(Findings::Format::kNone);
+  const Place place{};
+  return FolderCheck(bucket, snapshot, place, unprinted, visit).run();
 }
 
 }  // namespace gridmount::tools

@@ -1,6 +1,5 @@
 // gridstore: looks after a store. Each subcommand is a file of its own.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "tools/gridstore/check_command.h"
 #include "tools/gridstore/compact_command.h"
 #include "tools/gridstore/dump_command.h"
+#include "tools/gridstore/guarded_run.h"
 #include "tools/gridstore/restore_command.h"
 #include "tools/gridstore/serve_command.h"
 #include "tools/gridstore/stats_command.h"
@@ -60,12 +60,7 @@ int main_with(int argc, char** argv) {
     // CLI11 has numbers of its own for wrong usage; --help and --version are no errors.
     return static_cast<int>(app.exit(error) == 0 ? ExitStatus::kOk : ExitStatus::kFailure);
   }
-  ExitStatus status = run_parsed(commands);
-  if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-    fputs("gridstore: stdout could not be written; lines are missing from it\n", stderr);
-    if (status == ExitStatus::kOk) status = ExitStatus::kFailure;
-  }
-  return static_cast<int>(status);
+  return static_cast<int>(after_flush(run_parsed(commands)));
 }
 
 }  // namespace

@@ -3,20 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-
-#include "engine/bson/builder.h"
-#include "engine/bson/json.h"
-#include "engine/local/catalog.h"
-#include "engine/local/environment.h"
 #include "engine/local/index_writer.h"
 #include "engine/local/local_store.h"
 #include "engine/local/records.h"
-#include "engine/local/trees.h"
+#include "tests/engine/local/damaged_store.h"
 
 namespace gridmount::local {
 namespace {
@@ -26,101 +17,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-bson::Document doc(const std::string& text) {
-  Result<bson::Document> document = bson::document_from_json(text);
-  EXPECT_TRUE(document.has_value()) << text;
-  return std::move(document).value();
-}
-
-class Damage : public testing::Test {
- protected:
-  static constexpr int kDocuments = 5;
-
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gridmount-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    open();
-    const auto transaction = store_->begin();
-    ASSERT_TRUE(transaction.has_value());
-    ASSERT_TRUE(collection()->create_index(**transaction, {"by_a", doc(R"({"a": 1})"), false}));
-    for (int id = 1; id <= kDocuments; ++id) {
-      ASSERT_TRUE(collection()->insert(
-          **transaction, doc(R"({"_id": )" + std::to_string(id) + R"(, "a": "value"})")));
-    }
-    ASSERT_TRUE((*transaction)->commit());
-  }
-
-  void TearDown() override {
-    store_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-
-  void open() {
-    OpenOptions options;
-    options.create = true;
-    Result<std::unique_ptr<engine::Store>> opened = local::open(folder_ / "store", options);
-    ASSERT_TRUE(opened.has_value()) << opened.error().message();
-    store_ = std::move(opened).value();
-  }
-
-  std::unique_ptr<engine::Collection> collection() {
-    return store_->database("test")->collection("c");
-  }
-
-  // Changes the closed store's trees.
-  void change(const std::function<Status(Trees&, Catalog&, const CollectionEntry&)>& work) {
-    store_.reset();
-    {
-      auto environment = Environment::open(folder_ / "store", OpenOptions());
-      ASSERT_TRUE(environment.has_value()) << environment.error().message();
-      TreeHandles handles;
-      handles.catalog = (*environment)->catalog();
-      for (int i = 0; i < Environment::kTreeCount; ++i) {
-        handles.ranges.push_back((*environment)->tree(i));
-      }
-      auto transaction = (*environment)->begin_write();
-      ASSERT_TRUE(transaction.has_value());
-      const auto trees = std::make_shared<Trees>(transaction->lmdb(), handles, true);
-      CatalogCache cache;
-      Catalog catalog(trees, cache);
-      const auto entry = catalog.find({"test", "c"});
-      ASSERT_TRUE(entry.has_value() && *entry);
-      const Status changed = work(*trees, catalog, **entry);
-      ASSERT_TRUE(changed.has_value()) << changed.error().message();
-      ASSERT_TRUE(catalog.write_counts());
-      trees->end();
-      ASSERT_TRUE(transaction->commit());
-    }
-    open();
-  }
-
-  // Lets `edit` change the bytes of a record's value.
-  void edit_record(RecordId id, const std::function<void(std::string& value)>& edit) {
-    change([&](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-      GM_ASSIGN(const std::optional<std::string_view> found, get_record(trees, entry.records, id));
-      std::string value(found.value());
-      edit(value);
-      return trees.put(trees.tree(entry.records), RecordKey(entry.records, id).view(), value);
-    });
-  }
-
-  std::vector<std::string> problems() {
-    const auto report = check_structure(*store_);
-    EXPECT_TRUE(report.has_value());
-    return report->problems;
-  }
-
-  Result<std::optional<bson::View>> find_one(engine::Snapshot& snapshot, const std::string& filter,
-                                             bool partial = false) {
-    engine::FindOptions options;
-    options.partial = partial;
-    return collection()->find_one(snapshot, doc(filter), options);
-  }
-
-  std::filesystem::path folder_;
-  std::unique_ptr<engine::Store> store_;
-};
+class Damage : public DamagedStore {};
 
 TEST_F(Damage, None_ReportsTheCounts) {
   const auto report = check_structure(*store_);

@@ -1,0 +1,90 @@
+#include "tools/gridstore/guarded_run.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace gridmount::tools {
+
+namespace {
+
+constexpr size_t kPlaceBytes = 1024;
+
+// A page both processes see; the text ends at its first NUL.
+class SharedPlace : public Whereabouts {
+ public:
+  SharedPlace() {
+    void* const page =
+        ::mmap(nullptr, kPlaceBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED) text_ = static_cast<char*>(page);
+  }
+  ~SharedPlace() override {
+    if (text_ != nullptr) ::munmap(text_, kPlaceBytes);
+  }
+  SharedPlace(const SharedPlace&) = delete;
+  SharedPlace& operator=(const SharedPlace&) = delete;
+
+  void at(std::string_view place) override {
+    if (text_ == nullptr) return;
+    const size_t size = std::min(place.size(), kPlaceBytes - 1);
+    std::memcpy(text_, place.data(), size);
+    text_[size] = '\0';
+  }
+  std::string text() const { return text_ == nullptr ? std::string() : std::string(text_); }
+
+ private:
+  char* text_ = nullptr;
+};
+
+[[noreturn]] void run_in_child(const std::function<ExitStatus(Whereabouts&)>& work,
+                               Whereabouts& place, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // It may have ended before the line above.
+  if (::getppid() != parent) ::_exit(static_cast<int>(ExitStatus::kFailure));
+  // A core of a mapped store says nothing about the program.
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  // So that what has been found is told, however this ends.
+  ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  const ExitStatus status = after_flush(work(place));
+  ::_exit(static_cast<int>(status));
+}
+
+}  // namespace
+
+ExitStatus run_guarded(
+    const std::function<ExitStatus(Whereabouts&)>& work,
+    const std::function<ExitStatus(const std::string& signal, const std::string& place)>& ended) {
+  fflush(stdout);
+  SharedPlace place;
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) run_in_child(work, place, parent);
+  if (child < 0) {
+    fprintf(stderr, "gridstore: starting a process: %s\n", std::strerror(errno));
+    return ExitStatus::kFailure;
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return ExitStatus::kFailure;
+  }
+  if (WIFEXITED(status)) return static_cast<ExitStatus>(WEXITSTATUS(status));
+  return ended(::strsignal(WTERMSIG(status)), place.text());
+}
+
+ExitStatus after_flush(ExitStatus status) {
+  if (fflush(stdout) == 0 && ferror(stdout) == 0) return status;
+  fputs("gridstore: stdout could not be written; lines are missing from it\n", stderr);
+  return status == ExitStatus::kOk ? ExitStatus::kFailure : status;
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,36 @@
+// A line on stderr that says how much of the store has been read, while stderr is a terminal.
+//
+// Thread-safety: used by one thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace gridmount::tools {
+
+class Progress {
+ public:
+  Progress();
+  ~Progress() { hide(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  bool shown_at_all() const { return is_terminal_; }
+  // How many records there are to read; without it nothing is shown.
+  void expect(uint64_t records) { total_ = records; }
+  void record_read();
+  // Before something else is written to the terminal.
+  void hide();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void show();
+
+  const bool is_terminal_;
+  uint64_t total_ = 0;
+  uint64_t read_ = 0;
+  bool visible_ = false;
+  Clock::time_point next_;
+};
+
+}  // namespace gridmount::tools
