@@ -251,11 +251,18 @@ Status StoreFolder::trust_data(const TestOptions& test) {
   const std::optional<MetaPair> saved =
       checkpoint_ ? checkpoint_->newest() : std::optional<MetaPair>();
   if (!closed && !saved) return damaged("its file checkpoint is missing or holds no checkpoint");
-  const bool is_current = closed || killed;
-  if (!is_current || (saved && contradicts(*saved, closed))) GM_TRY(recover(test));
+  const bool is_own = mark && mark->data_inode == inode;
+  if ((!closed && !killed) || (closed && is_own && saved && has_other_metas(*saved))) {
+    GM_TRY(recover(test));
+  }
 
   Result<MetaPair> metas = read_meta_pair(data_);
   if (!metas) return damaged("data.mdb: " + std::move(metas).error().message());
+  if (saved && metas->current.txn < saved->current.txn) {
+    return damaged("data.mdb is of transaction " + std::to_string(metas->current.txn) +
+                   ", but its file checkpoint of " + std::to_string(saved->current.txn) +
+                   "; they belong together");
+  }
   GM_ASSIGN(const uint64_t size, data_.size());
   // D7: what the last checkpoint needed must be there; behind that, only pages that were free when
   // the process ended may be missing.
@@ -277,14 +284,11 @@ Status StoreFolder::trust_data(const TestOptions& test) {
   return {};
 }
 
-// Whether data.mdb's meta pages cannot be those its last owner has left, who has saved `saved`
-// before: no older ones ever, and none of the same transaction but these when it closed the store.
-// Newer ones are another program's.
-bool StoreFolder::contradicts(const MetaPair& saved, bool closed) const {
+// Whether data.mdb's meta pages are not those that were saved for the same transaction, although
+// nothing was committed after it: damage, and what was saved is as good as ever.
+bool StoreFolder::has_other_metas(const MetaPair& saved) const {
   const Result<MetaPair> found = read_meta_pair(data_);
-  if (!found) return false;  // for who reads them next to say what is wrong
-  if (found->current.txn != saved.current.txn) return found->current.txn < saved.current.txn;
-  return closed && found->bytes != saved.bytes;
+  return found && found->current.txn == saved.current.txn && found->bytes != saved.bytes;
 }
 
 // D5. May be interrupted anywhere: the mark still says that recovery is needed.

@@ -64,7 +64,7 @@ class StoreFolder {
   Status create_files();
   Status open_files(const TestOptions& test);
   Status trust_data(const TestOptions& test);
-  bool contradicts(const MetaPair& saved, bool closed) const;
+  bool has_other_metas(const MetaPair& saved) const;
   Status recover(const TestOptions& test);
   tl::unexpected<Error> damaged(const std::string& what) const;
 

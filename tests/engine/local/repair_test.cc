@@ -319,12 +319,17 @@ TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
     std::ifstream file(path, std::ios::binary);
     bytes.assign(std::istreambuf_iterator<char>(file), {});
   }
+  // A checkpoint is of its own file's contents.
+  const auto put = [&path](const std::string& contents) {
+    std::ofstream(path, std::ios::binary) << contents;
+    std::filesystem::remove(path.parent_path() / "checkpoint");
+  };
   const size_t page = bytes.find("qqqq") / kPageBytes * kPageBytes;
   ASSERT_EQ(bytes[page + 12], 4);  // pages
   for (const size_t hit : {page + 12, page, page + 10}) {
     std::string damaged = bytes;
     damaged[hit] ^= 8;
-    std::ofstream(path, std::ios::binary) << damaged;
+    put(damaged);
     open();
     EXPECT_THAT(problems(), ElementsAre(AllOf(HasSubstr("_id 9"), HasSubstr("header"))));
     EXPECT_THAT(repair(), IsEmpty());
@@ -332,7 +337,7 @@ TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
     store_.reset();
     // Its contents damaged as well, it stays too.
     damaged[page + 2 * kPageBytes] ^= 1;
-    std::ofstream(path, std::ios::binary) << damaged;
+    put(damaged);
     open();
     repair();
     EXPECT_THAT(beyond_, ElementsAre(HasSubstr("header")));

@@ -435,14 +435,29 @@ TEST_F(StoreFolderTest, Open_DamagedMetaPagesOfAClosedStore_ArePutBack) {
     EXPECT_EQ(get(**opened, "a"), "1");
     EXPECT_EQ(get(**opened, "b"), "2");
   }
-  // An older transaction's number: the other page would be taken for the current one.
+}
+
+// The other page would be taken for the current one.
+TEST_F(StoreFolderTest, Open_OlderMetaPagesThanTheCheckpoints_IsStoreDamaged) {
+  ASSERT_TRUE(create());
+  {
+    auto opened = open();
+    ASSERT_TRUE(opened);
+    ASSERT_TRUE(put(**opened, "a", "1"));
+    ASSERT_TRUE(put(**opened, "b", "2"));
+  }
+  const std::string good = contents_of(store() / "data.mdb");
+  std::vector<ErrorCode> codes;
   for (const std::streamoff page : {0, 4096}) {
     put_contents(store() / "data.mdb", good);
     put_bytes_at(store() / "data.mdb", page + 144, std::string(8, '\0'));
-    auto opened = open();
-    ASSERT_TRUE(opened) << opened.error().message();
-    EXPECT_EQ(get(**opened, "b"), "2");
+    const auto opened = open_read_only();
+    ASSERT_FALSE(opened);
+    codes.push_back(opened.error().code());
   }
+  // The page that is not the current one can be put back.
+  EXPECT_THAT(codes,
+              ::testing::UnorderedElementsAre(ErrorCode::kStoreDamaged, ErrorCode::kStoreReadOnly));
 }
 
 TEST_F(StoreFolderTest, Open_TreeMissing_IsStoreDamaged) {
