@@ -68,6 +68,9 @@ std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bso
   const auto options = field(document, "options", bson::Type::kDocument);
   const auto indexes = field(document, "indexes", bson::Type::kArray);
   if (!records || !options || !indexes) return nullptr;
+  // The key is not under the checksum.
+  const auto name = field(document, "ns", bson::Type::kString);
+  if (name && name->as_string() != ns.full()) return nullptr;
   auto entry = std::make_shared<CollectionEntry>();
   entry->ns = ns;
   const std::optional<Range> range = range_of(records->as_document());
@@ -110,6 +113,7 @@ std::string CollectionEntry::encode() const {
   builder.open_document("records");
   append_range(builder, records);
   builder.close();
+  builder.append("ns", ns.full());
   builder.append("options", options);
   builder.open_array("indexes");
   for (const IndexEntry& index : indexes) {
