@@ -33,25 +33,26 @@ struct sigaction previous;
 uintptr_t page_bytes = 4096;
 
 // Async-signal-safe: atomics and system calls alone.
-bool put_zeros_at(uintptr_t address) {
+bool put_zeros_at(void* where) {
+  const auto address = reinterpret_cast<uintptr_t>(where);
   for (Slot& slot : slots) {
     const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
     if (begin == 0 || address < begin || address >= slot.end.load(std::memory_order_relaxed)) {
       continue;
     }
-    const uintptr_t page = address / page_bytes * page_bytes;
-    void* const zeros = ::mmap(reinterpret_cast<void*>(page), page_bytes, PROT_READ,
+    const uintptr_t into_page = address % page_bytes;
+    void* const zeros = ::mmap(static_cast<char*>(where) - into_page, page_bytes, PROT_READ,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (zeros == MAP_FAILED) return false;
     uint64_t readable = kReadable;
-    slot.unreadable.compare_exchange_strong(readable, page - begin);
+    slot.unreadable.compare_exchange_strong(readable, address - into_page - begin);
     return true;
   }
   return false;
 }
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
-  if (put_zeros_at(reinterpret_cast<uintptr_t>(info->si_addr))) return;
+  if (put_zeros_at(info->si_addr)) return;
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
     previous.sa_sigaction(signal, info, context);
     return;
