@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -15,7 +16,8 @@ namespace gridmount::tools {
 namespace {
 
 constexpr size_t kBufferBytes = 256 * 1024;
-constexpr int kGzipWindowBits = 15 + 16;  // zlib's way to ask for gzip's frame
+constexpr size_t kDeflatedBytes = 32 * 1024;  // taken from zlib at a time
+constexpr int kGzipWindowBits = 15 + 16;      // zlib's way to ask for gzip's frame
 constexpr int kGzipMemoryLevel = 8;
 
 // The name of its folder alone: a collection's file may have a name as long as a name can be.
@@ -83,13 +85,13 @@ Status OutputFile::deflate_bytes(std::span<const uint8_t> bytes, bool last) {
   gzip_->next_in = const_cast<uint8_t*>(bytes.data());
   gzip_->avail_in = static_cast<uInt>(bytes.size());
   int code = Z_OK;
+  std::array<uint8_t, kDeflatedBytes> deflated{};
   do {
-    const size_t before = buffer_.size();
-    buffer_.resize(before + kBufferBytes);
-    gzip_->next_out = buffer_.data() + before;
-    gzip_->avail_out = kBufferBytes;
+    gzip_->next_out = deflated.data();
+    gzip_->avail_out = static_cast<uInt>(deflated.size());
     code = deflate(gzip_.get(), last ? Z_FINISH : Z_NO_FLUSH);
-    buffer_.resize(buffer_.size() - gzip_->avail_out);
+    const auto end = deflated.end() - static_cast<ptrdiff_t>(gzip_->avail_out);
+    buffer_.insert(buffer_.end(), deflated.begin(), end);
     if (buffer_.size() >= kBufferBytes) GM_TRY(flush_buffer());
   } while (last ? code != Z_STREAM_END : gzip_->avail_in > 0);
   return {};
