@@ -103,7 +103,7 @@ Status run_merge(Call& call, bson::Builder&) {
   AccessControl& access = call.state().access();
   std::optional<std::string> only;
   if (!database.empty()) only = database;
-  const Status merged = access.users().merge(users, only, drops_others);
+  Status merged = access.users().merge(users, only, drops_others);
   access.users_changed();
   if (merged) call.state().note_change();
   return merged;

@@ -167,9 +167,10 @@ Status run_server_status(Call& call, bson::Builder& reply) {
   reply.append("host", host_name()).append("version", call.state().options().version);
   reply.append("process", "gridmount").append("pid", static_cast<int64_t>(::getpid()));
   const int64_t uptime = call.state().uptime().count();
-  // Whole seconds, as mongostat reads them.
-  reply.append("uptime", static_cast<double>(uptime / 1000)).append("uptimeMillis", uptime);
-  reply.append("uptimeEstimate", uptime / 1000).append("localTime", bson::Date::now());
+  const int64_t seconds = uptime / 1000;
+  // A double, and whole: mongostat reads it into an integer.
+  reply.append("uptime", static_cast<double>(seconds)).append("uptimeMillis", uptime);
+  reply.append("uptimeEstimate", seconds).append("localTime", bson::Date::now());
   for (const NamedSection& section : kSections) {
     if (wanted(section.name)) section.append(call, reply);
   }
