@@ -134,9 +134,9 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
   if (contents != Contents::kStore && !options.create) {
     return fail(ErrorCode::kStoreNotFound,
                 contents == Contents::kNothing
-                    ? "there is no store at " + path.string() + "; make one with --create"
+                    ? "there is no store at " + path.string() + "; 'gridmount --create' makes one"
                     : "the making of store " + path.string() +
-                          " was interrupted; make it again with --create");
+                          " was interrupted; 'gridmount --create' makes it again");
   }
   bool made_folder = false;
   if (contents == Contents::kNothing) GM_TRY(make_folder(path, made_folder));
