@@ -58,7 +58,10 @@ class Call {
   const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
 
   // Nothing to tell yet; see Postponed. What run() has put into the reply is dropped.
-  void postpone(std::chrono::steady_clock::time_point until) { postponed_ = Postponed{until}; }
+  void postpone(std::chrono::steady_clock::time_point until,
+                Postponed::Wakes wakes = Postponed::Wakes::kByChange) {
+    postponed_ = Postponed{until, wakes};
+  }
   const std::optional<Postponed>& postponed() const { return postponed_; }
 
   // For the profiler: what the command was about, what came of it, and what it read.

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -45,6 +47,11 @@ class Client {
   const bson::Document& last_write() const { return last_write_; }
   void set_last_write(bson::Document result) { last_write_ = std::move(result); }
 
+  // When a hello that awaits a change is answered without one; none while none waits.
+  using TimePoint = std::chrono::steady_clock::time_point;
+  const std::optional<TimePoint>& hello_awaits_until() const { return hello_awaits_until_; }
+  void set_hello_awaits_until(std::optional<TimePoint> until) { hello_awaits_until_ = until; }
+
   // The connection has ended: what it still runs may stop, what it left is to be given back.
   // Thread-safe.
   bool gone() const { return gone_.load(std::memory_order_relaxed); }
@@ -55,6 +62,7 @@ class Client {
   const Peer peer_;
   bson::Document metadata_;
   bson::Document last_write_;
+  std::optional<TimePoint> hello_awaits_until_;
   std::atomic<bool> gone_ = false;
 };
 

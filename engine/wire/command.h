@@ -50,7 +50,6 @@ struct Command {
   OperationKind kind = OperationKind::kCommand;
   bool admin_only = false;
   bool before_login = false;  // for clients that have not logged in
-  bool legacy = false;        // also as OP_QUERY
   bool is_secret = false;     // its arguments are not shown to logs, profilers and other clients
   std::string_view about = {};
 };

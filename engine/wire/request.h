@@ -24,15 +24,20 @@ struct Request {
   bson::View body;            // its first field names the command
   std::string_view database;  // `$db`, or the database of the legacy namespace "db.$cmd"
   std::vector<Sequence> sequences;
-  bool is_legacy = false;  // came as OP_QUERY, where only hello and its older names are answered
+  // Came as OP_QUERY, OP_GET_MORE or OP_KILL_CURSORS on cursors, whose replies tell how many
+  // documents were given before (`cursor.startingFrom`), and which kill cursors of any collection.
+  bool is_legacy_cursor = false;
 
   std::string_view name() const { return body.empty() ? std::string_view() : (*body.begin()).key; }
 };
 
-// Nothing yet: an awaitData cursor at its end. The request is to be handled again when the store
-// has changed, and at `until` at the latest. No thread waits meanwhile.
+// Nothing yet: an awaitData cursor at its end, or a hello that awaits a change of the server. The
+// request is to be handled again at `until`, and when the store has changed if it waits for that.
+// No thread waits meanwhile.
 struct Postponed {
+  enum class Wakes { kByChange, kByTime };
   std::chrono::steady_clock::time_point until;
+  Wakes wakes = Wakes::kByChange;
 };
 
 // The reply's document, with `ok` in it.

@@ -15,7 +15,6 @@ namespace gridmount::wire {
 namespace {
 
 constexpr ErrorCode kCommandNotFound{59};
-constexpr ErrorCode kUnsupportedOpQuery{352};
 constexpr size_t kLoggedBytesMax = 1000;
 
 // Takes an operation out of the table when it has ended, however.
@@ -46,10 +45,6 @@ Status prepare(Call& call) {
   const Command& command = call.command();
   if (call.state().stopping()) {
     return fail(kInterruptedAtShutdown, "interrupted at shutdown");
-  }
-  if (call.request().is_legacy && !command.legacy) {
-    return fail(kUnsupportedOpQuery, "Unsupported OP_QUERY command: " + std::string(command.name) +
-                                         ". The client driver may require an upgrade.");
   }
   GM_TRY(check_privileges(call));
   if (command.admin_only && call.request().database != "admin") {

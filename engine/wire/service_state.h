@@ -36,6 +36,7 @@ struct ClientCursor : cursors::CursorNote {
   std::shared_ptr<engine::ReadObserver> observer;
   std::atomic<bool> being_read{false};
   bool await_data = false;
+  int64_t returned = 0;    // documents, so far; belongs to the getMore that holds being_read
   bson::Document command;  // that made it, for currentOp
   // What is left of the maxTimeMS of the command that made it; negative: no limit.
   std::atomic<int64_t> microseconds_left{-1};
@@ -56,6 +57,8 @@ class Service::State {
   profiling::Profiler& profiler() { return profiler_; }
   Counters& counters() { return counters_; }
   bson::Date started() const { return started_; }
+  // Another one for each service: what topologyVersion tells servers' processes apart by.
+  bson::ObjectId process_id() const { return process_id_; }
   std::chrono::milliseconds uptime() const;
 
   const ServerFigures* figures() const { return figures_.load(); }
@@ -84,6 +87,7 @@ class Service::State {
   engine::Store& store_;
   const ServiceOptions options_;
   const bson::Date started_;
+  const bson::ObjectId process_id_ = bson::ObjectId::generate();
   const std::chrono::steady_clock::time_point begin_;
   SessionTable sessions_;
   OperationTable operations_;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "engine/wire/protocol/op_msg.h"
 #include "tests/engine/wire/server/raw_client.h"
 #include "tests/tools/store_test.h"
 
@@ -40,6 +41,12 @@ class GridstoreServe : public StoreTest {
     builder.append("_id", int32_t{1}).close().close().append("$db", "test");
     return std::move(builder).finish();
   }
+
+  static bson::Document number(std::string_view name, int32_t value) {
+    bson::Builder builder;
+    builder.append(name, value);
+    return std::move(builder).finish();
+  }
 };
 
 TEST_F(GridstoreServe, Documents_OverTheSocket_AreKept) {
@@ -58,6 +65,73 @@ TEST_F(GridstoreServe, Documents_OverTheSocket_AreKept) {
                 HasSubstr("listening on " + (store_path() / "gridmount.sock").string()));
   }
   EXPECT_EQ(gridstore_check().status, 0);
+}
+
+// As a driver of the year 2013 works: no message is an OP_MSG.
+TEST_F(GridstoreServe, OldOpcodes_WriteReadAndKillCursors) {
+  create_store();
+  const Outcome outcome = serve({}, [&](pid_t pid) {
+    RawClient client = connect();
+    std::vector<bson::Document> documents;
+    for (int32_t id = 0; id < 10; ++id) documents.push_back(number("_id", id));
+    ASSERT_TRUE(client.send(wire::op_insert("test.things", documents)));
+    ASSERT_TRUE(client.send(wire::op_update("test.things", number("_id", 1), number("a", 5))));
+    ASSERT_TRUE(client.send(wire::op_delete("test.things", number("_id", 9))));
+    ASSERT_TRUE(client.send(wire::op_query("test.$cmd", number("getLastError", 1))));
+    EXPECT_EQ(client.receive()->document.find("n")->as_int32(), 1);
+
+    ASSERT_TRUE(client.send(wire::op_query("test.things", bson::Document(), 2, 4)));
+    const auto first = client.receive();
+    ASSERT_TRUE(first);
+    ASSERT_EQ(first->documents.size(), 4U);
+    EXPECT_EQ(first->documents[1].find("a")->as_int32(), 5);
+    ASSERT_NE(first->cursor, 0);
+    ASSERT_TRUE(client.send(wire::op_get_more("test.things", 2, first->cursor)));
+    const auto second = client.receive();
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->starting_from, 4);
+    ASSERT_EQ(second->documents.size(), 2U);
+    EXPECT_EQ(second->cursor, first->cursor);
+    ASSERT_TRUE(client.send(wire::op_kill_cursors({first->cursor})));
+    ASSERT_TRUE(client.send(wire::op_get_more("test.things", 0, first->cursor)));
+    const auto killed = client.receive();
+    ASSERT_TRUE(killed);
+    EXPECT_NE(killed->flags & 1, 0U);  // CursorNotFound
+    ::kill(pid, SIGTERM);
+  });
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST_F(GridstoreServe, Hello_ThatAwaitsChanges_IsAnsweredAgainAndAgain) {
+  create_store();
+  const Outcome outcome = serve({}, [&](pid_t pid) {
+    RawClient client = connect();
+    bson::Builder hello;
+    hello.append("hello", int32_t{1}).append("$db", "admin");
+    const auto version = client.ask(std::move(hello).finish())->document.find("topologyVersion");
+    ASSERT_TRUE(version);
+    bson::Builder awaiting;
+    awaiting.append("hello", int32_t{1}).append("topologyVersion", *version);
+    awaiting.append("maxAwaitTimeMS", int32_t{30}).append("$db", "admin");
+    ASSERT_TRUE(client.send(wire::op_msg(std::move(awaiting).finish(), wire::kExhaustAllowed, 7)));
+    int32_t answered = 7;
+    for (int i = 0; i < 5; ++i) {
+      const auto reply = client.receive();
+      ASSERT_TRUE(reply);
+      EXPECT_EQ(reply->response_to, answered);
+      EXPECT_EQ(reply->flags & wire::kMoreToCome, wire::kMoreToCome);
+      answered = reply->request_id;
+    }
+    // Nor does one that waits for a day keep the server from its end.
+    bson::Builder patient;
+    patient.append("hello", int32_t{1}).append("topologyVersion", *version);
+    patient.append("maxAwaitTimeMS", int32_t{86'400'000}).append("$db", "admin");
+    RawClient other = connect();
+    ASSERT_TRUE(other.send(wire::op_msg(std::move(patient).finish())));
+    EXPECT_TRUE(other.is_silent_for(50));
+    ::kill(pid, SIGTERM);
+  });
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
 TEST_F(GridstoreServe, Hello_OfAnOldDriver_IsAnswered) {

@@ -57,6 +57,7 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
     call.state().cursors().kill(id);
     id = 0;
   }
+  note->returned = returned;
   if (id != 0) {
     // Between batches no time counts.
     if (call.generic().max_time) {

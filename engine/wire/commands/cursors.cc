@@ -208,16 +208,28 @@ Status run_get_more(Call& call, bson::Builder& reply) {
       return {};
     }
   }
-  reply.close().append("id", id).append("ns", get_more.ns.full()).close();
+  reply.close().append("id", id).append("ns", get_more.ns.full());
+  if (call.request().is_legacy_cursor) reply.append("startingFrom", cursor->returned);
+  reply.close();
+  cursor->returned += returned;
   call.counts().append("nreturned", returned).append("cursorid", get_more.id);
   call.counts().append("originatingCommand", cursor->command);
   call.counts().append("cursorExhausted", id == 0);
   return {};
 }
 
-Status check_may_kill(Call& call, const engine::Namespace& ns, int64_t id) {
-  const std::optional<cursors::CursorInfo> info = call.state().cursors().info(id);
-  if (!info || info->ns != ns) return {};
+// Of the collection it was asked of; old clients name none.
+std::optional<cursors::CursorInfo> cursor_to_kill(Call& call, const engine::Namespace& asked,
+                                                  int64_t id) {
+  std::optional<cursors::CursorInfo> info = call.state().cursors().info(id);
+  if (info && info->ns != asked && !call.request().is_legacy_cursor) info.reset();
+  return info;
+}
+
+Status check_may_kill(Call& call, const engine::Namespace& asked, int64_t id) {
+  const std::optional<cursors::CursorInfo> info = cursor_to_kill(call, asked, id);
+  if (!info) return {};
+  const engine::Namespace& ns = info->ns;
   if (is_owned(call, static_cast<const ClientCursor&>(*info->options.note))) return {};
   const AccessControl& access = call.state().access();
   const auto has = [&](const Privilege& privilege) {
@@ -260,8 +272,8 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
   size_t missing_count = 0;
   for (const bson::Element element : *ids) {
     const int64_t id = element.value.as_int64();
-    const std::optional<cursors::CursorInfo> info = call.state().cursors().info(id);
-    const bool found = info && info->ns == ns && call.state().cursors().kill(id);
+    const std::optional<cursors::CursorInfo> info = cursor_to_kill(call, ns, id);
+    const bool found = info && call.state().cursors().kill(id);
     if (found && info->in_use) {
       static_cast<const ClientCursor&>(*info->options.note)
           .interrupt->kill(ErrorCode::kInterrupted);

@@ -117,7 +117,6 @@ Commands handshake_commands() {
   Command hello{.name = "hello", .other_names = {"isMaster", "ismaster"}, .run = run_hello};
   hello.rules = {.in_api_version_1 = true};
   hello.before_login = true;
-  hello.legacy = true;
   hello.about = "tells what the server is and can";
 
   Command ping{.name = "ping", .run = run_ping};
@@ -127,7 +126,6 @@ Commands handshake_commands() {
 
   Command build_info{.name = "buildInfo", .other_names = {"buildinfo"}, .run = run_build_info};
   build_info.before_login = true;
-  build_info.legacy = true;
   build_info.about = "tells the version";
 
   Command whats_my_uri{.name = "whatsmyuri", .run = run_whats_my_uri};

@@ -54,6 +54,13 @@ class ByteReader {
     return load_32(taken.data());
   }
 
+  Result<int64_t> number_64() {
+    GM_ASSIGN(const auto taken, take(sizeof(int64_t)));
+    int64_t number;
+    std::memcpy(&number, taken.data(), sizeof number);
+    return number;
+  }
+
   // Up to a NUL, which is taken as well.
   Result<std::string_view> name() {
     const void* const nul = bytes_.empty() ? nullptr : std::memchr(bytes_.data(), 0, bytes_.size());

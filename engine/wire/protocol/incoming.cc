@@ -2,9 +2,11 @@
 
 #include <string>
 
+#include "engine/bson/compare.h"
 #include "engine/wire/protocol/header.h"
+#include "engine/wire/protocol/legacy_query.h"
+#include "engine/wire/protocol/legacy_write.h"
 #include "engine/wire/protocol/op_msg.h"
-#include "engine/wire/protocol/op_query.h"
 #include "engine/wire/protocol/reply.h"
 
 namespace gridmount::wire {
@@ -24,34 +26,38 @@ Result<Incoming> read_message(std::span<const uint8_t> message) {
   return incoming;
 }
 
-Result<Incoming> read_query(std::span<const uint8_t> message) {
-  GM_ASSIGN(OpQuery op_query, read_op_query(message));
-  Incoming incoming;
-  incoming.form.kind = ReplyForm::Kind::kLegacy;
-  incoming.form.legacy_flags = op_query.reply_flags;
-  incoming.content = std::move(op_query.content);
-  return incoming;
-}
-
 Result<Incoming> read_plain(const Header& header, std::span<const uint8_t> message) {
   switch (header.opcode) {
     case Opcode::kMessage:
       return read_message(message);
     case Opcode::kQuery:
-      return read_query(message);
-    case Opcode::kGetMore: {
-      Incoming incoming;
-      incoming.form.kind = ReplyForm::Kind::kLegacy;
-      incoming.form.legacy_flags = kQueryFailure;
-      incoming.content = no_longer_supported("OP_GET_MORE");
-      return incoming;
-    }
+      return read_op_query(message);
+    case Opcode::kGetMore:
+      return read_op_get_more(message);
+    case Opcode::kKillCursors:
+      return read_op_kill_cursors(message);
+    case Opcode::kInsert:
+      return read_op_insert(message);
+    case Opcode::kUpdate:
+      return read_op_update(message);
+    case Opcode::kDelete:
+      return read_op_delete(message);
     default:
-      // Nobody waits for a reply to OP_INSERT and its like, and what an unknown opcode expects
-      // nobody knows.
+      // What it expects nobody knows.
       return fail(ErrorCode::kUnsupportedFormat,
                   opcode_name(header.opcode) + " is not supported; the client sent it");
   }
+}
+
+std::optional<bson::ValueView> field_of(bson::View document, std::string_view outer,
+                                        std::string_view inner) {
+  const std::optional<bson::ValueView> found = document.find(outer);
+  if (!found || found->type() != bson::Type::kDocument) return std::nullopt;
+  return found->as_document().find(inner);
+}
+
+bool is_hello(std::string_view command) {
+  return command == "hello" || command == "isMaster" || command == "ismaster";
 }
 
 }  // namespace
@@ -59,11 +65,16 @@ Result<Incoming> read_plain(const Header& header, std::span<const uint8_t> messa
 bool goes_on(const Incoming& incoming, bson::View reply) {
   if (!incoming.form.may_go_on || incoming.form.kind != ReplyForm::Kind::kMessage) return false;
   const auto* const request = std::get_if<Request>(&incoming.content);
-  if (request == nullptr || request->name() != "getMore") return false;
-  const std::optional<bson::ValueView> cursor = reply.find("cursor");
-  if (!cursor || cursor->type() != bson::Type::kDocument) return false;
-  const std::optional<bson::ValueView> id = cursor->as_document().find("id");
-  return id && id->integral().value_or(0) != 0;
+  if (request == nullptr) return false;
+  if (request->name() == "getMore") {
+    const std::optional<bson::ValueView> id = field_of(reply, "cursor", "id");
+    return id && id->integral().value_or(0) != 0;
+  }
+  if (!is_hello(request->name())) return false;
+  const std::optional<bson::ValueView> known =
+      field_of(request->body, "topologyVersion", "processId");
+  const std::optional<bson::ValueView> told = field_of(reply, "topologyVersion", "processId");
+  return known && told && std::is_eq(bson::compare(*known, *told));
 }
 
 Result<Incoming> read_incoming(std::span<const uint8_t> message, MessageBytes& decompressed) {

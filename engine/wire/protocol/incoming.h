@@ -19,7 +19,8 @@ struct ReplyForm {
   enum class Kind {
     kNone,  // the client has said that it does not listen
     kMessage,
-    kLegacy,  // OP_REPLY
+    kLegacy,        // OP_REPLY with the command's reply
+    kLegacyCursor,  // OP_REPLY with the documents of the batch that the command's reply holds
   };
   Kind kind = Kind::kMessage;
   int32_t response_to = 0;
@@ -32,12 +33,15 @@ struct ReplyForm {
 
 struct Incoming {
   ReplyForm form;
+  bson::Document made;  // the Request's body, where the message holds no command
   // A Document is the reply already: what was sent cannot be handled, and says why.
   std::variant<Request, bson::Document> content;
 };
 
-// Whether a getMore of a client that allows it is answered by further batches, without being asked
-// for: another one follows this reply, as if the client had sent the same request again.
+// Whether a request of a client that allows it is answered again and again, without being asked
+// for: another reply follows this one, as if the client had sent the same request again. Those are
+// a getMore, to the end of its cursor, and a hello that awaits changes from the version which the
+// server is at.
 bool goes_on(const Incoming& incoming, bson::View reply);
 
 // Reads a whole message, whose header has passed read_header(). What is returned points into

@@ -9,6 +9,7 @@
 #include "engine/wire/protocol/byte_reader.h"
 #include "engine/wire/protocol/compression.h"
 #include "engine/wire/protocol/header.h"
+#include "engine/wire/protocol/legacy_query.h"
 #include "engine/wire/protocol/op_msg.h"
 
 namespace gridmount::wire {
@@ -16,6 +17,18 @@ namespace {
 
 // What surrounds a document at most, compressed or not.
 constexpr size_t kEnvelopeBytesMax = 64;
+
+int64_t number_in(bson::View document, std::string_view name) {
+  const std::optional<bson::ValueView> value = document.find(name);
+  return value ? value->integral().value_or(0) : 0;
+}
+
+bson::Document legacy_error(bson::View reply, int32_t code) {
+  bson::Builder error;
+  if (const auto message = reply.find("errmsg")) error.append("$err", *message);
+  error.append("code", code).append("ok", 0.0);
+  return std::move(error).finish();
+}
 
 }  // namespace
 
@@ -41,11 +54,15 @@ Reply::Reply(const ReplyForm& form, bson::Document document, int32_t request_id)
         {ErrorCode::kBsonObjectTooLarge, "the reply has " + std::to_string(document.view().size()) +
                                              " bytes, more than a message may"});
   }
-  body_ = std::move(document).release();
-  if (form.kind == ReplyForm::Kind::kLegacy) {
-    make_legacy(form, request_id);
+  if (form.kind == ReplyForm::Kind::kLegacyCursor) {
+    make_legacy_batch(form, document, request_id);
   } else {
-    make_message(form, request_id);
+    body_ = std::move(document).release();
+    if (form.kind == ReplyForm::Kind::kLegacy) {
+      make_legacy({.flags = form.legacy_flags, .documents = 1}, form, request_id);
+    } else {
+      make_message(form, request_id);
+    }
   }
   if (form.compressor) compress_with(*form.compressor);
 }
@@ -70,13 +87,47 @@ void Reply::make_message(const ReplyForm& form, int32_t request_id) {
   }
 }
 
-void Reply::make_legacy(const ReplyForm& form, int32_t request_id) {
+void Reply::make_legacy(const LegacyHead& legacy, const ReplyForm& form, int32_t request_id) {
   head_bytes_ = kHeadBytesMax;
   write_header({static_cast<uint32_t>(size()), request_id, form.response_to, Opcode::kReply},
                head_.data());
-  store_32(form.legacy_flags, head_.data() + kHeaderBytes);
-  // Between the flags and the number of documents: no cursor, nothing skipped.
-  store_32(1, head_.data() + kHeadBytesMax - sizeof(uint32_t));
+  uint8_t* at = head_.data() + kHeaderBytes;
+  store_32(legacy.flags, at);
+  std::memcpy(at + 4, &legacy.cursor, sizeof legacy.cursor);
+  store_32(static_cast<uint32_t>(legacy.starting_from), at + 12);
+  store_32(static_cast<uint32_t>(legacy.documents), at + 16);
+}
+
+void Reply::make_legacy_batch(const ReplyForm& form, bson::View reply, int32_t request_id) {
+  LegacyHead legacy{.flags = form.legacy_flags};
+  if (const auto code = reply.find("code"); code && number_in(reply, "ok") == 0) {
+    const auto number = static_cast<int32_t>(code->integral().value_or(0));
+    if (static_cast<ErrorCode>(number) == ErrorCode::kCursorNotFound) {
+      legacy.flags |= kCursorNotFound;
+    } else {
+      legacy.flags |= kQueryFailure;
+      legacy.documents = 1;
+      body_ = legacy_error(reply, number).release();
+    }
+  } else if (const auto cursor = reply.find("cursor")) {
+    const bson::View fields = cursor->as_document();
+    legacy.cursor = number_in(fields, "id");
+    legacy.starting_from = static_cast<int32_t>(number_in(fields, "startingFrom"));
+    for (const char* const name : {"firstBatch", "nextBatch"}) {
+      const auto batch = fields.find(name);
+      if (!batch) continue;
+      for (const bson::Element element : batch->as_document()) {
+        const auto bytes = element.value.as_document().bytes();
+        body_.insert(body_.end(), bytes.begin(), bytes.end());
+        ++legacy.documents;
+      }
+    }
+  } else {
+    // Of explain.
+    legacy.documents = 1;
+    body_.assign(reply.bytes().begin(), reply.bytes().end());
+  }
+  make_legacy(legacy, form, request_id);
 }
 
 void Reply::compress_with(Compressor compressor) {

@@ -31,7 +31,15 @@ class Reply {
 
  private:
   void make_message(const ReplyForm& form, int32_t request_id);
-  void make_legacy(const ReplyForm& form, int32_t request_id);
+  // What OP_REPLY says before its documents.
+  struct LegacyHead {
+    uint32_t flags = 0;
+    int64_t cursor = 0;
+    int32_t starting_from = 0;
+    int32_t documents = 0;
+  };
+  void make_legacy(const LegacyHead& legacy, const ReplyForm& form, int32_t request_id);
+  void make_legacy_batch(const ReplyForm& form, bson::View reply, int32_t request_id);
   void compress_with(Compressor compressor);
 
   static constexpr size_t kHeadBytesMax = 36;  // OP_REPLY's

@@ -252,10 +252,12 @@ void Connection::handle() {
     // What waits has no reply yet, and is not to keep others from theirs.
     context_.replies.release(reply_memory_);
     enter(Phase::kParked);
-    if (!context_.parking.park(self, std::get<Postponed>(outcome).until)) {
+    const auto& postponed = std::get<Postponed>(outcome);
+    if (!context_.parking.park(self, postponed)) {
       return answer(error_document({kInterruptedAtShutdown, "interrupted at shutdown"},
                                    "InterruptedAtShutdown"));
     }
+    if (postponed.wakes == Postponed::Wakes::kByTime) return;
     // A change from before the parking woke nobody.
     if (handler.changes() == changes || !context_.parking.remove(*this)) return;
     enter(Phase::kRunning);

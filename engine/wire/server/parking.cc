@@ -20,13 +20,14 @@ Parking::Parking(asio::io_context& io) : io_(io) {
   wake_timer_.emplace(io);
 }
 
-bool Parking::park(std::shared_ptr<Parkable> parked, TimePoint until) {
-  until = std::max(until, steady_clock::now() + kShortestStay);
+bool Parking::park(std::shared_ptr<Parkable> parked, const Postponed& postponed) {
+  const TimePoint until = std::max(postponed.until, steady_clock::now() + kShortestStay);
   const MutexLock lock(mutex_);
   if (is_stopped_) return false;
   const Parkable* const key = parked.get();
   entries_.insert_or_assign(key, Entry{std::move(parked), until});
   by_time_.emplace(until, key);
+  if (postponed.wakes == Postponed::Wakes::kByChange) for_change_.insert(key);
   arm();
   return true;
 }
@@ -34,17 +35,23 @@ bool Parking::park(std::shared_ptr<Parkable> parked, TimePoint until) {
 bool Parking::remove(const Parkable& parked) {
   std::shared_ptr<Parkable> removed;  // let go without the lock
   const MutexLock lock(mutex_);
-  const auto entry = entries_.find(&parked);
-  if (entry == entries_.end()) return false;
-  by_time_.erase({entry->second.until, &parked});
-  removed = std::move(entry->second.parked);
+  removed = take(&parked);
+  return removed != nullptr;
+}
+
+std::shared_ptr<Parkable> Parking::take(const Parkable* key) {
+  const auto entry = entries_.find(key);
+  if (entry == entries_.end()) return nullptr;
+  std::shared_ptr<Parkable> parked = std::move(entry->second.parked);
+  by_time_.erase({entry->second.until, key});
+  for_change_.erase(key);
   entries_.erase(entry);
-  return true;
+  return parked;
 }
 
 void Parking::notify() {
   const MutexLock lock(mutex_);
-  if (is_stopped_ || entries_.empty() || wake_is_due_) return;
+  if (is_stopped_ || for_change_.empty() || wake_is_due_) return;
   wake_is_due_ = true;
   const TimePoint due = last_wake_ + kBetweenWakes;
   if (steady_clock::now() >= due) {
@@ -63,7 +70,7 @@ void Parking::wake() {
     const MutexLock lock(mutex_);
     wake_is_due_ = false;
     last_wake_ = steady_clock::now();
-    resumed = take_all();
+    resumed = take_those_for_change();
   }
   for (const auto& parked : resumed) parked->resume();
 }
@@ -86,6 +93,14 @@ Parking::Resumed Parking::take_all() {
   for (auto& [key, entry] : entries_) resumed.push_back(std::move(entry.parked));
   entries_.clear();
   by_time_.clear();
+  for_change_.clear();
+  return resumed;
+}
+
+Parking::Resumed Parking::take_those_for_change() {
+  Resumed resumed;
+  resumed.reserve(for_change_.size());
+  while (!for_change_.empty()) resumed.push_back(take(*for_change_.begin()));
   return resumed;
 }
 
@@ -108,10 +123,7 @@ void Parking::on_time() {
     armed_for_.reset();
     const TimePoint now = steady_clock::now();
     while (!by_time_.empty() && by_time_.begin()->first <= now) {
-      const auto entry = entries_.find(by_time_.begin()->second);
-      resumed.push_back(std::move(entry->second.parked));
-      entries_.erase(entry);
-      by_time_.erase(by_time_.begin());
+      resumed.push_back(take(by_time_.begin()->second));
     }
     arm();
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/thread_safety.h"
+#include "engine/wire/request.h"
 
 namespace gridmount::wire {
 
@@ -31,12 +32,12 @@ class Parking : public std::enable_shared_from_this<Parking> {
 
   explicit Parking(asio::io_context& io);
 
-  // False once stopped. A change that came before is not noticed: look for one after parking, and
-  // remove() then.
-  bool park(std::shared_ptr<Parkable> parked, TimePoint until);
+  // False once stopped. A change that came before is not noticed: whoever waits for one looks for
+  // it after parking, and calls remove() then.
+  bool park(std::shared_ptr<Parkable> parked, const Postponed& postponed);
   // False if it is not parked, or not any more: resume() has been or is being called.
   bool remove(const Parkable& parked);
-  // Something has changed: all are resumed, changes in quick succession together.
+  // Something has changed: all that wait for it are resumed, changes in quick succession together.
   void notify();
   // Resumes all. Nothing is parked and no timer runs afterwards.
   void stop();
@@ -51,6 +52,8 @@ class Parking : public std::enable_shared_from_this<Parking> {
   void on_time();
   void wake();
   Resumed take_all() GM_REQUIRES(mutex_);
+  Resumed take_those_for_change() GM_REQUIRES(mutex_);
+  std::shared_ptr<Parkable> take(const Parkable* key) GM_REQUIRES(mutex_);
   // Sets the timer for the earliest `until`.
   void arm() GM_REQUIRES(mutex_);
 
@@ -61,6 +64,7 @@ class Parking : public std::enable_shared_from_this<Parking> {
   TimePoint last_wake_ GM_GUARDED_BY(mutex_);
   std::map<const Parkable*, Entry> entries_ GM_GUARDED_BY(mutex_);
   std::set<std::pair<TimePoint, const Parkable*>> by_time_ GM_GUARDED_BY(mutex_);
+  std::set<const Parkable*> for_change_ GM_GUARDED_BY(mutex_);
   std::optional<TimePoint> armed_for_ GM_GUARDED_BY(mutex_);
   std::optional<asio::steady_timer> timer_ GM_GUARDED_BY(mutex_);
   std::optional<asio::steady_timer> wake_timer_ GM_GUARDED_BY(mutex_);

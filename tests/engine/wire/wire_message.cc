@@ -20,6 +20,11 @@ void put_32(Bytes& bytes, uint32_t number) {
   store_32(number, bytes.data() + bytes.size() - 4);
 }
 
+void put_64(Bytes& bytes, int64_t number) {
+  const auto* const begin = reinterpret_cast<const uint8_t*>(&number);
+  bytes.insert(bytes.end(), begin, begin + sizeof number);
+}
+
 void put(Bytes& bytes, std::span<const uint8_t> more) {
   bytes.insert(bytes.end(), more.begin(), more.end());
 }
@@ -72,14 +77,59 @@ Bytes op_msg(bson::View body, uint32_t flags, int32_t request_id) {
 }
 
 Bytes op_query(std::string_view collection, bson::View query, int32_t request_id,
-               int32_t number_to_return) {
+               int32_t number_to_return, uint32_t flags) {
   Bytes body;
-  put_32(body, 0);
+  put_32(body, flags);
   put_text(body, collection);
   put_32(body, 0);
   put_32(body, static_cast<uint32_t>(number_to_return));
   put(body, query.bytes());
   return message(2004, request_id, body);
+}
+
+Bytes op_get_more(std::string_view collection, int32_t number_to_return, int64_t cursor) {
+  Bytes body;
+  put_32(body, 0);
+  put_text(body, collection);
+  put_32(body, static_cast<uint32_t>(number_to_return));
+  put_64(body, cursor);
+  return message(2005, 1, body);
+}
+
+Bytes op_kill_cursors(const std::vector<int64_t>& cursors) {
+  Bytes body;
+  put_32(body, 0);
+  put_32(body, static_cast<uint32_t>(cursors.size()));
+  for (const int64_t cursor : cursors) put_64(body, cursor);
+  return message(2007, 1, body);
+}
+
+Bytes op_insert(std::string_view collection, const std::vector<bson::Document>& documents,
+                uint32_t flags) {
+  Bytes body;
+  put_32(body, flags);
+  put_text(body, collection);
+  for (const bson::Document& document : documents) put(body, document.view().bytes());
+  return message(2002, 1, body);
+}
+
+Bytes op_update(std::string_view collection, bson::View filter, bson::View update, uint32_t flags) {
+  Bytes body;
+  put_32(body, 0);
+  put_text(body, collection);
+  put_32(body, flags);
+  put(body, filter.bytes());
+  put(body, update.bytes());
+  return message(2001, 1, body);
+}
+
+Bytes op_delete(std::string_view collection, bson::View filter, uint32_t flags) {
+  Bytes body;
+  put_32(body, 0);
+  put_text(body, collection);
+  put_32(body, flags);
+  put(body, filter.bytes());
+  return message(2006, 1, body);
 }
 
 Bytes compressed(const Bytes& plain, Compressor compressor) {
@@ -133,12 +183,26 @@ ReadReply read_reply(std::span<const uint8_t> bytes) {
     end -= 4;
     EXPECT_EQ(crc32c(bytes.first(end)), load_32(bytes.data() + end));
   }
-  const Result<bson::View> document = bson::validate(bytes.subspan(begin, end - begin));
-  if (!document) {
-    ADD_FAILURE() << document.error().message();
-    return reply;
+  size_t documents = 1;
+  if (is_legacy) {
+    std::memcpy(&reply.cursor, bytes.data() + 20, sizeof reply.cursor);
+    reply.starting_from = static_cast<int32_t>(load_32(bytes.data() + 28));
+    documents = load_32(bytes.data() + 32);
   }
-  reply.document = bson::Document(*document);
+  std::span<const uint8_t> rest = bytes.subspan(begin, end - begin);
+  for (size_t i = 0; i < documents && rest.size() >= 4; ++i) {
+    const auto document =
+        bson::validate(rest.first(std::min<size_t>(load_32(rest.data()), rest.size())));
+    if (!document) {
+      ADD_FAILURE() << document.error().message();
+      return reply;
+    }
+    reply.documents.emplace_back(*document);
+    rest = rest.subspan(document->size());
+  }
+  EXPECT_EQ(reply.documents.size(), documents);
+  EXPECT_TRUE(rest.empty());
+  if (!reply.documents.empty()) reply.document = reply.documents.front();
   return reply;
 }
 

@@ -24,6 +24,7 @@ struct TestSequence {
 bson::Document command(std::string_view name);
 
 void put_32(Bytes& bytes, uint32_t number);
+void put_64(Bytes& bytes, int64_t number);
 void put(Bytes& bytes, std::span<const uint8_t> more);
 void put_text(Bytes& bytes, std::string_view text);  // and its NUL
 // A header with the right length before `body`.
@@ -35,7 +36,14 @@ Bytes sequence_section(const TestSequence& sequence);
 Bytes op_msg_of(const std::vector<Bytes>& sections, uint32_t flags = 0, int32_t request_id = 1);
 Bytes op_msg(bson::View body, uint32_t flags = 0, int32_t request_id = 1);
 Bytes op_query(std::string_view collection, bson::View query, int32_t request_id = 1,
-               int32_t number_to_return = -1);
+               int32_t number_to_return = -1, uint32_t flags = 0);
+Bytes op_get_more(std::string_view collection, int32_t number_to_return, int64_t cursor);
+Bytes op_kill_cursors(const std::vector<int64_t>& cursors);
+Bytes op_insert(std::string_view collection, const std::vector<bson::Document>& documents,
+                uint32_t flags = 0);
+Bytes op_update(std::string_view collection, bson::View filter, bson::View update,
+                uint32_t flags = 0);
+Bytes op_delete(std::string_view collection, bson::View filter, uint32_t flags = 0);
 Bytes compressed(const Bytes& plain, Compressor compressor);
 
 // A reply of either kind, taken apart. Fails the test if it is not well-formed.
@@ -45,7 +53,11 @@ struct ReadReply {
   int32_t response_to = 0;
   uint32_t flags = 0;
   bool was_compressed = false;
-  bson::Document document;
+  bson::Document document;  // the first one
+  // Of OP_REPLY.
+  int64_t cursor = 0;
+  int32_t starting_from = 0;
+  std::vector<bson::Document> documents;
 
   double ok() const;
   int32_t code() const;

@@ -95,6 +95,22 @@ TEST_F(Cursors, GetMore_BadArguments_AreRefused) {
   EXPECT_THAT(batch(run(get_more(id))), SizeIs(4));
 }
 
+TEST_F(Cursors, OfOldClients_TellTheirPosition_AndAreKilledByNumberAlone) {
+  insert_numbered("c", 10);
+  const auto old_client = [&](const std::string& command) {
+    return std::get<bson::Document>(handle(client(), doc(command), "test", {}, true));
+  };
+  const int64_t id = cursor_id(old_client(R"({"find": "c", "batchSize": 2})"));
+  EXPECT_EQ(field(old_client(get_more(id, R"(, "batchSize": 3)")), "cursor.startingFrom"), "2");
+  EXPECT_EQ(field(old_client(get_more(id, R"(, "batchSize": 3)")), "cursor.startingFrom"), "5");
+  EXPECT_EQ(field(run(get_more(id, R"(, "batchSize": 1)")), "cursor.startingFrom"), "missing");
+  // Other clients name the collection as well.
+  EXPECT_EQ(good(kill(id, "other"), "test", "cursorsNotFound.0"), std::to_string(id));
+  const bson::Document killed = old_client(kill(id, ""));
+  EXPECT_EQ(field(killed, "cursorsKilled.0"), std::to_string(id));
+  EXPECT_EQ(code_of(get_more(id)), 43);
+}
+
 TEST_F(Cursors, KillCursors_Lists_SayWhatBecameOfThem) {
   insert_numbered("c", 5);
   const int64_t id = cursor_id(run(R"({"find": "c", "batchSize": 1})"));

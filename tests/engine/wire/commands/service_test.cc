@@ -49,8 +49,8 @@ void ServiceTest::restart(ServiceOptions options) {
 
 Outcome ServiceTest::handle(Client& client, const bson::Document& command,
                             std::string_view database, std::vector<Sequence> sequences,
-                            bool is_legacy) {
-  return service_->handle(client, {command, database, std::move(sequences), is_legacy});
+                            bool is_legacy_cursor) {
+  return service_->handle(client, {command, database, std::move(sequences), is_legacy_cursor});
 }
 
 bson::Document ServiceTest::run(const bson::Document& command, std::string_view database) {

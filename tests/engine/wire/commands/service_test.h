@@ -36,7 +36,7 @@ class ServiceTest : public testing::Test {
   bson::Document run_as(Client& client, std::string_view command,
                         std::string_view database = "test");
   Outcome handle(Client& client, const bson::Document& command, std::string_view database = "test",
-                 std::vector<Sequence> sequences = {}, bool is_legacy = false);
+                 std::vector<Sequence> sequences = {}, bool is_legacy_cursor = false);
   // Of a command that must succeed: the reply as JSON without ok, or one field of it.
   std::string good(std::string_view command, std::string_view database = "test");
   std::string good(std::string_view command, std::string_view database, std::string_view field);

@@ -7,7 +7,7 @@
 #include "engine/wire/protocol/compression.h"
 #include "engine/wire/protocol/header.h"
 #include "engine/wire/protocol/incoming.h"
-#include "engine/wire/protocol/op_query.h"
+#include "engine/wire/protocol/op_msg.h"
 #include "engine/wire/protocol/reply.h"
 #include "tests/engine/wire/wire_message.h"
 
@@ -68,7 +68,7 @@ TEST(OpQuery, Hello_IsALegacyRequest) {
   const auto& request = std::get<Request>(incoming->content);
   EXPECT_EQ(request.name(), "isMaster");
   EXPECT_EQ(request.database, "admin");
-  EXPECT_TRUE(request.is_legacy);
+  EXPECT_FALSE(request.is_legacy_cursor);
   EXPECT_EQ(incoming->form.kind, ReplyForm::Kind::kLegacy);
   EXPECT_EQ(incoming->form.legacy_flags, 8u);
   EXPECT_EQ(incoming->form.response_to, 7);
@@ -83,38 +83,40 @@ TEST(OpQuery, CommandInQuery_IsUnwrapped) {
   EXPECT_EQ(std::get<Request>(incoming->content).name(), "hello");
 }
 
-TEST(OpQuery, AnythingElse_IsRefusedAsMongoDBDoes) {
-  const Result<Incoming> find = read(op_query("test.$cmd", command("find")));
-  ASSERT_TRUE(find);
-  EXPECT_EQ((*std::get<bson::Document>(find->content).find("code")).as_int32(), 352);
-  EXPECT_EQ(find->form.legacy_flags, 8u);
-
-  const Result<Incoming> query = read(op_query("test.things", bson::Document()));
-  ASSERT_TRUE(query);
-  const auto& reply = std::get<bson::Document>(query->content);
-  EXPECT_EQ((*reply.find("code")).as_int32(), 5739101);
-  EXPECT_EQ((*reply.find("$err")).as_string().substr(0, 31), "OP_QUERY is no longer supported");
-  EXPECT_EQ(query->form.legacy_flags, 2u);
-
+TEST(OpQuery, SeveralReplies_OfACommand_AreRefused) {
   const Result<Incoming> several = read(op_query("admin.$cmd", command("hello"), 1, 5));
   ASSERT_TRUE(several);
   EXPECT_EQ((*std::get<bson::Document>(several->content).find("code")).as_int32(), 16979);
 }
 
-TEST(OpQuery, CutOff_EndsTheConnection) {
-  const Bytes good = op_query("admin.$cmd", command("hello"));
-  for (size_t size = 0; size + kHeaderBytes < good.size(); ++size) {
-    EXPECT_FALSE(read(message(2004, 1, std::span(good).subspan(kHeaderBytes, size)))) << size;
+TEST(Opcodes, Unknown_EndTheConnection) {
+  for (const int32_t opcode : {0, 1, 2, 2003, 2008, 2010, 2014, -1}) {
+    EXPECT_FALSE(read(message(opcode, 1, Bytes(40)))) << opcode;
   }
 }
 
-TEST(Opcodes, RemovedAndUnknown_EndTheConnection_GetMoreIsAnswered) {
-  for (const int32_t opcode : {0, 1, 2, 2001, 2002, 2003, 2006, 2007, 2008, 2010, 2014, -1}) {
-    EXPECT_FALSE(read(message(opcode, 1, Bytes(40)))) << opcode;
+TEST(GoesOn, Hello_ThatKnowsTheVersion) {
+  const auto hello = [](std::string_view name, bson::ObjectId process) {
+    bson::Builder builder;
+    builder.append(name, int32_t{1}).open_document("topologyVersion");
+    builder.append("processId", process).append("counter", int64_t{0}).close();
+    builder.append("maxAwaitTimeMS", int32_t{10}).append("$db", "admin");
+    return std::move(builder).finish();
+  };
+  const bson::ObjectId ours = bson::ObjectId::generate();
+  const bson::Document reply = hello("ok", ours);
+  for (const char* const name : {"hello", "isMaster", "ismaster"}) {
+    const Bytes allowed = op_msg(hello(name, ours), kExhaustAllowed);
+    EXPECT_TRUE(goes_on(*read(allowed), reply)) << name;
+    const Bytes once = op_msg(hello(name, ours));
+    EXPECT_FALSE(goes_on(*read(once), reply)) << name;
   }
-  const Result<Incoming> more = read(message(2005, 1, Bytes(40)));
-  ASSERT_TRUE(more);
-  EXPECT_EQ(more->form.legacy_flags, 2u);
+  const Bytes other_process = op_msg(hello("hello", bson::ObjectId::generate()), kExhaustAllowed);
+  EXPECT_FALSE(goes_on(*read(other_process), reply));
+  const Bytes other_command = op_msg(hello("ping", ours), kExhaustAllowed);
+  EXPECT_FALSE(goes_on(*read(other_command), reply));
+  const Bytes hello_bytes = op_msg(hello("hello", ours), kExhaustAllowed);
+  EXPECT_FALSE(goes_on(*read(hello_bytes), command("ok")));
 }
 
 TEST(Compression, EachCompressor_GivesBackTheMessage) {

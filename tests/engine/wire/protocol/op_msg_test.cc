@@ -45,7 +45,7 @@ TEST(OpMsg, Body_IsTheRequest) {
   EXPECT_EQ(request.name(), "ping");
   EXPECT_EQ(request.database, "test");
   EXPECT_TRUE(request.sequences.empty());
-  EXPECT_FALSE(request.is_legacy);
+  EXPECT_FALSE(request.is_legacy_cursor);
 }
 
 TEST(OpMsg, Sequences_BeforeAndBehindTheBody_AreBesideIt) {

@@ -87,7 +87,7 @@ Outcome TestHandler::handle(Client& client, const Request& request) {
   bson::Builder reply;
   reply.append("ok", 1.0);
   if (name == "hello" || name == "isMaster") {
-    reply.append("connectionId", client.id()).append("legacy", request.is_legacy);
+    reply.append("connectionId", client.id());
   } else if (name == "echo") {
     reply.append("echo", argument);
   } else if (name == "big") {

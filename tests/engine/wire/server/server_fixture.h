@@ -1,7 +1,7 @@
 // A server with a handler whose commands do what a test needs, and its folder.
 //
 //   ping                      {ok: 1}
-//   hello, isMaster           {ok: 1, connectionId, legacy}
+//   hello, isMaster           {ok: 1, connectionId, topologyVersion}
 //   echo: <string>            {ok: 1, echo: <string>}
 //   big: <bytes>              {ok: 1, big: <that many bytes>}
 //   insert                    {ok: 1}, counted

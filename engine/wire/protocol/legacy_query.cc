@@ -1,0 +1,224 @@
+#include "engine/wire/protocol/legacy_query.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/bson/builder.h"
+#include "engine/wire/protocol/byte_reader.h"
+#include "engine/wire/protocol/header.h"
+#include "engine/wire/protocol/legacy_namespace.h"
+#include "engine/wire/protocol/reply.h"
+
+namespace gridmount::wire {
+namespace {
+
+constexpr std::string_view kCommandSuffix = ".$cmd";
+
+// MongoDB's number.
+constexpr ErrorCode kBadNumberToReturn{16979};
+// Of one OP_KILL_CURSORS, as servers have it.
+constexpr uint32_t kKilledCursorsMax = 30'000;
+
+struct Query {
+  uint32_t flags = 0;
+  std::string_view collection;  // full: with the database
+  int32_t to_skip = 0;
+  int32_t to_return = 0;
+  bson::View document;
+  bson::View fields;
+};
+
+Result<int32_t> signed_number(ByteReader& reader) {
+  GM_ASSIGN(const uint32_t number, reader.number());
+  return static_cast<int32_t>(number);
+}
+
+Result<Query> read_query(std::span<const uint8_t> body) {
+  ByteReader reader(body);
+  Query query;
+  GM_ASSIGN(query.flags, reader.number());
+  GM_ASSIGN(query.collection, reader.name());
+  GM_ASSIGN(query.to_skip, signed_number(reader));
+  GM_ASSIGN(query.to_return, signed_number(reader));
+  GM_ASSIGN(query.document, reader.document());
+  if (!reader.at_end()) {
+    GM_ASSIGN(query.fields, reader.document());
+  }
+  return query;
+}
+
+// Drivers put a command or a filter into `$query` to give more beside it.
+bool wraps(bson::View document) {
+  if (document.empty()) return false;
+  const bson::Element first = *document.begin();
+  return (first.key == "$query" || first.key == "query") &&
+         first.value.type() == bson::Type::kDocument;
+}
+
+bson::View unwrapped(bson::View document) {
+  return wraps(document) ? (*document.begin()).value.as_document() : document;
+}
+
+// What stands beside `$query`, and the field of find that means the same.
+struct Modifier {
+  std::string_view name;
+  std::string_view find_field;
+};
+constexpr std::array<Modifier, 11> kModifiers = {{{"$orderby", "sort"},
+                                                  {"orderby", "sort"},
+                                                  {"$hint", "hint"},
+                                                  {"$comment", "comment"},
+                                                  {"$maxTimeMS", "maxTimeMS"},
+                                                  {"$min", "min"},
+                                                  {"$max", "max"},
+                                                  {"$returnKey", "returnKey"},
+                                                  {"$showDiskLoc", "showRecordId"},
+                                                  {"$readPreference", "$readPreference"},
+                                                  {"$readConcern", "readConcern"}}};
+
+Status append_modifiers(bson::View wrapper, bson::Builder& find, bool& explains) {
+  auto field = wrapper.begin();
+  for (++field; field != wrapper.end(); ++field) {
+    const auto [name, value] = *field;
+    if (name == "$explain") {
+      explains = value.type() != bson::Type::kBool || value.as_bool();
+      continue;
+    }
+    if (name == "$snapshot") continue;  // as each cursor reads
+    std::string_view find_field;
+    for (const Modifier& modifier : kModifiers) {
+      if (modifier.name == name) find_field = modifier.find_field;
+    }
+    if (find_field.empty()) {
+      return fail(ErrorCode::kBadValue,
+                  "the query modifier " + std::string(name) + " is not supported");
+    }
+    find.append(find_field, value);
+  }
+  return {};
+}
+
+void append_numbers(const Query& query, bson::Builder& find) {
+  if (query.to_skip != 0) find.append("skip", query.to_skip);
+  const int64_t count = query.to_return;
+  if (count < 0 || count == 1) {
+    find.append("limit", count < 0 ? -count : count).append("singleBatch", true);
+  } else if (count > 0) {
+    find.append("batchSize", count);
+  }
+}
+
+void append_flags(uint32_t flags, bson::Builder& find) {
+  if ((flags & kTailableCursor) != 0) find.append("tailable", true);
+  if ((flags & kNoCursorTimeout) != 0) find.append("noCursorTimeout", true);
+  if ((flags & kAwaitData) != 0) find.append("awaitData", true);
+}
+
+Result<bson::Document> find_of(const Query& query, std::string_view collection) {
+  if ((query.flags & kExhaust) != 0) {
+    return fail(ErrorCode::kBadValue,
+                "OP_QUERY's exhaust flag is not supported; OP_MSG's exhaustAllowed is");
+  }
+  bson::Builder find;
+  find.append("find", collection).append("filter", unwrapped(query.document));
+  if (!query.fields.empty()) find.append("projection", query.fields);
+  append_numbers(query, find);
+  append_flags(query.flags, find);
+  bool explains = false;
+  if (wraps(query.document)) GM_TRY(append_modifiers(query.document, find, explains));
+  bson::Document command = std::move(find).finish();
+  if (!explains) return command;
+  bson::Builder explain;
+  explain.append("explain", command).append("verbosity", "allPlansExecution");
+  return std::move(explain).finish();
+}
+
+// A request on `database` whose command was made here.
+void ask(Incoming& incoming, bson::Document command, std::string_view database) {
+  incoming.made = std::move(command);
+  Request request;
+  request.body = incoming.made;
+  request.database = database;
+  request.is_legacy_cursor = true;
+  incoming.content = std::move(request);
+}
+
+Incoming command_of(const Query& query) {
+  Incoming incoming;
+  incoming.form.kind = ReplyForm::Kind::kLegacy;
+  incoming.form.legacy_flags = kAwaitCapable;
+  if (query.to_return != 1 && query.to_return != -1) {
+    incoming.content = error_document(
+        {kBadNumberToReturn, "Bad numberToReturn (" + std::to_string(query.to_return) +
+                                 ") for $cmd type ns - can only be 1 or -1"});
+    return incoming;
+  }
+  Request request;
+  request.body = unwrapped(query.document);
+  request.database = query.collection.substr(0, query.collection.size() - kCommandSuffix.size());
+  incoming.content = std::move(request);
+  return incoming;
+}
+
+Incoming cursor_form() {
+  Incoming incoming;
+  incoming.form.kind = ReplyForm::Kind::kLegacyCursor;
+  incoming.form.legacy_flags = kAwaitCapable;
+  return incoming;
+}
+
+}  // namespace
+
+Result<Incoming> read_op_query(std::span<const uint8_t> message) {
+  GM_ASSIGN(const Query query, read_query(message.subspan(kHeaderBytes)));
+  if (query.collection.ends_with(kCommandSuffix)) return command_of(query);
+  Incoming incoming = cursor_form();
+  const LegacyNamespace ns = split(query.collection);
+  if (Result<bson::Document> find = find_of(query, ns.collection)) {
+    ask(incoming, std::move(*find), ns.database);
+  } else {
+    incoming.content = error_document(find.error());
+  }
+  return incoming;
+}
+
+Result<Incoming> read_op_get_more(std::span<const uint8_t> message) {
+  ByteReader reader(message.subspan(kHeaderBytes));
+  GM_TRY(reader.number());  // reserved
+  GM_ASSIGN(const std::string_view collection, reader.name());
+  GM_ASSIGN(const int64_t to_return, signed_number(reader));
+  GM_ASSIGN(const int64_t id, reader.number_64());
+  const LegacyNamespace ns = split(collection);
+  bson::Builder command;
+  command.append("getMore", id).append("collection", ns.collection);
+  if (to_return != 0) command.append("batchSize", to_return < 0 ? -to_return : to_return);
+  Incoming incoming = cursor_form();
+  ask(incoming, std::move(command).finish(), ns.database);
+  return incoming;
+}
+
+Result<Incoming> read_op_kill_cursors(std::span<const uint8_t> message) {
+  ByteReader reader(message.subspan(kHeaderBytes));
+  GM_TRY(reader.number());  // reserved
+  GM_ASSIGN(const uint32_t count, reader.number());
+  if (count == 0 || count >= kKilledCursorsMax) {
+    return fail(ErrorCode::kBadValue, "OP_KILL_CURSORS names " + std::to_string(count) +
+                                          " cursors; it may name 1 to " +
+                                          std::to_string(kKilledCursorsMax - 1));
+  }
+  bson::Builder command;
+  command.append("killCursors", "").open_array("cursors");
+  for (uint32_t i = 0; i < count; ++i) {
+    GM_ASSIGN(const int64_t id, reader.number_64());
+    command.push(bson::Value(id).view());
+  }
+  command.close();
+  Incoming incoming;
+  incoming.form.kind = ReplyForm::Kind::kNone;
+  ask(incoming, std::move(command).finish(), "admin");
+  return incoming;
+}
+
+}  // namespace gridmount::wire
