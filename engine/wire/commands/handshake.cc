@@ -8,6 +8,7 @@
 #include "engine/wire/call.h"
 #include "engine/wire/commands/authentication.h"
 #include "engine/wire/commands/families.h"
+#include "engine/wire/commands/topology.h"
 
 namespace gridmount::wire {
 namespace {
@@ -54,6 +55,8 @@ void append_compression(Call& call, bson::Builder& reply) {
 }
 
 Status run_hello(Call& call, bson::Builder& reply) {
+  GM_TRY(await_topology(call));
+  if (call.postponed()) return {};
   GM_TRY(note_client(call));
   const bool is_hello = call.request().name() == "hello";
   reply.append(is_hello ? "isWritablePrimary" : "ismaster", true);
@@ -61,6 +64,7 @@ Status run_hello(Call& call, bson::Builder& reply) {
       ok && ok->type() == Type::kBool && ok->as_bool()) {
     reply.append("helloOk", true);
   }
+  append_topology_version(call, reply);
   reply.append("maxBsonObjectSize", static_cast<int32_t>(bson::kMaxDocumentBytes));
   reply.append("maxMessageSizeBytes", kMessageBytesMax);
   reply.append("maxWriteBatchSize", kWriteBatchMax);

@@ -103,10 +103,41 @@ TEST_F(ArgumentsOfCommands, Hello_Reply_IsWhatDriversReadOf) {
   EXPECT_EQ(field(hello, "maxBsonObjectSize"), "16777216");
   EXPECT_EQ(field(hello, "logicalSessionTimeoutMinutes"), "30");
   EXPECT_EQ(field(hello, "compression"), R"([ "zlib", "zstd" ])");
-  EXPECT_EQ(field(hello, "topologyVersion"), "missing");
+  EXPECT_EQ(field(hello, "topologyVersion.counter"), "0");
   EXPECT_EQ(field(hello, "ok"), "1.0");
   EXPECT_EQ(code_of(R"({"hello": 1, "client": {"a": 1}})"), 186);
   EXPECT_EQ(field(run(R"({"ismaster": 1})", "admin"), "ismaster"), "true");
+}
+
+TEST_F(ArgumentsOfCommands, Hello_ThatAwaitsAChange_IsAnsweredAtItsTime) {
+  const std::string version = field(run(R"({"hello": 1})", "admin"), "topologyVersion");
+  const std::string id = field(run(R"({"hello": 1})", "admin"), "topologyVersion.processId");
+  const auto awaiting = [&](const std::string& rest, const std::string& counter = "0") {
+    return R"({"hello": 1, "topologyVersion": {"processId": )" + id +
+           R"(, "counter": {"$numberLong": ")" + counter + R"("}})" + rest + "}";
+  };
+  const bson::Document hello = doc(awaiting(R"(, "maxAwaitTimeMS": 60)"));
+  for (int i = 0; i < 2; ++i) {
+    const Outcome waits = handle(client(), hello, "admin");
+    ASSERT_TRUE(std::holds_alternative<Postponed>(waits));
+    EXPECT_EQ(std::get<Postponed>(waits).wakes, Postponed::Wakes::kByTime);
+    std::this_thread::sleep_until(std::get<Postponed>(waits).until);
+    const Outcome told = handle(client(), hello, "admin");
+    ASSERT_TRUE(std::holds_alternative<bson::Document>(told));
+    EXPECT_EQ(field(std::get<bson::Document>(told), "topologyVersion"), version);
+  }
+  // Of another process: there is something new.
+  EXPECT_EQ(field(run(R"({"hello": 1, "maxAwaitTimeMS": 60000, "topologyVersion":
+                       {"processId": {"$oid": "0123456789abcdef01234567"},
+                        "counter": {"$numberLong": "7"}}})",
+                      "admin"),
+                  "topologyVersion"),
+            version);
+  EXPECT_EQ(code_of(awaiting(""), "admin"), 31368);
+  EXPECT_EQ(code_of(R"({"hello": 1, "maxAwaitTimeMS": 5})", "admin"), 31368);
+  EXPECT_EQ(code_of(awaiting(R"(, "maxAwaitTimeMS": -1)"), "admin"), 31373);
+  EXPECT_EQ(code_of(awaiting(R"(, "maxAwaitTimeMS": 5)", "1"), "admin"), 51764);
+  EXPECT_EQ(code_of(awaiting(R"(, "maxAwaitTimeMS": 5)", "-1"), "admin"), 31372);
 }
 
 TEST_F(ArgumentsOfCommands, BuildInfo_Version_HasItsParts) {
