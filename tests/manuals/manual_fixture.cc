@@ -6,7 +6,6 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "engine/local/local_store.h"
 
 namespace gridmount::manuals {
 namespace {
@@ -57,21 +56,24 @@ std::string describe(const Error& error) {
   return error_code_name(error.code()) + ": " + error.message();
 }
 
+local::OpenOptions open_options() {
+  local::OpenOptions options;
+  options.create = true;
+  options.expiry_interval = std::chrono::milliseconds(20);
+  return options;
+}
+
 void Manual::SetUp() {
   std::string pattern = (std::filesystem::temp_directory_path() / "gridmount-XXXXXX").string();
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
   folder_ = pattern;
-  local::OpenOptions options;
-  options.create = true;
-  options.expiry_interval = std::chrono::milliseconds(20);
-  Result<std::unique_ptr<engine::Store>> opened = local::open(folder_ / "store", options);
-  ASSERT_THAT(opened, Succeeded());
-  store_ = std::move(opened).value();
+  store_ = StoreUnderTest::make(folder_ / "store");
+  ASSERT_NE(store_, nullptr);
 }
 
 void Manual::TearDown() {
   if (store_) {
-    const auto report = local::check_structure(*store_);
+    const auto report = local::check_structure(store_->embedded());
     EXPECT_THAT(report, Succeeded());
     if (report) {
       EXPECT_THAT(report->problems, testing::IsEmpty());
@@ -81,12 +83,18 @@ void Manual::TearDown() {
   std::filesystem::remove_all(folder_);
 }
 
+uint64_t Manual::index_entries() {
+  const auto report = local::check_structure(store_->embedded());
+  EXPECT_THAT(report, Succeeded());
+  return report ? report->index_entries : 0;
+}
+
 std::unique_ptr<engine::Snapshot> Manual::snapshot() {
-  return must(store_->snapshot());
+  return must(store().snapshot());
 }
 
 std::unique_ptr<Transaction> Manual::begin() {
-  return must(store_->begin());
+  return must(store().begin());
 }
 
 Result<bson::Value> Manual::try_insert(Text name, bson::View document,

@@ -14,8 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/local/local_store.h"
 #include "engine/store.h"
 #include "tests/manuals/shell_text.h"
+#include "tests/manuals/store_under_test.h"
 
 namespace gridmount::manuals {
 
@@ -29,6 +31,9 @@ std::string json(bson::ValueView value);
 Strings json_each(Text documents);
 
 std::string describe(const Error& error);
+
+// Of a new store, whose sweeper does not let a test wait.
+local::OpenOptions open_options();
 
 MATCHER(Succeeded, "succeeded") {
   *result_listener << (arg ? std::string("success") : describe(arg.error()));
@@ -70,10 +75,13 @@ class Manual : public testing::Test {
   void SetUp() override;
   void TearDown() override;  // checks the structure of the store, too
 
-  engine::Store& store() { return *store_; }
+  engine::Store& store() { return store_->store(); }
+  bool has_transactions() const { return store_->has_transactions(); }
+  // Of all indexes of all collections.
+  uint64_t index_entries();
   // The database of the verbs below, "test" at first.
   void use(Text database) { database_ = database; }
-  std::shared_ptr<engine::Database> db() { return store_->database(database_); }
+  std::shared_ptr<engine::Database> db() { return store().database(database_); }
   std::unique_ptr<engine::Collection> collection(Text name) { return db()->collection(name); }
   std::unique_ptr<engine::Snapshot> snapshot();
   std::unique_ptr<engine::Transaction> begin();
@@ -115,7 +123,7 @@ class Manual : public testing::Test {
   Strings gather(Result<std::unique_ptr<engine::Cursor>> cursor);
 
   std::filesystem::path folder_;
-  std::unique_ptr<engine::Store> store_;
+  std::unique_ptr<StoreUnderTest> store_;
   std::string database_ = "test";
 };
 

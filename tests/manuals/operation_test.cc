@@ -4,7 +4,6 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/local/local_store.h"
 #include "tests/manuals/manual_fixture.h"
 
 namespace gridmount::manuals {
@@ -19,10 +18,6 @@ class Operation : public Manual {
     const auto stats = collection(name)->stats(*snapshot());
     EXPECT_THAT(stats, Succeeded());
     return stats.value_or(engine::CollectionStats());
-  }
-  uint64_t index_entries() {
-    const auto report = local::check_structure(store());
-    return report ? report->index_entries : 0;
   }
 };
 
