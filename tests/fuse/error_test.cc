@@ -71,6 +71,14 @@ TEST_F(ErrorTest, LongNames_AreTooLong) {
   EXPECT_ERRNO(rename(at("file").c_str(), at(too_long).c_str()), ENAMETOOLONG);
 }
 
+TEST_F(ErrorTest, LongPaths_AreTooLong) {
+  const std::string longest(4095, 't');
+  EXPECT_EQ(symlink(longest.c_str(), at("link").c_str()), 0);
+  std::string target(4097, '\0');
+  EXPECT_EQ(readlink(at("link").c_str(), target.data(), target.size()), 4095);
+  EXPECT_ERRNO(symlink((longest + "t").c_str(), at("too-long").c_str()), ENAMETOOLONG);
+}
+
 TEST_F(ErrorTest, NamesNoFileCanHave_AreInvalid) {
   EXPECT_ERRNO(open(at("not-utf8-\xFF").c_str(), O_CREAT | O_WRONLY, 0644), EINVAL);
   EXPECT_ERRNO(mkdir(at("not-utf8-\xFF").c_str(), 0755), EINVAL);

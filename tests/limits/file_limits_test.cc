@@ -1,0 +1,67 @@
+// The limits of files and folders: what is at the limit is taken, and what is one beyond gets the
+// error that LIMITS.md names.
+#include <limits>
+
+#include "gridfs/path.h"
+#include "gridfs/volume.h"
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+class FileLimits : public BucketFixture {};
+
+TEST_F(FileLimits, Path) {
+  const auto volume =
+      must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
+  // Sixteen folders of 254 bytes with a slash each: 4,080 bytes.
+  std::string folder;
+  for (int i = 0; i < 16; ++i) {
+    const std::string name(254, 'd');
+    must(volume->create_directory(folder, name, 0755, {}));
+    folder = join(folder, name);
+  }
+  ASSERT_EQ(folder.size(), 4079U);
+  EXPECT_TRUE(volume->create_file(folder, std::string(4095 - 4080, 'f'), 0644, {}));
+  EXPECT_EQ(code_of(volume->create_file(folder, std::string(4096 - 4080, 'f'), 0644, {})),
+            kNameTooLong);
+  EXPECT_TRUE(volume->create_directory(folder, std::string(4095 - 4080, 'g'), 0755, {}));
+  EXPECT_EQ(code_of(volume->create_directory(folder, std::string(4096 - 4080, 'g'), 0755, {})),
+            kNameTooLong);
+  EXPECT_TRUE(volume->close());
+}
+
+TEST_F(FileLimits, ChunkBytes) {
+  const auto upload_with = [&](int32_t chunk_bytes) {
+    UploadOptions options;
+    options.chunk_bytes = chunk_bytes;
+    const auto stream = bucket().open_upload_stream("f", options);
+    return code_of(stream);
+  };
+  EXPECT_EQ(upload_with(16'760'832), std::nullopt);
+  EXPECT_EQ(upload_with(16'760'833), ErrorCode::kBadValue);
+  EXPECT_EQ(upload_with(0), ErrorCode::kBadValue);
+  // Such a chunk is a document that can be stored.
+  UploadOptions largest;
+  largest.chunk_bytes = 16'760'832;
+  const bson::Value id = upload("largest", std::string(16'760'833, 'x'), largest);
+  EXPECT_EQ(must(download(id)).size(), 16'760'833U);
+}
+
+TEST_F(FileLimits, FileBytes) {
+  // With chunks of one byte the largest file has 2 GiB, nearly all of it a hole.
+  const bson::Value id = create("f", 1);
+  const auto table = FileTable::create(bucket(), {});
+  const auto file = must(table->open(id));
+  constexpr int64_t kMost = int64_t{1} << 31;
+  ASSERT_EQ(max_file_bytes(1), kMost);
+  EXPECT_TRUE(file->truncate(kMost - 1, TimeUpdate::kNow));
+  EXPECT_EQ(code_of(write(*file, kMost, "x")), kFileTooLarge);
+  EXPECT_TRUE(write(*file, kMost - 1, "x"));
+  EXPECT_TRUE(file->flush());
+  EXPECT_EQ(file->length(), kMost);
+  EXPECT_EQ(code_of(file->truncate(kMost + 1, TimeUpdate::kNow)), kFileTooLarge);
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs

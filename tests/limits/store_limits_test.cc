@@ -1,0 +1,56 @@
+// The limits of the embedded store: what is at the limit is taken, and what is one beyond gets the
+// error that LIMITS.md names, after which the store goes on.
+#include <string>
+#include <vector>
+
+#include "tests/engine/wire/commands/service_test.h"
+#include "tests/sanitized.h"
+
+namespace gridmount::wire {
+namespace {
+
+class StoreLimits : public ServiceTest {};
+
+TEST_F(StoreLimits, Snapshots) {
+  insert_numbered("c", 3);
+  std::vector<std::unique_ptr<engine::Snapshot>> held;
+  std::optional<Error> error;
+  while (!error && held.size() < 5000) {
+    auto snapshot = store().snapshot();
+    if (snapshot) {
+      held.push_back(std::move(*snapshot));
+    } else {
+      error = std::move(snapshot).error();
+    }
+  }
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kOperationFailed);
+  EXPECT_THAT(error->message(), testing::HasSubstr("too many snapshots"));
+  // The store has one or two for itself.
+  EXPECT_GE(held.size(), 4090U);
+  held.clear();
+  EXPECT_EQ(find("c").size(), 3U);
+}
+
+// One transaction that changes more pages than LMDB keeps a list of in memory (131,071): it writes
+// some out before it commits.
+TEST_F(StoreLimits, LargeTransaction) {
+  const int documents = kSanitized ? 2'000 : 140'000;
+  const std::string text(3000, 'x');  // one to a page
+  {
+    const auto transaction = store().begin();
+    ASSERT_TRUE(transaction);
+    const auto collection = store().database("test")->collection("c");
+    for (int32_t id = 0; id < documents; ++id) {
+      bson::Builder builder;
+      builder.append("_id", id).append("x", text);
+      ASSERT_TRUE(collection->insert(**transaction, std::move(builder).finish())) << id;
+    }
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  EXPECT_EQ(good(R"({"count": "c"})", "test", "n"), std::to_string(documents));
+  EXPECT_EQ(find("c", R"({"_id": 1999})").size(), 1U);
+}
+
+}  // namespace
+}  // namespace gridmount::wire
