@@ -1,0 +1,139 @@
+// The worked example of FORMAT.md is what a store holds: the documents that it names are written,
+// and the store's trees, read by LMDB alone, are compared with the text byte by byte. What the
+// bytes mean is for format_example_test.py to find out from the text alone.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <lmdb.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "engine/local/local_store.h"
+
+namespace gridmount::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kWidth = 104;
+
+std::string hex(const MDB_val& bytes) {
+  const auto* const data = static_cast<const uint8_t*>(bytes.mv_data);
+  std::string text;
+  for (size_t i = 0; i < bytes.mv_size; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", data[i]);
+    text += digits;
+  }
+  return text;
+}
+
+// How many zeros end it, if they are worth a line of their own.
+size_t zeros_at_end(const MDB_val& bytes) {
+  const auto* const data = static_cast<const uint8_t*>(bytes.mv_data);
+  size_t count = 0;
+  while (count < bytes.mv_size && data[bytes.mv_size - count - 1] == 0) ++count;
+  return count > 64 ? count : 0;
+}
+
+// "tree key", and the value on lines of their own, as FORMAT.md has them.
+void append_entries(MDB_txn* txn, const std::string& tree, std::string& text) {
+  MDB_dbi dbi = 0;
+  ASSERT_EQ(mdb_dbi_open(txn, tree.c_str(), 0, &dbi), 0);
+  MDB_cursor* cursor = nullptr;
+  ASSERT_EQ(mdb_cursor_open(txn, dbi, &cursor), 0);
+  MDB_val key{};
+  MDB_val value{};
+  while (mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0) {
+    text += "    " + tree + " " + hex(key) + "\n";
+    const size_t zeros = zeros_at_end(value);
+    value.mv_size -= zeros;
+    const std::string digits = hex(value);
+    for (size_t at = 0; at < digits.size(); at += kWidth) {
+      text += "        " + digits.substr(at, kWidth) + "\n";
+    }
+    if (zeros > 0) text += "        00 * " + std::to_string(zeros) + "\n";
+  }
+  mdb_cursor_close(cursor);
+}
+
+std::string entries_of(const fs::path& store) {
+  std::string text;
+  MDB_env* env = nullptr;
+  EXPECT_EQ(mdb_env_create(&env), 0);
+  EXPECT_EQ(mdb_env_set_maxdbs(env, 200), 0);
+  EXPECT_EQ(
+      mdb_env_open(env, (store / "data.mdb").c_str(), MDB_NOSUBDIR | MDB_RDONLY | MDB_NOLOCK, 0600),
+      0);
+  MDB_txn* txn = nullptr;
+  EXPECT_EQ(mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn), 0);
+  append_entries(txn, "catalog", text);
+  for (int i = 0; i < 128; ++i) {
+    char tree[8];
+    std::snprintf(tree, sizeof tree, "t%03d", i);
+    append_entries(txn, tree, text);
+  }
+  mdb_txn_abort(txn);
+  mdb_env_close(env);
+  return text;
+}
+
+// The lines between the example's markers.
+std::string block(const std::string& text, const std::string& name) {
+  const size_t begin = text.find("<!-- " + name + " -->\n");
+  const size_t end = text.find("<!-- end -->", begin);
+  if (begin == std::string::npos || end == std::string::npos) return "no block " + name;
+  const size_t first = text.find('\n', begin) + 1;
+  return text.substr(first, end - first);
+}
+
+bson::Document document(const std::string& json) {
+  return *bson::document_from_json(json);
+}
+
+TEST(FormatExample, Store_HoldsWhatTheTextShows) {
+  std::ifstream file(FORMAT_FILE);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string pattern = (fs::temp_directory_path() / "gridmount-format.XXXXXX").string();
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  const fs::path folder = fs::path(pattern) / "store";
+  {
+    auto store = open(folder, {.create = true});
+    ASSERT_TRUE(store);
+    auto transaction = (*store)->begin();
+    ASSERT_TRUE(transaction);
+    const auto collection = (*store)->database("library")->collection("people");
+    for (const char* const index : {R"({"key": {"name": 1}, "name": "name_1", "unique": true})",
+                                    R"({"key": {"born": -1, "tags": 1}, "name": "born_tags"})"}) {
+      const auto definition = engine::IndexDefinition::parse(document(index));
+      ASSERT_TRUE(definition);
+      ASSERT_TRUE(collection->create_index(**transaction, *definition));
+    }
+    std::string line;
+    std::istringstream documents(block(text, "documents"));
+    int count = 0;
+    while (std::getline(documents, line)) {
+      if (line.find('{') == std::string::npos) continue;
+      ASSERT_TRUE(collection->insert(**transaction, document(line)));
+      ++count;
+    }
+    ASSERT_EQ(count, 2);
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  const std::string entries = entries_of(folder);
+  const std::string shown = block(text, "entries");
+  EXPECT_EQ("\n" + entries + "\n", shown);
+  std::ifstream format(folder / "format");
+  EXPECT_EQ(std::string((std::istreambuf_iterator<char>(format)), std::istreambuf_iterator<char>()),
+            "gridmount store\nformat 1\n");
+  fs::remove_all(pattern);
+}
+
+}  // namespace
+}  // namespace gridmount::local
