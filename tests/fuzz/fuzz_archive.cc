@@ -7,8 +7,8 @@
 #include <string>
 
 #include "tests/tools/mongodump_archive.h"
-#include "tools/gridstore/archive_reader.h"
-#include "tools/gridstore/metadata_file.h"
+#include "tools/gridstore/dump/archive_reader.h"
+#include "tools/gridstore/dump/metadata_file.h"
 
 using namespace gridmount;
 using namespace gridmount::tools;

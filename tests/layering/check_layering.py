@@ -55,7 +55,7 @@ DOORS = [
     (
         r"zlib\.h|snappy|zstd",
         "a compressor",
-        r"engine/wire/protocol/compression\.cc|tools/gridstore/(in|out)put_file\.cc",
+        r"engine/wire/protocol/compression\.cc|tools/gridstore/dump/(in|out)put_file\.cc",
     ),
     (r"mongoc", "libmongoc", r"engine/mongo/.*"),
     (r"pcre2", "PCRE2", r"engine/query/.*"),

@@ -11,11 +11,11 @@
 #include "engine/bson/json.h"
 #include "tests/tools/mongodump_archive.h"
 #include "tests/tools/store_test.h"
-#include "tools/gridstore/archive_reader.h"
-#include "tools/gridstore/crc64.h"
-#include "tools/gridstore/dump_file_name.h"
-#include "tools/gridstore/metadata_file.h"
-#include "tools/gridstore/namespace_pattern.h"
+#include "tools/gridstore/dump/archive_reader.h"
+#include "tools/gridstore/dump/crc64.h"
+#include "tools/gridstore/dump/dump_file_name.h"
+#include "tools/gridstore/dump/metadata_file.h"
+#include "tools/gridstore/dump/namespace_pattern.h"
 
 namespace gridmount::tests {
 namespace {

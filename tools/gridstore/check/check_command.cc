@@ -1,0 +1,253 @@
+#include "tools/gridstore/check/check_command.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/local/local_store.h"
+#include "engine/store.h"
+#include "gridfs/md5.h"
+#include "tools/gridstore/check/bucket_check.h"
+#include "tools/gridstore/check/findings.h"
+#include "tools/gridstore/guarded_run.h"
+#include "tools/gridstore/progress.h"
+#include "tools/gridstore/repair/keep_folder.h"
+#include "tools/gridstore/repair/store_repair.h"
+#include "tools/quoted.h"
+#include "tools/store_opening.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+struct CheckOptions {
+  std::filesystem::path store;
+  std::string database;  // GridFS is checked in this one only; empty: in all
+  bool json = false;
+  bool repair = false;
+  std::filesystem::path keep;
+  int64_t grace_seconds = 3600;
+};
+
+void print_failure(const Error& error) {
+  fputs(("gridstore: " + error.message() + "\n").c_str(), stderr);
+}
+
+Findings::Format format_of(const CheckOptions& options) {
+  return options.json ? Findings::Format::kJson : Findings::Format::kText;
+}
+
+// The databases whose GridFS content is looked at.
+Result<std::vector<std::string>> databases_of(const CheckOptions& options, engine::Store& store,
+                                              engine::Snapshot& snapshot) {
+  GM_ASSIGN(std::vector<std::string> databases, store.databases(snapshot));
+  if (options.database.empty()) return databases;
+  if (std::find(databases.begin(), databases.end(), options.database) == databases.end()) {
+    return fail(
+        ErrorCode::kNamespaceNotFound,
+        "the store " + options.store.string() + " has no database " + in_quotes(options.database));
+  }
+  return std::vector{options.database};
+}
+
+Status check_content(const CheckOptions& options, engine::Store& store, bool in_use,
+                     Findings& findings, Whereabouts& whereabouts) {
+  GM_ASSIGN(auto snapshot, store.snapshot());
+  GM_ASSIGN(const std::vector<std::string> databases, databases_of(options, store, *snapshot));
+  for (const std::string& name : databases) {
+    auto database = store.database(name);
+    GM_ASSIGN(auto buckets, buckets_of(*database, *snapshot));
+    for (const std::string& bucket : buckets) {
+      const engine::Namespace where{name, bucket};
+      whereabouts.at(where.full());
+      Status checked = check_bucket(store, *snapshot, database, bucket, in_use, findings);
+      if (checked) continue;
+      if (!is_damage(checked.error())) return checked;
+      findings.structure_problem(where.full() + ": " + checked.error().message() +
+                                 "; the check of the bucket ended here");
+      // Behind a damaged page the old one gives nothing more.
+      GM_ASSIGN(snapshot, store.snapshot());
+    }
+  }
+  return {};
+}
+
+// How many records a check reads: all, and those of buckets once more. An error is found again by
+// the check itself.
+Result<uint64_t> records_to_read(const CheckOptions& options, engine::Store& store) {
+  GM_ASSIGN(auto snapshot, store.snapshot());
+  GM_ASSIGN(const std::vector<std::string> checked, databases_of(options, store, *snapshot));
+  GM_ASSIGN(const std::vector<std::string> databases, store.databases(*snapshot));
+  uint64_t records = 0;
+  for (const std::string& name : databases) {
+    auto database = store.database(name);
+    const bool is_checked = std::find(checked.begin(), checked.end(), name) != checked.end();
+    GM_ASSIGN(auto buckets, buckets_of(*database, *snapshot));
+    GM_ASSIGN(auto collections, database->collections(*snapshot));
+    for (const engine::CollectionInfo& collection : collections) {
+      const auto stats = database->collection(collection.name)->stats(*snapshot);
+      if (!stats) continue;
+      const std::string bucket = collection.name.substr(0, collection.name.rfind('.'));
+      const bool is_twice = is_checked && buckets.contains(bucket);
+      records += static_cast<uint64_t>(std::max<int64_t>(stats->documents, 0)) * (is_twice ? 2 : 1);
+    }
+  }
+  return records;
+}
+
+ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool in_use,
+                       Findings& findings, Whereabouts& whereabouts) {
+  if (!gridfs::Md5::available()) {
+    fputs("gridstore: md5 digests are not checked, because this system refuses MD5\n", stderr);
+  }
+  Progress progress;
+  if (progress.shown_at_all()) progress.expect(records_to_read(options, store).value_or(0));
+  whereabouts.at("the structure");
+  auto structure = local::check_structure(store, [&] { progress.record_read(); });
+  progress.hide();
+  if (!structure && !is_damage(structure.error())) {
+    print_failure(structure.error());
+    return exit_status_of(structure.error().code());
+  }
+  if (structure) {
+    for (const std::string& problem : structure->problems) findings.structure_problem(problem);
+  } else {
+    findings.structure_problem(structure.error().message());
+  }
+  findings.show(&progress);
+  Status content = check_content(options, store, in_use, findings, whereabouts);
+  findings.show(nullptr);
+  if (!content) {
+    if (!is_damage(content.error())) {
+      print_failure(content.error());
+      return exit_status_of(content.error().code());
+    }
+    findings.structure_problem(content.error().message() + "; the check of the content ended here");
+  }
+  progress.hide();
+  findings.print_summary(structure ? *structure : local::StructureReport{});
+  return findings.exit_status();
+}
+
+ExitStatus run_check(const CheckOptions& options, Whereabouts& whereabouts) {
+  local::OpenOptions open_options;
+  open_options.read_only = true;
+  open_options.beside_owner = true;
+  auto store = open_store(options.store, open_options);
+  if (!store) {
+    print_failure(store.error());
+    return exit_status_of(store.error().code());
+  }
+  const std::optional<local::Owner> owner = local::owner_beside(**store);
+  if (owner) {
+    fputs(("gridstore: process " + std::to_string(owner->pid) + " on " + owner->host +
+           " has the store in use; it is checked as it is now\n")
+              .c_str(),
+          stderr);
+  }
+  Findings findings(format_of(options));
+  return check_store(options, **store, owner.has_value(), findings, whereabouts);
+}
+
+// <store>.removed-<UTC time>, beside the store.
+std::filesystem::path default_keep_folder(const std::filesystem::path& store) {
+  std::filesystem::path folder = std::filesystem::absolute(store).lexically_normal();
+  if (folder.filename().empty()) folder = folder.parent_path();
+  const time_t now = ::time(nullptr);
+  tm utc{};
+  ::gmtime_r(&now, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), ".removed-%Y%m%dT%H%M%SZ", &utc);
+  return folder += text.data();
+}
+
+ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
+  const auto failed = [](const Error& error) {
+    print_failure(error);
+    return exit_status_of(error.code());
+  };
+  local::OpenOptions open_options;
+  // Documents that expire are none of a repair's business.
+  open_options.expiry_interval = std::chrono::hours(24 * 365);
+  whereabouts.at("what the store is opened with");
+  auto store = open_store(options.store, open_options);
+  if (!store) return failed(store.error());
+  KeepFolder keep(options.keep.empty() ? default_keep_folder(options.store) : options.keep);
+  if (Status free = keep.check_free(); !free) return failed(free.error());
+  std::vector<std::string> databases;
+  {
+    auto snapshot = (*store)->snapshot();
+    if (!snapshot) return failed(snapshot.error());
+    auto found = databases_of(options, **store, **snapshot);
+    if (!found && !is_damage(found.error())) return failed(found.error());
+    if (found) databases = std::move(found).value();
+  }
+  Findings findings(format_of(options));
+  RepairContext context{**store, keep, findings, std::chrono::seconds(options.grace_seconds)};
+  if (Status repaired = repair_store(context, databases, whereabouts); !repaired) {
+    return failed(repaired.error());
+  }
+  return check_store(options, **store, false, findings, whereabouts);
+}
+
+ExitStatus run(const CheckOptions& options) {
+  return run_guarded(
+      [&](Whereabouts& whereabouts) {
+        return options.repair ? run_repair(options, whereabouts) : run_check(options, whereabouts);
+      },
+      [&](const std::string& signal, const std::string& place) {
+        Findings findings(format_of(options));
+        const std::string text = "a page of data.mdb is damaged so that reading " + place +
+                                 " ended with a signal (" + signal +
+                                 "); restore the store from a backup, or take out of it what other "
+                                 "collections hold";
+        if (options.repair) {
+          findings.beyond_repair(text);
+        } else {
+          findings.structure_problem(text);
+        }
+        return findings.exit_status();
+      });
+}
+
+}  // namespace
+
+Command add_check(CLI::App& app) {
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App* const command =
+      app.add_subcommand("check",
+                         "Reads everything and reports damage, one line per problem; also while "
+                         "the store is in use");
+  command->add_option("STORE", options->store, "the store's folder")->required();
+  command->add_option("--db", options->database,
+                      "check the GridFS buckets of this database only (the structure is "
+                      "checked whole)");
+  command->add_flag("--json", options->json, "one JSON document per line");
+  CLI::Option* const repair =
+      command->add_flag("--repair", options->repair,
+                        "mend what is wrong and check again; only while the store is not in use");
+  command
+      ->add_option("--keep", options->keep,
+                   "a folder that does not exist or is empty, for what a repair removes (default: "
+                   "beside the store, STORE.removed-TIME)")
+      ->type_name("FOLDER")
+      ->needs(repair);
+  command
+      ->add_option("--grace", options->grace_seconds,
+                   "leave chunks without a file that were made so lately (default 3600)")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(repair);
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,132 @@
+#include "tools/gridstore/check/findings.h"
+
+#include <cstdio>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "tools/quoted.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+std::string plural(uint64_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+void append_count(bson::Builder& builder, std::string_view key, uint64_t count) {
+  builder.append(key, static_cast<int64_t>(count));
+}
+
+}  // namespace
+
+// A full pipe or disk shows in the exit status, see guarded_run.h.
+void Findings::print_line(const std::string& line) const {
+  if (progress_ != nullptr) progress_->hide();
+  fwrite(line.data(), 1, line.size(), stdout);
+  fputc('\n', stdout);
+}
+
+void Findings::print_plain(const char* kind, const char* field, const std::string& what) const {
+  if (format_ == Format::kNone) return;
+  if (format_ == Format::kText) {
+    print_line(std::string(kind) + ": " + what);
+    return;
+  }
+  bson::Builder line;
+  // One word, for programs.
+  line.append("kind", kind == std::string_view("beyond repair") ? "beyondRepair" : kind);
+  line.append(field, what);
+  print_line(bson::to_json(std::move(line).finish(), bson::JsonForm::kRelaxed));
+}
+
+void Findings::structure_problem(const std::string& what) {
+  ++structure_problems_;
+  print_plain("structure", "problem", what);
+}
+
+void Findings::repaired(const std::string& what) const {
+  print_plain("repaired", "repaired", what);
+}
+
+void Findings::repaired(const Place& place, const std::string& what) const {
+  print_content("repaired", place, what);
+}
+
+void Findings::beyond_repair(const std::string& what) {
+  beyond_repair_ = true;
+  print_plain("beyond repair", "problem", what);
+}
+
+void Findings::kept_in(const std::string& folder) const {
+  print_plain("kept", "folder", folder);
+}
+
+void Findings::content_problem(const Place& place, const std::string& what) {
+  ++content_problems_;
+  print_content("content", place, what);
+}
+
+void Findings::notice(const Place& place, const std::string& what) {
+  print_content("notice", place, what);
+}
+
+void Findings::print_content(const char* kind, const Place& place, const std::string& what) const {
+  if (format_ == Format::kNone) return;
+  if (format_ == Format::kText) {
+    std::string line = std::string(kind) + ": " + place.database + "." + place.bucket + ": ";
+    if (place.file_id) {
+      line += "file " + bson::to_json(place.file_id->view(), bson::JsonForm::kRelaxed);
+      if (place.filename) line += " " + in_quotes(*place.filename);
+      line += ": ";
+    }
+    print_line(line + what);
+    return;
+  }
+  bson::Builder line;
+  line.append("kind", kind).append("database", place.database).append("bucket", place.bucket);
+  if (place.file_id) line.append("file", *place.file_id);
+  if (place.filename) line.append("filename", *place.filename);
+  line.append(kind == std::string_view("content") ? "problem" : kind, what);
+  print_line(bson::to_json(std::move(line).finish(), bson::JsonForm::kRelaxed));
+}
+
+void Findings::print_summary(const local::StructureReport& structure) const {
+  if (format_ == Format::kText) {
+    uint64_t problems = structure_problems_ + content_problems_;
+    print_line("read " + plural(structure.collections, "collection", "collections") + ", " +
+               plural(structure.records, "record", "records") + ", " +
+               plural(structure.index_entries, "index entry", "index entries") + "; " +
+               plural(counts_.buckets, "bucket", "buckets") + ", " +
+               plural(counts_.files, "file", "files") + ", " +
+               plural(counts_.chunks, "chunk", "chunks") + " with " +
+               plural(counts_.chunk_bytes, "byte", "bytes") + ", " +
+               plural(counts_.folders, "folder", "folders"));
+    print_line(problems == 0
+                   ? "no problems"
+                   : plural(structure_problems_, "problem", "problems") + " in the structure, " +
+                         std::to_string(content_problems_) + " in the content");
+    return;
+  }
+  bson::Builder line;
+  line.append("kind", "summary");
+  append_count(line, "collections", structure.collections);
+  append_count(line, "records", structure.records);
+  append_count(line, "indexEntries", structure.index_entries);
+  append_count(line, "buckets", counts_.buckets);
+  append_count(line, "files", counts_.files);
+  append_count(line, "chunks", counts_.chunks);
+  append_count(line, "chunkBytes", counts_.chunk_bytes);
+  append_count(line, "folders", counts_.folders);
+  append_count(line, "detached", counts_.detached);
+  append_count(line, "structureProblems", structure_problems_);
+  append_count(line, "contentProblems", content_problems_);
+  print_line(bson::to_json(std::move(line).finish(), bson::JsonForm::kRelaxed));
+}
+
+ExitStatus Findings::exit_status() const {
+  if (structure_problems_ > 0 || beyond_repair_) return ExitStatus::kStructureDamaged;
+  return content_problems_ > 0 ? ExitStatus::kContentDamaged : ExitStatus::kOk;
+}
+
+}  // namespace gridmount::tools

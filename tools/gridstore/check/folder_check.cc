@@ -1,0 +1,158 @@
+#include "tools/gridstore/check/folder_check.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/bson/builder.h"
+#include "gridfs/path.h"
+#include "tools/quoted.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+class FolderCheck {
+ public:
+  using Kind = FolderFlaw::Kind;
+
+  FolderCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+              Findings& findings, std::function<bool(const FolderFlaw&)> visit = {})
+      : bucket_(bucket),
+        snapshot_(snapshot),
+        place_(place),
+        findings_(findings),
+        visit_(std::move(visit)) {}
+
+  Status run() {
+    bson::Builder order;
+    order.append("parent", int32_t{1}).append("name", int32_t{1});
+    bson::Document by_path = std::move(order).finish();
+    engine::FindOptions options;
+    options.sort = by_path;
+    GM_ASSIGN(auto cursor, bucket_.directories().find(snapshot_, bson::View(), options));
+    for (;;) {
+      auto next = cursor->next();
+      if (!next) {
+        if (next.error().code() != ErrorCode::kDataCorruptionDetected) {
+          return fail(std::move(next).error());
+        }
+        findings_.content_problem(place_, next.error().message());
+        continue;
+      }
+      if (!*next) return {};
+      GM_TRY(check(**next));
+      if (enough_) return {};
+    }
+  }
+
+ private:
+  Status check(bson::View document) {
+    findings_.note_read();
+    ++findings_.counts().folders;
+    auto posix = document.find("posix");
+    if (posix && posix->type() != bson::Type::kDocument) {
+      problem(Kind::kPosix, document, "a folder's posix field is no document");
+    }
+    auto parent = document.find("parent");
+    if (!parent || parent->type() == bson::Type::kNull) {
+      check_root(document);
+      return {};
+    }
+    auto name = document.find("name");
+    if (!is_usable(*parent, name)) {
+      problem(Kind::kUnusable, document, "a folder's parent or name is unusable");
+      return {};
+    }
+    std::string folder(parent->as_string());
+    std::string path = gridfs::join(folder, name->as_string());
+    if (last_path_ == path) {
+      problem(Kind::kDuplicate, document,
+              "there are several documents of the folder " + in_quotes(path));
+    }
+    last_path_ = path;
+    GM_ASSIGN(bool known, is_explicit(folder));
+    if (!known) {
+      problem(Kind::kNoParent, document,
+              "the folder " + in_quotes(path) + " is in " + in_quotes(folder) +
+                  ", which has no document",
+              folder);
+    }
+    return {};
+  }
+
+  // The document of the bucket's root, of which there is one: {parent: null, name: ""}.
+  void check_root(bson::View document) {
+    auto name = document.find("name");
+    if (!name || name->type() != bson::Type::kString || !name->as_string().empty()) {
+      problem(Kind::kUnusable, document, "a folder has no parent and is not the root");
+    } else if (++roots_ > 1) {
+      problem(Kind::kRoot, document, "there are several documents of the root folder");
+    }
+  }
+
+  static bool is_usable(bson::ValueView parent, const std::optional<bson::ValueView>& name) {
+    if (parent.type() != bson::Type::kString || !name || name->type() != bson::Type::kString) {
+      return false;
+    }
+    std::string path = gridfs::join(parent.as_string(), name->as_string());
+    // Only the first component of a path may hold slashes, at its beginning; the empty path is the
+    // root's.
+    return !path.empty() && gridfs::can_be_folder(path) &&
+           gridfs::can_be_folder(parent.as_string()) &&
+           gridfs::split(path).component == name->as_string();
+  }
+
+  // Folders come in the order of their parents, so only the last answer is kept.
+  Result<bool> is_explicit(const std::string& folder) {
+    if (folder.empty()) return true;
+    if (last_parent_ == folder) return last_parent_is_explicit_;
+    gridfs::SplitPath where = gridfs::split(folder);
+    bson::Builder filter;
+    filter.append("parent", where.folder).append("name", where.component);
+    bson::Document by_path = std::move(filter).finish();
+    GM_ASSIGN(auto found, bucket_.directories().find_one(snapshot_, by_path));
+    last_parent_ = folder;
+    last_parent_is_explicit_ = found.has_value();
+    return last_parent_is_explicit_;
+  }
+
+  void problem(Kind kind, bson::View document, const std::string& what,
+               const std::string& parent = {}) {
+    findings_.content_problem(place_, what);
+    if (visit_) enough_ = !visit_({kind, what, document, parent}) || enough_;
+  }
+
+  const gridfs::Bucket& bucket_;
+  engine::Snapshot& snapshot_;
+  const Place& place_;
+  Findings& findings_;
+  const std::function<bool(const FolderFlaw&)> visit_;
+  bool enough_ = false;
+  uint64_t roots_ = 0;
+  std::optional<std::string> last_path_;
+  std::optional<std::string> last_parent_;
+  bool last_parent_is_explicit_ = false;
+};
+
+}  // namespace
+
+Status check_folders(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+                     Findings& findings) {
+  Status checked = FolderCheck(bucket, snapshot, place, findings).run();
+  if (checked || checked.error().code() != ErrorCode::kQueryExceededMemoryLimit) return checked;
+  findings.content_problem(place,
+                           "folders were not checked: without their index they are too many to be "
+                           "sorted in memory");
+  return {};
+}
+
+Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                         const std::function<bool(const FolderFlaw&)>& visit) {
+  Findings unprinted(Findings::Format::kNone);
+  const Place place{};
+  return FolderCheck(bucket, snapshot, place, unprinted, visit).run();
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,77 @@
+#include "tools/gridstore/check/index_check.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+struct NeededIndex {
+  std::string_view suffix;  // of the collection
+  std::array<std::string_view, 2> keys;
+  bool unique;
+};
+
+// GridFS specification, "indexes"; the last one is ours.
+constexpr std::array kNeeded = std::to_array<NeededIndex>({
+    {"files", {"filename", "uploadDate"}, false},
+    {"chunks", {"files_id", "n"}, true},
+    {"directories", {"parent", "name"}, true},
+});
+
+bool serves(const engine::IndexDefinition& index, const NeededIndex& needed) {
+  if (needed.unique && !index.unique) return false;
+  // It knows some of the documents only.
+  if (index.partial_filter) return false;
+  size_t position = 0;
+  for (bson::Element key : index.keys.view()) {
+    if (position == needed.keys.size() || key.key != needed.keys[position]) return false;
+    // Drivers create them with 1, 1.0 or NumberLong(1).
+    if (key.value.number() != 1.0) return false;
+    ++position;
+  }
+  return position == needed.keys.size();
+}
+
+}  // namespace
+
+Result<std::vector<MissingIndex>> missing_indexes(const gridfs::Bucket& bucket,
+                                                  engine::Snapshot& snapshot) {
+  std::vector<MissingIndex> missing;
+  for (const NeededIndex& needed : kNeeded) {
+    std::string name = bucket.options().name + "." + std::string(needed.suffix);
+    GM_ASSIGN(bool exists, bucket.database().exists(snapshot, name));
+    if (!exists) continue;
+    auto collection = bucket.database().collection(name);
+    GM_ASSIGN(auto indexes, collection->indexes(snapshot));
+    bool found = false;
+    for (const engine::IndexDefinition& index : indexes) found = found || serves(index, needed);
+    if (found) continue;
+    MissingIndex lacking;
+    lacking.collection = name;
+    bson::Builder keys;
+    for (std::string_view key : needed.keys) keys.append(key, int32_t{1});
+    lacking.definition.keys = std::move(keys).finish();
+    lacking.definition.unique = needed.unique;
+    lacking.what = "{" + std::string(needed.keys[0]) + ": 1, " + std::string(needed.keys[1]) +
+                   ": 1}" + (needed.unique ? ", unique" : "");
+    missing.push_back(std::move(lacking));
+  }
+  return missing;
+}
+
+Status check_indexes(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+                     Findings& findings) {
+  GM_ASSIGN(const std::vector<MissingIndex> missing, missing_indexes(bucket, snapshot));
+  for (const MissingIndex& index : missing) {
+    findings.content_problem(place, index.collection + " lacks its index " + index.what);
+  }
+  return {};
+}
+
+}  // namespace gridmount::tools

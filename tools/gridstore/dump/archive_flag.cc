@@ -1,0 +1,29 @@
+#include "tools/gridstore/dump/archive_flag.h"
+
+#include <memory>
+
+namespace gridmount::tools {
+
+namespace {
+
+constexpr std::string_view kDefault = "{-}";  // CLI11's way to say what the flag alone means
+
+// Shows the flag as it is to be written.
+class Formatter final : public CLI::Formatter {
+ public:
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    if (name.ends_with(kDefault))
+      name.replace(name.size() - kDefault.size(), kDefault.size(), "[=FILE]");
+    return name;
+  }
+};
+
+}  // namespace
+
+void add_archive_flag(CLI::App& command, std::string& archive, const std::string& description) {
+  command.formatter(std::make_shared<Formatter>());
+  command.add_flag("--archive" + std::string(kDefault), archive, description);
+}
+
+}  // namespace gridmount::tools

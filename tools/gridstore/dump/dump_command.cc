@@ -1,0 +1,161 @@
+#include "tools/gridstore/dump/dump_command.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/local/local_store.h"
+#include "engine/store.h"
+#include "engine/wire/service.h"
+#include "tools/gridstore/dump/archive_flag.h"
+#include "tools/gridstore/dump/dump_content.h"
+#include "tools/gridstore/dump/dump_target.h"
+#include "tools/gridstore/dump/message.h"
+#include "tools/store_opening.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+constexpr const char* kDefaultFolder = "dump";
+
+struct DumpOptions {
+  std::filesystem::path store;
+  std::string database;
+  std::string collection;
+  std::string folder;   // empty: kDefaultFolder
+  std::string archive;  // empty: none
+  bool gzip = false;
+  bool quiet = false;
+};
+
+struct DumpCounts {
+  uint64_t documents = 0;
+  uint64_t collections = 0;
+  uint64_t failures = 0;
+};
+
+Status check(const DumpOptions& options) {
+  if (options.database.empty() && !options.collection.empty()) {
+    return fail(ErrorCode::kBadValue, "--collection needs --db");
+  }
+  if (options.archive.empty()) {
+    if (options.folder == kStandardStream) {
+      return fail(ErrorCode::kBadValue, "--out takes a folder; --archive writes to stdout");
+    }
+    return {};
+  }
+  if (!options.folder.empty()) {
+    return fail(ErrorCode::kBadValue, "--out does not go together with --archive");
+  }
+  if (options.archive == kStandardStream && isatty(STDOUT_FILENO) == 1) {
+    return fail(ErrorCode::kBadValue,
+                "an archive is not for a terminal; use --archive=FILE or redirect stdout");
+  }
+  return {};
+}
+
+Result<std::unique_ptr<DumpTarget>> open_target(const DumpOptions& options,
+                                                const std::vector<DumpedCollection>& collections) {
+  const DumpOrigin origin{wire::ServiceOptions().version,
+                          std::string("gridstore ") + GRIDMOUNT_VERSION};
+  if (options.archive.empty()) {
+    return dump_to_folder(options.folder.empty() ? kDefaultFolder : options.folder,
+                          options.database, options.gzip, origin);
+  }
+  return dump_to_archive(options.archive == kStandardStream ? "" : options.archive, options.gzip,
+                         origin, collections);
+}
+
+// A damaged document is reported and passed over; returns how many documents have been written.
+Result<uint64_t> dump_documents(engine::Store& store, engine::Snapshot& snapshot,
+                                const engine::Namespace& ns, DumpTarget& target,
+                                DumpCounts& counts) {
+  const std::unique_ptr<engine::Collection> collection =
+      store.database(ns.database)->collection(ns.collection);
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, collection->find(snapshot, {}));
+  uint64_t written = 0;
+  while (true) {
+    const Result<std::optional<bson::View>> next = cursor->next();
+    if (!next) {
+      if (next.error().code() != ErrorCode::kDataCorruptionDetected) return fail(next.error());
+      say(next.error().message());
+      ++counts.failures;
+      continue;
+    }
+    if (!*next) return written;
+    GM_TRY(target.write(**next));
+    ++written;
+  }
+}
+
+Status dump(const DumpOptions& options, DumpCounts& counts) {
+  GM_TRY(check(options));
+  local::OpenOptions open_options;
+  open_options.read_only = true;
+  open_options.beside_owner = true;
+  GM_ASSIGN(const std::unique_ptr<engine::Store> store, open_store(options.store, open_options));
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store->snapshot());
+  GM_ASSIGN(const std::vector<DumpedCollection> collections,
+            dumped_collections(*store, *snapshot, options.database, options.collection));
+  GM_ASSIGN(const std::unique_ptr<DumpTarget> target, open_target(options, collections));
+  for (const DumpedCollection& collection : collections) {
+    GM_TRY(target->begin(collection));
+    uint64_t written = 0;
+    if (!collection.metadata.is_view()) {
+      GM_ASSIGN(written, dump_documents(*store, *snapshot, collection.ns, *target, counts));
+    }
+    GM_TRY(target->end());
+    counts.documents += written;
+    ++counts.collections;
+    if (options.quiet) continue;
+    say(collection.ns.full() + ": " +
+        (collection.metadata.is_view() ? "a view" : counted(written, "document")) + " to " +
+        target->place());
+  }
+  return target->finish();
+}
+
+ExitStatus run_dump(const DumpOptions& options) {
+  // A pipe whose reader has gone is an error of writing like others.
+  ::signal(SIGPIPE, SIG_IGN);
+  DumpCounts counts;
+  const Status done = dump(options, counts);
+  if (!done) {
+    say(done.error().message());
+    say("the dump is not complete: it ended after " + counted(counts.documents, "document") +
+        " of " + counted(counts.collections, "whole collection"));
+    return exit_status_of(done.error().code());
+  }
+  if (!options.quiet || counts.failures > 0) {
+    say("dumped " + counted(counts.documents, "document") + " of " +
+        counted(counts.collections, "collection") + "; " + counted(counts.failures, "failure"));
+  }
+  return counts.failures > 0 ? ExitStatus::kStoreDamaged : ExitStatus::kOk;
+}
+
+}  // namespace
+
+Command add_dump(CLI::App& app) {
+  const auto options = std::make_shared<DumpOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "dump",
+      "Writes databases as BSON files or as an archive, as mongodump does; also while the "
+      "store is in use");
+  command->add_option("STORE", options->store, "the store's folder")->required();
+  command->add_option("--db", options->database, "of this database only");
+  command->add_option("--collection", options->collection, "of this collection of --db only");
+  command->add_option("--out", options->folder, "folder to write to; default: dump")
+      ->type_name("FOLDER");
+  add_archive_flag(*command, options->archive, "one archive instead, in the file or on stdout");
+  command->add_flag("--gzip", options->gzip, "compress each file, or the archive");
+  command->add_flag("--quiet", options->quiet, "failures only");
+  return {command, [options] { return run_dump(*options); }};
+}
+
+}  // namespace gridmount::tools

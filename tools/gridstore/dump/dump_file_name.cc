@@ -1,0 +1,84 @@
+#include "tools/gridstore/dump/dump_file_name.h"
+
+#include <algorithm>
+
+#include "engine/wire/auth/digest.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+// 255 less the longest suffix, ".metadata.json.gz".
+constexpr size_t kStemBytesMax = 238;
+constexpr size_t kStemBytesKept = 208;
+constexpr std::string_view kCutMark = "%24";  // a '$', which no collection's name holds
+
+// Without regard to the locale.
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_' || c == '.' || c == '~';
+}
+
+std::string escaped(std::string_view name) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : name) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (is_plain(c)) {
+      out += c;
+    } else if (c == ' ') {
+      out += '+';
+    } else {
+      out += '%';
+      out += kDigits[byte >> 4];
+      out += kDigits[byte & 15];
+    }
+  }
+  return out;
+}
+
+std::optional<int> digit_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::string> dump_file_name(std::string_view collection) {
+  std::string stem = escaped(collection);
+  if (stem.size() <= kStemBytesMax) return stem;
+  GM_ASSIGN(const std::string digest, wire::digest(wire::DigestAlgorithm::kSha1, collection));
+  // The alphabet of base64 for URLs, without padding.
+  std::string text = wire::to_base64(digest);
+  std::replace(text.begin(), text.end(), '+', '-');
+  std::replace(text.begin(), text.end(), '/', '_');
+  text.erase(text.find_last_not_of('=') + 1);
+  return stem.substr(0, kStemBytesKept).append(kCutMark).append(text);
+}
+
+bool is_cut_name(std::string_view stem) {
+  return stem.size() == kStemBytesMax && stem.find(kCutMark) != std::string_view::npos;
+}
+
+std::optional<std::string> collection_of_stem(std::string_view stem) {
+  std::string name;
+  for (size_t at = 0; at < stem.size(); ++at) {
+    if (stem[at] == '+') {
+      name += ' ';
+    } else if (stem[at] != '%') {
+      name += stem[at];
+    } else {
+      if (at + 2 >= stem.size()) return std::nullopt;
+      const std::optional<int> high = digit_value(stem[at + 1]);
+      const std::optional<int> low = digit_value(stem[at + 2]);
+      if (!high || !low) return std::nullopt;
+      name += static_cast<char>(*high * 16 + *low);
+      at += 2;
+    }
+  }
+  return name;
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,17 @@
+#include "tools/gridstore/dump/message.h"
+
+#include <cstdio>
+
+namespace gridmount::tools {
+
+void say(std::string_view text) {
+  fputs(("gridstore: " + std::string(text) + "\n").c_str(), stderr);
+}
+
+std::string counted(uint64_t number, std::string_view noun) {
+  std::string text = std::to_string(number) + " " + std::string(noun);
+  if (number != 1) text += noun.ends_with('x') ? "es" : "s";
+  return text;
+}
+
+}  // namespace gridmount::tools

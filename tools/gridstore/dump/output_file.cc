@@ -1,0 +1,140 @@
+#include "tools/gridstore/dump/output_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "engine/local/lmdb_error.h"
+#include "tools/quoted.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+constexpr size_t kBufferBytes = 256 * 1024;
+constexpr size_t kDeflatedBytes = 32 * 1024;  // taken from zlib at a time
+constexpr int kGzipWindowBits = 15 + 16;      // zlib's way to ask for gzip's frame
+constexpr int kGzipMemoryLevel = 8;
+
+// The name of its folder alone: a collection's file may have a name as long as a name can be.
+std::filesystem::path temporary_beside(const std::filesystem::path& target) {
+  return target.parent_path() / (".gridstore." + std::to_string(::getpid()) + ".partial");
+}
+
+}  // namespace
+
+void OutputFile::EndDeflate::operator()(z_stream_s* stream) const {
+  deflateEnd(stream);
+  delete stream;
+}
+
+Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::filesystem::path& target,
+                                                       bool gzip) {
+  const std::filesystem::path temporary = temporary_beside(target);
+  constexpr mode_t kMode = 0666;  // less the umask, as for any file
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+  if (fd < 0) {
+    return fail(local::lmdb_error(errno, "creating the file " + in_quotes(target.string())));
+  }
+  std::unique_ptr<OutputFile> file(new OutputFile(fd, in_quotes(target.string())));
+  file->target_ = target;
+  file->temporary_ = temporary;
+  if (gzip) GM_TRY(file->begin_gzip());
+  return file;
+}
+
+Result<std::unique_ptr<OutputFile>> OutputFile::to_stdout(bool gzip) {
+  std::unique_ptr<OutputFile> file(new OutputFile(STDOUT_FILENO, "standard output"));
+  if (gzip) GM_TRY(file->begin_gzip());
+  return file;
+}
+
+OutputFile::~OutputFile() {
+  if (target_.empty()) return;
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Status OutputFile::begin_gzip() {
+  auto* const stream = new z_stream_s{};
+  if (deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindowBits, kGzipMemoryLevel,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
+    delete stream;
+    return fail(ErrorCode::kOperationFailed, "zlib could not begin to compress " + name_);
+  }
+  gzip_.reset(stream);
+  return {};
+}
+
+Status OutputFile::write(std::string_view text) {
+  return write({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+Status OutputFile::write(std::span<const uint8_t> bytes) {
+  if (gzip_) return deflate_bytes(bytes, false);
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  return buffer_.size() < kBufferBytes ? Status() : flush_buffer();
+}
+
+Status OutputFile::deflate_bytes(std::span<const uint8_t> bytes, bool last) {
+  // zlib does not write through it.
+  gzip_->next_in = const_cast<uint8_t*>(bytes.data());
+  gzip_->avail_in = static_cast<uInt>(bytes.size());
+  int code = Z_OK;
+  std::array<uint8_t, kDeflatedBytes> deflated{};
+  do {
+    gzip_->next_out = deflated.data();
+    gzip_->avail_out = static_cast<uInt>(deflated.size());
+    code = deflate(gzip_.get(), last ? Z_FINISH : Z_NO_FLUSH);
+    const auto end = deflated.end() - static_cast<ptrdiff_t>(gzip_->avail_out);
+    buffer_.insert(buffer_.end(), deflated.begin(), end);
+    if (buffer_.size() >= kBufferBytes) GM_TRY(flush_buffer());
+  } while (last ? code != Z_STREAM_END : gzip_->avail_in > 0);
+  return {};
+}
+
+Status OutputFile::flush_buffer() {
+  const uint8_t* at = buffer_.data();
+  size_t left = buffer_.size();
+  while (left > 0) {
+    const ssize_t written = ::write(fd_, at, left);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failure(errno);
+    at += written;
+    left -= static_cast<size_t>(written);
+  }
+  buffer_.clear();
+  return {};
+}
+
+Status OutputFile::finish() {
+  if (gzip_) GM_TRY(deflate_bytes({}, true));
+  GM_TRY(flush_buffer());
+  if (target_.empty()) return {};
+  if (::fsync(fd_) != 0) return failure(errno);
+  if (::close(std::exchange(fd_, -1)) != 0) return failure(errno);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return failure(errno);
+  temporary_.clear();
+  return {};
+}
+
+Status sync_folder(const std::filesystem::path& folder) {
+  const std::string name = folder.empty() ? "." : folder.string();
+  const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int error = fd < 0 ? errno : 0;
+  if (fd >= 0 && ::fsync(fd) != 0) error = errno;
+  if (fd >= 0) ::close(fd);
+  // Some file systems cannot do that and do not need it.
+  if (error == 0 || error == EINVAL) return {};
+  return fail(local::lmdb_error(error, "syncing the folder " + in_quotes(name)));
+}
+
+tl::unexpected<Error> OutputFile::failure(int error_number) const {
+  return fail(local::lmdb_error(error_number, "writing " + name_));
+}
+
+}  // namespace gridmount::tools

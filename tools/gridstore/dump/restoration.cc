@@ -1,0 +1,257 @@
+#include "tools/gridstore/dump/restoration.h"
+
+#include <memory>
+#include <utility>
+
+#include "engine/bson/builder.h"
+#include "tools/gridstore/dump/message.h"
+#include "tools/quoted.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+// Of one transaction: so many that the commit's cost does not show, few enough for its memory.
+constexpr size_t kBatchBytesMax = 8 * 1024 * 1024;
+constexpr size_t kBatchDocumentsMax = 10'000;
+// Of one collection; the rest is counted.
+constexpr uint64_t kFailuresSaidMax = 10;
+
+// After these nothing else can succeed either.
+bool ends_everything(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kOutOfDiskSpace:
+    case ErrorCode::kIoError:
+    case ErrorCode::kWritesRefused:
+    case ErrorCode::kStoreReadOnly:
+    case ErrorCode::kStoreDamaged:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Status in_transaction(engine::Store& store, const auto& work) {
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store.begin());
+  GM_TRY(work(*transaction));
+  return transaction->commit();
+}
+
+bool is_id_index(bson::View specification) {
+  const std::optional<bson::ValueView> key = specification.find("key");
+  if (!key || key->type() != bson::Type::kDocument || key->as_document().empty()) return false;
+  const bson::View keys = key->as_document();
+  const bson::Element first = *keys.begin();
+  return first.key == "_id" && first.value.integral() == 1 && ++keys.begin() == keys.end();
+}
+
+}  // namespace
+
+Status Restoration::failed(const Error& error) {
+  ++counts_.failures;
+  if (rules_.stop_on_error || ends_everything(error.code())) return fail(error);
+  say(error.message());
+  return {};
+}
+
+Status Restoration::begin(const engine::Namespace& ns, const Metadata& metadata) {
+  // What comes now may be of the names that are still to be inserted.
+  GM_TRY(flush());
+  Target& target = targets_[ns];
+  target.ns = ns;
+  target.metadata = metadata;
+  if (RestoredUsers::are_in(ns)) {
+    target.kind = Target::Kind::kUsers;
+    return {};
+  }
+  if (ns.collection == "system.indexes") {
+    target.kind = Target::Kind::kRefused;
+    return failed(Error(ErrorCode::kCommandNotSupported,
+                        in_quotes(ns.full()) + " cannot be restored: dumps of servers that kept "
+                                               "their indexes there are too old"));
+  }
+  if (metadata.is_view()) {
+    // Of what is restored after it, perhaps.
+    target.kind = Target::Kind::kView;
+    return {};
+  }
+  return make(target);
+}
+
+Status Restoration::make(Target& target) {
+  const Status made = in_transaction(store_, [&](engine::Transaction& transaction) {
+    return drop_and_create(target, transaction);
+  });
+  if (made) {
+    ++counts_.collections;
+    return {};
+  }
+  const bool was_view = target.kind == Target::Kind::kView;
+  target.kind = Target::Kind::kRefused;
+  return failed(Error(made.error())
+                    .with_context(std::string(was_view ? "the view " : "the collection ") +
+                                  in_quotes(target.ns.full()) + " is not restored"));
+}
+
+Status Restoration::drop_and_create(Target& target, engine::Transaction& transaction) {
+  const engine::Namespace& ns = target.ns;
+  GM_TRY(engine::check_namespace(ns));
+  const std::shared_ptr<engine::Database> database = store_.database(ns.database);
+  GM_ASSIGN(const auto existing, database->collection_info(transaction, ns.collection));
+  if (existing && rules_.drop && !ns.collection.starts_with("system.")) {
+    GM_TRY(database->drop(transaction, ns.collection));
+  } else if (existing) {
+    if (existing->options.find("viewOn").has_value() != target.metadata.is_view()) {
+      return fail(ErrorCode::kNamespaceExists,
+                  "there is a " + std::string(target.metadata.is_view() ? "collection" : "view") +
+                      " of that name (--drop removes it)");
+    }
+    if (target.metadata.is_view()) {
+      return fail(ErrorCode::kNamespaceExists, "it exists (--drop replaces it)");
+    }
+    if (!rules_.quiet) say(ns.full() + " exists; it keeps its options and documents");
+    return {};
+  }
+  return database->create(transaction, ns.collection, target.metadata.options);
+}
+
+Status Restoration::add(const engine::Namespace& ns, bson::View document) {
+  Target& target = targets_[ns];
+  if (target.kind == Target::Kind::kRefused || target.kind == Target::Kind::kView) return {};
+  if (target.kind == Target::Kind::kUsers) {
+    const Status added = users_.add(ns, document);
+    return added ? Status() : document_failed(target, added.error());
+  }
+  pending_.push_back({&target, bytes_.size(), document.size()});
+  bytes_.insert(bytes_.end(), document.data(), document.data() + document.size());
+  const bool full = bytes_.size() >= kBatchBytesMax || pending_.size() >= kBatchDocumentsMax;
+  return full ? flush() : Status();
+}
+
+Status Restoration::flush() {
+  if (pending_.empty()) return {};
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+  Status stop;  // with stop_on_error: the first document that failed
+  std::vector<Target*> inserted;
+  for (const Pending& pending : pending_) {
+    const bson::View document(bytes_.data() + pending.begin, pending.size);
+    engine::InsertOptions options;
+    options.bypass_validation = rules_.bypass_validation;
+    options.keep_empty_timestamps = true;
+    const engine::Namespace& ns = pending.target->ns;
+    const auto result = store_.database(ns.database)
+                            ->collection(ns.collection)
+                            ->insert(*transaction, document, options);
+    if (result) {
+      inserted.push_back(pending.target);
+      continue;
+    }
+    if (ends_everything(result.error().code()) ||
+        result.error().code() == ErrorCode::kTransactionTooLarge) {
+      return fail(result.error());
+    }
+    stop = document_failed(*pending.target, result.error());
+    if (!stop) break;
+  }
+  pending_.clear();
+  bytes_.clear();
+  GM_TRY(transaction->commit());
+  for (Target* const target : inserted) ++target->documents;
+  counts_.documents += inserted.size();
+  return stop;
+}
+
+Status Restoration::document_failed(Target& target, const Error& error) {
+  ++target.failures;
+  if (!rules_.stop_on_error && target.failures > kFailuresSaidMax) {
+    ++counts_.failures;
+    return {};
+  }
+  Error said = error;
+  // Most messages of the store name the collection themselves.
+  if (error.message().find(target.ns.full()) == std::string::npos) {
+    said = Error(error).with_context(target.ns.full());
+  }
+  return failed(said);
+}
+
+Status Restoration::end(const engine::Namespace& ns) {
+  Target& target = targets_[ns];
+  target.is_whole = true;
+  return say_documents(target);
+}
+
+Status Restoration::break_off(const engine::Namespace& ns, const Error& error) {
+  GM_TRY(say_documents(targets_[ns]));
+  return failed(error);
+}
+
+Status Restoration::say_documents(const Target& target) {
+  GM_TRY(flush());
+  const std::string name = target.ns.full();
+  if (target.failures > kFailuresSaidMax) {
+    say(name + ": " + counted(target.failures - kFailuresSaidMax, "failure") + " more of the kind");
+  }
+  if (target.kind != Target::Kind::kCollection || rules_.quiet) return {};
+  say(name + ": " + counted(target.documents, "document") +
+      (target.failures > 0 ? ", " + counted(target.failures, "failure") : std::string()));
+  return {};
+}
+
+Status Restoration::finish() {
+  GM_TRY(flush());
+  for (const auto& [ns, target] : targets_) {
+    if (target.kind == Target::Kind::kCollection) GM_TRY(make_indexes(target));
+  }
+  for (auto& [ns, target] : targets_) {
+    if (target.kind == Target::Kind::kView) GM_TRY(make(target));
+  }
+  GM_TRY(make_users());
+  return store_.make_durable();
+}
+
+Status Restoration::make_indexes(const Target& target) {
+  for (const bson::Document& specification : target.metadata.indexes) {
+    if (is_id_index(specification)) continue;
+    const Status made = make_index(target, specification);
+    if (made) {
+      ++counts_.indexes;
+      continue;
+    }
+    const std::optional<bson::ValueView> name = specification.find("name");
+    const bool has_name = name && name->type() == bson::Type::kString;
+    GM_TRY(failed(Error(made.error())
+                      .with_context("the index " + in_quotes(has_name ? name->as_string() : "?") +
+                                    " of " + target.ns.full() + " is not restored")));
+  }
+  return {};
+}
+
+Status Restoration::make_index(const Target& target, bson::View specification) {
+  // Version and namespace are the old collection's.
+  bson::Builder current;
+  for (const bson::Element field : specification) {
+    if (field.key != "v" && field.key != "ns") current.append(field.key, field.value);
+  }
+  GM_ASSIGN(const auto index, engine::IndexDefinition::parse(std::move(current).finish()));
+  return in_transaction(store_, [&](engine::Transaction& transaction) {
+    return store_.database(target.ns.database)
+        ->collection(target.ns.collection)
+        ->create_index(transaction, index);
+  });
+}
+
+Status Restoration::make_users() {
+  // A part of them is not what was dumped, and with `drop` would cost the others.
+  for (const auto& [ns, target] : targets_) {
+    if (target.kind != Target::Kind::kUsers || (target.is_whole && target.failures == 0)) continue;
+    return failed(Error(ErrorCode::kOperationFailed,
+                        "no user is restored, because not all of " + ns.full() + " can be"));
+  }
+  const Result<size_t> merged = users_.merge(rules_.drop);
+  if (!merged) return failed(merged.error());
+  counts_.users = *merged;
+  return {};
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,296 @@
+#include "tools/gridstore/dump/restore_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/local/environment.h"
+#include "engine/local/local_store.h"
+#include "engine/store.h"
+#include "tools/gridstore/dump/archive_flag.h"
+#include "tools/gridstore/dump/archive_reader.h"
+#include "tools/gridstore/dump/document_reader.h"
+#include "tools/gridstore/dump/dump_folder.h"
+#include "tools/gridstore/dump/input_file.h"
+#include "tools/gridstore/dump/message.h"
+#include "tools/gridstore/dump/restoration.h"
+#include "tools/gridstore/dump/restore_item.h"
+#include "tools/quoted.h"
+#include "tools/store_opening.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+constexpr const char* kDefaultFolder = "dump";
+
+struct RestoreOptions {
+  std::filesystem::path store;
+  std::string folder;   // empty: kDefaultFolder
+  std::string archive;  // empty: none
+  bool create = false;
+  bool gzip = false;
+  bool dry_run = false;
+  RestoreNames::Given names;
+  RestoreRules rules;
+};
+
+Status check(const RestoreOptions& options) {
+  const RestoreNames::Given& names = options.names;
+  if (names.database.empty() && !names.collection.empty()) {
+    return fail(ErrorCode::kBadValue, "--collection needs --db");
+  }
+  if (!options.archive.empty() && !options.folder.empty()) {
+    return fail(ErrorCode::kBadValue, "a folder does not go together with --archive");
+  }
+  if (options.folder == kStandardStream && names.collection.empty()) {
+    return fail(ErrorCode::kBadValue,
+                "documents from standard input need --db and --collection; an archive needs "
+                "--archive");
+  }
+  return {};
+}
+
+// What is restored from.
+struct Source {
+  std::vector<RestoreItem> items;
+  std::unique_ptr<ArchiveReader> archive;  // null: files
+  std::vector<std::string> problems;
+  std::string name;  // for messages
+};
+
+void say_notices(const RestoreOptions& options, const std::vector<std::string>& notices) {
+  if (options.rules.quiet) return;
+  for (const std::string& notice : notices) say(notice);
+}
+
+Result<Source> open_archive(const RestoreOptions& options, const RestoreNames& names) {
+  const bool from_stdin = options.archive == kStandardStream;
+  GM_ASSIGN(std::unique_ptr<InputFile> file, from_stdin
+                                                 ? InputFile::from_stdin(options.gzip)
+                                                 : InputFile::open(options.archive, options.gzip));
+  Source source;
+  source.name = file->name();
+  GM_ASSIGN(source.archive, ArchiveReader::open(std::move(file)));
+  for (const ArchivedCollection& collection : source.archive->collections()) {
+    RestoreItem item;
+    item.from = collection.ns;
+    const std::optional<engine::Namespace> to = names.target_of(item.from);
+    if (item.from.database.empty()) {
+      say_notices(options, {in_quotes(item.from.collection) +
+                            " of the archive is passed over: an oplog cannot be replayed"});
+      continue;
+    }
+    if (!to) continue;
+    item.to = *to;
+    if (!collection.metadata.empty()) {
+      Result<Metadata> metadata = Metadata::parse(collection.metadata);
+      if (!metadata) {
+        source.problems.push_back("the metadata of " + in_quotes(item.from.full()) + " in " +
+                                  source.name + ": " + metadata.error().message() +
+                                  "; it is not restored");
+        continue;
+      }
+      item.metadata = std::move(metadata).value();
+    }
+    if (item.metadata.type.empty()) item.metadata.type = collection.type;
+    source.items.push_back(std::move(item));
+  }
+  return source;
+}
+
+Result<Source> open_folder(const RestoreOptions& options, const RestoreNames& names) {
+  Source source;
+  if (options.folder == kStandardStream) {
+    source.name = "standard input";
+    const engine::Namespace ns{options.names.database, options.names.collection};
+    if (const auto to = names.target_of(ns)) source.items.push_back({ns, *to, kStandardStream, {}});
+    return source;
+  }
+  DumpFolderOptions folder;
+  folder.path = options.folder.empty() ? kDefaultFolder : options.folder;
+  folder.database = options.names.database;
+  folder.collection = options.names.collection;
+  folder.gzip = options.gzip;
+  GM_ASSIGN(DumpFolder found, read_dump_folder(folder, names));
+  say_notices(options, found.notices);
+  source.name = in_quotes(folder.path.string());
+  source.items = std::move(found.items);
+  source.problems = std::move(found.problems);
+  return source;
+}
+
+Result<Source> open_source(const RestoreOptions& options) {
+  // A file's own place tells what it is, whatever --db and --collection call it.
+  GM_ASSIGN(const RestoreNames names, RestoreNames::parse(options.names));
+  GM_ASSIGN(Source source,
+            options.archive.empty() ? open_folder(options, names) : open_archive(options, names));
+  GM_TRY(check_targets(source.items));
+  return source;
+}
+
+// Damage ends the file, and what was read before stays; other errors end the restore.
+Status restore_file(const RestoreOptions& options, const RestoreItem& item,
+                    Restoration& restoration) {
+  GM_TRY(restoration.begin(item.to, item.metadata));
+  if (item.documents.empty()) return restoration.end(item.to);
+  Result<std::unique_ptr<InputFile>> file = item.documents == kStandardStream
+                                                ? InputFile::from_stdin(options.gzip)
+                                                : InputFile::open(item.documents, options.gzip);
+  if (!file) return restoration.break_off(item.to, file.error());
+  DocumentReader documents(**file);
+  while (true) {
+    const Result<DocumentReader::Found> found = documents.next();
+    if (!found) return restoration.break_off(item.to, found.error());
+    if (*found == DocumentReader::Found::kEnd) return restoration.end(item.to);
+    GM_TRY(restoration.add(item.to, documents.document()));
+  }
+}
+
+Status restore_archive(const Source& source, Restoration& restoration) {
+  using Kind = ArchiveReader::Event::Kind;
+  std::map<engine::Namespace, const RestoreItem*> items;
+  for (const RestoreItem& item : source.items) {
+    engine::Namespace from = item.from;
+    if (item.metadata.type == "timeseries") from.collection.insert(0, kTimeSeriesPrefix);
+    items.emplace(from, &item);
+  }
+  while (true) {
+    const auto event = source.archive->next();
+    if (!event) return restoration.failed(event.error());
+    if (!*event) return {};
+    const auto found = items.find((*event)->ns);
+    if (found == items.end()) continue;
+    const RestoreItem& item = *found->second;
+    switch ((*event)->kind) {
+      case Kind::kBegins:
+        GM_TRY(restoration.begin(item.to, item.metadata));
+        break;
+      case Kind::kDocument:
+        GM_TRY(restoration.add(item.to, (*event)->document));
+        break;
+      case Kind::kEnds:
+        GM_TRY(restoration.end(item.to));
+        break;
+    }
+  }
+}
+
+Status restore_all(const RestoreOptions& options, const Source& source, Restoration& restoration) {
+  for (const std::string& problem : source.problems) {
+    GM_TRY(restoration.failed(Error(ErrorCode::kFailedToParse, problem)));
+  }
+  if (source.archive) {
+    GM_TRY(restore_archive(source, restoration));
+  } else {
+    for (const RestoreItem& item : source.items) {
+      GM_TRY(restore_file(options, item, restoration));
+    }
+  }
+  return restoration.finish();
+}
+
+// Whether the store could be restored into, and what would be.
+Status run_dry(const RestoreOptions& options, const Source& source) {
+  local::OpenOptions open_options;
+  open_options.read_only = true;
+  open_options.beside_owner = true;
+  const auto store = open_store(options.store, open_options);
+  const bool would_be_made =
+      !store && options.create && store.error().code() == ErrorCode::kStoreNotFound;
+  if (!store && !would_be_made) return fail(store.error());
+  for (const std::string& problem : source.problems) say(problem);
+  for (const RestoreItem& item : source.items) {
+    say("would restore " + item.from.full() +
+        (item.to == item.from ? std::string() : " to " + item.to.full()) +
+        (item.documents.empty() ? std::string() : " from " + in_quotes(item.documents.string())));
+  }
+  say("dry run: " + counted(source.items.size(), "collection") + " of " + source.name +
+      ", nothing restored");
+  return {};
+}
+
+ExitStatus fail_with(const Error& error) {
+  say(error.message());
+  return exit_status_of(error.code());
+}
+
+ExitStatus run_restore(const RestoreOptions& options) {
+  if (const Status checked = check(options); !checked) return fail_with(checked.error());
+  const Result<Source> source = open_source(options);
+  if (!source) return fail_with(source.error());
+  if (source->items.empty() && source->problems.empty()) {
+    return fail_with(
+        Error(ErrorCode::kNonExistentPath, "there is nothing to restore in " + source->name));
+  }
+  if (options.dry_run) {
+    const Status dry = run_dry(options, *source);
+    if (!dry) return fail_with(dry.error());
+    return source->problems.empty() ? ExitStatus::kOk : ExitStatus::kFailure;
+  }
+  local::tune_allocator();
+  local::OpenOptions open_options;
+  open_options.create = options.create;
+  const auto store = open_store(options.store, open_options);
+  if (!store) return fail_with(store.error());
+
+  Restoration restoration(**store, options.rules);
+  const Status done = restore_all(options, *source, restoration);
+  if (!done) say(done.error().message());
+  const RestoreCounts& counts = restoration.counts();
+  if (!options.rules.quiet || counts.failures > 0 || !done) {
+    say("restored " + counted(counts.documents, "document") + " of " +
+        counted(counts.collections, "collection") + ", " + counted(counts.indexes, "index") +
+        (counts.users > 0 ? ", " + counted(counts.users, "user") : std::string()) + "; " +
+        counted(counts.failures, "failure"));
+  }
+  if (!done) {
+    say("the restore is not complete");
+    return exit_status_of(done.error().code());
+  }
+  return counts.failures > 0 ? ExitStatus::kFailure : ExitStatus::kOk;
+}
+
+CLI::Option* add_patterns(CLI::App& command, const std::string& name,
+                          std::vector<std::string>& patterns, const std::string& description) {
+  // One each time, so that the folder behind it stays a folder.
+  return command.add_option(name, patterns, description)
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
+Command add_restore(CLI::App& app) {
+  const auto options = std::make_shared<RestoreOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "restore", "Puts back what dump, or mongodump, wrote; the store may not be in use");
+  command->add_option("STORE", options->store, "the store's folder")->required();
+  command->add_option("FOLDER", options->folder,
+                      "the dump, by default dump; with --db also that database's own folder, a "
+                      "file *.bson, or - for one collection's documents on stdin");
+  command->add_flag("--create", options->create, "make the store if there is none");
+  command->add_option("--db", options->names.database, "this database only");
+  command->add_option("--collection", options->names.collection, "this collection of --db only");
+  add_patterns(*command, "--nsInclude", options->names.include,
+               "only what fits, as 'db.prefix*'; may be given several times");
+  add_patterns(*command, "--nsExclude", options->names.exclude, "not what fits");
+  add_patterns(*command, "--nsFrom", options->names.from,
+               "rename what fits to the --nsTo of the same place");
+  add_patterns(*command, "--nsTo", options->names.to, "see --nsFrom");
+  command->add_flag("--drop", options->rules.drop, "first drop collections that are restored");
+  add_archive_flag(*command, options->archive, "from an archive, the file or stdin");
+  command->add_flag("--gzip", options->gzip, "the files, or the archive, are compressed");
+  command->add_flag("--bypassDocumentValidation", options->rules.bypass_validation,
+                    "restore documents that validators refuse");
+  command->add_flag("--stopOnError", options->rules.stop_on_error, "end at the first failure");
+  command->add_flag("--dryRun", options->dry_run, "only say what would be restored");
+  command->add_flag("--quiet", options->rules.quiet, "failures only");
+  return {command, [options] { return run_restore(*options); }};
+}
+
+}  // namespace gridmount::tools

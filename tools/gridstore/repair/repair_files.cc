@@ -1,0 +1,164 @@
+#include "tools/gridstore/repair/repair_files.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "gridfs/chunk_document.h"
+#include "tools/gridstore/check/bucket_check.h"
+#include "tools/gridstore/repair/lost_and_found.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+class FileRepair {
+ public:
+  FileRepair(RepairContext& context, const gridfs::Bucket& bucket,
+             const std::shared_ptr<engine::Database>& database, const Place& place)
+      : context_(context),
+        bucket_(bucket),
+        place_(place),
+        lost_and_found_(context, bucket, database) {}
+
+  Status run() {
+    GM_TRY(lost_and_found_.finish_interrupted());
+    std::optional<bson::Value> first;
+    while (true) {
+      GM_ASSIGN(const ContentDamage damage, find_damage());
+      mended_ = 0;
+      if (!damage.files.empty()) {
+        if (first && *first == damage.files[0].id) {
+          return fail(ErrorCode::kDataCorruptionDetected,
+                      bucket_.files().ns().full() + ": mending the file with _id " +
+                          bson::to_json(*first, bson::JsonForm::kRelaxed) + " has no effect");
+        }
+        first = damage.files[0].id;
+      }
+      for (const ContentDamage::File& file : damage.files) GM_TRY(mend(file));
+      for (const ContentDamage::Orphans& orphans : damage.orphans) GM_TRY(take_out(orphans));
+      // What this could not mend the check will name.
+      if (mended_ == 0) return {};
+    }
+  }
+
+ private:
+  Result<ContentDamage> find_damage() {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_.store.snapshot());
+    return find_content_damage(
+        bucket_, *snapshot, place_,
+        [&](const ContentDamage::Orphans& orphans) { return is_within_grace(orphans); });
+  }
+
+  bool is_within_grace(const ContentDamage::Orphans& orphans) {
+    if (!orphans.made || context_.grace.count() == 0) return false;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    if (std::chrono::seconds(*orphans.made) <= now - context_.grace) return false;
+    if (told_young_.insert(orphans.files_id.bytes()).second) {
+      Place place = place_;
+      place.file_id = orphans.files_id;
+      context_.findings.notice(place, std::to_string(orphans.chunks) +
+                                          " chunks without a files document are left, because "
+                                          "they were made less than " +
+                                          std::to_string(context_.grace.count()) + " seconds ago");
+    }
+    return true;
+  }
+
+  Status mend(const ContentDamage::File& file) {
+    if (file.is_detached_too) GM_TRY(attach(file));
+    if (file.verdict.content) {
+      ++mended_;
+      return lost_and_found_.move(file);
+    }
+    if (file.verdict.md5 || file.verdict.upload_date) return mend_document(file);
+    return {};
+  }
+
+  // The next mount would remove the chunks of what stands in `detached`.
+  Status attach(const ContentDamage::File& file) {
+    const bson::Document by_id = gridfs::equals("_id", file.id);
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+    GM_ASSIGN(const std::optional<bson::View> document,
+              bucket_.detached().find_one(*transaction, by_id));
+    if (!document) return {};
+    GM_TRY(context_.keep.keep_document(bucket_.detached().ns(), *document));
+    GM_TRY(bucket_.detached().remove(*transaction, by_id, false));
+    GM_TRY(commit_kept(context_, *transaction));
+    ++mended_;
+    context_.findings.repaired(file.place, "is no longer in detached, only in files");
+    return {};
+  }
+
+  Status mend_document(const ContentDamage::File& file) {
+    const bson::Document by_id = gridfs::equals("_id", file.id);
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+    GM_ASSIGN(const std::optional<bson::View> document,
+              bucket_.files().find_one(*transaction, by_id));
+    if (!document) return {};
+    GM_TRY(context_.keep.keep_document(bucket_.files().ns(), *document));
+    bson::Builder update;
+    std::vector<std::string> lines;
+    if (file.verdict.md5) {
+      update.open_document("$unset").append("md5", "").close();
+      lines.emplace_back("its md5 is removed");
+    }
+    if (file.verdict.upload_date) {
+      update.open_document("$set").append("uploadDate", date_of(file.id)).close();
+      lines.emplace_back("it has an uploadDate again");
+    }
+    GM_TRY(bucket_.files().update(*transaction, by_id, std::move(update).finish()));
+    GM_TRY(commit_kept(context_, *transaction));
+    ++mended_;
+    for (const std::string& line : lines) {
+      context_.findings.repaired(file.place, line + ": " + in_words(file.verdict.problems));
+    }
+    return {};
+  }
+
+  Status take_out(const ContentDamage::Orphans& orphans) {
+    const bson::Document by_file = gridfs::equals("files_id", orphans.files_id);
+    uint64_t removed = 0;
+    for (bool more = true; more;) {
+      GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+      GM_ASSIGN(const std::vector<bson::Document> chunks,
+                some_chunks(bucket_, *transaction, by_file));
+      for (const bson::Document& chunk : chunks) {
+        GM_TRY(context_.keep.keep_document(bucket_.chunks().ns(), chunk));
+        const bson::Document by_id = gridfs::equals("_id", chunk.view()["_id"]);
+        GM_TRY(remove_found(bucket_.chunks(), *transaction, by_id));
+        ++removed;
+      }
+      GM_TRY(commit_kept(context_, *transaction));
+      more = !chunks.empty();
+    }
+    mended_ += removed;
+    if (removed == 0) return {};
+    Place place = place_;
+    place.file_id = orphans.files_id;
+    context_.findings.repaired(place, "removed " + std::to_string(removed) +
+                                          (removed == 1 ? " orphan chunk" : " orphan chunks") +
+                                          ": there is no files document");
+    return {};
+  }
+
+  RepairContext& context_;
+  const gridfs::Bucket& bucket_;
+  const Place& place_;
+  LostAndFound lost_and_found_;
+  uint64_t mended_ = 0;  // in this round
+  std::set<std::string> told_young_;
+};
+
+}  // namespace
+
+Status repair_files(RepairContext& context, const gridfs::Bucket& bucket,
+                    const std::shared_ptr<engine::Database>& database, const Place& place) {
+  return FileRepair(context, bucket, database, place).run();
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,125 @@
+#include "tools/gridstore/repair/repair_folders.h"
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "gridfs/chunk_document.h"
+#include "gridfs/folders.h"
+#include "gridfs/path.h"
+#include "tools/gridstore/check/folder_check.h"
+#include "tools/quoted.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+using Kind = FolderFlaw::Kind;
+
+// The permissions of a folder that is made.
+constexpr uint32_t kFolderMode = S_IFDIR | 0755;
+
+struct Flaw {
+  Kind kind;
+  std::string what;
+  bson::Value id;
+  std::string parent;
+};
+
+class FolderRepair {
+ public:
+  FolderRepair(RepairContext& context, const gridfs::Bucket& bucket, const Place& place)
+      : context_(context), bucket_(bucket), place_(place), folders_(bucket) {}
+
+  Status run() {
+    while (true) {
+      GM_ASSIGN(const std::vector<Flaw> flaws, find_flaws());
+      if (flaws.empty()) return {};
+      lines_.clear();
+      GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+      for (const Flaw& flaw : flaws) GM_TRY(mend(*transaction, flaw));
+      // What this could not mend the check will name.
+      if (lines_.empty()) return {};
+      GM_TRY(commit_kept(context_, *transaction));
+      for (const std::string& line : lines_) context_.findings.repaired(place_, line);
+    }
+  }
+
+ private:
+  Result<std::vector<Flaw>> find_flaws() {
+    std::vector<Flaw> flaws;
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_.store.snapshot());
+    GM_TRY(find_folder_flaws(bucket_, *snapshot, [&](const FolderFlaw& flaw) {
+      flaws.push_back({flaw.kind, flaw.what, bson::Value(flaw.document["_id"]), flaw.parent});
+      return flaws.size() < kRepairDocumentsMax;
+    }));
+    return flaws;
+  }
+
+  Status mend(engine::Transaction& transaction, const Flaw& flaw) {
+    const bson::Document by_id = gridfs::equals("_id", flaw.id);
+    GM_ASSIGN(const std::optional<bson::View> found,
+              bucket_.directories().find_one(transaction, by_id));
+    // Another flaw of the same document has taken it out.
+    if (!found) return {};
+    const bson::Document document(*found);
+    switch (flaw.kind) {
+      case Kind::kPosix: {
+        GM_TRY(context_.keep.keep_document(bucket_.directories().ns(), document));
+        bson::Builder update;
+        update.open_document("$unset").append("posix", "").close();
+        GM_TRY(bucket_.directories().update(transaction, by_id, std::move(update).finish()));
+        lines_.push_back(flaw.what + ": the field is removed");
+        return {};
+      }
+      case Kind::kRoot:
+      case Kind::kUnusable:
+      case Kind::kDuplicate:
+        GM_TRY(context_.keep.keep_document(bucket_.directories().ns(), document));
+        GM_TRY(bucket_.directories().remove(transaction, by_id, false));
+        lines_.push_back(flaw.what + ": removed its document with _id " +
+                         bson::to_json(flaw.id, bson::JsonForm::kRelaxed));
+        return {};
+      case Kind::kNoParent:
+        return make_parents(transaction, flaw.parent, document);
+    }
+    return {};
+  }
+
+  Status make_parents(engine::Transaction& transaction, std::string path, bson::View child) {
+    const gridfs::PosixFields of_child = gridfs::FolderDocument::parse(child).posix;
+    gridfs::PosixFields posix;
+    posix.mode = kFolderMode;
+    posix.uid = of_child.uid;
+    posix.gid = of_child.gid;
+    posix.mtime = of_child.mtime;
+    posix.ctime = of_child.ctime;
+    while (!path.empty()) {
+      GM_ASSIGN(const std::optional<gridfs::FolderDocument> there,
+                folders_.find(transaction, path));
+      if (there) return {};
+      GM_TRY(folders_.insert(transaction, path, posix));
+      lines_.push_back("made the folder " + in_quotes(path) + ", which is the parent of others");
+      path = std::string(gridfs::split(path).folder);
+    }
+    return {};
+  }
+
+  RepairContext& context_;
+  const gridfs::Bucket& bucket_;
+  const Place& place_;
+  const gridfs::Folders folders_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+Status repair_folders(RepairContext& context, const gridfs::Bucket& bucket, const Place& place) {
+  return FolderRepair(context, bucket, place).run();
+}
+
+}  // namespace gridmount::tools
