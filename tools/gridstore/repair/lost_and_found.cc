@@ -111,17 +111,17 @@ Result<LostAndFound::Target> LostAndFound::make_target(engine::Transaction& tran
   Target target;
   target.id = bson::Value(bson::ObjectId::generate());
   target.old_id = file.id;
+  GM_ASSIGN(const Chunks chunks, survey(transaction, file.id));
   const Result<gridfs::FilesDocument> parsed = gridfs::FilesDocument::parse(document);
   if (parsed) {
     target.chunk_bytes = parsed->chunk_bytes;
     target.length = parsed->length;
   } else {
-    GM_ASSIGN(const int64_t largest, largest_chunk(transaction, file.id));
-    target.chunk_bytes = static_cast<int32_t>(std::clamp<int64_t>(
-        largest > 0 ? largest : gridfs::kDefaultChunkBytes, 1, gridfs::kMaxChunkBytes));
+    const int64_t chunk_bytes = chunks.largest > 0 ? chunks.largest : gridfs::kDefaultChunkBytes;
+    target.chunk_bytes =
+        static_cast<int32_t>(std::clamp<int64_t>(chunk_bytes, 1, gridfs::kMaxChunkBytes));
   }
-  GM_ASSIGN(const int64_t end, end_of_chunks(transaction, file.id, target.chunk_bytes));
-  target.length = std::max(target.length, end);
+  target.length = std::max(target.length, chunks.end(target.chunk_bytes));
 
   const std::optional<bson::ValueView> filename = field(document, "filename", bson::Type::kString);
   GM_ASSIGN(
@@ -164,34 +164,28 @@ bson::Document LostAndFound::target_document(const Target& target, const Content
   return std::move(made).finish();
 }
 
-Result<int64_t> LostAndFound::largest_chunk(engine::Snapshot& snapshot, bson::ValueView id) {
-  int64_t largest = 0;
-  engine::FindOptions options;
-  options.partial = true;
-  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            from_.chunks().find(snapshot, gridfs::equals("files_id", id), options));
-  while (true) {
-    GM_ASSIGN(const std::optional<bson::View> chunk, cursor->next());
-    if (!chunk) return largest;
-    const std::optional<UsableChunk> found = usable(*chunk);
-    if (found) largest = std::max<int64_t>(largest, found->data.size);
-  }
+int64_t LostAndFound::Chunks::end(int32_t chunk_bytes) const {
+  if (last_n < 0) return 0;
+  return std::min(last_n * chunk_bytes + std::min<int64_t>(last_bytes, chunk_bytes),
+                  gridfs::max_file_bytes(chunk_bytes));
 }
 
-// Behind the last byte that has a place.
-Result<int64_t> LostAndFound::end_of_chunks(engine::Snapshot& snapshot, bson::ValueView id,
-                                            int32_t chunk_bytes) {
-  int64_t end = 0;
+Result<LostAndFound::Chunks> LostAndFound::survey(engine::Snapshot& snapshot, bson::ValueView id) {
+  Chunks chunks;
   engine::FindOptions options;
   options.partial = true;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             from_.chunks().find(snapshot, gridfs::equals("files_id", id), options));
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> chunk, cursor->next());
-    if (!chunk) return std::min(end, gridfs::max_file_bytes(chunk_bytes));
+    if (!chunk) return chunks;
     const std::optional<UsableChunk> found = usable(*chunk);
     if (!found) continue;
-    end = std::max(end, found->n * chunk_bytes + std::min<int64_t>(found->data.size, chunk_bytes));
+    const int64_t bytes = found->data.size;
+    chunks.largest = std::max(chunks.largest, bytes);
+    if (found->n < chunks.last_n) continue;
+    chunks.last_bytes = found->n > chunks.last_n ? bytes : std::max(chunks.last_bytes, bytes);
+    chunks.last_n = found->n;
   }
 }
 

@@ -48,9 +48,15 @@ class LostAndFound {
 
   Result<Target> make_target(engine::Transaction& transaction, const ContentDamage::File& file,
                              bson::View document);
-  Result<int64_t> largest_chunk(engine::Snapshot& snapshot, bson::ValueView id);
-  Result<int64_t> end_of_chunks(engine::Snapshot& snapshot, bson::ValueView id,
-                                int32_t chunk_bytes);
+  // What the chunks of a file tell that can have a place in it.
+  struct Chunks {
+    int64_t largest = 0;  // bytes
+    int64_t last_n = -1;  // none
+    int64_t last_bytes = 0;
+    // Behind the last byte that has a place.
+    int64_t end(int32_t chunk_bytes) const;
+  };
+  Result<Chunks> survey(engine::Snapshot& snapshot, bson::ValueView id);
   Result<std::string> free_name(engine::Snapshot& snapshot, const std::string& wanted);
   bson::Document target_document(const Target& target, const ContentDamage::File& file,
                                  bson::View original, bool with_original) const;
