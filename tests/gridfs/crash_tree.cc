@@ -145,7 +145,9 @@ Status Tree::close() {
     GM_TRY(volume_->close());
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_->snapshot());
     GM_ASSIGN(const int64_t left, volume_->bucket().detached().count(*snapshot, bson::View()));
-    if (left > 0) return fail(ErrorCode::kInternalError, "files are left in 'detached'");
+    if (left > 0 && options_.removes_all) {
+      return fail(ErrorCode::kInternalError, "files are left in 'detached'");
+    }
   }
   volume_.reset();
   store_.reset();

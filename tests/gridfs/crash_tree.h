@@ -11,6 +11,7 @@ namespace gridmount::gridfs {
 
 struct TreeOptions {
   bool late_chunks = false;  // GridFS broken on purpose (late_chunks.h)
+  bool removes_all = true;   // what is unlinked is gone at closing, or else the next mount's
   bool md5 = true;           // closing waits for it, even if nothing can be written any more
 };
 

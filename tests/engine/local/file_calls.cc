@@ -1,5 +1,6 @@
-// Stands in for the C library's calls that change files: they are recorded (write_recorder.h) and
-// then done, but for syncs, which take time and say nothing here.
+// Stands in for the C library's calls that change files: they fail if that is wanted
+// (fault_injector.h), or are recorded (write_recorder.h) and done, but for syncs, which take time
+// and say nothing here.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <string>
 
+#include "tests/engine/local/fault_injector.h"
 #include "tests/engine/local/write_recorder.h"
 
 namespace gridmount::local::testing {
@@ -24,9 +26,15 @@ bool recording() {
   return WriteRecorder::instance().recording();
 }
 
+bool fails(FaultKind kind, int fd) {
+  return FaultInjector::instance().fails(kind, fd);
+}
+
 }  // namespace
 }  // namespace gridmount::local::testing
 
+using gridmount::local::testing::fails;
+using gridmount::local::testing::FaultKind;
 using gridmount::local::testing::next_function;
 using gridmount::local::testing::recording;
 using gridmount::local::testing::WriteRecorder;
@@ -49,6 +57,7 @@ extern "C" int open(const char* path, int flags, ...) {
 
 extern "C" ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
   static const auto real = next_function<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite");
+  if (fails(FaultKind::kWrite, fd)) return -1;
   if (recording()) {
     WriteRecorder::instance().write(fd, static_cast<uint64_t>(offset), bytes, size);
   }
@@ -57,6 +66,7 @@ extern "C" ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) 
 
 extern "C" ssize_t write(int fd, const void* bytes, size_t size) {
   static const auto real = next_function<ssize_t (*)(int, const void*, size_t)>("write");
+  if (fails(FaultKind::kWrite, fd)) return -1;
   if (recording()) {
     const off_t offset = ::lseek(fd, 0, SEEK_CUR);
     if (offset >= 0) {
@@ -69,6 +79,7 @@ extern "C" ssize_t write(int fd, const void* bytes, size_t size) {
 // LMDB seeks and then writes several pages at once.
 extern "C" ssize_t writev(int fd, const struct iovec* parts, int count) {
   static const auto real = next_function<ssize_t (*)(int, const struct iovec*, int)>("writev");
+  if (fails(FaultKind::kWrite, fd)) return -1;
   if (recording()) {
     auto offset = static_cast<uint64_t>(::lseek(fd, 0, SEEK_CUR));
     for (int i = 0; i < count; ++i) {
@@ -81,16 +92,19 @@ extern "C" ssize_t writev(int fd, const struct iovec* parts, int count) {
 
 extern "C" int ftruncate(int fd, off_t size) noexcept {
   static const auto real = next_function<int (*)(int, off_t)>("ftruncate");
+  if (fails(FaultKind::kResize, fd)) return -1;
   if (recording()) WriteRecorder::instance().resize(fd, static_cast<uint64_t>(size));
   return real(fd, size);
 }
 
 extern "C" int fdatasync(int fd) {
+  if (fails(FaultKind::kSync, fd)) return -1;
   if (recording()) WriteRecorder::instance().sync(fd);
   return 0;
 }
 
 extern "C" int fsync(int fd) {
+  if (fails(FaultKind::kSync, fd)) return -1;
   if (recording()) WriteRecorder::instance().sync(fd);
   return 0;
 }
