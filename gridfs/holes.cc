@@ -17,14 +17,20 @@ int64_t Holes::end_of_run(int64_t n) const {
 
 void Holes::add(int64_t first, int64_t last) {
   if (first >= last) return;
-  auto run = runs_.upper_bound(first);
-  if (run != runs_.begin() && std::prev(run)->second >= first) --run;
-  while (run != runs_.end() && run->first <= last) {
-    first = std::min(first, run->first);
-    last = std::max(last, run->second);
-    run = runs_.erase(run);
+  auto begin = runs_.upper_bound(first);
+  if (begin != runs_.begin() && std::prev(begin)->second >= first) --begin;
+  auto end = begin;
+  for (; end != runs_.end() && end->first <= last; ++end) {
+    first = std::min(first, end->first);
+    last = std::max(last, end->second);
   }
-  runs_.emplace(first, last);
+  if (begin != end && begin->first == first) {
+    begin->second = last;
+    ++begin;
+  } else {
+    runs_.emplace(first, last);
+  }
+  runs_.erase(begin, end);
 }
 
 void Holes::fill(int64_t n) {
@@ -33,9 +39,12 @@ void Holes::fill(int64_t n) {
   --run;
   const auto [first, last] = *run;
   if (n >= last) return;
-  runs_.erase(run);
-  if (first < n) runs_.emplace(first, n);
   if (n + 1 < last) runs_.emplace(n + 1, last);
+  if (first < n) {
+    run->second = n;
+  } else {
+    runs_.erase(run);
+  }
 }
 
 void Holes::cut(int64_t end) {

@@ -71,14 +71,18 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
       GM_ASSIGN(buffer, acquire_buffer());
       continue;
     }
-    Chunk chunk;
+    // In a place of its own from the beginning, so that nothing of the file is changed and then no
+    // memory left for the rest.
+    Chunks changed;
+    Chunk& chunk = changed[n];
     chunk.buffer = std::move(buffer);
     GM_TRY(fill(chunk, n, base, from, from + static_cast<uint32_t>(data.size())));
     {
       MutexLock lock(mutex_);
       if (!needs_padding(n)) {
         put(n, chunk, from, data);
-        dirty_[n] = std::move(chunk);
+        dirty_.erase(n);
+        dirty_.merge(changed);
         note_change(times);
         return {};
       }
@@ -279,7 +283,9 @@ void OpenFile::note_change(TimeUpdate times) {
 }
 
 void OpenFile::list_as_dirty() {
-  if (!std::exchange(listed_, true)) context_->committer.add(shared_from_this());
+  if (listed_) return;
+  context_->committer.add(shared_from_this());
+  listed_ = true;
 }
 
 }  // namespace gridmount::gridfs

@@ -23,6 +23,8 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
   const bson::Document by_id = equals("_id", id);
   while (true) {
     uint64_t removal = 0;
+    // Not within the lock, which its end takes: the table may have no memory for it.
+    std::shared_ptr<OpenFile> opened;
     {
       // Held over reading the files document: otherwise another thread could open, change and close
       // the file in between, and this one go on with what was. The read takes microseconds, as the
@@ -38,9 +40,9 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
         GM_ASSIGN(FilesDocument stored, FilesDocument::parse(*document));
         // The id may have been given as another numeric type.
         if (std::shared_ptr<OpenFile> file = find_locked(stored.id)) return file;
-        auto file = std::make_shared<OpenFile>(context, std::move(stored));
-        files_[file->id()] = Entry{file.get(), file};
-        return file;
+        opened = std::make_shared<OpenFile>(context, std::move(stored));
+        files_[opened->id()] = Entry{opened.get(), opened};
+        return opened;
       }
       removal = found->second;
     }

@@ -130,8 +130,7 @@ class StructureCheck {
     RecordId last = 0;
     AscendingCursor cursor(contents_.shared_trees(), trees_.tree(entry.records));
     cursor.set_range(range_prefix(entry.records), range_end(entry.records));
-    const OverflowPages pages =
-        OverflowPages::of(contents_.shared_trees(), trees_.tree(entry.records));
+    OverflowPages pages = OverflowPages::of(contents_.shared_trees(), trees_.tree(entry.records));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;

@@ -38,6 +38,7 @@ Status CollectionRepair::mend_all() {
     GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents.catalog().find(ns_));
     if (!entry) return {};
     pages_ = OverflowPages::of(contents.shared_trees(), contents.trees().tree(entry->records));
+    pages_.count();
   }
   GM_TRY(in_steps([&](Step& step) -> Result<bool> {
     from_ = range_prefix(step.entry->records);

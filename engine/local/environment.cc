@@ -205,6 +205,9 @@ Error Environment::Parts::commit_failed(int code) {
     const Result<struct statvfs> file_system = file_system_of(folder.path());
     if (file_system && free_bytes(*file_system) < kFullDiskBytes) code = ENOSPC;
   }
+  MDB_stat stat;
+  mdb_env_stat(env.get(), &stat);
+  (void)mend_unwritten_meta(folder.data(), stat.ms_psize);
   // What the commit appended is of no use and takes the space that is short. No snapshot reaches
   // beyond the current one's last page, and no one else writes now.
   const Result<MetaPair> metas = read_meta_pair(folder.data());

@@ -41,6 +41,11 @@ T load(std::span<const uint8_t> bytes, size_t offset) {
   return value;
 }
 
+template <typename T>
+void store(MetaBytes& bytes, size_t offset, T value) {
+  std::memcpy(bytes.data() + offset, &value, sizeof value);
+}
+
 std::string defect(std::span<const uint8_t> bytes) {
   if (bytes.size() < kMetaBytes) return "the file ends within it";
   if (load<uint32_t>(bytes, kMagic) != kMagicValue) return "it has not LMDB's magic number";
@@ -122,6 +127,23 @@ Result<MetaPair> read_meta_pair(const File& data) {
     }
   }
   return parse_meta_pair(bytes);
+}
+
+Status mend_unwritten_meta(const File& data, uint32_t page_bytes) {
+  std::array<MetaBytes, 2> bytes{};
+  for (size_t i = 0; i < 2; ++i) {
+    GM_ASSIGN(const std::vector<uint8_t> read, data.read(i * page_bytes, kMetaBytes));
+    if (read.size() < kMetaBytes) return {};
+    std::memcpy(bytes[i].data(), read.data(), kMetaBytes);
+  }
+  const size_t older =
+      load<uint64_t>(bytes[0], kTransaction) < load<uint64_t>(bytes[1], kTransaction) ? 0 : 1;
+  const Result<MetaPage> current = parse_meta_page(bytes[1 - older]);
+  if (parse_meta_page(bytes[older]) || !current || current->txn % 2 == older) return {};
+  MetaBytes mended = bytes[1 - older];
+  store(mended, kPageNumber, uint64_t{older});
+  store(mended, kTransaction, current->txn - 1);
+  return data.write(older * page_bytes, mended);
 }
 
 Status write_meta_pair(const File& data, const MetaPair& pair) {

@@ -44,4 +44,10 @@ Result<MetaPair> parse_meta_pair(const std::array<MetaBytes, 2>& bytes);
 Result<MetaPair> read_meta_pair(const File& data);
 Status write_meta_pair(const File& data, const MetaPair& pair);
 
+// After LMDB could not write a meta page: it puts the old transaction's number and last page back
+// into it, and leaves the new one's trees there (mdb.c, mdb_env_write_meta). If that is what the
+// older of the two pages looks like, it becomes the current one with a number before it: what is
+// then read from it is as good. Anything else stays as it is.
+Status mend_unwritten_meta(const File& data, uint32_t page_bytes);
+
 }  // namespace gridmount::local

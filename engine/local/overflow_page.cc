@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 
+#include "engine/local/ascending_cursor.h"
 #include "engine/local/range_cursor.h"
 
 namespace gridmount::local {
@@ -38,6 +39,25 @@ uintptr_t map_by_first_key(const std::shared_ptr<Trees>& trees, MDB_dbi tree, ui
   return reinterpret_cast<uintptr_t>(page) - read_number<uint64_t>(page) * page_bytes;
 }
 
+// Whether the pages that the values' headers have are as many as the tree counts.
+bool do_counts_agree(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t page_bytes) {
+  MDB_stat stat{};
+  if (mdb_stat(trees->txn(), tree, &stat) != MDB_SUCCESS) return false;
+  AscendingCursor cursor(trees, tree);
+  cursor.set_range(std::string(1, '\0'), std::string(512, '\xFF'));
+  uint64_t pages = 0;
+  while (true) {
+    const Result<std::optional<TreeEntry>> entry = cursor.next();
+    if (!entry) return false;
+    if (!*entry) break;
+    // Behind a leaf's header are the places of its entries, and no value.
+    const uint8_t* const value = bytes_of((*entry)->value);
+    if (reinterpret_cast<uintptr_t>(value) % page_bytes != kHeaderBytes) continue;
+    pages += read_number<uint32_t>(value - kHeaderBytes + kPagesOffset);
+  }
+  return pages == stat.ms_overflow_pages;
+}
+
 }  // namespace
 
 OverflowPages OverflowPages::of(const std::shared_ptr<Trees>& trees, MDB_dbi tree) {
@@ -47,10 +67,16 @@ OverflowPages OverflowPages::of(const std::shared_ptr<Trees>& trees, MDB_dbi tre
   pages.page_bytes_ = stat.ms_psize;
   const uintptr_t by_catalog = map_by_first_key(trees, trees->catalog(), stat.ms_psize);
   if (by_catalog == map_by_first_key(trees, tree, stat.ms_psize)) pages.map_ = by_catalog;
+  pages.trees_ = trees;
+  pages.tree_ = tree;
   return pages;
 }
 
-std::string OverflowPages::defect(const TreeEntry& entry) const {
+void OverflowPages::count() {
+  counts_agree_ = trees_ && !trees_->ended() && do_counts_agree(trees_, tree_, page_bytes_);
+}
+
+std::string OverflowPages::defect(const TreeEntry& entry) {
   if (page_bytes_ == 0) return {};
   // As LMDB decides whether a value has pages of its own.
   const uint64_t node_bytes_max =
@@ -58,8 +84,10 @@ std::string OverflowPages::defect(const TreeEntry& entry) const {
   if (kNodeHeaderBytes + entry.key.size() + entry.value.size() <= node_bytes_max) return {};
   const uint8_t* const page = bytes_of(entry.value) - kHeaderBytes;
   const uint64_t pages = (kHeaderBytes - 1 + entry.value.size()) / page_bytes_ + 1;
+  const uint64_t pages_held = read_number<uint32_t>(page + kPagesOffset);
+  if (pages_held > pages && !counts_agree_) count();
   const bool is_whole = read_number<uint16_t>(page + kFlagsOffset) == kOverflowFlag &&
-                        read_number<uint32_t>(page + kPagesOffset) == pages;
+                        (pages_held == pages || (pages_held > pages && *counts_agree_));
   const bool is_itself = map_ == 0 || read_number<uint64_t>(page) * page_bytes_ ==
                                           reinterpret_cast<uintptr_t>(page) - map_;
   if (is_whole && is_itself) return {};

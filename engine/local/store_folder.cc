@@ -209,9 +209,10 @@ Status StoreFolder::finish_creation() {
 }
 
 void StoreFolder::abandon_creation() {
-  // `owner` last, as it says whose the others are. What cannot be removed is an unfinished store.
+  // `format` first, without which the others are an unfinished store; `owner` last, as it says
+  // whose the others are. What cannot be removed is an unfinished store.
   for (const std::string_view name :
-       {"format.new", "data.mdb-lock", "data.mdb", "checkpoint", "owner"}) {
+       {"format", "format.new", "data.mdb-lock", "data.mdb", "checkpoint", "owner"}) {
     if (!remove_file(path_ / name)) return;
   }
   if (made_folder_) ::rmdir(path_.c_str());

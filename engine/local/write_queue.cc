@@ -52,6 +52,8 @@ void WriteQueue::pass_on() {
 }
 
 Result<WriteTransaction> WriteQueue::begin() {
+  // Memory that is wanted and not there must be missed before there is a turn to be given up.
+  auto group = std::make_shared<WriteGroup>();
   Waiter waiter;
   {
     MutexLock lock(mutex_);
@@ -70,10 +72,10 @@ Result<WriteTransaction> WriteQueue::begin() {
       return fail(*refusal_);
     }
   }
-  return waiter.role == Role::kMember ? join(std::move(waiter.group)) : lead();
+  return waiter.role == Role::kMember ? join(std::move(waiter.group)) : lead(std::move(group));
 }
 
-Result<WriteTransaction> WriteQueue::lead() {
+Result<WriteTransaction> WriteQueue::lead(std::shared_ptr<WriteGroup> group) {
   MDB_txn* txn = nullptr;
   const int code = mdb_txn_begin(env_, nullptr, 0, &txn);
   if (code != MDB_SUCCESS) {
@@ -81,7 +83,6 @@ Result<WriteTransaction> WriteQueue::lead() {
     pass_on();
     return fail(lmdb_error(code, kBeginning));
   }
-  auto group = std::make_shared<WriteGroup>();
   group->txn = txn;
   return WriteTransaction(this, std::move(group), txn, /*leader=*/true);
 }

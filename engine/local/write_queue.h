@@ -88,7 +88,7 @@ class WriteQueue {
     Condition wakes;
   };
 
-  Result<WriteTransaction> lead() GM_EXCLUDES(mutex_);
+  Result<WriteTransaction> lead(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
   Result<WriteTransaction> join(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
   Status commit(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   Status commit_group(WriteTransaction& transaction) GM_EXCLUDES(mutex_);

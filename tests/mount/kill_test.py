@@ -1,10 +1,11 @@
 """kill -9 of the daemon in the middle of work: what was closed is intact, nothing else is broken.
 
-Workers create, overwrite, append to, rename and delete files of many sizes and note in memory, after
-each call returned, what the file must hold from then on. The daemon is killed at a random moment;
-the call that was under way may have happened or not. Then the store is checked and mounted and every
-file is compared. Several rounds on one store. The seed is printed; KILL_TEST_SEED replays the
-workers' choices (the moment of the kill is the scheduler's).
+Workers create, overwrite, append to, rename and delete files and folders and note in memory, before
+each call, what may be found from then on, and when it has returned, what must be. The daemon is
+killed at a random moment; the call that was under way has happened or not, and a rename not by half.
+Then the store is checked and mounted and every file is compared. Hundreds of short rounds on one
+store, and a few long ones with large files. The seed is printed; KILL_TEST_SEED replays the workers'
+choices (the moment of the kill is the scheduler's), KILL_TEST_ROUNDS has more of the short rounds.
 """
 
 import hashlib
@@ -16,10 +17,16 @@ import unittest
 
 from mount_case import SYSTEM, MountCase, main
 
-ROUNDS = 8
+SHORT_ROUNDS = int(os.environ.get("KILL_TEST_ROUNDS", 250))
+LONG_ROUNDS = 3
 WORKERS = 3
-SIZES = [0, 1, 500, 4096, 30_000, 262_143, 262_144, 262_145, 1_500_000, 9_000_000]
-FILES_EACH = 40  # names of one worker
+SHORT_SIZES = [0, 1, 500, 4096, 30_000, 262_143, 262_145]
+LONG_SIZES = [*SHORT_SIZES, 262_144, 1_500_000, 9_000_000]
+FILES_EACH = 20  # names of one worker
+FOLDERS_EACH = 3
+ABSENT = object()
+FOLDER = "folder"
+BLOCK = 4096  # the kernel hands over what it has not written yet in pages
 DATA = random.Random(4711).randbytes(16 << 20)
 
 
@@ -30,12 +37,17 @@ def digest(data):
 class Worker(threading.Thread):
     """Works in a folder of its own until the daemon is gone."""
 
-    def __init__(self, root, number, seed, expected):
+    def __init__(self, root, number, seed, sizes, expected):
         super().__init__()
         self._folder = os.path.join(root, f"worker{number}")
         self._random = random.Random(seed)
-        self.expected = expected  # name -> bytes, as of the last call that returned
-        self.unsettled = set()  # names of the call that was under way at the kill
+        self._sizes = sizes
+        # Name -> bytes, or FOLDER: committed, as of the last call that returned.
+        self.expected = expected
+        # The call that was under way at the kill: name -> (before, after), and whether it is done
+        # as a whole or not at all.
+        self.pending = {}
+        self.pending_is_atomic = True
         self.operations = 0
         self.error = None
         self.stopping = False
@@ -53,41 +65,64 @@ class Worker(threading.Thread):
     def _path(self, name):
         return os.path.join(self._folder, name)
 
+    def _names(self):
+        return [f"file{number}" for number in range(FILES_EACH)]
+
     def _one_operation(self):
+        if self._random.random() < 0.1:
+            self._change_folder()
+            return
         name = f"file{self._random.randrange(FILES_EACH)}"
-        known = [other for other in self.expected if other != name]
+        known = [other for other in self._names() if other in self.expected and other != name]
         choice = self._random.random()
         if name not in self.expected or choice < 0.4:
             data = self._some_bytes()
-            self._settle({name: data}, lambda: self._write(name, "wb", data))
+            self._settle({name: data}, lambda: self._write(name, "wb", data), atomic=False)
         elif choice < 0.55:
             data = self._some_bytes()[:100_000]
-            self._settle({name: self.expected[name] + data}, lambda: self._write(name, "ab", data))
+            after = self.expected[name] + data
+            self._settle({name: after}, lambda: self._write(name, "ab", data), atomic=False)
         elif choice < 0.7:
             data = self._some_bytes()[:50_000]
             at = self._random.randrange(len(self.expected[name]) + 1)
             old = self.expected[name]
             new = old[:at] + data + old[at + len(data) :]
-            self._settle({name: new}, lambda: self._overwrite(name, at, data))
+            self._settle({name: new}, lambda: self._overwrite(name, at, data), atomic=False)
         elif choice < 0.85 and known:
             target = self._random.choice(known)
             self._settle(
-                {name: None, target: self.expected[name]},
+                {name: ABSENT, target: self.expected[name]},
                 lambda: os.rename(self._path(name), self._path(target)),
             )
         else:
-            self._settle({name: None}, lambda: os.unlink(self._path(name)))
+            self._settle({name: ABSENT}, lambda: os.unlink(self._path(name)))
 
-    def _settle(self, after, call):
+    def _change_folder(self):
+        name = f"folder{self._random.randrange(FOLDERS_EACH)}"
+        other = f"folder{self._random.randrange(FOLDERS_EACH)}"
+        if name not in self.expected:
+            self._settle({name: FOLDER}, lambda: os.mkdir(self._path(name)))
+        elif other not in self.expected:
+            self._settle(
+                {name: ABSENT, other: FOLDER},
+                lambda: os.rename(self._path(name), self._path(other)),
+            )
+        else:
+            self._settle({name: ABSENT}, lambda: os.rmdir(self._path(name)))
+
+    def _settle(self, after, call, atomic=True):
         """Runs the call; once it returned, `after` is what holds."""
-        self.unsettled = set(after)
+        self.pending_is_atomic = atomic
+        self.pending = {
+            name: (self.expected.get(name, ABSENT), data) for name, data in after.items()
+        }
         call()
         for name, data in after.items():
-            if data is None:
+            if data is ABSENT:
                 self.expected.pop(name, None)
             else:
                 self.expected[name] = data
-        self.unsettled = set()
+        self.pending = {}
 
     def _write(self, name, mode, data):
         with open(self._path(name), mode) as file:
@@ -99,9 +134,23 @@ class Worker(threading.Thread):
             file.write(data)
 
     def _some_bytes(self):
-        size = self._random.choice(SIZES)
+        size = self._random.choice(self._sizes)
         start = self._random.randrange(len(DATA) - size)
         return DATA[start : start + size]
+
+
+def is_mixture(found, before, after):
+    """Whether each page is from before, from after, or of a file emptied and not yet filled."""
+    if found is ABSENT:
+        return before is ABSENT
+    old = b"" if before is ABSENT else before
+    if len(found) > max(len(old), len(after)):
+        return False
+    return all(
+        page in (old[at : at + len(page)], after[at : at + len(page)], bytes(len(page)))
+        for at in range(0, len(found), BLOCK)
+        for page in (found[at : at + BLOCK],)
+    )
 
 
 @unittest.skipIf(SYSTEM == "plain", "a plain folder has no daemon to kill")
@@ -112,10 +161,12 @@ class Kill(MountCase):
         print(f"KILL_TEST_SEED={self.seed}")
         self.random = random.Random(self.seed)
         self.expected = [{} for _ in range(WORKERS)]
+        self.operations = 0
 
-    def work_until_killed(self, seconds):
+    def work_until_killed(self, seconds, sizes):
+        """Returns the workers: what they expect, and what was under way."""
         workers = [
-            Worker(self.root, number, self.random.random(), self.expected[number])
+            Worker(self.root, number, self.random.random(), sizes, self.expected[number])
             for number in range(WORKERS)
         ]
         for number, worker in enumerate(workers):
@@ -128,42 +179,73 @@ class Kill(MountCase):
         for worker in workers:
             self.assertFalse(worker.is_alive(), "a call on the killed mount never returned")
             self.assertIsNone(worker.error)
-        self.assertGreater(sum(worker.operations for worker in workers), 0)
-        return [worker.unsettled for worker in workers]
+        self.operations += sum(worker.operations for worker in workers)
+        return workers
 
-    def compare(self, unsettled):
+    def found_in(self, folder):
+        found = {}
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if os.path.isdir(path):
+                self.assertEqual(os.listdir(path), [])
+                found[name] = FOLDER
+                continue
+            with open(path, "rb") as file:
+                found[name] = file.read()  # every file can be read to its end
+            self.assertEqual(len(found[name]), os.stat(path).st_size, path)
+        return found
+
+    def compare(self, workers=()):
         for number, expected in enumerate(self.expected):
             folder = self.path(f"worker{number}")
-            found = set(os.listdir(folder))
-            settled = set(expected) - unsettled[number]
-            self.assertEqual(found - unsettled[number], settled, folder)
-            for name in found:
-                with open(os.path.join(folder, name), "rb") as file:
-                    data = file.read()  # every file can be read to its end
-                self.assertEqual(len(data), os.stat(os.path.join(folder, name)).st_size)
-                if name in settled:
-                    self.assertEqual(
-                        (len(data), digest(data)),
-                        (len(expected[name]), digest(expected[name])),
-                        f"{folder}/{name}",
-                    )
+            found = self.found_in(folder)
+            pending = workers[number].pending if workers else {}
+            for name in set(expected) | set(found):
+                if name in pending:
+                    continue
+                self.assertIn(name, expected, f"{folder} holds what was removed")
+                self.assertIn(name, found, f"{folder} has lost a name")
+                if found[name] != expected[name]:  # without printing megabytes
+                    self.fail(f"{folder}/{name} is not what it was when the call returned")
+            self.assert_allowed(found, pending, workers and workers[number].pending_is_atomic)
             # What the interrupted call left is the starting point of the next round.
-            for name in unsettled[number]:
-                path = os.path.join(folder, name)
+            for name in pending:
                 expected.pop(name, None)
                 if name in found:
-                    with open(path, "rb") as file:
-                        expected[name] = file.read()
+                    expected[name] = found[name]
 
-    def test_KilledAtRandomMoments_EverythingClosedIsIntact(self):
-        for round_number in range(ROUNDS):
-            unsettled = self.work_until_killed(self.random.uniform(0.1, 2.0))
-            if round_number % 2 == 0:
-                self.check_store()
+    def assert_allowed(self, found, pending, atomic):
+        if not pending:
+            return
+        now = {name: found.get(name, ABSENT) for name in pending}
+        if atomic:
+            allowed = now in (
+                {name: before for name, (before, _) in pending.items()},
+                {name: after for name, (_, after) in pending.items()},
+            )
+        else:
+            allowed = all(is_mixture(now[name], *pending[name]) for name in pending)
+        self.assertTrue(allowed, f"neither before nor after the call on {sorted(pending)}")
+
+    def test_KilledHundredsOfTimes_EveryCallThatReturnedHasItsEffect(self):
+        for _ in range(SHORT_ROUNDS):
+            workers = self.work_until_killed(self.random.uniform(0.01, 0.2), SHORT_SIZES)
+            self.check_store()
             self.system.start()
-            self.compare(unsettled)
+            self.compare(workers)
+        self.assertGreater(self.operations, SHORT_ROUNDS)
+        self.system.stop()
+        self.check_store()
+
+    def test_KilledAtRandomMoments_LargeFilesAreIntact(self):
+        for _ in range(LONG_ROUNDS):
+            workers = self.work_until_killed(self.random.uniform(0.5, 2.0), LONG_SIZES)
+            self.check_store()
+            self.system.start()
+            self.compare(workers)
             self.system.remount()
-            self.compare([set()] * WORKERS)
+            self.compare()
+        self.assertGreater(self.operations, 0)
         self.system.stop()
         self.check_store()
 

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "engine/local/index_writer.h"
 #include "engine/local/local_store.h"
 #include "engine/local/records.h"
@@ -66,6 +69,39 @@ TEST_F(Damage, FlippedByte_IsNamedAndPassedOver) {
                 .error()
                 .code(),
             ErrorCode::kDataCorruptionDetected);
+}
+
+// LMDB leaves a value the pages of a larger one that it replaced in the same transaction.
+TEST_F(Damage, PagesOfAReplacedDocument_AreNone_UnlessTheTreeDoesNotCountThem) {
+  const auto document = [](size_t bytes) {
+    return doc(R"({"_id": 3, "text": ")" + std::string(bytes, 'x') + R"("})");
+  };
+  {
+    const auto transaction = store_->begin();
+    for (const size_t bytes : {40'000, 9000}) {
+      ASSERT_TRUE(collection()->update(**transaction, doc(R"({"_id": 3})"), document(bytes)));
+    }
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  EXPECT_THAT(problems(), IsEmpty());
+  store_.reset();
+
+  // One more in the header of the first page, which is the only one with the document's beginning.
+  std::fstream data(folder_ / "store" / "data.mdb",
+                    std::ios::binary | std::ios::in | std::ios::out);
+  const std::string bytes{std::istreambuf_iterator<char>(data), std::istreambuf_iterator<char>()};
+  constexpr size_t kPageBytes = 4096;
+  constexpr size_t kPagesOffset = 12;
+  size_t page = 0;
+  while (bytes.compare(page + kPageBytes - 8, 8, "xxxxxxxx") != 0 ||
+         bytes.compare(page + 2 * kPageBytes, 8, "xxxxxxxx") != 0 || bytes[page + 16] == 'x') {
+    page += kPageBytes;
+  }
+  data.seekp(static_cast<std::streamoff>(page + kPagesOffset));
+  data.put(static_cast<char>(bytes[page + kPagesOffset] + 1));
+  data.close();
+  open();
+  EXPECT_THAT(problems(), Contains(HasSubstr("header of its pages")));
 }
 
 TEST_F(Damage, SortedCursor_GoesOnBehindDamage) {

@@ -1,51 +1,77 @@
 #include "tests/engine/local/write_recorder.h"
 
-#include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 namespace gridmount::local::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::pair<uint64_t, uint64_t>> inode_of(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return std::pair<uint64_t, uint64_t>(status.st_dev, status.st_ino);
+}
+
+std::optional<fs::path> path_of(int fd) {
+  std::error_code error;
+  const fs::path path = fs::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
+  return error ? std::nullopt : std::optional(path);
+}
+
+}  // namespace
 
 WriteRecorder& WriteRecorder::instance() {
   static WriteRecorder recorder;
   return recorder;
 }
 
-void WriteRecorder::start(const std::filesystem::path& folder,
-                          const std::vector<std::string>& names) {
+void WriteRecorder::start(const fs::path& folder) {
   const std::lock_guard lock(mutex_);
-  files_.clear();
-  events_.clear();
+  folder_ = folder.string();
   by_inode_.clear();
-  for (const std::string& name : names) {
-    std::ifstream file(folder / name, std::ios::binary);
+  initial_entries_.clear();
+  initial_contents_.clear();
+  events_.clear();
+  held_path_.clear();
+  held_ = false;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().lexically_relative(folder).string();
+    if (entry.is_directory()) {
+      initial_entries_[name] = kNoFile;
+      continue;
+    }
     struct stat status {};
-    ::stat((folder / name).c_str(), &status);
-    by_inode_[{status.st_dev, status.st_ino}] = static_cast<int>(files_.size());
-    files_.push_back({name, {std::istreambuf_iterator<char>(file), {}}});
+    ::stat(entry.path().c_str(), &status);
+    by_inode_[{status.st_dev, status.st_ino}] = initial_contents_.size();
+    initial_entries_[name] = initial_contents_.size();
+    std::ifstream file(entry.path(), std::ios::binary);
+    initial_contents_.emplace_back(std::istreambuf_iterator<char>(file),
+                                   std::istreambuf_iterator<char>());
   }
+  entries_ = initial_entries_;
+  files_ = initial_contents_.size();
   recording_ = true;
 }
 
 void WriteRecorder::stop() {
-  const std::lock_guard lock(mutex_);
   recording_ = false;
 }
 
-void WriteRecorder::note(EventKind kind, uint64_t generation) {
+void WriteRecorder::note(EventKind kind, uint64_t step) {
   const std::lock_guard lock(mutex_);
-  events_.push_back({.kind = kind, .file = 0, .number = generation, .bytes = {}});
+  events_.push_back({.kind = kind, .number = step});
 }
 
-void WriteRecorder::hold_sync_of(const std::string& name) {
+void WriteRecorder::hold_sync_of(const std::string& path) {
   const std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < files_.size(); ++i) {
-    if (files_[i].name == name) held_file_ = static_cast<int>(i);
-  }
+  held_path_ = path;
 }
 
 void WriteRecorder::wait_for_held_sync() {
@@ -59,89 +85,114 @@ void WriteRecorder::release() {
   changed_.notify_all();
 }
 
-int WriteRecorder::file_of(int fd) const {
-  const std::lock_guard lock(mutex_);
-  if (!recording_) return -1;
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return -1;
-  const auto found = by_inode_.find({status.st_dev, status.st_ino});
-  return found == by_inode_.end() ? -1 : found->second;
+size_t WriteRecorder::file_of(int fd) const {
+  const auto inode = inode_of(fd);
+  if (!inode) return kNoFile;
+  const auto found = by_inode_.find(*inode);
+  return found == by_inode_.end() ? kNoFile : found->second;
 }
 
-void WriteRecorder::write(int file, uint64_t offset, const void* bytes, size_t size) {
+bool WriteRecorder::locate(std::string_view path, std::string& below) const {
+  if (path.starts_with(folder_ + "/")) {
+    below = fs::path(path.substr(folder_.size() + 1)).lexically_normal();
+    if (below.ends_with('/')) below.pop_back();
+    return true;
+  }
+  below.clear();
+  return path == folder_;
+}
+
+void WriteRecorder::write(int fd, uint64_t offset, const void* bytes, size_t size) {
   const auto* begin = static_cast<const uint8_t*>(bytes);
   const std::lock_guard lock(mutex_);
-  events_.push_back({.kind = EventKind::kWrite,
-                     .file = static_cast<size_t>(file),
-                     .number = offset,
-                     .bytes = {begin, begin + size}});
+  const size_t file = file_of(fd);
+  if (file == kNoFile) return;
+  events_.push_back(
+      {.kind = EventKind::kWrite, .file = file, .number = offset, .bytes = {begin, begin + size}});
 }
 
-void WriteRecorder::resize(int file, uint64_t size) {
+void WriteRecorder::resize(int fd, uint64_t size) {
   const std::lock_guard lock(mutex_);
-  events_.push_back(
-      {.kind = EventKind::kResize, .file = static_cast<size_t>(file), .number = size, .bytes = {}});
+  const size_t file = file_of(fd);
+  if (file != kNoFile) {
+    events_.push_back({.kind = EventKind::kResize, .file = file, .number = size});
+  }
 }
 
-void WriteRecorder::sync(int file) {
+void WriteRecorder::sync(int fd) {
   std::unique_lock lock(mutex_);
-  const auto position = static_cast<size_t>(file);
+  const size_t file = file_of(fd);
+  if (file == kNoFile) {
+    std::string below;
+    const auto path = path_of(fd);
+    if (path && !ignores_folder_syncs_ && locate(path->string(), below)) {
+      events_.push_back({.kind = EventKind::kFolderSync, .path = below});
+    }
+    return;
+  }
   const uint64_t begins = events_.size();
-  events_.push_back(
-      {.kind = EventKind::kSyncBegins, .file = position, .number = begins, .bytes = {}});
-  if (held_file_ == file) {
-    held_file_ = -1;
+  events_.push_back({.kind = EventKind::kSyncBegins, .file = file, .number = begins});
+  const auto held = entries_.find(held_path_);
+  if (held != entries_.end() && held->second == file) {
+    held_path_.clear();
     held_ = true;
     changed_.notify_all();
     changed_.wait(lock, [&] { return !held_; });
   }
-  events_.push_back(
-      {.kind = EventKind::kSyncEnds, .file = position, .number = begins, .bytes = {}});
+  events_.push_back({.kind = EventKind::kSyncEnds, .file = file, .number = begins});
 }
 
-namespace {
-
-template <typename Function>
-Function next_function(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
-}  // namespace
-}  // namespace gridmount::local::testing
-
-using gridmount::local::testing::next_function;
-using gridmount::local::testing::WriteRecorder;
-
-extern "C" ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
-  static const auto real = next_function<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite");
-  const int file = WriteRecorder::instance().file_of(fd);
-  if (file >= 0) WriteRecorder::instance().write(file, static_cast<uint64_t>(offset), bytes, size);
-  return real(fd, bytes, size, offset);
-}
-
-// LMDB seeks and then writes several pages at once.
-extern "C" ssize_t writev(int fd, const struct iovec* parts, int count) {
-  static const auto real = next_function<ssize_t (*)(int, const struct iovec*, int)>("writev");
-  const int file = WriteRecorder::instance().file_of(fd);
-  if (file >= 0) {
-    auto offset = static_cast<uint64_t>(::lseek(fd, 0, SEEK_CUR));
-    for (int i = 0; i < count; ++i) {
-      WriteRecorder::instance().write(file, offset, parts[i].iov_base, parts[i].iov_len);
-      offset += parts[i].iov_len;
-    }
+void WriteRecorder::opened(int fd, std::string_view path, bool emptied) {
+  const std::lock_guard lock(mutex_);
+  std::string below;
+  const auto inode = inode_of(fd);
+  if (!inode || !locate(path, below)) return;
+  const auto [known, is_new] = by_inode_.try_emplace(*inode, files_);
+  if (is_new) {
+    events_.push_back({.kind = EventKind::kLink, .file = files_, .path = below});
+    entries_[below] = files_++;
+  } else if (emptied) {
+    events_.push_back({.kind = EventKind::kResize, .file = known->second, .number = 0});
   }
-  return real(fd, parts, count);
 }
 
-extern "C" int ftruncate(int fd, off_t size) noexcept {
-  static const auto real = next_function<int (*)(int, off_t)>("ftruncate");
-  const int file = WriteRecorder::instance().file_of(fd);
-  if (file >= 0) WriteRecorder::instance().resize(file, static_cast<uint64_t>(size));
-  return real(fd, size);
+void WriteRecorder::made_folder(std::string_view path) {
+  const std::lock_guard lock(mutex_);
+  std::string below;
+  if (!locate(path, below)) return;
+  events_.push_back({.kind = EventKind::kLink, .path = below});
+  entries_[below] = kNoFile;
 }
 
-extern "C" int fdatasync(int fd) {
-  const int file = WriteRecorder::instance().file_of(fd);
-  if (file >= 0) WriteRecorder::instance().sync(file);
-  return 0;
+// Its inode may be given to another file.
+void WriteRecorder::forget(size_t file) {
+  if (file != kNoFile)
+    std::erase_if(by_inode_, [&](const auto& each) { return each.second == file; });
 }
+
+void WriteRecorder::removed(std::string_view path) {
+  const std::lock_guard lock(mutex_);
+  std::string below;
+  if (!locate(path, below)) return;
+  const auto found = entries_.find(below);
+  if (found == entries_.end()) return;
+  events_.push_back({.kind = EventKind::kUnlink, .path = below});
+  forget(found->second);
+  entries_.erase(found);
+}
+
+void WriteRecorder::renamed(std::string_view from, std::string_view to) {
+  const std::lock_guard lock(mutex_);
+  std::string source;
+  std::string target;
+  if (!locate(from, source) || !locate(to, target)) return;
+  const size_t file = entries_.at(source);
+  events_.push_back({.kind = EventKind::kRename, .file = file, .path = source, .target = target});
+  entries_.erase(source);
+  if (const auto replaced = entries_.find(target); replaced != entries_.end()) {
+    forget(replaced->second);
+  }
+  entries_[target] = file;
+}
+
+}  // namespace gridmount::local::testing

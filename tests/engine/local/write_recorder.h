@@ -1,74 +1,112 @@
-// Records every write and sync that reaches a store's files, LMDB's included.
+// Records every change of the files below a folder, LMDB's included, and every sync of them.
 //
-// How: the program that links this defines pwrite, writev, ftruncate and fdatasync itself; calls
-// from the shared LMDB library come here too. Syncs are noted, not done: the crash images say what
-// they would have done.
+// How: the program that links this defines the C library's calls itself (file_calls.cc); calls from
+// shared libraries come there too. Syncs are noted, not done: the crash images say what they would
+// have done.
+//
+// A file is known by its inode, whatever its names: what is written to it, and what names it has,
+// are made durable by different syncs.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace gridmount::local::testing {
 
+// Stands for a folder among the entries.
+inline constexpr size_t kNoFile = SIZE_MAX;
+
 enum class EventKind {
+  // Of a file.
   kWrite,
   kResize,
   kSyncBegins,
   kSyncEnds,
-  kCommitBegins,  // by the workload: a transaction's commit() is called
-  kDurable,       // by the workload: a checkpoint has returned
+  // Of names.
+  kLink,    // `path` is `file` from now on, or a folder
+  kUnlink,  // `path` is gone
+  kRename,  // `path`, which was `file`, is `target`
+  kFolderSync,
+  // By the workload.
+  kStepBegins,
+  kStepEnds,  // what it did is committed
+  kDurable,   // everything up to that step is promised to be
 };
 
 struct Event {
   EventKind kind;
-  size_t file = 0;      // position in the recorder's files
-  uint64_t number = 0;  // kWrite: offset; kResize: size; kSyncEnds: index of its kSyncBegins;
-                        // the workload's: generation
-  std::vector<uint8_t> bytes;  // kWrite
-};
-
-struct RecordedFile {
-  std::string name;
-  std::vector<uint8_t> initial;
+  size_t file = kNoFile;  // position in the recorder's files
+  uint64_t number = 0;    // kWrite: offset; kResize: size; kSyncEnds: index of its kSyncBegins;
+                          // the workload's: the number of a step
+  std::vector<uint8_t> bytes = {};  // kWrite
+  std::string path = {};            // below the recorded folder, which is ""
+  std::string target = {};
 };
 
 class WriteRecorder {
  public:
   static WriteRecorder& instance();
 
-  // Records these files of the folder from their present state on, which counts as durable.
-  void start(const std::filesystem::path& folder, const std::vector<std::string>& names);
+  // Records what happens below this folder, an absolute path without symlinks. What is in it now
+  // counts as durable.
+  void start(const std::filesystem::path& folder);
   void stop();
-  const std::vector<RecordedFile>& files() const { return files_; }
+  // What was there at the start: names, and the contents of each file. Files made later begin
+  // empty.
+  const std::map<std::string, size_t>& initial_entries() const { return initial_entries_; }
+  const std::vector<std::vector<uint8_t>>& initial_contents() const { return initial_contents_; }
   const std::vector<Event>& events() const { return events_; }
-  void note(EventKind kind, uint64_t generation);
+  void note(EventKind kind, uint64_t step);
 
-  // Holds up the next sync of `name` after it has begun, until release(); the caller may write
-  // meanwhile, and does so always at the same place in the sequence of events.
-  void hold_sync_of(const std::string& name);
+  // As if the program never synced a folder.
+  void ignore_folder_syncs(bool ignored) { ignores_folder_syncs_ = ignored; }
+
+  // Holds up the next sync of the file of this name (below the recorded folder) after it has begun,
+  // until release(); the caller may write meanwhile, and does so always at the same place in the
+  // sequence of events.
+  void hold_sync_of(const std::string& path);
   void wait_for_held_sync();
   void release();
 
-  // For the functions that stand in for the C library's.
-  int file_of(int fd) const;
-  void write(int file, uint64_t offset, const void* bytes, size_t size);
-  void resize(int file, uint64_t size);
-  void sync(int file);
+  // For the functions that stand in for the C library's. Those about names come after the call.
+  bool recording() const { return recording_.load(std::memory_order_acquire); }
+  void write(int fd, uint64_t offset, const void* bytes, size_t size);
+  void resize(int fd, uint64_t size);
+  void sync(int fd);
+  void opened(int fd, std::string_view path, bool emptied);
+  void made_folder(std::string_view path);
+  void removed(std::string_view path);
+  void renamed(std::string_view from, std::string_view to);
 
  private:
+  using Inode = std::pair<uint64_t, uint64_t>;
+
+  // kNoFile if it is none that is recorded.
+  size_t file_of(int fd) const;
+  // Below the recorded folder; false if it is elsewhere.
+  bool locate(std::string_view path, std::string& below) const;
+  void forget(size_t file);
+
+  std::atomic<bool> recording_ = false;
+  bool ignores_folder_syncs_ = false;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool recording_ = false;
-  std::map<std::pair<uint64_t, uint64_t>, int> by_inode_;
-  std::vector<RecordedFile> files_;
+  std::string folder_;
+  std::map<Inode, size_t> by_inode_;
+  std::map<std::string, size_t> entries_;  // as they are now
+  std::map<std::string, size_t> initial_entries_;
+  std::vector<std::vector<uint8_t>> initial_contents_;
+  size_t files_ = 0;
   std::vector<Event> events_;
-  int held_file_ = -1;
+  std::string held_path_;
   bool held_ = false;
 };
 

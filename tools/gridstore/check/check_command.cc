@@ -19,7 +19,7 @@
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/check/findings.h"
 #include "tools/gridstore/guarded_run.h"
-#include "tools/gridstore/progress.h"
+#include "tools/gridstore/check/progress.h"
 #include "tools/gridstore/repair/keep_folder.h"
 #include "tools/gridstore/repair/store_repair.h"
 #include "tools/quoted.h"

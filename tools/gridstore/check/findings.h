@@ -11,7 +11,7 @@
 #include "engine/bson/value.h"
 #include "engine/exit_status.h"
 #include "engine/local/local_store.h"
-#include "tools/gridstore/progress.h"
+#include "tools/gridstore/check/progress.h"
 
 namespace gridmount::tools {
 

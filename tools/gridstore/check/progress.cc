@@ -1,4 +1,4 @@
-#include "tools/gridstore/progress.h"
+#include "tools/gridstore/check/progress.h"
 
 #include <unistd.h>
 

@@ -1,0 +1,11 @@
+// Where crash tests have their stores: in memory if there is room, as nothing is synced anyway.
+#pragma once
+
+#include <filesystem>
+
+namespace gridmount::local::testing {
+
+// A new folder, by its name without symlinks; the caller removes it.
+std::filesystem::path make_crash_folder();
+
+}  // namespace gridmount::local::testing

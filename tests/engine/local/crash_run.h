@@ -1,0 +1,53 @@
+// Crash images of one kind of store: workloads are recorded, and images of what the disk may hold
+// at random points of them are tried.
+//
+// An image is opened as after another start of the machine (or, one of four, as after a kill of the
+// process, when nothing is lost that was written), checked in full, compared with the states that
+// the promises allow, written to, and compared and checked again. Child processes do
+// so, many images each, as a broken store may end its process; the next goes on behind such an
+// image. Writers also run while a checkpoint's syncs are under way, stores are made and compacted.
+//
+// Images are made in memory (/dev/shm) where there is room for them. GRIDMOUNT_CRASH_KEEP names a
+// folder that the first broken one is put into.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tests/engine/local/crash_subject.h"
+#include "tests/sanitized.h"
+
+namespace gridmount::local::testing {
+
+struct CrashRun {
+  std::function<std::unique_ptr<CrashSubject>()> make_subject;
+  int images = 0;
+  TestOptions recording = {};
+  TestOptions opening = {};
+  bool syncs_folders = true;  // false: as if the program did not
+};
+
+struct CrashRunResult {
+  int images = 0;
+  int broken = 0;
+  std::string first;  // what is wrong with the first of those
+};
+
+// `seed` gives the same workloads and images again, as far as the subject has no threads of its
+// own.
+CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed);
+
+// GRIDMOUNT_CRASH_IMAGES images in all tests together (10,000, and fewer in sanitized builds), of
+// which this is the share.
+int crash_image_count(double share);
+// GRIDMOUNT_CRASH_SEED or a new one; printed.
+uint64_t crash_seed();
+
+// Of stores with something switched off that they need: how many images are tried, and must be
+// broken, far fewer than usually are.
+inline constexpr int kCanaryImages = kSanitized ? 120 : 240;
+inline constexpr int kCanaryBrokenMin = kSanitized ? 1 : 3;
+
+}  // namespace gridmount::local::testing

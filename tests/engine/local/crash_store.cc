@@ -1,0 +1,26 @@
+#include "tests/engine/local/crash_store.h"
+
+#include "engine/local/local_store.h"
+#include "engine/local/store.h"
+
+namespace gridmount::local::testing {
+
+Result<std::unique_ptr<engine::Store>> open_crash_store(const std::filesystem::path& folder,
+                                                        bool create, const TestOptions& test) {
+  OpenOptions options;
+  options.create = create;
+  options.map_bytes = uint64_t{1} << 30;
+  options.checkpoint_interval = std::chrono::hours(1);
+  options.expiry_interval = std::chrono::hours(1);
+  if (test.boot_id.empty() && test.pin && test.restore) return local::open(folder, options);
+  GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options, test));
+  return std::unique_ptr<engine::Store>(
+      std::make_unique<LocalStore>(std::move(environment), options));
+}
+
+Result<std::vector<std::string>> structure_problems(engine::Store& store) {
+  GM_ASSIGN(StructureReport report, check_structure(store));
+  return std::move(report.problems);
+}
+
+}  // namespace gridmount::local::testing

@@ -1,0 +1,22 @@
+// Stores for crash tests: opened so that nothing happens in them by the clock.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/error.h"
+#include "engine/local/test_options.h"
+#include "engine/store.h"
+
+namespace gridmount::local::testing {
+
+// By local::open() itself, unless `test` asks for something that it does not give.
+Result<std::unique_ptr<engine::Store>> open_crash_store(const std::filesystem::path& folder,
+                                                        bool create, const TestOptions& test);
+
+// What `gridstore check` finds below the documents.
+Result<std::vector<std::string>> structure_problems(engine::Store& store);
+
+}  // namespace gridmount::local::testing

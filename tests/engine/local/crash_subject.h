@@ -1,0 +1,45 @@
+// What a crash test works on: a kind of store, and a random workload for it.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/error.h"
+#include "engine/local/test_options.h"
+
+namespace gridmount::local::testing {
+
+// What a store holds, object by object: a name, and what there is to say of it.
+using Facts = std::map<std::string, std::string>;
+
+class CrashSubject {
+ public:
+  virtual ~CrashSubject() = default;
+
+  // Takes no checkpoints by itself, so that a workload's are at the same places each time.
+  virtual Status open(const std::filesystem::path& folder, bool create,
+                      const TestOptions& test) = 0;
+  // What wants to be looked at before anything else is done to the store: problems, one line each.
+  virtual Result<std::vector<std::string>> check() = 0;
+  // Ends what open() began, cleanly.
+  virtual Status close() = 0;
+
+  // One change that is committed, chosen by what there is, which is whole or not there at all.
+  // `facts` becomes what holds after it. Whether it is durable on return, if it may be: a
+  // checkpoint may be held up meanwhile.
+  virtual Result<bool> step(std::mt19937_64& random, Facts& facts, bool may_be_durable) = 0;
+  virtual Status make_durable() = 0;
+  // Everything there is, read as users read it.
+  virtual Result<Facts> read() = 0;
+
+  // Compacts the store in the folder, which is closed. False if there is no such thing.
+  virtual Result<bool> compact(const std::filesystem::path&) { return false; }
+};
+
+// What is different, for a message; empty if nothing is.
+std::string difference(const Facts& expected, const Facts& found);
+
+}  // namespace gridmount::local::testing

@@ -1,0 +1,56 @@
+// Makes one call into the system fail: the n-th write, sync, growth of a file, mapping or
+// allocation.
+//
+// How: file_calls.cc and memory_calls.cc stand in for the C library's calls and ask here before
+// each. Calls on files elsewhere than below the folder are not counted.
+//
+// Thread-safety: thread-safe. Allocates nothing, as it is asked about allocations.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace gridmount::local::testing {
+
+enum class FaultKind { kNone, kWrite, kSync, kResize, kMap, kAllocation };
+
+struct Fault {
+  FaultKind kind = FaultKind::kNone;
+  uint64_t number = 0;   // the first call that fails, from 1
+  bool lasting = false;  // and all that follow, too
+  int code = 0;          // errno
+};
+
+class FaultInjector {
+ public:
+  static FaultInjector& instance();
+
+  // Counts from here on. `folder` outlives it.
+  void arm(const Fault& fault, const char* folder);
+  void disarm() { armed_ = false; }
+  bool fired() const { return fired_; }
+  uint64_t seen() const { return seen_; }
+
+  // Whether this call is to fail; then errno is set.
+  bool fails(FaultKind kind) {
+    return armed_.load(std::memory_order_relaxed) && fault_.kind == kind && count();
+  }
+  bool fails(FaultKind kind, int fd) {
+    return armed_.load(std::memory_order_relaxed) && fault_.kind == kind && is_counted(fd) &&
+           count();
+  }
+
+ private:
+  bool count();
+  bool is_counted(int fd) const;
+
+  std::atomic<bool> armed_ = false;
+  std::atomic<bool> fired_ = false;
+  std::atomic<uint64_t> seen_ = 0;
+  Fault fault_;
+  const char* folder_ = nullptr;
+  size_t folder_bytes_ = 0;
+};
+
+}  // namespace gridmount::local::testing

@@ -1,0 +1,320 @@
+#include "tests/gridfs/crash_tree.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gridfs/path.h"
+#include "gridfs/volume.h"
+#include "tests/engine/local/crash_store.h"
+#include "tests/gridfs/bucket_fixture.h"
+#include "tests/gridfs/late_chunks.h"
+#include "tools/gridstore/check/bucket_check.h"
+#include "tools/gridstore/check/findings.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+using local::testing::Facts;
+
+constexpr const char* kNames[] = {"a", "b", "a!", "long name", "c"};
+// Small, so that little files have many.
+constexpr int32_t kChunkBytes = 2000;
+
+// Facts: "folder a/b" and "file a/b/c"; of a file its permissions and its content.
+const std::string kFolder = "folder ";
+const std::string kFile = "file ";
+
+std::string file_fact(uint32_t mode, const std::string& content) {
+  return std::to_string(mode & 07777) + "\n" + content;
+}
+
+uint32_t mode_of(const std::string& fact) {
+  return static_cast<uint32_t>(std::stoul(fact));
+}
+
+std::string content_of(const std::string& fact) {
+  return fact.substr(fact.find('\n') + 1);
+}
+
+// What there is, as the choice of the next change needs it.
+class Model {
+ public:
+  explicit Model(Facts& facts) : facts_(facts) {
+    for (const auto& [name, value] : facts) {
+      (name.starts_with(kFolder) ? folders_ : files_).push_back(path_of(name));
+    }
+  }
+
+  const std::vector<std::string>& files() const { return files_; }
+  bool exists(const std::string& path) const {
+    return facts_.contains(kFolder + path) || facts_.contains(kFile + path);
+  }
+  bool is_empty(const std::string& folder) const {
+    const auto below = [&](const std::string& path) { return path.starts_with(folder + "/"); };
+    return std::none_of(files_.begin(), files_.end(), below) &&
+           std::none_of(folders_.begin(), folders_.end(), below);
+  }
+  std::optional<std::string> any_file(std::mt19937_64& random) const {
+    return files_.empty() ? std::nullopt : std::optional(files_[random() % files_.size()]);
+  }
+  std::optional<std::string> any_folder(std::mt19937_64& random) const {
+    return folders_.empty() ? std::nullopt : std::optional(folders_[random() % folders_.size()]);
+  }
+  // A name in a folder that exists, not deep.
+  std::string any_place(std::mt19937_64& random) const {
+    const size_t chosen = random() % (folders_.size() + 1);
+    const std::string folder = chosen == folders_.size() ? "" : folders_[chosen];
+    const bool deep = std::count(folder.begin(), folder.end(), '/') >= 2;
+    return join(deep ? "" : folder, kNames[random() % std::size(kNames)]);
+  }
+  void move(const std::string& from, const std::string& to) {
+    Facts moved;
+    for (auto& [name, value] : facts_) {
+      const std::string path = path_of(name);
+      const bool concerned = path == from || path.starts_with(from + "/");
+      const std::string kind = name.substr(0, name.size() - path.size());
+      if (!concerned && path == to) continue;  // replaced
+      moved[concerned ? kind + to + path.substr(from.size()) : name] = std::move(value);
+    }
+    facts_ = std::move(moved);
+  }
+
+ private:
+  static std::string path_of(const std::string& name) { return name.substr(name.find(' ') + 1); }
+
+  Facts& facts_;
+  std::vector<std::string> files_;
+  std::vector<std::string> folders_;
+};
+
+class Tree : public local::testing::CrashSubject {
+ public:
+  explicit Tree(const TreeOptions& options) : options_(options) {}
+
+  Status open(const std::filesystem::path& folder, bool create,
+              const local::TestOptions& test) override {
+    GM_ASSIGN(store_, local::testing::open_crash_store(folder, create, test));
+    return {};
+  }
+  Status close() override;
+  Status make_durable() override { return store_->make_durable(); }
+  Result<std::vector<std::string>> check() override;
+
+  Result<bool> step(std::mt19937_64& random, Facts& facts, bool may_be_durable) override;
+  Result<Facts> read() override;
+
+ private:
+  Status mount();
+  Status read_folder(const std::string& folder, Facts& facts);
+  Result<Node> look_up(const std::string& path) {
+    return volume_->lookup(split(path).folder, split(path).component);
+  }
+  // Whether something has been changed.
+  Result<bool> change(std::mt19937_64& random, Facts& facts);
+  Result<bool> rename(std::mt19937_64& random, Facts& facts);
+  Result<bool> upload(std::mt19937_64& random, Facts& facts);
+  Result<bool> write(std::mt19937_64& random, Facts& facts);
+
+  const TreeOptions options_;
+  std::unique_ptr<engine::Store> store_;
+  std::unique_ptr<Volume> volume_;
+  bool durable_ = false;  // may the next be
+  bool was_durable_ = false;
+};
+
+// As a program's start does it, which cleans up what the one before it left.
+Status Tree::mount() {
+  if (volume_) return {};
+  std::shared_ptr<engine::Database> database = store_->database("crash");
+  if (options_.late_chunks) database = with_late_chunks(*store_, std::move(database));
+  BucketOptions bucket;
+  bucket.chunk_bytes = kChunkBytes;
+  bucket.md5 = options_.md5;
+  FileTableOptions files;
+  files.commit_interval = std::chrono::hours(1);
+  files.md5 = options_.md5;
+  GM_ASSIGN(volume_, Volume::open(*store_, std::move(database), bucket, {}, files));
+  return {};
+}
+
+Status Tree::close() {
+  if (volume_) {
+    GM_TRY(volume_->close());
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_->snapshot());
+    GM_ASSIGN(const int64_t left, volume_->bucket().detached().count(*snapshot, bson::View()));
+    if (left > 0 && options_.removes_all) {
+      return fail(ErrorCode::kInternalError, "files are left in 'detached'");
+    }
+  }
+  volume_.reset();
+  store_.reset();
+  return {};
+}
+
+Result<std::vector<std::string>> Tree::check() {
+  GM_ASSIGN(std::vector<std::string> problems, local::testing::structure_problems(*store_));
+  tools::Findings findings(tools::Findings::Format::kText);
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_->snapshot());
+  const std::shared_ptr<engine::Database> database = store_->database("crash");
+  GM_ASSIGN(const std::set<std::string> buckets, tools::buckets_of(*database, *snapshot));
+  for (const std::string& bucket : buckets) {
+    GM_TRY(tools::check_bucket(*store_, *snapshot, database, bucket, false, findings));
+  }
+  if (findings.exit_status() != ExitStatus::kOk) problems.push_back("content, printed before");
+  return problems;
+}
+
+Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
+  Model model(facts);
+  const bool folder = random() % 3 == 0;
+  const std::optional<std::string> from =
+      folder ? model.any_folder(random) : model.any_file(random);
+  const std::string to = model.any_place(random);
+  if (!from || *from == to || to.starts_with(*from + "/")) return false;
+  // A file takes a file's place, a folder that of none.
+  if (facts.contains(kFolder + to) || (folder && model.exists(to))) return false;
+  const SplitPath source = split(*from);
+  const SplitPath target = split(to);
+  GM_TRY(volume_->rename(source.folder, source.component, target.folder, target.component,
+                         RenameMode::kReplace));
+  model.move(*from, to);
+  return true;
+}
+
+// As a driver does it: the file is there when all of it is.
+Result<bool> Tree::upload(std::mt19937_64& random, Facts& facts) {
+  const std::string path = Model(facts).any_place(random);
+  if (Model(facts).exists(path)) return false;
+  const std::string bytes = random_bytes(random, random() % 30'000);
+  GM_ASSIGN(const std::unique_ptr<UploadStream> stream, volume_->bucket().open_upload_stream(path));
+  GM_TRY(stream->write(bytes_of(bytes)));
+  GM_TRY(stream->close(durable_ ? engine::Durability::kDurable : engine::Durability::kCommitted));
+  was_durable_ = durable_;
+  facts[kFile + path] = file_fact(0644, bytes);
+  return true;
+}
+
+Result<bool> Tree::write(std::mt19937_64& random, Facts& facts) {
+  const std::optional<std::string> path = Model(facts).any_file(random);
+  if (!path) return false;
+  std::string& fact = facts.at(kFile + *path);
+  std::string content = content_of(fact);
+  GM_ASSIGN(const Node node, look_up(*path));
+  GM_ASSIGN(const std::shared_ptr<File> file, volume_->open_file(node.id));
+  const uint64_t kind = random() % 8;
+  if (kind == 0 && !content.empty()) {
+    content.resize(random() % content.size());
+    GM_TRY(file->truncate(static_cast<int64_t>(content.size()), TimeUpdate::kNow));
+  }
+  // Written anew, behind the end with a hole before it, or over what is there; in several pieces.
+  if (kind <= 2) {
+    content.clear();
+    GM_TRY(file->truncate(0, TimeUpdate::kNow));
+  }
+  for (uint64_t pieces = 1 + random() % 3; pieces > 0; --pieces) {
+    const size_t size = 1 + (random() % 8 == 0 ? random() % 40'000 : random() % 5000);
+    const std::string bytes = random_bytes(random, size);
+    const size_t offset =
+        kind == 3 ? content.size() + random() % 9000 : random() % (content.size() + 1);
+    content.resize(std::max(content.size(), offset + size));
+    content.replace(offset, size, bytes);
+    GM_TRY(file->write(static_cast<int64_t>(offset), bytes_of(bytes), TimeUpdate::kNow));
+  }
+  GM_TRY(durable_ ? file->sync() : file->flush());
+  was_durable_ = durable_;
+  fact = file_fact(mode_of(fact), content);
+  return true;
+}
+
+Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
+  Model model(facts);
+  const std::string place = model.any_place(random);
+  const SplitPath where = split(place);
+  const std::optional<std::string> file = model.any_file(random);
+  switch (random() % 12) {
+    case 0:
+    case 1:
+      if (model.exists(place)) return false;
+      GM_TRY(volume_->create_file(where.folder, where.component, 0640, {}));
+      facts[kFile + place] = file_fact(0640, "");
+      return true;
+    case 2:
+      if (model.exists(place)) return false;
+      GM_TRY(volume_->create_directory(where.folder, where.component, 0755, {}));
+      facts[kFolder + place];
+      return true;
+    case 3: {
+      const std::optional<std::string> folder = model.any_folder(random);
+      if (!folder || !model.is_empty(*folder)) return false;
+      GM_TRY(volume_->remove_directory(split(*folder).folder, split(*folder).component));
+      facts.erase(kFolder + *folder);
+      return true;
+    }
+    case 4:
+      if (!file || model.files().size() < 4) return false;
+      GM_TRY(volume_->unlink(split(*file).folder, split(*file).component));
+      facts.erase(kFile + *file);
+      return true;
+    case 5: {
+      if (!file) return false;
+      GM_ASSIGN(const Node node, look_up(*file));
+      AttributeChanges changes;
+      changes.permissions = static_cast<uint32_t>(random() % 0777);
+      GM_TRY(volume_->set_file_attributes(node.id, changes));
+      facts[kFile + *file] = file_fact(*changes.permissions, content_of(facts[kFile + *file]));
+      return true;
+    }
+    case 6:
+    case 7:
+      return rename(random, facts);
+    case 8:
+      return upload(random, facts);
+    default:
+      return write(random, facts);
+  }
+}
+
+Result<bool> Tree::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
+  GM_TRY(mount());
+  durable_ = may_be_durable && random() % 4 == 0;
+  was_durable_ = false;
+  while (true) {
+    GM_ASSIGN(const bool changed, change(random, facts));
+    if (changed) return was_durable_;
+  }
+}
+
+Status Tree::read_folder(const std::string& folder, Facts& facts) {
+  GM_ASSIGN(const std::unique_ptr<DirectoryStream> listing, volume_->list(folder));
+  while (true) {
+    GM_ASSIGN(const std::optional<DirectoryEntry> entry, listing->next());
+    if (!entry) return {};
+    const std::string path = join(folder, entry->name);
+    if (entry->node.kind == NodeKind::kDirectory) {
+      facts[kFolder + path];
+      GM_TRY(read_folder(path, facts));
+      continue;
+    }
+    GM_ASSIGN(const std::shared_ptr<File> file, volume_->open_file(entry->node.id));
+    GM_ASSIGN(const ReadResult content, file->read(0, static_cast<size_t>(file->length()) + 1));
+    facts[kFile + path] = file_fact(entry->node.attributes.mode, text_of(content));
+  }
+}
+
+Result<Facts> Tree::read() {
+  GM_TRY(mount());
+  Facts facts;
+  GM_TRY(read_folder("", facts));
+  return facts;
+}
+
+}  // namespace
+
+std::unique_ptr<local::testing::CrashSubject> make_tree(const TreeOptions& options) {
+  return std::make_unique<Tree>(options);
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,20 @@
+// A tree of files for crash tests: changes as the mount makes them (create, write, truncate,
+// rename, unlink, mkdir, rmdir, chmod; close commits, fsync makes durable), and uploads as drivers
+// do.
+#pragma once
+
+#include <memory>
+
+#include "tests/engine/local/crash_subject.h"
+
+namespace gridmount::gridfs {
+
+struct TreeOptions {
+  bool late_chunks = false;  // GridFS broken on purpose (late_chunks.h)
+  bool removes_all = true;   // what is unlinked is gone at closing, or else the next mount's
+  bool md5 = true;           // closing waits for it, even if nothing can be written any more
+};
+
+std::unique_ptr<local::testing::CrashSubject> make_tree(const TreeOptions& options = {});
+
+}  // namespace gridmount::gridfs
