@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/local/fault_scope.h"
 #include "engine/local/lmdb_error.h"
 
 namespace gridmount::local {
@@ -51,8 +52,12 @@ uint64_t Checkpointer::bytes_freed_since(uint64_t transaction) const {
   if (mdb_cursor_open(txn, kFreeTree, &cursor) == MDB_SUCCESS) {
     MDB_val key;
     MDB_val value;
-    for (int code = mdb_cursor_get(cursor, &key, &value, MDB_LAST); code == MDB_SUCCESS;
-         code = mdb_cursor_get(cursor, &key, &value, MDB_PREV)) {
+    const auto move = [&](MDB_cursor_op to) {
+      value = MDB_val{};
+      const int code = guarded([&] { return mdb_cursor_get(cursor, &key, &value, to); });
+      return code == MDB_SUCCESS && value.mv_data != nullptr;
+    };
+    for (bool found = move(MDB_LAST); found; found = move(MDB_PREV)) {
       size_t freed_by = 0;
       std::memcpy(&freed_by, key.mv_data, std::min(key.mv_size, sizeof freed_by));
       if (freed_by <= transaction) break;

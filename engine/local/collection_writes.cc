@@ -103,7 +103,11 @@ Result<std::vector<RecordId>> LocalCollection::targets(const std::shared_ptr<Con
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
       GM_ASSIGN(const std::optional<RecordId> id, find_unique(contents->trees(), *entry, *lookup));
       note_lookup(*contents, *entry, *lookup->index, id.has_value());
-      if (id) ids.push_back(*id);
+      if (!id) return ids;
+      GM_ASSIGN(const bson::View document,
+                read_document(contents->trees(), *entry, *id, Verify::kBounds));
+      GM_TRY(confirm_found(*entry, *lookup->index, lookup->key, document));
+      ids.push_back(*id);
       return ids;
     }
   }

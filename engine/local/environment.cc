@@ -12,11 +12,14 @@
 #include <cassert>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 
 #include "engine/local/checkpoint.h"
+#include "engine/local/fault_scope.h"
 #include "engine/local/file_operations.h"
+#include "engine/local/lmdb_context.h"
 #include "engine/local/lmdb_error.h"
 #include "engine/local/map_guard.h"
 #include "engine/local/read_pool.h"
@@ -39,14 +42,25 @@ struct EnvironmentCloser {
 };
 using EnvironmentHandle = std::unique_ptr<MDB_env, EnvironmentCloser>;
 
-// LMDB aborts the process when this returns: it has found its own state impossible, and going on
-// would write that down.
+// LMDB has found its own state impossible, and going on would write that down. It aborts the
+// process when this returns.
 void report_assertion(MDB_env* env, const char* message) {
+  leave_fault_scope();
   const char* path = nullptr;
   mdb_env_get_path(env, &path);
   spdlog::critical("{} is damaged in a way LMDB cannot go on with ({}); restore it from a backup",
                    path == nullptr ? "data.mdb" : path, message);
   spdlog::default_logger()->flush();
+}
+
+// LMDB's own order, with an end to it.
+int compare_keys(const MDB_val* a, const MDB_val* b) {
+  if (current_fault_scope != nullptr && --current_fault_scope->comparisons_left < 0) {
+    leave_fault_scope();
+  }
+  const int bytes = std::memcmp(a->mv_data, b->mv_data, std::min(a->mv_size, b->mv_size));
+  if (bytes != 0) return bytes;
+  return a->mv_size < b->mv_size ? -1 : static_cast<int>(a->mv_size > b->mv_size);
 }
 
 std::string tree_name(int number) {
@@ -102,6 +116,20 @@ struct TreeHandlesOpened {
   std::array<MDB_dbi, Environment::kTreeCount> trees{};
 };
 
+// By handle.
+std::vector<std::string> names_of(const TreeHandlesOpened& handles) {
+  std::vector<std::string> names;
+  const auto name = [&](MDB_dbi handle, std::string text) {
+    if (names.size() <= handle) names.resize(handle + 1);
+    names[handle] = std::move(text);
+  };
+  name(handles.catalog, "catalog");
+  for (int i = 0; i < Environment::kTreeCount; ++i) {
+    name(handles.trees[static_cast<size_t>(i)], tree_name(i));
+  }
+  return names;
+}
+
 // Opens every tree, or makes them all in one transaction.
 Result<TreeHandlesOpened> open_trees(MDB_env* env, const StoreFolder& folder) {
   const std::string doing = "opening the trees of " + folder.data_path().string();
@@ -110,16 +138,23 @@ Result<TreeHandlesOpened> open_trees(MDB_env* env, const StoreFolder& folder) {
   int code = mdb_txn_begin(env, nullptr, create ? 0 : MDB_RDONLY, &txn);
   if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
   TreeHandlesOpened handles;
+  constexpr MDB_dbi kMainTree = 1;
+  (void)mdb_set_compare(txn, kMainTree, compare_keys);
   for (int i = -1; i < Environment::kTreeCount; ++i) {
     const std::string name = i < 0 ? "catalog" : tree_name(i);
     MDB_dbi& handle = i < 0 ? handles.catalog : handles.trees[static_cast<size_t>(i)];
-    code = mdb_dbi_open(txn, name.c_str(), create ? MDB_CREATE : 0, &handle);
+    code =
+        guarded([&] { return mdb_dbi_open(txn, name.c_str(), create ? MDB_CREATE : 0, &handle); });
+    unsigned tree_flags = 0;
+    if (code == MDB_SUCCESS) code = mdb_dbi_flags(txn, handle, &tree_flags);
+    if (code == MDB_SUCCESS && tree_flags != 0) code = MDB_INCOMPATIBLE;
+    if (code == MDB_SUCCESS) code = mdb_set_compare(txn, handle, compare_keys);
     if (code == MDB_SUCCESS) continue;
     mdb_txn_abort(txn);
     if (code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE) {
-      return fail(ErrorCode::kStoreDamaged, "store " + folder.path().string() +
-                                                " is damaged: its tree '" + name +
-                                                "' is missing; restore it from a backup");
+      return fail(ErrorCode::kStoreDamaged,
+                  "store " + folder.path().string() + " is damaged: its tree '" + name +
+                      "' is missing or is none; restore it from a backup");
     }
     return fail(lmdb_error(code, doing));
   }
@@ -162,9 +197,15 @@ Result<uint64_t> count_free_pages(MDB_txn* txn) {
   if (code != MDB_SUCCESS) return fail(lmdb_error(code, "counting the store's free pages"));
   uint64_t pages = 0;
   MDB_val key;
-  MDB_val value;
-  while ((code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == MDB_SUCCESS) {
+  MDB_val value{};
+  const auto next = [&] { return mdb_cursor_get(cursor, &key, &value, MDB_NEXT); };
+  while ((code = guarded(next)) == MDB_SUCCESS) {
+    if (value.mv_data == nullptr) {
+      code = MDB_CORRUPTED;
+      break;
+    }
     if (value.mv_size >= sizeof(size_t)) pages += *static_cast<const size_t*>(value.mv_data);
+    value = MDB_val{};
   }
   mdb_cursor_close(cursor);
   if (code != MDB_NOTFOUND) return fail(lmdb_error(code, "counting the store's free pages"));
@@ -179,10 +220,15 @@ struct Environment::Parts {
   // Called with the failed writer's turn still held.
   Error commit_failed(int code);
   std::optional<Error> found_unreadable() const;
+  // Has pages looked at before they are changed from now on. An error is one of the list of free
+  // pages, which LMDB would believe.
+  Status check_pages();
+  void close_lmdb();
   Result<uint64_t> free_pages(MDB_txn* txn, uint64_t snapshot) GM_EXCLUDES(counting);
 
   // Destroyed from the last to the first: LMDB is closed before the lock on the folder is given up.
   StoreFolder folder;
+  LmdbContext context;
   EnvironmentHandle env;
   std::optional<MapGuard> guard;
   TreeHandlesOpened handles;
@@ -219,16 +265,37 @@ Error Environment::Parts::commit_failed(int code) {
 }
 
 std::optional<Error> Environment::Parts::found_unreadable() const {
+  const std::string refusal = "store " + folder.path().string() + " takes no more writes: ";
+  if (context.interrupted) {
+    return lmdb_error(kLmdbFault, refusal + "writing");
+  }
   const std::optional<uint64_t> offset = guard ? guard->unreadable() : std::nullopt;
   if (!offset) return std::nullopt;
-  return Error(
-      ErrorCode::kIoError,
-      "store " + folder.path().string() +
-          " takes no more writes: data.mdb cannot be read "
-          "at byte " +
-          std::to_string(*offset) +
-          ", as it has been cut off, is damaged, or its device fails; close the store, then "
-          "run 'gridstore check'");
+  return Error(ErrorCode::kIoError,
+               refusal + "data.mdb cannot be read at byte " + std::to_string(*offset) +
+                   ", as it has been cut off, is damaged, or its device fails; close the store, "
+                   "then run 'gridstore check'");
+}
+
+Status Environment::Parts::check_pages() {
+  if (guard->map() == nullptr) return {};
+  MDB_stat stat;
+  MDB_envinfo info;
+  mdb_env_stat(env.get(), &stat);
+  mdb_env_info(env.get(), &info);
+  context.check = std::make_unique<PageCheck>(guard->map(), stat.ms_psize, names_of(handles));
+  Status sound = context.check->free_pages(info.me_last_txnid);
+  if (sound) return {};
+  return fail(sound.error().code(), "store " + folder.path().string() +
+                                        " takes no more writes: " + sound.error().message());
+}
+
+// LMDB closes nothing that an interrupted call has left: the threads that hold its locks have them
+// in memory that it would give back.
+void Environment::Parts::close_lmdb() {
+  if (context.interrupted) (void)env.release();
+  guard.reset();
+  env.reset();
 }
 
 Result<uint64_t> Environment::Parts::free_pages(MDB_txn* txn, uint64_t snapshot) {
@@ -265,10 +332,13 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     MDB_envinfo info;
     mdb_env_info(env, &info);
     parts->map_bytes = info.me_mapsize;
+    mdb_env_set_userctx(env, &parts->context);
+    install_fault_handler();
     parts->guard.emplace(parts->folder.data());
     GM_ASSIGN(parts->handles, open_trees(env, parts->folder));
     parts->readers = std::make_unique<ReadPool>(env);
     if (parts->folder.read_only()) return {};
+    const Status sound = parts->check_pages();
     Parts* const raw = parts.get();
     parts->writers = std::make_unique<WriteQueue>(
         env, [raw](int code) { return raw->commit_failed(code); },
@@ -276,14 +346,15 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     parts->checkpointer =
         std::make_unique<Checkpointer>(parts->folder, *parts->writers, env, options, test);
     GM_TRY(parts->checkpointer->start());
+    // It can be read all the same.
+    if (!sound) parts->writers->refuse(sound.error());
     if (parts->folder.is_new()) GM_TRY(parts->folder.finish_creation());
     return {};
   }();
   if (!status) {
     parts->checkpointer.reset();
     parts->readers.reset();
-    parts->guard.reset();
-    parts->env.reset();
+    parts->close_lmdb();
     if (!parts->folder.is_new()) return fail(std::move(status).error());
     parts->folder.abandon_creation();
     return fail(std::move(status).error().with_context("making the store " + folder.string()));
@@ -296,8 +367,7 @@ Environment::~Environment() {
   const Status durable = parts_->checkpointer->stop();
   parts_->checkpointer.reset();
   parts_->readers.reset();
-  parts_->guard.reset();
-  parts_->env.reset();
+  parts_->close_lmdb();
   // D4. If this fails the store is as after a kill: no harm to its contents.
   if (durable) (void)parts_->folder.mark(OwnerState::kClosed);
 }
@@ -341,10 +411,28 @@ uint64_t Environment::last_transaction() const {
 }
 
 Status Environment::copy_pages(const File& file) {
+  // A fault would leave the thread that LMDB writes with waiting for ever.
+  GM_TRY(check_all_pages());
   const int code = mdb_env_copyfd2(parts_->env.get(), file.fd(), MDB_CP_COMPACT);
   if (code == MDB_SUCCESS) return {};
   return fail(lmdb_error(
       code, "copying " + parts_->folder.data_path().string() + " to " + file.path().string()));
+}
+
+Status Environment::check_all_pages() {
+  if (!parts_->guard || parts_->guard->map() == nullptr) return {};
+  MDB_stat stat;
+  mdb_env_stat(parts_->env.get(), &stat);
+  // The meta pages tell of the two newest snapshots alone, and a writer may be at work.
+  constexpr int kAttempts = 100;
+  Status sound;
+  for (int i = 0; i < kAttempts; ++i) {
+    GM_ASSIGN(const ReadTransaction snapshot, begin_read());
+    PageCheck check(parts_->guard->map(), stat.ms_psize, names_of(parts_->handles));
+    sound = check.all_trees(mdb_txn_id(snapshot.lmdb()));
+    if (sound) break;
+  }
+  return sound;
 }
 
 bool Environment::read_only() const {

@@ -136,7 +136,7 @@ class Environment {
   // The newest committed one's number.
   uint64_t last_transaction() const;
   // Writes what a snapshot of now refers to into the file, which is empty: data.mdb without free
-  // pages. Not synced.
+  // pages. Not synced. StoreDamaged before anything is written, if the pages of the trees are.
   Status copy_pages(const File& file);
   bool read_only() const;
   // Whose store is read beside it: OpenOptions::beside_owner.
@@ -145,6 +145,7 @@ class Environment {
 
  private:
   struct Parts;
+  Status check_all_pages();
   explicit Environment(std::unique_ptr<Parts> parts);
 
   std::unique_ptr<Parts> parts_;

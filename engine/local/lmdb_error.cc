@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <string>
 
+#include "engine/local/fault_scope.h"
+
 namespace gridmount::local {
 namespace {
 
@@ -42,6 +44,10 @@ constexpr Meaning kMeanings[] = {
      "a tree of data.mdb is impossibly deep; restore from a backup"},
     {MDB_INVALID, ErrorCode::kStoreDamaged, "data.mdb is not an LMDB file"},
     {MDB_VERSION_MISMATCH, ErrorCode::kStoreDamaged, "data.mdb has another LMDB version"},
+    {kLmdbFault, ErrorCode::kStoreDamaged,
+     "a page of data.mdb is damaged, so that LMDB could not go on; run 'gridstore check' and "
+     "restore "
+     "from a backup"},
     {MDB_PANIC, ErrorCode::kWritesRefused,
      "an earlier write to data.mdb failed half-way; reopen the store"},
     {MDB_BAD_TXN, ErrorCode::kOperationFailed, "an earlier error ended the transaction"},

@@ -1,19 +1,23 @@
 #include "engine/local/map_guard.h"
 
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <string>
+
+#include "engine/local/fault_scope.h"
 
 namespace gridmount::local {
 namespace {
@@ -29,52 +33,22 @@ struct Slot {
 
 std::array<Slot, MapGuard::kGuardsMax> slots;
 std::mutex slots_mutex;  // to take and to give back
-struct sigaction previous;
-uintptr_t page_bytes = 4096;
+const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
 
-// Async-signal-safe: atomics and system calls alone.
-bool put_zeros_at(void* where) {
-  const auto address = reinterpret_cast<uintptr_t>(where);
-  for (Slot& slot : slots) {
-    const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
-    if (begin == 0 || address < begin || address >= slot.end.load(std::memory_order_relaxed)) {
-      continue;
-    }
-    const uintptr_t into_page = address % page_bytes;
-    void* const zeros = ::mmap(static_cast<char*>(where) - into_page, page_bytes, PROT_READ,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (zeros == MAP_FAILED) return false;
-    uint64_t readable = kReadable;
-    slot.unreadable.compare_exchange_strong(readable, address - into_page - begin);
-    return true;
-  }
-  return false;
-}
-
-void on_bus_error(int signal, siginfo_t* info, void* context) {
-  if (put_zeros_at(info->si_addr)) return;
-  if ((previous.sa_flags & SA_SIGINFO) != 0) {
-    previous.sa_sigaction(signal, info, context);
-    return;
-  }
-  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-    previous.sa_handler(signal);
-    return;
-  }
-  // Back at the instruction, which faults again, the default ends the process.
-  ::signal(SIGBUS, SIG_DFL);
-}
-
-void install_handler() {
-  static const bool installed = [] {
-    page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-    struct sigaction action {};
-    action.sa_sigaction = on_bus_error;
-    action.sa_flags = SA_SIGINFO;
-    sigemptyset(&action.sa_mask);
-    return ::sigaction(SIGBUS, &action, &previous) == 0;
-  }();
-  (void)installed;
+// Where the pages of the newest snapshot end, by the meta pages. Where these cannot be read, they
+// are put as zeros: then all that is known is that they should be there.
+uint64_t data_bytes(const uint8_t* map) {
+  constexpr uint64_t kPageSizeOffset = 40;
+  constexpr uint64_t kLastPageOffset = 136;
+  const auto read = [&](uint64_t offset, auto number) {
+    std::memcpy(&number, map + offset, sizeof(number));
+    return number;
+  };
+  const auto bytes = read(kPageSizeOffset, uint32_t{});
+  if (bytes < 512 || bytes > 32768) return 2 * page_bytes;
+  const uint64_t last =
+      std::max(read(kLastPageOffset, uint64_t{}), read(bytes + kLastPageOffset, uint64_t{}));
+  return std::max(2 * page_bytes, (last + 1) * bytes);
 }
 
 struct Range {
@@ -114,10 +88,32 @@ std::optional<Range> find_mapping(const File& file) {
 
 }  // namespace
 
+// Async-signal-safe: atomics and system calls alone.
+bool MapGuard::put_zeros_at(void* where, bool behind_end) {
+  const auto address = reinterpret_cast<uintptr_t>(where);
+  for (Slot& slot : slots) {
+    const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
+    if (begin == 0 || address < begin || address >= slot.end.load(std::memory_order_relaxed)) {
+      continue;
+    }
+    if (!behind_end && address - begin >= data_bytes(std::bit_cast<const uint8_t*>(begin))) {
+      return false;
+    }
+    const uintptr_t into_page = address % page_bytes;
+    void* const zeros = ::mmap(static_cast<char*>(where) - into_page, page_bytes, PROT_READ,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (zeros == MAP_FAILED) return false;
+    uint64_t readable = kReadable;
+    slot.unreadable.compare_exchange_strong(readable, address - into_page - begin);
+    return true;
+  }
+  return false;
+}
+
 MapGuard::MapGuard(const File& file) {
   const std::optional<Range> range = find_mapping(file);
   if (!range) return;
-  install_handler();
+  install_fault_handler();
   const std::lock_guard lock(slots_mutex);
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].begin != 0) continue;
@@ -133,6 +129,10 @@ MapGuard::~MapGuard() {
   if (!slot_) return;
   const std::lock_guard lock(slots_mutex);
   slots[*slot_].begin = 0;
+}
+
+const uint8_t* MapGuard::map() const {
+  return slot_ ? std::bit_cast<const uint8_t*>(slots[*slot_].begin.load()) : nullptr;
 }
 
 std::optional<uint64_t> MapGuard::unreadable() const {

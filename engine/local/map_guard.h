@@ -7,7 +7,7 @@
 // remembers, and nothing may be written from then on: what was read may be zeros.
 //
 // Thread-safety: thread-safe. The handler of SIGBUS is the process's own and is installed with the
-// first guard; faults elsewhere go to the handler that was there before.
+// first guard (fault_scope.h); faults elsewhere go to the handler that was there before.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,14 @@ class MapGuard {
   MapGuard(const MapGuard&) = delete;
   MapGuard& operator=(const MapGuard&) = delete;
 
-  bool guards() const { return slot_.has_value(); }
+  // Where the file is mapped; null if nothing is guarded.
+  const uint8_t* map() const;
   // Where the file could not be read first, in bytes from its beginning.
   std::optional<uint64_t> unreadable() const;
+
+  // For the handler of SIGBUS: true if the address is in a guarded map and can be read now. What is
+  // behind the newest snapshot's pages stays as it is unless that is asked for.
+  static bool put_zeros_at(void* where, bool behind_end);
 
  private:
   std::optional<size_t> slot_;

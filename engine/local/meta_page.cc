@@ -88,7 +88,7 @@ Result<MetaPage> parse_meta_page(std::span<const uint8_t> bytes) {
 }
 
 Result<MetaPair> parse_meta_pair(const std::array<MetaBytes, 2>& bytes) {
-  MetaPair pair{.bytes = bytes, .current = {}};
+  MetaPair pair{.bytes = bytes, .current = {}, .previous_txn = 0};
   std::array<MetaPage, 2> pages;
   for (size_t i = 0; i < 2; ++i) {
     Result<MetaPage> page = parse_meta_page(bytes[i]);
@@ -111,6 +111,7 @@ Result<MetaPair> parse_meta_pair(const std::array<MetaBytes, 2>& bytes) {
   if (pair.current.txn % 2 != newest) {
     return fail(ErrorCode::kStoreDamaged, "the meta pages have exchanged places");
   }
+  pair.previous_txn = pages[1 - newest].txn;
   return pair;
 }
 

@@ -35,6 +35,7 @@ Result<MetaPage> parse_meta_page(std::span<const uint8_t> bytes);
 struct MetaPair {
   std::array<MetaBytes, 2> bytes{};
   MetaPage current;
+  uint64_t previous_txn = 0;  // of the other
 };
 
 // StoreDamaged unless both are valid and agree, and the current one is where its number says.

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "engine/local/ascending_cursor.h"
+#include "engine/local/fault_scope.h"
 #include "engine/local/range_cursor.h"
 
 namespace gridmount::local {
@@ -63,7 +64,8 @@ bool do_counts_agree(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t
 OverflowPages OverflowPages::of(const std::shared_ptr<Trees>& trees, MDB_dbi tree) {
   OverflowPages pages;
   MDB_stat stat{};
-  if (mdb_stat(trees->txn(), trees->catalog(), &stat) != MDB_SUCCESS) return pages;
+  const int code = guarded([&] { return mdb_stat(trees->txn(), trees->catalog(), &stat); });
+  if (code != MDB_SUCCESS) return pages;
   pages.page_bytes_ = stat.ms_psize;
   const uintptr_t by_catalog = map_by_first_key(trees, trees->catalog(), stat.ms_psize);
   if (by_catalog == map_by_first_key(trees, tree, stat.ms_psize)) pages.map_ = by_catalog;

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "engine/local/fault_scope.h"
+#include "engine/local/lmdb_context.h"
+
 namespace gridmount::local {
 
 RangeCursor::RangeCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree)
@@ -11,17 +14,16 @@ RangeCursor::RangeCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree)
 
 RangeCursor::~RangeCursor() {
   trees_->dismiss(this);
-  // LMDB closes the cursors of a writing transaction with it, those of a reading one never.
-  if (cursor_ != nullptr && !(trees_->writable() && trees_->ended())) mdb_cursor_close(cursor_);
+  if (cursor_ == nullptr) return;
+  // LMDB closes the cursors of a writing transaction with it, those of a reading one never. What an
+  // interrupted call has left of a writing one is not touched any more.
+  if (trees_->writable() && (trees_->ended() || context_of(trees_->txn()).interrupted)) return;
+  mdb_cursor_close(cursor_);
 }
 
 void RangeCursor::pause() {
   if (cursor_ == nullptr) return;
-  MDB_val key;
-  if (state_ == State::kWithin &&
-      mdb_cursor_get(cursor_, &key, nullptr, MDB_GET_CURRENT) == MDB_SUCCESS) {
-    place_ = from_mdb(key);
-  }
+  if (state_ == State::kWithin && !keeps_place()) place_ = last_;
   mdb_cursor_close(cursor_);
   cursor_ = nullptr;
 }
@@ -39,35 +41,50 @@ void RangeCursor::set_range(std::string low, std::string high, bool backward) {
   state_ = low_ < high_ ? State::kBefore : State::kEnd;
 }
 
+int RangeCursor::move(MDB_val& key, MDB_val& value, MDB_cursor_op to) {
+  value = MDB_val{};
+  return plausible(guarded([&] { return mdb_cursor_get(cursor_, &key, &value, to); }), value);
+}
+
 // To the first entry from the key `from` on, in the cursor's direction.
 int RangeCursor::first(MDB_val& key, MDB_val& value, std::string_view from, bool inclusive) {
   key = to_mdb(from);
-  int code = mdb_cursor_get(cursor_, &key, &value, MDB_SET_RANGE);
+  int code = move(key, value, MDB_SET_RANGE);
   if (!backward_) {
     if (code == MDB_SUCCESS && !inclusive && from_mdb(key) == from) {
-      code = mdb_cursor_get(cursor_, &key, &value, MDB_NEXT);
+      code = move(key, value, MDB_NEXT);
     }
     return code;
   }
   // Backward `from` is always exclusive: the upper bound, or the place before a write.
-  if (code == MDB_NOTFOUND) return mdb_cursor_get(cursor_, &key, &value, MDB_LAST);
+  if (code == MDB_NOTFOUND) return move(key, value, MDB_LAST);
   if (code != MDB_SUCCESS) return code;
-  return mdb_cursor_get(cursor_, &key, &value, MDB_PREV);
+  return move(key, value, MDB_PREV);
 }
 
 int RangeCursor::step(MDB_val& key, MDB_val& value) {
   const bool moved = trees_->writes() != writes_seen_;
   writes_seen_ = trees_->writes();
   if (state_ == State::kBefore) return first(key, value, backward_ ? high_ : low_, true);
-  if (moved) return first(key, value, place_, false);
-  return mdb_cursor_get(cursor_, &key, &value, backward_ ? MDB_PREV : MDB_NEXT);
+  if (moved) {
+    if (!keeps_place()) last_ = place_;
+    return first(key, value, place_, false);
+  }
+  return move(key, value, backward_ ? MDB_PREV : MDB_NEXT);
+}
+
+// A damaged page may lead anywhere, in a circle too.
+bool RangeCursor::in_order(std::string_view key) const {
+  if (state_ == State::kBefore) return backward_ ? key < high_ : key >= low_;
+  const std::string_view last = keeps_place() ? place_ : last_;
+  return backward_ ? key < last : key > last;
 }
 
 Result<std::optional<TreeEntry>> RangeCursor::next() {
   if (state_ == State::kEnd) return std::optional<TreeEntry>();
   GM_TRY(trees_->readable());
   if (cursor_ == nullptr) {
-    const int code = mdb_cursor_open(trees_->txn(), tree_, &cursor_);
+    const int code = guarded([&] { return mdb_cursor_open(trees_->txn(), tree_, &cursor_); });
     if (code != MDB_SUCCESS) {
       state_ = State::kEnd;
       return trees_->read_failed(code);
@@ -75,7 +92,8 @@ Result<std::optional<TreeEntry>> RangeCursor::next() {
   }
   MDB_val key;
   MDB_val value;
-  const int code = step(key, value);
+  int code = step(key, value);
+  if (code == MDB_SUCCESS && !in_order(from_mdb(key))) code = MDB_CORRUPTED;
   if (code != MDB_SUCCESS && code != MDB_NOTFOUND) {
     state_ = State::kEnd;
     return trees_->read_failed(code);
@@ -90,7 +108,11 @@ Result<std::optional<TreeEntry>> RangeCursor::next() {
     return std::optional<TreeEntry>();
   }
   state_ = State::kWithin;
-  if (trees_->writable() || tailing_) place_ = from_mdb(key);
+  if (keeps_place()) {
+    place_ = from_mdb(key);
+  } else {
+    last_ = from_mdb(key);
+  }
   return std::optional(TreeEntry{from_mdb(key), from_mdb(value)});
 }
 

@@ -38,6 +38,10 @@ class RangeCursor {
  private:
   int step(MDB_val& key, MDB_val& value);
   int first(MDB_val& key, MDB_val& value, std::string_view from, bool inclusive);
+  int move(MDB_val& key, MDB_val& value, MDB_cursor_op to);
+  bool in_order(std::string_view key) const;
+  // Writes may move the cursor, or their entries be waited for.
+  bool keeps_place() const { return trees_->writable() || tailing_; }
 
   std::shared_ptr<const Trees> trees_;
   MDB_dbi tree_;
@@ -50,7 +54,9 @@ class RangeCursor {
   enum class State { kBefore, kWithin, kEnd };
   State state_ = State::kEnd;
   uint64_t writes_seen_ = 0;
-  std::string place_;  // the last key given, kept only where writes may move the cursor
+  // The last key given: a copy with keeps_place() and after a pause, else where it is mapped.
+  std::string place_;
+  std::string_view last_;
 };
 
 }  // namespace gridmount::local

@@ -259,10 +259,17 @@ Status StoreFolder::trust_data(const TestOptions& test) {
 
   Result<MetaPair> metas = read_meta_pair(data_);
   if (!metas) return damaged("data.mdb: " + std::move(metas).error().message());
-  if (saved && metas->current.txn < saved->current.txn) {
+  // A checkpoint comes before the mark `closed`, and nothing is committed between the two (D4).
+  if (saved && (metas->current.txn < saved->current.txn ||
+                (closed && metas->current.txn != saved->current.txn))) {
     return damaged("data.mdb is of transaction " + std::to_string(metas->current.txn) +
                    ", but its file checkpoint of " + std::to_string(saved->current.txn) +
                    "; they belong together");
+  }
+  if (metas->current.txn - metas->previous_txn > 1) {
+    return damaged("data.mdb's meta pages are of transactions that do not follow one another: " +
+                   std::to_string(metas->previous_txn) + " and " +
+                   std::to_string(metas->current.txn));
   }
   GM_ASSIGN(const uint64_t size, data_.size());
   // D7: what the last checkpoint needed must be there; behind that, only pages that were free when

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <string>
 
+#include "engine/local/fault_scope.h"
+
 namespace gridmount::local {
 namespace {
 
@@ -19,7 +21,8 @@ constexpr std::chrono::seconds kRetryAfter{5};
 
 size_t pages_of(const Trees& trees, MDB_dbi tree) {
   MDB_stat stat{};
-  if (mdb_stat(trees.txn(), tree, &stat) != MDB_SUCCESS) return SIZE_MAX;
+  const int code = guarded([&] { return mdb_stat(trees.txn(), tree, &stat); });
+  if (code != MDB_SUCCESS) return SIZE_MAX;
   return stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "engine/local/fault_scope.h"
+#include "engine/local/lmdb_context.h"
 #include "engine/local/lmdb_error.h"
 #include "engine/local/range_cursor.h"
 
@@ -55,8 +57,10 @@ void Trees::resume(MDB_txn* txn) {
 }
 
 void Trees::end() {
+  // What an interrupted call has left of the transaction is not touched any more.
+  const bool closes = !cursors_.empty() && !context_of(txn_).interrupted;
   for (const WriteCursor& cursor : cursors_) {
-    if (cursor.cursor != nullptr) mdb_cursor_close(cursor.cursor);
+    if (closes && cursor.cursor != nullptr) mdb_cursor_close(cursor.cursor);
   }
   cursors_.clear();
   txn_ = nullptr;
@@ -98,8 +102,8 @@ tl::unexpected<Error> Trees::read_failed(int code) const {
 Result<std::optional<std::string_view>> Trees::get(MDB_dbi tree, std::string_view key) const {
   GM_TRY(readable());
   MDB_val mdb_key = to_mdb(key);
-  MDB_val value;
-  const int code = mdb_get(txn_, tree, &mdb_key, &value);
+  MDB_val value{};
+  const int code = plausible(guarded([&] { return mdb_get(txn_, tree, &mdb_key, &value); }), value);
   if (code == MDB_NOTFOUND) return std::optional<std::string_view>();
   if (code != MDB_SUCCESS) return read_failed(code);
   return std::optional(from_mdb(value));
@@ -110,7 +114,7 @@ Result<Trees::WriteCursor*> Trees::write_cursor(MDB_dbi tree) {
   if (tree >= cursors_.size()) cursors_.resize(tree + 1);
   WriteCursor& cursor = cursors_[tree];
   if (cursor.cursor == nullptr) {
-    const int code = mdb_cursor_open(txn_, tree, &cursor.cursor);
+    const int code = guarded([&] { return mdb_cursor_open(txn_, tree, &cursor.cursor); });
     if (code != MDB_SUCCESS) return write_failed(code, "opening a cursor");
   }
   return &cursor;
@@ -119,11 +123,14 @@ Result<Trees::WriteCursor*> Trees::write_cursor(MDB_dbi tree) {
 Result<std::optional<TreeEntry>> Trees::at_or_after(MDB_dbi tree, std::string_view key) {
   GM_ASSIGN(WriteCursor * cursor, write_cursor(tree));
   MDB_val mdb_key = to_mdb(key);
-  MDB_val value;
-  const int code = mdb_cursor_get(cursor->cursor, &mdb_key, &value, MDB_SET_RANGE);
+  MDB_val value{};
+  const int code = plausible(
+      guarded([&] { return mdb_cursor_get(cursor->cursor, &mdb_key, &value, MDB_SET_RANGE); }),
+      value);
   cursor->past_end = code == MDB_NOTFOUND;
   if (code == MDB_NOTFOUND) return std::optional<TreeEntry>();
-  if (code != MDB_SUCCESS) return read_failed(code);
+  // The cursor may stand anywhere now, and a write would begin there.
+  if (code != MDB_SUCCESS) return write_failed(code, "reading from the store");
   return std::optional(TreeEntry{from_mdb(mdb_key), from_mdb(value)});
 }
 
@@ -132,16 +139,26 @@ Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val val
   GM_ASSIGN(WriteCursor * cursor, write_cursor(tree));
   cursor->past_end = false;
   ++writes_;
+  LmdbContext& context = context_of(txn_);
+  if (context.check) {
+    if (Status sound = context.check->before_put(txn_, tree, key); !sound) {
+      return doom(std::move(sound).error());
+    }
+  }
   MDB_val mdb_key = to_mdb(key);
+  const auto put = [&](unsigned how) {
+    return context.wrote(
+        guarded([&] { return mdb_cursor_put(cursor->cursor, &mdb_key, &value, how); }));
+  };
   if (append) {
     const MDB_val wanted = value;
-    const int code = mdb_cursor_put(cursor->cursor, &mdb_key, &value, flags | MDB_APPEND);
+    const int code = put(flags | MDB_APPEND);
     if (code == MDB_SUCCESS) return value;
     if (code != MDB_KEYEXIST) return write_failed(code, "writing to the store");
     cursor->appends = false;
     value = wanted;
   }
-  const int code = mdb_cursor_put(cursor->cursor, &mdb_key, &value, flags);
+  const int code = put(flags);
   if (code != MDB_SUCCESS) return write_failed(code, "writing to the store");
   return value;
 }
@@ -167,15 +184,24 @@ Result<uint8_t*> Trees::reserve_at_end(MDB_dbi tree, std::string_view key, size_
 Status Trees::remove(MDB_dbi tree, std::string_view key) {
   GM_ASSIGN(WriteCursor * cursor, write_cursor(tree));
   cursor->past_end = false;
+  LmdbContext& context = context_of(txn_);
+  if (context.check) {
+    if (Status sound = context.check->before_remove(txn_, tree, key); !sound) {
+      return doom(std::move(sound).error());
+    }
+  }
   MDB_val mdb_key = to_mdb(key);
-  MDB_val value;
-  int code = mdb_cursor_get(cursor->cursor, &mdb_key, &value, MDB_SET);
+  MDB_val value{};
+  int code = plausible(
+      guarded([&] { return mdb_cursor_get(cursor->cursor, &mdb_key, &value, MDB_SET); }), value);
   if (code == MDB_NOTFOUND) {
     return doom(Error(ErrorCode::kDataCorruptionDetected,
                       "an entry to be removed is missing; run 'gridstore check'"));
   }
   ++writes_;
-  if (code == MDB_SUCCESS) code = mdb_cursor_del(cursor->cursor, 0);
+  if (code == MDB_SUCCESS) {
+    code = context.wrote(guarded([&] { return mdb_cursor_del(cursor->cursor, 0); }));
+  }
   if (code != MDB_SUCCESS) return write_failed(code, "removing from the store");
   return {};
 }
@@ -183,7 +209,13 @@ Status Trees::remove(MDB_dbi tree, std::string_view key) {
 Status Trees::clear(MDB_dbi tree) {
   GM_TRY(writable_now());
   ++writes_;
-  const int code = mdb_drop(txn_, tree, 0);
+  LmdbContext& context = context_of(txn_);
+  if (context.check) {
+    if (Status sound = context.check->before_clear(txn_, tree); !sound) {
+      return doom(std::move(sound).error());
+    }
+  }
+  const int code = context.wrote(guarded([&] { return mdb_drop(txn_, tree, 0); }));
   if (code != MDB_SUCCESS) return write_failed(code, "clearing a tree of the store");
   return {};
 }

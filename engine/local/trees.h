@@ -58,6 +58,16 @@ struct TreeEntry {
   std::string_view value;
 };
 
+// Far above the largest record.
+inline constexpr size_t kValueBytesMax = size_t{32} << 20;
+
+// What a reading call of LMDB has returned, or MDB_CORRUPTED if there can be no such value. The
+// call was given a `value` without data.
+inline int plausible(int code, const MDB_val& value) {
+  const bool is_value = value.mv_data != nullptr && value.mv_size <= kValueBytesMax;
+  return code != MDB_SUCCESS || is_value ? code : MDB_CORRUPTED;
+}
+
 class RangeCursor;
 
 class Trees {

@@ -148,4 +148,19 @@ Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
   return id;
 }
 
+Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, std::string_view key,
+                     bson::View document) {
+  key.remove_prefix(range_prefix(index.range).size());
+  std::string encoded;
+  for (const IndexPart& part : index.rules.parts) {
+    const std::optional<bson::ValueView> value = document.find(part.path.dotted());
+    if (!value) break;
+    append_encoded(encoded, *value, part.descending);
+  }
+  if (encoded == key) return {};
+  return fail(ErrorCode::kDataCorruptionDetected,
+              entry.ns.full() + ": an entry of the index '" + index.definition.name +
+                  "' names a document that does not have its key; run 'gridstore check'");
+}
+
 }  // namespace gridmount::local

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/local/fault_scope.h"
+#include "engine/local/lmdb_context.h"
 #include "engine/local/lmdb_error.h"
 
 namespace gridmount::local {
@@ -14,8 +16,19 @@ constexpr std::string_view kBeginning = "beginning to write to the store";
 // spoil the leader's with it (against W2), and none can be nested in such a leader's (W3).
 bool is_broken(MDB_txn* txn) {
   constexpr MDB_dbi kMainTree = 1;
+  if (context_of(txn).interrupted) return true;
   MDB_stat stat;
   return mdb_stat(txn, kMainTree, &stat) != MDB_SUCCESS;
+}
+
+// W6.
+void abort_unless_interrupted(MDB_txn* txn) {
+  if (!context_of(txn).interrupted) mdb_txn_abort(txn);
+}
+
+int commit_guarded(MDB_txn* txn) {
+  LmdbContext& context = context_of(txn);
+  return context.wrote(guarded([&] { return mdb_txn_commit(txn); }));
 }
 
 }  // namespace
@@ -143,7 +156,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
     if (!line_.empty()) run_members(group);
     holder_ = std::this_thread::get_id();
   }
-  if (std::optional<Error> unreadable = found_unreadable_()) refuse(std::move(*unreadable));
+  refuse_what_cannot_be();
   {
     MutexLock lock(mutex_);
     refused = refusal_.has_value();
@@ -151,12 +164,13 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   // Without the mutex: others may line up meanwhile. The turn is still ours.
   int code = MDB_SUCCESS;
   if (refused) {
-    mdb_txn_abort(txn);
+    abort_unless_interrupted(txn);
   } else {
-    code = mdb_txn_commit(txn);
+    code = commit_guarded(txn);
   }
   std::optional<Error> error;
   if (code != MDB_SUCCESS) error = commit_failed_(code);
+  refuse_what_cannot_be();
 
   MutexLock lock(mutex_);
   if (refused) error = *refusal_;
@@ -171,7 +185,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
 
 Status WriteQueue::commit_member(WriteTransaction& transaction) {
   const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
-  const int code = mdb_txn_commit(std::exchange(transaction.txn_, nullptr));
+  const int code = commit_guarded(std::exchange(transaction.txn_, nullptr));
   MutexLock lock(mutex_);
   member_done(*group);
   if (code != MDB_SUCCESS) return fail(lmdb_error(code, "committing to the store"));
@@ -182,7 +196,8 @@ Status WriteQueue::commit_member(WriteTransaction& transaction) {
 }
 
 void WriteQueue::abort(WriteTransaction& transaction) {
-  mdb_txn_abort(std::exchange(transaction.txn_, nullptr));
+  abort_unless_interrupted(std::exchange(transaction.txn_, nullptr));
+  refuse_what_cannot_be();
   const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
   MutexLock lock(mutex_);
   if (transaction.leader_) {
@@ -207,6 +222,10 @@ void WriteQueue::end_exclusive() {
 void WriteQueue::refuse(Error error) {
   MutexLock lock(mutex_);
   if (!refusal_) refusal_ = std::move(error);
+}
+
+void WriteQueue::refuse_what_cannot_be() {
+  if (std::optional<Error> unreadable = found_unreadable_()) refuse(std::move(*unreadable));
 }
 
 std::optional<Error> WriteQueue::refusal() const {

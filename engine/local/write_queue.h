@@ -12,6 +12,8 @@
 //      kGroupMembersMax members or is kGroupTimeMax old. Then the leader commits, and every
 //      member's commit() returns what came of it.
 //  W5. After refuse(), no turn is given and no group commits.
+//  W6. Where a fault has interrupted a call that writes, LMDB's transaction is neither used nor
+//      ended any more, and its writer lock stays held: before the turn passes on, refuse().
 //
 // LMDB's writer lock belongs to a thread; the leader's begins and ends it. Members use the leader's
 // transaction from their own threads while the leader waits in commit().
@@ -92,6 +94,8 @@ class WriteQueue {
   Result<WriteTransaction> join(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
   Status commit(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   Status commit_group(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
+  // Asks `found_unreadable`.
+  void refuse_what_cannot_be() GM_EXCLUDES(mutex_);
   Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   void abort(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
 

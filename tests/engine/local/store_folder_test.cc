@@ -460,6 +460,27 @@ TEST_F(StoreFolderTest, Open_OlderMetaPagesThanTheCheckpoints_IsStoreDamaged) {
               ::testing::UnorderedElementsAre(ErrorCode::kStoreDamaged, ErrorCode::kStoreReadOnly));
 }
 
+// What is on the page of the older transaction would be taken for the current one.
+TEST_F(StoreFolderTest, Open_LaterMetaPagesThanTheCheckpoints_IsStoreDamaged) {
+  ASSERT_TRUE(create());
+  {
+    auto opened = open();
+    ASSERT_TRUE(opened);
+    ASSERT_TRUE(put(**opened, "a", "1"));
+  }
+  const std::string good = contents_of(store() / "data.mdb");
+  for (const std::streamoff page : {0, 4096}) {
+    for (const int byte : {0, 1, 7}) {
+      put_contents(store() / "data.mdb", good);
+      const size_t at = static_cast<size_t>(page) + 144 + static_cast<size_t>(byte);
+      put_bytes_at(store() / "data.mdb", static_cast<std::streamoff>(at),
+                   std::string(1, static_cast<char>(good[at] ^ 4)));
+      const auto opened = open_read_only();
+      EXPECT_FALSE(opened) << page << ' ' << byte;
+    }
+  }
+}
+
 TEST_F(StoreFolderTest, Open_TreeMissing_IsStoreDamaged) {
   ASSERT_TRUE(create());
   {
@@ -476,6 +497,8 @@ TEST_F(StoreFolderTest, Open_TreeMissing_IsStoreDamaged) {
     ASSERT_EQ(mdb_txn_commit(txn), 0);
     mdb_env_close(env);
   }
+  // It knows of no such transaction.
+  fs::remove(store() / "checkpoint");
   expect_error(open(), ErrorCode::kStoreDamaged, "t017");
 }
 
