@@ -1,8 +1,10 @@
 #include "engine/local/environment.h"
 
 #include <malloc.h>
+#include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -172,6 +174,20 @@ Result<struct statvfs> file_system_of(const std::filesystem::path& path) {
   return result;
 }
 
+// A write beyond the process's limit (ulimit -f) is an error to be reported, and not its end.
+void outlive_file_size_limit() {
+  struct sigaction action {};
+  if (::sigaction(SIGXFSZ, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
+  action.sa_handler = SIG_IGN;
+  (void)::sigaction(SIGXFSZ, &action, nullptr);
+}
+
+bool is_at_file_size_limit(uint64_t file_bytes) {
+  struct rlimit limit {};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         file_bytes + kFullDiskBytes > limit.rlim_cur;
+}
+
 uint64_t free_bytes(const struct statvfs& file_system) {
   // The blocks kept back for the superuser are for it.
   const uint64_t blocks = ::geteuid() == 0 ? file_system.f_bfree : file_system.f_bavail;
@@ -247,9 +263,14 @@ struct Environment::Parts {
 Error Environment::Parts::commit_failed(int code) {
   const std::string doing = "committing to the store " + folder.path().string();
   if (code == EIO) {
-    // LMDB reports a write that ended early as EIO, and a full disk ends writes early.
+    // LMDB reports a write that ended early as EIO, and a full disk or a limit ends writes early.
     const Result<struct statvfs> file_system = file_system_of(folder.path());
-    if (file_system && free_bytes(*file_system) < kFullDiskBytes) code = ENOSPC;
+    const Result<uint64_t> size = folder.data().size();
+    if (file_system && free_bytes(*file_system) < kFullDiskBytes) {
+      code = ENOSPC;
+    } else if (size && is_at_file_size_limit(*size)) {
+      code = EFBIG;
+    }
   }
   MDB_stat stat;
   mdb_env_stat(env.get(), &stat);
@@ -334,6 +355,7 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     parts->map_bytes = info.me_mapsize;
     mdb_env_set_userctx(env, &parts->context);
     install_fault_handler();
+    if (!parts->folder.read_only()) outlive_file_size_limit();
     parts->guard.emplace(parts->folder.data());
     GM_ASSIGN(parts->handles, open_trees(env, parts->folder));
     parts->readers = std::make_unique<ReadPool>(env);

@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -27,11 +29,26 @@
 namespace {
 
 // What the disk does with the next writes.
-enum class Disk { kFine, kFull, kFullAfterHalf, kBroken };
+enum class Disk { kFine, kFull, kFullAfterHalf, kBroken, kReadOnly, kQuotaUsedUp, kFileTooLarge };
 std::atomic<Disk> disk{Disk::kFine};
 // So many of LMDB's writes of a meta page fail: they begin within the first two pages, but not with
 // a page. Of a failed one it writes something back.
 std::atomic<int> meta_failures{0};
+
+int errno_of(Disk with) {
+  switch (with) {
+    case Disk::kFull:
+      return ENOSPC;
+    case Disk::kReadOnly:
+      return EROFS;
+    case Disk::kQuotaUsedUp:
+      return EDQUOT;
+    case Disk::kFileTooLarge:
+      return EFBIG;
+    default:
+      return EIO;
+  }
+}
 
 template <typename Function>
 Function next_function(const char* name) {
@@ -51,16 +68,12 @@ extern "C" ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) 
   switch (disk.load()) {
     case Disk::kFine:
       return real(fd, bytes, size, offset);
-    case Disk::kFull:
-      errno = ENOSPC;
-      return -1;
     case Disk::kFullAfterHalf:
       return real(fd, bytes, size / 2, offset);
-    case Disk::kBroken:
-      errno = EIO;
+    default:
+      errno = errno_of(disk);
       return -1;
   }
-  return -1;
 }
 
 extern "C" ssize_t writev(int fd, const struct iovec* parts, int count) {
@@ -69,16 +82,12 @@ extern "C" ssize_t writev(int fd, const struct iovec* parts, int count) {
   switch (disk.load()) {
     case Disk::kFine:
       return real(fd, parts, count);
-    case Disk::kFull:
-      errno = ENOSPC;
-      return -1;
     case Disk::kFullAfterHalf:
       return real(fd, parts, 1);
-    case Disk::kBroken:
-      errno = EIO;
+    default:
+      errno = errno_of(disk);
       return -1;
   }
-  return -1;
 }
 
 namespace gridmount::local {
@@ -489,6 +498,50 @@ TEST_F(EnvironmentTest, FailingDisk_DuringCommit_IsAnIoErrorAndUndone) {
     EXPECT_EQ(get_one("k"), "old");
     ASSERT_TRUE(put_one("k", "old"));
   }
+}
+
+// The file system has been made read-only, or a quota or a limit is used up, while the store is
+// open.
+TEST_F(EnvironmentTest, DiskThatTakesNoMore_DuringCommit_IsSaidAndUndone) {
+  open();
+  ASSERT_TRUE(put_one("k", "old"));
+  const std::map<Disk, ErrorCode> codes = {
+      {Disk::kReadOnly, ErrorCode::kStoreReadOnly},
+      {Disk::kQuotaUsedUp, ErrorCode::kOutOfDiskSpace},
+      {Disk::kFileTooLarge, ErrorCode::kOutOfDiskSpace},
+  };
+  for (const auto& [with, code] : codes) {
+    const auto size = std::filesystem::file_size(store() / "data.mdb");
+    disk = with;
+    const Status status = put_one("k", std::string(1 << 20, 'x'));
+    EXPECT_EQ(get_one("k"), "old");
+    disk = Disk::kFine;
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code(), code) << status.error().message();
+    EXPECT_EQ(std::filesystem::file_size(store() / "data.mdb"), size);
+    ASSERT_TRUE(put_one("k", "old"));
+  }
+  open();
+  EXPECT_EQ(get_one("k"), "old");
+}
+
+TEST_F(EnvironmentTest, FileSizeLimit_IsAnErrorAndNotTheEndOfTheProcess) {
+  ::signal(SIGXFSZ, SIG_DFL);
+  open();
+  ASSERT_TRUE(put_one("k", "old"));
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  struct rlimit limited = before;
+  limited.rlim_cur = std::filesystem::file_size(store() / "data.mdb") + (100 << 10);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limited), 0);
+  const Status status = put_one("k", std::string(1 << 20, 'x'));
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code(), ErrorCode::kOutOfDiskSpace) << status.error().message();
+  EXPECT_EQ(get_one("k"), "old");
+  ASSERT_TRUE(put_one("k", "new"));
+  open();
+  EXPECT_EQ(get_one("k"), "new");
 }
 
 // LMDB gives up for good when it cannot write a meta page.
