@@ -286,12 +286,11 @@ Error Environment::Parts::commit_failed(int code) {
 }
 
 std::optional<Error> Environment::Parts::found_unreadable() const {
-  const std::string refusal = "store " + folder.path().string() + " takes no more writes: ";
-  if (context.interrupted) {
-    return lmdb_error(kLmdbFault, refusal + "writing");
-  }
   const std::optional<uint64_t> offset = guard ? guard->unreadable() : std::nullopt;
-  if (!offset) return std::nullopt;
+  // No memory is wanted where nothing is wrong: a writer's turn is held.
+  if (!context.interrupted && !offset) return std::nullopt;
+  const std::string refusal = "store " + folder.path().string() + " takes no more writes: ";
+  if (context.interrupted) return lmdb_error(kLmdbFault, refusal + "writing");
   return Error(ErrorCode::kIoError,
                refusal + "data.mdb cannot be read at byte " + std::to_string(*offset) +
                    ", as it has been cut off, is damaged, or its device fails; close the store, "

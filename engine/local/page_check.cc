@@ -17,9 +17,11 @@ constexpr uint64_t kLastPageOffset = 136;
 constexpr uint64_t kSnapshotOffset = 144;
 constexpr uint64_t kFlagsOffset = 4;
 constexpr uint64_t kDepthOffset = 6;
+constexpr uint64_t kValuePagesOffset = 24;
 constexpr uint64_t kRootOffset = 40;
 // Of the first page of a large value.
 constexpr uint16_t kOverflowFlag = 4;
+constexpr uint64_t kHeldPagesOffset = 12;
 
 template <typename T>
 T read(const uint8_t* at) {
@@ -72,7 +74,7 @@ Status PageCheck::begin(uint64_t snapshot) {
   const auto tree_at = [&](uint64_t offset, std::string_view name, Holds holds) {
     const uint8_t* const record = meta + offset;
     return Tree{name, holds, read<uint64_t>(record + kRootOffset),
-                read<uint16_t>(record + kDepthOffset)};
+                read<uint16_t>(record + kDepthOffset), read<uint64_t>(record + kValuePagesOffset)};
   };
   free_ = tree_at(kFreeTreeOffset, "free pages", Holds::kIntegers);
   main_ = tree_at(kMainTreeOffset, "main", Holds::kTrees);
@@ -143,7 +145,8 @@ Result<PageCheck::Tree> PageCheck::tree_of(std::string_view name) {
     const TreePage::Node node = leaf.node(behind == 0 ? 0 : behind - 1);
     if (node.key == name && read<uint16_t>(node.value + kFlagsOffset) == 0) {
       return Tree{name, Holds::kValues, read<uint64_t>(node.value + kRootOffset),
-                  read<uint16_t>(node.value + kDepthOffset)};
+                  read<uint16_t>(node.value + kDepthOffset),
+                  read<uint64_t>(node.value + kValuePagesOffset)};
     }
   }
   return fail(ErrorCode::kStoreDamaged, "data.mdb is damaged: the entry of its tree '" +
@@ -162,21 +165,41 @@ Result<PageCheck::Checked*> PageCheck::checked(MDB_txn* txn, MDB_dbi tree) {
   return &checked;
 }
 
-Status PageCheck::value_pages(const Tree& tree, const TreePage::Node& node) const {
+Status PageCheck::value_pages(const Tree& tree, const TreePage::Node& node) {
   const auto first = read<uint64_t>(node.value);
   const uint64_t pages = (TreePage::kHeaderBytes - 1 + node.bytes) / page_bytes_ + 1;
   if (first < 2 || first > last_page_ || pages > last_page_ - first + 1) {
     return fail(damaged(tree, first, "a large value is not there"));
   }
   const uint8_t* const header = map_ + first * page_bytes_;
+  const auto held = read<uint32_t>(header + kHeldPagesOffset);
   if (read<uint64_t>(header) != first || read<uint16_t>(header + 10) != kOverflowFlag ||
-      read<uint32_t>(header + 12) != pages) {
+      held < pages || held > last_page_ - first + 1 || (held > pages && !value_counts(tree))) {
     return fail(damaged(tree, first, "the header of a large value"));
   }
   return {};
 }
 
-Status PageCheck::large_value(const Checked& checked, std::string_view key) const {
+Status PageCheck::value_counts(const Tree& tree) {
+  if (counted_.contains(tree.name)) return {};
+  uint64_t held = 0;
+  GM_TRY(whole(tree, [&](const TreePage::Node& node) -> Status {
+    if (!node.in_pages_of_its_own) return {};
+    const auto first = read<uint64_t>(node.value);
+    if (first < 2 || first > last_page_) {
+      return fail(damaged(tree, first, "a large value is not there"));
+    }
+    held += read<uint32_t>(map_ + first * page_bytes_ + kHeldPagesOffset);
+    return {};
+  }));
+  if (held != tree.value_pages) {
+    return fail(damaged(tree, tree.root, "its large values have not as many pages as it counts"));
+  }
+  counted_.emplace(tree.name);
+  return {};
+}
+
+Status PageCheck::large_value(const Checked& checked, std::string_view key) {
   if (checked.leaf == nullptr) return {};
   const TreePage leaf(checked.leaf, page_bytes_);
   const size_t behind = upper_bound(leaf, checked.tree.holds, 0, key);

@@ -8,6 +8,10 @@
 // its entry says. Where a removal may have LMDB join pages, so must the neighbours; and where a
 // large value is replaced or removed, the header of its pages.
 //
+// A value that took a larger one's place within one transaction keeps all of its pages (mdb.c,
+// mdb_cursor_put). When the first of a tree is met, the pages of all its values are counted, as a
+// damaged header can claim as much.
+//
 // Not seen: an entry whose key or value is another than it was, as long as the keys at the edges of
 // its page are in bounds; records have checksums for that.
 //
@@ -18,6 +22,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +64,7 @@ class PageCheck {
     Holds holds = Holds::kValues;
     uint64_t root = TreePage::kNoPage;
     unsigned depth = 0;
+    uint64_t value_pages = 0;  // of all its large values
   };
   // What is known of a tree in the snapshot `of`.
   struct Checked {
@@ -84,8 +90,11 @@ class PageCheck {
   Result<Checked*> checked(MDB_txn* txn, MDB_dbi tree);
   Status find_leaf(Checked& checked, std::string_view key, std::vector<Step>& way);
   Status neighbours(const Checked& checked, const std::vector<Step>& way);
-  Status large_value(const Checked& checked, std::string_view key) const;
-  Status value_pages(const Tree& tree, const TreePage::Node& node) const;
+  Status large_value(const Checked& checked, std::string_view key);
+  Status value_pages(const Tree& tree, const TreePage::Node& node);
+  // Whether the headers of its large values have as many pages as the tree counts. Reads the whole
+  // tree, once in the life of this: LMDB keeps both right.
+  Status value_counts(const Tree& tree);
   // One page of the tree, on the level counted from 1, and whether its keys are within the bounds.
   Status page(const Tree& tree, uint64_t number, size_t level, const Bounds& bounds);
   // That one and all below.
@@ -104,8 +113,9 @@ class PageCheck {
   uint64_t last_page_ = 0;
   Tree main_;
   Tree free_;
-  std::vector<Checked> checked_;  // by MDB_dbi
-  std::vector<Step> way_;         // kept for its memory
+  std::vector<Checked> checked_;                // by MDB_dbi
+  std::vector<Step> way_;                       // kept for its memory
+  std::set<std::string, std::less<>> counted_;  // names of trees, by value_counts()
   // Pages of the first snapshot whose entries are sound: those that have been looked at, and those
   // that were free then and can have come back only by being written. Those behind its end have
   // been written since.

@@ -136,6 +136,37 @@ class PageCheckTest : public testing::Test {
   std::unique_ptr<engine::Store> store_;
 };
 
+// LMDB leaves a value the pages that a larger one had before it in the same transaction.
+TEST_F(PageCheckTest, SmallerValueInALargerOnesPlace_IsSound) {
+  ASSERT_TRUE(open());
+  const auto sized = [](int32_t id, size_t size) {
+    bson::Builder builder;
+    builder.append("_id", id).append("text", std::string(size, 'x'));
+    return std::move(builder).finish();
+  };
+  const auto collection = store_->database("test")->collection("one");
+  for (const int32_t id : {500, 501}) {
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(transaction);
+    ASSERT_TRUE(collection->insert(**transaction, sized(id, 40'000)));
+    ASSERT_TRUE(collection->update(**transaction, id_is(id), sized(id, 10'000), {}));
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  // In the same pages, in others, and away.
+  for (const size_t size : {11'000, 100'000}) {
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(transaction);
+    const auto updated = collection->update(**transaction, id_is(500), sized(500, size), {});
+    ASSERT_TRUE(updated) << updated.error().message();
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  const Status removed = remove("one", 501);
+  ASSERT_TRUE(removed) << removed.error().message();
+  const auto report = check_structure(*store_);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->problems.empty());
+}
+
 // LMDB's search does not end on such a page.
 TEST_F(PageCheckTest, LeafWithLessThanNoEntries_IsAnError) {
   std::string bytes = data();
