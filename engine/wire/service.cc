@@ -125,8 +125,21 @@ void log_slow(Call& call, std::chrono::microseconds duration, const Error* error
                error != nullptr ? ", failed: " + error->message() : std::string(), command);
 }
 
+// The users the client has logged in as, of which there is one at most.
+void append_users(Call& call, bson::Builder& counts) {
+  const std::optional<Identity> identity = call.state().access().identity(call.client());
+  const std::string user =
+      identity ? identity->user.name + "@" + identity->user.database : std::string();
+  counts.open_array("allUsers");
+  if (identity) {
+    counts.push_open_document().append("user", identity->user.name);
+    counts.append("db", identity->user.database).close();
+  }
+  counts.close().append("user", user);
+}
+
 // Counts it, tells the profiler, and logs what was slow.
-void account(Call& call, const Error* error) {
+void account(Call& call, const Error* error, uint32_t reply_bytes) {
   Service::State& state = call.state();
   const auto duration = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - call.operation().begin);
@@ -154,8 +167,10 @@ void account(Call& call, const Error* error) {
   }
   counts.append_all(bson::Builder(call.counts()).finish());
   if (!examined.plan_summary.empty()) counts.append("planSummary", examined.plan_summary);
+  counts.append("responseLength", static_cast<int32_t>(reply_bytes));
   counts.append("protocol", "op_msg").append("client", call.client().peer().address);
   counts.append("appName", application_of(call.client()));
+  append_users(call, counts);
   entry.counts = std::move(counts).finish();
   entry.duration = duration;
   if (error != nullptr) {
@@ -182,12 +197,14 @@ Outcome ended(Call& call, bson::Builder reply, Status status) {
   if (status && call.postponed()) return *call.postponed();
   if (!status) {
     const Error error = with_reason(std::move(status).error(), call.operation());
-    account(call, &error);
-    return error_reply(error);
+    bson::Document failed = error_reply(error);
+    account(call, &error, failed.view().size());
+    return failed;
   }
-  account(call, nullptr);
   reply.append("ok", 1.0);
-  return std::move(reply).finish();
+  bson::Document answer = std::move(reply).finish();
+  account(call, nullptr, answer.view().size());
+  return answer;
 }
 
 Outcome run(Service::State& state, Client& client, const Request& request) {

@@ -163,6 +163,20 @@ Status check_id_index(Arguments& arguments) {
               "The field 'key' for an _id index must be {_id: 1}, in 'idIndex'");
 }
 
+// Since 7.0 to make what is there already, with the same options, is no error.
+Result<bool> is_there(engine::Database& database, engine::Transaction& transaction,
+                      const engine::Namespace& ns, bson::View options) {
+  GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
+            database.collection_info(transaction, ns.collection));
+  if (!info) return false;
+  GM_ASSIGN(const engine::CollectionOptions wanted, engine::CollectionOptions::parse(ns, options));
+  GM_ASSIGN(const engine::CollectionOptions has,
+            engine::CollectionOptions::parse(ns, info->options));
+  const bson::Document wanted_document = wanted.document();
+  const bson::Document has_document = has.document();
+  return std::ranges::equal(wanted_document.view().bytes(), has_document.view().bytes());
+}
+
 Status run_create(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const engine::Namespace ns, arguments.collection());
@@ -179,8 +193,11 @@ Status run_create(Call& call, bson::Builder&) {
   GM_TRY(arguments.finish());
   call.set_ns(ns);
   const bson::Document document = std::move(options).finish();
-  return change_schema(call, [&](engine::Transaction& transaction) {
-    return call.store().database(ns.database)->create(transaction, ns.collection, document);
+  const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
+  return change_schema(call, [&](engine::Transaction& transaction) -> Status {
+    GM_ASSIGN(const bool is_there_already, is_there(*database, transaction, ns, document));
+    if (is_there_already) return {};
+    return database->create(transaction, ns.collection, document);
   });
 }
 

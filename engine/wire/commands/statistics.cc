@@ -86,8 +86,15 @@ Status run_validate(Call& call, bson::Builder& reply) {
   GM_ASSIGN(const engine::Namespace ns, arguments.collection());
   // Everything is read whichever of these is given; a snapshot needs no exclusive lock. `scandata`
   // is what drivers still send to servers older than 4.4 and newer ones alike.
+  GM_ASSIGN(const bool full, arguments.boolean("full"));
+  GM_ASSIGN(const bool background, arguments.boolean("background"));
+  if (full && background) {
+    return fail(ErrorCode::kInvalidOptions,
+                "Running the validate command with both { background: true } and { full: true } is "
+                "not supported.");
+  }
   for (const char* const name :
-       {"full", "background", "checkBSONConformance", "enforceFastCount", "metadata", "scandata"}) {
+       {"checkBSONConformance", "enforceFastCount", "metadata", "scandata"}) {
     GM_TRY(arguments.boolean(name));
   }
   for (const char* const name : {"repair", "fixMultikey"}) GM_TRY(refuse_option(arguments, name));

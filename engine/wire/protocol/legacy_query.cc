@@ -49,16 +49,19 @@ Result<Query> read_query(std::span<const uint8_t> body) {
   return query;
 }
 
-// Drivers put a command or a filter into `$query` to give more beside it.
-bool wraps(bson::View document) {
-  if (document.empty()) return false;
-  const bson::Element first = *document.begin();
-  return (first.key == "$query" || first.key == "query") &&
-         first.value.type() == bson::Type::kDocument;
+// Drivers put a command or a filter into `$query` to give more beside it, in any order: that of a
+// hash table, for some. What has no dollar must be the first, or is a field that is looked for.
+std::optional<bson::View> wrapped(bson::View document) {
+  for (const bson::Element field : document) {
+    const bool wraps = field.key == "$query" ||
+                       (field.key == "query" && field.key.data() == (*document.begin()).key.data());
+    if (wraps && field.value.type() == bson::Type::kDocument) return field.value.as_document();
+  }
+  return std::nullopt;
 }
 
 bson::View unwrapped(bson::View document) {
-  return wraps(document) ? (*document.begin()).value.as_document() : document;
+  return wrapped(document).value_or(document);
 }
 
 // What stands beside `$query`, and the field of find that means the same.
@@ -79,9 +82,8 @@ constexpr std::array<Modifier, 11> kModifiers = {{{"$orderby", "sort"},
                                                   {"$readConcern", "readConcern"}}};
 
 Status append_modifiers(bson::View wrapper, bson::Builder& find, bool& explains) {
-  auto field = wrapper.begin();
-  for (++field; field != wrapper.end(); ++field) {
-    const auto [name, value] = *field;
+  for (const auto [name, value] : wrapper) {
+    if (name == "$query" || name == "query") continue;
     if (name == "$explain") {
       explains = value.type() != bson::Type::kBool || value.as_bool();
       continue;
@@ -127,7 +129,7 @@ Result<bson::Document> find_of(const Query& query, std::string_view collection) 
   append_numbers(query, find);
   append_flags(query.flags, find);
   bool explains = false;
-  if (wraps(query.document)) GM_TRY(append_modifiers(query.document, find, explains));
+  if (wrapped(query.document)) GM_TRY(append_modifiers(query.document, find, explains));
   bson::Document command = std::move(find).finish();
   if (!explains) return command;
   bson::Builder explain;

@@ -47,8 +47,10 @@ TEST_F(CollectionCommands, Create_PreAndPostImages_AreShown) {
 
 TEST_F(CollectionCommands, Create_Options_AreShown) {
   EXPECT_EQ(good(R"({"create": "c"})"), "{ }");
-  EXPECT_EQ(bad(R"({"create": "c"})"), "48: Collection test.c already exists.");
-  good(R"({"create": "t", "capped": true, "size": 4096, "max": 5})");
+  EXPECT_EQ(good(R"({"create": "c"})"), "{ }");
+  EXPECT_EQ(bad(R"({"create": "c", "capped": true, "size": 4096})"),
+            "48: Collection test.c already exists.");
+  for (int i = 0; i < 2; ++i) good(R"({"create": "t", "capped": true, "size": 4096, "max": 5})");
   good(R"({"create": "v", "viewOn": "c", "pipeline": [{"$match": {"a": 1}}]})");
   good(
       R"({"create": "i", "idIndex": {"key": {"_id": 1}, "name": "_id_", "v": 2, "ns": "test.i"}})");
@@ -167,6 +169,7 @@ TEST_F(CollectionCommands, Sizes_Commands_TellThem) {
   EXPECT_EQ(code_of(R"({"collStats": "c", "scale": 0})"), 51024);
   EXPECT_EQ(good(R"({"dataSize": "test.c"})", "test", "numObjects"), "10");
   EXPECT_EQ(good(R"({"validate": "c", "full": true})", "test", "valid"), "true");
+  EXPECT_EQ(code_of(R"({"validate": "c", "full": true, "background": true})"), 72);
   EXPECT_EQ(code_of(R"({"validate": "none"})"), 26);
   EXPECT_EQ(code_of(R"({"validate": "c", "repair": true})"), 115);
   EXPECT_EQ(good(R"({"compact": "c"})"), R"({ "bytesFreed" : 0 })");

@@ -76,6 +76,8 @@ TEST(LegacyQuery, Modifiers_BecomeFindsFields) {
             R"(db: { "find" : "a.b", "filter" : { "a" : 1 }, "sort" : { "b" : -1 }, "hint" : "i", )"
             R"("comment" : "x", "maxTimeMS" : 5, "min" : { "a" : 0 }, "max" : { "a" : 9 }, )"
             R"("returnKey" : true, "showRecordId" : true })");
+  EXPECT_EQ(query(R"({"$orderby": {"b": -1}, "$query": {"a": 1}})"),
+            R"(db: { "find" : "a.b", "filter" : { "a" : 1 }, "sort" : { "b" : -1 } })");
   EXPECT_EQ(query(R"({"query": {"a": 1}, "orderby": {"b": 1}})"),
             R"(db: { "find" : "a.b", "filter" : { "a" : 1 }, "sort" : { "b" : 1 } })");
   EXPECT_EQ(query(R"({"$query": {"a": 1}, "$explain": true})"),
@@ -84,6 +86,8 @@ TEST(LegacyQuery, Modifiers_BecomeFindsFields) {
   // A field of that name, where it cannot be a filter.
   EXPECT_EQ(query(R"({"query": "text"})"),
             R"(db: { "find" : "a.b", "filter" : { "query" : "text" } })");
+  EXPECT_EQ(query(R"({"a": 1, "query": {"b": 1}})"),
+            R"(db: { "find" : "a.b", "filter" : { "a" : 1, "query" : { "b" : 1 } } })");
   EXPECT_EQ(query(R"({"$query": {}, "$maxScan": 5})"), "error 2");
   EXPECT_EQ(query("{}", 0, kExhaust), "error 2");
 }
