@@ -10,6 +10,7 @@
 
 #include "tests/engine/local/fault_run.h"
 #include "tests/gridfs/crash_tree.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -23,7 +24,7 @@ FaultRun tree(FaultKind kind, int code) {
   run.make_subject = [] { return make_tree({.removes_all = false, .md5 = false}); };
   run.kind = kind;
   run.code = code;
-  run.steps = 40;
+  run.steps = kSanitized ? 12 : 40;
   return run;
 }
 

@@ -10,6 +10,7 @@
 
 #include "tests/engine/local/crash_documents.h"
 #include "tests/engine/local/fault_run.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::local::testing {
 namespace {
@@ -19,7 +20,7 @@ FaultRun documents(FaultKind kind, int code) {
   run.make_subject = make_documents;
   run.kind = kind;
   run.code = code;
-  run.steps = 40;
+  run.steps = kSanitized ? 12 : 40;
   return run;
 }
 
