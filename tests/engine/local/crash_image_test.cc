@@ -5,7 +5,7 @@
 // pages switched off must find broken images, or this test proves nothing.
 //
 // GRIDMOUNT_CRASH_IMAGES sets how many images there are in all tests of this kind together,
-// GRIDMOUNT_CRASH_SEED the seed; a seed gives the same images again.
+// GRIDMOUNT_CRASH_SEED the seed of the workloads; GRIDMOUNT_CRASH_KEEP keeps a broken image.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -35,8 +35,8 @@ struct CrashRunResult {
   std::string first;  // what is wrong with the first of those
 };
 
-// `seed` gives the same workloads and images again, as far as the subject has no threads of its
-// own.
+// `seed` gives the same workloads again, and the same images but for where checkpoints beside them
+// and the subject's own threads come in.
 CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed);
 
 // GRIDMOUNT_CRASH_IMAGES images in all tests together (10,000, and fewer in sanitized builds), of

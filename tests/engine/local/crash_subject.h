@@ -22,7 +22,7 @@ class CrashSubject {
   // Takes no checkpoints by itself, so that a workload's are at the same places each time.
   virtual Status open(const std::filesystem::path& folder, bool create,
                       const TestOptions& test) = 0;
-  // What wants to be looked at before anything else is done to the store: problems, one line each.
+  // The full check: problems, one line each. Changes nothing.
   virtual Result<std::vector<std::string>> check() = 0;
   // Ends what open() began, cleanly.
   virtual Status close() = 0;
