@@ -84,8 +84,9 @@ Result<Contents> examine(const std::filesystem::path& path) {
   GM_ASSIGN(const File owner, File::open(path / "owner", O_RDONLY));
   GM_ASSIGN(const std::vector<uint8_t> bytes, owner.read(0, kOwnerBytes));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  // A power failure may have left it its size and taken what was written.
-  const bool is_blank = text.find_first_not_of('\0') == std::string_view::npos;
+  // Before its first sync the file system may show any length, and zeros.
+  GM_ASSIGN(const uint64_t size, owner.size());
+  const bool is_blank = size <= kOwnerBytes && text.find_first_not_of('\0') == text.npos;
   if (!parse_owner_mark(text) && !(is_blank && names.size() == 1)) {
     return not_a_store(path, "it holds other things, such as a file 'owner' of another kind");
   }

@@ -275,6 +275,8 @@ class Kill(MountCase):
 
             copier = threading.Thread(target=copy)
             copier.start()
+            while not copied and copier.is_alive():
+                time.sleep(0.005)
             time.sleep(self.random.uniform(0.05, 0.8))
             self.system.kill(lambda copier=copier: copier.join(timeout=30))
             self.assertFalse(copier.is_alive())

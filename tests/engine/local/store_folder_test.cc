@@ -204,6 +204,7 @@ TEST_F(StoreFolderTest, Create_InterruptedAnywhere_IsRecognisedAndMadeAgain) {
   }
   const std::vector<std::vector<std::pair<std::string, std::string>>> stages = {
       {{"owner", ""}},
+      {{"owner", std::string(512, '\0')}},
       {{"owner", files["owner"]}},
       {{"owner", files["owner"]}, {"data.mdb", ""}},
       {{"owner", files["owner"]}, {"data.mdb", ""}, {"checkpoint", ""}},
