@@ -36,7 +36,8 @@ inline constexpr int kComparisonsMax = 100'000;
 // Where a thread that is in a call of LMDB goes on after a fault.
 struct FaultScope {
 #ifdef GM_FAULT_SCOPE_KEEPS_BOOKS
-  // The sanitizers must hear of the frames that are left.
+  // The sanitizers must hear of the frames that are left. With the mask: the thread sanitizer's own
+  // handler, which calls ours, blocks every signal.
   sigjmp_buf place;
 #else
   // A tenth of sigsetjmp()'s cost, which is felt where each entry of a scan is a call.
@@ -60,7 +61,7 @@ template <typename Call>
 [[gnu::noinline]] int guarded(const Call& call) {
   FaultScope scope;
 #ifdef GM_FAULT_SCOPE_KEEPS_BOOKS
-  if (sigsetjmp(scope.place, 0) != 0) return kLmdbFault;
+  if (sigsetjmp(scope.place, 1) != 0) return kLmdbFault;
 #else
   if (__builtin_setjmp(scope.place) != 0) return kLmdbFault;
 #endif
