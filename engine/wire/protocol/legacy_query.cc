@@ -51,17 +51,18 @@ Result<Query> read_query(std::span<const uint8_t> body) {
 
 // Drivers put a command or a filter into `$query` to give more beside it, in any order: that of a
 // hash table, for some. What has no dollar must be the first, or is a field that is looked for.
-std::optional<bson::View> wrapped(bson::View document) {
+std::optional<bson::Element> wrapped(bson::View document) {
   for (const bson::Element field : document) {
     const bool wraps = field.key == "$query" ||
                        (field.key == "query" && field.key.data() == (*document.begin()).key.data());
-    if (wraps && field.value.type() == bson::Type::kDocument) return field.value.as_document();
+    if (wraps && field.value.type() == bson::Type::kDocument) return field;
   }
   return std::nullopt;
 }
 
 bson::View unwrapped(bson::View document) {
-  return wrapped(document).value_or(document);
+  const std::optional<bson::Element> query = wrapped(document);
+  return query ? query->value.as_document() : document;
 }
 
 // What stands beside `$query`, and the field of find that means the same.
@@ -81,9 +82,11 @@ constexpr std::array<Modifier, 11> kModifiers = {{{"$orderby", "sort"},
                                                   {"$readPreference", "$readPreference"},
                                                   {"$readConcern", "readConcern"}}};
 
-Status append_modifiers(bson::View wrapper, bson::Builder& find, bool& explains) {
+// What stands in the document beside the query, which is in the field `query_name`.
+Status append_modifiers(bson::View wrapper, std::string_view query_name, bson::Builder& find,
+                        bool& explains) {
   for (const auto [name, value] : wrapper) {
-    if (name == "$query" || name == "query") continue;
+    if (name == query_name) continue;
     if (name == "$explain") {
       explains = value.type() != bson::Type::kBool || value.as_bool();
       continue;
@@ -129,7 +132,9 @@ Result<bson::Document> find_of(const Query& query, std::string_view collection) 
   append_numbers(query, find);
   append_flags(query.flags, find);
   bool explains = false;
-  if (wrapped(query.document)) GM_TRY(append_modifiers(query.document, find, explains));
+  if (const auto inner = wrapped(query.document)) {
+    GM_TRY(append_modifiers(query.document, inner->key, find, explains));
+  }
   bson::Document command = std::move(find).finish();
   if (!explains) return command;
   bson::Builder explain;

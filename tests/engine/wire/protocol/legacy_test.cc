@@ -89,6 +89,7 @@ TEST(LegacyQuery, Modifiers_BecomeFindsFields) {
   EXPECT_EQ(query(R"({"a": 1, "query": {"b": 1}})"),
             R"(db: { "find" : "a.b", "filter" : { "a" : 1, "query" : { "b" : 1 } } })");
   EXPECT_EQ(query(R"({"$query": {}, "$maxScan": 5})"), "error 2");
+  EXPECT_EQ(query(R"({"$query": {}, "query": {"a": 1}})"), "error 2");
   EXPECT_EQ(query("{}", 0, kExhaust), "error 2");
 }
 
