@@ -157,7 +157,7 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
                      test.boot_id.empty() ? running_boot_id() : test.boot_id);
   folder.made_folder_ = made_folder;
   if (contents == Contents::kStore) {
-    GM_TRY(folder.open_files(test));
+    GM_TRY(folder.open_files(test, options.map_bytes));
     if (!folder.read_only_) GM_TRY(folder.mark(OwnerState::kOpen));
   } else {
     folder.is_new_ = true;
@@ -221,7 +221,7 @@ void StoreFolder::abandon_creation() {
   if (made_folder_) ::rmdir(path_.c_str());
 }
 
-Status StoreFolder::open_files(const TestOptions& test) {
+Status StoreFolder::open_files(const TestOptions& test, uint64_t bytes_max) {
   const int code = File::open_errno(data_path(), read_only_ ? O_RDONLY : O_RDWR, data_);
   if (code == ENOENT) return damaged("its file data.mdb is missing");
   if (code != 0) return fail(lmdb_error(code, "opening " + data_path().string()));
@@ -233,7 +233,7 @@ Status StoreFolder::open_files(const TestOptions& test) {
   } else if (::access(checkpoint_path.c_str(), F_OK) == 0) {
     return fail(std::move(checkpoint).error());
   }
-  GM_TRY(trust_data(test));
+  GM_TRY(trust_data(test, bytes_max));
   if (read_only_ || (checkpoint_ && checkpoint_->newest())) return {};
   // Only a cleanly closed store gets here. It needs a checkpoint before it is marked open.
   GM_TRY(data_.sync_data());
@@ -245,7 +245,7 @@ Status StoreFolder::open_files(const TestOptions& test) {
 }
 
 // Decides by the last owner's mark what is to be believed of data.mdb (invariants D4 to D7).
-Status StoreFolder::trust_data(const TestOptions& test) {
+Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
   GM_ASSIGN(const std::optional<OwnerMark> mark, owner_.read());
   GM_ASSIGN(const uint64_t inode, data_.inode());
   const bool closed = mark && mark->state == OwnerState::kClosed;
@@ -282,6 +282,10 @@ Status StoreFolder::trust_data(const TestOptions& test) {
   if (size < needed) {
     return damaged("data.mdb is cut off: it has " + std::to_string(size) + " of at least " +
                    std::to_string(needed) + " bytes");
+  }
+  if (metas->current.data_bytes() > std::max(size, bytes_max)) {
+    return damaged("data.mdb's last page is number " + std::to_string(metas->current.last_page) +
+                   ", more than a store has");
   }
   if (size < metas->current.data_bytes()) {
     if (read_only_) {

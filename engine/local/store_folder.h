@@ -62,8 +62,9 @@ class StoreFolder {
   static Result<StoreFolder> open_beside_owner(const std::filesystem::path& path,
                                                const TestOptions& test, Error locked);
   Status create_files();
-  Status open_files(const TestOptions& test);
-  Status trust_data(const TestOptions& test);
+  // `bytes_max`: what data.mdb may be in all.
+  Status open_files(const TestOptions& test, uint64_t bytes_max);
+  Status trust_data(const TestOptions& test, uint64_t bytes_max);
   bool has_other_metas(const MetaPair& saved) const;
   Status recover(const TestOptions& test);
   tl::unexpected<Error> damaged(const std::string& what) const;

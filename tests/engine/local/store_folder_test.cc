@@ -386,6 +386,17 @@ TEST_F(StoreFolderTest, Open_DataCutOffAfterAKill_IsStoreDamaged) {
   expect_error(open_after_power_loss(), ErrorCode::kStoreDamaged, "cut off");
 }
 
+// Not made as large as that first, either.
+TEST_F(StoreFolderTest, Open_KilledWithALastPageThatCannotBe_IsStoreDamaged) {
+  make_killed_store();
+  const auto size = fs::file_size(store() / "data.mdb");
+  for (const std::streamoff page : {0, 4096}) {
+    put_bytes_at(store() / "data.mdb", page + 136, std::string("\0\0\0\0\1\0\0\0", 8));
+  }
+  expect_error(open(), ErrorCode::kStoreDamaged, "last page");
+  EXPECT_EQ(fs::file_size(store() / "data.mdb"), size);
+}
+
 TEST_F(StoreFolderTest, Open_GarbageMetaPages_IsStoreDamaged) {
   ASSERT_TRUE(create());
   const std::string good = contents_of(store() / "data.mdb");
