@@ -156,7 +156,7 @@ Result<TreeHandlesOpened> open_trees(MDB_env* env, const StoreFolder& folder) {
     if (code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE) {
       return fail(ErrorCode::kStoreDamaged,
                   "store " + folder.path().string() + " is damaged: its tree '" + name +
-                      "' is missing or is none; restore it from a backup");
+                      "' is missing or damaged; restore it from a backup");
     }
     return fail(lmdb_error(code, doing));
   }
@@ -446,14 +446,15 @@ Status Environment::check_all_pages() {
   mdb_env_stat(parts_->env.get(), &stat);
   // The meta pages tell of the two newest snapshots alone, and a writer may be at work.
   constexpr int kAttempts = 100;
-  Status sound;
+  Status found;
   for (int i = 0; i < kAttempts; ++i) {
     GM_ASSIGN(const ReadTransaction snapshot, begin_read());
+    const uint64_t number = mdb_txn_id(snapshot.lmdb());
     PageCheck check(parts_->guard->map(), stat.ms_psize, names_of(parts_->handles));
-    sound = check.all_trees(mdb_txn_id(snapshot.lmdb()));
-    if (sound) break;
+    found = check.finds(number);
+    if (found) return check.all_trees(number);
   }
-  return sound;
+  return found;
 }
 
 bool Environment::read_only() const {

@@ -46,8 +46,7 @@ constexpr Meaning kMeanings[] = {
     {MDB_VERSION_MISMATCH, ErrorCode::kStoreDamaged, "data.mdb has another LMDB version"},
     {kLmdbFault, ErrorCode::kStoreDamaged,
      "a page of data.mdb is damaged, so that LMDB could not go on; run 'gridstore check' and "
-     "restore "
-     "from a backup"},
+     "restore from a backup"},
     {MDB_PANIC, ErrorCode::kWritesRefused,
      "an earlier write to data.mdb failed half-way; reopen the store"},
     {MDB_BAD_TXN, ErrorCode::kOperationFailed, "an earlier error ended the transaction"},

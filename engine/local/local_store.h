@@ -1,6 +1,9 @@
 // The embedded store: a folder with an LMDB file, a checkpoint file and a lock file, owned by one
 // process. See FORMAT.md beside this file for the bytes.
 //
+// Signals: the first open() installs handlers of SIGSEGV and SIGBUS, which pass on what does not
+// concern a store, and ignores SIGXFSZ where nothing else was said of it.
+//
 // Thread-safety: open() any number of times in a process, but one store folder only once.
 #pragma once
 

@@ -43,7 +43,8 @@ uintptr_t map_by_first_key(const std::shared_ptr<Trees>& trees, MDB_dbi tree, ui
 // Whether the pages that the values' headers have are as many as the tree counts.
 bool do_counts_agree(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t page_bytes) {
   MDB_stat stat{};
-  if (mdb_stat(trees->txn(), tree, &stat) != MDB_SUCCESS) return false;
+  const int code = guarded([&] { return mdb_stat(trees->txn(), tree, &stat); });
+  if (code != MDB_SUCCESS) return false;
   AscendingCursor cursor(trees, tree);
   cursor.set_range(std::string(1, '\0'), std::string(512, '\xFF'));
   uint64_t pages = 0;

@@ -47,8 +47,10 @@ class PageCheck {
   // The snapshot's list of free pages: whole, and each page in it once. What LMDB makes of it from
   // then on is sound. Reads it all, eight bytes for each free page. To be called first.
   Status free_pages(uint64_t snapshot);
-  // The pages of all trees, without those of large values. Nothing may be committed meanwhile, or
-  // the snapshot may not be found: StoreDamaged too.
+  // Whether the snapshot's meta page is there: the second commit after it writes over that one.
+  Status finds(uint64_t snapshot) { return begin(snapshot); }
+  // The pages of all trees, without those of large values. StoreDamaged too if the snapshot is not
+  // found; a reader must hold it.
   Status all_trees(uint64_t snapshot);
 
  private:
