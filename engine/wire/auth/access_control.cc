@@ -19,13 +19,13 @@ constexpr std::string_view kX509 = "MONGODB-X509";
 // Of one process: which users do not exist shows in no salt.
 constexpr size_t kDecoySecretBytes = 32;
 
-// Names come from anybody: quoted, so that none can begin a line of the log.
-std::string quoted(std::string_view text) {
+// Names come from anybody: in quotes, so that none can begin a line of the log.
+std::string in_quotes(std::string_view text) {
   return bson::to_json(bson::Value(text).view(), bson::JsonForm::kRelaxed);
 }
 
 std::string shown(const UserName& name) {
-  return quoted(name.name + "@" + name.database);
+  return in_quotes(name.name + "@" + name.database);
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
   const std::optional<ScramMechanism> mechanism = find_mechanism(mechanism_given);
   if (!mechanism) {
     return fail(kMechanismUnavailable,
-                "Received authentication for mechanism " + quoted(mechanism_given) +
+                "Received authentication for mechanism " + in_quotes(mechanism_given) +
                     " which is unknown or not enabled; there are SCRAM-SHA-1 and SCRAM-SHA-256");
   }
   ScramConversation scram(*mechanism);
@@ -205,7 +205,7 @@ Result<UserName> AccessControl::log_in_by_certificate(const Client& client,
     return fail(refuse(client, kX509, name, "the connection has shown no certificate"));
   }
   if (!given.empty() && given != subject) {
-    return fail(refuse(client, kX509, name, "the certificate is not that of " + quoted(given)));
+    return fail(refuse(client, kX509, name, "the certificate is not that of " + in_quotes(given)));
   }
   GM_ASSIGN(const std::optional<User> user, users_.find(name));
   if (!user) return fail(refuse(client, kX509, name, "there is no such user"));
