@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # Builds and tests everything, on Debian 12.
 #
-#   packaging/test.sh                 all stages
+#   packaging/test.sh                 all stages but tidy
 #   packaging/test.sh release asan    only these, in this order
+#   packaging/test.sh --begin-within 55 [STAGE...]
+#                                     begins none when that many minutes have gone, and says so
 #
 # Stages:
 #   deps      installs what is missing (asks for nothing; needs root or sudo only if it is)
 #   format    clang-format changes nothing
 #   layering  the shape of the source tree
 #   release   g++: builds everything, runs all tests, those on real mounts included
-#   tidy      clang-tidy over the sources (needs no build, but the configured folder of asan)
 #   asan      clang: builds everything with its thread-safety analysis and with address and
 #             undefined-behaviour sanitizers; all tests, and some on real mounts
-#   fuzz      libFuzzer in asan's build, a minute for each target
+#   fuzz      libFuzzer in asan's build, half of a minute for each target
 #   tsan      thread sanitizer: the tests that use threads, and some on real mounts
+#   tidy      clang-tidy over all sources, which takes as long as the others together
 #
 # Every stage runs, also after one that failed; the exit status says whether all passed. Builds stay
 # in build/, so a second run is short. Warnings are errors in each of them.
@@ -22,14 +24,23 @@ set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 
-all_stages=(deps format layering release tidy asan fuzz tsan)
+usual_stages=(deps format layering release asan fuzz tsan)
+minutes=
+if [ "${1:-}" = --begin-within ]; then
+  minutes=${2:-}
+  if ! [[ $minutes =~ ^[1-9][0-9]{0,5}$ ]]; then
+    echo "test.sh: --begin-within takes a number of minutes, not '$minutes'" >&2
+    exit 2
+  fi
+  shift 2
+fi
 stages=("$@")
-if [ "${#stages[@]}" -eq 0 ]; then stages=("${all_stages[@]}"); fi
+if [ "${#stages[@]}" -eq 0 ]; then stages=("${usual_stages[@]}"); fi
 for stage in "${stages[@]}"; do
-  case " ${all_stages[*]} " in
+  case " ${usual_stages[*]} tidy " in
     *" $stage "*) ;;
     *)
-      echo "test.sh: there is no stage '$stage'; stages are: ${all_stages[*]}" >&2
+      echo "test.sh: there is no stage '$stage'; stages are: ${usual_stages[*]} tidy" >&2
       exit 2
       ;;
   esac
@@ -62,7 +73,11 @@ sources() { find engine gridfs fuse tools tests -name '*.cc' -o -name '*.h' | so
 
 configure() {
   local launcher=()
-  if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    # As precompiled headers need it; and what is not in the cache is not preprocessed twice.
+    export CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+  fi
   cmake --preset "$1" "${launcher[@]}" >"$work/configure.log" 2>&1 || {
     cat "$work/configure.log"
     return 1
@@ -77,7 +92,7 @@ build() {
 run_ctest() {
   local name=$1
   shift
-  ctest --test-dir "build/$name" -j "$jobs" --no-tests=error "$@" 2>&1 | tee "$work/ctest.log"
+  ctest --test-dir "build/$name" -j "$jobs" --timeout 600 --no-tests=error "$@" 2>&1 | tee "$work/ctest.log"
   local status=${PIPESTATUS[0]}
   {
     printf '\nctest %s %s\n' "$name" "$*"
@@ -123,8 +138,12 @@ stage_fuzz() {
 failed=()
 timing=()
 for stage in "${stages[@]}"; do
-  printf '\n=== %s\n' "$stage"
   begin=$SECONDS
+  if [ -n "$minutes" ] && [ "$begin" -ge $((minutes * 60)) ]; then
+    timing+=("$(printf '%-10s NOT RUN: %d minutes have gone' "$stage" "$minutes")")
+    continue
+  fi
+  printf '\n=== %s\n' "$stage"
   if "stage_$stage"; then result=passed; else
     result=FAILED
     failed+=("$stage")
