@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +24,7 @@
 #include "engine/local/lmdb_error.h"
 #include "engine/local/map_guard.h"
 #include "engine/local/read_pool.h"
+#include "engine/local/space_reserve.h"
 #include "engine/local/store_folder.h"
 #include "engine/local/test_options.h"
 #include "engine/local/write_queue.h"
@@ -166,14 +166,6 @@ Result<TreeHandlesOpened> open_trees(MDB_env* env, const StoreFolder& folder) {
   return handles;
 }
 
-Result<struct statvfs> file_system_of(const std::filesystem::path& path) {
-  struct statvfs result {};
-  if (::statvfs(path.c_str(), &result) != 0) {
-    return fail(lmdb_error(errno, "examining the file system of " + path.string()));
-  }
-  return result;
-}
-
 // A write beyond the process's limit (ulimit -f) is an error to be reported, and not its end.
 void outlive_file_size_limit() {
   struct sigaction action {};
@@ -186,12 +178,6 @@ bool is_at_file_size_limit(uint64_t file_bytes) {
   struct rlimit limit {};
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
          file_bytes + kFullDiskBytes > limit.rlim_cur;
-}
-
-uint64_t free_bytes(const struct statvfs& file_system) {
-  // The blocks kept back for the superuser are for it.
-  const uint64_t blocks = ::geteuid() == 0 ? file_system.f_bfree : file_system.f_bavail;
-  return blocks * file_system.f_frsize;
 }
 
 // Since the file was written last; zero if that cannot be told.
@@ -249,6 +235,7 @@ struct Environment::Parts {
   std::optional<MapGuard> guard;
   TreeHandlesOpened handles;
   std::unique_ptr<ReadPool> readers;
+  std::unique_ptr<SpaceReserve> reserve;       // null if read-only
   std::unique_ptr<WriteQueue> writers;         // null if read-only
   std::unique_ptr<Checkpointer> checkpointer;  // null if read-only
   uint64_t map_bytes = 0;
@@ -272,6 +259,7 @@ Error Environment::Parts::commit_failed(int code) {
       code = EFBIG;
     }
   }
+  if (code == ENOSPC || code == EDQUOT) reserve->want_checkpoint();
   MDB_stat stat;
   mdb_env_stat(env.get(), &stat);
   (void)mend_unwritten_meta(folder.data(), stat.ms_psize);
@@ -361,8 +349,9 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     if (parts->folder.read_only()) return {};
     const Status sound = parts->check_pages();
     Parts* const raw = parts.get();
+    parts->reserve = std::make_unique<SpaceReserve>(parts->folder.path());
     parts->writers = std::make_unique<WriteQueue>(
-        env, [raw](int code) { return raw->commit_failed(code); },
+        env, *parts->reserve, [raw](int code) { return raw->commit_failed(code); },
         [raw] { return raw->found_unreadable(); });
     parts->checkpointer =
         std::make_unique<Checkpointer>(parts->folder, *parts->writers, env, options, test);
@@ -370,6 +359,7 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     // It can be read all the same.
     if (!sound) parts->writers->refuse(sound.error());
     if (parts->folder.is_new()) GM_TRY(parts->folder.finish_creation());
+    parts->reserve->open();
     return {};
   }();
   if (!status) {
@@ -403,6 +393,10 @@ Result<WriteTransaction> Environment::begin_write() {
                 "store " + parts_->folder.path().string() + " is open read-only");
   }
   if (std::optional<Error> unreadable = parts_->found_unreadable()) return fail(*unreadable);
+  if (parts_->reserve->wants_checkpoint() && !parts_->writers->held_by_this_thread()) {
+    parts_->reserve->checkpoint_begins();
+    GM_TRY(parts_->checkpointer->make_durable());
+  }
   parts_->checkpointer->make_room();
   return parts_->writers->begin();
 }

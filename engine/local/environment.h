@@ -88,6 +88,10 @@ class WriteTransaction {
   }
   bool doomed() const { return doom_.has_value(); }
 
+  // What is in the store afterwards is less than before, so that the commit may use the room that
+  // is kept for this on a full disk.
+  void leaves_less() { leaves_less_ = true; }
+
  private:
   friend class WriteQueue;
   WriteTransaction(WriteQueue* queue, std::shared_ptr<WriteGroup> group, MDB_txn* txn, bool leader)
@@ -98,6 +102,7 @@ class WriteTransaction {
   std::shared_ptr<WriteGroup> group_;
   MDB_txn* txn_ = nullptr;
   bool leader_ = false;
+  bool leaves_less_ = false;
   std::optional<Error> doom_;
 };
 

@@ -99,6 +99,20 @@ Status File::sync_data() const {
   return {};
 }
 
+Result<struct statvfs> file_system_of(const std::filesystem::path& path) {
+  struct statvfs result {};
+  if (::statvfs(path.c_str(), &result) != 0) {
+    return fail(lmdb_error(errno, "examining the file system of " + path.string()));
+  }
+  return result;
+}
+
+uint64_t free_bytes(const struct statvfs& file_system) {
+  // The blocks kept back for the superuser are for it.
+  const uint64_t blocks = ::geteuid() == 0 ? file_system.f_bfree : file_system.f_bavail;
+  return blocks * file_system.f_frsize;
+}
+
 Status rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) {
     return fail(lmdb_error(errno, doing_to("renaming", from)));

@@ -5,6 +5,8 @@
 // open, pread, pwrite, ftruncate, fdatasync, fsync, rename.
 #pragma once
 
+#include <sys/statvfs.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -62,6 +64,11 @@ class File {
   int fd_ = -1;
   std::filesystem::path path_;
 };
+
+// The file system that the file or folder is on.
+Result<struct statvfs> file_system_of(const std::filesystem::path& path);
+// What this process may still write there.
+uint64_t free_bytes(const struct statvfs& file_system);
 
 Status rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
 // No error if it does not exist.

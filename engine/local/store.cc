@@ -63,6 +63,7 @@ Status LocalTransaction::commit(engine::Durability durability) {
     }
   }
   if (trees.doomed()) transaction_.doom(*trees.doomed());
+  if (trees.leave_less()) transaction_.leaves_less();
   trees.end();
   GM_TRY(transaction_.commit());
   if (contents()->write_observer() != nullptr) contents()->write_observer()->committed();

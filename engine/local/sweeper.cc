@@ -109,6 +109,7 @@ Result<bool> Sweeper::sweep_some() {
     return empty ? catalog.forget_range(range) : Status();
   };
   const Status swept = sweep();
+  if (trees->leave_less()) transaction.leaves_less();
   trees->end();
   if (!swept) return fail(swept.error());
   GM_TRY(transaction.commit());

@@ -41,6 +41,16 @@ std::string range_end(const Range& range) {
   return key;
 }
 
+namespace {
+
+size_t entries_of(MDB_txn* txn, MDB_dbi tree) {
+  MDB_stat stat{};
+  const int code = guarded([&] { return mdb_stat(txn, tree, &stat); });
+  return code == MDB_SUCCESS ? stat.ms_entries : 0;
+}
+
+}  // namespace
+
 Trees::Trees(MDB_txn* txn, const TreeHandles& handles, bool writable)
     : txn_(txn), handles_(handles), writable_(writable) {}
 
@@ -116,6 +126,7 @@ Result<Trees::WriteCursor*> Trees::write_cursor(MDB_dbi tree) {
   if (cursor.cursor == nullptr) {
     const int code = guarded([&] { return mdb_cursor_open(txn_, tree, &cursor.cursor); });
     if (code != MDB_SUCCESS) return write_failed(code, "opening a cursor");
+    cursor.entries = entries_of(txn_, tree);
   }
   return &cursor;
 }
@@ -161,6 +172,18 @@ Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val val
   const int code = put(flags);
   if (code != MDB_SUCCESS) return write_failed(code, "writing to the store");
   return value;
+}
+
+bool Trees::leave_less() const {
+  if (!writable_now()) return false;
+  if (cleared_) return true;
+  int64_t added = 0;
+  for (size_t tree = 0; tree < cursors_.size(); ++tree) {
+    if (cursors_[tree].cursor == nullptr) continue;
+    const size_t entries = entries_of(txn_, static_cast<MDB_dbi>(tree));
+    added += static_cast<int64_t>(entries) - static_cast<int64_t>(cursors_[tree].entries);
+  }
+  return added < 0;
 }
 
 Status Trees::put(MDB_dbi tree, std::string_view key, std::string_view value) {
@@ -217,6 +240,7 @@ Status Trees::clear(MDB_dbi tree) {
   }
   const int code = context.wrote(guarded([&] { return mdb_drop(txn_, tree, 0); }));
   if (code != MDB_SUCCESS) return write_failed(code, "clearing a tree of the store");
+  cleared_ = true;
   return {};
 }
 

@@ -125,6 +125,9 @@ class Trees {
   // Removes all entries of the tree at once.
   Status clear(MDB_dbi tree);
 
+  // Whether there are fewer entries now than before this was made. Not once a write has failed.
+  bool leave_less() const;
+
   const std::optional<Error>& doomed() const { return doom_; }
   // Makes `error` the outcome of all that follows in this transaction.
   tl::unexpected<Error> doom(Error error);
@@ -134,6 +137,7 @@ class Trees {
     MDB_cursor* cursor = nullptr;
     bool past_end = false;  // the last search found no entry at or after its key
     bool appends = true;    // no append has been refused so far
+    size_t entries = 0;     // of the tree, when this was opened
   };
   Result<WriteCursor*> write_cursor(MDB_dbi tree);
   Result<MDB_val> put_value(MDB_dbi tree, std::string_view key, MDB_val value, unsigned flags,
@@ -145,6 +149,7 @@ class Trees {
   const bool writable_;
   uint64_t writes_ = 0;
   uint64_t resumptions_ = 0;
+  bool cleared_ = false;              // a tree
   std::vector<WriteCursor> cursors_;  // by tree handle
   mutable std::vector<RangeCursor*> reading_;
   std::optional<Error> doom_;

@@ -33,9 +33,11 @@ int commit_guarded(MDB_txn* txn) {
 
 }  // namespace
 
-WriteQueue::WriteQueue(MDB_env* env, std::function<Error(int code)> commit_failed,
+WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve,
+                       std::function<Error(int code)> commit_failed,
                        std::function<std::optional<Error>()> found_unreadable)
     : env_(env),
+      reserve_(reserve),
       commit_failed_(std::move(commit_failed)),
       found_unreadable_(std::move(found_unreadable)) {}
 
@@ -150,10 +152,11 @@ Status WriteQueue::commit(WriteTransaction& transaction) {
 Status WriteQueue::commit_group(WriteTransaction& transaction) {
   const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
   MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
+  const SpaceReserve::Room room = reserve_.room();
   bool refused;
   {
     MutexLock lock(mutex_);
-    if (!line_.empty()) run_members(group);
+    if (!line_.empty() && room == SpaceReserve::Room::kEnough) run_members(group);
     holder_ = std::this_thread::get_id();
   }
   refuse_what_cannot_be();
@@ -165,6 +168,8 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   int code = MDB_SUCCESS;
   if (refused) {
     abort_unless_interrupted(txn);
+  } else if (room == SpaceReserve::Room::kNone && transaction.leaves_less_) {
+    code = commit_with_reserve(txn);
   } else {
     code = commit_guarded(txn);
   }
@@ -181,6 +186,17 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   pass_on();
   if (error) return fail(std::move(*error));
   return {};
+}
+
+int WriteQueue::commit_with_reserve(MDB_txn* txn) {
+  MDB_envinfo before;
+  MDB_envinfo after;
+  mdb_env_info(env_, &before);
+  reserve_.lend();
+  const int code = commit_guarded(txn);
+  mdb_env_info(env_, &after);
+  reserve_.take_back(after.me_last_pgno > before.me_last_pgno);
+  return code;
 }
 
 Status WriteQueue::commit_member(WriteTransaction& transaction) {
@@ -250,6 +266,7 @@ void WriteTransaction::swap(WriteTransaction& other) noexcept {
   std::swap(txn_, other.txn_);
   std::swap(leader_, other.leader_);
   std::swap(doom_, other.doom_);
+  std::swap(leaves_less_, other.leaves_less_);
 }
 
 WriteTransaction::~WriteTransaction() {

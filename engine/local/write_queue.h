@@ -8,12 +8,14 @@
 //  W2. A member's failure ends its nested transaction and nothing else.
 //  W3. A leader that fails does so before there are members, so it takes no one with it; the next
 //      in the line becomes a leader.
-//  W4. A group ends when no writer waits, an exclusive turn is next in the line, or it has
-//      kGroupMembersMax members or is kGroupTimeMax old. Then the leader commits, and every
-//      member's commit() returns what came of it.
+//  W4. A group ends when no writer waits, an exclusive turn is next in the line, the disk has
+//      little room, or it has kGroupMembersMax members or is kGroupTimeMax old. Then the leader
+//      commits, and every member's commit() returns what came of it.
 //  W5. After refuse(), no turn is given and no group commits.
 //  W6. Where a fault has interrupted a call that writes, LMDB's transaction is neither used nor
 //      ended any more, and its writer lock stays held: before the turn passes on, refuse().
+//  W7. On a full disk a leader whose transaction leaves less than there was has the reserve
+//      (space_reserve.h) for its commit.
 //
 // LMDB's writer lock belongs to a thread; the leader's begins and ends it. Members use the leader's
 // transaction from their own threads while the leader waits in commit().
@@ -33,6 +35,7 @@
 
 #include "engine/error.h"
 #include "engine/local/environment.h"
+#include "engine/local/space_reserve.h"
 #include "engine/thread_safety.h"
 
 namespace gridmount::local {
@@ -54,8 +57,9 @@ class WriteQueue {
   static constexpr std::chrono::milliseconds kGroupTimeMax{10};
 
   // `commit_failed` turns the code of a failed commit into its error. `found_unreadable` says
-  // before each write and each commit whether nothing may be written any more.
-  WriteQueue(MDB_env* env, std::function<Error(int code)> commit_failed,
+  // before each write and each commit whether nothing may be written any more. `reserve` outlives
+  // this.
+  WriteQueue(MDB_env* env, SpaceReserve& reserve, std::function<Error(int code)> commit_failed,
              std::function<std::optional<Error>()> found_unreadable);
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
@@ -94,6 +98,8 @@ class WriteQueue {
   Result<WriteTransaction> join(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
   Status commit(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   Status commit_group(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
+  // LMDB's code.
+  int commit_with_reserve(MDB_txn* txn);
   // Asks `found_unreadable`.
   void refuse_what_cannot_be() GM_EXCLUDES(mutex_);
   Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
@@ -107,6 +113,7 @@ class WriteQueue {
   void pass_on() GM_REQUIRES(mutex_);
 
   MDB_env* const env_;
+  SpaceReserve& reserve_;  // of the leader whose turn it is
   const std::function<Error(int code)> commit_failed_;
   const std::function<std::optional<Error>()> found_unreadable_;
 
