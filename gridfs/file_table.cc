@@ -46,6 +46,11 @@ class BucketFileTable final : public FileTable {
   Status close(std::chrono::milliseconds md5_patience) override {
     if (std::exchange(closed_, true)) return {};
     Status flushed = flush_all(engine::Durability::kCommitted);
+    if (!flushed && flushed.error().code() == ErrorCode::kOutOfDiskSpace) {
+      // The chunks of removed files may still have the room.
+      context_->aftercare.stop();
+      flushed = flush_all(engine::Durability::kCommitted);
+    }
     if (md5_patience.count() > 0) context_->aftercare.finish_md5(md5_patience);
     context_->committer.stop();
     context_->aftercare.stop();

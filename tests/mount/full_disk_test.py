@@ -1,8 +1,8 @@
 """A file system that fills up under a store: clean errors, nothing lost, and writes go on afterwards.
 
 The store stands on a tmpfs of 64 MiB. Several writers fill it with files of many sizes until each has
-met ENOSPC. What was closed before is intact and the store is sound, also after a kill; when there is
-room again it takes new files, and the daemon never went away.
+met ENOSPC. What was closed before is intact and the store is sound, also after a kill; everything can
+be removed; when there is room again it takes new files, and the daemon never went away.
 """
 
 import errno
@@ -86,6 +86,52 @@ class FullDisk(MountCase):
             os.fsync(file.fileno())
         expected["afterwards"] = data
         self.assert_holds(expected)
+        self.system.stop()
+        self.assertIn("no problems", self.check_store())
+        self.system.start()
+        self.assert_holds(expected)
+
+    def fill_to_the_brim(self):
+        """What is left is too little for the smallest of changes, even after a while."""
+        created = 0
+        refused = 0
+        while refused < 50:
+            try:
+                with open(self.path(f"small.{created}"), "wb") as file:
+                    file.write(b"x" * (10_000 if created % 2 else 1))
+                    os.fsync(file.fileno())
+                created += 1
+            except OSError as error:
+                self.assertIn(error.errno, FULL, error)
+                refused += 1
+        return created
+
+    def free_bytes(self):
+        disk = os.statvfs(self.disk)
+        return disk.f_bfree * disk.f_frsize
+
+    def test_full_to_the_brim_everything_can_be_removed(self):
+        expected = self.fill()
+        os.mkdir(self.path("folder"))
+        self.fill_to_the_brim()
+        self.assertLess(self.free_bytes(), 1 << 20)
+        os.rmdir(self.path("folder"))
+        names = os.listdir(self.path())
+        self.assertGreaterEqual(len(names), len(expected))
+        # One is emptied first, one is replaced by another.
+        os.truncate(self.path(names[0]), 0)
+        os.rename(self.path(names[0]), self.path(names[1]))
+        for name in names[1:]:
+            os.unlink(self.path(name))
+        self.assertEqual(os.listdir(self.path()), [])
+        # What they had is there for others, although the disk has no more room than before.
+        expected = self.fill()
+        self.assertGreater(sum(map(len, expected.values())), DISK_BYTES // 4)
+        self.assert_holds(expected)
+        # What could not be written yet finds room at the end.
+        for name in sorted(expected)[::2]:
+            os.unlink(self.path(name))
+            del expected[name]
         self.system.stop()
         self.assertIn("no problems", self.check_store())
         self.system.start()
