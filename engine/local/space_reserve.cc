@@ -9,7 +9,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint64_t kStepBytes = SpaceReserve::kBytes / 4;
+constexpr uint64_t kStepBytes = uint64_t{64} << 10;
 // So much is not used up within that time.
 constexpr uint64_t kPlentyBytes = uint64_t{1} << 30;
 constexpr std::chrono::milliseconds kPlentyLasts{100};
@@ -21,6 +21,7 @@ void SpaceReserve::open() {
 }
 
 void SpaceReserve::fill() {
+  // All at once, or as much as there is.
   for (uint64_t bytes = kBytes; bytes > bytes_; bytes -= kStepBytes) {
     if (::posix_fallocate(file_.fd(), 0, static_cast<off_t>(bytes)) == 0) bytes_ = bytes;
   }

@@ -24,7 +24,7 @@ namespace gridmount::local {
 
 class SpaceReserve {
  public:
-  static constexpr uint64_t kBytes = uint64_t{1} << 20;
+  static constexpr uint64_t kBytes = uint64_t{4} << 20;
 
   enum class Room {
     kEnough,
