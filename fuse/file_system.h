@@ -54,6 +54,7 @@ struct OpenFile {
   std::shared_ptr<MountedBucket> bucket;
   std::shared_ptr<gridfs::Volume> volume;  // outlives the file
   std::shared_ptr<gridfs::File> file;
+  bool for_writing = false;  // others' failed writes are not told to readers
 };
 
 class FileSystem {

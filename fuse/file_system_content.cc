@@ -114,6 +114,7 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
   handle->bucket = bucket;
   bucket->handles().fetch_add(1);
   handle->volume = volume;
+  handle->for_writing = (flags & O_ACCMODE) != O_RDONLY;
   // A file without a name is found only through those who have it open.
   std::optional<ResolvedNode> node = table_.resolve(number);
   if (node && node->open_file) {
@@ -122,7 +123,7 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
     GM_ASSIGN(handle->file, volume->open_file(id));
     table_.set_open_file(number, handle->file);
   }
-  if ((flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY) {
+  if ((flags & O_TRUNC) != 0 && handle->for_writing) {
     GM_TRY(handle->file->truncate(0, gridfs::TimeUpdate::kNow));
   }
   MutexLock lock(handles_mutex_);
@@ -156,8 +157,8 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::str
   }
   if (!made) return fail(std::move(made).error());
   GM_ASSIGN(Entry entry, entry_of(in.node, name, *made));
-  Result<OpenFile*> file =
-      open_file(entry.number, in.node.bucket, in.volume, made->id, existed ? flags : 0);
+  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.volume, made->id,
+                                     existed ? flags : flags & ~O_TRUNC);
   if (!file) {
     table_.forget(entry.number, 1);
     return fail(std::move(file).error());

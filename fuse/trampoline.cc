@@ -283,8 +283,11 @@ void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size
 }
 
 void handle_flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
-  guarded(request, "flush", number,
-          [&] { reply_status(request, "flush", number, nullptr, file_of(info)->file->flush()); });
+  guarded(request, "flush", number, [&] {
+    const OpenFile& file = *file_of(info);
+    reply_status(request, "flush", number, nullptr,
+                 file.for_writing ? file.file->flush() : Status());
+  });
 }
 
 void handle_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {

@@ -27,6 +27,7 @@ class Writer(threading.Thread):
         self._number = number
         self.whole = {}  # name -> bytes, of files whose close() has returned
         self.error = None
+        self.failed = None  # the name of the file that met it
 
     def run(self):
         seeded = random.Random(self._number)
@@ -40,6 +41,7 @@ class Writer(threading.Thread):
                         os.fsync(file.fileno())
             except OSError as error:
                 self.error = error
+                self.failed = name
                 return
             self.whole[name] = data
 
@@ -59,6 +61,7 @@ class FullDisk(MountCase):
 
     def fill(self):
         writers = [Writer(self.path(), number) for number in range(WRITERS)]
+        self.writers = writers
         for writer in writers:
             writer.start()
         for writer in writers:
@@ -90,6 +93,19 @@ class FullDisk(MountCase):
         self.assertIn("no problems", self.check_store())
         self.system.start()
         self.assert_holds(expected)
+
+    def test_a_reader_hears_nothing_of_a_failed_write(self):
+        self.fill()
+        for writer in self.writers:
+            try:
+                with open(self.path(writer.failed), "rb") as file:
+                    while file.read(1 << 20):
+                        pass
+            except FileNotFoundError:
+                pass  # not even made
+        # So that there is nothing left to be written at the end.
+        for name in os.listdir(self.path()):
+            os.unlink(self.path(name))
 
     def fill_to_the_brim(self):
         """What is left is too little for the smallest of changes, even after a while."""
