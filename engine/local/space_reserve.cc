@@ -32,7 +32,8 @@ void SpaceReserve::fill() {
 SpaceReserve::Room SpaceReserve::room() {
   if (!file_.is_open() || Clock::now() < ask_again_) return Room::kEnough;
   const Result<struct statvfs> file_system = file_system_of(folder_);
-  if (!file_system) return Room::kEnough;
+  // Some that are mounted from elsewhere do not know their size.
+  if (!file_system || file_system->f_blocks == 0) return Room::kEnough;
   uint64_t bytes = free_bytes(*file_system);
   if (bytes >= kPlentyBytes) ask_again_ = Clock::now() + kPlentyLasts;
   if (bytes_ < kBytes && bytes > 0) {
