@@ -108,7 +108,9 @@ TEST_F(GridstoreServe, Hello_ThatAwaitsChanges_IsAnsweredAgainAndAgain) {
     RawClient client = connect();
     bson::Builder hello;
     hello.append("hello", int32_t{1}).append("$db", "admin");
-    const auto version = client.ask(std::move(hello).finish())->document.find("topologyVersion");
+    const auto greeting = client.ask(std::move(hello).finish());
+    ASSERT_TRUE(greeting);
+    const auto version = greeting->document.find("topologyVersion");
     ASSERT_TRUE(version);
     bson::Builder awaiting;
     awaiting.append("hello", int32_t{1}).append("topologyVersion", *version);
