@@ -13,6 +13,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 
+# clang notes when each header was changed, and refuses what ccache has kept of an earlier checkout.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  list(APPEND CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -fno-pch-timestamp)
+endif()
+
 # Two sets, as GoogleTest's are for tests alone. Their owners have nothing else. Programs of many
 # options have sets of their own, as nothing takes as long to parse as CLI11.
 function(gridmount_precompiled_headers)
