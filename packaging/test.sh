@@ -15,7 +15,8 @@
 #             undefined-behaviour sanitizers; all tests, and some on real mounts
 #   fuzz      libFuzzer in asan's build, half of a minute for each target
 #   tsan      thread sanitizer: the tests that use threads, and some on real mounts
-#   tidy      clang-tidy over all sources, which takes as long as the others together
+#   tidy      clang-tidy over all sources, each with the headers it names; takes as long as the others
+#             together
 #
 # Every stage runs, also after one that failed; the exit status says whether all passed. Builds stay
 # in build/, so a second run is short. Warnings are errors in each of them.
@@ -110,8 +111,8 @@ stage_layering() { tests/layering/check_layering.py; }
 stage_release() { build release && run_ctest release; }
 
 stage_tidy() {
-  configure asan-ubsan || return 1
-  run-clang-tidy-14 -quiet -j "$jobs" -p build/asan-ubsan \
+  configure clang || return 1
+  run-clang-tidy-14 -quiet -j "$jobs" -p build/clang \
     "$root/(engine|gridfs|fuse|tools)/.*\.cc\$" >"$work/tidy.log" 2>&1
   local status=$?
   grep -E 'warning:|error:' "$work/tidy.log" | sort -u | tee "$work/closings.tidy"
