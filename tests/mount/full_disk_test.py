@@ -120,7 +120,6 @@ class FullDisk(MountCase):
             except OSError as error:
                 self.assertIn(error.errno, FULL, error)
                 refused += 1
-        return created
 
     def free_bytes(self):
         disk = os.statvfs(self.disk)
