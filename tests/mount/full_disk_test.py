@@ -9,6 +9,7 @@ import errno
 import os
 import random
 import threading
+import time
 
 from mount_case import MountCase, gridmount_only, main
 
@@ -106,6 +107,7 @@ class FullDisk(MountCase):
         # So that there is nothing left to be written at the end.
         for name in os.listdir(self.path()):
             os.unlink(self.path(name))
+        self.wait_for_room()
 
     def fill_to_the_brim(self):
         """What is left is too little for the smallest of changes, even after a while."""
@@ -120,6 +122,21 @@ class FullDisk(MountCase):
             except OSError as error:
                 self.assertIn(error.errno, FULL, error)
                 refused += 1
+
+    def wait_for_room(self):
+        """What removed files had comes back in the background, after a checkpoint or two."""
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                with open(self.path("room"), "wb") as file:
+                    file.write(bytes(1_000_000))
+                    os.fsync(file.fileno())
+                os.unlink(self.path("room"))
+                return
+            except OSError as error:
+                self.assertIn(error.errno, FULL, error)
+                self.assertLess(time.monotonic(), deadline, "the room does not come back")
+                time.sleep(0.1)
 
     def free_bytes(self):
         disk = os.statvfs(self.disk)
@@ -147,6 +164,7 @@ class FullDisk(MountCase):
         for name in sorted(expected)[::2]:
             os.unlink(self.path(name))
             del expected[name]
+        self.wait_for_room()
         self.system.stop()
         self.assertIn("no problems", self.check_store())
         self.system.start()
