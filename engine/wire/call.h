@@ -33,6 +33,7 @@ class Call {
   Service::State& state() { return state_; }
   engine::Store& store() { return state_.store(); }
   Client& client() { return client_; }
+  const Client& client() const { return client_; }
   const Request& request() const { return request_; }
   const Command& command() const { return command_; }
   Operation& operation() { return *operation_; }

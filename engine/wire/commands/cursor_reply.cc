@@ -1,18 +1,34 @@
 #include "engine/wire/commands/cursor_reply.h"
 
 namespace gridmount::wire {
+namespace {
+
+// What an element of an array in a reply takes beside its document: type, key and its end.
+constexpr uint64_t kElementBytes = 10;
+
+}  // namespace
 
 Result<CursorRequest> read_cursor_argument(std::string_view path,
                                            const std::optional<bson::View>& cursor,
-                                           int64_t batch_size) {
+                                           std::optional<int64_t> batch_size) {
   CursorRequest request;
   request.batch_size = batch_size;
   if (!cursor) return request;
   GM_ASSIGN(Arguments fields, Arguments::of(path, *cursor));
   GM_ASSIGN(const std::optional<int64_t> size, fields.integer_from("batchSize", 0));
   GM_TRY(fields.finish());
-  request.batch_size = size.value_or(batch_size);
+  if (size) request.batch_size = size;
   return request;
+}
+
+cursors::BatchLimits batch_limits(const Call& call, std::optional<int64_t> batch_size,
+                                  bool is_single) {
+  cursors::BatchLimits limits;
+  limits.documents = batch_size;
+  const bool is_as_we_like = !batch_size && !is_single;
+  if (is_as_we_like && call.client().peer().is_loopback) limits.bytes = kLocalBatchBytes;
+  limits.bytes_per_document = kElementBytes;
+  return limits;
 }
 
 Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespace& ns,
@@ -42,9 +58,8 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
   options.tailable = request.tailable;
   options.documents_max = request.documents_max;
   options.note = note;
-  cursors::BatchLimits limits;
-  limits.documents = request.batch_size;
-  limits.bytes_per_document = kElementBytes;
+  cursors::BatchLimits limits = batch_limits(call, request.batch_size, request.single_batch);
+  if (!limits.documents) limits.documents = kFirstBatchDocuments;
 
   int64_t returned = 0;
   reply.open_document("cursor").open_array("firstBatch");

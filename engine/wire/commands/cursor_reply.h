@@ -15,13 +15,18 @@
 
 namespace gridmount::wire {
 
-inline constexpr int64_t kFirstBatchDocuments = 101;  // where no batchSize is given
+// Where no batchSize is given: documents of a first batch, and bytes of any batch for clients on
+// this machine. 16 MiB a batch, as servers fill them, spare round trips over networks; here they
+// cost three times as much a byte, as both sides take fresh memory for each (tests/bench/wire's
+// download measures it). With room for four chunks of 256 KiB.
+inline constexpr int64_t kFirstBatchDocuments = 101;
+inline constexpr uint64_t kLocalBatchBytes = (1024 + 64) * 1024;
 
 // Lists without a batchSize come whole, as far as a reply has room.
 inline constexpr int64_t kWholeList = std::numeric_limits<int64_t>::max();
 
 struct CursorRequest {
-  int64_t batch_size = kFirstBatchDocuments;
+  std::optional<int64_t> batch_size = {};  // none: as the server likes
   bool single_batch = false;
   bool no_timeout = false;
   bool tailable = false;
@@ -29,16 +34,22 @@ struct CursorRequest {
   std::optional<int64_t> documents_max = {};  // limit
 };
 
-// {batchSize} as aggregate and the lists take it in `cursor`.
+// {batchSize} as aggregate and the lists take it in `cursor`; `batch_size` is for where it says
+// none.
 Result<CursorRequest> read_cursor_argument(std::string_view path,
                                            const std::optional<bson::View>& cursor,
-                                           int64_t batch_size = kFirstBatchDocuments);
+                                           std::optional<int64_t> batch_size = {});
 
 // Reads the first batch into the reply and keeps what goes on. `snapshot` may be null for a cursor
 // that reads no store.
 Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespace& ns,
                          std::unique_ptr<engine::Snapshot> snapshot,
                          std::unique_ptr<engine::Cursor> cursor, const CursorRequest& request);
+
+// Of one batch, of which the client wants `batch_size` documents and nothing beyond them if it
+// `is_single`. 16 MiB at most.
+cursors::BatchLimits batch_limits(const Call& call, std::optional<int64_t> batch_size,
+                                  bool is_single = false);
 
 // A cursor over documents that were made for it.
 class ListCursor : public engine::Cursor {
@@ -53,8 +64,5 @@ class ListCursor : public engine::Cursor {
   const std::vector<bson::Document> documents_;
   size_t at_ = 0;
 };
-
-// What an element of an array in a reply takes beside its document: type, key and its end.
-inline constexpr uint64_t kElementBytes = 10;
 
 }  // namespace gridmount::wire

@@ -180,9 +180,7 @@ Status run_get_more(Call& call, bson::Builder& reply) {
   // What maxTimeMS says here is how long to wait for data, not how long to read.
   call.operation().interrupt->set(engine::Interrupt::Time::max());
 
-  cursors::BatchLimits limits;
-  limits.documents = get_more.batch_size;
-  limits.bytes_per_document = kElementBytes;
+  const cursors::BatchLimits limits = batch_limits(call, get_more.batch_size);
   const SoleReader reader(*cursor);
   if (!reader.is_sole()) {
     return fail(kCursorInUse, "cursor id " + std::to_string(get_more.id) + " is already in use");

@@ -75,7 +75,7 @@ Status run_find(Call& call, bson::Builder& reply) {
   options.variables = find.variables;
   options.deadline = call.deadline();
   if (is_by_id(find)) find.cursor.documents_max = 1;
-  if (options.limit == 1 && find.cursor.batch_size > 0 && !find.cursor.tailable) {
+  if (options.limit == 1 && find.cursor.batch_size != 0 && !find.cursor.tailable) {
     return reply_one(call, reply, find, options);
   }
   GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
@@ -121,14 +121,13 @@ Result<FindCommand> FindCommand::read(Arguments& arguments) {
   GM_ASSIGN(find.options.hint, read_hint(arguments));
   GM_ASSIGN(const std::optional<int64_t> skip, arguments.integer_from("skip", 0));
   GM_ASSIGN(const std::optional<int64_t> limit, arguments.integer_from("limit", 0));
-  GM_ASSIGN(const std::optional<int64_t> size, arguments.integer_from("batchSize", 0));
+  GM_ASSIGN(find.cursor.batch_size, arguments.integer_from("batchSize", 0));
   find.options.skip = skip.value_or(0);
   find.options.limit = limit.value_or(0);
   GM_ASSIGN(find.cursor.single_batch, arguments.boolean("singleBatch"));
   GM_ASSIGN(find.cursor.tailable, arguments.boolean("tailable"));
   GM_ASSIGN(find.cursor.await_data, arguments.boolean("awaitData"));
   GM_ASSIGN(find.cursor.no_timeout, arguments.boolean("noCursorTimeout"));
-  find.cursor.batch_size = size.value_or(kFirstBatchDocuments);
   if (find.options.limit > 0) find.cursor.documents_max = find.options.limit;
   GM_ASSIGN(find.variables, read_let(arguments));
   GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));

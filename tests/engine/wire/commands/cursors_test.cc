@@ -29,6 +29,15 @@ class Cursors : public ServiceTest {
     return R"({"killCursors": ")" + std::string(collection) +
            R"(", "cursors": [{"$numberLong": ")" + std::to_string(id) + R"("}]})";
   }
+  void insert_large(int count, size_t bytes_each) {
+    const std::string large(bytes_each, 'x');
+    for (int i = 0; i < count; ++i) {
+      bson::Builder document;
+      document.append("_id", int32_t{i}).append("x", large);
+      const bson::Document whole = std::move(document).finish();
+      handle(client(), doc(R"({"insert": "c"})"), "test", {{"documents", {whole}}});
+    }
+  }
 };
 
 TEST_F(Cursors, Batches_Sizes_AreAskedFor) {
@@ -63,22 +72,36 @@ TEST_F(Cursors, FirstBatch_Ends_AsMongoDbDoes) {
 }
 
 TEST_F(Cursors, Batches_OfLargeDocuments_FitIntoAReply) {
-  const std::string large(1 << 20, 'x');
-  for (int i = 0; i < 40; ++i) {
-    bson::Builder document;
-    document.append("_id", int32_t{i}).append("x", large);
-    const bson::Document whole = std::move(document).finish();
-    handle(client(), doc(R"({"insert": "c"})"), "test", {{"documents", {whole}}});
-  }
-  bson::Document reply = run(R"({"find": "c"})");
+  insert_large(40, 1 << 20);
+  bson::Document reply = run(R"({"find": "c", "batchSize": 40})");
+  EXPECT_THAT(batch(reply), SizeIs(15));
   EXPECT_LE(reply.view().size(), bson::kMaxDocumentBytes + bson::kInternalOverhead);
   size_t total = batch(reply).size();
   while (const int64_t id = cursor_id(reply)) {
-    reply = run(get_more(id));
+    reply = run(get_more(id, R"(, "batchSize": 40)"));
     EXPECT_LE(reply.view().size(), bson::kMaxDocumentBytes + bson::kInternalOverhead);
     total += batch(reply).size();
   }
   EXPECT_EQ(total, 40u);
+}
+
+TEST_F(Cursors, Batches_OnThisMachine_AreSmall_UnlessAskedFor) {
+  insert_large(30, 256 * 1024);
+  const auto sizes = [&](Client& whose) {
+    const bson::Document first = run_as(whose, R"({"find": "c"})");
+    const bson::Document next = run_as(whose, get_more(cursor_id(first)));
+    return std::pair(batch(first).size(), batch(next).size());
+  };
+  EXPECT_EQ(sizes(client()), std::pair(size_t{4}, size_t{4}));
+  EXPECT_THAT(batch(run(R"({"find": "c", "singleBatch": true})")), SizeIs(30));
+  EXPECT_THAT(batch(run(R"({"find": "c", "batchSize": 20})")), SizeIs(20));
+  EXPECT_THAT(batch(run(R"({"aggregate": "c", "pipeline": [], "cursor": {}})")), SizeIs(4));
+
+  insert_large(90, 256 * 1024);  // those that are there already are refused
+  Client remote(1000,
+                {.kind = Peer::Kind::kTcp, .address = "192.0.2.1:5000", .is_loopback = false});
+  EXPECT_EQ(sizes(remote), std::pair(size_t{63}, size_t{27}));
+  service().forget(remote);
 }
 
 TEST_F(Cursors, GetMore_BadArguments_AreRefused) {
