@@ -96,18 +96,25 @@ void Connection::read_message() {
 }
 
 size_t Connection::linger() {
-  if (transport_->is_tls() || !context_.workers.get_executor().running_in_this_thread()) return 0;
+  if (!waits_for(POLLIN)) return 0;
+  return transport_->read_now(header_bytes_);
+}
+
+bool Connection::waits_for(short poll_event) {
+  if (transport_->is_tls() || !context_.workers.get_executor().running_in_this_thread()) {
+    return false;
+  }
   // Some workers are left for all others, and none waits while requests do.
   const size_t most = context_.limits.worker_threads * 3 / 4;
-  if (context_.queued > 0) return 0;
-  size_t count = 0;
+  if (context_.queued > 0) return false;
+  bool has_come = false;
   if (context_.lingering.fetch_add(1) < most) {
     transport_->take_from_io();
-    pollfd readable{fd(), POLLIN, 0};
-    if (::poll(&readable, 1, kLingerMilliseconds) > 0) count = transport_->read_now(header_bytes_);
+    pollfd event{fd(), poll_event, 0};
+    has_come = ::poll(&event, 1, kLingerMilliseconds) > 0;
   }
   context_.lingering.fetch_sub(1);
-  return count;
+  return has_come;
 }
 
 void Connection::read_header_bytes() {
@@ -303,11 +310,15 @@ void Connection::send_rest() {
 }
 
 void Connection::on_sent(size_t count) {
-  context_.bytes_out += count;
-  note_progress(count);
-  unsent_ = behind(unsent_, count);
-  if (bytes_of(unsent_) > 0) return send_rest();
-  next();
+  for (;;) {
+    context_.bytes_out += count;
+    note_progress(count);
+    unsent_ = behind(unsent_, count);
+    if (bytes_of(unsent_) == 0) return next();
+    if (!waits_for(POLLOUT)) return send_rest();
+    count = transport_->write_now(unsent_);
+    if (count == 0) return send_rest();
+  }
 }
 
 void Connection::next() {

@@ -101,6 +101,9 @@ class Connection final : public Parkable, public std::enable_shared_from_this<Co
   void read_message();
   // On a worker: the first bytes of the next message, if they come soon; else zero.
   size_t linger();
+  // On a worker: whether that comes soon, which it waits for while workers are idle. False
+  // elsewhere.
+  bool waits_for(short poll_event);
   void read_header_bytes();
   void on_header_bytes(size_t count);
   void make_room();
