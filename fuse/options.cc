@@ -105,7 +105,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
                  "seconds of work that power loss may cost")
       ->capture_default_str();
   app.add_option("--checkpoint-bytes", checkpoint_bytes,
-                 "growth of the store that is made durable before its time, e.g. 64M")
+                 "of the store, added or freed, that are made durable before their time")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
   app.add_option("--expiry-interval", expiry_seconds,

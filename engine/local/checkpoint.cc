@@ -11,6 +11,13 @@ namespace gridmount::local {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+// Counting costs as much as a tenth of a small transaction does, for each that is counted alone.
+constexpr uint64_t kCountedAtOnce = 64;
+
+}  // namespace
+
 int Checkpointer::Pin::hold(MDB_env* env) {
   return txn_ == nullptr ? mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn_) : mdb_txn_renew(txn_);
 }
@@ -43,10 +50,11 @@ uint64_t Checkpointer::growth_since(uint64_t last_page) const {
 }
 
 // LMDB's list of free pages: under each transaction's number arrays that begin with their length.
-uint64_t Checkpointer::bytes_freed_since(uint64_t transaction) const {
+Checkpointer::Freed Checkpointer::freed_after(uint64_t transaction) const {
   constexpr MDB_dbi kFreeTree = 0;
   MDB_txn* txn = nullptr;
-  if (mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn) != MDB_SUCCESS) return 0;
+  if (mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn) != MDB_SUCCESS) return {0, transaction};
+  const uint64_t up_to = mdb_txn_id(txn);
   MDB_cursor* cursor = nullptr;
   uint64_t pages = 0;
   if (mdb_cursor_open(txn, kFreeTree, &cursor) == MDB_SUCCESS) {
@@ -70,10 +78,11 @@ uint64_t Checkpointer::bytes_freed_since(uint64_t transaction) const {
   mdb_txn_abort(txn);
   MDB_stat stat;
   mdb_env_stat(env_, &stat);
-  return pages * stat.ms_psize;
+  return {pages * stat.ms_psize, up_to};
 }
 
 Status Checkpointer::start() {
+  counted_to_ = newest_snapshot();
   // Both reader slots now: later there may be none left.
   for (Pin& pin : pins_) {
     if (const int code = pin.hold(env_); code != MDB_SUCCESS) {
@@ -114,24 +123,23 @@ Status Checkpointer::make_durable() {
   return last_;
 }
 
-bool Checkpointer::must_wait() {
-  if (growth_since(measured_at_page_) < growth_bytes_ / 4) return false;
-  uint64_t durable = 0;
-  {
-    MutexLock lock(mutex_);
-    durable = durable_snapshot_;
-  }
-  MDB_envinfo info;
-  mdb_env_info(env_, &info);
-  measured_at_page_ = info.me_last_pgno;
-  return bytes_freed_since(durable) / kGarbageMax >= growth_bytes_;
+// LMDB forgets a transaction's array only when the checkpoint after it is done, which counts first.
+void Checkpointer::count_freed(uint64_t at_least) {
+  if (newest_snapshot() < counted_to_ + at_least) return;
+  const MutexLock lock(counting_);
+  if (newest_snapshot() < counted_to_ + at_least) return;
+  const Freed more = freed_after(counted_to_);
+  freed_ += more.bytes;
+  counted_to_ = more.up_to;
 }
 
 void Checkpointer::make_room() {
-  if (growth_since(begun_at_page_) < growth_bytes_) return;
+  count_freed(kCountedAtOnce);
+  const bool has_grown = growth_since(begun_at_page_) >= growth_bytes_;
+  if (!has_grown && freed_ - freed_at_begun_ < growth_bytes_) return;
   // Who asks again within its own turn is refused it, and must not wait for itself.
   if (queue_.held_by_this_thread()) return;
-  const bool waits = must_wait();
+  const bool waits = (freed_ - freed_at_durable_) / kGarbageMax >= growth_bytes_;
   MutexLock lock(mutex_);
   if (!grown_) {
     grown_ = true;
@@ -206,6 +214,9 @@ Status Checkpointer::take() {
     return fail(std::move(metas).error());
   }
   begun_at_page_ = metas->current.last_page;
+  count_freed(1);
+  const uint64_t freed = freed_;
+  freed_at_begun_ = freed;
   // D1: data first. Writers go on meanwhile; the pins keep both snapshots as they are.
   if (Status status = folder_.data().sync_data(); !status) {
     return fail(sync_failed(status.error()));
@@ -220,6 +231,7 @@ Status Checkpointer::take() {
   pins_[pinned_].release();
   pinned_ = 1 - pinned_;
   if (!test_.pin) pins_[pinned_].release();
+  freed_at_durable_ = freed;
   MutexLock lock(mutex_);
   durable_snapshot_ = metas->current.txn;
   last_time_ = Clock::now();

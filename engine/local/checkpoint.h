@@ -2,8 +2,8 @@
 // has the invariants cited here as D numbers.
 //
 // One thread takes them, one at a time: every `interval` while there is something new, when
-// data.mdb has grown much, whenever someone asks, and a last one at closing. Requests that arrive
-// while one is being taken share the next.
+// data.mdb has grown much or much of it waits to be reused, whenever someone asks, and a last one
+// at closing. Requests that arrive while one is being taken share the next.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -44,9 +44,9 @@ class Checkpointer {
   Status make_durable() GM_EXCLUDES(mutex_);
 
   // To be called before each write. Has a checkpoint taken if data.mdb has grown by
-  // options.checkpoint_bytes since the last was begun, and waits for one if kGarbageMax times as
-  // much was freed since the last was done: pages that can be reused when the next one is. What
-  // grows by what is added waits for nothing.
+  // options.checkpoint_bytes since the last was begun, or as much was freed: pages that can be
+  // reused when the next one is. Waits for one if kGarbageMax times as much was freed since the
+  // last was done. What grows by what is added waits for nothing.
   void make_room() GM_EXCLUDES(mutex_);
 
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
@@ -76,9 +76,14 @@ class Checkpointer {
   Result<MetaPair> note_snapshot(Pin& pin);
   Error sync_failed(const Error& cause);
   uint64_t newest_snapshot() const;
-  bool must_wait() GM_EXCLUDES(mutex_);
+  // Counts what transactions have freed that were not looked at yet, if those are `at_least`.
+  void count_freed(uint64_t at_least) GM_EXCLUDES(counting_);
+  struct Freed {
+    uint64_t bytes = 0;
+    uint64_t up_to = 0;  // the last transaction counted
+  };
   // Of pages that transactions after that one no longer refer to.
-  uint64_t bytes_freed_since(uint64_t transaction) const;
+  Freed freed_after(uint64_t transaction) const;
   // By how much data.mdb has grown since that was its last page.
   uint64_t growth_since(uint64_t last_page) const;
 
@@ -103,9 +108,15 @@ class Checkpointer {
   std::chrono::steady_clock::time_point last_time_ GM_GUARDED_BY(mutex_);
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
   bool grown_ GM_GUARDED_BY(mutex_) = false;  // so much that one is wanted
-  // data.mdb's last page when the last one was begun, and when free pages were counted last.
+  // Of the last one that was begun: data.mdb's last page then.
   std::atomic<uint64_t> begun_at_page_ = 0;
-  std::atomic<uint64_t> measured_at_page_ = 0;
+  // Bytes freed from the start on, by transactions up to counted_to_; the same when the last
+  // checkpoint was begun, and what the last one that is done says.
+  Mutex counting_;
+  std::atomic<uint64_t> counted_to_ = 0;
+  std::atomic<uint64_t> freed_ = 0;
+  std::atomic<uint64_t> freed_at_begun_ = 0;
+  std::atomic<uint64_t> freed_at_durable_ = 0;
   std::thread thread_;
 };
 

@@ -26,7 +26,7 @@ namespace gridmount::local {
 // The newest format of a store, which this program writes (FORMAT.md, "format").
 inline constexpr int kFormatVersion = 1;
 
-inline constexpr uint64_t kGarbageMax = 8;
+inline constexpr uint64_t kGarbageMax = 4;
 
 struct OpenOptions {
   bool create = false;     // make the store if there is none; otherwise StoreNotFound
@@ -36,9 +36,10 @@ struct OpenOptions {
   // snapshot is held. Needs permission to write data.mdb-lock, where LMDB keeps its readers.
   bool beside_owner = false;
   std::chrono::milliseconds checkpoint_interval{1000};  // upper bound of what power loss may cost
-  // How much data.mdb may grow until a checkpoint is taken before its time: pages that the last one
-  // refers to cannot be reused. Where checkpoints do not keep up with overwriting, writers wait
-  // when kGarbageMax times as much is garbage that waits for the next one.
+  // How much data.mdb may grow, or be freed of it, until a checkpoint is taken before its time:
+  // pages that the last one refers to cannot be reused. Where checkpoints do not keep up with
+  // overwriting, writers wait when kGarbageMax times as much is garbage that waits for the next
+  // one.
   uint64_t checkpoint_bytes = uint64_t{64} << 20;
   std::chrono::milliseconds expiry_interval{60'000};  // between sweeps of TTL indexes
   uint64_t map_bytes = uint64_t{1} << 40;  // address space reserved; the largest size of a store

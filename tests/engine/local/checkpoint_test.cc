@@ -474,6 +474,20 @@ TEST_F(CheckpointTest, ConstantOverwriting_DoesNotGrowTheFileForEver) {
   ASSERT_TRUE(environment.checkpoint());
 }
 
+// Small ones free a few pages each, which the file does not show to grow once it has as many free.
+TEST_F(CheckpointTest, ConstantSmallOverwriting_KeepsLittleGarbage) {
+  OpenOptions options;
+  options.checkpoint_bytes = 1 << 20;
+  open(1h, {}, options);
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(put("key" + std::to_string(i), std::string(1000, 'x')));
+  const uintmax_t before = fs::file_size(store() / "data.mdb");
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_TRUE(put("key" + std::to_string(i % 200), std::string(1000, static_cast<char>(i))));
+  }
+  // What is freed between two checkpoints, and while the second is taken.
+  EXPECT_LT(fs::file_size(store() / "data.mdb"), before + ((kGarbageMax + 4) << 20));
+}
+
 // Where the disk does not keep up, writers wait for it.
 TEST_F(CheckpointTest, GrowthBeyondItsLimit_WaitsForTheDisk) {
   OpenOptions options;
