@@ -13,7 +13,9 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Counting costs as much as a tenth of a small transaction does, for each that is counted alone.
+// Looking at what was freed costs a tenth of a small transaction, so several are counted at once:
+// as many as make this part of what has a checkpoint taken, but no more than that.
+constexpr uint64_t kPartsCounted = 16;
 constexpr uint64_t kCountedAtOnce = 64;
 
 }  // namespace
@@ -82,7 +84,10 @@ Checkpointer::Freed Checkpointer::freed_after(uint64_t transaction) const {
 }
 
 Status Checkpointer::start() {
-  counted_to_ = newest_snapshot();
+  {
+    const MutexLock lock(counting_);
+    counted_to_ = newest_snapshot();
+  }
   // Both reader slots now: later there may be none left.
   for (Pin& pin : pins_) {
     if (const int code = pin.hold(env_); code != MDB_SUCCESS) {
@@ -124,17 +129,20 @@ Status Checkpointer::make_durable() {
 }
 
 // LMDB forgets a transaction's array only when the checkpoint after it is done, which counts first.
-void Checkpointer::count_freed(uint64_t at_least) {
-  if (newest_snapshot() < counted_to_ + at_least) return;
+uint64_t Checkpointer::count_freed() {
   const MutexLock lock(counting_);
-  if (newest_snapshot() < counted_to_ + at_least) return;
   const Freed more = freed_after(counted_to_);
+  if (more.up_to <= counted_to_) return freed_;
   freed_ += more.bytes;
+  const uint64_t bytes_each = more.bytes / (more.up_to - counted_to_) + 1;
   counted_to_ = more.up_to;
+  count_at_ = counted_to_ +
+              std::clamp(growth_bytes_ / kPartsCounted / bytes_each, uint64_t{1}, kCountedAtOnce);
+  return freed_;
 }
 
 void Checkpointer::make_room() {
-  count_freed(kCountedAtOnce);
+  if (newest_snapshot() >= count_at_) (void)count_freed();
   const bool has_grown = growth_since(begun_at_page_) >= growth_bytes_;
   if (!has_grown && freed_ - freed_at_begun_ < growth_bytes_) return;
   // Who asks again within its own turn is refused it, and must not wait for itself.
@@ -214,8 +222,7 @@ Status Checkpointer::take() {
     return fail(std::move(metas).error());
   }
   begun_at_page_ = metas->current.last_page;
-  count_freed(1);
-  const uint64_t freed = freed_;
+  const uint64_t freed = count_freed();
   freed_at_begun_ = freed;
   // D1: data first. Writers go on meanwhile; the pins keep both snapshots as they are.
   if (Status status = folder_.data().sync_data(); !status) {

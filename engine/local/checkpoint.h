@@ -76,8 +76,8 @@ class Checkpointer {
   Result<MetaPair> note_snapshot(Pin& pin);
   Error sync_failed(const Error& cause);
   uint64_t newest_snapshot() const;
-  // Counts what transactions have freed that were not looked at yet, if those are `at_least`.
-  void count_freed(uint64_t at_least) GM_EXCLUDES(counting_);
+  // Counts what transactions have freed that were not looked at yet; returns freed_.
+  uint64_t count_freed() GM_EXCLUDES(counting_);
   struct Freed {
     uint64_t bytes = 0;
     uint64_t up_to = 0;  // the last transaction counted
@@ -110,10 +110,12 @@ class Checkpointer {
   bool grown_ GM_GUARDED_BY(mutex_) = false;  // so much that one is wanted
   // Of the last one that was begun: data.mdb's last page then.
   std::atomic<uint64_t> begun_at_page_ = 0;
-  // Bytes freed from the start on, by transactions up to counted_to_; the same when the last
-  // checkpoint was begun, and what the last one that is done says.
+  // Bytes freed from the start on, by transactions up to counted_to_, to be counted again at
+  // count_at_; the same when the last checkpoint was begun, and what the last one that is done
+  // says.
   Mutex counting_;
-  std::atomic<uint64_t> counted_to_ = 0;
+  uint64_t counted_to_ GM_GUARDED_BY(counting_) = 0;
+  std::atomic<uint64_t> count_at_ = 0;
   std::atomic<uint64_t> freed_ = 0;
   std::atomic<uint64_t> freed_at_begun_ = 0;
   std::atomic<uint64_t> freed_at_durable_ = 0;
