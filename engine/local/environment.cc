@@ -27,6 +27,7 @@
 #include "engine/local/space_reserve.h"
 #include "engine/local/store_folder.h"
 #include "engine/local/test_options.h"
+#include "engine/local/trees.h"
 #include "engine/local/write_queue.h"
 
 namespace gridmount::local {
@@ -221,6 +222,8 @@ struct Environment::Parts {
 
   // Called with the failed writer's turn still held.
   Error commit_failed(int code);
+  // After it all pages that removals have freed can be reused, as far as no older snapshot is read.
+  Status regain_room();
   std::optional<Error> found_unreadable() const;
   // Has pages looked at before they are changed from now on. An error is one of the list of free
   // pages, which LMDB would believe.
@@ -271,6 +274,26 @@ Error Environment::Parts::commit_failed(int code) {
     (void)folder.data().resize(metas->current.data_bytes());
   }
   return lmdb_error(code, doing);
+}
+
+// LMDB reuses what a transaction has freed once the snapshot of a later one is the oldest that is
+// held, so a checkpoint of the removal itself is not enough: one that changes nothing comes first.
+Status Environment::Parts::regain_room() {
+  constexpr std::string_view kFirstKey("\0", 1);
+  GM_ASSIGN(WriteTransaction transaction, writers->begin());
+  const TreeHandles catalog{handles.catalog, {}};
+  Trees trees(transaction.lmdb(), catalog, /*writable=*/true);
+  GM_ASSIGN(const std::optional<TreeEntry> first, trees.at_or_after(catalog.catalog, kFirstKey));
+  if (first) {
+    const std::string key(first->key);
+    const std::string value(first->value);
+    GM_TRY(trees.put(catalog.catalog, key, value));
+    trees.end();
+    transaction.leaves_less();
+    // Without room for so little the pages of earlier removals come back all the same.
+    (void)transaction.commit();
+  }
+  return checkpointer->make_durable();
 }
 
 std::optional<Error> Environment::Parts::found_unreadable() const {
@@ -395,7 +418,7 @@ Result<WriteTransaction> Environment::begin_write() {
   if (std::optional<Error> unreadable = parts_->found_unreadable()) return fail(*unreadable);
   if (parts_->reserve->wants_checkpoint() && !parts_->writers->held_by_this_thread()) {
     parts_->reserve->checkpoint_begins();
-    GM_TRY(parts_->checkpointer->make_durable());
+    GM_TRY(parts_->regain_room());
   }
   parts_->checkpointer->make_room();
   return parts_->writers->begin();

@@ -7,8 +7,14 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <string>
 
+#include "engine/bson/builder.h"
+#include "engine/local/local_store.h"
 #include "tests/engine/local/crash_documents.h"
+#include "tests/engine/local/crash_folder.h"
+#include "tests/engine/local/fault_injector.h"
 #include "tests/engine/local/fault_run.h"
 #include "tests/sanitized.h"
 
@@ -46,6 +52,43 @@ TEST(FaultTest, OneSyncFails_WhatWasDurableStays) {
 
 TEST(FaultTest, OneResizeFails_NoHarm) {
   expect_no_harm(documents(FaultKind::kResize, ENOSPC));
+}
+
+// On a full disk the pages of the very last removal are all there is.
+TEST(FaultTest, NoRoomAfterARemoval_WhatItFreedIsThereForTheNextWrites) {
+  const std::filesystem::path folder = make_crash_folder();
+  const std::filesystem::path data = folder / "store" / "data.mdb";
+  OpenOptions options;
+  options.create = true;
+  options.checkpoint_interval = std::chrono::hours(1);
+  const auto store = open(folder / "store", options);
+  ASSERT_TRUE(store) << store.error().message();
+  const auto collection = (*store)->database("test")->collection("c");
+  const auto put = [&](int32_t id) -> Status {
+    bson::Builder document;
+    document.append("_id", id).append("x", std::string(100'000, 'x'));
+    GM_ASSIGN(const auto transaction, (*store)->begin());
+    GM_TRY(collection->insert(*transaction, std::move(document).finish()));
+    return transaction->commit();
+  };
+  for (int32_t id = 0; id < 40; ++id) ASSERT_TRUE(put(id));
+  ASSERT_TRUE((*store)->make_durable());
+  {
+    auto transaction = *(*store)->begin();
+    ASSERT_TRUE(collection->remove(*transaction, bson::Document(), /*multi=*/true));
+    ASSERT_TRUE(transaction->commit());
+  }
+  const uintmax_t before = std::filesystem::file_size(data);
+
+  FaultInjector::instance().arm({FaultKind::kWrite, 1, false, ENOSPC}, folder.c_str());
+  EXPECT_EQ(put(0).error().code(), ErrorCode::kOutOfDiskSpace);
+  FaultInjector::instance().disarm();
+  for (int32_t id = 0; id < 40; ++id) {
+    const Status again = put(id);
+    ASSERT_TRUE(again) << id << ": " << again.error().message();
+  }
+  EXPECT_LT(std::filesystem::file_size(data), before + (1U << 20));
+  std::filesystem::remove_all(folder);
 }
 
 #ifdef GM_TEST_MEMORY_FAULTS
