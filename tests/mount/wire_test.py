@@ -7,6 +7,7 @@ each change by the driver the kernel is made to remember what was there, and wha
 import errno
 import os
 import threading
+import time
 import urllib.parse
 
 import bson
@@ -197,6 +198,17 @@ class Wire(MountCase):
             self.assertEqual(len(os.listdir(self.path(f"driver{worker}"))), 10)
             self.assertEqual(len(os.listdir(self.path(f"mount{worker}"))), 10)
         self.stop_and_check()
+
+    def test_ADeadOwnersSocket_IsNotWaitedFor(self):
+        with open(self.path("left"), "wb") as file:
+            file.write(b"12345")
+        self.client.close()
+        self.system.kill()
+        self.assertTrue(os.path.exists(os.path.join(self.system.store, "gridmount.sock")))
+        began = time.monotonic()
+        self.assertIn(b"left\t5", self.gridfiles("list"))
+        # A driver would look for its server for 30.
+        self.assertLess(time.monotonic() - began, 20)
 
     def test_TheSocket_IsTheOwnersAlone_AndGoesWithTheMount(self):
         socket = os.path.join(self.system.store, "gridmount.sock")

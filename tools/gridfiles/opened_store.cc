@@ -1,9 +1,14 @@
 #include "tools/gridfiles/opened_store.h"
 
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -23,6 +28,25 @@ Result<OpenedStore> connect_to(const std::string& uri) {
   options.application = kApplication;
   GM_ASSIGN(std::unique_ptr<engine::Store> store, mongo::connect(options));
   return OpenedStore{std::move(store), without_credentials(uri), false};
+}
+
+// False where the store's owner has died and left its socket, for which a driver would wait until
+// its time for finding a server is over.
+bool may_be_served(const std::filesystem::path& store) {
+  // By way of the folder's descriptor: its path may be longer than a socket's may.
+  const int folder = open(store.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return false;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder,
+                 kSocketName);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const bool is_answered =
+      connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const bool is_absent = !is_answered && (errno == ECONNREFUSED || errno == ENOENT);
+  close(socket);
+  close(folder);
+  return !is_absent;
 }
 
 // Without echo as long as it lives.
@@ -76,11 +100,9 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
   open_options.create = options.create;
   // Reading needs only the permission to read.
   open_options.read_only = !writes && !options.create;
-  const std::filesystem::path socket = std::filesystem::absolute(options.store) / kSocketName;
-  std::error_code error;
-  const bool has_owner = std::filesystem::is_socket(socket, error);
-  if (has_owner) {
-    // Its owner may have died, or end just now: then the store is free, or soon will be.
+  if (may_be_served(options.store)) {
+    const std::filesystem::path socket = std::filesystem::absolute(options.store) / kSocketName;
+    // Its owner may end just now: then the store is soon free.
     Result<OpenedStore> served = connect_to(uri_of_socket(socket.string()));
     if (served) return served;
   }
