@@ -1,5 +1,7 @@
 #include "engine/local/checkpoint.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -164,8 +166,17 @@ std::chrono::milliseconds Checkpointer::since_last() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - last_time_);
 }
 
+void Checkpointer::tell_refusal() {
+  if (has_told_refusal_) return;
+  const std::optional<Error> refusal = queue_.refusal();
+  if (!refusal) return;
+  has_told_refusal_ = true;
+  spdlog::error("{}", refusal->message());
+}
+
 void Checkpointer::run() {
   while (true) {
+    tell_refusal();
     uint64_t answered;
     {
       MutexLock lock(mutex_);

@@ -5,6 +5,9 @@
 // data.mdb has grown much or much of it waits to be reused, whenever someone asks, and a last one
 // at closing. Requests that arrive while one is being taken share the next.
 //
+// The thread also logs, once and within an interval, why nothing is written any more: whoever only
+// reads is told of a record that does not fit its checksum, not of a device that fails.
+//
 // Thread-safety: thread-safe.
 #pragma once
 
@@ -71,6 +74,7 @@ class Checkpointer {
   };
 
   void run() GM_EXCLUDES(mutex_);
+  void tell_refusal() GM_EXCLUDES(mutex_);
   // Only from start(), then the thread, then stop().
   Status take();
   Result<MetaPair> note_snapshot(Pin& pin);
@@ -97,6 +101,7 @@ class Checkpointer {
   // The thread's own: the pin of the newest checkpoint, and the one for the next.
   std::array<Pin, 2> pins_;
   size_t pinned_ = 0;
+  bool has_told_refusal_ = false;
 
   mutable Mutex mutex_;
   Condition wanted_changed_;
