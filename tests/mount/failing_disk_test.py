@@ -1,0 +1,164 @@
+"""A disk that fails under a store: what cannot be read or written is reported, the rest is served, and
+once the disk is well again the store is sound and has all that was promised.
+
+The store stands on a file system that fails what it is told to (failing_disk.cc), so that the errors
+come from the kernel: reads of the mapped file as SIGBUS, writes and syncs as errno.
+"""
+
+import errno
+import os
+import signal
+import subprocess
+import time
+
+from mount_case import MountCase, gridmount_only, main
+from mounts import MountError, is_mounted
+
+BLOCK = 262_144
+
+
+@gridmount_only
+class FailingDisk(MountCase):
+    def setUp(self):
+        super().setUp()
+        self.system.stop()
+        self.faults = os.path.join(self.scratch, "faults")
+        self.behind = os.path.join(self.scratch, "behind")
+        self.disk = os.path.join(self.scratch, "disk")
+        os.mkdir(self.behind)
+        os.mkdir(self.disk)
+        process = subprocess.Popen(
+            [os.environ["FAILING_DISK"], self.behind, self.faults, self.disk],
+            stdin=subprocess.DEVNULL,
+        )
+        self.addCleanup(self.end_disk, process)
+        deadline = time.monotonic() + 30
+        while not is_mounted(self.disk):
+            self.assertIsNone(process.poll(), "the disk has ended")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        self.addCleanup(self.system.stop)
+        self.addCleanup(self.make_well)
+        self.system.store = os.path.join(self.disk, "store")
+        self.system.start()
+
+    def end_disk(self, process):
+        subprocess.run(["fusermount3", "-u", "-z", self.disk], check=True)
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    # --- Verbs.
+
+    def set_faults(self, *lines):
+        new = self.faults + ".new"
+        with open(new, "w", encoding="ascii") as file:
+            file.writelines(line + "\n" for line in lines)
+        os.rename(new, self.faults)
+
+    def make_well(self):
+        self.set_faults()
+
+    def write_file(self, name, blocks=1, sync=True):
+        """`blocks` that tell of their file and their place in it."""
+        data = b"".join(
+            f"{name}:{i};".encode().ljust(64, b".") * (BLOCK // 64) for i in range(blocks)
+        )
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        return data
+
+    def read_file(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def assert_fails(self, codes, work):
+        with self.assertRaises(OSError) as caught:
+            work()
+        self.assertIn(caught.exception.errno, codes)
+
+    def wait_for_log(self, words):
+        deadline = time.monotonic() + 30
+        while words not in self.system.log():
+            self.assertLess(time.monotonic(), deadline, f"the log does not say '{words}'")
+            time.sleep(0.1)
+
+    def assert_sound_with(self, expected):
+        self.system.stop()
+        self.assertIn("no problems", self.check_store())
+        self.system.start()
+        for name, data in expected.items():
+            self.assertEqual(self.read_file(name), data, name)
+
+    # --- Tests.
+
+    def test_what_cannot_be_read_is_reported_and_all_else_is_served(self):
+        expected = {name: self.write_file(name, blocks=8) for name in ("good", "bad", "other")}
+        self.system.stop()
+        with open(os.path.join(self.behind, "store", "data.mdb"), "rb") as file:
+            at = file.read().find(b"bad:5;".ljust(64, b".") * 32) // 4096 * 4096
+        self.assertGreater(at, 0)
+        self.set_faults(f"read {errno.EIO} data.mdb {at + 8192} {at + 12288}")
+        self.system.start()
+        self.assertEqual(self.read_file("good"), expected["good"])
+        self.assert_fails([errno.EIO], lambda: self.read_file("bad"))
+        self.assertEqual(self.read_file("other"), expected["other"])
+        # The blocks before the bad one, too.
+        with open(self.path("bad"), "rb") as file:
+            self.assertEqual(file.read(4 * BLOCK), expected["bad"][: 4 * BLOCK])
+        self.wait_for_log("data.mdb cannot be read at byte")
+        # Nothing is written to a store whose pages cannot be read.
+        self.assert_fails([errno.EIO, errno.EROFS], lambda: self.write_file("new"))
+        self.system.kill()
+        self.make_well()
+        self.system.start()
+        self.assert_sound_with(expected)
+
+    def test_failed_writes_are_reported_and_writing_goes_on(self):
+        expected = {"before": self.write_file("before", blocks=4)}
+        self.set_faults(f"write {errno.EIO} data.mdb")
+        self.assert_fails([errno.EIO], lambda: self.write_file("refused", blocks=4))
+        self.assertEqual(self.read_file("before"), expected["before"])
+        self.make_well()
+        expected["after"] = self.write_file("after", blocks=4)
+        self.assert_sound_with(expected)
+
+    def test_after_a_failed_sync_nothing_more_is_written(self):
+        expected = {"before": self.write_file("before", blocks=4)}
+        self.set_faults(f"sync {errno.EIO} data.mdb")
+        self.assert_fails([errno.EIO], lambda: self.write_file("refused"))
+        # The disk is well again, but what it has dropped meanwhile nobody knows.
+        self.make_well()
+        self.assert_fails([errno.EIO, errno.EROFS], lambda: self.write_file("later"))
+        self.assertEqual(self.read_file("before"), expected["before"])
+        self.wait_for_log("takes no more writes")
+        self.system.kill()
+        self.system.start()
+        expected["again"] = self.write_file("again")
+        self.assert_sound_with(expected)
+
+    def test_a_disk_that_becomes_read_only_is_read(self):
+        expected = {"before": self.write_file("before", blocks=4)}
+        self.set_faults(f"change {errno.EROFS}")
+        self.assert_fails([errno.EIO, errno.EROFS], lambda: self.write_file("refused"))
+        self.assert_fails([errno.EIO, errno.EROFS], lambda: os.unlink(self.path("before")))
+        self.assertEqual(self.read_file("before"), expected["before"])
+        self.system.kill()
+        # What was killed needs no writing to be read.
+        self.assertIn(b"before\t1048576", self.gridfiles("list"))
+        self.gridfiles("delete", "before", status=1)
+        with self.assertRaises(MountError) as refused:
+            self.system.start()
+        self.assertIn("the file system is mounted read-only", str(refused.exception))
+        self.make_well()
+        self.system.start()
+        self.assert_sound_with(expected)
+
+
+if __name__ == "__main__":
+    main()
