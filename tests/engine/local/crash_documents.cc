@@ -1,9 +1,11 @@
 #include "tests/engine/local/crash_documents.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
@@ -92,9 +94,13 @@ class Documents : public CrashSubject {
   }
 
   Result<bool> step(std::mt19937_64& random, Facts& facts, bool may_be_durable) override;
+  Result<bool> steps_of_several(int writers, std::mt19937_64& random, Facts& facts,
+                                const Watcher& watcher) override;
   Result<Facts> read() override;
 
  private:
+  Status step_of_one(std::mt19937_64& random, Facts& facts, const Watcher& watcher);
+  Status changes(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts);
   Status change(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts);
   Status change_collection(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts,
                            const std::string& name);
@@ -204,11 +210,48 @@ Status Documents::change(engine::Transaction& transaction, std::mt19937_64& rand
   return put(transaction, random, facts, name);
 }
 
+Status Documents::changes(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts) {
+  // The last one always changes something.
+  for (uint64_t left = random() % 5; left > 0; --left) GM_TRY(change(transaction, random, facts));
+  return put(transaction, random, facts, "c0");
+}
+
+// begin() returns with the writers' turn, so they draw and change one after the other.
+Status Documents::step_of_one(std::mt19937_64& random, Facts& facts, const Watcher& watcher) {
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_->begin());
+  const uint64_t number = watcher.begins();
+  GM_TRY(changes(*transaction, random, facts));
+  watcher.changed(facts);
+  GM_TRY(transaction->commit());
+  watcher.ended(number);
+  return {};
+}
+
+Result<bool> Documents::steps_of_several(int writers, std::mt19937_64& random, Facts& facts,
+                                         const Watcher& watcher) {
+  std::vector<Status> ends(static_cast<size_t>(writers));
+  {
+    std::vector<std::jthread> threads;
+    // Who has the turn keeps it until they all stand in the line.
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> first, store_->begin());
+    for (Status& end : ends) {
+      threads.emplace_back([&] { end = step_of_one(random, facts, watcher); });
+    }
+    constexpr std::chrono::milliseconds kUntilTheyWait{2};
+    std::this_thread::sleep_for(kUntilTheyWait);
+    const uint64_t number = watcher.begins();
+    GM_TRY(changes(*first, random, facts));
+    watcher.changed(facts);
+    GM_TRY(first->commit());
+    watcher.ended(number);
+  }
+  for (Status& end : ends) GM_TRY(std::move(end));
+  return true;
+}
+
 Result<bool> Documents::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_->begin());
-  // The last one always changes something.
-  for (uint64_t left = random() % 5; left > 0; --left) GM_TRY(change(*transaction, random, facts));
-  GM_TRY(put(*transaction, random, facts, "c0"));
+  GM_TRY(changes(*transaction, random, facts));
   const bool durable = may_be_durable && random() % 8 == 0;
   GM_TRY(
       transaction->commit(durable ? engine::Durability::kDurable : engine::Durability::kCommitted));

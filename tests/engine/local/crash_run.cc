@@ -59,6 +59,8 @@ class Workload {
   void open(bool create);
   void close();
   void steps(uint64_t count, bool may_be_durable);
+  void step(bool may_be_durable);
+  bool steps_of_several();
   void checkpoint_beside_writers();
   void compact();
 
@@ -80,23 +82,44 @@ void Workload::close() {
 }
 
 void Workload::steps(uint64_t count, bool may_be_durable) {
+  constexpr uint64_t kSeveralOneOf = 6;
   for (uint64_t i = 0; i < count; ++i) {
-    Facts facts = history_.back();
-    // Sometimes a checkpoint falls into the middle of a step that has several commits.
-    const uint64_t before = history_.size() - 1;
-    std::future<Status> beside;
-    if (may_be_durable && random_() % 6 == 0) {
-      beside = std::async(std::launch::async, [&] { return subject_->make_durable(); });
-    }
-    WriteRecorder& recorder = WriteRecorder::instance();
-    recorder.note(EventKind::kStepBegins, before + 1);
-    const bool durable = must(subject_->step(random_, facts, may_be_durable));
-    recorder.note(EventKind::kStepEnds, before + 1);
-    history_.push_back(std::move(facts));
-    const bool was_beside = beside.valid();
-    if (was_beside) must(beside.get());
-    if (durable || was_beside) recorder.note(EventKind::kDurable, before + (durable ? 1 : 0));
+    if (random_() % kSeveralOneOf == 0 && steps_of_several()) continue;
+    step(may_be_durable);
   }
+}
+
+void Workload::step(bool may_be_durable) {
+  Facts facts = history_.back();
+  // Sometimes a checkpoint falls into the middle of a step that has several commits.
+  const uint64_t before = history_.size() - 1;
+  std::future<Status> beside;
+  if (may_be_durable && random_() % 6 == 0) {
+    beside = std::async(std::launch::async, [&] { return subject_->make_durable(); });
+  }
+  WriteRecorder& recorder = WriteRecorder::instance();
+  recorder.note(EventKind::kStepBegins, before + 1);
+  const bool durable = must(subject_->step(random_, facts, may_be_durable));
+  recorder.note(EventKind::kStepEnds, before + 1);
+  history_.push_back(std::move(facts));
+  const bool was_beside = beside.valid();
+  if (was_beside) must(beside.get());
+  if (durable || was_beside) recorder.note(EventKind::kDurable, before + (durable ? 1 : 0));
+}
+
+// What the disk may hold between steps that share a commit is known by their order: all up to one.
+bool Workload::steps_of_several() {
+  WriteRecorder& recorder = WriteRecorder::instance();
+  CrashSubject::Watcher watcher;
+  watcher.begins = [&] {
+    recorder.note(EventKind::kStepBegins, history_.size());
+    return static_cast<uint64_t>(history_.size());
+  };
+  watcher.changed = [&](const Facts& facts) { history_.push_back(facts); };
+  watcher.ended = [&](uint64_t number) { recorder.note(EventKind::kStepEnds, number); };
+  Facts facts = history_.back();
+  const int writers = 1 + static_cast<int>(random_() % 4);
+  return must(subject_->steps_of_several(writers, random_, facts, watcher));
 }
 
 void Workload::checkpoint_beside_writers() {

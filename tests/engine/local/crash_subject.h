@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -31,6 +32,18 @@ class CrashSubject {
   // `facts` becomes what holds after it. Whether it is durable on return, if it may be: a
   // checkpoint may be held up meanwhile.
   virtual Result<bool> step(std::mt19937_64& random, Facts& facts, bool may_be_durable) = 0;
+  // What is told of the steps of several writers, by whoever has the writers' turn but for ended().
+  struct Watcher {
+    std::function<uint64_t()> begins;           // returns the number of the step
+    std::function<void(const Facts&)> changed;  // what holds after it
+    std::function<void(uint64_t)> ended;        // it has been committed
+  };
+  // Steps of `writers` that wait for each other, and so may share their commits. None of them is
+  // durable. False if this kind of store has no such writers; nothing has happened then.
+  virtual Result<bool> steps_of_several(int /*writers*/, std::mt19937_64& /*random*/,
+                                        Facts& /*facts*/, const Watcher& /*watcher*/) {
+    return false;
+  }
   virtual Status make_durable() = 0;
   // Everything there is, read as users read it.
   virtual Result<Facts> read() = 0;
