@@ -146,10 +146,10 @@ uint64_t Checkpointer::count_freed() {
 void Checkpointer::make_room() {
   if (newest_snapshot() >= count_at_) (void)count_freed();
   const bool has_grown = growth_since(begun_at_page_) >= growth_bytes_;
-  if (!has_grown && freed_ - freed_at_begun_ < growth_bytes_) return;
+  if (!has_grown && freed_since(freed_at_begun_) < growth_bytes_) return;
   // Who asks again within its own turn is refused it, and must not wait for itself.
   if (queue_.held_by_this_thread()) return;
-  const bool waits = (freed_ - freed_at_durable_) / kGarbageMax >= growth_bytes_;
+  const bool waits = freed_since(freed_at_durable_) / kGarbageMax >= growth_bytes_;
   MutexLock lock(mutex_);
   if (!grown_) {
     grown_ = true;
@@ -189,7 +189,10 @@ void Checkpointer::run() {
       if (stopping_ && wanted_ == taken_) return;
       // What is asked for from here on may come too late for the snapshot.
       answered = wanted_;
-      if (answered == taken_ && durable_snapshot_ == newest_snapshot()) continue;
+      if (answered == taken_ && durable_snapshot_ == newest_snapshot()) {
+        grown_ = false;
+        continue;
+      }
     }
     // No lock: this waits for a writer's turn and for the disk.
     Status status = take();

@@ -82,6 +82,8 @@ class Checkpointer {
   uint64_t newest_snapshot() const;
   // Counts what transactions have freed that were not looked at yet; returns freed_.
   uint64_t count_freed() GM_EXCLUDES(counting_);
+  // `then` is loaded before what it is taken from, which only grows.
+  uint64_t freed_since(uint64_t then) const { return freed_ - then; }
   struct Freed {
     uint64_t bytes = 0;
     uint64_t up_to = 0;  // the last transaction counted

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <cerrno>
 #include <cstdio>
@@ -224,6 +225,8 @@ struct Environment::Parts {
   Error commit_failed(int code);
   // After it all pages that removals have freed can be reused, as far as no older snapshot is read.
   Status regain_room();
+  Status commit_nothing();
+  uint64_t last_transaction() const;
   std::optional<Error> found_unreadable() const;
   // Has pages looked at before they are changed from now on. An error is one of the list of free
   // pages, which LMDB would believe.
@@ -241,6 +244,7 @@ struct Environment::Parts {
   std::unique_ptr<SpaceReserve> reserve;       // null if read-only
   std::unique_ptr<WriteQueue> writers;         // null if read-only
   std::unique_ptr<Checkpointer> checkpointer;  // null if read-only
+  std::atomic<uint64_t> regained_at = 0;       // the last transaction that regain_room() has seen
   uint64_t map_bytes = 0;
   IndexUsage index_usage;
 
@@ -278,22 +282,38 @@ Error Environment::Parts::commit_failed(int code) {
 
 // LMDB reuses what a transaction has freed once the snapshot of a later one is the oldest that is
 // held, so a checkpoint of the removal itself is not enough: one that changes nothing comes first.
+// Only once for each removal, as it takes room itself while older snapshots are held.
 Status Environment::Parts::regain_room() {
+  // A process that was killed while it read beside us holds its snapshot until somebody looks.
+  int gone = 0;
+  (void)mdb_reader_check(env.get(), &gone);
+  if (last_transaction() != regained_at) {
+    // Without room for so little the pages of earlier removals come back all the same.
+    (void)commit_nothing();
+    regained_at = last_transaction();
+  }
+  return checkpointer->make_durable();
+}
+
+Status Environment::Parts::commit_nothing() {
   constexpr std::string_view kFirstKey("\0", 1);
   GM_ASSIGN(WriteTransaction transaction, writers->begin());
   const TreeHandles catalog{handles.catalog, {}};
   Trees trees(transaction.lmdb(), catalog, /*writable=*/true);
   GM_ASSIGN(const std::optional<TreeEntry> first, trees.at_or_after(catalog.catalog, kFirstKey));
-  if (first) {
-    const std::string key(first->key);
-    const std::string value(first->value);
-    GM_TRY(trees.put(catalog.catalog, key, value));
-    trees.end();
-    transaction.leaves_less();
-    // Without room for so little the pages of earlier removals come back all the same.
-    (void)transaction.commit();
-  }
-  return checkpointer->make_durable();
+  if (!first) return {};
+  const std::string key(first->key);
+  const std::string value(first->value);
+  GM_TRY(trees.put(catalog.catalog, key, value));
+  trees.end();
+  transaction.leaves_less();
+  return transaction.commit();
+}
+
+uint64_t Environment::Parts::last_transaction() const {
+  MDB_envinfo info;
+  mdb_env_info(env.get(), &info);
+  return info.me_last_txnid;
 }
 
 std::optional<Error> Environment::Parts::found_unreadable() const {
@@ -443,9 +463,7 @@ MDB_dbi Environment::tree(int number) const {
 }
 
 uint64_t Environment::last_transaction() const {
-  MDB_envinfo info;
-  mdb_env_info(parts_->env.get(), &info);
-  return info.me_last_txnid;
+  return parts_->last_transaction();
 }
 
 Status Environment::copy_pages(const File& file) {

@@ -100,13 +100,17 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
   open_options.create = options.create;
   // Reading needs only the permission to read.
   open_options.read_only = !writes && !options.create;
+  const std::string socket = (std::filesystem::absolute(options.store) / kSocketName).string();
   if (may_be_served(options.store)) {
-    const std::filesystem::path socket = std::filesystem::absolute(options.store) / kSocketName;
     // Its owner may end just now: then the store is soon free.
-    Result<OpenedStore> served = connect_to(uri_of_socket(socket.string()));
+    Result<OpenedStore> served = connect_to(uri_of_socket(socket));
     if (served) return served;
   }
   auto store = open_store(options.store, open_options);
+  if (!store && store.error().code() == ErrorCode::kStoreLocked && may_be_served(options.store)) {
+    // Its owner was only about to listen.
+    return connect_to(uri_of_socket(socket));
+  }
   if (!store) return fail(std::move(store).error());
   return OpenedStore{std::move(store).value(), options.store.string(), true};
 }
