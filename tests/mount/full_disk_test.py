@@ -8,6 +8,7 @@ be removed; when there is room again it takes new files, and the daemon never we
 import errno
 import os
 import random
+import subprocess
 import threading
 import time
 
@@ -109,11 +110,11 @@ class FullDisk(MountCase):
             os.unlink(self.path(name))
         self.wait_for_room()
 
-    def fill_to_the_brim(self):
+    def fill_to_the_brim(self, refusals=50):
         """What is left is too little for the smallest of changes, even after a while."""
         created = 0
         refused = 0
-        while refused < 50:
+        while refused < refusals:
             try:
                 with open(self.path(f"small.{created}"), "wb") as file:
                     file.write(b"x" * (10_000 if created % 2 else 1))
@@ -122,6 +123,26 @@ class FullDisk(MountCase):
             except OSError as error:
                 self.assertIn(error.errno, FULL, error)
                 refused += 1
+
+    def test_writes_refused_while_somebody_reads_leave_room_for_removals(self):
+        self.fill()
+        # Its archive is not taken, so it holds its snapshot, and nothing that is freed since is reused.
+        reader = subprocess.Popen(
+            [os.environ["GRIDSTORE"], "dump", "--archive", self.system.store],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            self.assertTrue(reader.stdout.read(1))
+            self.fill_to_the_brim(refusals=150)
+        finally:
+            # Killed, it leaves its place among the readers taken.
+            reader.kill()
+            reader.wait()
+            reader.stdout.close()
+        for name in os.listdir(self.path()):
+            os.unlink(self.path(name))
+        self.wait_for_room()
 
     def wait_for_room(self):
         """What removed files had comes back in the background, after a checkpoint or two."""
