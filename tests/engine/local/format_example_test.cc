@@ -68,6 +68,8 @@ std::string entries_of(const fs::path& store) {
   MDB_env* env = nullptr;
   EXPECT_EQ(mdb_env_create(&env), 0);
   EXPECT_EQ(mdb_env_set_maxdbs(env, 200), 0);
+  // As much as the store may grow to is more than a sanitizer leaves of the address space.
+  EXPECT_EQ(mdb_env_set_mapsize(env, size_t{64} << 20), 0);
   EXPECT_EQ(
       mdb_env_open(env, (store / "data.mdb").c_str(), MDB_NOSUBDIR | MDB_RDONLY | MDB_NOLOCK, 0600),
       0);
