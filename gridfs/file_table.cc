@@ -46,8 +46,11 @@ class BucketFileTable final : public FileTable {
   Status close(std::chrono::milliseconds md5_patience) override {
     if (std::exchange(closed_, true)) return {};
     Status flushed = flush_all(engine::Durability::kCommitted);
-    if (!flushed && flushed.error().code() == ErrorCode::kOutOfDiskSpace) {
-      // The chunks of removed files may still have the room.
+    // The chunks of removed files may still have the room. A store may learn only by a commit that
+    // fails that it has to make it usable, so there is a second time after they have gone.
+    constexpr int kMoreAttempts = 2;
+    for (int i = 0; i < kMoreAttempts && !flushed; ++i) {
+      if (flushed.error().code() != ErrorCode::kOutOfDiskSpace) break;
       context_->aftercare.stop();
       flushed = flush_all(engine::Durability::kCommitted);
     }

@@ -192,6 +192,7 @@ class FullDisk(MountCase):
         for name in sorted(expected)[::2]:
             os.unlink(self.path(name))
             del expected[name]
+        self.wait_for_room()
         self.system.stop()
         self.assertIn("no problems", self.check_store())
         self.system.start()
