@@ -112,12 +112,33 @@ class FullDisk(MountCase):
             except FileNotFoundError:
                 pass  # not even made
         # So that there is nothing left to be written at the end.
-        # Small ones first: the removal of a large file begins with a note of it, which is no removal.
-        for name in sorted(expected, key=lambda name: len(expected[name])):
-            os.unlink(self.path(name))
-        for name in os.listdir(self.path()):
-            os.unlink(self.path(name))
+        self.remove_all(os.listdir(self.path()))
         self.wait_for_room()
+
+    def remove_all(self, names):
+        """A large file's removal begins with a note of it, which may have to wait for another's pages."""
+        deadline = time.monotonic() + 30
+        while names:
+            left = []
+            for name in names:
+                try:
+                    os.unlink(self.path(name))
+                except OSError as error:
+                    self.assertIn(error.errno, FULL, error)
+                    left.append(name)
+            self.assertTrue(not left or time.monotonic() < deadline, f"{left} cannot be removed")
+            names = left
+
+    def insist(self, operation):
+        """The same for what removes a part."""
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                return operation()
+            except OSError as error:
+                self.assertIn(error.errno, FULL, error)
+                self.assertLess(time.monotonic(), deadline, "there is never room")
+                time.sleep(0.05)
 
     def fill_to_the_brim(self, refusals=50):
         """What is left is too little for the smallest of changes, even after a while."""
@@ -134,7 +155,7 @@ class FullDisk(MountCase):
                 refused += 1
 
     def test_writes_refused_while_somebody_reads_leave_room_for_removals(self):
-        expected = self.fill()
+        self.fill()
         # Its archive is not taken, so it holds its snapshot, and nothing that is freed since is reused.
         reader = subprocess.Popen(
             [os.environ["GRIDSTORE"], "dump", "--archive", self.system.store],
@@ -149,8 +170,7 @@ class FullDisk(MountCase):
             reader.kill()
             reader.wait()
             reader.stdout.close()
-        for name in os.listdir(self.path()):
-            os.unlink(self.path(name))
+        self.remove_all(os.listdir(self.path()))
         self.wait_for_room()
 
     def wait_for_room(self):
@@ -182,10 +202,9 @@ class FullDisk(MountCase):
         names = os.listdir(self.path())
         self.assertGreaterEqual(len(names), len(expected))
         # One is emptied first, one is replaced by another.
-        os.truncate(self.path(names[0]), 0)
-        os.rename(self.path(names[0]), self.path(names[1]))
-        for name in names[1:]:
-            os.unlink(self.path(name))
+        self.insist(lambda: os.truncate(self.path(names[0]), 0))
+        self.insist(lambda: os.rename(self.path(names[0]), self.path(names[1])))
+        self.remove_all(names[1:])
         self.assertEqual(os.listdir(self.path()), [])
         # What they had is there for others, although the disk has no more room than before.
         expected = self.fill()
