@@ -177,13 +177,16 @@ Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val val
 bool Trees::leave_less() const {
   if (!writable_now()) return false;
   if (cleared_) return true;
-  int64_t added = 0;
+  int64_t contents = 0;
+  int64_t catalog = 0;
   for (size_t tree = 0; tree < cursors_.size(); ++tree) {
     if (cursors_[tree].cursor == nullptr) continue;
     const size_t entries = entries_of(txn_, static_cast<MDB_dbi>(tree));
-    added += static_cast<int64_t>(entries) - static_cast<int64_t>(cursors_[tree].entries);
+    const int64_t added =
+        static_cast<int64_t>(entries) - static_cast<int64_t>(cursors_[tree].entries);
+    (tree == handles_.catalog ? catalog : contents) += added;
   }
-  return added < 0;
+  return contents < 0 || (contents == 0 && catalog < 0);
 }
 
 Status Trees::put(MDB_dbi tree, std::string_view key, std::string_view value) {

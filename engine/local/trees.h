@@ -125,7 +125,9 @@ class Trees {
   // Removes all entries of the tree at once.
   Status clear(MDB_dbi tree);
 
-  // Whether there are fewer entries now than before this was made. Not once a write has failed.
+  // Whether there are fewer records and index entries now than before this was made, or as many and
+  // fewer entries of the catalog: a removal may make the collection that it is noted in. Not once a
+  // write has failed.
   bool leave_less() const;
 
   const std::optional<Error>& doomed() const { return doom_; }
