@@ -38,6 +38,14 @@ int errno_of(ErrorCode code) {
       return EXDEV;
     case static_cast<int32_t>(gridfs::kFileTooLarge):
       return EFBIG;
+    case static_cast<int32_t>(gridfs::kTooManyLinks):
+      return EMLINK;
+    case static_cast<int32_t>(gridfs::kNotUtf8):
+      return EILSEQ;
+    case static_cast<int32_t>(gridfs::kNoSuchXattr):
+      return ENODATA;
+    case static_cast<int32_t>(gridfs::kNoRoomForXattrs):
+      return ENOSPC;
 
     // The mount.
     case static_cast<int32_t>(kStaleNode):
@@ -46,6 +54,8 @@ int errno_of(ErrorCode code) {
       return EPERM;
     case static_cast<int32_t>(kBusy):
       return EBUSY;
+    case static_cast<int32_t>(kNotSupported):
+      return EOPNOTSUPP;
     case static_cast<int32_t>(kOutOfMemory):
       return ENOMEM;
 
@@ -76,9 +86,13 @@ bool is_ordinary(int error_number) {
     case EEXIST:
     case ENOTDIR:
     case EISDIR:
+    case EMLINK:
     case ENOTEMPTY:
     case ENAMETOOLONG:
     case EINVAL:
+    case EILSEQ:
+    case ENODATA:
+    case EOPNOTSUPP:
     case EXDEV:
     case EFBIG:
     case EPERM:

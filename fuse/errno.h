@@ -12,6 +12,7 @@ inline constexpr ErrorCode kNotPermitted{110002};     // this kind of object can
 inline constexpr ErrorCode kBusy{110003};             // open files stand in the way
 inline constexpr ErrorCode kInvalidArgument{110004};  // flags or names the call does not take
 inline constexpr ErrorCode kOutOfMemory{110005};
+inline constexpr ErrorCode kNotSupported{110006};
 
 // Never 0. A code without a line of its own is EIO.
 int errno_of(ErrorCode code);

@@ -28,6 +28,11 @@ Result<std::string> bucket_name(std::string_view shown) {
   return parsed.component;
 }
 
+// Nothing can have such a name, so nothing has.
+bool is_impossible_name(const Error& error) {
+  return error.code() == gridfs::kInvalidName || error.code() == gridfs::kNotUtf8;
+}
+
 }  // namespace
 
 FileSystem::FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket)
@@ -94,7 +99,7 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
   GM_ASSIGN(ResolvedNode node, resolve(parent));
   if (node.kind == InodeKind::kMountRoot) {
     auto bucket = bucket_name(name);
-    if (!bucket && bucket.error().code() == gridfs::kInvalidName) {
+    if (!bucket && is_impossible_name(bucket.error())) {
       return fail(gridfs::kNoSuchEntry, bucket.error().message());
     }
     if (!bucket) return fail(std::move(bucket).error());
@@ -103,8 +108,7 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
   }
   GM_ASSIGN(Folder in, folder(parent, name));
   Result<gridfs::Node> found = in.volume->lookup(in.node.path, name);
-  if (!found && found.error().code() == gridfs::kInvalidName) {
-    // Nothing can have such a name, so nothing has.
+  if (!found && is_impossible_name(found.error())) {
     return fail(gridfs::kNoSuchEntry, found.error().message());
   }
   if (!found) return fail(std::move(found).error());
@@ -112,13 +116,13 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
 }
 
 Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name, uint32_t mode,
-                                         gridfs::Owner owner) {
+                                         gridfs::Creator creator) {
   {
     ReaderLock lock(tree_mutex_);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Folder in, folder(parent, "a folder"));
-      GM_ASSIGN(gridfs::Node made, in.volume->create_directory(in.node.path, name, mode, owner));
+      GM_ASSIGN(gridfs::Node made, in.volume->create_directory(in.node.path, name, mode, creator));
       return entry_of(in.node, name, made);
     }
   }
@@ -127,9 +131,9 @@ Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name,
   GM_ASSIGN(auto mounted, buckets_.create(bucket));
   GM_ASSIGN(auto volume, mounted->volume());
   gridfs::AttributeChanges attributes;
-  attributes.permissions = mode;
-  attributes.uid = owner.uid;
-  attributes.gid = owner.gid;
+  attributes.permissions = mode & ~creator.umask;
+  attributes.uid = creator.uid;
+  attributes.gid = creator.gid;
   if (auto set = volume->set_directory_attributes("", attributes); !set) {
     // Rather no bucket than one that belongs to somebody else. The first error is the one to tell.
     (void)buckets_.remove(bucket);
@@ -140,19 +144,41 @@ Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name,
 }
 
 Result<Entry> FileSystem::make_file(uint64_t parent, std::string_view name, uint32_t mode,
-                                    gridfs::Owner owner) {
+                                    gridfs::Creator creator) {
   ReaderLock lock(tree_mutex_);
   GM_ASSIGN(Folder in, folder(parent, "a file"));
-  GM_ASSIGN(gridfs::Node made, in.volume->create_file(in.node.path, name, mode, owner));
+  GM_ASSIGN(gridfs::Node made, in.volume->create_file(in.node.path, name, mode, creator));
+  return entry_of(in.node, name, made);
+}
+
+Result<Entry> FileSystem::make_special(uint64_t parent, std::string_view name, uint32_t mode,
+                                       uint64_t rdev, gridfs::Creator creator) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(Folder in, folder(parent, "a pipe, socket or device"));
+  GM_ASSIGN(gridfs::Node made, in.volume->create_special(in.node.path, name, mode, rdev, creator));
   return entry_of(in.node, name, made);
 }
 
 Result<Entry> FileSystem::make_symlink(uint64_t parent, std::string_view name,
-                                       std::string_view target, gridfs::Owner owner) {
+                                       std::string_view target, gridfs::Creator creator) {
   ReaderLock lock(tree_mutex_);
   GM_ASSIGN(Folder in, folder(parent, "a symbolic link"));
-  GM_ASSIGN(gridfs::Node made, in.volume->create_symlink(in.node.path, name, target, owner));
+  GM_ASSIGN(gridfs::Node made, in.volume->create_symlink(in.node.path, name, target, creator));
   return entry_of(in.node, name, made);
+}
+
+Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_view name) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind != InodeKind::kFile) {
+    return fail(kNotPermitted, "node " + std::to_string(number) + " is a folder");
+  }
+  GM_ASSIGN(Folder in, folder(parent, "a file"));
+  if (in.node.bucket != node.bucket) {
+    return fail(gridfs::kCrossBucket, std::string(name) + " would be a name in another bucket");
+  }
+  GM_ASSIGN(gridfs::Node linked, in.volume->link(node.id, in.node.path, name));
+  return entry_of(in.node, name, linked);
 }
 
 Status FileSystem::unlink(uint64_t parent, std::string_view name) {
@@ -203,7 +229,10 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
                   std::string(from_name) + " cannot be moved to another bucket, only copied");
     }
     // A folder the kernel renames has been looked up before, so it is in the table.
-    if (from_node.kind != InodeKind::kMountRoot && !table_.find_folder(from_parent, from_name)) {
+    const bool moves_folder =
+        table_.find_folder(from_parent, from_name) ||
+        (mode == gridfs::RenameMode::kExchange && table_.find_folder(to_parent, to_name));
+    if (from_node.kind != InodeKind::kMountRoot && !moves_folder) {
       GM_ASSIGN(Folder from, folder(from_parent, from_name));
       GM_ASSIGN(Folder to, folder(to_parent, to_name));
       return from.volume->rename(from.node.path, from_name, to.node.path, to_name, mode);
@@ -219,6 +248,7 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
 
 Status FileSystem::rename_folder(const Folder& from, std::string_view from_name, const Folder& to,
                                  std::string_view to_name, gridfs::RenameMode mode) {
+  if (mode == gridfs::RenameMode::kExchange) return exchange(from, from_name, to, to_name);
   gridfs::Attributes replaced;
   const bool replaces = table_.find_folder(to.node.number, to_name).has_value();
   if (replaces) {
@@ -239,11 +269,42 @@ Status FileSystem::rename_folder(const Folder& from, std::string_view from_name,
   return {};
 }
 
+Status FileSystem::exchange(const Folder& one, std::string_view one_name, const Folder& other,
+                            std::string_view other_name) {
+  GM_TRY(one.volume->rename(one.node.path, one_name, other.node.path, other_name,
+                            gridfs::RenameMode::kExchange));
+  if (one.node.number == other.node.number && one_name == other_name) return {};
+  const bool moves_one = table_.find_folder(one.node.number, one_name).has_value();
+  const bool moves_other = table_.find_folder(other.node.number, other_name).has_value();
+  // Where they are now; a path that cannot be had leads nowhere rather than elsewhere.
+  const auto path_of = [](const Folder& in, std::string_view name) {
+    const Result<gridfs::Node> node = in.volume->lookup(in.node.path, name);
+    return node ? node->path : std::string("/");
+  };
+  const std::string path_of_one = path_of(other, other_name);
+  // No name has a slash.
+  constexpr std::string_view kBetween = "/";
+  if (moves_one) {
+    table_.move_folder(one.node.number, one_name, one.node.number, kBetween, path_of_one);
+  }
+  if (moves_other) {
+    table_.move_folder(other.node.number, other_name, one.node.number, one_name,
+                       path_of(one, one_name));
+  }
+  if (moves_one) {
+    table_.move_folder(one.node.number, kBetween, other.node.number, other_name, path_of_one);
+  }
+  return {};
+}
+
 Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to_name,
                                  gridfs::RenameMode mode) {
   GM_ASSIGN(std::string from, bucket_name(from_name));
   GM_ASSIGN(std::string to, bucket_name(to_name));
   if (from == to) return {};
+  if (mode == gridfs::RenameMode::kExchange) {
+    return fail(kInvalidArgument, "buckets cannot exchange their names");
+  }
   Result<std::shared_ptr<MountedBucket>> target = buckets_.find(to);
   if (target) {
     if (mode == gridfs::RenameMode::kNoReplace) {

@@ -17,6 +17,7 @@
 // or one of errno.h.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,11 +71,15 @@ class FileSystem {
   double absence_seconds(uint64_t parent) const;
   void forget(uint64_t number, uint64_t lookups) { table_.forget(number, lookups); }
   Result<Entry> make_directory(uint64_t parent, std::string_view name, uint32_t mode,
-                               gridfs::Owner owner);
+                               gridfs::Creator creator);
   Result<Entry> make_file(uint64_t parent, std::string_view name, uint32_t mode,
-                          gridfs::Owner owner);
+                          gridfs::Creator creator);
+  // A pipe, socket or device; `mode` also holds its type.
+  Result<Entry> make_special(uint64_t parent, std::string_view name, uint32_t mode, uint64_t rdev,
+                             gridfs::Creator creator);
   Result<Entry> make_symlink(uint64_t parent, std::string_view name, std::string_view target,
-                             gridfs::Owner owner);
+                             gridfs::Creator creator);
+  Result<Entry> link(uint64_t number, uint64_t parent, std::string_view name);
   Status unlink(uint64_t parent, std::string_view name);
   Status remove_directory(uint64_t parent, std::string_view name);
   Status rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
@@ -86,11 +91,21 @@ class FileSystem {
                                const gridfs::AttributeChanges& changes);
   Result<std::string> read_link(uint64_t number);
 
+  // --- Extended attributes. NoSuchXattr, kNotSupported for a namespace that is not kept.
+  Result<std::string> xattr(uint64_t number, std::string_view name);
+  Result<std::vector<std::string>> xattr_names(uint64_t number);
+  // Whether the caller is in a group: who is not loses the set-group-ID bit with a new access
+  // control list, as with chmod(2).
+  using GroupCheck = std::function<bool(uint32_t group)>;
+  Status set_xattr(uint64_t number, std::string_view name, std::string_view value,
+                   gridfs::XattrMode mode, const GroupCheck& may_keep_group_id);
+  Status remove_xattr(uint64_t number, std::string_view name);
+
   // --- Files. `flags` are open(2)'s.
   Result<OpenFile*> open(uint64_t number, int flags);
   // With O_EXCL an existing file is EntryExists, else it is opened.
   Result<std::pair<Entry, OpenFile*>> create(uint64_t parent, std::string_view name, uint32_t mode,
-                                             int flags, gridfs::Owner owner);
+                                             int flags, gridfs::Creator creator);
   void release(OpenFile* file);
 
   // --- Folders.
@@ -149,12 +164,17 @@ class FileSystem {
   Result<Entry> entry_of(const ResolvedNode& parent, std::string_view name,
                          const gridfs::Node& node);
   Result<Entry> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
+  // Of any node, also of a file without a name that is open.
+  Result<gridfs::PosixFields> posix_of(uint64_t number);
+  Status change_posix(uint64_t number, const gridfs::PosixChange& change);
   Result<OpenFile*> open_file(uint64_t number, const std::shared_ptr<MountedBucket>& bucket,
                               const std::shared_ptr<gridfs::Volume>& volume, bson::ValueView id,
                               int flags);
 
   Status rename_bucket(std::string_view from, std::string_view to, gridfs::RenameMode mode)
       GM_REQUIRES(tree_mutex_);
+  Status exchange(const Folder& one, std::string_view one_name, const Folder& other,
+                  std::string_view other_name) GM_REQUIRES(tree_mutex_);
   Status rename_folder(const Folder& from, std::string_view from_name, const Folder& to,
                        std::string_view to_name, gridfs::RenameMode mode) GM_REQUIRES(tree_mutex_);
   Result<std::vector<std::string>> shown_bucket_names() const;

@@ -6,6 +6,7 @@
 #include "fuse/errno.h"
 #include "fuse/file_system.h"
 #include "gridfs/error.h"
+#include "gridfs/posix_changes.h"
 
 namespace gridmount::fuse {
 
@@ -78,18 +79,18 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   if (changes.size) {
     GM_TRY(file->truncate(*changes.size, gridfs::TimeUpdate::kNow));
   }
-  gridfs::PosixFields posix;
-  if (changes.permissions) {
-    const uint32_t mode = nameless_attributes(file->document(), buckets_.settings().volume).mode;
-    posix.mode = (mode & S_IFMT) | (*changes.permissions & 07777);
-  }
-  posix.uid = changes.uid;
-  posix.gid = changes.gid;
-  posix.atime = changes.atime;
-  posix.mtime = changes.mtime;
-  posix.ctime = changes.ctime;
-  if (!posix.ctime) clock_gettime(CLOCK_REALTIME, &posix.ctime.emplace());
-  GM_TRY(file->set_posix(posix));
+  GM_TRY(file->change_posix([&](gridfs::PosixFields now) -> Result<gridfs::PosixFields> {
+    now.mode = nameless_attributes(file->document(), buckets_.settings().volume).mode;
+    gridfs::PosixFields posix;
+    if (changes.permissions) gridfs::add_permissions(now, *changes.permissions, posix);
+    posix.uid = changes.uid;
+    posix.gid = changes.gid;
+    posix.atime = changes.atime;
+    posix.mtime = changes.mtime;
+    posix.ctime = changes.ctime;
+    if (!posix.ctime) clock_gettime(CLOCK_REALTIME, &posix.ctime.emplace());
+    return posix;
+  }));
   return Entry{number, nameless_attributes(file->document(), buckets_.settings().volume),
                kCacheForever};
 }
@@ -143,10 +144,10 @@ Result<OpenFile*> FileSystem::open(uint64_t number, int flags) {
 
 Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::string_view name,
                                                        uint32_t mode, int flags,
-                                                       gridfs::Owner owner) {
+                                                       gridfs::Creator creator) {
   ReaderLock lock(tree_mutex_);
   GM_ASSIGN(Folder in, folder(parent, "a file"));
-  Result<gridfs::Node> made = in.volume->create_file(in.node.path, name, mode, owner);
+  Result<gridfs::Node> made = in.volume->create_file(in.node.path, name, mode, creator);
   const bool existed = !made && made.error().code() == gridfs::kEntryExists;
   if (existed && (flags & O_EXCL) == 0) {
     // The kernel believed the name to be free, and somebody else has just taken it.

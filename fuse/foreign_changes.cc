@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gridfs/aliases.h"
 #include "gridfs/path.h"
 
 namespace gridmount::fuse {
@@ -88,11 +89,15 @@ class Collector final : public engine::WriteObserver {
                                   !same(before, after, "chunkSize") || !same(before, after, "md5");
     (is_other_content ? changes.content : changes.metadata).emplace_back(*id);
     // A name leads to the newest upload, and to other content by another node.
-    if (!is_other_content && same(before, after, "filename") && same(before, after, "uploadDate")) {
+    if (!is_other_content && same(before, after, "filename") && same(before, after, "aliases") &&
+        same(before, after, "uploadDate")) {
       return;
     }
     for (const Document& document : {before, after}) {
       if (!document) continue;
+      for (std::string& alias : gridfs::aliases_of(*document)) {
+        changes.filenames.insert(std::move(alias));
+      }
       if (const std::optional<std::string_view> name = text(document, "filename")) {
         changes.filenames.emplace(*name);
       } else {

@@ -28,6 +28,12 @@ void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, c
   fuse_reply_err(request, error_number);
 }
 
+void reply_status(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+                  const Status& status) {
+  if (!status) return reply_error(request, operation, number, name, status.error());
+  fuse_reply_err(request, 0);
+}
+
 struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes) {
   struct stat result {};
   result.st_ino = number;
@@ -61,9 +67,9 @@ constexpr unsigned long kBlockBytes = 4096;
 // writev(2)'s limit, less the reply's header.
 constexpr size_t kMaxPieces = IOV_MAX - 1;
 
-gridfs::Owner caller_of(fuse_req_t request) {
+gridfs::Creator caller_of(fuse_req_t request) {
   const fuse_ctx* caller = fuse_req_ctx(request);
-  return {.uid = caller->uid, .gid = caller->gid};
+  return {.uid = caller->uid, .gid = caller->gid, .umask = caller->umask};
 }
 
 OpenFile* file_of(const fuse_file_info* info) {
@@ -80,12 +86,6 @@ void reply_made(fuse_req_t request, const char* operation, fuse_ino_t parent, co
                 const Result<Entry>& made) {
   if (!made) return reply_error(request, operation, parent, name, made.error());
   reply_entry(request, *made);
-}
-
-void reply_status(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
-                  const Status& status) {
-  if (!status) return reply_error(request, operation, number, name, status.error());
-  fuse_reply_err(request, 0);
 }
 
 void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
@@ -156,14 +156,14 @@ void handle_readlink(fuse_req_t request, fuse_ino_t number) {
   });
 }
 
-void handle_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, dev_t) {
+void handle_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
+                  dev_t rdev) {
   guarded(request, "mknod", parent, [&] {
-    if (!S_ISREG(mode)) {
-      return reply_error(request, "mknod", parent, name,
-                         Error(kNotPermitted, "devices, pipes and sockets are not kept"));
-    }
+    FileSystem& file_system = file_system_of(request);
+    const gridfs::Creator caller = caller_of(request);
     reply_made(request, "mknod", parent, name,
-               file_system_of(request).make_file(parent, name, mode & 07777, caller_of(request)));
+               S_ISREG(mode) ? file_system.make_file(parent, name, mode & 07777, caller)
+                             : file_system.make_special(parent, name, mode, rdev, caller));
   });
 }
 
@@ -182,9 +182,10 @@ void handle_symlink(fuse_req_t request, const char* target, fuse_ino_t parent, c
   });
 }
 
-void handle_link(fuse_req_t request, fuse_ino_t number, fuse_ino_t, const char* name) {
-  // POSIX: EPERM where links are not supported. ENOSYS, libfuse's answer, confuses programs.
-  reply_error(request, "link", number, name, Error(kNotPermitted, "hard links are not kept"));
+void handle_link(fuse_req_t request, fuse_ino_t number, fuse_ino_t parent, const char* name) {
+  guarded(request, "link", number, [&] {
+    reply_made(request, "link", number, name, file_system_of(request).link(number, parent, name));
+  });
 }
 
 void handle_unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
@@ -203,12 +204,15 @@ void handle_rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
 void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, fuse_ino_t to,
                    const char* to_name, unsigned flags) {
   guarded(request, "rename", from, [&] {
-    if ((flags & ~static_cast<unsigned>(RENAME_NOREPLACE)) != 0) {
-      return reply_error(
-          request, "rename", from, from_name,
-          Error(kInvalidArgument, "of rename's flags only RENAME_NOREPLACE is kept"));
+    auto mode = gridfs::RenameMode::kReplace;
+    if (flags == RENAME_NOREPLACE) mode = gridfs::RenameMode::kNoReplace;
+    if (flags == RENAME_EXCHANGE) mode = gridfs::RenameMode::kExchange;
+    if (flags != 0 && mode == gridfs::RenameMode::kReplace) {
+      return reply_error(request, "rename", from, from_name,
+                         Error(kInvalidArgument,
+                               "rename takes one flag at most, and of them "
+                               "NOREPLACE and EXCHANGE"));
     }
-    const auto mode = flags ? gridfs::RenameMode::kNoReplace : gridfs::RenameMode::kReplace;
     reply_status(request, "rename", from, from_name,
                  file_system_of(request).rename(from, from_name, to, to_name, mode));
   });
@@ -345,12 +349,13 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   // Not wanted, and why: SPLICE_* (data is in memory already, pipes only add copies of references),
   // AUTO_INVAL_DATA (nobody changes data behind the kernel's back), POSIX_LOCKS and FLOCK_LOCKS
   // (the kernel's own suffice for one machine), HANDLE_KILLPRIV (left to the kernel, which clears
-  // set-id bits by setattr), EXPORT_SUPPORT (a forgotten node cannot be found by its number),
-  // DONT_MASK (the kernel applies the umask).
+  // set-id bits by setattr), EXPORT_SUPPORT (a forgotten node cannot be found by its number).
+  // DONT_MASK: a folder's default access control list stands in for the umask.
   constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO |
                                FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_READDIRPLUS |
                                FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS |
-                               FUSE_CAP_EXPLICIT_INVAL_DATA;
+                               FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_POSIX_ACL |
+                               FUSE_CAP_DONT_MASK;
   connection->want = kWanted & connection->capable;
   connection->max_write = 1U << 20;
   connection->max_readahead = 1U << 20;
@@ -365,7 +370,7 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
 
 const fuse_lowlevel_ops& trampoline_operations() {
   // Left out so that libfuse answers ENOSYS and the kernel stops asking: access (the kernel checks
-  // permissions), the four of extended attributes, lseek (SEEK_DATA and SEEK_HOLE then see no
+  // permissions), lseek (SEEK_DATA and SEEK_HOLE then see no
   // holes), fallocate, copy_file_range, locks.
   static const fuse_lowlevel_ops operations = [] {
     fuse_lowlevel_ops ops{};
@@ -396,6 +401,10 @@ const fuse_lowlevel_ops& trampoline_operations() {
     ops.releasedir = handle_releasedir;
     ops.fsyncdir = handle_fsyncdir;
     ops.statfs = handle_statfs;
+    ops.getxattr = handle_getxattr;
+    ops.listxattr = handle_listxattr;
+    ops.setxattr = handle_setxattr;
+    ops.removexattr = handle_removexattr;
     return ops;
   }();
   return operations;

@@ -31,6 +31,13 @@ void handle_readdir(fuse_req_t request, fuse_ino_t number, size_t size, off_t of
 void handle_readdirplus(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
                         fuse_file_info* info);
 
+// In trampoline_xattrs.cc.
+void handle_getxattr(fuse_req_t request, fuse_ino_t number, const char* name, size_t room);
+void handle_listxattr(fuse_req_t request, fuse_ino_t number, size_t room);
+void handle_setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
+                     size_t size, int flags);
+void handle_removexattr(fuse_req_t request, fuse_ino_t number, const char* name);
+
 inline TrampolineContext& context_of(fuse_req_t request) {
   return *static_cast<TrampolineContext*>(fuse_req_userdata(request));
 }
@@ -47,6 +54,10 @@ inline FileSystem& file_system_of(fuse_req_t request) {
 // Replies with the error's errno and logs it if it is not an ordinary one. `name` may be null.
 void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
                  const Error& error);
+
+// 0, or the status' error.
+void reply_status(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+                  const Status& status);
 
 // Runs a handler's body; memory that is not to be had becomes ENOMEM instead of the end of the
 // mount.

@@ -41,11 +41,13 @@ Status BucketVolume::start(const FileTableOptions& files) {
   if (options_.read_only) {
     GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
     GM_TRY(folders_.find_root(*snapshot));
+    GM_TRY(names_.aliases().start(*snapshot));
   } else {
     {
       GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
       GM_TRY(bucket_.ensure_indexes(*transaction));
       GM_TRY(folders_.make_root(*transaction, default_folder_posix(options_)));
+      GM_TRY(names_.aliases().start(*transaction));
       GM_TRY(transaction->commit());
     }
     GM_TRY(bucket_.reclaim_all());
@@ -164,7 +166,7 @@ Result<BucketVolume::Found> BucketVolume::find_long(Snapshot& snapshot, std::str
       return find_folder(snapshot, join(folder, component));
     }
   }
-  ChildScan scan(bucket_, snapshot, std::string(folder), join(folder, name.component), true);
+  ChildScan scan(names_, snapshot, std::string(folder), join(folder, name.component), true);
   while (true) {
     GM_ASSIGN(const std::optional<ChildScan::Child> child, scan.next());
     if (!child || !child->component.starts_with(name.component)) return Found();
@@ -213,11 +215,7 @@ Result<BucketVolume::Found> BucketVolume::find(Snapshot& snapshot, std::string_v
 }
 
 Node BucketVolume::node_of_file(bson::View document) const {
-  // What an open file has not committed yet counts.
-  if (const std::shared_ptr<File> open = files_->find(document["_id"])) {
-    return file_node(bucket_.options().name, open->document(), options_);
-  }
-  return file_node(bucket_.options().name, document, options_);
+  return file_node(bucket_.options().name, *files_, document, options_);
 }
 
 Node BucketVolume::node_of(const Found& found) const {
@@ -258,7 +256,7 @@ Result<Node> BucketVolume::directory(std::string_view path) {
 Result<std::unique_ptr<DirectoryStream>> BucketVolume::list(std::string_view folder) {
   GM_TRY(directory(folder));
   return std::unique_ptr<DirectoryStream>(
-      std::make_unique<FolderListing>(bucket_, *files_, options_, std::string(folder)));
+      std::make_unique<FolderListing>(names_, *files_, options_, std::string(folder)));
 }
 
 Result<std::string> BucketVolume::symlink_target(bson::ValueView id) {

@@ -31,11 +31,14 @@ class BucketVolume final : public Volume {
   Result<std::unique_ptr<DirectoryStream>> list(std::string_view folder) override;
 
   Result<Node> create_file(std::string_view folder, std::string_view name, uint32_t mode,
-                           Owner owner) override;
+                           Creator creator) override;
+  Result<Node> create_special(std::string_view folder, std::string_view name, uint32_t mode,
+                              uint64_t rdev, Creator creator) override;
   Result<Node> create_symlink(std::string_view folder, std::string_view name,
-                              std::string_view target, Owner owner) override;
+                              std::string_view target, Creator creator) override;
   Result<Node> create_directory(std::string_view folder, std::string_view name, uint32_t mode,
-                                Owner owner) override;
+                                Creator creator) override;
+  Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) override;
   Status unlink(std::string_view folder, std::string_view name) override;
   Status remove_directory(std::string_view folder, std::string_view name) override;
   Status rename(std::string_view from_folder, std::string_view from_name,
@@ -45,6 +48,10 @@ class BucketVolume final : public Volume {
   Result<Node> set_directory_attributes(std::string_view path,
                                         const AttributeChanges& changes) override;
   Result<std::string> symlink_target(bson::ValueView id) override;
+  Result<PosixFields> file_posix(bson::ValueView id) override;
+  Result<PosixFields> directory_posix(std::string_view path) override;
+  Status change_file_posix(bson::ValueView id, const PosixChange& change) override;
+  Status change_directory_posix(std::string_view path, const PosixChange& change) override;
   Result<std::shared_ptr<File>> open_file(bson::ValueView id) override;
 
   Status close() override;
@@ -95,10 +102,13 @@ class BucketVolume final : public Volume {
   Status change_folder(engine::Transaction& transaction, std::string_view path,
                        const PosixFields& changes) const;
   Status touch(engine::Transaction& transaction, std::string_view folder) const;
-  Result<Node> insert_file(std::string_view folder, std::string_view name, PosixFields posix);
-  void inherit_group(const Found& folder, bool is_folder, PosixFields& posix) const;
+  Result<Node> insert_file(std::string_view folder, std::string_view name, PosixFields posix,
+                           uint32_t umask);
+  // With mode, uid and gid.
+  PosixFields posix_of_folder(const Found& folder) const;
 
-  Status remove_revisions(engine::Transaction& transaction, const Found& file);
+  // Takes the name from all files that have it; those that have no other are removed.
+  Status remove_name(engine::Transaction& transaction, const Found& file);
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
   Status make_room(engine::Transaction& transaction, const Found& source, const Found& target,
                    std::string_view shown_target);
@@ -108,12 +118,18 @@ class BucketVolume final : public Volume {
                      const std::string& to) const;
   Status move_names_below(engine::Transaction& transaction, const std::string& from,
                           const std::string& to) const;
+  Status move_aliases_below(engine::Transaction& transaction, const std::string& from,
+                            const std::string& to) const;
+  Status move(engine::Transaction& transaction, const Found& source, const std::string& to) const;
+  // Whether two names that are there lead to one file or folder.
+  static bool is_same(const Found& a, const Found& b);
+  Status exchange(engine::Transaction& transaction, const Found& one, const Found& other) const;
 
   engine::Store& store_;
   const VolumeOptions options_;
   const Bucket bucket_;
   Folders folders_;
-  const Names names_;
+  Names names_;
   std::unique_ptr<FileTable> files_;
 };
 

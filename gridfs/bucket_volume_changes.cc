@@ -10,6 +10,7 @@
 #include "gridfs/md5.h"
 #include "gridfs/nodes.h"
 #include "gridfs/path.h"
+#include "gridfs/posix_changes.h"
 
 namespace gridmount::gridfs {
 
@@ -25,11 +26,11 @@ timespec now() {
   return time;
 }
 
-PosixFields posix_of(uint32_t mode, Owner owner) {
+PosixFields posix_of(uint32_t mode, const Creator& creator) {
   PosixFields posix;
   posix.mode = mode;
-  posix.uid = owner.uid;
-  posix.gid = owner.gid;
+  posix.uid = creator.uid;
+  posix.gid = creator.gid;
   posix.mtime = now();
   posix.ctime = posix.mtime;
   return posix;
@@ -118,21 +119,22 @@ Status BucketVolume::touch(Transaction& transaction, std::string_view folder) co
   return change_folder(transaction, folder, times);
 }
 
-// A folder with the set-group-ID bit passes its group on, and to folders the bit too.
-void BucketVolume::inherit_group(const Found& folder, bool is_folder, PosixFields& posix) const {
-  const Attributes parent = node_of(folder).attributes;
-  if ((parent.mode & S_ISGID) == 0) return;
-  posix.gid = parent.gid;
-  if (is_folder) *posix.mode |= S_ISGID;
+PosixFields BucketVolume::posix_of_folder(const Found& folder) const {
+  const Attributes shown = node_of(folder).attributes;
+  PosixFields posix = folder.folder.posix;
+  posix.mode = shown.mode;
+  posix.uid = shown.uid;
+  posix.gid = shown.gid;
+  return posix;
 }
 
 // --- Making.
 
 Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view name,
-                                       PosixFields posix) {
+                                       PosixFields posix, uint32_t umask) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
-  inherit_group(place.folder, false, posix);
+  inherit(posix_of_folder(place.folder), umask, posix);
   const bson::Value id(bson::ObjectId::generate());
   bson::Builder document;
   document.append("_id", id).append("length", int64_t{0});
@@ -154,24 +156,32 @@ Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view
 }
 
 Result<Node> BucketVolume::create_file(std::string_view folder, std::string_view name,
-                                       uint32_t mode, Owner owner) {
-  return insert_file(folder, name, posix_of(S_IFREG | (mode & kPermissionBits), owner));
+                                       uint32_t mode, Creator creator) {
+  return insert_file(folder, name, posix_of(S_IFREG | (mode & kPermissionBits), creator),
+                     creator.umask);
+}
+
+Result<Node> BucketVolume::create_special(std::string_view folder, std::string_view name,
+                                          uint32_t mode, uint64_t rdev, Creator creator) {
+  PosixFields posix = posix_of(mode & (S_IFMT | kPermissionBits), creator);
+  if (S_ISCHR(mode) || S_ISBLK(mode)) posix.rdev = rdev;
+  return insert_file(folder, name, std::move(posix), creator.umask);
 }
 
 Result<Node> BucketVolume::create_symlink(std::string_view folder, std::string_view name,
-                                          std::string_view target, Owner owner) {
-  PosixFields posix = posix_of(S_IFLNK | 0777, owner);
+                                          std::string_view target, Creator creator) {
+  PosixFields posix = posix_of(S_IFLNK | 0777, creator);
   posix.symlink_target = target;
-  return insert_file(folder, name, std::move(posix));
+  return insert_file(folder, name, std::move(posix), 0);
 }
 
 Result<Node> BucketVolume::create_directory(std::string_view folder, std::string_view name,
-                                            uint32_t mode, Owner owner) {
+                                            uint32_t mode, Creator creator) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
   GM_TRY(check_folder_path(place.path));
-  PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), owner);
-  inherit_group(place.folder, true, posix);
+  PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
+  inherit(posix_of_folder(place.folder), creator.umask, posix);
   // Before the folder itself, so that those above are explicit first.
   GM_TRY(touch(*transaction, folder));
   GM_ASSIGN(const FolderDocument made, folders_.insert(*transaction, place.path, posix));
@@ -181,13 +191,6 @@ Result<Node> BucketVolume::create_directory(std::string_view folder, std::string
 
 // --- Removing.
 
-Status BucketVolume::remove_revisions(Transaction& transaction, const Found& file) {
-  if (!file.has_filename()) return files_->remove(transaction, *file.nameless_id);
-  GM_ASSIGN(const std::vector<bson::Value> ids, names_.revisions(transaction, file.path));
-  for (const bson::Value& id : ids) GM_TRY(files_->remove(transaction, id));
-  return {};
-}
-
 Status BucketVolume::unlink(std::string_view folder, std::string_view name) {
   GM_TRY(check_writable());
   {
@@ -195,7 +198,7 @@ Status BucketVolume::unlink(std::string_view folder, std::string_view name) {
     GM_ASSIGN(const Found found, find(*transaction, folder, name));
     if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
     if (found.is_folder()) return fail(kIsADirectory, shown(folder, name) + " is a folder");
-    GM_TRY(remove_revisions(*transaction, found));
+    GM_TRY(remove_name(*transaction, found));
     GM_TRY(touch(*transaction, folder));
     GM_TRY(transaction->commit());
   }
@@ -236,10 +239,17 @@ Result<Node> BucketVolume::set_file_attributes(bson::ValueView id,
   }
   PosixFields posix = posix_of(changes);
   if (changes.permissions) {
-    posix.mode = (before.attributes.mode & S_IFMT) | (*changes.permissions & kPermissionBits);
+    GM_TRY(file->change_posix([&](PosixFields now) -> Result<PosixFields> {
+      now.mode = before.attributes.mode;
+      add_permissions(now, *changes.permissions, posix);
+      return posix;
+    }));
+  } else {
+    GM_TRY(file->set_posix(posix));
   }
-  GM_TRY(file->set_posix(posix));
-  return file_node(bucket_.options().name, file->document(), options_);
+  Node after = file_node(bucket_.options().name, file->document(), options_);
+  after.attributes.nlink = before.attributes.nlink;
+  return after;
 }
 
 Result<Node> BucketVolume::set_directory_attributes(std::string_view path,
@@ -249,12 +259,51 @@ Result<Node> BucketVolume::set_directory_attributes(std::string_view path,
   GM_ASSIGN(const Found before, find_folder(*transaction, std::string(path)));
   if (!before.is_folder()) return no_such_entry("", path);
   PosixFields posix = posix_of(changes);
-  if (changes.permissions) posix.mode = S_IFDIR | (*changes.permissions & kPermissionBits);
+  if (changes.permissions) add_permissions(posix_of_folder(before), *changes.permissions, posix);
   GM_TRY(change_folder(*transaction, path, posix));
   GM_ASSIGN(const Found after, find_folder(*transaction, std::string(path)));
   const Node node = node_of(after);
   GM_TRY(transaction->commit());
   return node;
+}
+
+Result<PosixFields> BucketVolume::file_posix(bson::ValueView id) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(*snapshot, equals("_id", id)));
+  if (!document) return file_not_found(bucket_, id);
+  const Node node = file_node(bucket_.options().name, *document, options_);
+  const Result<FilesDocument> file = FilesDocument::parse(*document);
+  PosixFields posix = file ? file->posix : PosixFields();
+  posix.mode = node.attributes.mode;
+  return posix;
+}
+
+Result<PosixFields> BucketVolume::directory_posix(std::string_view path) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const Found found, find_folder(*snapshot, std::string(path)));
+  if (!found.is_folder()) return no_such_entry("", path);
+  return posix_of_folder(found);
+}
+
+Status BucketVolume::change_file_posix(bson::ValueView id, const PosixChange& change) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const Node before, file(id));
+  GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
+  return file->change_posix([&](PosixFields now) {
+    now.mode = before.attributes.mode;
+    return change(now);
+  });
+}
+
+Status BucketVolume::change_directory_posix(std::string_view path, const PosixChange& change) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Found before, find_folder(*transaction, std::string(path)));
+  if (!before.is_folder()) return no_such_entry("", path);
+  GM_ASSIGN(const PosixFields changes, change(posix_of_folder(before)));
+  GM_TRY(change_folder(*transaction, path, changes));
+  return transaction->commit();
 }
 
 }  // namespace gridmount::gridfs

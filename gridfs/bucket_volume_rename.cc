@@ -1,6 +1,7 @@
 // BucketVolume: renaming. Source: POSIX.1-2017, rename().
 
 #include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
 #include "gridfs/bucket_volume.h"
 #include "gridfs/chunk_document.h"
 #include "gridfs/error.h"
@@ -16,33 +17,6 @@ namespace {
 // Names changed per look at the store, so that memory does not grow with the folder.
 constexpr int64_t kRenamedAtOnce = 512;
 
-struct RenamedFile {
-  bson::Value id;
-  std::string filename;  // the new one
-  bool takes_ctime;      // its metadata can hold it
-};
-
-RenamedFile renamed(bson::View document, std::string filename) {
-  const std::optional<bson::ValueView> metadata = document.find("metadata");
-  bool takes_ctime = !metadata || metadata->type() == bson::Type::kDocument;
-  if (metadata && takes_ctime) {
-    const std::optional<bson::ValueView> posix = metadata->as_document().find("posix");
-    takes_ctime = !posix || posix->type() == bson::Type::kDocument;
-  }
-  return {bson::Value(document["_id"]), std::move(filename), takes_ctime};
-}
-
-Status apply(const Bucket& bucket, Transaction& transaction, const RenamedFile& file,
-             const PosixFields& times) {
-  bson::Builder set;
-  bson::Builder unset;
-  set.append("filename", file.filename);
-  if (file.takes_ctime) append_posix_changes(times, "metadata.posix.", set, unset);
-  const bson::Document update = update_of(set, unset);
-  GM_TRY(bucket.files().update(transaction, equals("_id", file.id), update));
-  return {};
-}
-
 PosixFields changed_now() {
   PosixFields times;
   clock_gettime(CLOCK_REALTIME, &times.ctime.emplace());
@@ -50,6 +24,11 @@ PosixFields changed_now() {
 }
 
 }  // namespace
+
+bool BucketVolume::is_same(const Found& a, const Found& b) {
+  if (a.is_folder() || b.is_folder()) return a.is_folder() == b.is_folder() && a.path == b.path;
+  return bson::compare(a.document["_id"], b.document["_id"]) == 0;
+}
 
 Status BucketVolume::rename(std::string_view from_folder, std::string_view from_name,
                             std::string_view to_folder, std::string_view to_name, RenameMode mode) {
@@ -65,22 +44,32 @@ Status BucketVolume::rename(std::string_view from_folder, std::string_view from_
     if (exists && mode == RenameMode::kNoReplace) {
       return fail(kEntryExists, shown(to_folder, to_name) + " exists already");
     }
-    const bool same = exists && source.is_folder() == target.is_folder() &&
-                      source.has_filename() == target.has_filename() &&
-                      (source.has_filename() ? source.path == target.path : from_name == to_name);
-    if (same) return {};
+    if (exists && is_same(source, target)) return {};
+    if (!exists && mode == RenameMode::kExchange) return no_such_entry(to_folder, to_name);
     if (!exists) {
       GM_ASSIGN(target.path, new_path(to_folder, to_name));
     } else if (!target.has_filename()) {
       return fail(kInvalidName, shown(to_folder, to_name) + " stands for an _id, which stays");
     }
-    if (source.is_folder() && (target.path + "/").starts_with(source.path + "/")) {
+    const auto is_into = [](const Found& folder, const Found& place) {
+      return folder.is_folder() && (place.path + "/").starts_with(folder.path + "/");
+    };
+    if (is_into(source, target) || (mode == RenameMode::kExchange && is_into(target, source))) {
       return fail(kMoveIntoItself, shown(from_folder, from_name) + " cannot be moved into itself");
     }
     if (source.is_folder() && !exists) GM_TRY(check_folder_path(target.path));
-    if (exists) GM_TRY(make_room(*transaction, source, target, shown(to_folder, to_name)));
-    GM_TRY(source.is_folder() ? move_folder(*transaction, source, target.path)
-                              : move_file(*transaction, source, target.path));
+    if (mode == RenameMode::kExchange) {
+      if (!source.has_filename()) {
+        return fail(kInvalidName,
+                    shown(from_folder, from_name) + " stands for an _id, which stays");
+      }
+      if (source.is_folder()) GM_TRY(check_folder_path(target.path));
+      if (target.is_folder()) GM_TRY(check_folder_path(source.path));
+      GM_TRY(exchange(*transaction, source, target));
+    } else {
+      if (exists) GM_TRY(make_room(*transaction, source, target, shown(to_folder, to_name)));
+      GM_TRY(move(*transaction, source, target.path));
+    }
     GM_TRY(touch(*transaction, from_folder));
     if (from_folder != to_folder) GM_TRY(touch(*transaction, to_folder));
     GM_TRY(transaction->commit());
@@ -94,7 +83,7 @@ Status BucketVolume::make_room(Transaction& transaction, const Found& source, co
   const std::string what(shown_target);
   if (!target.is_folder()) {
     if (source.is_folder()) return fail(kNotADirectory, what + " is not a folder");
-    return remove_revisions(transaction, target);
+    return remove_name(transaction, target);
   }
   if (!source.is_folder()) return fail(kIsADirectory, what + " is a folder");
   GM_ASSIGN(const bool empty, is_empty(transaction, target.path));
@@ -102,23 +91,21 @@ Status BucketVolume::make_room(Transaction& transaction, const Found& source, co
   return folders_.remove(transaction, target.path);
 }
 
-Status BucketVolume::move_file(Transaction& transaction, const Found& source,
-                               const std::string& to) const {
-  std::vector<RenamedFile> files;
-  if (!source.has_filename()) {
-    files.push_back({*source.nameless_id, to, false});
-  } else {
-    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-              bucket_.files().find(transaction, equals("filename", bson::Value(source.path))));
-    while (true) {
-      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-      if (!document) break;
-      if (has_filename(*document)) files.push_back(renamed(*document, to));
-    }
-  }
-  const PosixFields times = changed_now();
-  for (const RenamedFile& file : files) GM_TRY(apply(bucket_, transaction, file, times));
-  return {};
+Status BucketVolume::move(Transaction& transaction, const Found& source,
+                          const std::string& to) const {
+  return source.is_folder() ? move_folder(transaction, source, to)
+                            : move_file(transaction, source, to);
+}
+
+Status BucketVolume::exchange(Transaction& transaction, const Found& one,
+                              const Found& other) const {
+  // No name in the mount is this one, and none of the documents that have it are committed.
+  const std::string between = ".gridfs/exchange";
+  Found moved = one;
+  GM_TRY(move(transaction, one, between));
+  GM_TRY(move(transaction, other, one.path));
+  moved.path = between;
+  return move(transaction, moved, other.path);
 }
 
 Status BucketVolume::move_folder(Transaction& transaction, const Found& source,
@@ -126,7 +113,8 @@ Status BucketVolume::move_folder(Transaction& transaction, const Found& source,
   // If it has a document.
   GM_TRY(folders_.update(transaction, source.path, changed_now()));
   GM_TRY(folders_.move(transaction, source.path, to));
-  return move_names_below(transaction, source.path, to);
+  GM_TRY(move_names_below(transaction, source.path, to));
+  return move_aliases_below(transaction, source.path, to);
 }
 
 Status BucketVolume::move_names_below(Transaction& transaction, const std::string& from,
@@ -135,7 +123,11 @@ Status BucketVolume::move_names_below(Transaction& transaction, const std::strin
   // Arrays with such a name in them are no paths, and stay.
   int64_t staying = 0;
   while (true) {
-    std::vector<RenamedFile> batch;
+    struct Moved {
+      bson::Value id;
+      std::string filename;
+    };
+    std::vector<Moved> batch;
     int64_t read = 0;
     {
       engine::FindOptions some;
@@ -152,12 +144,17 @@ Status BucketVolume::move_names_below(Transaction& transaction, const std::strin
           continue;
         }
         const std::string_view filename = (*document)["filename"].as_string();
-        batch.push_back({bson::Value((*document)["_id"]),
-                         to + std::string(filename.substr(from.size())), false});
+        batch.push_back(
+            {bson::Value((*document)["_id"]), to + std::string(filename.substr(from.size()))});
       }
     }
     // The times of what is in a folder do not change with its name.
-    for (const RenamedFile& file : batch) GM_TRY(apply(bucket_, transaction, file, {}));
+    for (const Moved& file : batch) {
+      bson::Builder update;
+      update.open_document("$set").append("filename", file.filename).close();
+      GM_TRY(
+          bucket_.files().update(transaction, equals("_id", file.id), std::move(update).finish()));
+    }
     // Those done are below `from` no more.
     if (read < kRenamedAtOnce) return {};
   }

@@ -22,10 +22,14 @@ inline constexpr ErrorCode kNotADirectory{100103};
 inline constexpr ErrorCode kIsADirectory{100104};
 inline constexpr ErrorCode kDirectoryNotEmpty{100105};
 inline constexpr ErrorCode kNameTooLong{100106};
-inline constexpr ErrorCode kInvalidName{100107};  // not UTF-8, or an escape that stands for nothing
+inline constexpr ErrorCode kInvalidName{100107};  // reserved, or an escape that stands for nothing
 inline constexpr ErrorCode kMoveIntoItself{100108};
 inline constexpr ErrorCode kCrossBucket{100109};
 inline constexpr ErrorCode kFileTooLarge{100110};
 inline constexpr ErrorCode kBucketNotEmpty{100111};
+inline constexpr ErrorCode kNoSuchXattr{100112};
+inline constexpr ErrorCode kNoRoomForXattrs{100113};
+inline constexpr ErrorCode kTooManyLinks{100115};
+inline constexpr ErrorCode kNotUtf8{100114};  // a name or path, where it would be made
 
 }  // namespace gridmount::gridfs

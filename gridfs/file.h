@@ -70,6 +70,8 @@ class File {
 
   // Attributes of the open file change in the store at once (one transaction) and in this object.
   virtual Status set_posix(const PosixFields& changes) = 0;
+  // The same for a change that depends on what there is, which nobody else changes meanwhile.
+  virtual Status change_posix(const PosixChange& change) = 0;
 
   // Commits all dirty chunks (close(2)); the error of an earlier background commit is reported
   // once.

@@ -43,6 +43,13 @@ bson::Document files_update(const FileCommit& commit) {
   return update_of(set, unset);
 }
 
+bson::Document posix_update(const PosixFields& changes) {
+  bson::Builder set;
+  bson::Builder unset;
+  append_posix_changes(changes, kPosixPath, set, unset);
+  return update_of(set, unset);
+}
+
 // Writes the chunks of one commit.
 class ChunkWriter {
  public:
@@ -151,11 +158,28 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   return {};
 }
 
+Result<PosixFields> change_posix(const FileContext& context, const bson::Value& id,
+                                 const PosixChange& change) {
+  const Bucket& bucket = context.bucket;
+  const bson::Document by_id = equals("_id", id);
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
+  std::optional<bson::View> document;
+  for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
+    GM_ASSIGN(document, collection->find_one(*transaction, by_id));
+    if (document) break;
+  }
+  if (!document) return file_not_found(bucket, id);
+  GM_ASSIGN(const FilesDocument file, FilesDocument::parse(*document));
+  GM_ASSIGN(PosixFields changes, change(file.posix));
+  const bson::Document update = posix_update(changes);
+  if (update.view().empty()) return changes;
+  GM_TRY(update_files_document(bucket, *transaction, id, update));
+  GM_TRY(transaction->commit());
+  return changes;
+}
+
 Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes) {
-  bson::Builder set;
-  bson::Builder unset;
-  append_posix_changes(changes, kPosixPath, set, unset);
-  const bson::Document update = update_of(set, unset);
+  const bson::Document update = posix_update(changes);
   if (update.view().empty()) return {};
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context.bucket.store().begin());
   GM_TRY(update_files_document(context.bucket, *transaction, id, update));

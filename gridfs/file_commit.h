@@ -47,5 +47,8 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
 
 // Sets `changes` in the files document, wherever it stands. One transaction.
 Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes);
+// The same with changes that depend on what the document has; returns them.
+Result<PosixFields> change_posix(const FileContext& context, const bson::Value& id,
+                                 const PosixChange& change);
 
 }  // namespace gridmount::gridfs

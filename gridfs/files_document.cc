@@ -1,10 +1,9 @@
 #include "gridfs/files_document.h"
 
-#include <bson/bson.h>
-
 #include <limits>
 
 #include "engine/bson/json.h"
+#include "gridfs/byte_fields.h"
 #include "gridfs/error.h"
 #include "gridfs/file.h"
 
@@ -54,12 +53,6 @@ void append_time(bson::Builder& builder, std::string_view key, std::string_view 
   builder.append(key, to_date(*time));
   const auto nanoseconds = static_cast<int32_t>(time->tv_nsec % kNanosecondsPerMillisecond);
   if (nanoseconds != 0) builder.append(nanoseconds_key, nanoseconds);
-}
-
-// Strings that other programs may read as UTF-8 are strings; other bytes are binary.
-bool is_text(std::string_view bytes) {
-  return bytes.find('\0') == std::string_view::npos &&
-         bson_utf8_validate(bytes.data(), bytes.size(), false);
 }
 
 std::optional<std::string> read_string(bson::View document, std::string_view key) {
@@ -118,16 +111,8 @@ void append_posix_fields(bson::Builder& builder, const PosixFields& fields) {
   append_time(builder, "mtime", "mtimeNs", fields.mtime);
   append_time(builder, "ctime", "ctimeNs", fields.ctime);
   if (fields.rdev) append_number(builder, "rdev", *fields.rdev);
-  if (fields.symlink_target) {
-    const std::string& target = *fields.symlink_target;
-    if (is_text(target)) {
-      builder.append("symlinkTarget", target);
-    } else {
-      builder.append("symlinkTarget",
-                     bson::Binary{0, reinterpret_cast<const uint8_t*>(target.data()),
-                                  static_cast<uint32_t>(target.size())});
-    }
-  }
+  if (fields.symlink_target) append_bytes(builder, "symlinkTarget", *fields.symlink_target);
+  if (fields.xattrs && !fields.xattrs->empty()) append_xattrs(builder, "xattrs", *fields.xattrs);
 }
 
 void append_posix_changes(const PosixFields& changes, std::string_view prefix, bson::Builder& set,
@@ -142,6 +127,7 @@ void append_posix_changes(const PosixFields& changes, std::string_view prefix, b
   const auto forget_nanoseconds = [&](const std::optional<timespec>& time, std::string_view name) {
     if (time && !flat.find(name)) unset.append(std::string(prefix) + std::string(name), "");
   };
+  if (changes.xattrs && changes.xattrs->empty()) unset.append(std::string(prefix) + "xattrs", "");
   forget_nanoseconds(changes.atime, "atimeNs");
   forget_nanoseconds(changes.mtime, "mtimeNs");
   forget_nanoseconds(changes.ctime, "ctimeNs");
@@ -165,13 +151,17 @@ PosixFields read_posix_fields(bson::View posix) {
   fields.mtime = read_time(posix, "mtime", "mtimeNs");
   fields.ctime = read_time(posix, "ctime", "ctimeNs");
   fields.rdev = read_number(posix, "rdev");
-  fields.symlink_target = read_string(posix, "symlinkTarget");
-  const std::optional<bson::ValueView> target = posix.find("symlinkTarget");
-  if (target && target->type() == bson::Type::kBinary) {
-    const bson::Binary bytes = target->as_binary();
-    fields.symlink_target.emplace(reinterpret_cast<const char*>(bytes.data), bytes.size);
-  }
+  fields.symlink_target = read_bytes(posix, "symlinkTarget");
+  if (posix.find("xattrs")) fields.xattrs = read_xattrs(posix, "xattrs");
   return fields;
+}
+
+bool takes_posix_fields(bson::View document) {
+  const std::optional<bson::ValueView> metadata = document.find("metadata");
+  if (!metadata) return true;
+  if (metadata->type() != bson::Type::kDocument) return false;
+  const std::optional<bson::ValueView> posix = metadata->as_document().find("posix");
+  return !posix || posix->type() == bson::Type::kDocument;
 }
 
 void merge_posix_fields(PosixFields& fields, const PosixFields& changes) {
@@ -186,6 +176,7 @@ void merge_posix_fields(PosixFields& fields, const PosixFields& changes) {
   take(fields.ctime, changes.ctime);
   take(fields.rdev, changes.rdev);
   take(fields.symlink_target, changes.symlink_target);
+  take(fields.xattrs, changes.xattrs);
 }
 
 Result<FilesDocument> FilesDocument::parse(bson::View document) {

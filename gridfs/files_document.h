@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
 #include "engine/error.h"
+#include "gridfs/xattrs.h"
 
 namespace gridmount::gridfs {
 
@@ -31,11 +33,16 @@ struct PosixFields {
   std::optional<timespec> ctime;
   std::optional<uint64_t> rdev;
   std::optional<std::string> symlink_target;  // bytes, not necessarily UTF-8
+  std::optional<Xattrs> xattrs;               // as a change: none of them if empty
 };
+
+// The fields to change of a node, given those it has.
+using PosixChange = std::function<Result<PosixFields>(const PosixFields&)>;
 
 // The subdocument's fields: mode, uid, gid, rdev as int64 where int32 does not hold them; a time
 // `mtime` is a Date (milliseconds, rounded down) and `mtimeNs` int32 (nanoseconds within it, left
-// out if 0). `symlinkTarget` is a string, or Binary if it is not UTF-8.
+// out if 0). `symlinkTarget` is a string, or Binary if it is not UTF-8. `xattrs`: xattrs.h; left
+// out if there are none.
 void append_posix_fields(bson::Builder& builder, const PosixFields& fields);
 PosixFields read_posix_fields(bson::View posix);
 // The fields of `$set` and `$unset` that make those changes where `prefix` ("metadata.posix.")
@@ -46,6 +53,9 @@ void append_posix_changes(const PosixFields& changes, std::string_view prefix, b
 bson::Document update_of(bson::Builder& set, bson::Builder& unset);
 // Sets in `fields` what `changes` has.
 void merge_posix_fields(PosixFields& fields, const PosixFields& changes);
+
+// Whether `metadata.posix.*` can be set in a files document.
+bool takes_posix_fields(bson::View document);
 
 timespec to_timespec(bson::Date date);
 bson::Date to_date(const timespec& time);  // rounded down to milliseconds

@@ -79,9 +79,10 @@ const std::vector<bson::Document>& nameless_filters() {
 
 }  // namespace
 
-FolderListing::FolderListing(const Bucket& bucket, FileTable& files, const VolumeOptions& options,
+FolderListing::FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
                              std::string folder)
-    : bucket_(bucket),
+    : names_(names),
+      bucket_(names.bucket()),
       files_(files),
       options_(options),
       folder_(std::move(folder)),
@@ -134,14 +135,6 @@ void FolderListing::add(std::string_view key, std::string name, Node node, Place
   batch_.push_back(std::move(listed));
 }
 
-Node FolderListing::node_of_file(bson::View document) const {
-  // What an open file has not committed yet counts.
-  if (const std::shared_ptr<File> open = files_.find(document["_id"])) {
-    return file_node(bucket_.options().name, open->document(), options_);
-  }
-  return file_node(bucket_.options().name, document, options_);
-}
-
 Status FolderListing::read_batch() {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
   GM_TRY(read_to_.pass == Pass::kNames ? read_names(*snapshot) : read_nameless(*snapshot));
@@ -161,7 +154,7 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
     from += inclusive ? end_of_names_below(std::string_view(*behind).substr(0, behind->size() - 1))
                       : *behind;
   }
-  ChildScan names(bucket_, snapshot, folder_, std::move(from), inclusive);
+  ChildScan names(names_, snapshot, folder_, std::move(from), inclusive);
   FolderScan folders(bucket_, snapshot, folder_, behind);
   std::optional<ChildScan::Child> child;
   while (batch_.size() < batch_entries_) {
@@ -192,7 +185,8 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
       add(key,
           shadowed ? escape_shadowed_file(child->component)
                    : escape_component(child->component, at_root),
-          node_of_file(child->document), {.pass = Pass::kNames, .behind = key});
+          file_node(bucket, files_, child->document, options_),
+          {.pass = Pass::kNames, .behind = key});
     }
     child.reset();
   }
@@ -233,7 +227,8 @@ Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
       if (name) {
         // No key has a slash between other characters.
         const std::string key = "id/" + *name;
-        add(key, *std::move(name), node_of_file(*document), std::move(after));
+        add(key, *std::move(name), file_node(bucket_.options().name, files_, *document, options_),
+            std::move(after));
       } else {
         read_to_ = std::move(after);
       }

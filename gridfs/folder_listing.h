@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "gridfs/file.h"
+#include "gridfs/names.h"
 #include "gridfs/volume.h"
 
 namespace gridmount::gridfs {
@@ -21,7 +22,7 @@ namespace gridmount::gridfs {
 class FolderListing final : public DirectoryStream {
  public:
   // All outlive the listing.
-  FolderListing(const Bucket& bucket, FileTable& files, const VolumeOptions& options,
+  FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
                 std::string folder);
 
   Result<std::optional<DirectoryEntry>> next() override;
@@ -47,9 +48,9 @@ class FolderListing final : public DirectoryStream {
   Status read_nameless(engine::Snapshot& snapshot);
   // `key` tells the entry from all others of the folder.
   void add(std::string_view key, std::string name, Node node, Place after);
-  Node node_of_file(bson::View document) const;
   void go_to(const Place& place);
 
+  const Names& names_;
   const Bucket& bucket_;
   FileTable& files_;
   const VolumeOptions& options_;

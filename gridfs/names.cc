@@ -46,8 +46,8 @@ bool has_filename(bson::View document) {
   return name && name->type() == bson::Type::kString;
 }
 
-Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
-                                                std::string_view filename) const {
+Result<std::optional<bson::View>> Names::newest_by_filename(engine::Snapshot& snapshot,
+                                                            std::string_view filename) const {
   static const bson::Document kNewestFirst = sort_by("uploadDate", -1);
   engine::FindOptions options;
   options.sort = kNewestFirst;
@@ -63,15 +63,25 @@ Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
   }
 }
 
-Result<std::vector<bson::Value>> Names::revisions(engine::Snapshot& snapshot,
-                                                  std::string_view filename) const {
+Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
+                                                std::string_view filename) const {
+  GM_ASSIGN(std::optional<bson::View> newest, newest_by_filename(snapshot, filename));
+  GM_ASSIGN(const std::vector<bson::View> linked, aliases_.files_of(snapshot, filename));
+  for (const bson::View document : linked) {
+    if (!newest || is_newer(document, *newest)) newest = document;
+  }
+  return newest;
+}
+
+Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
+                                           std::string_view name) const {
+  GM_ASSIGN(std::vector<bson::View> files, aliases_.files_of(snapshot, name));
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            bucket_.files().find(snapshot, equals("filename", bson::Value(filename))));
-  std::vector<bson::Value> ids;
+            bucket_.files().find(snapshot, equals("filename", bson::Value(name))));
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-    if (!document) return ids;
-    if (has_filename(*document)) ids.emplace_back((*document)["_id"]);
+    if (!document) return files;
+    if (has_filename(*document)) files.push_back(*document);
   }
 }
 
@@ -82,6 +92,12 @@ Result<std::optional<bson::View>> Names::any_below(engine::Snapshot& snapshot,
   engine::FindOptions any;
   any.partial = true;
   GM_ASSIGN(const std::optional<bson::View> first, bucket_.files().find_one(snapshot, below, any));
+  if (!first && aliases_.in_use()) {
+    const std::string lead = folder.empty() ? std::string() : std::string(folder) + "/";
+    GM_ASSIGN(const std::optional<Aliases::Alias> alias, aliases_.next(snapshot, lead, true));
+    if (!alias || !alias->name.starts_with(lead)) return std::optional<bson::View>();
+    return std::optional(alias->document);
+  }
   if (!first || has_filename(*first)) return first;
   // An array with such a name in it. There may be others.
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
@@ -94,8 +110,12 @@ Result<std::optional<bson::View>> Names::any_below(engine::Snapshot& snapshot,
 
 Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view path) const {
   AtPath at;
-  if (path.empty() || !can_be_folder(path)) {
+  const bool can_have_names_below = !path.empty() && can_be_folder(path);
+  if (!can_have_names_below || aliases_.in_use()) {
     GM_ASSIGN(at.file, newest(snapshot, path));
+    if (can_have_names_below) {
+      GM_ASSIGN(at.below, any_below(snapshot, path));
+    }
     return at;
   }
   engine::FindOptions options;
@@ -124,67 +144,104 @@ Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view pat
   return at;
 }
 
-ChildScan::ChildScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string folder,
+ChildScan::ChildScan(const Names& names, engine::Snapshot& snapshot, std::string folder,
                      std::string from, bool inclusive)
-    : bucket_(bucket),
+    : names_(names),
       snapshot_(snapshot),
       folder_(std::move(folder)),
       prefix_bytes_(folder_.empty() ? 0 : folder_.size() + 1),
+      end_(folder_.empty() ? std::string() : end_of_names_below(folder_)),
       from_(std::move(from)),
       inclusive_(inclusive) {}
 
-Result<std::optional<bson::View>> ChildScan::read() {
-  if (ahead_) return std::exchange(ahead_, std::nullopt);
+void ChildScan::skip_to(std::string name) {
+  from_ = std::move(name);
+  inclusive_ = true;
+  cursor_.reset();
+  filename_.reset();
+  filenames_ended_ = false;
+  // An alias behind it is still the next one.
+  if (alias_ && alias_->name < from_) {
+    alias_.reset();
+    aliases_begun_ = false;
+  }
+}
+
+Result<std::optional<ChildScan::Named>> ChildScan::read_filename() {
   if (!cursor_) {
     engine::FindOptions options;
     options.sort = by_filename();
     GM_ASSIGN(cursor_,
-              bucket_.files().find(
+              names_.bucket().files().find(
                   snapshot_, names_below_from("filename", folder_, from_, inclusive_), options));
   }
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
-    if (!document || has_filename(*document)) return document;
+    if (!document) return std::optional<Named>();
+    if (!has_filename(*document)) continue;
+    return std::optional(Named{std::string((*document)["filename"].as_string()), *document});
   }
 }
 
+Result<std::optional<ChildScan::Named>> ChildScan::read_alias() {
+  const bool first = !std::exchange(aliases_begun_, true);
+  if (!first && !alias_) return std::optional<Named>();
+  GM_ASSIGN(const std::optional<Aliases::Alias> next,
+            names_.aliases().next(snapshot_, first ? from_ : alias_->name, first && inclusive_));
+  if (!next || (!end_.empty() && next->name >= end_)) return std::optional<Named>();
+  GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(snapshot_, next->name));
+  return std::optional(Named{next->name, newest.value_or(next->document)});
+}
+
+Result<std::optional<ChildScan::Named>> ChildScan::read() {
+  if (ahead_) return std::exchange(ahead_, std::nullopt);
+  if (!filename_ && !filenames_ended_) {
+    GM_ASSIGN(filename_, read_filename());
+    filenames_ended_ = !filename_;
+  }
+  if (names_.aliases().in_use() && !aliases_begun_) {
+    GM_ASSIGN(alias_, read_alias());
+  }
+  if (!alias_ || (filename_ && filename_->name <= alias_->name)) {
+    return std::exchange(filename_, std::nullopt);
+  }
+  std::optional<Named> given = alias_;
+  GM_ASSIGN(alias_, read_alias());
+  return given;
+}
+
 Result<std::optional<ChildScan::Child>> ChildScan::next() {
-  GM_ASSIGN(std::optional<bson::View> document, read());
-  if (!document) return std::optional<Child>();
-  const std::string filename((*document)["filename"].as_string());
-  const std::string_view rest = std::string_view(filename).substr(prefix_bytes_);
+  GM_ASSIGN(const std::optional<Named> named, read());
+  if (!named) return std::optional<Child>();
+  const std::string_view rest = std::string_view(named->name).substr(prefix_bytes_);
   Child child;
   child.component = first_component(rest, folder_.empty());
   if (child.component.size() < rest.size()) {
     child.is_folder = true;
-    child.document = *document;
+    child.document = named->document;
     // Whatever else is in it is passed over.
-    from_ = end_of_names_below(filename.substr(0, prefix_bytes_ + child.component.size()));
-    inclusive_ = true;
-    cursor_.reset();
+    skip_to(end_of_names_below(named->name.substr(0, prefix_bytes_ + child.component.size())));
     return std::optional(std::move(child));
   }
-  bson::View newest = *document;
+  child.document = named->document;
   while (true) {
     GM_ASSIGN(ahead_, read());
-    if (!ahead_ || (*ahead_)["filename"].as_string() != filename) break;
-    if (is_newer(*ahead_, newest)) newest = *ahead_;
+    if (!ahead_ || ahead_->name != named->name) break;
+    if (is_newer(ahead_->document, child.document)) child.document = ahead_->document;
     ahead_.reset();
   }
-  child.document = newest;
-  GM_ASSIGN(child.shadowed, is_shadowed(filename, ahead_));
+  GM_ASSIGN(child.shadowed, is_shadowed(named->name, ahead_));
   return std::optional(std::move(child));
 }
 
 // The next name usually tells: names below stand close behind.
 Result<bool> ChildScan::is_shadowed(const std::string& path,
-                                    const std::optional<bson::View>& following) {
+                                    const std::optional<Named>& following) {
   if (!following || path.empty() || !can_be_folder(path)) return false;
   const std::string below = path + "/";
-  const std::string_view name = (*following)["filename"].as_string();
-  if (name.starts_with(below)) return true;
-  if (name > below) return false;
-  GM_ASSIGN(const std::optional<bson::View> some, Names(bucket_).any_below(snapshot_, path));
+  if (following->name.starts_with(below)) return true;
+  if (following->name > below) return false;
+  GM_ASSIGN(const std::optional<bson::View> some, names_.any_below(snapshot_, path));
   return some.has_value();
 }
 

@@ -1,5 +1,5 @@
-// Filenames of a bucket as paths: which file a path is, what is below it, and the children of a
-// folder in the order of the filename index.
+// Filenames and aliases of a bucket as paths: which file a path is, what is below it, and the
+// children of a folder in the order of the filename index.
 #pragma once
 
 #include <memory>
@@ -8,19 +8,25 @@
 #include <string_view>
 #include <vector>
 
+#include "gridfs/aliases.h"
 #include "gridfs/bucket.h"
 
 namespace gridmount::gridfs {
 
 class Names {
  public:
-  explicit Names(const Bucket& bucket) : bucket_(bucket) {}
+  explicit Names(const Bucket& bucket) : bucket_(bucket), aliases_(bucket) {}
 
-  // The newest revision: by uploadDate, then by _id. Valid as long as views of the snapshot are.
+  const Bucket& bucket() const { return bucket_; }
+  Aliases& aliases() { return aliases_; }
+  const Aliases& aliases() const { return aliases_; }
+
+  // The newest file of that name: by uploadDate, then by _id. Valid as long as views of the
+  // snapshot are.
   Result<std::optional<bson::View>> newest(engine::Snapshot& snapshot,
                                            std::string_view filename) const;
-  Result<std::vector<bson::Value>> revisions(engine::Snapshot& snapshot,
-                                             std::string_view filename) const;
+  // All files of that name.
+  Result<std::vector<bson::View>> all(engine::Snapshot& snapshot, std::string_view name) const;
   // Some file below the folder, which makes it one.
   Result<std::optional<bson::View>> any_below(engine::Snapshot& snapshot,
                                               std::string_view folder) const;
@@ -33,7 +39,11 @@ class Names {
   Result<AtPath> at(engine::Snapshot& snapshot, std::string_view path) const;
 
  private:
+  Result<std::optional<bson::View>> newest_by_filename(engine::Snapshot& snapshot,
+                                                       std::string_view filename) const;
+
   const Bucket& bucket_;
+  Aliases aliases_;
 };
 
 // Whether the document has a path: its filename is a string.
@@ -47,7 +57,8 @@ inline std::string folder_key(std::string_view component) {
 }
 
 // The children of a folder by the filename index, each once and by their keys: a seek behind each
-// implied folder, a step for each file. Belongs to one snapshot and one thread.
+// implied folder, a step for each file, a look-up for each alias. Belongs to one snapshot and one
+// thread.
 class ChildScan {
  public:
   struct Child {
@@ -62,24 +73,41 @@ class ChildScan {
   };
 
   // Begins at the filename `from`, or behind it.
-  ChildScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string folder, std::string from,
+  ChildScan(const Names& names, engine::Snapshot& snapshot, std::string folder, std::string from,
             bool inclusive);
 
   Result<std::optional<Child>> next();
 
  private:
-  // The next document whose filename is a string, or nothing at the end.
-  Result<std::optional<bson::View>> read();
-  Result<bool> is_shadowed(const std::string& path, const std::optional<bson::View>& following);
+  // A name in the folder or below it, and the file it leads to.
+  struct Named {
+    std::string name;
+    bson::View document;
+  };
 
-  const Bucket& bucket_;
+  // The next name, or nothing at the end; a name comes as often as it leads to files.
+  Result<std::optional<Named>> read();
+  Result<std::optional<Named>> read_filename();
+  Result<std::optional<Named>> read_alias();
+  // Goes on at `name`.
+  void skip_to(std::string name);
+  Result<bool> is_shadowed(const std::string& path, const std::optional<Named>& following);
+
+  const Names& names_;
   engine::Snapshot& snapshot_;
   const std::string folder_;
   const size_t prefix_bytes_;
+  const std::string end_;  // behind all names below the folder; empty if nothing is
+  // Where to begin, and with it or behind it.
   std::string from_;
   bool inclusive_;
   std::unique_ptr<engine::Cursor> cursor_;
-  std::optional<bson::View> ahead_;  // read, not yet given
+  bool filenames_ended_ = false;
+  bool aliases_begun_ = false;
+  // Read, not yet given.
+  std::optional<Named> filename_;
+  std::optional<Named> alias_;
+  std::optional<Named> ahead_;
 };
 
 }  // namespace gridmount::gridfs

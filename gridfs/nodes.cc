@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "engine/bson/compare.h"
+#include "gridfs/aliases.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -81,13 +82,26 @@ Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeO
 }
 
 Node file_node(std::string_view bucket, bson::View document, const VolumeOptions& options) {
+  Node node;
   if (const Result<FilesDocument> file = FilesDocument::parse(document)) {
-    return file_node(bucket, *file, options);
+    node = file_node(bucket, *file, options);
+  } else {
+    FilesDocument unreadable;
+    unreadable.id = bson::Value(document["_id"]);
+    unreadable.posix.mode = S_IFREG | 0444;
+    node = file_node(bucket, unreadable, options);
   }
-  FilesDocument unreadable;
-  unreadable.id = bson::Value(document["_id"]);
-  unreadable.posix.mode = S_IFREG | 0444;
-  return file_node(bucket, unreadable, options);
+  node.attributes.nlink = links_of(document);
+  return node;
+}
+
+Node file_node(std::string_view bucket, FileTable& open_files, bson::View document,
+               const VolumeOptions& options) {
+  const std::shared_ptr<File> open = open_files.find(document["_id"]);
+  if (!open) return file_node(bucket, document, options);
+  Node node = file_node(bucket, open->document(), options);
+  node.attributes.nlink = links_of(document);
+  return node;
 }
 
 Node folder_node(std::string_view bucket, std::string_view path, const FolderDocument& folder,

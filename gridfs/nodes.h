@@ -13,9 +13,13 @@ namespace gridmount::gridfs {
 // Node::ino: 63 bits of a hash of bucket, kind and id (or path), never 0 or 1.
 uint64_t file_number(std::string_view bucket, bson::ValueView id);
 
+// Without any alias.
 Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options);
 // Also of a document that is no valid files document: an empty file nobody may write.
 Node file_node(std::string_view bucket, bson::View document, const VolumeOptions& options);
+// The same, but what an open file has not committed yet counts.
+Node file_node(std::string_view bucket, FileTable& open_files, bson::View document,
+               const VolumeOptions& options);
 Node folder_node(std::string_view bucket, std::string_view path, const FolderDocument& folder,
                  const VolumeOptions& options);
 // `some_file` is one below it: its uploadDate stands for the folder's times.

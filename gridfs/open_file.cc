@@ -116,6 +116,14 @@ Status OpenFile::set_posix(const PosixFields& changes) {
   return {};
 }
 
+Status OpenFile::change_posix(const PosixChange& change) {
+  CommitTurn turn(*this);
+  GM_ASSIGN(const PosixFields changes, gridfs::change_posix(*context_, id_, change));
+  MutexLock lock(mutex_);
+  merge_posix_fields(posix_, changes);
+  return {};
+}
+
 Status OpenFile::flush() {
   Status committed = commit(CommitKind::kFlush);
   MutexLock lock(mutex_);

@@ -45,6 +45,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
       GM_EXCLUDES(write_mutex_, mutex_);
   Status truncate(int64_t length, TimeUpdate times) override GM_EXCLUDES(write_mutex_, mutex_);
   Status set_posix(const PosixFields& changes) override GM_EXCLUDES(mutex_);
+  Status change_posix(const PosixChange& change) override GM_EXCLUDES(mutex_);
   Status flush() override GM_EXCLUDES(mutex_);
   Status sync() override GM_EXCLUDES(mutex_);
 

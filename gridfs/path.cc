@@ -137,7 +137,9 @@ Result<ParsedName> parse_name(std::string_view name, bool at_root) {
                                   " bytes is too long, at most " + std::to_string(kMaxNameBytes) +
                                   " are possible");
   }
-  if (!is_utf8(name)) return invalid(name, "is not valid UTF-8");
+  if (!is_utf8(name)) {
+    return fail(kNotUtf8, "the name '" + std::string(name) + "' is not valid UTF-8");
+  }
   if (!name.starts_with(kEscapeLead)) {
     if (needs_escape(name, at_root)) return invalid(name, "is reserved");
     return ParsedName{ParsedName::Kind::kPlain, std::string(name), {}};

@@ -30,7 +30,8 @@ namespace gridmount::gridfs {
 
 inline constexpr std::string_view kEscapeLead = "%gridfs:";
 inline constexpr size_t kMaxNameBytes = 255;
-inline constexpr size_t kMaxPathBytes = 4095;
+// One call of the kernel names up to 4,095 bytes, from whatever folder it begins in.
+inline constexpr size_t kMaxPathBytes = 32'767;
 
 // The name shown for one component of a filename. `at_root`: it is the first component.
 std::string escape_component(std::string_view component, bool at_root);
@@ -48,8 +49,8 @@ struct ParsedName {
   std::string component;
   std::string hash;  // kLong
 };
-// The reverse. NameTooLong over 255 bytes; InvalidName for text that is not valid UTF-8, for
-// ".gridfs" at the root, or for an escape that the functions above would not have made.
+// The reverse. NameTooLong over 255 bytes; NotUtf8; InvalidName for ".gridfs" at the root, or for
+// an escape that the functions above would not have made.
 Result<ParsedName> parse_name(std::string_view name, bool at_root);
 
 enum class LongNameFit { kNone, kPlain, kShadowedFile };

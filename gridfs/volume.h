@@ -39,6 +39,14 @@ struct Owner {
   uint32_t gid = 0;
 };
 
+// Who makes something: its owner, and what is taken from the mode asked for where the folder has no
+// default access control list.
+struct Creator {
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint32_t umask = 0;
+};
+
 struct VolumeOptions {
   // For files and folders without POSIX fields of their own (uploaded by a driver).
   Owner default_owner;
@@ -107,7 +115,11 @@ struct AttributeChanges {
   std::optional<timespec> ctime;
 };
 
-enum class RenameMode { kReplace, kNoReplace };
+enum class RenameMode {
+  kReplace,
+  kNoReplace,
+  kExchange,  // both names must be there, of whatever kind
+};
 
 class Volume {
  public:
@@ -130,14 +142,19 @@ class Volume {
   virtual Result<Node> directory(std::string_view path) = 0;  // NoSuchEntry
   virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view folder) = 0;
 
-  // --- Changes. EntryExists where the name is taken. `mode` holds permission bits only (the kernel
-  // has applied the caller's umask); a folder's set-group-ID bit passes its group on, as on Linux.
+  // --- Changes. EntryExists where the name is taken. `mode` holds permission bits only; what the
+  // folder passes on is posix_changes.h's.
   virtual Result<Node> create_file(std::string_view folder, std::string_view name, uint32_t mode,
-                                   Owner owner) = 0;
+                                   Creator creator) = 0;
+  // A pipe, socket or device: `mode` also holds its type.
+  virtual Result<Node> create_special(std::string_view folder, std::string_view name, uint32_t mode,
+                                      uint64_t rdev, Creator creator) = 0;
   virtual Result<Node> create_symlink(std::string_view folder, std::string_view name,
-                                      std::string_view target, Owner owner) = 0;
+                                      std::string_view target, Creator creator) = 0;
   virtual Result<Node> create_directory(std::string_view folder, std::string_view name,
-                                        uint32_t mode, Owner owner) = 0;
+                                        uint32_t mode, Creator creator) = 0;
+  // One more name for the file: FileNotFound, TooManyLinks, InvalidName if it has no filename.
+  virtual Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) = 0;
   // IsADirectory for folders.
   virtual Status unlink(std::string_view folder, std::string_view name) = 0;
   // NotADirectory, DirectoryNotEmpty.
@@ -153,6 +170,12 @@ class Volume {
   virtual Result<Node> set_directory_attributes(std::string_view path,
                                                 const AttributeChanges& changes) = 0;
   virtual Result<std::string> symlink_target(bson::ValueView id) = 0;
+  // What the node's document says of it, `mode` filled in where it says nothing; and one
+  // transaction that changes what depends on that.
+  virtual Result<PosixFields> file_posix(bson::ValueView id) = 0;          // FileNotFound
+  virtual Result<PosixFields> directory_posix(std::string_view path) = 0;  // NoSuchEntry
+  virtual Status change_file_posix(bson::ValueView id, const PosixChange& change) = 0;
+  virtual Status change_directory_posix(std::string_view path, const PosixChange& change) = 0;
   virtual Result<std::shared_ptr<File>> open_file(bson::ValueView id) = 0;
 
   // Commits all open files and stops background work. Errors of any file, the first.

@@ -1,9 +1,11 @@
 // Goal: making, finding and removing names works as on any file system.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "tests/fuse/mounted_store.h"
 
@@ -102,15 +104,45 @@ TEST_F(NamesTest, NamesOfAnyKind_AreKept) {
   EXPECT_EQ(list(at()), Names{});
 }
 
-TEST_F(NamesTest, Mknod_MakesRegularFilesOnly) {
+TEST_F(NamesTest, Mknod_MakesWhatIsAskedFor) {
   ASSERT_CALL_OK(mknod(at("file").c_str(), S_IFREG | 0640, 0));
   EXPECT_EQ(stat_of(at("file")).st_mode, S_IFREG | 0640U);
-  EXPECT_ERRNO(mkfifo(at("pipe").c_str(), 0644), EPERM);
+  ASSERT_CALL_OK(mkfifo(at("pipe").c_str(), 0600));
+  EXPECT_EQ(stat_of(at("pipe")).st_mode, S_IFIFO | 0600U);
+  ASSERT_CALL_OK(mknod(at("device").c_str(), S_IFCHR | 0640, makedev(259, 70'000)));
+  EXPECT_EQ(stat_of(at("device")).st_rdev, makedev(259, 70'000));
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(stat_of(at("device")).st_mode, S_IFCHR | 0640U);
+  EXPECT_EQ(stat_of(at("device")).st_rdev, makedev(259, 70'000));
+  std::thread writer([this] { write_file(at("pipe"), "through"); });
+  EXPECT_EQ(read_file(at("pipe")), "through");
+  writer.join();
 }
 
-TEST_F(NamesTest, HardLink_IsRefused) {
+TEST_F(NamesTest, HardLink_IsTheSameFile) {
+  ASSERT_CALL_OK(mkdir(at("d").c_str(), 0755));
   write_file(at("file"), "x");
-  EXPECT_ERRNO(link(at("file").c_str(), at("other").c_str()), EPERM);
+  ASSERT_CALL_OK(link(at("file").c_str(), at("d/other").c_str()));
+  EXPECT_EQ(stat_of(at("file")).st_ino, stat_of(at("d/other")).st_ino);
+  EXPECT_EQ(stat_of(at("file")).st_nlink, 2U);
+  write_file(at("d/other"), "through the other name");
+  EXPECT_EQ(read_file(at("file")), "through the other name");
+  EXPECT_ERRNO(link(at("d").c_str(), at("e").c_str()), EPERM);
+  EXPECT_ERRNO(link(at("file").c_str(), at("d/other").c_str()), EEXIST);
+  ASSERT_CALL_OK(unlink(at("file").c_str()));
+  EXPECT_EQ(stat_of(at("d/other")).st_nlink, 1U);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(list(at()), Names{"d"});
+  EXPECT_EQ(read_file(at("d/other")), "through the other name");
+}
+
+TEST_F(NamesTest, RenameOfOneLinkToTheOther_ChangesNothing) {
+  write_file(at("a"), "x");
+  ASSERT_CALL_OK(link(at("a").c_str(), at("b").c_str()));
+  ASSERT_CALL_OK(rename(at("a").c_str(), at("b").c_str()));
+  EXPECT_EQ(list(at()), (Names{"a", "b"}));
 }
 
 TEST_F(NamesTest, Numbers_StayWithTheirFiles) {

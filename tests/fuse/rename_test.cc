@@ -97,8 +97,31 @@ TEST_F(RenameTest, NoReplace_KeepsWhatIsThere) {
 TEST_F(RenameTest, OtherFlags_AreRefused) {
   write_file(at("a"), "a");
   write_file(at("b"), "b");
-  EXPECT_ERRNO(move("a", "b", RENAME_EXCHANGE), EINVAL);
+  EXPECT_ERRNO(move("a", "b", RENAME_EXCHANGE | RENAME_NOREPLACE), EINVAL);
   EXPECT_ERRNO(move("a", "c", RENAME_WHITEOUT), EINVAL);
+}
+
+TEST_F(RenameTest, Exchange_SwapsWhateverIsThere) {
+  ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0755));
+  ASSERT_CALL_OK(mkdir(at("folder/inner").c_str(), 0755));
+  write_file(at("folder/inner/file"), "in the folder");
+  ASSERT_CALL_OK(link(at("folder/inner/file").c_str(), at("folder/link").c_str()));
+  write_file(at("plain"), "plain");
+  const int inside = open(at("folder/inner").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_CALL_OK(move("folder", "plain", RENAME_EXCHANGE));
+  EXPECT_EQ(read_file(at("folder")), "plain");
+  EXPECT_EQ(read_file(at("plain/inner/file")), "in the folder");
+  EXPECT_EQ(read_file(at("plain/link")), "in the folder");
+  EXPECT_CALL_OK(faccessat(inside, "file", F_OK, 0));
+  EXPECT_ERRNO(move("plain", "plain/inner", RENAME_EXCHANGE), EINVAL);
+  EXPECT_ERRNO(move("plain/inner", "plain", RENAME_EXCHANGE), EINVAL);
+  EXPECT_ERRNO(move("plain", "absent", RENAME_EXCHANGE), ENOENT);
+  close(inside);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(list(at()), (Names{"folder", "plain"}));
+  EXPECT_EQ(list(at("plain")), (Names{"inner", "link"}));
+  EXPECT_EQ(read_file(at("plain/link")), "in the folder");
 }
 
 TEST_F(RenameTest, ToItself_ChangesNothing) {

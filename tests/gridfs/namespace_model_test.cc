@@ -15,9 +15,10 @@
 namespace gridmount::gridfs {
 namespace {
 
-// Paths of folders, and of files with their content. The root is not listed.
+// Paths of folders, and of files with their content, which several may share. The root is not
+// listed.
 struct Model {
-  std::map<std::string, std::string> files;
+  std::map<std::string, std::shared_ptr<std::string>> files;
   std::map<std::string, bool> folders;
 
   bool is_folder(const std::string& path) const { return path.empty() || folders.contains(path); }
@@ -51,6 +52,7 @@ struct Model {
     if (!exists(from) || from.empty()) return kNoSuchEntry;
     if (!is_folder(std::string(split(to).folder))) return kNoSuchEntry;
     if (from == to) return std::nullopt;
+    if (is_file(from) && is_file(to) && files[from] == files[to]) return std::nullopt;
     if (is_folder(from) && is_below(to, from)) return kMoveIntoItself;
     if (is_folder(to)) {
       if (is_file(from)) return kIsADirectory;
@@ -60,9 +62,23 @@ struct Model {
       if (is_folder(from)) return kNotADirectory;
       files.erase(to);
     }
+    move_all(from, to);
+    return std::nullopt;
+  }
+
+  std::optional<ErrorCode> exchange(const std::string& one, const std::string& other) {
+    if (!exists(one) || !exists(other) || one.empty()) return kNoSuchEntry;
+    if (one == other) return std::nullopt;
+    if (is_below(one, other) || is_below(other, one)) return kMoveIntoItself;
+    move_all(one, "between");
+    move_all(other, one);
+    move_all("between", other);
+    return std::nullopt;
+  }
+
+  void move_all(const std::string& from, const std::string& to) {
     move(files, from, to);
     move(folders, from, to);
-    return std::nullopt;
   }
 };
 
@@ -94,7 +110,7 @@ class NamespaceModelTest : public BucketFixture {
       ASSERT_EQ(node.ino, entry->node.ino);
       if (node.kind == NodeKind::kFile) {
         ASSERT_EQ(read_all(*must(volume_->open_file(node.id))),
-                  model_.files.at(join(folder, entry->name)));
+                  *model_.files.at(join(folder, entry->name)));
       }
     }
     ASSERT_EQ(listed, expected) << "in '" << folder << "'";
@@ -120,7 +136,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
   };
   mount();
   int next_content = 0;
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 2000; ++round) {
     const std::string path = random_path();
     const SplitPath where = split(path);
     const std::string folder(where.folder);
@@ -128,7 +144,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
     std::optional<ErrorCode> expected;
     std::optional<ErrorCode> got;
     std::string what;
-    switch (below(7)) {
+    switch (below(9)) {
       case 0: {
         what = "create " + path;
         if (!model_.is_folder(folder)) {
@@ -136,7 +152,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         } else if (model_.exists(path)) {
           expected = kEntryExists;
         } else {
-          model_.files[path];
+          model_.files[path] = std::make_shared<std::string>();
         }
         got = code_of(volume_->create_file(folder, name, 0644, {}));
         break;
@@ -190,6 +206,8 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         // A driver's upload, where it makes no file and folder of one name.
         what = "upload " + path;
         bool possible = !model_.is_folder(path);
+        // A file with other names could become the newest again by a change through those.
+        if (model_.is_file(path)) possible = model_.files[path].use_count() == 1;
         for (std::string above(split(path).folder); !above.empty(); above = split(above).folder) {
           possible = possible && !model_.is_file(above);
         }
@@ -198,8 +216,33 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         // Commits in one millisecond have dates ahead of the clock; the upload is to be the newest.
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         upload(path, content);
-        model_.files[path] = content;
+        model_.files[path] = std::make_shared<std::string>(content);
         model_.add_folders_of(path);
+        break;
+      }
+      case 6: {
+        const std::string to = random_path();
+        what = "link " + path + " as " + to;
+        if (!model_.is_file(path)) continue;
+        const SplitPath target = split(to);
+        if (!model_.is_folder(std::string(target.folder))) {
+          expected = kNoSuchEntry;
+        } else if (model_.exists(to)) {
+          expected = kEntryExists;
+        } else {
+          model_.files[to] = model_.files[path];
+        }
+        got = code_of(
+            volume_->link(must(volume_->lookup(folder, name)).id, target.folder, target.component));
+        break;
+      }
+      case 7: {
+        const std::string to = random_path();
+        what = "exchange " + path + " and " + to;
+        const SplitPath target = split(to);
+        expected = model_.exchange(path, to);
+        got = code_of(
+            volume_->rename(folder, name, target.folder, target.component, RenameMode::kExchange));
         break;
       }
       default: {
@@ -210,7 +253,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         const std::string content = "w" + std::to_string(next_content++);
         must(write(*file, 0, content));
         must(file->flush());
-        model_.files[path] = content;
+        *model_.files[path] = content;
       }
     }
     // Where several errors apply, which one is told depends on what is looked at first.

@@ -59,11 +59,12 @@ TEST(PathTest, LongNames) {
 
 TEST(PathTest, Refused) {
   EXPECT_EQ(code_of(parse_name(std::string(256, 'a'), true)), kNameTooLong);
-  for (const char* name : {"", ".", "..", "a\xFF", "a/b", "%gridfs:", "%gridfs:x:y",
-                           "%gridfs:esc:a", "%gridfs:esc:%2e", "%gridfs:esc:%2",
-                           "%gridfs:esc:a%2Fb", "%gridfs:long:a", "%gridfs:long:a:0123"}) {
+  for (const char* name :
+       {"", ".", "..", "a/b", "%gridfs:", "%gridfs:x:y", "%gridfs:esc:a", "%gridfs:esc:%2e",
+        "%gridfs:esc:%2", "%gridfs:esc:a%2Fb", "%gridfs:long:a", "%gridfs:long:a:0123"}) {
     EXPECT_EQ(code_of(parse_name(name, true)), kInvalidName) << name;
   }
+  EXPECT_EQ(code_of(parse_name("a\xFF", true)), kNotUtf8);
   EXPECT_EQ(code_of(parse_name(".gridfs", true)), kInvalidName);
   EXPECT_TRUE(parse_name(".gridfs", false));
   EXPECT_EQ(code_of(parse_name("%gridfs:id:1", false)), kInvalidName);

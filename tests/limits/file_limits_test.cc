@@ -14,20 +14,37 @@ class FileLimits : public BucketFixture {};
 TEST_F(FileLimits, Path) {
   const auto volume =
       must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
-  // Sixteen folders of 254 bytes with a slash each: 4,080 bytes.
+  // 128 folders of 254 bytes with a slash each: 32,640 bytes.
   std::string folder;
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < 128; ++i) {
     const std::string name(254, 'd');
     must(volume->create_directory(folder, name, 0755, {}));
     folder = join(folder, name);
   }
-  ASSERT_EQ(folder.size(), 4079U);
-  EXPECT_TRUE(volume->create_file(folder, std::string(4095 - 4080, 'f'), 0644, {}));
-  EXPECT_EQ(code_of(volume->create_file(folder, std::string(4096 - 4080, 'f'), 0644, {})),
-            kNameTooLong);
-  EXPECT_TRUE(volume->create_directory(folder, std::string(4095 - 4080, 'g'), 0755, {}));
-  EXPECT_EQ(code_of(volume->create_directory(folder, std::string(4096 - 4080, 'g'), 0755, {})),
-            kNameTooLong);
+  ASSERT_EQ(folder.size(), 32'639U);
+  const std::string longest(32'767 - 32'640, 'f');
+  const Node file = must(volume->create_file(folder, longest, 0644, {}));
+  EXPECT_EQ(must(volume->lookup(folder, longest)).ino, file.ino);
+  EXPECT_EQ(code_of(volume->create_file(folder, longest + "f", 0644, {})), kNameTooLong);
+  EXPECT_TRUE(volume->create_directory(folder, std::string(longest.size(), 'g'), 0755, {}));
+  EXPECT_EQ(code_of(volume->create_directory(folder, longest + "g", 0755, {})), kNameTooLong);
+  EXPECT_EQ(code_of(volume->link(file.id, folder, longest + "l")), kNameTooLong);
+  EXPECT_TRUE(volume->close());
+}
+
+TEST_F(FileLimits, Links) {
+  const auto volume =
+      must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
+  // As if made one by one, but for the time that takes.
+  bson::Builder document;
+  document.append("_id", 1).append("length", 0).append("chunkSize", 1000).append("filename", "f");
+  document.open_array("aliases");
+  for (int i = 0; i < 64'998; ++i) document.push(bson::Value(std::to_string(i)).view());
+  document.close();
+  insert_file(std::move(document).finish());
+  EXPECT_TRUE(volume->link(bson::Value(1), "", "65,000th"));
+  EXPECT_EQ(must(volume->lookup("", "64997")).attributes.nlink, 65'000U);
+  EXPECT_EQ(code_of(volume->link(bson::Value(1), "", "65,001st")), kTooManyLinks);
   EXPECT_TRUE(volume->close());
 }
 

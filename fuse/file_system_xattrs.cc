@@ -1,0 +1,106 @@
+// Extended attributes, access control lists among them.
+#include <sys/stat.h>
+
+#include "fuse/attributes.h"
+#include "fuse/errno.h"
+#include "fuse/file_system.h"
+#include "gridfs/error.h"
+#include "gridfs/posix_acl.h"
+#include "gridfs/posix_changes.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+// The namespaces of xattr(7). The kernel has checked who may use which.
+Status check_xattr_name(std::string_view name) {
+  for (const std::string_view lead : {"user.", "trusted.", "security."}) {
+    if (name == lead) {
+      return fail(kInvalidArgument, "'" + std::string(name) + "' is a namespace and no name");
+    }
+    if (name.starts_with(lead)) return {};
+  }
+  if (name == gridfs::kAccessAcl || name == gridfs::kDefaultAcl) return {};
+  return fail(kNotSupported,
+              "the extended attribute '" + std::string(name) + "' is of no namespace that is kept");
+}
+
+gridfs::PosixFields with_mode(gridfs::PosixFields posix, uint32_t mode) {
+  posix.mode = mode;
+  return posix;
+}
+
+}  // namespace
+
+Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind == InodeKind::kMountRoot) return gridfs::PosixFields();
+  if (node.removed) return fail(gridfs::kNoSuchEntry, "the folder has been removed");
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  if (node.kind != InodeKind::kFile) return volume->directory_posix(node.path);
+  Result<gridfs::PosixFields> posix = volume->file_posix(node.id);
+  if (posix || posix.error().code() != gridfs::kFileNotFound || !node.open_file) return posix;
+  return node.open_file->document().posix;
+}
+
+Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& change) {
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind == InodeKind::kMountRoot) {
+    return fail(kNotPermitted,
+                "the root of the mount has no document that could keep its attributes");
+  }
+  if (node.removed) return fail(gridfs::kNoSuchEntry, "the folder has been removed");
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  if (node.kind != InodeKind::kFile) return volume->change_directory_posix(node.path, change);
+  Status changed = volume->change_file_posix(node.id, change);
+  if (changed || changed.error().code() != gridfs::kFileNotFound || !node.open_file) {
+    return changed;
+  }
+  // It has no name any more; the open file is all there is of it.
+  const uint32_t mode =
+      nameless_attributes(node.open_file->document(), buckets_.settings().volume).mode;
+  return node.open_file->change_posix(
+      [&](const gridfs::PosixFields& now) { return change(with_mode(now, mode)); });
+}
+
+Result<std::string> FileSystem::xattr(uint64_t number, std::string_view name) {
+  ReaderLock lock(tree_mutex_);
+  GM_TRY(check_xattr_name(name));
+  GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
+  if (posix.xattrs) {
+    const auto found = posix.xattrs->find(name);
+    if (found != posix.xattrs->end()) return found->second;
+  }
+  return gridfs::no_such_xattr(name);
+}
+
+Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t number) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
+  std::vector<std::string> names;
+  if (posix.xattrs) {
+    for (const auto& [name, value] : *posix.xattrs) names.push_back(name);
+  }
+  return names;
+}
+
+Status FileSystem::set_xattr(uint64_t number, std::string_view name, std::string_view value,
+                             gridfs::XattrMode mode, const GroupCheck& may_keep_group_id) {
+  ReaderLock lock(tree_mutex_);
+  GM_TRY(check_xattr_name(name));
+  return change_posix(number, [&](const gridfs::PosixFields& now) -> Result<gridfs::PosixFields> {
+    GM_ASSIGN(gridfs::PosixFields changes, gridfs::with_xattr(now, name, value, mode));
+    const uint32_t group = now.gid.value_or(buckets_.settings().volume.default_owner.gid);
+    if (name == gridfs::kAccessAcl && !may_keep_group_id(group)) *changes.mode &= ~S_ISGID;
+    return changes;
+  });
+}
+
+Status FileSystem::remove_xattr(uint64_t number, std::string_view name) {
+  ReaderLock lock(tree_mutex_);
+  GM_TRY(check_xattr_name(name));
+  return change_posix(
+      number, [&](const gridfs::PosixFields& now) { return gridfs::without_xattr(now, name); });
+}
+
+}  // namespace gridmount::fuse

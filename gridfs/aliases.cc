@@ -1,0 +1,101 @@
+#include "gridfs/aliases.h"
+
+#include <algorithm>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "gridfs/chunk_document.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+constexpr std::string_view kField = "aliases";
+
+const bson::Document& index_keys() {
+  static const bson::Document kKeys = [] {
+    bson::Builder keys;
+    keys.append(kField, int32_t{1});
+    return std::move(keys).finish();
+  }();
+  return kKeys;
+}
+
+engine::FindOptions by_index() {
+  engine::FindOptions options;
+  options.hint = bson::Value(index_keys().view());
+  return options;
+}
+
+template <typename Visit>
+void visit_aliases(bson::View files_document, Visit visit) {
+  const std::optional<bson::ValueView> array = files_document.find(kField);
+  if (!array) return;
+  // As indexes and queries see it, a single string is an array of one.
+  if (array->type() == bson::Type::kString) visit(array->as_string());
+  if (array->type() != bson::Type::kArray) return;
+  for (const bson::Element element : array->as_document()) {
+    if (element.value.type() == bson::Type::kString) visit(element.value.as_string());
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> aliases_of(bson::View files_document) {
+  std::vector<std::string> aliases;
+  visit_aliases(files_document, [&](std::string_view alias) { aliases.emplace_back(alias); });
+  return aliases;
+}
+
+uint32_t links_of(bson::View files_document) {
+  uint32_t links = 1;
+  visit_aliases(files_document, [&](std::string_view) { ++links; });
+  return links;
+}
+
+Status Aliases::start(engine::Snapshot& snapshot) {
+  GM_ASSIGN(const std::vector<engine::IndexDefinition> indexes, bucket_.files().indexes(snapshot));
+  in_use_ = std::any_of(indexes.begin(), indexes.end(), [](const engine::IndexDefinition& index) {
+    return bson::compare(index.keys.view(), index_keys().view()) == 0;
+  });
+  return {};
+}
+
+Status Aliases::ensure_index(engine::Transaction& transaction) const {
+  if (in_use_) return {};
+  engine::IndexDefinition definition;
+  definition.keys = index_keys();
+  definition.sparse = true;
+  return bucket_.files().create_index(transaction, definition);
+}
+
+Result<std::optional<Aliases::Alias>> Aliases::next(engine::Snapshot& snapshot,
+                                                    std::string_view from, bool inclusive) const {
+  if (!in_use_) return std::optional<Alias>();
+  bson::Builder filter;
+  filter.open_document(kField).append(inclusive ? "$gte" : "$gt", from).close();
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(snapshot, std::move(filter).finish(), by_index()));
+  if (!document) return std::optional<Alias>();
+  // The index leads to the document by the least of its names in the range.
+  std::optional<Alias> next;
+  visit_aliases(*document, [&](std::string_view alias) {
+    if (inclusive ? alias < from : alias <= from) return;
+    if (!next || alias < next->name) next = Alias{std::string(alias), *document};
+  });
+  return next;
+}
+
+Result<std::vector<bson::View>> Aliases::files_of(engine::Snapshot& snapshot,
+                                                  std::string_view name) const {
+  std::vector<bson::View> files;
+  if (!in_use_) return files;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.files().find(snapshot, equals(kField, bson::Value(name)), by_index()));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return files;
+    files.push_back(*document);
+  }
+}
+
+}  // namespace gridmount::gridfs

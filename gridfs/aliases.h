@@ -1,0 +1,57 @@
+// The further names of a file, its hard links: the strings of the array `aliases` in its files
+// document, which GridFS has for alternative names. The first name is `filename`.
+//
+// They are found by the index {aliases: 1}, which is sparse and made with a bucket's first link: a
+// bucket without it has no links, and pays nothing for them.
+//
+// Thread-safety: thread-safe.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gridfs/bucket.h"
+
+namespace gridmount::gridfs {
+
+// As many as ext4 has; all names of a file together must fit its document.
+inline constexpr size_t kMaxLinks = 65'000;
+inline constexpr size_t kMaxAliasesBytes = size_t{4} << 20;
+
+// Elements that are no strings are passed over, and lost when the array is next written.
+std::vector<std::string> aliases_of(bson::View files_document);
+
+// How many names a file has.
+uint32_t links_of(bson::View files_document);
+
+class Aliases {
+ public:
+  explicit Aliases(const Bucket& bucket) : bucket_(bucket) {}
+
+  // Learns whether there may be any. Before anything else.
+  Status start(engine::Snapshot& snapshot);
+  bool in_use() const { return in_use_; }
+
+  // Makes the index if it is not there; to be followed by set_in_use() once that is committed.
+  Status ensure_index(engine::Transaction& transaction) const;
+  void set_in_use() { in_use_ = true; }
+
+  struct Alias {
+    std::string name;
+    bson::View document;  // valid as long as views of the snapshot are
+  };
+  // The first at `from` or behind it, in the order of their bytes.
+  Result<std::optional<Alias>> next(engine::Snapshot& snapshot, std::string_view from,
+                                    bool inclusive) const;
+  // The files of that name: usually one or none.
+  Result<std::vector<bson::View>> files_of(engine::Snapshot& snapshot, std::string_view name) const;
+
+ private:
+  const Bucket& bucket_;
+  std::atomic<bool> in_use_ = false;
+};
+
+}  // namespace gridmount::gridfs

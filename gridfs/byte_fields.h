@@ -1,0 +1,18 @@
+// Bytes in documents: a string where other programs may read them as one, else Binary.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/document.h"
+
+namespace gridmount::gridfs {
+
+// A string if the bytes are UTF-8 without a NUL, else Binary of subtype 0.
+void append_bytes(bson::Builder& builder, std::string_view key, std::string_view bytes);
+// The reverse; nothing if the field is neither.
+std::optional<std::string> read_bytes(bson::View document, std::string_view key);
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,84 @@
+#include "gridfs/posix_changes.h"
+
+#include <sys/stat.h>
+
+namespace gridmount::gridfs {
+namespace {
+
+constexpr uint32_t kPermissionBits = 07777;
+constexpr uint32_t kAclBits = 0777;
+
+std::optional<PosixAcl> list_of(const std::optional<Xattrs>& xattrs, std::string_view name) {
+  if (!xattrs) return std::nullopt;
+  const auto found = xattrs->find(name);
+  if (found == xattrs->end()) return std::nullopt;
+  // Somebody else may have written what is none: the mode alone counts then.
+  Result<PosixAcl> acl = PosixAcl::parse(found->second);
+  if (!acl) return std::nullopt;
+  return *std::move(acl);
+}
+
+PosixFields changed_now() {
+  PosixFields changes;
+  clock_gettime(CLOCK_REALTIME, &changes.ctime.emplace());
+  return changes;
+}
+
+}  // namespace
+
+void add_permissions(const PosixFields& now, uint32_t permissions, PosixFields& changes) {
+  changes.mode = (*now.mode & ~kPermissionBits) | (permissions & kPermissionBits);
+  std::optional<PosixAcl> acl = list_of(now.xattrs, kAccessAcl);
+  if (!acl) return;
+  acl->set_mode_bits(permissions);
+  changes.xattrs = now.xattrs;
+  (*changes.xattrs)[std::string(kAccessAcl)] = acl->bytes();
+}
+
+Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
+                               std::string_view value, XattrMode mode) {
+  PosixFields changes = changed_now();
+  changes.xattrs = now.xattrs.value_or(Xattrs());
+  if (name == kAccessAcl || name == kDefaultAcl) {
+    GM_ASSIGN(const PosixAcl acl, PosixAcl::parse(value));
+    if (name == kAccessAcl) {
+      changes.mode = (*now.mode & ~kAclBits) | acl.mode_bits();
+      if (acl.is_minimal()) {
+        changes.xattrs->erase(std::string(name));
+        return changes;
+      }
+    }
+  }
+  GM_TRY(set_xattr(*changes.xattrs, name, value, mode));
+  return changes;
+}
+
+Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name) {
+  PosixFields changes = changed_now();
+  changes.xattrs = now.xattrs.value_or(Xattrs());
+  GM_TRY(remove_xattr(*changes.xattrs, name));
+  return changes;
+}
+
+void inherit(const PosixFields& parent, uint32_t umask, PosixFields& made) {
+  const bool is_folder = S_ISDIR(*made.mode);
+  if ((parent.mode.value_or(0) & S_ISGID) != 0) {
+    made.gid = parent.gid;
+    if (is_folder) *made.mode |= S_ISGID;
+  }
+  if (S_ISLNK(*made.mode)) return;
+  const std::optional<PosixAcl> inherited = list_of(parent.xattrs, kDefaultAcl);
+  if (!inherited) {
+    *made.mode &= ~(umask & kAclBits);
+    return;
+  }
+  Xattrs xattrs;
+  PosixAcl acl = *inherited;
+  acl.restrict_to(*made.mode);
+  *made.mode = (*made.mode & ~kAclBits) | acl.mode_bits();
+  if (!acl.is_minimal()) xattrs.emplace(kAccessAcl, acl.bytes());
+  if (is_folder) xattrs.emplace(kDefaultAcl, inherited->bytes());
+  if (!xattrs.empty()) made.xattrs = std::move(xattrs);
+}
+
+}  // namespace gridmount::gridfs

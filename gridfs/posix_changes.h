@@ -1,0 +1,30 @@
+// Changes of a node's attributes that concern more than one of its fields: a mode and an access
+// control list say partly the same.
+//
+// In `now`, which is what the node has, `mode` must be set. What is returned is what changes, ctime
+// included where the system call changes it.
+//
+// Thread-safety: pure functions, but for the time.
+#pragma once
+
+#include <string_view>
+
+#include "gridfs/files_document.h"
+#include "gridfs/posix_acl.h"
+
+namespace gridmount::gridfs {
+
+// chmod(2): `permissions` are the bits 07777. Adds to `changes`, whose ctime the caller sets.
+void add_permissions(const PosixFields& now, uint32_t permissions, PosixFields& changes);
+
+// setxattr(2) and removexattr(2). Errors: xattrs.h; BadValue for a list that is none.
+Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
+                               std::string_view value, XattrMode mode);
+Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name);
+
+// What a new node gets of the folder it is made in, whose fields are `parent`: its group with the
+// set-group-ID bit, as inode_init_owner() of Linux does; its default list, or else `umask`. In
+// `made` mode, uid and gid are set.
+void inherit(const PosixFields& parent, uint32_t umask, PosixFields& made);
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,42 @@
+// Extended attributes of a file or folder: what they may be, how documents hold them, and the
+// changes of setxattr(2) and removexattr(2).
+//
+// A document holds them as an array `xattrs` of {name: string, value: string or Binary}, beside the
+// other fields of metadata.posix (NAMESPACE.md). Names are UTF-8 or kept as Binary, too.
+//
+// Thread-safety: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/document.h"
+#include "engine/error.h"
+
+namespace gridmount::gridfs {
+
+using Xattrs = std::map<std::string, std::string, std::less<>>;  // values by names
+
+// All names and values of one file or folder. A single value has at most 64 KiB, which is Linux's
+// own limit.
+inline constexpr size_t kMaxXattrsBytes = size_t{1} << 20;
+
+// Appends the array under `key`; of none, an empty one.
+void append_xattrs(bson::Builder& builder, std::string_view key, const Xattrs& xattrs);
+// What is no such array, or no such element of it, is passed over.
+Xattrs read_xattrs(bson::View document, std::string_view key);
+
+enum class XattrMode { kAny, kCreate, kReplace };  // as setxattr's flags
+
+// EntryExists or NoSuchXattr as the mode says; NoRoomForXattrs above kMaxXattrsBytes.
+Status set_xattr(Xattrs& xattrs, std::string_view name, std::string_view value, XattrMode mode);
+// NoSuchXattr.
+Status remove_xattr(Xattrs& xattrs, std::string_view name);
+
+// The error for a name that is not there.
+tl::unexpected<Error> no_such_xattr(std::string_view name);
+
+}  // namespace gridmount::gridfs
