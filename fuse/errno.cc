@@ -56,6 +56,8 @@ int errno_of(ErrorCode code) {
       return EBUSY;
     case static_cast<int32_t>(kNotSupported):
       return EOPNOTSUPP;
+    case static_cast<int32_t>(kNoSuchOffset):
+      return ENXIO;
     case static_cast<int32_t>(kOutOfMemory):
       return ENOMEM;
 
@@ -92,6 +94,7 @@ bool is_ordinary(int error_number) {
     case EINVAL:
     case EILSEQ:
     case ENODATA:
+    case ENXIO:
     case EOPNOTSUPP:
     case EXDEV:
     case EFBIG:

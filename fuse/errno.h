@@ -13,6 +13,7 @@ inline constexpr ErrorCode kBusy{110003};             // open files stand in the
 inline constexpr ErrorCode kInvalidArgument{110004};  // flags or names the call does not take
 inline constexpr ErrorCode kOutOfMemory{110005};
 inline constexpr ErrorCode kNotSupported{110006};
+inline constexpr ErrorCode kNoSuchOffset{110007};  // beyond the end, or nothing but holes behind it
 
 // Never 0. A code without a line of its own is EIO.
 int errno_of(ErrorCode code);

@@ -107,6 +107,15 @@ class FileSystem {
   Result<std::pair<Entry, OpenFile*>> create(uint64_t parent, std::string_view name, uint32_t mode,
                                              int flags, gridfs::Creator creator);
   void release(OpenFile* file);
+  // fallocate(2). Space is looked for, and not kept: what is allocated is a hole.
+  Status allocate(OpenFile& file, int mode, int64_t offset, int64_t size);
+  // lseek(2) with SEEK_DATA or SEEK_HOLE: of what has been written to this object.
+  Result<int64_t> seek(OpenFile& file, int64_t offset, int whence);
+  bool is_open_for_writing(uint64_t number) const;
+  // copy_file_range(2): how many bytes were copied, fewer than asked for at the end of `from`, in
+  // long calls and before an error.
+  Result<int64_t> copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,
+                       int64_t size);
 
   // --- Folders.
   Result<OpenDirectory*> open_directory(uint64_t number);

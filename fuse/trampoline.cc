@@ -370,8 +370,7 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
 
 const fuse_lowlevel_ops& trampoline_operations() {
   // Left out so that libfuse answers ENOSYS and the kernel stops asking: access (the kernel checks
-  // permissions), lseek (SEEK_DATA and SEEK_HOLE then see no
-  // holes), fallocate, copy_file_range, locks.
+  // permissions), locks.
   static const fuse_lowlevel_ops operations = [] {
     fuse_lowlevel_ops ops{};
     ops.init = handle_init;
@@ -405,6 +404,9 @@ const fuse_lowlevel_ops& trampoline_operations() {
     ops.listxattr = handle_listxattr;
     ops.setxattr = handle_setxattr;
     ops.removexattr = handle_removexattr;
+    ops.fallocate = handle_fallocate;
+    ops.lseek = handle_lseek;
+    ops.copy_file_range = handle_copy_file_range;
     return ops;
   }();
   return operations;

@@ -18,6 +18,8 @@ namespace gridmount::fuse {
 struct TrampolineContext {
   FileSystem& file_system;
   std::function<void()> on_ready;  // called when the kernel has asked for the mount's properties
+  // Has the kernel hand over what it holds of a file, and waits for it.
+  std::function<void(uint64_t number)> write_back;
   // Writes begun and ended, by which stop() sees that the kernel has handed over everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};
@@ -37,6 +39,15 @@ void handle_listxattr(fuse_req_t request, fuse_ino_t number, size_t room);
 void handle_setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
                      size_t size, int flags);
 void handle_removexattr(fuse_req_t request, fuse_ino_t number, const char* name);
+
+// In trampoline_ranges.cc.
+void handle_fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
+                      fuse_file_info* info);
+void handle_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whence,
+                  fuse_file_info* info);
+void handle_copy_file_range(fuse_req_t request, fuse_ino_t number, off_t offset,
+                            fuse_file_info* info, fuse_ino_t to_number, off_t to_offset,
+                            fuse_file_info* to_info, size_t size, int flags);
 
 inline TrampolineContext& context_of(fuse_req_t request) {
   return *static_cast<TrampolineContext*>(fuse_req_userdata(request));

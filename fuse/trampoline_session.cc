@@ -168,7 +168,8 @@ struct LoopConfigDeleter {
 class LibfuseSession : public Session, private KernelCache {
  public:
   LibfuseSession(FileSystem& file_system, SessionOptions options)
-      : options_(std::move(options)), context_{file_system, [] {}} {}
+      : options_(std::move(options)),
+        context_{file_system, [] {}, [this](uint64_t number) { forget_node(number); }} {}
 
   ~LibfuseSession() override {
     // Once detached, whatever is at the mount point now is not ours to unmount.

@@ -118,6 +118,21 @@ void StoredChunks::prefetch(engine::Snapshot& snapshot, int64_t first, int64_t l
   if (first < last) chunks_.prefetch(snapshot, chunk_range(files_id_, first, last));
 }
 
+Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chunks,
+                                                         engine::Snapshot& snapshot,
+                                                         bson::ValueView files_id, int64_t first,
+                                                         int64_t last) {
+  static const bson::Document kByNumber = [] {
+    bson::Builder order;
+    order.append("files_id", int32_t{1}).append("n", int32_t{1});
+    return std::move(order).finish();
+  }();
+  engine::FindOptions options;
+  options.hint = bson::Value(kByNumber.view());
+  options.only_paths = std::vector<std::string>{"n"};
+  return chunks.find(snapshot, chunk_range(files_id, first, last), options);
+}
+
 tl::unexpected<Error> chunk_is_missing(bson::ValueView files_id, int64_t n) {
   return fail(kChunkIsMissing, chunk_name(files_id, n) + " is missing");
 }

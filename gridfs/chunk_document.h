@@ -80,6 +80,12 @@ class StoredChunks {
   ChunkFilter filter_;
 };
 
+// The numbers of a file's chunks in [first, last), in order: documents of which `n` alone is read.
+Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chunks,
+                                                         engine::Snapshot& snapshot,
+                                                         bson::ValueView files_id, int64_t first,
+                                                         int64_t last);
+
 // The ChunkIsMissing error of chunk `n`.
 tl::unexpected<Error> chunk_is_missing(bson::ValueView files_id, int64_t n);
 

@@ -67,6 +67,14 @@ class File {
   // FileTooLarge beyond max_file_bytes. May wait for a commit when the budget is spent.
   virtual Status write(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) = 0;
   virtual Status truncate(int64_t length, TimeUpdate times) = 0;
+  // The bytes from `offset` on become zeros, as far as the file goes, and whole chunks of them
+  // holes. Commits, also what was written before.
+  virtual Status zero(int64_t offset, int64_t size, TimeUpdate times) = 0;
+
+  // The first byte at or behind `offset` that is in no hole; nothing if there is none.
+  virtual Result<std::optional<int64_t>> next_data(int64_t offset) = 0;
+  // The first that is in a hole, or the end of the file; nothing if `offset` is not before it.
+  virtual Result<std::optional<int64_t>> next_hole(int64_t offset) = 0;
 
   // Attributes of the open file change in the store at once (one transaction) and in this object.
   virtual Status set_posix(const PosixFields& changes) = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace gridmount::gridfs {
 
@@ -13,6 +14,12 @@ int64_t Holes::end_of_run(int64_t n) const {
   const auto after = runs_.upper_bound(n);
   if (after == runs_.begin()) return n;
   return std::max(n, std::prev(after)->second);
+}
+
+int64_t Holes::next_run(int64_t n) const {
+  if (contains(n)) return n;
+  const auto after = runs_.lower_bound(n);
+  return after == runs_.end() ? std::numeric_limits<int64_t>::max() : after->first;
 }
 
 void Holes::add(int64_t first, int64_t last) {

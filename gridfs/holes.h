@@ -17,6 +17,9 @@ class Holes {
   // The first chunk at or behind `n` that is no hole, if `n` is one; else `n`.
   int64_t end_of_run(int64_t n) const;
 
+  // The first hole at or behind `n`, or the largest number.
+  int64_t next_run(int64_t n) const;
+
   // Where there is no memory for them (std::bad_alloc), these change nothing.
   void add(int64_t first, int64_t last);  // [first, last)
   void fill(int64_t n);

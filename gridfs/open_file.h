@@ -44,6 +44,10 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status write(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) override
       GM_EXCLUDES(write_mutex_, mutex_);
   Status truncate(int64_t length, TimeUpdate times) override GM_EXCLUDES(write_mutex_, mutex_);
+  Status zero(int64_t offset, int64_t size, TimeUpdate times) override
+      GM_EXCLUDES(write_mutex_, mutex_);
+  Result<std::optional<int64_t>> next_data(int64_t offset) override GM_EXCLUDES(mutex_);
+  Result<std::optional<int64_t>> next_hole(int64_t offset) override GM_EXCLUDES(mutex_);
   Status set_posix(const PosixFields& changes) override GM_EXCLUDES(mutex_);
   Status change_posix(const PosixChange& change) override GM_EXCLUDES(mutex_);
   Status flush() override GM_EXCLUDES(mutex_);
@@ -64,6 +68,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+  // Runs of holes remembered one by one; beyond it they are looked for in the store.
+  static constexpr size_t kHoleRunsMax = 10'000;
 
   struct Chunk {
     std::shared_ptr<ChunkBuffer> buffer;
@@ -130,6 +136,15 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   void note_change(TimeUpdate times) GM_REQUIRES(mutex_);
   void note_times(TimeUpdate times) GM_REQUIRES(mutex_);
   void list_as_dirty() GM_REQUIRES(mutex_);
+
+  // --- Holes (open_file_holes.cc).
+  Status write_zeros(int64_t offset, int64_t end, TimeUpdate times) GM_REQUIRES(write_mutex_)
+      GM_EXCLUDES(mutex_);
+  // Makes the chunks [first, last) a hole in the store. None of them is dirty, nor becomes so.
+  Status punch(int64_t first, int64_t last, TimeUpdate times) GM_REQUIRES(write_mutex_)
+      GM_EXCLUDES(mutex_);
+  // The first chunk at or behind `n` that is somewhere, or `end`.
+  Result<int64_t> next_chunk(int64_t n, int64_t end) GM_REQUIRES(mutex_);
 
   // --- md5 (open_file_md5.cc).
   void break_md5() GM_REQUIRES(mutex_);

@@ -9,12 +9,6 @@
 #include "gridfs/open_file.h"
 
 namespace gridmount::gridfs {
-namespace {
-
-// Runs of holes remembered one by one; beyond it they are looked for in the store.
-constexpr size_t kHoleRunsMax = 10'000;
-
-}  // namespace
 
 Status OpenFile::commit_in_background() {
   Status committed = commit(CommitKind::kBackground);

@@ -254,5 +254,72 @@ TEST_F(ContentTest, StatFs_ShowsTheDisk) {
   EXPECT_GE(mounted.f_blocks, mounted.f_bavail);
 }
 
+TEST_F(ContentTest, Fallocate_ExtendsPunchesAndZeroes) {
+  const std::string content = random_bytes(3 << 20);
+  write_file(at("file"), content);
+  const int file = open(at("file").c_str(), O_RDWR);
+  ASSERT_CALL_OK(fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 300'000, 1'000'000));
+  ASSERT_CALL_OK(fallocate(file, FALLOC_FL_ZERO_RANGE, 3'000'000, 500'000));
+  ASSERT_CALL_OK(fallocate(file, 0, 3'400'000, 200'000));
+  ASSERT_CALL_OK(fallocate(file, FALLOC_FL_KEEP_SIZE, 0, 8 << 20));
+  EXPECT_ERRNO(fallocate(file, FALLOC_FL_COLLAPSE_RANGE, 0, 262'144), EOPNOTSUPP);
+  EXPECT_ERRNO(fallocate(file, FALLOC_FL_INSERT_RANGE, 0, 262'144), EOPNOTSUPP);
+  EXPECT_ERRNO(fallocate(file, 0, 0, int64_t{1} << 60), EFBIG);
+  EXPECT_ERRNO(fallocate(file, FALLOC_FL_KEEP_SIZE, 0, int64_t{1} << 45), ENOSPC);
+  std::string expected = content;
+  expected.resize(3'600'000);
+  std::fill_n(expected.begin() + 300'000, 1'000'000, '\0');
+  std::fill(expected.begin() + 3'000'000, expected.end(), '\0');
+  EXPECT_TRUE(read_file(at("file")) == expected);
+  // Whole chunks of zeros are holes.
+  EXPECT_EQ(lseek(file, 0, SEEK_HOLE), 2 << 18);
+  EXPECT_EQ(lseek(file, 2 << 18, SEEK_DATA), 4 << 18);
+  close(file);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_TRUE(read_file(at("file")) == expected);
+}
+
+TEST_F(ContentTest, SeekData_SeesWhatIsNotWrittenBackYet) {
+  const int file = open(at("file").c_str(), O_CREAT | O_RDWR, 0644);
+  ASSERT_CALL_OK(ftruncate(file, 4 << 20));
+  ASSERT_EQ(pwrite(file, "data", 4, 1 << 20), 4);
+  EXPECT_EQ(lseek(file, 0, SEEK_DATA), 1 << 20);
+  EXPECT_EQ(lseek(file, 1 << 20, SEEK_HOLE), (1 << 20) + (1 << 18));
+  EXPECT_ERRNO(lseek(file, 2 << 20, SEEK_DATA), ENXIO);
+  ASSERT_EQ(pwrite(file, "end", 3, 6 << 20), 3);
+  EXPECT_EQ(lseek(file, 2 << 20, SEEK_DATA), 6 << 20);
+  EXPECT_EQ(lseek(file, 6 << 20, SEEK_HOLE), (6 << 20) + 3);
+  EXPECT_ERRNO(lseek(file, (6 << 20) + 3, SEEK_HOLE), ENXIO);
+  close(file);
+}
+
+TEST_F(ContentTest, CopyFileRange_CopiesDataAndHoles) {
+  const std::string content = random_bytes(1'000'000);
+  write_file(at("file"), content);
+  ASSERT_CALL_OK(truncate(at("file").c_str(), 1 << 30));
+  const int from = open(at("file").c_str(), O_RDONLY);
+  const int to = open(at("copy").c_str(), O_CREAT | O_RDWR, 0644);
+  off_t at_from = 0;
+  off_t at_to = 0;
+  while (at_from < 1 << 30) {
+    ASSERT_GT(copy_file_range(from, &at_from, to, &at_to, 1 << 30, 0), 0);
+  }
+  EXPECT_EQ(copy_file_range(from, &at_from, to, &at_to, 1, 0), 0);
+  EXPECT_EQ(stat_of(at("copy")).st_size, 1 << 30);
+  EXPECT_EQ(lseek(to, 0, SEEK_HOLE), 4 << 18);
+  std::string copied(content.size(), '\0');
+  ASSERT_EQ(pread(to, copied.data(), copied.size(), 0), static_cast<ssize_t>(copied.size()));
+  EXPECT_TRUE(copied == content);
+  // Within one file, over data.
+  at_from = 0;
+  at_to = 700'001;
+  ASSERT_EQ(copy_file_range(to, &at_from, to, &at_to, 100'000, 0), 100'000);
+  ASSERT_EQ(pread(to, copied.data(), 100'000, 700'001), 100'000);
+  EXPECT_TRUE(copied.substr(0, 100'000) == content.substr(0, 100'000));
+  close(from);
+  close(to);
+}
+
 }  // namespace
 }  // namespace gridmount::fuse

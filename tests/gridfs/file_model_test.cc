@@ -1,6 +1,7 @@
 // Goal: a file holds what was written to it, whatever the order, and each commit in the store is
-// one state of it. Method: random writes, truncations, reads, flushes and closings on several files
-// with small chunks and little memory, beside strings; the documents are checked on the way.
+// one state of it. Method: random writes, truncations, holes, reads, flushes and closings on
+// several files with small chunks and little memory, beside strings; the documents are checked on
+// the way.
 
 #include <gmock/gmock.h>
 
@@ -11,7 +12,24 @@ namespace {
 
 using ::testing::IsEmpty;
 
-class FileModelTest : public BucketFixture {};
+class FileModelTest : public BucketFixture {
+ protected:
+  // Holes and data take turns up to the end, and what is in a hole is zeros.
+  static void check_holes(File& file, const std::string& content) {
+    const auto size = static_cast<int64_t>(content.size());
+    for (int64_t at = 0; at < size;) {
+      const int64_t data = must(file.next_data(at)).value_or(size);
+      ASSERT_GE(data, at);
+      ASSERT_EQ(content.substr(at, data - at), std::string(data - at, '\0'));
+      if (data == size) break;
+      at = must(file.next_hole(data)).value_or(-1);
+      ASSERT_GT(at, data);
+      ASSERT_LE(at, size);
+    }
+    EXPECT_EQ(must(file.next_data(size)), std::nullopt);
+    EXPECT_EQ(must(file.next_hole(size)), std::nullopt);
+  }
+};
 
 TEST_F(FileModelTest, RandomChanges) {
   const uint64_t seed = test_seed();
@@ -38,7 +56,7 @@ TEST_F(FileModelTest, RandomChanges) {
     // Few bytes where chunks are tiny.
     const size_t extent = index == 0 ? 200 : index == 1 ? 1000 : 20'000;
     if (!file.open) file.open = must(files->open(file.id));
-    switch (below(8)) {
+    switch (below(10)) {
       case 0:
       case 1:
       case 2: {
@@ -62,6 +80,20 @@ TEST_F(FileModelTest, RandomChanges) {
       case 5:
         file.open.reset();
         continue;
+      case 6: {
+        const size_t offset = below(extent);
+        const size_t size = below(extent);
+        must(file.open->zero(static_cast<int64_t>(offset), static_cast<int64_t>(size),
+                             TimeUpdate::kNow));
+        if (offset < file.content.size()) {
+          const size_t zeros = std::min(size, file.content.size() - offset);
+          file.content.replace(offset, zeros, std::string(zeros, '\0'));
+        }
+        break;
+      }
+      case 7:
+        ASSERT_NO_FATAL_FAILURE(check_holes(*file.open, file.content)) << "round " << round;
+        break;
       default: {
         const size_t offset = below(extent);
         const size_t size = below(extent);

@@ -597,5 +597,23 @@ TEST_F(FileTest, DirtyFile_LetGoByAll_IsCommittedByTheTable) {
   EXPECT_EQ(must(download(id)), "hello");
 }
 
+TEST_F(FileTest, Zero_OfWholeChunks_GivesTheirRoomBack) {
+  UploadOptions options;
+  options.chunk_bytes = 1000;
+  const bson::Value id = upload("f", std::string(10'000, 'x'), options);
+  const auto files = table();
+  const auto file = must(files->open(id));
+  must(file->zero(1500, 6000, TimeUpdate::kNow));
+  EXPECT_EQ(must(file->next_hole(0)), 2000);
+  EXPECT_EQ(must(file->next_data(2000)), 7000);
+  EXPECT_EQ(must(file->next_hole(7000)), 10'000);
+  EXPECT_EQ(count(bucket().chunks()), 5);
+  must(file->flush());
+  EXPECT_EQ(must(download(id)),
+            std::string(1500, 'x') + std::string(6000, '\0') + std::string(2500, 'x'));
+  EXPECT_TRUE(this->file(id).sparse);
+  EXPECT_EQ(this->file(id).md5, std::nullopt);
+}
+
 }  // namespace
 }  // namespace gridmount::gridfs

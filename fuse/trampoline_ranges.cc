@@ -1,0 +1,39 @@
+// libfuse's callbacks for parts of open files.
+#include "fuse/trampoline.h"
+
+namespace gridmount::fuse {
+
+void handle_fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
+                      fuse_file_info* info) {
+  guarded(request, "fallocate", number, [&] {
+    reply_status(
+        request, "fallocate", number, nullptr,
+        file_system_of(request).allocate(*handle_of<OpenFile>(info), mode, offset, length));
+  });
+}
+
+void handle_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whence,
+                  fuse_file_info* info) {
+  guarded(request, "lseek", number, [&] {
+    FileSystem& file_system = file_system_of(request);
+    // What the kernel has not written back looks like a hole here.
+    if (file_system.is_open_for_writing(number)) context_of(request).write_back(number);
+    const Result<int64_t> found = file_system.seek(*handle_of<OpenFile>(info), offset, whence);
+    if (!found) return reply_error(request, "lseek", number, nullptr, found.error());
+    fuse_reply_lseek(request, *found);
+  });
+}
+
+void handle_copy_file_range(fuse_req_t request, fuse_ino_t number, off_t offset,
+                            fuse_file_info* info, fuse_ino_t, off_t to_offset,
+                            fuse_file_info* to_info, size_t size, int) {
+  guarded(request, "copy_file_range", number, [&] {
+    const Result<int64_t> copied = file_system_of(request).copy(
+        *handle_of<OpenFile>(info), offset, *handle_of<OpenFile>(to_info), to_offset,
+        static_cast<int64_t>(size));
+    if (!copied) return reply_error(request, "copy_file_range", number, nullptr, copied.error());
+    fuse_reply_write(request, static_cast<size_t>(*copied));
+  });
+}
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,159 @@
+// OpenFile: holes, made and found.
+
+#include <algorithm>
+
+#include "engine/bson/builder.h"
+#include "gridfs/commit_turn.h"
+#include "gridfs/error.h"
+#include "gridfs/open_file.h"
+#include "gridfs/zeros.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// Removed in one transaction, at most.
+constexpr int64_t kPunchedBytesAtOnce = 16 * 1024 * 1024;
+
+}  // namespace
+
+Status OpenFile::zero(int64_t offset, int64_t size, TimeUpdate times) {
+  MutexLock writer(write_mutex_);
+  GM_TRY(check_change(offset, static_cast<uint64_t>(std::max<int64_t>(size, 0))));
+  int64_t length = 0;
+  {
+    MutexLock lock(mutex_);
+    length = length_;
+  }
+  const int64_t end = std::min(offset + size, length);
+  if (offset >= end) return {};
+  const int64_t first = chunk_count(offset);  // the first whole chunk
+  const int64_t last = end == length ? chunk_count(end) : end / chunk_bytes_;
+  if (first > last) return write_zeros(offset, end, times);
+  GM_TRY(write_zeros(offset, std::min(first * chunk_bytes_, end), times));
+  GM_TRY(write_zeros(std::max(last * chunk_bytes_, offset), end, times));
+  // Each slice is a commit of its own, upon what has been written before it.
+  GM_TRY(commit(CommitKind::kBackground));
+  const int64_t slice = std::max<int64_t>(kPunchedBytesAtOnce / chunk_bytes_, 1);
+  for (int64_t n = first; n < last; n += slice) {
+    GM_TRY(punch(n, std::min(n + slice, last), times));
+  }
+  return {};
+}
+
+Status OpenFile::write_zeros(int64_t offset, int64_t end, TimeUpdate times) {
+  while (offset < end) {
+    const int64_t n = offset / chunk_bytes_;
+    const auto from = static_cast<uint32_t>(offset - n * chunk_bytes_);
+    const int64_t part = std::min({end - offset, chunk_bytes_ - from, int64_t{kZeroBytes}});
+    bool is_hole = false;
+    {
+      MutexLock lock(mutex_);
+      is_hole = holes_.contains(n);
+    }
+    if (!is_hole) {
+      GM_TRY(change_chunk(n, from, zeros().first(static_cast<size_t>(part)), times));
+    }
+    offset += part;
+  }
+  return {};
+}
+
+Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
+  CommitTurn turn(*this);
+  FileCommit commit;
+  {
+    MutexLock lock(mutex_);
+    if (lost_) return fail(*lost_);
+    // Nothing of it is dirty: write_mutex_ is held since all was committed.
+    const int64_t end = std::min(last, store_end_);
+    if (first >= end || holes_.end_of_run(first) >= end) return {};
+    commit.remove_from = first;
+    commit.remove_to = end;
+    commit.length = stored_.length;
+    commit.upload_date =
+        std::max(bson::Date::now(), bson::Date{stored_.upload_date.milliseconds + 1});
+    commit.sparse = true;
+    commit.was_sparse = stored_.sparse;
+    if (times == TimeUpdate::kNow) {
+      clock_gettime(CLOCK_REALTIME, &commit.mtime.emplace());
+      commit.ctime = commit.mtime;
+    }
+  }
+  GM_TRY(write_commit(*context_, id_, layout_, static_cast<int32_t>(chunk_bytes_), commit));
+  MutexLock lock(mutex_);
+  holes_.add(first, commit.remove_to);
+  stored_.sparse = true;
+  stored_.upload_date = *commit.upload_date;
+  stored_.md5.reset();
+  if (commit.mtime) posix_.mtime = posix_.ctime = commit.mtime;
+  if (first * chunk_bytes_ < md5_end_) break_md5();
+  if (holes_.runs() > kHoleRunsMax) {
+    holes_unknown_ = true;
+    holes_.clear();
+  }
+  if (context_->options.md5 && !detached_) {
+    context_->aftercare.schedule_md5(id_);
+    md5_scheduled_ = true;
+  }
+  return {};
+}
+
+Result<std::optional<int64_t>> OpenFile::next_data(int64_t offset) {
+  MutexLock lock(mutex_);
+  const int64_t end = chunk_count(length_);
+  for (int64_t n = offset / chunk_bytes_; offset < length_ && n < end;) {
+    if (const int64_t hole_end = holes_.end_of_run(n);
+        hole_end != n && find_in_memory(n) == nullptr) {
+      n = hole_end;
+      continue;
+    }
+    if (holes_unknown_ && find_in_memory(n) == nullptr) {
+      GM_ASSIGN(n, next_chunk(n, end));
+      if (n >= end) break;
+    }
+    return std::optional(std::max(offset, n * chunk_bytes_));
+  }
+  return std::optional<int64_t>();
+}
+
+Result<int64_t> OpenFile::next_chunk(int64_t n, int64_t end) {
+  int64_t next = end;
+  for (const Chunks* chunks : {&dirty_, &frozen_}) {
+    const auto found = chunks->lower_bound(n);
+    if (found == chunks->end() || (chunks == &frozen_ && found->first >= frozen_end_)) continue;
+    next = std::min(next, found->first);
+  }
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_->bucket.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            chunks_by_number(context_->bucket.chunks(), *snapshot, id_, n, store_end_));
+  GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+  if (document) next = std::min(next, (*document)["n"].integral().value_or(end));
+  return next;
+}
+
+Result<std::optional<int64_t>> OpenFile::next_hole(int64_t offset) {
+  MutexLock lock(mutex_);
+  if (offset >= length_) return std::optional<int64_t>();
+  const int64_t end = chunk_count(length_);
+  int64_t n = offset / chunk_bytes_;
+  if (!holes_unknown_) {
+    n = std::min(holes_.next_run(n), end);
+  } else {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot,
+              context_->bucket.store().snapshot());
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              chunks_by_number(context_->bucket.chunks(), *snapshot, id_, n, store_end_));
+    int64_t stored = n - 1;  // read to here
+    for (; n < end; ++n) {
+      if (find_in_memory(n) != nullptr) continue;
+      while (stored < n) {
+        GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+        stored = document ? (*document)["n"].integral().value_or(end) : end;
+      }
+      if (stored != n || holes_.contains(n)) break;
+    }
+  }
+  return std::optional(std::clamp(n * chunk_bytes_, offset, length_));
+}
+
+}  // namespace gridmount::gridfs
