@@ -107,6 +107,8 @@ class FileSystem {
   Result<std::pair<Entry, OpenFile*>> create(uint64_t parent, std::string_view name, uint32_t mode,
                                              int flags, gridfs::Creator creator);
   void release(OpenFile* file);
+  // Its set-user-ID bit, and set-group-ID where the group may execute it.
+  Status clear_set_id(OpenFile& file);
   // fallocate(2). Space is looked for, and not kept: what is allocated is a hole.
   Status allocate(OpenFile& file, int mode, int64_t offset, int64_t size);
   // lseek(2) with SEEK_DATA or SEEK_HOLE: of what has been written to this object.

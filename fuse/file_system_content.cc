@@ -82,7 +82,11 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   GM_TRY(file->change_posix([&](gridfs::PosixFields now) -> Result<gridfs::PosixFields> {
     now.mode = nameless_attributes(file->document(), buckets_.settings().volume).mode;
     gridfs::PosixFields posix;
-    if (changes.permissions) gridfs::add_permissions(now, *changes.permissions, posix);
+    if (changes.permissions) {
+      gridfs::add_permissions(now, *changes.permissions, posix);
+    } else if (changes.clears_set_id) {
+      posix.mode = gridfs::without_set_id(*now.mode);
+    }
     posix.uid = changes.uid;
     posix.gid = changes.gid;
     posix.atime = changes.atime;

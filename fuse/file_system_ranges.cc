@@ -7,6 +7,7 @@
 #include "fuse/errno.h"
 #include "fuse/file_system.h"
 #include "gridfs/error.h"
+#include "gridfs/posix_changes.h"
 
 namespace gridmount::fuse {
 
@@ -32,6 +33,16 @@ Result<int64_t> copy_hole(gridfs::File& from, int64_t offset, gridfs::File& to, 
 }
 
 }  // namespace
+
+Status FileSystem::clear_set_id(OpenFile& file) {
+  const uint32_t mode = file.file->document().posix.mode.value_or(0);
+  if (gridfs::without_set_id(mode) == mode) return {};
+  return file.file->change_posix([](const gridfs::PosixFields& now) {
+    gridfs::PosixFields changes;
+    changes.mode = gridfs::without_set_id(now.mode.value_or(0));
+    return changes;
+  });
+}
 
 // With write-back the kernel has set the times before it asks.
 Status FileSystem::allocate(OpenFile& file, int mode, int64_t offset, int64_t size) {

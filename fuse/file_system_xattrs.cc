@@ -14,6 +14,10 @@ namespace {
 
 // The namespaces of xattr(7). The kernel has checked who may use which.
 Status check_xattr_name(std::string_view name) {
+  // ls(1) asks for it with every file, unless it is told once that there are none.
+  if (name == "security.selinux") {
+    return fail(kNotSupported, "security labels of SELinux are not kept");
+  }
   for (const std::string_view lead : {"user.", "trusted.", "security."}) {
     if (name == lead) {
       return fail(kInvalidArgument, "'" + std::string(name) + "' is a namespace and no name");

@@ -72,6 +72,12 @@ gridfs::Creator caller_of(fuse_req_t request) {
   return {.uid = caller->uid, .gid = caller->gid, .umask = caller->umask};
 }
 
+// Left to us by the kernel: with a file's content its set-user-ID bit goes, and set-group-ID where
+// it is one (chmod(2)), unless the writer is privileged.
+bool may_keep_set_id(fuse_req_t request) {
+  return fuse_req_ctx(request)->uid == 0;
+}
+
 OpenFile* file_of(const fuse_file_info* info) {
   return info == nullptr ? nullptr : handle_of<OpenFile>(info);
 }
@@ -141,6 +147,8 @@ void handle_setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, 
     if (to_set & FUSE_SET_ATTR_ATIME_NOW) changes.atime = now;
     if (to_set & FUSE_SET_ATTR_MTIME_NOW) changes.mtime = now;
     if (to_set & FUSE_SET_ATTR_CTIME) changes.ctime = wanted->st_ctim;
+    changes.clears_set_id =
+        changes.uid || changes.gid || (changes.size && !may_keep_set_id(request));
     Result<Entry> entry = file_system_of(request).set_attributes(number, file_of(info), changes);
     if (!entry) return reply_error(request, "setattr", number, nullptr, entry.error());
     const struct stat attributes = stat_of(number, entry->attributes);
@@ -229,6 +237,13 @@ void handle_open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
     FileSystem& file_system = file_system_of(request);
     Result<OpenFile*> file = file_system.open(number, info->flags);
     if (!file) return reply_error(request, "open", number, nullptr, file.error());
+    if ((info->flags & O_TRUNC) != 0 && !may_keep_set_id(request)) {
+      const Status cleared = file_system.clear_set_id(**file);
+      if (!cleared) {
+        file_system.release(*file);
+        return reply_error(request, "open", number, nullptr, cleared.error());
+      }
+    }
     set_handle(info, *file);
     if (fuse_reply_open(request, info) != 0) file_system.release(*file);
   });
@@ -277,6 +292,11 @@ void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size
   TrampolineContext& context = context_of(request);
   context.writes_begun.fetch_add(1, std::memory_order_relaxed);
   guarded(request, "write", number, [&] {
+    // A file with such a bit is written through. libfuse does not tell that the kernel asks for it.
+    if (!info->writepage && !may_keep_set_id(request)) {
+      const Status cleared = context.file_system.clear_set_id(*file_of(info));
+      if (!cleared) return reply_error(request, "write", number, nullptr, cleared.error());
+    }
     // With write-back the kernel keeps mtime and ctime and sends them by setattr.
     Status written = file_of(info)->file->write(
         offset, {reinterpret_cast<const uint8_t*>(bytes), size}, gridfs::TimeUpdate::kKeep);
@@ -348,8 +368,8 @@ void handle_statfs(fuse_req_t request, fuse_ino_t number) {
 void handle_init(void* user_data, fuse_conn_info* connection) {
   // Not wanted, and why: SPLICE_* (data is in memory already, pipes only add copies of references),
   // AUTO_INVAL_DATA (nobody changes data behind the kernel's back), POSIX_LOCKS and FLOCK_LOCKS
-  // (the kernel's own suffice for one machine), HANDLE_KILLPRIV (left to the kernel, which clears
-  // set-id bits by setattr), EXPORT_SUPPORT (a forgotten node cannot be found by its number).
+  // (the kernel's own suffice for one machine), HANDLE_KILLPRIV (trampoline_negotiation.cc has the
+  // better one), EXPORT_SUPPORT (a forgotten node cannot be found by its number).
   // DONT_MASK: a folder's default access control list stands in for the umask.
   constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO |
                                FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_READDIRPLUS |

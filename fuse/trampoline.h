@@ -27,6 +27,9 @@ struct TrampolineContext {
 
 const fuse_lowlevel_ops& trampoline_operations();
 
+// Answers the kernel's first request, before the loop; 0 or a negative errno.
+int negotiate(fuse_session* session);
+
 // The handlers that answer with listings are in trampoline_directory.cc.
 void handle_readdir(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
                     fuse_file_info* info);

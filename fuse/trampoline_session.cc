@@ -232,7 +232,8 @@ class LibfuseSession : public Session, private KernelCache {
     fuse_loop_cfg_set_idle_threads(config.get(), kMaxIdleThreads);
     // A descriptor per thread made no difference here, neither to one client nor to four.
     fuse_loop_cfg_set_clone_fd(config.get(), 0);
-    const int result = fuse_session_loop_mt(session_.get(), config.get());
+    int result = negotiate(session_.get());
+    if (result == 0) result = fuse_session_loop_mt(session_.get(), config.get());
     {
       MutexLock lock(mutex_);
       ended_ = true;

@@ -238,6 +238,10 @@ Result<Node> BucketVolume::set_file_attributes(bson::ValueView id,
     GM_TRY(file->flush());
   }
   PosixFields posix = posix_of(changes);
+  const uint32_t mode = before.attributes.mode;
+  if (!changes.permissions && changes.clears_set_id && without_set_id(mode) != mode) {
+    posix.mode = without_set_id(mode);
+  }
   if (changes.permissions) {
     GM_TRY(file->change_posix([&](PosixFields now) -> Result<PosixFields> {
       now.mode = before.attributes.mode;

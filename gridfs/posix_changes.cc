@@ -26,6 +26,13 @@ PosixFields changed_now() {
 
 }  // namespace
 
+uint32_t without_set_id(uint32_t mode) {
+  if (S_ISDIR(mode)) return mode;
+  mode &= ~static_cast<uint32_t>(S_ISUID);
+  if ((mode & S_IXGRP) != 0) mode &= ~static_cast<uint32_t>(S_ISGID);
+  return mode;
+}
+
 void add_permissions(const PosixFields& now, uint32_t permissions, PosixFields& changes) {
   changes.mode = (*now.mode & ~kPermissionBits) | (permissions & kPermissionBits);
   std::optional<PosixAcl> acl = list_of(now.xattrs, kAccessAcl);

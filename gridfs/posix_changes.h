@@ -17,6 +17,10 @@ namespace gridmount::gridfs {
 // chmod(2): `permissions` are the bits 07777. Adds to `changes`, whose ctime the caller sets.
 void add_permissions(const PosixFields& now, uint32_t permissions, PosixFields& changes);
 
+// The mode of a file whose content or owner changes: no set-user-ID, and no set-group-ID where the
+// group may execute the file. A folder's stays.
+uint32_t without_set_id(uint32_t mode);
+
 // setxattr(2) and removexattr(2). Errors: xattrs.h; BadValue for a list that is none.
 Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
                                std::string_view value, XattrMode mode);

@@ -113,6 +113,8 @@ struct AttributeChanges {
   std::optional<timespec> atime;
   std::optional<timespec> mtime;
   std::optional<timespec> ctime;
+  // Also without_set_id() (posix_changes.h), unless `permissions` are given.
+  bool clears_set_id = false;
 };
 
 enum class RenameMode {

@@ -2,7 +2,10 @@
 // Method: a child process that takes on another user's identity; needs root.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+#include <functional>
 
 #include "tests/fuse/mounted_store.h"
 
@@ -125,6 +128,41 @@ TEST_F(PermissionTest, WithoutAllowOther_OthersSeeNothing) {
   ASSERT_EQ(unmount(), 0);
   mount({});
   as_user(kUser, kGroup, [&] { EXPECT_ERRNO(access(at().c_str(), F_OK), EACCES); });
+}
+
+TEST_F(PermissionTest, SetIdBits_GoWithAnothersChangeOfContent) {
+  write_file(at("program"), std::string(100'000, 'x'));
+  ASSERT_CALL_OK(chmod(at("program").c_str(), 06777));
+  const auto truncates = [&] { EXPECT_CALL_OK(truncate(at("program").c_str(), 5000)); };
+  const auto opens = [&] { close(open(at("program").c_str(), O_WRONLY | O_TRUNC)); };
+  const auto writes = [&] {
+    const int file = open(at("program").c_str(), O_WRONLY);
+    EXPECT_EQ(pwrite(file, "y", 1, 0), 1);
+    close(file);
+  };
+  const std::function<void()> changes[] = {truncates, opens, writes};
+  for (const auto& change : changes) {
+    // Root may keep them.
+    change();
+    EXPECT_EQ(stat_of(at("program")).st_mode & 07777, 06777U);
+    as_user(kUser, kGroup, change);
+    EXPECT_EQ(stat_of(at("program")).st_mode & 07777, 0777U);
+    ASSERT_CALL_OK(chmod(at("program").c_str(), 06777));
+  }
+}
+
+TEST_F(PermissionTest, Capabilities_GoWithTheFirstWrite) {
+  write_file(at("program"), "x");
+  const int file = open(at("program").c_str(), O_WRONLY);
+  ASSERT_EQ(pwrite(file, "y", 1, 0), 1);
+  // Version 2, effective, cap_chown (linux/capability.h).
+  const uint8_t capability[20] = {1, 0, 0, 2, 1};
+  ASSERT_CALL_OK(
+      setxattr(at("program").c_str(), "security.capability", capability, sizeof capability, 0));
+  EXPECT_EQ(getxattr(at("program").c_str(), "security.capability", nullptr, 0), 20);
+  ASSERT_EQ(pwrite(file, "z", 1, 0), 1);
+  EXPECT_ERRNO(getxattr(at("program").c_str(), "security.capability", nullptr, 0), ENODATA);
+  close(file);
 }
 
 }  // namespace
