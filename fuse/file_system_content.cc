@@ -119,7 +119,8 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
   handle->bucket = bucket;
   bucket->handles().fetch_add(1);
   handle->volume = volume;
-  handle->for_writing = (flags & O_ACCMODE) != O_RDONLY;
+  // Also O_RDONLY with O_TRUNC: the kernel has asked for the right to write, and knows it as empty.
+  handle->for_writing = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
   // A file without a name is found only through those who have it open.
   std::optional<ResolvedNode> node = table_.resolve(number);
   if (node && node->open_file) {
@@ -128,7 +129,7 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
     GM_ASSIGN(handle->file, volume->open_file(id));
     table_.set_open_file(number, handle->file);
   }
-  if ((flags & O_TRUNC) != 0 && handle->for_writing) {
+  if ((flags & O_TRUNC) != 0) {
     GM_TRY(handle->file->truncate(0, gridfs::TimeUpdate::kNow));
   }
   MutexLock lock(handles_mutex_);

@@ -136,6 +136,20 @@ TEST_F(ContentTest, OpenWithTruncate_EmptiesTheFile) {
   EXPECT_EQ(read_file(at("file")), "");
 }
 
+// POSIX leaves it open what this does; Linux empties the file, and so the kernel takes it for empty.
+TEST_F(ContentTest, OpenForReadingWithTruncate_EmptiesTheFile) {
+  write_file(at("file"), std::string(300'000, 'x'));
+  const int fd = open(at("file").c_str(), O_RDONLY | O_TRUNC);
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(stat_of(at("file")).st_size, 0);
+  close(fd);
+  ASSERT_CALL_OK(truncate(at("file").c_str(), 10));
+  EXPECT_EQ(read_file(at("file")), std::string(10, '\0'));
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(read_file(at("file")), std::string(10, '\0'));
+}
+
 TEST_F(ContentTest, SharedMapping_IsWrittenBack) {
   const int fd = open(at("mapped").c_str(), O_RDWR | O_CREAT, 0644);
   ASSERT_GE(fd, 0);
