@@ -18,6 +18,19 @@ double cache_seconds(const ResolvedNode& node) {
   return shared ? kCacheBriefly : kCacheForever;
 }
 
+gridfs::Attributes changed_attributes(gridfs::Attributes attributes,
+                                      const gridfs::AttributeChanges& changes) {
+  if (changes.permissions) {
+    attributes.mode = (attributes.mode & S_IFMT) | (*changes.permissions & 07777);
+  }
+  attributes.uid = changes.uid.value_or(attributes.uid);
+  attributes.gid = changes.gid.value_or(attributes.gid);
+  attributes.atime = changes.atime.value_or(attributes.atime);
+  attributes.mtime = changes.mtime.value_or(attributes.mtime);
+  clock_gettime(CLOCK_REALTIME, &attributes.ctime);
+  return attributes;
+}
+
 }  // namespace
 
 OpenFile::~OpenFile() {
@@ -63,7 +76,12 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
     return fail(kNotPermitted,
                 "the root of the mount has no document that could keep its attributes");
   }
-  if (node.removed) return fail(gridfs::kNoSuchEntry, "the folder has been removed");
+  if (node.removed) {
+    // Whoever has it open may still change what nobody else will see.
+    const gridfs::Attributes changed = changed_attributes(*node.removed, changes);
+    table_.set_removed_attributes(number, changed);
+    return Entry{number, changed, kCacheForever};
+  }
   GM_ASSIGN(auto volume, node.bucket->volume());
   if (node.kind != InodeKind::kFile) {
     GM_ASSIGN(gridfs::Node changed, volume->set_directory_attributes(node.path, changes));

@@ -226,6 +226,14 @@ void InodeTable::remove_folder(uint64_t parent, std::string_view name,
   folders_.erase(found);
 }
 
+void InodeTable::set_removed_attributes(uint64_t number, const gridfs::Attributes& attributes) {
+  MutexLock lock(mutex_);
+  Inode* const inode = find(number);
+  if (inode != nullptr && inode->folder && inode->folder->removed) {
+    inode->folder->removed = attributes;
+  }
+}
+
 void InodeTable::move_folder(uint64_t from_parent, std::string_view from_name,
                              uint64_t to_parent_number, std::string_view to_name,
                              std::string_view path) {

@@ -90,6 +90,8 @@ class InodeTable {
 
   // The folder (if the table has it) has left the tree; `last` are the attributes it had.
   void remove_folder(uint64_t parent, std::string_view name, const gridfs::Attributes& last);
+  // Of a folder that has left the tree, for whoever still has it open.
+  void set_removed_attributes(uint64_t number, const gridfs::Attributes& attributes);
   // The folder is now `to_name` in `to_parent`, where `path` leads to it. A folder that stood there
   // must have been removed before. Both parents must be in the table.
   void move_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,

@@ -172,6 +172,22 @@ TEST_F(NamesTest, ChangesInAFolder_MoveItsTimes) {
   EXPECT_GE(stat_of(at("a")).st_mtim.tv_sec, before);
 }
 
+TEST_F(NamesTest, RemovedFolder_CanStillBeChangedByWhoHasItOpen) {
+  ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0755));
+  const int fd = open(at("folder").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(fd, 0);
+  ASSERT_CALL_OK(rmdir(at("folder").c_str()));
+  EXPECT_CALL_OK(fchmod(fd, 0700));
+  const timespec times[2] = {{1000, 1}, {2000, 2}};
+  EXPECT_CALL_OK(futimens(fd, times));
+  struct stat result {};
+  EXPECT_CALL_OK(fstat(fd, &result));
+  EXPECT_EQ(result.st_mode, S_IFDIR | 0700U);
+  EXPECT_EQ(result.st_mtim.tv_sec, 2000);
+  EXPECT_EQ(result.st_nlink, 0U);
+  close(fd);
+}
+
 TEST_F(NamesTest, RemovedFolder_CanStillBeStatted) {
   ASSERT_CALL_OK(mkdir(at("a").c_str(), 0755));
   const int fd = open(at("a").c_str(), O_RDONLY | O_DIRECTORY);
