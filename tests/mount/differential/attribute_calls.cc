@@ -1,0 +1,192 @@
+// Calls that change or show attributes: modes, owners, times, access, the file system's figures.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "tests/mount/differential/step.h"
+
+namespace gridmount::differential {
+
+namespace {
+
+Step change_mode(Chance& chance, const Side& model) {
+  const std::string path = chance.path(model, Wish::kAnything);
+  const mode_t mode = chance.mode();
+  return {.text = call_text("chmod", shown(path), octal(mode)),
+          .actor = chance.actor(),
+          .run = [=](Side&) { return outcome_of(::chmod(path.c_str(), mode)); },
+          .paths = {path}};
+}
+
+Step change_mode_of_handle(Chance& chance, const Side& model) {
+  const size_t slot = chance.open_handle(model);
+  const mode_t mode = chance.mode();
+  return {.text = call_text("fchmod", slot, octal(mode)),
+          .actor = chance.actor(),
+          .run = [=](Side& side) { return outcome_of(::fchmod(side.handle(slot).fd, mode)); },
+          .handles = {slot}};
+}
+
+uid_t some_id(Chance& chance) {
+  return chance.one_in(4) ? static_cast<uid_t>(-1) : chance.id();
+}
+
+Step change_owner(Chance& chance, const Side& model) {
+  const std::string path = chance.path(model, Wish::kAnything);
+  const uid_t uid = some_id(chance);
+  const gid_t gid = some_id(chance);
+  const int flags = chance.one_in(2) ? AT_SYMLINK_NOFOLLOW : 0;
+  return {
+      .text = call_text(flags != 0 ? "lchown" : "chown", shown(path), static_cast<int>(uid),
+                        static_cast<int>(gid)),
+      .actor = chance.actor(),
+      .run = [=](Side&) { return outcome_of(::fchownat(AT_FDCWD, path.c_str(), uid, gid, flags)); },
+      .paths = {path}};
+}
+
+Step change_owner_of_handle(Chance& chance, const Side& model) {
+  const size_t slot = chance.open_handle(model);
+  const uid_t uid = some_id(chance);
+  const gid_t gid = some_id(chance);
+  return {.text = call_text("fchown", slot, static_cast<int>(uid), static_cast<int>(gid)),
+          .actor = chance.actor(),
+          .run = [=](Side& side) { return outcome_of(::fchown(side.handle(slot).fd, uid, gid)); },
+          .handles = {slot}};
+}
+
+// --- Times.
+
+using Times = std::array<timespec, 2>;
+
+timespec some_time(Chance& chance) {
+  switch (chance.below(8)) {
+    case 0:
+      return {0, UTIME_NOW};
+    case 1:
+      return {0, UTIME_OMIT};
+    case 2:
+      return {0, chance.pick<long>({1'000'000'000, -1, 0})};
+    default:
+      return chance.distant_time();
+  }
+}
+
+std::string time_text(timespec time) {
+  if (time.tv_nsec == UTIME_NOW) return "UTIME_NOW";
+  if (time.tv_nsec == UTIME_OMIT) return "UTIME_OMIT";
+  return std::to_string(time.tv_sec) + "s+" + std::to_string(time.tv_nsec);
+}
+
+// Also of atime what is asked for: what else sets it is left to each file system.
+std::string access_time_set(const Times& times, const struct stat& now) {
+  if (times[0].tv_nsec == UTIME_NOW || times[0].tv_nsec == UTIME_OMIT) return {};
+  return "atime " + time_text(now.st_atim);
+}
+
+Step change_times(Chance& chance, const Side& model) {
+  const std::string path = chance.path(model, Wish::kAnything);
+  const Times times = {some_time(chance), some_time(chance)};
+  const int flags = chance.one_in(2) ? AT_SYMLINK_NOFOLLOW : 0;
+  return {.text = call_text("utimensat", shown(path), time_text(times[0]), time_text(times[1]),
+                            flags_text(flags, {{AT_SYMLINK_NOFOLLOW, "AT_SYMLINK_NOFOLLOW"}})),
+          .actor = chance.actor(),
+          .run =
+              [=](Side&) {
+                const Outcome outcome =
+                    outcome_of(::utimensat(AT_FDCWD, path.c_str(), times.data(), flags));
+                struct stat now {};
+                if (outcome.error != 0 || ::fstatat(AT_FDCWD, path.c_str(), &now, flags) != 0) {
+                  return outcome;
+                }
+                return outcome_of(0, access_time_set(times, now));
+              },
+          .paths = {path}};
+}
+
+Step change_times_of_handle(Chance& chance, const Side& model) {
+  const size_t slot = chance.open_handle(model);
+  const Times times = {some_time(chance), some_time(chance)};
+  return {.text = call_text("futimens", slot, time_text(times[0]), time_text(times[1])),
+          .actor = chance.actor(),
+          .run =
+              [=](Side& side) {
+                const int fd = side.handle(slot).fd;
+                const Outcome outcome = outcome_of(::futimens(fd, times.data()));
+                struct stat now {};
+                if (outcome.error != 0 || ::fstat(fd, &now) != 0) return outcome;
+                return outcome_of(0, access_time_set(times, now));
+              },
+          .handles = {slot}};
+}
+
+// --- Looking. What is seen is compared as for every step that names a path or a handle.
+
+Step look(Chance& chance, const Side& model) {
+  const std::string path = chance.path(model, Wish::kAnything);
+  const int flags = chance.one_in(2) ? AT_SYMLINK_NOFOLLOW : 0;
+  return {.text = call_text(flags != 0 ? "lstat" : "stat", shown(path)),
+          .actor = chance.actor(),
+          .run =
+              [=](Side&) {
+                struct stat found {};
+                return outcome_of(::fstatat(AT_FDCWD, path.c_str(), &found, flags));
+              },
+          .paths = {path}};
+}
+
+Step look_at_handle(Chance& chance, const Side& model) {
+  const size_t slot = chance.open_handle(model);
+  return {.text = call_text("fstat", slot),
+          .actor = {},
+          .run =
+              [=](Side& side) {
+                struct stat found {};
+                return outcome_of(::fstat(side.handle(slot).fd, &found));
+              },
+          .handles = {slot}};
+}
+
+Step access(Chance& chance, const Side& model) {
+  const std::string path = chance.path(model, Wish::kAnything);
+  const int wanted = chance.some_of({R_OK, W_OK, X_OK}, 2);
+  const int flags = AT_EACCESS | chance.some_of({AT_SYMLINK_NOFOLLOW}, 3);
+  return {
+      .text = call_text("faccessat", shown(path), wanted, flags),
+      .actor = chance.actor(),
+      .run = [=](Side&) { return outcome_of(::faccessat(AT_FDCWD, path.c_str(), wanted, flags)); },
+      .paths = {path}};
+}
+
+Step figures(Chance& chance, const Side& model) {
+  const std::string path = chance.path(model, Wish::kAnything);
+  return {.text = call_text("statvfs", shown(path)), .actor = {}, .run = [=](Side&) {
+            struct statvfs found {};
+            const Outcome outcome = outcome_of(::statvfs(path.c_str(), &found));
+            if (outcome.error != 0) return outcome;
+            if (found.f_bavail > found.f_bfree || found.f_bfree > found.f_blocks ||
+                found.f_frsize == 0 || found.f_ffree > found.f_files) {
+              return broken_rule("more is free than there is");
+            }
+            return outcome_of(static_cast<int64_t>(found.f_namemax));
+          }};
+}
+
+}  // namespace
+
+void add_attribute_calls(std::vector<CallKind>& kinds) {
+  kinds.insert(kinds.end(), {{"mode", 20, change_mode},
+                             {"mode", 6, change_mode_of_handle},
+                             {"owner", 15, change_owner},
+                             {"owner", 5, change_owner_of_handle},
+                             {"times", 15, change_times},
+                             {"times", 8, change_times_of_handle},
+                             {"stat", 20, look},
+                             {"stat", 10, look_at_handle},
+                             {"access", 20, access},
+                             {"statfs", 2, figures}});
+}
+
+}  // namespace gridmount::differential

@@ -1,0 +1,48 @@
+// What stat(2) says of the same thing on both sides, and which of it has to be the same.
+//
+// These differences are allowed, and no others:
+// - st_dev, st_ino, st_blocks, st_blksize: each file system's own. (That links to one file have one
+//   number, and that it stays through a rename, is asked for elsewhere.)
+// - the size of folders: each file system's own.
+// - the number of links of folders: ext4 counts subfolders, the mount says 1, as btrfs does.
+// - atime, except just after it was set: ext4 has it follow some reads (relatime).
+// - times that are "now": those of calls made one after the other are alike to some seconds. Times
+//   that tests set are never that near (Chance::distant_time), so they are compared exactly.
+// - whether a time has changed, if it was set less than two ticks of the kernel's clock ago: within
+//   one tick it may come out the same.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/mount/differential/step.h"
+
+namespace gridmount::differential {
+
+// One object's attributes, or why there are none.
+struct Sight {
+  std::string subject;  // for the report: a path or handle, and how it was looked at
+  int error = 0;
+  struct stat attributes {};
+};
+
+// Of everything the step concerns, in the same order each time. With the rights of root.
+std::vector<Sight> look_around(const Step& step, const Side& side);
+
+struct BeforeAndAfter {
+  std::vector<Sight> before;
+  std::vector<Sight> after;
+};
+
+// What differs; empty if nothing does. `moment` is when the step began.
+std::string difference(const BeforeAndAfter& mount, const BeforeAndAfter& plain, timespec moment,
+                       bool times_are_settled);
+
+// Of two attributes that are to be the same now, as far as they have to; empty if they are.
+std::string difference(const struct stat& mount, const struct stat& plain);
+
+std::string text(const struct stat& attributes);
+
+}  // namespace gridmount::differential

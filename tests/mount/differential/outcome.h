@@ -1,0 +1,30 @@
+// What a system call has given: the same on both sides, or the test has found something.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace gridmount::differential {
+
+struct Outcome {
+  int64_t value = 0;  // what the call returned; 0 for a descriptor, whose number means nothing
+  int error = 0;      // errno if it failed
+  std::string seen;   // all else that has to be the same: bytes read, names listed, a target
+
+  bool operator==(const Outcome&) const = default;
+};
+
+// To be called before anything else can set errno.
+inline Outcome outcome_of(int64_t returned, std::string seen = {}) {
+  if (returned < 0) return {.value = -1, .error = errno, .seen = {}};
+  return {.value = returned, .error = 0, .seen = std::move(seen)};
+}
+
+// What is wrong with one side by itself, whatever the other one says.
+inline Outcome broken_rule(std::string what) {
+  return {.value = -1, .error = 0, .seen = "broken rule: " + std::move(what)};
+}
+
+}  // namespace gridmount::differential

@@ -1,0 +1,85 @@
+// One of the two folders that are compared, and what one worker has open in it. The worker's
+// current folder is the side's root while a step runs on it (enter), so paths of steps are relative
+// and may be as long as paths can be. Belongs to one thread, whose current folder and umask must be
+// its own (CLONE_FS); only the numbers of the slots are common to both sides.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace gridmount::differential {
+
+inline constexpr size_t kHandles = 8;
+inline constexpr size_t kMaps = 3;
+
+struct Handle {
+  int fd = -1;
+  int flags = 0;  // those of open(2)
+};
+
+// A shared map from the file's start. Its own descriptor tells how much of it may be touched.
+struct Map {
+  char* bytes = nullptr;
+  size_t size = 0;
+  int fd = -1;
+};
+
+class Side {
+ public:
+  // Ends the program if the folder cannot be opened.
+  explicit Side(const std::string& root);
+  ~Side();
+  Side(const Side&) = delete;
+  Side& operator=(const Side&) = delete;
+
+  const std::string& root() const { return root_path_; }
+  int root_fd() const { return root_fd_; }
+  void enter() const;
+
+  const Handle& handle(size_t slot) const { return handles_.at(slot); }
+  // Closes what the slot holds.
+  void put(size_t slot, Handle handle);
+
+  const Map& map(size_t slot) const { return maps_.at(slot); }
+  // Takes the descriptor over; unmaps what the slot holds.
+  void put(size_t slot, Map map);
+  // How many bytes of the map can be touched without a signal.
+  size_t reach(size_t slot) const;
+
+  // Writes the maps back, takes them away and closes the handles.
+  void release_all();
+
+ private:
+  std::string root_path_;
+  int root_fd_;
+  std::array<Handle, kHandles> handles_;
+  std::array<Map, kMaps> maps_;
+};
+
+// Whose rights a call is made with.
+struct Actor {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  mode_t umask = 022;
+};
+
+// The calling thread acts with the actor's rights while this lives; without being root, with its
+// own.
+class ActingAs {
+ public:
+  explicit ActingAs(const Actor& actor);
+  ~ActingAs();
+  ActingAs(const ActingAs&) = delete;
+  ActingAs& operator=(const ActingAs&) = delete;
+
+ private:
+  uid_t uid_before_;
+  gid_t gid_before_;
+  mode_t umask_before_;
+};
+
+}  // namespace gridmount::differential

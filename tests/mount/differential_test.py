@@ -1,0 +1,104 @@
+"""The same system calls, chosen at random, on a mount and on a plain folder give the same.
+
+The program `differential` makes the calls and compares, after each, what it gave and what is to be
+seen of it. Between rounds the mount is taken away and made again, or its daemon is killed, and all of
+both trees is compared: everything was closed, so everything is committed. The seed is printed;
+DIFFERENTIAL_SEED replays the calls. DIFFERENTIAL_STEPS has more of them, DIFFERENTIAL_CALLS only some
+groups. A long list of calls that led to a difference is made short by `differential reduce`.
+"""
+
+import os
+import subprocess
+import time
+import unittest
+
+from mount_case import SYSTEM, MountCase, main
+from mounts import Folder
+
+STEPS = int(os.environ.get("DIFFERENTIAL_STEPS", 100_000))
+# All but those the mount refuses: exchange, link, node, allocate, copy, hole, path, xattr.
+CALLS = os.environ.get(
+    "DIFFERENTIAL_CALLS",
+    "folder,unlink,rename,symlink,open,read,write,seek,sync,truncate,map,mode,owner,times,stat,access,"
+    "statfs,list,lock,odd,user",
+)
+ROUNDS = 5
+THREADS = 4
+RACERS = 6
+
+
+class Differential(MountCase):
+    def setUp(self):
+        super().setUp()
+        if SYSTEM == "gridmount" and os.geteuid() == 0:
+            # Calls are made as other users and on devices, too.
+            self.system.stop()
+            self.system.options = ["-o", "allow_other,dev,suid"]
+            self.system.start()
+        # Beside the build, which no memory file system holds: those have rules of their own.
+        self.plain = Folder(temp_parent=os.getcwd())
+        self.addCleanup(self.plain.cleanup)
+        self.plain.start()
+        for folder in (self.system.temp, self.plain.temp):
+            os.chmod(folder, 0o755)
+        os.chmod(self.root, 0o777)
+        os.chmod(self.plain.root, 0o777)
+        self.seed = int(os.environ.get("DIFFERENTIAL_SEED", time.time_ns() % 1_000_000))
+        print(f"DIFFERENTIAL_SEED={self.seed}")
+
+    def differential(self, *arguments):
+        command = [os.environ["DIFFERENTIAL"], *map(str, arguments)]
+        finished = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        output = finished.stdout.decode(errors="replace")
+        if finished.returncode != 0:
+            self.fail(
+                f"DIFFERENTIAL_SEED={self.seed}: {' '.join(command)}:"
+                f" status {finished.returncode}\n{output}"
+            )
+        return output
+
+    def work(self, round_number, threads):
+        steps = STEPS // 2 // ROUNDS
+        seed = self.seed + round_number
+        self.differential("run", self.root, self.plain.root, seed, steps, threads, CALLS)
+
+    def compare_after(self, change):
+        change()
+        self.differential("compare", self.root, self.plain.root)
+
+    def kill_and_start(self):
+        self.system.kill()
+        self.check_store()
+        self.system.start()
+
+    def work_and_compare(self, threads):
+        for round_number in range(ROUNDS):
+            self.work(round_number, threads)
+            self.compare_after(self.system.remount)
+            if SYSTEM != "plain":
+                self.compare_after(self.kill_and_start)
+        self.system.stop()
+        self.check_store()
+
+    def test_CallsInOneTree_GiveTheSame(self):
+        self.work_and_compare(1)
+
+    def test_CallsOfThreadsApart_GiveTheSame(self):
+        self.work_and_compare(THREADS)
+
+    @unittest.skipIf(SYSTEM == "plain", "a plain folder has no daemon to kill")
+    def test_CallsOfThreadsInOneTree_LeaveASoundTree(self):
+        for round_number in range(ROUNDS):
+            seed = self.seed + round_number
+            self.differential("race", self.root, seed, STEPS // 2 // ROUNDS, RACERS, CALLS)
+            left = self.differential("describe", self.root)
+            for change in (self.system.remount, self.kill_and_start):
+                change()
+                self.assertEqual(self.differential("describe", self.root), left)
+        self.run_program("find", self.root, "-mindepth", "1", "-delete")
+        self.system.stop()
+        self.check_store()
+
+
+if __name__ == "__main__":
+    main()
