@@ -72,12 +72,6 @@ gridfs::Creator caller_of(fuse_req_t request) {
   return {.uid = caller->uid, .gid = caller->gid, .umask = caller->umask};
 }
 
-// Left to us by the kernel: with a file's content its set-user-ID bit goes, and set-group-ID where
-// it is one (chmod(2)), unless the writer is privileged.
-bool may_keep_set_id(fuse_req_t request) {
-  return fuse_req_ctx(request)->uid == 0;
-}
-
 OpenFile* file_of(const fuse_file_info* info) {
   return info == nullptr ? nullptr : handle_of<OpenFile>(info);
 }

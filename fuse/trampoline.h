@@ -65,6 +65,12 @@ inline FileSystem& file_system_of(fuse_req_t request) {
   return context_of(request).file_system;
 }
 
+// Left to us by the kernel: with a file's content its set-user-ID bit goes, and set-group-ID where
+// it is one (chmod(2)), unless the writer is privileged.
+inline bool may_keep_set_id(fuse_req_t request) {
+  return fuse_req_ctx(request)->uid == 0;
+}
+
 // Replies with the error's errno and logs it if it is not an ordinary one. `name` may be null.
 void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
                  const Error& error);

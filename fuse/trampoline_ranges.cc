@@ -6,9 +6,11 @@ namespace gridmount::fuse {
 void handle_fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
                       fuse_file_info* info) {
   guarded(request, "fallocate", number, [&] {
-    reply_status(
-        request, "fallocate", number, nullptr,
-        file_system_of(request).allocate(*handle_of<OpenFile>(info), mode, offset, length));
+    FileSystem& file_system = file_system_of(request);
+    OpenFile& file = *handle_of<OpenFile>(info);
+    Status done = file_system.allocate(file, mode, offset, length);
+    if (done && !may_keep_set_id(request)) done = file_system.clear_set_id(file);
+    reply_status(request, "fallocate", number, nullptr, done);
   });
 }
 
@@ -28,9 +30,16 @@ void handle_copy_file_range(fuse_req_t request, fuse_ino_t number, off_t offset,
                             fuse_file_info* info, fuse_ino_t, off_t to_offset,
                             fuse_file_info* to_info, size_t size, int) {
   guarded(request, "copy_file_range", number, [&] {
-    const Result<int64_t> copied = file_system_of(request).copy(
-        *handle_of<OpenFile>(info), offset, *handle_of<OpenFile>(to_info), to_offset,
-        static_cast<int64_t>(size));
+    FileSystem& file_system = file_system_of(request);
+    OpenFile& to = *handle_of<OpenFile>(to_info);
+    if (!may_keep_set_id(request)) {
+      const Status cleared = file_system.clear_set_id(to);
+      if (!cleared) {
+        return reply_error(request, "copy_file_range", number, nullptr, cleared.error());
+      }
+    }
+    const Result<int64_t> copied = file_system.copy(*handle_of<OpenFile>(info), offset, to,
+                                                    to_offset, static_cast<int64_t>(size));
     if (!copied) return reply_error(request, "copy_file_range", number, nullptr, copied.error());
     fuse_reply_write(request, static_cast<size_t>(*copied));
   });

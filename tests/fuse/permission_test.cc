@@ -140,7 +140,12 @@ TEST_F(PermissionTest, SetIdBits_GoWithAnothersChangeOfContent) {
     EXPECT_EQ(pwrite(file, "y", 1, 0), 1);
     close(file);
   };
-  const std::function<void()> changes[] = {truncates, opens, writes};
+  const auto allocates = [&] {
+    const int file = open(at("program").c_str(), O_WRONLY);
+    EXPECT_CALL_OK(fallocate(file, 0, 0, 10'000));
+    close(file);
+  };
+  const std::function<void()> changes[] = {truncates, opens, writes, allocates};
   for (const auto& change : changes) {
     // Root may keep them.
     change();
