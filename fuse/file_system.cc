@@ -188,7 +188,9 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
     return fail(gridfs::kIsADirectory, std::string(name) + " is a bucket");
   }
   GM_ASSIGN(Folder in, folder(parent, name));
-  return in.volume->unlink(in.node.path, name);
+  GM_ASSIGN(const gridfs::Node last, in.volume->unlink(in.node.path, name));
+  note_lost_name(in, last);
+  return {};
 }
 
 Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
@@ -235,7 +237,7 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
     if (from_node.kind != InodeKind::kMountRoot && !moves_folder) {
       GM_ASSIGN(Folder from, folder(from_parent, from_name));
       GM_ASSIGN(Folder to, folder(to_parent, to_name));
-      return from.volume->rename(from.node.path, from_name, to.node.path, to_name, mode);
+      return rename_in(from, from_name, to, to_name, mode);
     }
   }
   WriterLock lock(tree_mutex_);
@@ -244,6 +246,19 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
   GM_ASSIGN(Folder from, folder(from_parent, from_name));
   GM_ASSIGN(Folder to, folder(to_parent, to_name));
   return rename_folder(from, from_name, to, to_name, mode);
+}
+
+void FileSystem::note_lost_name(const Folder& in, const gridfs::Node& last) {
+  if (last.attributes.nlink != 0) return;
+  table_.remove_file(in.node.bucket.get(), last.id, last.attributes);
+}
+
+Status FileSystem::rename_in(const Folder& from, std::string_view from_name, const Folder& to,
+                             std::string_view to_name, gridfs::RenameMode mode) {
+  GM_ASSIGN(const std::optional<gridfs::Node> replaced,
+            from.volume->rename(from.node.path, from_name, to.node.path, to_name, mode));
+  if (replaced) note_lost_name(to, *replaced);
+  return {};
 }
 
 Status FileSystem::rename_folder(const Folder& from, std::string_view from_name, const Folder& to,
@@ -255,7 +270,7 @@ Status FileSystem::rename_folder(const Folder& from, std::string_view from_name,
     GM_ASSIGN(gridfs::Node target, to.volume->lookup(to.node.path, to_name));
     replaced = target.attributes;
   }
-  GM_TRY(from.volume->rename(from.node.path, from_name, to.node.path, to_name, mode));
+  GM_TRY(rename_in(from, from_name, to, to_name, mode));
   if (from.node.number == to.node.number && from_name == to_name) return {};
   if (replaces) table_.remove_folder(to.node.number, to_name, replaced);
   Result<gridfs::Node> moved = to.volume->lookup(to.node.path, to_name);

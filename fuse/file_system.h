@@ -184,6 +184,10 @@ class FileSystem {
 
   Status rename_bucket(std::string_view from, std::string_view to, gridfs::RenameMode mode)
       GM_REQUIRES(tree_mutex_);
+  // Of a file that may have lost its last.
+  void note_lost_name(const Folder& in, const gridfs::Node& last);
+  Status rename_in(const Folder& from, std::string_view from_name, const Folder& to,
+                   std::string_view to_name, gridfs::RenameMode mode);
   Status exchange(const Folder& one, std::string_view one_name, const Folder& other,
                   std::string_view other_name) GM_REQUIRES(tree_mutex_);
   Status rename_folder(const Folder& from, std::string_view from_name, const Folder& to,

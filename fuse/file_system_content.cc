@@ -44,6 +44,9 @@ Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
   GM_ASSIGN(auto volume, node.bucket->volume());
   Result<gridfs::Node> named = volume->file(node.id);
   if (named) return Entry{node.number, named->attributes, kCacheForever};
+  if (named.error().code() == gridfs::kFileNotFound && file == nullptr && node.nameless) {
+    return Entry{node.number, *node.nameless, kCacheForever};
+  }
   if (named.error().code() != gridfs::kFileNotFound || file == nullptr) {
     return fail(std::move(named).error());
   }

@@ -39,6 +39,7 @@ struct InodeTable::Inode {
   // Files.
   bson::Value id;
   std::weak_ptr<gridfs::File> open_file;
+  std::shared_ptr<const gridfs::Attributes> nameless;
 };
 
 size_t InodeTable::ByNumber::operator()(const std::unique_ptr<Inode>& inode) const {
@@ -157,6 +158,7 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
   if (inode->kind == InodeKind::kFile) {
     node.id = inode->id;
     node.open_file = inode->open_file.lock();
+    node.nameless = inode->nameless;
     return node;
   }
   node.parent = inode->parent->number;
@@ -213,6 +215,16 @@ std::optional<uint64_t> InodeTable::find_folder(uint64_t parent, std::string_vie
 void InodeTable::set_open_file(uint64_t number, const std::shared_ptr<gridfs::File>& file) {
   MutexLock lock(mutex_);
   if (Inode* inode = find(number)) inode->open_file = file;
+}
+
+void InodeTable::remove_file(const MountedBucket* bucket, bson::ValueView id,
+                             const gridfs::Attributes& last) {
+  MutexLock lock(mutex_);
+  const auto found = files_.find(FileKey{bucket, id});
+  if (found == files_.end()) return;
+  gridfs::Attributes nameless = last;
+  nameless.nlink = 0;
+  (*found)->nameless = std::make_shared<const gridfs::Attributes>(nameless);
 }
 
 void InodeTable::remove_folder(uint64_t parent, std::string_view name,

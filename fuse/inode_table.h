@@ -48,6 +48,8 @@ struct ResolvedNode {
   std::string path;                         // of folders, as Volume wants it
   bson::Value id;                           // of files
   std::shared_ptr<gridfs::File> open_file;  // of files somebody has open
+  // Of a file that has no name any more, and may be open all the same (pipes, devices, O_PATH).
+  std::shared_ptr<const gridfs::Attributes> nameless;
   // Of a folder that is no longer in the tree: its last attributes.
   std::optional<gridfs::Attributes> removed;
 
@@ -88,6 +90,8 @@ class InodeTable {
   // A file's content while it is open, for the calls that come without a handle. Kept weakly.
   void set_open_file(uint64_t number, const std::shared_ptr<gridfs::File>& file);
 
+  // The file (if the table has it) has lost its last name; `last` are the attributes it had.
+  void remove_file(const MountedBucket* bucket, bson::ValueView id, const gridfs::Attributes& last);
   // The folder (if the table has it) has left the tree; `last` are the attributes it had.
   void remove_folder(uint64_t parent, std::string_view name, const gridfs::Attributes& last);
   // Of a folder that has left the tree, for whoever still has it open.

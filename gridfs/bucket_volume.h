@@ -39,10 +39,11 @@ class BucketVolume final : public Volume {
   Result<Node> create_directory(std::string_view folder, std::string_view name, uint32_t mode,
                                 Creator creator) override;
   Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) override;
-  Status unlink(std::string_view folder, std::string_view name) override;
+  Result<Node> unlink(std::string_view folder, std::string_view name) override;
   Status remove_directory(std::string_view folder, std::string_view name) override;
-  Status rename(std::string_view from_folder, std::string_view from_name,
-                std::string_view to_folder, std::string_view to_name, RenameMode mode) override;
+  Result<std::optional<Node>> rename(std::string_view from_folder, std::string_view from_name,
+                                     std::string_view to_folder, std::string_view to_name,
+                                     RenameMode mode) override;
 
   Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) override;
   Result<Node> set_directory_attributes(std::string_view path,
@@ -108,10 +109,10 @@ class BucketVolume final : public Volume {
   PosixFields posix_of_folder(const Found& folder) const;
 
   // Takes the name from all files that have it; those that have no other are removed.
-  Status remove_name(engine::Transaction& transaction, const Found& file);
+  Result<Node> remove_name(engine::Transaction& transaction, const Found& file);
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
-  Status make_room(engine::Transaction& transaction, const Found& source, const Found& target,
-                   std::string_view shown_target);
+  Result<std::optional<Node>> make_room(engine::Transaction& transaction, const Found& source,
+                                        const Found& target, std::string_view shown_target);
   Status move_file(engine::Transaction& transaction, const Found& source,
                    const std::string& to) const;
   Status move_folder(engine::Transaction& transaction, const Found& source,

@@ -85,8 +85,13 @@ Result<Node> BucketVolume::link(bson::ValueView id, std::string_view folder,
   return this->file(id);
 }
 
-Status BucketVolume::remove_name(Transaction& transaction, const Found& file) {
-  if (!file.has_filename()) return files_->remove(transaction, *file.nameless_id);
+Result<Node> BucketVolume::remove_name(Transaction& transaction, const Found& file) {
+  Node last = node_of(file);
+  --last.attributes.nlink;
+  if (!file.has_filename()) {
+    GM_TRY(files_->remove(transaction, *file.nameless_id));
+    return last;
+  }
   std::vector<Renamed> renamed;
   std::vector<bson::Value> removed;
   {
@@ -113,7 +118,7 @@ Status BucketVolume::remove_name(Transaction& transaction, const Found& file) {
     }
     GM_TRY(write_names(bucket_, transaction, names));
   }
-  return {};
+  return last;
 }
 
 Status BucketVolume::move_file(Transaction& transaction, const Found& source,

@@ -30,9 +30,12 @@ bool BucketVolume::is_same(const Found& a, const Found& b) {
   return bson::compare(a.document["_id"], b.document["_id"]) == 0;
 }
 
-Status BucketVolume::rename(std::string_view from_folder, std::string_view from_name,
-                            std::string_view to_folder, std::string_view to_name, RenameMode mode) {
+Result<std::optional<Node>> BucketVolume::rename(std::string_view from_folder,
+                                                 std::string_view from_name,
+                                                 std::string_view to_folder,
+                                                 std::string_view to_name, RenameMode mode) {
   GM_TRY(check_writable());
+  std::optional<Node> replaced;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
     GM_ASSIGN(Found source, find(*transaction, from_folder, from_name));
@@ -44,7 +47,7 @@ Status BucketVolume::rename(std::string_view from_folder, std::string_view from_
     if (exists && mode == RenameMode::kNoReplace) {
       return fail(kEntryExists, shown(to_folder, to_name) + " exists already");
     }
-    if (exists && is_same(source, target)) return {};
+    if (exists && is_same(source, target)) return replaced;
     if (!exists && mode == RenameMode::kExchange) return no_such_entry(to_folder, to_name);
     if (!exists) {
       GM_ASSIGN(target.path, new_path(to_folder, to_name));
@@ -67,7 +70,9 @@ Status BucketVolume::rename(std::string_view from_folder, std::string_view from_
       if (target.is_folder()) GM_TRY(check_folder_path(source.path));
       GM_TRY(exchange(*transaction, source, target));
     } else {
-      if (exists) GM_TRY(make_room(*transaction, source, target, shown(to_folder, to_name)));
+      if (exists) {
+        GM_ASSIGN(replaced, make_room(*transaction, source, target, shown(to_folder, to_name)));
+      }
       GM_TRY(move(*transaction, source, target.path));
     }
     GM_TRY(touch(*transaction, from_folder));
@@ -75,20 +80,23 @@ Status BucketVolume::rename(std::string_view from_folder, std::string_view from_
     GM_TRY(transaction->commit());
   }
   files_->after_commit();
-  return {};
+  return replaced;
 }
 
-Status BucketVolume::make_room(Transaction& transaction, const Found& source, const Found& target,
-                               std::string_view shown_target) {
+Result<std::optional<Node>> BucketVolume::make_room(Transaction& transaction, const Found& source,
+                                                    const Found& target,
+                                                    std::string_view shown_target) {
   const std::string what(shown_target);
   if (!target.is_folder()) {
     if (source.is_folder()) return fail(kNotADirectory, what + " is not a folder");
-    return remove_name(transaction, target);
+    GM_ASSIGN(Node last, remove_name(transaction, target));
+    return std::optional(std::move(last));
   }
   if (!source.is_folder()) return fail(kIsADirectory, what + " is a folder");
   GM_ASSIGN(const bool empty, is_empty(transaction, target.path));
   if (!empty) return fail(kDirectoryNotEmpty, what + " is not empty");
-  return folders_.remove(transaction, target.path);
+  GM_TRY(folders_.remove(transaction, target.path));
+  return std::optional<Node>();
 }
 
 Status BucketVolume::move(Transaction& transaction, const Found& source,

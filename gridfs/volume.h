@@ -157,15 +157,16 @@ class Volume {
                                         uint32_t mode, Creator creator) = 0;
   // One more name for the file: FileNotFound, TooManyLinks, InvalidName if it has no filename.
   virtual Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) = 0;
-  // IsADirectory for folders.
-  virtual Status unlink(std::string_view folder, std::string_view name) = 0;
+  // IsADirectory for folders. The file as it was, `nlink` being how many names are left.
+  virtual Result<Node> unlink(std::string_view folder, std::string_view name) = 0;
   // NotADirectory, DirectoryNotEmpty.
   virtual Status remove_directory(std::string_view folder, std::string_view name) = 0;
   // POSIX rename: replaces a file by a file, an empty folder by a folder; IsADirectory,
   // NotADirectory, DirectoryNotEmpty, MoveIntoItself otherwise. A folder moves with all below it in
-  // one transaction.
-  virtual Status rename(std::string_view from_folder, std::string_view from_name,
-                        std::string_view to_folder, std::string_view to_name, RenameMode mode) = 0;
+  // one transaction. The file that lost a name by it, as with unlink().
+  virtual Result<std::optional<Node>> rename(std::string_view from_folder,
+                                             std::string_view from_name, std::string_view to_folder,
+                                             std::string_view to_name, RenameMode mode) = 0;
 
   // --- Attributes and content.
   virtual Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) = 0;

@@ -136,7 +136,8 @@ TEST_F(ContentTest, OpenWithTruncate_EmptiesTheFile) {
   EXPECT_EQ(read_file(at("file")), "");
 }
 
-// POSIX leaves it open what this does; Linux empties the file, and so the kernel takes it for empty.
+// POSIX leaves it open what this does; Linux empties the file, and so the kernel takes it for
+// empty.
 TEST_F(ContentTest, OpenForReadingWithTruncate_EmptiesTheFile) {
   write_file(at("file"), std::string(300'000, 'x'));
   const int fd = open(at("file").c_str(), O_RDONLY | O_TRUNC);

@@ -138,6 +138,25 @@ TEST_F(NamesTest, HardLink_IsTheSameFile) {
   EXPECT_EQ(read_file(at("d/other")), "through the other name");
 }
 
+TEST_F(NamesTest, WithoutAName_WhatIsOpenCanStillBeLookedAt) {
+  ASSERT_CALL_OK(mkfifo(at("pipe").c_str(), 0640));
+  write_file(at("file"), "content");
+  const int pipe = open(at("pipe").c_str(), O_RDWR);
+  const int file = open(at("file").c_str(), O_PATH);
+  ASSERT_CALL_OK(unlink(at("pipe").c_str()));
+  write_file(at("other"), "x");
+  ASSERT_CALL_OK(rename(at("other").c_str(), at("file").c_str()));
+  struct stat result {};
+  ASSERT_CALL_OK(fstat(pipe, &result));
+  EXPECT_EQ(result.st_mode, S_IFIFO | 0640U);
+  EXPECT_EQ(result.st_nlink, 0U);
+  ASSERT_CALL_OK(fstat(file, &result));
+  EXPECT_EQ(result.st_size, 7);
+  EXPECT_EQ(result.st_nlink, 0U);
+  close(pipe);
+  close(file);
+}
+
 TEST_F(NamesTest, RenameOfOneLinkToTheOther_ChangesNothing) {
   write_file(at("a"), "x");
   ASSERT_CALL_OK(link(at("a").c_str(), at("b").c_str()));
