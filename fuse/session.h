@@ -19,6 +19,7 @@
 
 #include "fuse/file_system.h"
 #include "fuse/kernel_cache.h"
+#include "fuse/statistics.h"
 
 namespace gridmount::fuse {
 
@@ -48,6 +49,9 @@ class Session {
   // The kernel's, of this mount; after its end calls do nothing. Thread-safe, until the session
   // is destroyed.
   virtual KernelCache& kernel_cache() = 0;
+
+  // Of all operations that the kernel has asked for.
+  virtual const Statistics& statistics() const = 0;
 };
 
 }  // namespace gridmount::fuse

@@ -21,6 +21,7 @@ namespace gridmount::fuse {
 void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
                  const Error& error) {
   const int error_number = errno_of(error.code());
+  context_of(request).statistics.count_error(operation, error_number);
   if (!is_ordinary(error_number)) {
     spdlog::warn("{} of node {}{}{}: {} ({})", operation, number, name ? " name " : "",
                  name ? name : "", error.message(), strerrordesc_np(error_number));
@@ -98,6 +99,7 @@ void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
         // An entry without a number: the kernel remembers that there is none.
         fuse_entry_param absent{};
         absent.entry_timeout = seconds;
+        context_of(request).statistics.count_error("lookup", ENOENT);
         fuse_reply_entry(request, &absent);
         return;
       }
@@ -107,11 +109,13 @@ void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
 }
 
 void handle_forget(fuse_req_t request, fuse_ino_t number, uint64_t lookups) {
+  const Measurement measurement(context_of(request).statistics, "forget");
   file_system_of(request).forget(number, lookups);
   fuse_reply_none(request);
 }
 
 void handle_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* forgets) {
+  const Measurement measurement(context_of(request).statistics, "forget_multi");
   FileSystem& file_system = file_system_of(request);
   for (size_t i = 0; i < count; ++i) file_system.forget(forgets[i].ino, forgets[i].nlookup);
   fuse_reply_none(request);
@@ -308,9 +312,11 @@ void handle_flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
   });
 }
 
-void handle_release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-  file_system_of(request).release(file_of(info));
-  fuse_reply_err(request, 0);
+void handle_release(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  guarded(request, "release", number, [&] {
+    file_system_of(request).release(file_of(info));
+    fuse_reply_err(request, 0);
+  });
 }
 
 void handle_fsync(fuse_req_t request, fuse_ino_t number, int, fuse_file_info* info) {
@@ -333,9 +339,11 @@ void handle_opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info)
   });
 }
 
-void handle_releasedir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-  file_system_of(request).release(handle_of<OpenDirectory>(info));
-  fuse_reply_err(request, 0);
+void handle_releasedir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  guarded(request, "releasedir", number, [&] {
+    file_system_of(request).release(handle_of<OpenDirectory>(info));
+    fuse_reply_err(request, 0);
+  });
 }
 
 void handle_fsyncdir(fuse_req_t request, fuse_ino_t number, int, fuse_file_info*) {

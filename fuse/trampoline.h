@@ -11,11 +11,14 @@
 
 #include "fuse/errno.h"
 #include "fuse/file_system.h"
+#include "fuse/statistics.h"
 
 namespace gridmount::fuse {
 
 // libfuse's user data of a session.
 struct TrampolineContext {
+  explicit TrampolineContext(FileSystem& served) : file_system(served) {}
+
   FileSystem& file_system;
   std::function<void()> on_ready;  // called when the kernel has asked for the mount's properties
   // Has the kernel hand over what it holds of a file, and waits for it.
@@ -23,6 +26,7 @@ struct TrampolineContext {
   // Writes begun and ended, by which stop() sees that the kernel has handed over everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};
+  Statistics statistics;
 };
 
 const fuse_lowlevel_ops& trampoline_operations();
@@ -71,7 +75,8 @@ inline bool may_keep_set_id(fuse_req_t request) {
   return fuse_req_ctx(request)->uid == 0;
 }
 
-// Replies with the error's errno and logs it if it is not an ordinary one. `name` may be null.
+// Replies with the error's errno, counts it, and logs it if it is not an ordinary one. `name` may
+// be null.
 void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
                  const Error& error);
 
@@ -79,10 +84,12 @@ void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, c
 void reply_status(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
                   const Status& status);
 
-// Runs a handler's body; memory that is not to be had becomes ENOMEM instead of the end of the
-// mount.
+// Runs a handler's body, which replies, and counts it as an operation; memory that is not to be had
+// becomes ENOMEM instead of the end of the mount. `operation` is a literal.
 template <typename Body>
 void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, Body body) {
+  // What the request leads to is read before the reply frees it.
+  const Measurement measurement(context_of(request).statistics, operation);
   try {
     body();
   } catch (const std::bad_alloc&) {

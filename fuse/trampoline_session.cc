@@ -168,8 +168,9 @@ struct LoopConfigDeleter {
 class LibfuseSession : public Session, private KernelCache {
  public:
   LibfuseSession(FileSystem& file_system, SessionOptions options)
-      : options_(std::move(options)),
-        context_{file_system, [] {}, [this](uint64_t number) { forget_node(number); }} {}
+      : options_(std::move(options)), context_(file_system) {
+    context_.write_back = [this](uint64_t number) { forget_node(number); };
+  }
 
   ~LibfuseSession() override {
     // Once detached, whatever is at the mount point now is not ours to unmount.
@@ -266,6 +267,7 @@ class LibfuseSession : public Session, private KernelCache {
   }
 
   KernelCache& kernel_cache() override { return *this; }
+  const Statistics& statistics() const override { return context_.statistics; }
 
  private:
   // The errors are those of a node or name that the kernel does not know, or of a mount that ends.
