@@ -39,6 +39,13 @@ Result<std::shared_ptr<gridfs::Volume>> MountedBucket::volume() {
   return volume_;
 }
 
+uint64_t MountedBucket::dirty_bytes() {
+  if (!mutex_.try_lock()) return 0;
+  const uint64_t bytes = volume_ ? volume_->files().dirty_bytes() : 0;
+  mutex_.unlock();
+  return bytes;
+}
+
 Buckets::Buckets(engine::Store& store, BucketSettings settings)
     : store_(store),
       settings_(std::move(settings)),
@@ -47,6 +54,16 @@ Buckets::Buckets(engine::Store& store, BucketSettings settings)
 Result<std::vector<std::string>> Buckets::names() const {
   GM_ASSIGN(auto snapshot, store_.snapshot());
   return gridfs::bucket_names(*database_, *snapshot);
+}
+
+FileUsage Buckets::file_usage() {
+  FileUsage usage;
+  MutexLock lock(mutex_);
+  for (const auto& [name, bucket] : open_) {
+    usage.open_files += bucket->handles().load();
+    usage.dirty_bytes += bucket->dirty_bytes();
+  }
+  return usage;
 }
 
 Result<std::shared_ptr<MountedBucket>> Buckets::find(std::string_view name) {

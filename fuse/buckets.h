@@ -32,6 +32,12 @@ uint64_t bucket_number(std::string_view shown_name);
 
 class Buckets;
 
+// What the open files of all buckets hold.
+struct FileUsage {
+  int64_t open_files = 0;    // as programs count them: each open(2) is one
+  uint64_t dirty_bytes = 0;  // not yet committed
+};
+
 // One bucket as the mount knows it. Stays the same object when the bucket is renamed.
 class MountedBucket {
  public:
@@ -47,6 +53,9 @@ class MountedBucket {
 
   // Open files. While there are any, the bucket is not dropped or renamed.
   std::atomic<int64_t>& handles() { return handles_; }
+
+  // 0 while the bucket is being opened or closed, which is not waited for.
+  uint64_t dirty_bytes() GM_EXCLUDES(mutex_);
 
  private:
   friend class Buckets;
@@ -68,6 +77,8 @@ class Buckets {
 
   // In order.
   Result<std::vector<std::string>> names() const;
+  // At any time, and soon, whatever the store is busy with.
+  FileUsage file_usage() GM_EXCLUDES(mutex_);
   // NoSuchEntry if the store has no such bucket.
   Result<std::shared_ptr<MountedBucket>> find(std::string_view name);
 

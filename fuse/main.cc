@@ -17,7 +17,9 @@
 #include "fuse/file_system.h"
 #include "fuse/foreign_changes.h"
 #include "fuse/log.h"
+#include "fuse/metrics_server.h"
 #include "fuse/mount_point.h"
+#include "fuse/mount_state.h"
 #include "fuse/options.h"
 #include "fuse/session.h"
 #include "fuse/stop_signals.h"
@@ -106,6 +108,20 @@ Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store,
   return endpoint;
 }
 
+// Null where none are asked for.
+Result<std::unique_ptr<MetricsServer>> start_metrics(const Session& session, Buckets& buckets,
+                                                     const Options& options) {
+  if (!options.metrics_address) return std::unique_ptr<MetricsServer>();
+  auto server = MetricsServer::start(*options.metrics_address, [&session, &buckets] {
+    return metrics_text(mount_state(session.statistics(), buckets));
+  });
+  if (!server) return fail(std::move(server).error().with_context("--metrics-address"));
+  for (const std::string& address : (*server)->addresses()) {
+    spdlog::info("metrics at http://{}/metrics", address);
+  }
+  return server;
+}
+
 // Everything from the opened store to its end. Reports through `startup` until the mount answers.
 ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, Startup& startup) {
   Buckets buckets(*store, bucket_settings(options));
@@ -142,6 +158,8 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
   if (!endpoint) {
     return startup.failed(exit_status_of(endpoint.error().code()), endpoint.error().message());
   }
+  auto metrics = start_metrics(**session, buckets, options);
+  if (!metrics) return startup.failed(ExitStatus::kFailure, metrics.error().message());
 
   Status served;
   {
@@ -151,7 +169,8 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
       startup.ready();
     });
   }
-  // Before the session goes, which its clients' changes are told to.
+  // Before the session goes, which its clients' changes are told to, and whose operations are told.
+  metrics->reset();
   endpoint->reset();
   session->reset();
 

@@ -123,6 +123,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
                  "PEM file with the server's certificate and key: TLS on TCP");
   app.add_option("--tls-ca-file", authority_file,
                  "PEM file with the authorities of clients' certificates");
+  app.add_option("--metrics-address", options.metrics_address,
+                 "HOST:PORT to answer GET /metrics on, for Prometheus; anybody who reaches it may "
+                 "read them, so best a loopback address");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
       ->check(
           CLI::IsMember(std::set<std::string>{"trace", "debug", "info", "warning", "error", "off"}))

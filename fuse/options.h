@@ -37,6 +37,7 @@ struct Options {
 
   // The wire server beside the mount; its socket's folder is the store.
   wire::EndpointOptions endpoint;
+  std::optional<std::string> metrics_address;  // HOST:PORT
 
   std::string log_level;
   std::optional<std::filesystem::path> log_file;

@@ -63,6 +63,8 @@ TEST(Options, All_ReachTheirFields) {
                            "8M",
                            "--log-level",
                            "debug",
+                           "--metrics-address",
+                           "localhost:9100",
                            "--log-file",
                            "/tmp/log",
                            "-o",
@@ -80,6 +82,7 @@ TEST(Options, All_ReachTheirFields) {
   EXPECT_EQ(options.checkpoint_interval.count(), 250);
   EXPECT_EQ(options.checkpoint_bytes, 8U << 20);
   EXPECT_EQ(options.log_level, "debug");
+  EXPECT_EQ(options.metrics_address, "localhost:9100");
   EXPECT_EQ(options.log_file, "/tmp/log");
   EXPECT_EQ(options.uid, 5U);
   EXPECT_EQ(options.gid, 6U);

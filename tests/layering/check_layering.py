@@ -51,7 +51,7 @@ DOORS = [
     ),
     (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),
     (r"stringprep\.h", "libidn", r"engine/wire/auth/password_preparation\.cc"),
-    (r"asio", "Asio", r"engine/wire/server/.*"),
+    (r"asio", "Asio", r"engine/wire/server/.*|fuse/metrics_server\.cc"),
     (
         r"zlib\.h|snappy|zstd",
         "a compressor",

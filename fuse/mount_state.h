@@ -1,0 +1,27 @@
+// What a mount tells about itself: how its operations went, what its files hold, and how the store
+// is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/store.h"
+#include "fuse/buckets.h"
+#include "fuse/statistics.h"
+
+namespace gridmount::fuse {
+
+struct MountState {
+  std::vector<OperationSummary> operations;
+  FileUsage files;
+  std::optional<engine::StoreStats> store;  // none if the store could not tell
+};
+
+// May wait for the disk that the store is on, but for no operation.
+MountState mount_state(const Statistics& statistics, Buckets& buckets);
+
+// In the text format of Prometheus, version 0.0.4. SEMANTICS.md lists the names.
+std::string metrics_text(const MountState& state);
+
+}  // namespace gridmount::fuse
