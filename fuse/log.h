@@ -10,4 +10,9 @@ namespace gridmount::fuse {
 // cannot be opened.
 Status set_up_log(const Options& options);
 
+// Goes on in a file newly opened by the name of --log-file, after the old one was renamed or
+// removed. On failure, which is logged, the old one stays. Nothing to do without a log file.
+// Thread-safe.
+void reopen_log();
+
 }  // namespace gridmount::fuse

@@ -22,7 +22,8 @@
 #include "fuse/mount_state.h"
 #include "fuse/options.h"
 #include "fuse/session.h"
-#include "fuse/stop_signals.h"
+#include "fuse/signals.h"
+#include "fuse/state_report.h"
 #include "gridfs/error.h"
 
 namespace gridmount::fuse {
@@ -113,13 +114,20 @@ Result<std::unique_ptr<MetricsServer>> start_metrics(const Session& session, Buc
                                                      const Options& options) {
   if (!options.metrics_address) return std::unique_ptr<MetricsServer>();
   auto server = MetricsServer::start(*options.metrics_address, [&session, &buckets] {
-    return metrics_text(mount_state(session.statistics(), buckets));
+    return metrics_text(mount_state(session, buckets));
   });
   if (!server) return fail(std::move(server).error().with_context("--metrics-address"));
   for (const std::string& address : (*server)->addresses()) {
     spdlog::info("metrics at http://{}/metrics", address);
   }
   return server;
+}
+
+// Where there is a log file, SIGHUP says that it was moved away. Else it is a terminal's end, which
+// concerns who stays in its foreground.
+HangUp hang_up(const Options& options) {
+  if (options.log_file) return HangUp::kReopensLog;
+  return options.foreground ? HangUp::kStops : HangUp::kIsIgnored;
 }
 
 // Everything from the opened store to its end. Reports through `startup` until the mount answers.
@@ -163,7 +171,10 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
 
   Status served;
   {
-    StopSignals signals([&] { (*session)->stop(); });
+    const Signals signals({.stop = [&] { (*session)->stop(); },
+                           .hang_up = hang_up(options),
+                           .reopen_log = reopen_log,
+                           .report = [&] { log_state(**session, buckets); }});
     served = (*session)->run([&] {
       spdlog::info("{} is mounted at {}", options.store.string(), options.mount_point.string());
       startup.ready();
@@ -201,7 +212,7 @@ ExitStatus start(Options options) {
     Startup user = Startup::in_foreground();
     return user.failed(ExitStatus::kFailure, startup.error().message());
   }
-  block_stop_signals();
+  block_signals();
   if (auto log = set_up_log(options); !log) {
     return startup->failed(ExitStatus::kFailure, log.error().message());
   }

@@ -92,6 +92,16 @@ void add_operations(MetricsWriter& out, const std::vector<OperationSummary>& sum
   }
 }
 
+void add_in_progress(MetricsWriter& out, const std::vector<OperationInProgress>& operations) {
+  out.gauge("gridmount_operations_in_progress", "Operations that the kernel waits for.",
+            operations.size());
+  const nanoseconds age = operations.empty()
+                              ? nanoseconds(0)
+                              : std::chrono::steady_clock::now() - operations.front().begin;
+  out.gauge("gridmount_oldest_operation_seconds", "Since the oldest of them began; 0 without any.",
+            seconds(age));
+}
+
 void add_store(MetricsWriter& out, const engine::StoreStats& store) {
   out.gauge("gridmount_store_file_bytes", "What the store occupies.", store.file_bytes);
   out.gauge("gridmount_store_used_bytes", "What of it is in use.", store.used_bytes);
@@ -103,9 +113,10 @@ void add_store(MetricsWriter& out, const engine::StoreStats& store) {
 
 }  // namespace
 
-MountState mount_state(const Statistics& statistics, Buckets& buckets) {
+MountState mount_state(const Session& session, Buckets& buckets) {
   MountState state;
-  state.operations = statistics.summaries();
+  state.operations = session.statistics().summaries();
+  state.in_progress = session.in_progress().list();
   state.files = buckets.file_usage();
   Result<engine::StoreStats> store = buckets.store().stats();
   if (store) state.store = *store;
@@ -117,6 +128,7 @@ std::string metrics_text(const MountState& state) {
   out.begin("gridmount_build_info", "gauge", "Always 1.");
   out.add("gridmount_build_info", "version=\"" GRIDMOUNT_VERSION "\"", 1);
   add_operations(out, state.operations);
+  add_in_progress(out, state.in_progress);
   out.gauge("gridmount_open_files", "Files that programs have open.", state.files.open_files);
   out.gauge("gridmount_dirty_bytes", "Data of files that is not yet committed.",
             state.files.dirty_bytes);

@@ -8,18 +8,19 @@
 
 #include "engine/store.h"
 #include "fuse/buckets.h"
-#include "fuse/statistics.h"
+#include "fuse/session.h"
 
 namespace gridmount::fuse {
 
 struct MountState {
   std::vector<OperationSummary> operations;
+  std::vector<OperationInProgress> in_progress;  // the oldest first
   FileUsage files;
   std::optional<engine::StoreStats> store;  // none if the store could not tell
 };
 
 // May wait for the disk that the store is on, but for no operation.
-MountState mount_state(const Statistics& statistics, Buckets& buckets);
+MountState mount_state(const Session& session, Buckets& buckets);
 
 // In the text format of Prometheus, version 0.0.4. SEMANTICS.md lists the names.
 std::string metrics_text(const MountState& state);

@@ -19,6 +19,7 @@
 
 #include "fuse/file_system.h"
 #include "fuse/kernel_cache.h"
+#include "fuse/operations_in_progress.h"
 #include "fuse/statistics.h"
 
 namespace gridmount::fuse {
@@ -38,8 +39,8 @@ class Session {
   virtual ~Session() = default;  // unmounts if that has not happened
 
   // Serves until the file system is unmounted by whomever. `on_ready` is called once, from another
-  // thread, when the mount begins to answer. SIGTERM, SIGINT, SIGHUP and SIGUSR1 must be blocked in
-  // the calling thread; SIGUSR1 is used to wake it.
+  // thread, when the mount begins to answer. The calling thread must have called block_signals();
+  // wake_signal() is used to wake it.
   virtual Status run(std::function<void()> on_ready) = 0;
 
   // Has the kernel write back what it holds, detaches the mount and ends run(). Files still open
@@ -52,6 +53,7 @@ class Session {
 
   // Of all operations that the kernel has asked for.
   virtual const Statistics& statistics() const = 0;
+  virtual const OperationsInProgress& in_progress() const = 0;
 };
 
 }  // namespace gridmount::fuse

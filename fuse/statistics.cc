@@ -7,6 +7,7 @@
 #include <new>
 
 #include "fuse/errno.h"
+#include "fuse/thread_number.h"
 
 namespace gridmount::fuse {
 
@@ -28,11 +29,6 @@ size_t hash_of(const char* name) {
   uint64_t hash = 0xCBF29CE484222325U;
   for (; *name != 0; ++name) hash = (hash ^ static_cast<uint8_t>(*name)) * 0x100000001B3U;
   return hash ^ (hash >> 32);
-}
-
-size_t next_thread() {
-  static std::atomic<size_t> threads{0};
-  return threads.fetch_add(1, kRelaxed);
 }
 
 void raise(std::atomic<uint64_t>& most, uint64_t value) {
@@ -113,7 +109,7 @@ OperationSummary Statistics::summary_of(const char* operation, const Shards& sha
 }
 
 Statistics::Counters& Statistics::counters_of(const char* operation) {
-  thread_local const size_t shard = next_thread() % kShards;
+  const size_t shard = thread_number() % kShards;
   const Place* place = find_place(operation);
   if (place == nullptr) return others_[shard];
   if (place->name.load(std::memory_order_acquire) != nullptr) return (*place->shards)[shard];

@@ -104,6 +104,8 @@ class Measurement {
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
 
+  std::chrono::steady_clock::time_point begin() const { return begin_; }
+
  private:
   Statistics& statistics_;
   const char* const operation_;

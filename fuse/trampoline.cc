@@ -90,7 +90,7 @@ void reply_made(fuse_req_t request, const char* operation, fuse_ino_t parent, co
 }
 
 void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
-  guarded(request, "lookup", parent, [&] {
+  guarded(request, "lookup", parent, name, [&] {
     FileSystem& file_system = file_system_of(request);
     Result<Entry> found = file_system.lookup(parent, name);
     if (!found && errno_of(found.error().code()) == ENOENT) {
@@ -164,7 +164,7 @@ void handle_readlink(fuse_req_t request, fuse_ino_t number) {
 
 void handle_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
                   dev_t rdev) {
-  guarded(request, "mknod", parent, [&] {
+  guarded(request, "mknod", parent, name, [&] {
     FileSystem& file_system = file_system_of(request);
     const gridfs::Creator caller = caller_of(request);
     reply_made(request, "mknod", parent, name,
@@ -174,7 +174,7 @@ void handle_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_
 }
 
 void handle_mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
-  guarded(request, "mkdir", parent, [&] {
+  guarded(request, "mkdir", parent, name, [&] {
     reply_made(
         request, "mkdir", parent, name,
         file_system_of(request).make_directory(parent, name, mode & 07777, caller_of(request)));
@@ -182,26 +182,26 @@ void handle_mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_
 }
 
 void handle_symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
-  guarded(request, "symlink", parent, [&] {
+  guarded(request, "symlink", parent, name, [&] {
     reply_made(request, "symlink", parent, name,
                file_system_of(request).make_symlink(parent, name, target, caller_of(request)));
   });
 }
 
 void handle_link(fuse_req_t request, fuse_ino_t number, fuse_ino_t parent, const char* name) {
-  guarded(request, "link", number, [&] {
+  guarded(request, "link", number, name, [&] {
     reply_made(request, "link", number, name, file_system_of(request).link(number, parent, name));
   });
 }
 
 void handle_unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
-  guarded(request, "unlink", parent, [&] {
+  guarded(request, "unlink", parent, name, [&] {
     reply_status(request, "unlink", parent, name, file_system_of(request).unlink(parent, name));
   });
 }
 
 void handle_rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
-  guarded(request, "rmdir", parent, [&] {
+  guarded(request, "rmdir", parent, name, [&] {
     reply_status(request, "rmdir", parent, name,
                  file_system_of(request).remove_directory(parent, name));
   });
@@ -209,7 +209,7 @@ void handle_rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
 
 void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, fuse_ino_t to,
                    const char* to_name, unsigned flags) {
-  guarded(request, "rename", from, [&] {
+  guarded(request, "rename", from, from_name, [&] {
     auto mode = gridfs::RenameMode::kReplace;
     if (flags == RENAME_NOREPLACE) mode = gridfs::RenameMode::kNoReplace;
     if (flags == RENAME_EXCHANGE) mode = gridfs::RenameMode::kExchange;
@@ -249,7 +249,7 @@ void handle_open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
 
 void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
                    fuse_file_info* info) {
-  guarded(request, "create", parent, [&] {
+  guarded(request, "create", parent, name, [&] {
     FileSystem& file_system = file_system_of(request);
     auto created = file_system.create(parent, name, mode & 07777, info->flags, caller_of(request));
     if (!created) return reply_error(request, "create", parent, name, created.error());

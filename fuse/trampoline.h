@@ -8,9 +8,11 @@
 #include <atomic>
 #include <functional>
 #include <new>
+#include <utility>
 
 #include "fuse/errno.h"
 #include "fuse/file_system.h"
+#include "fuse/operations_in_progress.h"
 #include "fuse/statistics.h"
 
 namespace gridmount::fuse {
@@ -27,6 +29,7 @@ struct TrampolineContext {
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};
   Statistics statistics;
+  OperationsInProgress in_progress;
 };
 
 const fuse_lowlevel_ops& trampoline_operations();
@@ -84,17 +87,26 @@ void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, c
 void reply_status(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
                   const Status& status);
 
-// Runs a handler's body, which replies, and counts it as an operation; memory that is not to be had
-// becomes ENOMEM instead of the end of the mount. `operation` is a literal.
+// Runs a handler's body, which replies, as an operation that is noted and counted; memory that is
+// not to be had becomes ENOMEM instead of the end of the mount. `operation` is a literal, `name`
+// may be null.
 template <typename Body>
-void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, Body body) {
-  // What the request leads to is read before the reply frees it.
-  const Measurement measurement(context_of(request).statistics, operation);
+void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+             Body body) {
+  // Read before the reply frees the request.
+  TrampolineContext& context = context_of(request);
+  const Measurement measurement(context.statistics, operation);
+  const OperationsInProgress::Note note(context.in_progress, operation, number, name,
+                                        measurement.begin());
   try {
     body();
   } catch (const std::bad_alloc&) {
-    reply_error(request, operation, number, nullptr, Error(kOutOfMemory, "no memory"));
+    reply_error(request, operation, number, name, Error(kOutOfMemory, "no memory"));
   }
+}
+template <typename Body>
+void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, Body body) {
+  guarded(request, operation, number, nullptr, std::move(body));
 }
 
 struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes);

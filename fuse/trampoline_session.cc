@@ -20,6 +20,7 @@
 #include "engine/thread_safety.h"
 #include "fuse/mount_point.h"
 #include "fuse/session.h"
+#include "fuse/signals.h"
 #include "fuse/trampoline.h"
 
 namespace gridmount::fuse {
@@ -221,12 +222,12 @@ class LibfuseSession : public Session, private KernelCache {
     // The signal does nothing but interrupt the loop's wait, so that it sees that it shall end.
     struct sigaction action {};
     action.sa_handler = [](int) {};
-    sigaction(SIGUSR1, &action, nullptr);
+    sigaction(wake_signal(), &action, nullptr);
 
     context_.on_ready = std::move(on_ready);
     sigset_t wake;
     sigemptyset(&wake);
-    sigaddset(&wake, SIGUSR1);
+    sigaddset(&wake, wake_signal());
     pthread_sigmask(SIG_UNBLOCK, &wake, nullptr);
     std::unique_ptr<fuse_loop_config, LoopConfigDeleter> config(fuse_loop_cfg_create());
     fuse_loop_cfg_set_max_threads(config.get(), kMaxThreads);
@@ -262,12 +263,13 @@ class LibfuseSession : public Session, private KernelCache {
     spdlog::warn("files on {} are still open and are cut off", options_.mount_point.string());
     fuse_session_exit(session_.get());
     do {
-      pthread_kill(main_thread_, SIGUSR1);
+      pthread_kill(main_thread_, wake_signal());
     } while (!wait_until_ended(milliseconds(20)));
   }
 
   KernelCache& kernel_cache() override { return *this; }
   const Statistics& statistics() const override { return context_.statistics; }
+  const OperationsInProgress& in_progress() const override { return context_.in_progress; }
 
  private:
   // The errors are those of a node or name that the kernel does not know, or of a mount that ends.

@@ -36,7 +36,7 @@ bool is_in_group(fuse_req_t request, uint32_t group) {
 }  // namespace
 
 void handle_getxattr(fuse_req_t request, fuse_ino_t number, const char* name, size_t room) {
-  guarded(request, "getxattr", number, [&] {
+  guarded(request, "getxattr", number, name, [&] {
     const Result<std::string> value = file_system_of(request).xattr(number, name);
     if (!value) return reply_error(request, "getxattr", number, name, value.error());
     reply_sized(request, *value, room);
@@ -60,7 +60,7 @@ void handle_listxattr(fuse_req_t request, fuse_ino_t number, size_t room) {
 
 void handle_setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
                      size_t size, int flags) {
-  guarded(request, "setxattr", number, [&] {
+  guarded(request, "setxattr", number, name, [&] {
     auto mode = gridfs::XattrMode::kAny;
     if ((flags & XATTR_CREATE) != 0) mode = gridfs::XattrMode::kCreate;
     if ((flags & XATTR_REPLACE) != 0) mode = gridfs::XattrMode::kReplace;
@@ -72,7 +72,7 @@ void handle_setxattr(fuse_req_t request, fuse_ino_t number, const char* name, co
 }
 
 void handle_removexattr(fuse_req_t request, fuse_ino_t number, const char* name) {
-  guarded(request, "removexattr", number, [&] {
+  guarded(request, "removexattr", number, name, [&] {
     reply_status(request, "removexattr", number, name,
                  file_system_of(request).remove_xattr(number, name));
   });

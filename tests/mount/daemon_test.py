@@ -1,5 +1,6 @@
 """gridmount as a daemon: back in the shell once the mount answers, and gone after a clean unmount."""
 
+import json
 import os
 import signal
 import subprocess
@@ -54,6 +55,74 @@ class Daemon(MountCase):
             self.check_store()
         self.system.start()
         self.assertEqual(len(os.listdir(self.root)), 2)
+
+    def test_HangUp_ReopensTheLogFile(self):
+        log = os.path.join(self.scratch, "log")
+        self.system.options = ["--log-file", log]
+        self.system.start()
+        os.rename(log, log + ".1")
+        self.system.process.send_signal(signal.SIGHUP)
+        self.wait_for_text(log, "opened anew")
+        self.system.stop()
+        with open(log + ".1", encoding="utf-8") as old, open(log, encoding="utf-8") as new:
+            self.assertNotIn("is unmounted", old.read())
+            self.assertIn("is unmounted", new.read())
+
+    def test_HangUp_LogFileNotToBeHad_GoesOnInTheOldOne(self):
+        log = os.path.join(self.scratch, "log")
+        self.system.options = ["--log-file", log]
+        self.system.start()
+        os.rename(log, log + ".1")
+        os.mkdir(log)
+        self.system.process.send_signal(signal.SIGHUP)
+        self.wait_for_text(log + ".1", "stays where it is")
+        self.system.stop()
+        self.wait_for_text(log + ".1", "is unmounted")
+
+    def test_HangUp_InTheBackgroundWithoutALogFile_IsIgnored(self):
+        self.start_in_background()
+        daemon = self.daemon_of_the_store()
+        os.kill(daemon, signal.SIGHUP)
+        time.sleep(0.3)
+        os.statvfs(self.system.mount_point)
+        os.kill(daemon, signal.SIGTERM)
+        self.wait_for_release()
+        self.assertFalse(is_mounted(self.system.mount_point))
+
+    def test_UserSignal_WritesTheStateToTheLog(self):
+        self.system.start()
+        with open(self.path("file"), "wb") as file:
+            file.write(b"x" * 1000)
+            file.flush()
+            # An operation is counted just after its reply: perhaps not yet at the first signal.
+            deadline = time.monotonic() + END_SECONDS_MAX
+            while "state: create: 1 done" not in self.system.log():
+                self.assertLess(time.monotonic(), deadline, "the file's making is not counted")
+                self.system.process.send_signal(signal.SIGUSR1)
+                time.sleep(0.05)
+            self.wait_for_text(self.system.log_path, "last checkpoint")
+        log = self.system.log()
+        self.assertRegex(log, r"state: \d+ operations in progress")
+        self.assertRegex(log, r"state: create: 1 done, 0 ordinary errors, 0 failures; 50 % within ")
+        self.assertIn("state: 1 open files, ", log)
+        self.assertRegex(log, r"state: the store: [1-9]\d* bytes, [1-9]\d* in use")
+
+    def daemon_of_the_store(self):
+        """Of one that went into the background: the process that gridstore names as the owner."""
+        text = self.run_program(
+            os.environ["GRIDSTORE"], "stats", self.system.store, "--json"
+        ).decode()
+        return int(json.loads(text)["owner"]["pid"])
+
+    def wait_for_text(self, path, text):
+        deadline = time.monotonic() + END_SECONDS_MAX
+        while True:
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    if text in file.read():
+                        return
+            self.assertLess(time.monotonic(), deadline, f"{path} has no '{text}'")
+            time.sleep(0.01)
 
     def test_Mkdir_AtTheRoot_MakesABucket(self):
         self.system.start()

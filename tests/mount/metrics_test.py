@@ -135,6 +135,7 @@ class Metrics(MountCase):
             file.write(os.urandom(100_000))
             during = self.metrics()
             self.assertEqual(during[("gridmount_open_files", "")], 2)
+            self.assertGreaterEqual(during[("gridmount_operations_in_progress", "")], 0)
         self.assertGreaterEqual(during[("gridmount_dirty_bytes", "")], 0)
         after = self.metrics_when_counted(release=2)
         self.assertEqual(after[("gridmount_open_files", "")], 0)

@@ -1,0 +1,16 @@
+// A small number for each thread, by which threads choose places of their own in tables they share.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace gridmount::fuse {
+
+// The calling thread's: 0, 1, 2, ... in the order of the threads' first calls, never given twice.
+inline size_t thread_number() {
+  static std::atomic<size_t> threads{0};
+  thread_local const size_t number = threads.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
+
+}  // namespace gridmount::fuse
