@@ -24,6 +24,7 @@
 #include "fuse/session.h"
 #include "fuse/signals.h"
 #include "fuse/state_report.h"
+#include "fuse/watchdog.h"
 #include "gridfs/error.h"
 
 namespace gridmount::fuse {
@@ -110,7 +111,7 @@ Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store,
 }
 
 // Null where none are asked for.
-Result<std::unique_ptr<MetricsServer>> start_metrics(const Session& session, Buckets& buckets,
+Result<std::unique_ptr<MetricsServer>> start_metrics(Session& session, Buckets& buckets,
                                                      const Options& options) {
   if (!options.metrics_address) return std::unique_ptr<MetricsServer>();
   auto server = MetricsServer::start(*options.metrics_address, [&session, &buckets] {
@@ -175,6 +176,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
                            .hang_up = hang_up(options),
                            .reopen_log = reopen_log,
                            .report = [&] { log_state(**session, buckets); }});
+    const Watchdog watchdog((*session)->in_progress(), options.stuck_after);
     served = (*session)->run([&] {
       spdlog::info("{} is mounted at {}", options.store.string(), options.mount_point.string());
       startup.ready();

@@ -113,7 +113,7 @@ void add_store(MetricsWriter& out, const engine::StoreStats& store) {
 
 }  // namespace
 
-MountState mount_state(const Session& session, Buckets& buckets) {
+MountState mount_state(Session& session, Buckets& buckets) {
   MountState state;
   state.operations = session.statistics().summaries();
   state.in_progress = session.in_progress().list();

@@ -20,7 +20,7 @@ struct MountState {
 };
 
 // May wait for the disk that the store is on, but for no operation.
-MountState mount_state(const Session& session, Buckets& buckets);
+MountState mount_state(Session& session, Buckets& buckets);
 
 // In the text format of Prometheus, version 0.0.4. SEMANTICS.md lists the names.
 std::string metrics_text(const MountState& state);

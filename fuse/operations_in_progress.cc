@@ -1,7 +1,10 @@
 #include "fuse/operations_in_progress.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "fuse/thread_number.h"
 
@@ -21,6 +24,18 @@ std::vector<OperationInProgress> OperationsInProgress::list() const {
   }
   std::sort(operations.begin(), operations.end(),
             [](const auto& one, const auto& other) { return one.begin < other.begin; });
+  return operations;
+}
+
+std::vector<OperationInProgress> OperationsInProgress::take_untold(
+    std::chrono::steady_clock::time_point begun_until) {
+  std::vector<OperationInProgress> operations;
+  for (Place& place : places_) {
+    const MutexLock lock(place.mutex);
+    if (place.operation == nullptr || place.is_told || place.begin > begun_until) continue;
+    operations.push_back(place.copy());
+    place.is_told = true;
+  }
   return operations;
 }
 
@@ -51,8 +66,17 @@ OperationsInProgress::Place* OperationsInProgress::take_place(
 
 OperationsInProgress::Note::~Note() {
   if (place_ == nullptr) return;
-  const MutexLock lock(place_->mutex);
-  place_->operation = nullptr;
+  std::optional<OperationInProgress> told;
+  {
+    const MutexLock lock(place_->mutex);
+    if (place_->is_told) told = place_->copy();
+    place_->operation = nullptr;
+    place_->is_told = false;
+  }
+  if (!told) return;
+  const auto duration = std::chrono::steady_clock::now() - told->begin;
+  spdlog::warn("after {:.1f} s ended: {}", std::chrono::duration<double>(duration).count(),
+               told->text());
 }
 
 }  // namespace gridmount::fuse

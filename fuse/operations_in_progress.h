@@ -38,6 +38,10 @@ class OperationsInProgress {
   // The oldest first.
   std::vector<OperationInProgress> list() const;
 
+  // Those that were begun until then and that no call has returned before. The end of each will be
+  // logged.
+  std::vector<OperationInProgress> take_untold(std::chrono::steady_clock::time_point begun_until);
+
  private:
   static constexpr size_t kNameBytesMax = 255;
 
@@ -48,6 +52,7 @@ class OperationsInProgress {
     size_t name_bytes GM_GUARDED_BY(mutex) = 0;
     std::array<char, kNameBytesMax> name GM_GUARDED_BY(mutex);
     std::chrono::steady_clock::time_point begin GM_GUARDED_BY(mutex);
+    bool is_told GM_GUARDED_BY(mutex) = false;
 
     OperationInProgress copy() const GM_REQUIRES(mutex);
   };

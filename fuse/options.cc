@@ -24,6 +24,8 @@ constexpr double kMinCheckpointSeconds = 0.01;
 constexpr double kMaxCheckpointSeconds = 3600;
 constexpr double kMinExpirySeconds = 0.1;
 constexpr double kMaxExpirySeconds = 86400;
+constexpr double kMinStuckSeconds = 0.01;
+constexpr double kMaxStuckSeconds = 86400;
 
 std::string one_line(std::string text) {
   for (char& c : text) {
@@ -72,6 +74,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   uint64_t checkpoint_bytes = uint64_t{64} << 20;
   double checkpoint_seconds = 1;
   double expiry_seconds = 60;
+  double stuck_seconds = 60;
   bool no_md5 = false;
   std::string store;
   std::string mount_point;
@@ -126,6 +129,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_option("--metrics-address", options.metrics_address,
                  "HOST:PORT to answer GET /metrics on, for Prometheus; anybody who reaches it may "
                  "read them, so best a loopback address");
+  app.add_option("--stuck-after", stuck_seconds,
+                 "seconds after which an operation that has not ended is logged; 0: never")
+      ->capture_default_str();
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
       ->check(
           CLI::IsMember(std::set<std::string>{"trace", "debug", "info", "warning", "error", "off"}))
@@ -164,6 +170,10 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (!(expiry_seconds >= kMinExpirySeconds && expiry_seconds <= kMaxExpirySeconds)) {
     return fail(ErrorCode::kBadValue, "--expiry-interval must be from 0.1 to 86400 seconds");
   }
+  if (stuck_seconds != 0 &&
+      !(stuck_seconds >= kMinStuckSeconds && stuck_seconds <= kMaxStuckSeconds)) {
+    return fail(ErrorCode::kBadValue, "--stuck-after must be from 0.01 to 86400 seconds, or 0");
+  }
   for (const std::string& list : lists) GM_TRY(parse_mount_options(list, options));
   if (options.create && options.read_only) {
     return fail(ErrorCode::kBadValue, "--create and -o ro exclude each other");
@@ -175,6 +185,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   options.expiry_interval = std::chrono::milliseconds(std::llround(expiry_seconds * 1000));
   options.checkpoint_interval = std::chrono::milliseconds(std::llround(checkpoint_seconds * 1000));
   options.checkpoint_bytes = checkpoint_bytes;
+  options.stuck_after = std::chrono::milliseconds(std::llround(stuck_seconds * 1000));
   options.md5 = !no_md5;
   // The daemon leaves the working folder.
   std::error_code error;

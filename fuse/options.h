@@ -39,6 +39,8 @@ struct Options {
   wire::EndpointOptions endpoint;
   std::optional<std::string> metrics_address;  // HOST:PORT
 
+  std::chrono::milliseconds stuck_after{0};  // zero: never said
+
   std::string log_level;
   std::optional<std::filesystem::path> log_file;
 

@@ -53,7 +53,7 @@ class Session {
 
   // Of all operations that the kernel has asked for.
   virtual const Statistics& statistics() const = 0;
-  virtual const OperationsInProgress& in_progress() const = 0;
+  virtual OperationsInProgress& in_progress() = 0;
 };
 
 }  // namespace gridmount::fuse

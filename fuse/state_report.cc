@@ -17,7 +17,7 @@ double seconds(Duration duration) {
 
 }  // namespace
 
-void log_state(const Session& session, Buckets& buckets) {
+void log_state(Session& session, Buckets& buckets) {
   const std::vector<OperationInProgress> operations = session.in_progress().list();
   const auto now = std::chrono::steady_clock::now();
   spdlog::info("state: {} operations in progress", operations.size());

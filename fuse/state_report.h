@@ -8,6 +8,6 @@ namespace gridmount::fuse {
 
 // At level info: each operation in progress with its age, a line for each kind of operation, open
 // files, the store. May wait for the disk that the store is on, after all other lines.
-void log_state(const Session& session, Buckets& buckets);
+void log_state(Session& session, Buckets& buckets);
 
 }  // namespace gridmount::fuse

@@ -269,7 +269,7 @@ class LibfuseSession : public Session, private KernelCache {
 
   KernelCache& kernel_cache() override { return *this; }
   const Statistics& statistics() const override { return context_.statistics; }
-  const OperationsInProgress& in_progress() const override { return context_.in_progress; }
+  OperationsInProgress& in_progress() override { return context_.in_progress; }
 
  private:
   // The errors are those of a node or name that the kernel does not know, or of a mount that ends.

@@ -31,6 +31,22 @@ TEST(OperationsInProgress, Listed_OldestFirst_UntilTheyEnd) {
   EXPECT_THAT(operations.list(), IsEmpty());
 }
 
+TEST(OperationsInProgress, Untold_AreToldOnce) {
+  OperationsInProgress operations;
+  const auto now = steady_clock::now();
+  const Note young(operations, "lookup", 1, "a", now);
+  {
+    const Note old(operations, "read", 7, nullptr, now - 2s);
+    const auto untold = operations.take_untold(now - 1s);
+    ASSERT_EQ(untold.size(), 1U);
+    EXPECT_EQ(untold[0].text(), "read of node 7");
+    EXPECT_THAT(operations.take_untold(now - 1s), IsEmpty());
+  }
+  // Whoever has its place now is another one.
+  const Note next(operations, "write", 8, nullptr, now - 2s);
+  EXPECT_EQ(operations.take_untold(now - 1s).size(), 1U);
+}
+
 TEST(OperationsInProgress, LongName_IsCut) {
   OperationsInProgress operations;
   const std::string name(5000, 'n');

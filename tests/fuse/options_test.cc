@@ -42,6 +42,7 @@ TEST(Options, OnlyThePlaces_GivesDefaults) {
   EXPECT_EQ(options.dirty_bytes, 64U << 20);
   EXPECT_EQ(options.checkpoint_interval.count(), 1000);
   EXPECT_EQ(options.checkpoint_bytes, 64U << 20);
+  EXPECT_EQ(options.stuck_after.count(), 60'000);
   EXPECT_EQ(options.umask, 022U);
   EXPECT_EQ(options.log_level, "info");
   EXPECT_THAT(options.mount_options, IsEmpty());
@@ -63,6 +64,8 @@ TEST(Options, All_ReachTheirFields) {
                            "8M",
                            "--log-level",
                            "debug",
+                           "--stuck-after",
+                           "2.5",
                            "--metrics-address",
                            "localhost:9100",
                            "--log-file",
@@ -82,6 +85,7 @@ TEST(Options, All_ReachTheirFields) {
   EXPECT_EQ(options.checkpoint_interval.count(), 250);
   EXPECT_EQ(options.checkpoint_bytes, 8U << 20);
   EXPECT_EQ(options.log_level, "debug");
+  EXPECT_EQ(options.stuck_after.count(), 2500);
   EXPECT_EQ(options.metrics_address, "localhost:9100");
   EXPECT_EQ(options.log_file, "/tmp/log");
   EXPECT_EQ(options.uid, 5U);
@@ -94,6 +98,10 @@ TEST(Options, MountOptionsBehindThePlaces_AsMountWritesThem) {
   Options options = parse({"/store", "/mnt", "-o", "rw,nosuid,nodev,noatime,allow_other"});
   EXPECT_FALSE(options.read_only);
   EXPECT_THAT(options.mount_options, ElementsAre("nosuid", "nodev", "noatime", "allow_other"));
+}
+
+TEST(Options, StuckAfterZero_IsNever) {
+  EXPECT_EQ(parse({"/s", "/m", "--stuck-after", "0"}).stuck_after.count(), 0);
 }
 
 TEST(Options, ReadOnly_LastOneCounts) {
@@ -126,6 +134,8 @@ TEST(Options, BadValues_AreRefused) {
   EXPECT_THAT(refusal({"--dirty-bytes", "1"}), HasSubstr("--dirty-bytes"));
   EXPECT_THAT(refusal({"--checkpoint-interval", "0"}), HasSubstr("--checkpoint-interval"));
   EXPECT_THAT(refusal({"--checkpoint-interval", "nan"}), HasSubstr("--checkpoint-interval"));
+  EXPECT_THAT(refusal({"--stuck-after", "-1"}), HasSubstr("--stuck-after"));
+  EXPECT_THAT(refusal({"--stuck-after", "nan"}), HasSubstr("--stuck-after"));
   EXPECT_THAT(refusal({"--checkpoint-bytes", "1K"}), HasSubstr("--checkpoint-bytes"));
   EXPECT_THAT(refusal({"--log-level", "loud"}), HasSubstr("--log-level"));
   EXPECT_THAT(refusal({"--create", "-o", "ro"}), HasSubstr("--create"));

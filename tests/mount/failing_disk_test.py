@@ -7,8 +7,10 @@ come from the kernel: reads of the mapped file as SIGBUS, writes and syncs as er
 
 import errno
 import os
+import re
 import signal
 import subprocess
+import threading
 import time
 
 from mount_case import MountCase, gridmount_only, main
@@ -27,7 +29,7 @@ class FailingDisk(MountCase):
         self.disk = os.path.join(self.scratch, "disk")
         os.mkdir(self.behind)
         os.mkdir(self.disk)
-        process = subprocess.Popen(
+        process = self.disk_process = subprocess.Popen(
             [os.environ["FAILING_DISK"], self.behind, self.faults, self.disk],
             stdin=subprocess.DEVNULL,
         )
@@ -99,6 +101,29 @@ class FailingDisk(MountCase):
             self.assertEqual(self.read_file(name), data, name)
 
     # --- Tests.
+
+    def test_a_disk_that_does_not_answer_is_seen_in_the_log(self):
+        self.system.stop()
+        self.system.options = ["--stuck-after", "0.3"]
+        self.system.start()
+        self.write_file("file")
+        # So that the kernel need not ask for what it checks before it removes the file.
+        os.stat(self.root)
+        os.stat(self.path("file"))
+        removing = threading.Thread(target=os.unlink, args=[self.path("file")])
+        self.disk_process.send_signal(signal.SIGSTOP)
+        try:
+            removing.start()
+            self.wait_for_log("s the kernel has been waiting for unlink of node ")
+            self.system.process.send_signal(signal.SIGUSR1)
+            self.wait_for_log("bytes not yet committed")
+        finally:
+            self.disk_process.send_signal(signal.SIGCONT)
+        removing.join()
+        self.wait_for_log("s ended: unlink of node ")
+        log = self.system.log()
+        self.assertRegex(log, r"state: in progress for \d+\.\d+ s: unlink of node \d+ name file\n")
+        self.assertEqual(len(re.findall("been waiting for unlink of node", log)), 1, log)
 
     def test_what_cannot_be_read_is_reported_and_all_else_is_served(self):
         expected = {name: self.write_file(name, blocks=8) for name in ("good", "bad", "other")}
