@@ -21,6 +21,7 @@
 #include "fuse/mount_point.h"
 #include "fuse/mount_state.h"
 #include "fuse/options.h"
+#include "fuse/service_manager.h"
 #include "fuse/session.h"
 #include "fuse/signals.h"
 #include "fuse/state_report.h"
@@ -172,16 +173,22 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
 
   Status served;
   {
-    const Signals signals({.stop = [&] { (*session)->stop(); },
-                           .hang_up = hang_up(options),
-                           .reopen_log = reopen_log,
-                           .report = [&] { log_state(**session, buckets); }});
+    const auto stop = [&] {
+      tell_manager_stopping();
+      (*session)->stop();
+    };
+    const Signals signals(
+        {.stop = stop, .hang_up = hang_up(options), .reopen_log = reopen_log, .report = [&] {
+           log_state(**session, buckets);
+         }});
     const Watchdog watchdog((*session)->in_progress(), options.stuck_after);
     served = (*session)->run([&] {
       spdlog::info("{} is mounted at {}", options.store.string(), options.mount_point.string());
       startup.ready();
+      tell_manager_ready(options.store.string() + " is mounted at " + options.mount_point.string());
     });
   }
+  tell_manager_stopping();
   // Before the session goes, which its clients' changes are told to, and whose operations are told.
   metrics->reset();
   endpoint->reset();

@@ -10,6 +10,8 @@ packages=(
   libfuse3-dev fuse3 libbson-dev liblmdb-dev libisal-dev libssl-dev libpcre2-dev
   libintelrdfpmath-dev
   libspdlog-dev libexpected-dev libcli11-dev libyaml-cpp-dev
+  # Telling systemd that the mount answers
+  libsystemd-dev
   # The wire server
   libasio-dev zlib1g-dev libsnappy-dev libzstd-dev libidn-dev
   # The store over a MongoDB deployment

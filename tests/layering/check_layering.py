@@ -58,6 +58,7 @@ DOORS = [
         r"engine/wire/protocol/compression\.cc|tools/gridstore/dump/(in|out)put_file\.cc",
     ),
     (r"mongoc", "libmongoc", r"engine/mongo/.*"),
+    (r"systemd/", "libsystemd", r"fuse/service_manager\.cc"),
     (r"pcre2", "PCRE2", r"engine/query/.*"),
     (r"isa-l|isal|crc\.h", "ISA-L", r"engine/checksum/crc32c\.(h|cc)"),
 ]
@@ -66,6 +67,7 @@ LINK_DOORS = [
     (r"PkgConfig::LMDB", "LMDB", {"engine/local"}),
     (r"PkgConfig::ISAL", "ISA-L", {"engine/checksum"}),
     (r"PkgConfig::MONGOC", "libmongoc", {"engine/mongo"}),
+    (r"PkgConfig::SYSTEMD", "libsystemd", {"fuse"}),
     (r"PkgConfig::PCRE2", "PCRE2", {"engine/query"}),
     (r"PkgConfig::YAML_CPP", "yaml-cpp", {"tools"}),
     (r"PkgConfig::IDN", "libidn", {"engine/wire"}),
