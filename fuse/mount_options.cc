@@ -19,24 +19,27 @@ constexpr std::array<std::string_view, 18> kGenericFlags{
 constexpr std::array<std::string_view, 4> kGenericValues{"context", "fscontext", "defcontext",
                                                          "rootcontext"};
 // True anyway.
-constexpr std::array<std::string_view, 2> kAlwaysOn{"default_permissions", "defaults"};
+constexpr std::array<std::string_view, 3> kAlwaysOn{"default_permissions", "defaults", "relatime"};
+// Of a line of fstab, for mount(8) and systemd: when to mount, and who may. mount(8) takes them
+// out, but not everybody who reads fstab does.
+constexpr std::array<std::string_view, 5> kForOthers{"auto", "noauto", "nofail", "nouser",
+                                                     "_netdev"};
 
 template <typename Names>
 bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<std::string> split(std::string_view list) {
-  std::vector<std::string> parts(1);
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (list[i] == ',') {
-      parts.emplace_back();
-    } else {
-      if (list[i] == '\\' && i + 1 < list.size()) ++i;
-      parts.back() += list[i];
-    }
-  }
-  return parts;
+bool is_for_others(std::string_view option, std::string_view name) {
+  return contains(kForOthers, option) || name.starts_with("x-") || name.starts_with("X-") ||
+         name == "comment";
+}
+
+// What mount(8) has them imply, unless something behind them says otherwise.
+std::vector<std::string> implied_flags(std::string_view option) {
+  if (option == "user" || option == "users") return {"nosuid", "nodev", "noexec"};
+  if (option == "owner" || option == "group") return {"nosuid", "nodev"};
+  return {};
 }
 
 Result<uint32_t> parse_number(std::string_view option, std::string_view text, int base,
@@ -51,12 +54,29 @@ Result<uint32_t> parse_number(std::string_view option, std::string_view text, in
   return number;
 }
 
-Status parse_one(std::string_view text, Options& options) {
+}  // namespace
+
+std::vector<std::string> split_mount_options(std::string_view list) {
+  std::vector<std::string> parts(1);
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == ',') {
+      parts.emplace_back();
+    } else {
+      if (list[i] == '\\' && i + 1 < list.size()) ++i;
+      parts.back() += list[i];
+    }
+  }
+  std::erase(parts, "");
+  return parts;
+}
+
+Status parse_mount_option(std::string_view text, Options& options) {
   const size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
   const bool has_value = equals != std::string_view::npos;
   const std::string_view value = has_value ? text.substr(equals + 1) : std::string_view();
 
+  if (is_for_others(text, name)) return {};
   if (has_value) {
     // The greatest number is not an owner: it means "leave as it is" to chown(2).
     constexpr uint32_t kMaxOwner = UINT32_MAX - 1;
@@ -91,17 +111,16 @@ Status parse_one(std::string_view text, Options& options) {
       options.mount_options.emplace_back(text);
       return {};
     }
+    if (const std::vector<std::string> implied = implied_flags(text); !implied.empty()) {
+      options.mount_options.insert(options.mount_options.end(), implied.begin(), implied.end());
+      return {};
+    }
+    if (name == "remount") {
+      return fail(ErrorCode::kBadValue,
+                  "-o remount: a mount's options cannot be changed; unmount it and mount it anew");
+    }
   }
   return fail(ErrorCode::kBadValue, "unknown option -o " + std::string(text));
-}
-
-}  // namespace
-
-Status parse_mount_options(std::string_view list, Options& options) {
-  for (const std::string& part : split(list)) {
-    if (!part.empty()) GM_TRY(parse_one(part, options));
-  }
-  return {};
 }
 
 std::string_view mount_options_help() {
@@ -112,9 +131,14 @@ std::string_view mount_options_help() {
   ro, rw            read-only or not
   allow_other       for all users (others than root need user_allow_other in /etc/fuse.conf)
   allow_root, auto_unmount, suid, nosuid, dev, nodev, exec, noexec, async, sync, dirsync,
-  atime, noatime, nodiratime, norelatime, nostrictatime, context= and its kin
+  atime, noatime, nodiratime, relatime, norelatime, nostrictatime, context= and its kin
                     as in mount(8) and fuse(8)
   debug             with --log-level debug: log each request of the kernel
+  user, users, owner, group
+                    as in mount(8): nosuid and nodev, of users noexec too
+  auto, noauto, nofail, nouser, _netdev, x-*, comment=
+                    for mount(8) and systemd; nothing to gridmount
+Each long option above but --foreground, too, without its dashes: db=media,no-md5.
 Permissions are always checked by the kernel (default_permissions).
 )";
 }

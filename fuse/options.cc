@@ -35,6 +35,23 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// Takes those out of -o's that are long options of the command line, as which they are returned:
+// "db=media" as "--db=media".
+std::vector<std::string> take_long_options(const CLI::App& app,
+                                           std::vector<std::string>& mount_options) {
+  static const std::set<std::string> kNotThere{"foreground", "help", "version"};
+  std::vector<std::string> taken;
+  std::erase_if(mount_options, [&](const std::string& option) {
+    const std::string name = option.substr(0, option.find('='));
+    // One letter would find "-o" and its like.
+    const bool is_long = name.size() > 1 && app.get_option_no_throw("--" + name) != nullptr;
+    if (!is_long || kNotThere.contains(name)) return false;
+    taken.push_back("--" + option);
+    return true;
+  });
+  return taken;
+}
+
 // One line per status.
 std::string exit_status_table() {
   static constexpr std::array<std::pair<ExitStatus, const char*>, 16> kLines{{
@@ -139,9 +156,20 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_option("--log-file", log_file, "log to this file instead of syslog or stderr");
   app.footer(std::string(mount_options_help()) + "\nExit status:\n" + exit_status_table());
 
+  std::vector<std::string> mount_options;
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-    app.parse(std::move(reversed));
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    for (const std::string& list : lists) {
+      for (std::string& option : split_mount_options(list)) {
+        mount_options.push_back(std::move(option));
+      }
+    }
+    const std::vector<std::string> further = take_long_options(app, mount_options);
+    if (!further.empty()) {
+      std::vector<std::string> reversed(further.rbegin(), further.rend());
+      reversed.insert(reversed.end(), arguments.rbegin(), arguments.rend());
+      app.parse(std::move(reversed));
+    }
   } catch (const CLI::CallForHelp&) {
     line.text = app.help();
     return line;
@@ -174,7 +202,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       !(stuck_seconds >= kMinStuckSeconds && stuck_seconds <= kMaxStuckSeconds)) {
     return fail(ErrorCode::kBadValue, "--stuck-after must be from 0.01 to 86400 seconds, or 0");
   }
-  for (const std::string& list : lists) GM_TRY(parse_mount_options(list, options));
+  for (const std::string& option : mount_options) GM_TRY(parse_mount_option(option, options));
   if (options.create && options.read_only) {
     return fail(ErrorCode::kBadValue, "--create and -o ro exclude each other");
   }

@@ -100,6 +100,39 @@ TEST(Options, MountOptionsBehindThePlaces_AsMountWritesThem) {
   EXPECT_THAT(options.mount_options, ElementsAre("nosuid", "nodev", "noatime", "allow_other"));
 }
 
+TEST(Options, LongOptionsInTheList_ReachTheirFields) {
+  Options options = parse(
+      {"/store", "/mnt", "--stuck-after", "5", "-o", "rw,db=media,chunk-size=64K,no-md5,nodev",
+       "-o", "listen=127.0.0.1:1,metrics-address=[::1]:0,listen=127.0.0.1:2,log-file=/a\\,b"});
+  EXPECT_EQ(options.database, "media");
+  EXPECT_EQ(options.chunk_bytes, 65536);
+  EXPECT_FALSE(options.md5);
+  EXPECT_EQ(options.stuck_after.count(), 5000);
+  EXPECT_EQ(options.metrics_address, "[::1]:0");
+  EXPECT_EQ(options.log_file, "/a,b");
+  EXPECT_THAT(options.endpoint.listen, ElementsAre("127.0.0.1:1", "127.0.0.1:2"));
+  EXPECT_THAT(options.mount_options, ElementsAre("nodev"));
+  EXPECT_EQ(options.store, "/store");
+}
+
+TEST(Options, LongOptionsInTheList_AreCheckedAsTheOthers) {
+  EXPECT_THAT(refusal({"-o", "chunk-size=0"}), HasSubstr("--chunk-size"));
+  EXPECT_THAT(refusal({"-o", "db"}), HasSubstr("--db"));
+  EXPECT_THAT(refusal({"-o", "db=a", "--db", "b"}), HasSubstr("--db"));
+  EXPECT_THAT(refusal({"-o", "foreground"}), HasSubstr("foreground"));
+  EXPECT_THAT(refusal({"-o", "help"}), HasSubstr("help"));
+  EXPECT_THAT(refusal({"-o", "f"}), HasSubstr("-o f"));
+  EXPECT_THAT(refusal({"-o", "o=ro"}), HasSubstr("-o o=ro"));
+}
+
+TEST(Options, LineOfFstab_IsTaken) {
+  Options options = parse({"/store", "/mnt", "-o",
+                           "defaults,noauto,nofail,_netdev,x-systemd.automount,comment=a,users,"
+                           "relatime,exec"});
+  EXPECT_THAT(options.mount_options, ElementsAre("nosuid", "nodev", "noexec", "exec"));
+  EXPECT_THAT(refusal({"-o", "ro,remount,dev,suid"}), HasSubstr("unmount it"));
+}
+
 TEST(Options, StuckAfterZero_IsNever) {
   EXPECT_EQ(parse({"/s", "/m", "--stuck-after", "0"}).stuck_after.count(), 0);
 }
