@@ -120,7 +120,7 @@ stage_tidy() {
 }
 
 # The tests on real mounts that exercise the daemon most, for the builds that are slow.
-mount_tests='mount\.(exchange|daemon|parallel_writers)'
+mount_tests='mount\.(exchange|daemon|metrics|parallel_writers)'
 
 stage_asan() {
   build asan-ubsan && run_ctest asan-ubsan -LE 'mount|clients|fuzz' &&
