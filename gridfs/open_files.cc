@@ -46,9 +46,13 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
       }
       removal = found->second;
     }
-    // A transaction that is not committed yet has removed it. When it is our turn it has ended, one
-    // way or the other.
-    { GM_ASSIGN(const std::unique_ptr<engine::Transaction> turn, bucket_.store().begin()); }
+    // A transaction that is not committed yet has removed it. When it is our turn it is done, but
+    // the turn may be one of the same group, whose commits are one: ours returns when all of them
+    // are visible, or none ever will be.
+    {
+      GM_ASSIGN(const std::unique_ptr<engine::Transaction> turn, bucket_.store().begin());
+      (void)turn->commit();
+    }
     MutexLock lock(mutex_);
     const auto found = being_removed_.find(key);
     if (found != being_removed_.end() && found->second == removal) being_removed_.erase(found);

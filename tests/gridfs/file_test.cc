@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <future>
 #include <thread>
 
 #include "tests/gridfs/bucket_fixture.h"
@@ -42,6 +43,30 @@ TEST_F(FileTest, Find_NobodyHasItOpen_IsNull) {
   const bson::Value id = create("a");
   must(files->open(id)).reset();
   EXPECT_EQ(files->find(id), nullptr);
+}
+
+// Commits of transactions that wait for each other are one. Behind the removal there is the
+// opening, and behind that a transaction that keeps the commit of all of them from happening.
+TEST_F(FileTest, Open_RemovedButNotCommitted_WaitsUntilItIs) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  auto removal = must(bucket().store().begin());
+  must(files->remove(*removal, id));
+  std::promise<std::optional<ErrorCode>> opened;
+  std::future<std::optional<ErrorCode>> outcome = opened.get_future();
+  std::thread opening([&] { opened.set_value(code_of(files->open(id))); });
+  std::this_thread::sleep_for(milliseconds(100));  // until it stands in the line
+  std::thread last([&] {
+    const auto turn = must(bucket().store().begin());
+    EXPECT_EQ(outcome.wait_for(milliseconds(200)), std::future_status::timeout)
+        << "did not wait for the commit";
+  });
+  std::this_thread::sleep_for(milliseconds(100));
+  must(removal->commit());
+  files->after_commit();
+  last.join();
+  opening.join();
+  EXPECT_EQ(outcome.get(), kFileNotFound);
 }
 
 TEST_F(FileTest, Write_SmallAndFlush_OneCommitWithMd5) {
