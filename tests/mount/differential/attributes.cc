@@ -18,10 +18,6 @@ constexpr double kAlike = 20;        // seconds
 constexpr time_t kNowBegins = 1'600'000'000;
 constexpr time_t kNowEnds = 2'147'000'000;
 
-bool is_now(timespec time) {
-  return time.tv_sec >= kNowBegins && time.tv_sec < kNowEnds;
-}
-
 double seconds_between(timespec from, timespec to) {
   return static_cast<double>(to.tv_sec - from.tv_sec) +
          static_cast<double>(to.tv_nsec - from.tv_nsec) / 1e9;
@@ -88,6 +84,10 @@ std::string changes(const Sight& mount_before, const Sight& mount_after, const S
 }
 
 }  // namespace
+
+bool is_now(timespec time) {
+  return time.tv_sec >= kNowBegins && time.tv_sec < kNowEnds;
+}
 
 std::string text(const struct stat& attributes) {
   std::array<char, 256> text{};

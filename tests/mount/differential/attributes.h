@@ -43,6 +43,9 @@ std::string difference(const BeforeAndAfter& mount, const BeforeAndAfter& plain,
 // Of two attributes that are to be the same now, as far as they have to; empty if they are.
 std::string difference(const struct stat& mount, const struct stat& plain);
 
+// Whether a test may have made it by doing something at that time, rather than by setting it.
+bool is_now(timespec time);
+
 std::string text(const struct stat& attributes);
 
 }  // namespace gridmount::differential

@@ -188,7 +188,12 @@ std::string description(const Tree& tree) {
   std::string text;
   for (const std::string& fault : tree.faults) text += "FAULT " + fault + "\n";
   for (const auto& [path, branch] : tree.branches) {
-    text += shown(path) + ": " + differential::text(branch.attributes) + ", number " +
+    struct stat attributes = branch.attributes;
+    // Where a file was emptied by who had it open for reading alone, the kernel, which keeps times
+    // while it writes back, cannot send the one it shows: it is that of the store later, by
+    // milliseconds another.
+    if (is_now(attributes.st_mtim)) attributes.st_mtim = {};
+    text += shown(path) + ": " + differential::text(attributes) + ", number " +
             std::to_string(branch.attributes.st_ino) + ", " + shown(branch.content);
     for (const auto& [name, value] : branch.xattrs) {
       text += ", " + name + " " + std::to_string(std::hash<std::string>()(value));
