@@ -30,31 +30,49 @@ Step change_mode_of_handle(Chance& chance, const Side& model) {
           .handles = {slot}};
 }
 
-uid_t some_id(Chance& chance) {
-  return chance.one_in(4) ? static_cast<uid_t>(-1) : chance.id();
+struct Owner {
+  uid_t uid;
+  gid_t gid;
+};
+
+// Never neither: the kernel's FUSE does not say then that set-id bits are to go.
+Owner some_owner(Chance& chance) {
+  const Owner owner{chance.id(), chance.id()};
+  switch (chance.below(4)) {
+    case 0:
+      return {owner.uid, static_cast<gid_t>(-1)};
+    case 1:
+      return {static_cast<uid_t>(-1), owner.gid};
+    default:
+      return owner;
+  }
 }
 
 Step change_owner(Chance& chance, const Side& model) {
   const std::string path = chance.path(model, Wish::kAnything);
-  const uid_t uid = some_id(chance);
-  const gid_t gid = some_id(chance);
+  const Owner owner = some_owner(chance);
   const int flags = chance.one_in(2) ? AT_SYMLINK_NOFOLLOW : 0;
-  return {
-      .text = call_text(flags != 0 ? "lchown" : "chown", shown(path), static_cast<int>(uid),
-                        static_cast<int>(gid)),
-      .actor = chance.actor(),
-      .run = [=](Side&) { return outcome_of(::fchownat(AT_FDCWD, path.c_str(), uid, gid, flags)); },
-      .paths = {path}};
+  return {.text = call_text(flags != 0 ? "lchown" : "chown", shown(path),
+                            static_cast<int>(owner.uid), static_cast<int>(owner.gid)),
+          .actor = chance.actor(),
+          .run =
+              [=](Side&) {
+                return outcome_of(::fchownat(AT_FDCWD, path.c_str(), owner.uid, owner.gid, flags));
+              },
+          .paths = {path}};
 }
 
 Step change_owner_of_handle(Chance& chance, const Side& model) {
   const size_t slot = chance.open_handle(model);
-  const uid_t uid = some_id(chance);
-  const gid_t gid = some_id(chance);
-  return {.text = call_text("fchown", slot, static_cast<int>(uid), static_cast<int>(gid)),
-          .actor = chance.actor(),
-          .run = [=](Side& side) { return outcome_of(::fchown(side.handle(slot).fd, uid, gid)); },
-          .handles = {slot}};
+  const Owner owner = some_owner(chance);
+  return {
+      .text = call_text("fchown", slot, static_cast<int>(owner.uid), static_cast<int>(owner.gid)),
+      .actor = chance.actor(),
+      .run =
+          [=](Side& side) {
+            return outcome_of(::fchown(side.handle(slot).fd, owner.uid, owner.gid));
+          },
+      .handles = {slot}};
 }
 
 // --- Times.

@@ -70,6 +70,7 @@ std::string changes(const Sight& mount_before, const Sight& mount_after, const S
                     const Sight& plain_after, timespec moment) {
   // What was not there before, or is another thing now, has new times anyway.
   if (mount_before.error != 0 || plain_before.error != 0 ||
+      S_ISFIFO(mount_after.attributes.st_mode) ||
       mount_before.attributes.st_ino != mount_after.attributes.st_ino ||
       plain_before.attributes.st_ino != plain_after.attributes.st_ino) {
     return {};
@@ -102,8 +103,8 @@ std::string text(const struct stat& attributes) {
 
 std::string difference(const struct stat& mount, const struct stat& plain) {
   bool same = mount.st_mode == plain.st_mode && mount.st_uid == plain.st_uid &&
-              mount.st_gid == plain.st_gid && mount.st_rdev == plain.st_rdev &&
-              is_alike(mount.st_mtim, plain.st_mtim);
+              mount.st_gid == plain.st_gid && mount.st_rdev == plain.st_rdev;
+  if (!S_ISFIFO(mount.st_mode)) same = same && is_alike(mount.st_mtim, plain.st_mtim);
   if (!S_ISDIR(mount.st_mode)) {
     same = same && mount.st_size == plain.st_size && mount.st_nlink == plain.st_nlink;
   }

@@ -8,6 +8,7 @@
 // - atime, except just after it was set: ext4 has it follow some reads (relatime).
 // - times that are "now": those of calls made one after the other are alike to some seconds. Times
 //   that tests set are never that near (Chance::distant_time), so they are compared exactly.
+// - times of pipes: the kernel's FUSE does not touch them when something is written.
 // - whether a time has changed, if it was set less than two ticks of the kernel's clock ago: within
 //   one tick it may come out the same.
 #pragma once

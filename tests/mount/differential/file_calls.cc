@@ -317,13 +317,18 @@ int64_t some_length(Chance& chance) {
 
 Step truncate_path(Chance& chance, const Side& model) {
   const std::string path = chance.path(model, Wish::kFile);
-  int64_t length = some_length(chance);
-  struct stat found {};
-  // That the times are new although the size is not, the kernel does not do while it writes back.
-  if (::fstatat(model.root_fd(), path.c_str(), &found, 0) == 0 && found.st_size == length) ++length;
-  return {.text = call_text("truncate", shown(path), length),
+  const int64_t chosen = some_length(chance);
+  return {.text = call_text("truncate", shown(path), chosen),
           .actor = chance.actor(),
-          .run = [=](Side&) { return outcome_of(::truncate(path.c_str(), length)); },
+          .run =
+              [=](Side&) {
+                struct stat found {};
+                int64_t length = chosen;
+                // That the times are new although the size is not, the kernel does not do while it
+                // writes back.
+                if (::stat(path.c_str(), &found) == 0 && found.st_size == length) ++length;
+                return outcome_of(::truncate(path.c_str(), length));
+              },
           .paths = {path}};
 }
 

@@ -44,6 +44,10 @@ Step copy(Chance& chance, const Side& model) {
           .actor = {},
           .run =
               [=](Side& side) {
+                // What has to be aligned then is each file system's own.
+                if (((side.handle(from).flags | side.handle(to).flags) & O_DIRECT) != 0) {
+                  return Outcome{};
+                }
                 loff_t reading = from_offset;
                 loff_t writing = to_offset;
                 return outcome_of(
