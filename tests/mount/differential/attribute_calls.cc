@@ -98,8 +98,10 @@ std::string time_text(timespec time) {
   return std::to_string(time.tv_sec) + "s+" + std::to_string(time.tv_nsec);
 }
 
-// Also of atime what is asked for: what else sets it is left to each file system.
+// Also of atime what is asked for: what else sets it is left to each file system. Not of links: the
+// way to one may lead through another name of it, which reads it.
 std::string access_time_set(const Times& times, const struct stat& now) {
+  if (S_ISLNK(now.st_mode)) return {};
   if (times[0].tv_nsec == UTIME_NOW || times[0].tv_nsec == UTIME_OMIT) return {};
   return "atime " + time_text(now.st_atim);
 }
