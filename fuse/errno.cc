@@ -32,6 +32,7 @@ int errno_of(ErrorCode code) {
     case static_cast<int32_t>(gridfs::kInvalidRange):
     case static_cast<int32_t>(ErrorCode::kInvalidNamespace):
     case static_cast<int32_t>(ErrorCode::kBadValue):
+    case static_cast<int32_t>(ErrorCode::kFailedToParse):
     case static_cast<int32_t>(kInvalidArgument):
       return EINVAL;
     case static_cast<int32_t>(gridfs::kCrossBucket):
@@ -51,6 +52,7 @@ int errno_of(ErrorCode code) {
     case static_cast<int32_t>(kStaleNode):
       return ESTALE;
     case static_cast<int32_t>(kNotPermitted):
+    case static_cast<int32_t>(gridfs::kFieldNotWritable):
       return EPERM;
     case static_cast<int32_t>(kBusy):
       return EBUSY;

@@ -91,6 +91,9 @@ class FileSystem {
                                const gridfs::AttributeChanges& changes);
   Result<std::string> read_link(uint64_t number);
 
+  // Whether the kernel shall check access control lists.
+  bool keeps_access_lists() const { return buckets_.settings().volume.access_lists; }
+
   // --- Extended attributes. NoSuchXattr, kNotSupported for a namespace that is not kept.
   Result<std::string> xattr(uint64_t number, std::string_view name);
   Result<std::vector<std::string>> xattr_names(uint64_t number);
@@ -175,6 +178,10 @@ class FileSystem {
   Result<Entry> entry_of(const ResolvedNode& parent, std::string_view name,
                          const gridfs::Node& node);
   Result<Entry> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
+  // Extended attributes that are fields of the files document.
+  Result<std::string> field(uint64_t number, std::string_view name);
+  Status set_field(uint64_t number, std::string_view name, std::optional<std::string_view> text,
+                   gridfs::XattrMode mode);
   // Of any node, also of a file without a name that is open.
   Result<gridfs::PosixFields> posix_of(uint64_t number);
   Status change_posix(uint64_t number, const gridfs::PosixChange& change);

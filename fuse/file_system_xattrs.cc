@@ -13,7 +13,7 @@ namespace gridmount::fuse {
 namespace {
 
 // The namespaces of xattr(7). The kernel has checked who may use which.
-Status check_xattr_name(std::string_view name) {
+Status check_xattr_name(std::string_view name, bool access_lists) {
   // ls(1) asks for it with every file, unless it is told once that there are none.
   if (name == "security.selinux") {
     return fail(kNotSupported, "security labels of SELinux are not kept");
@@ -24,10 +24,14 @@ Status check_xattr_name(std::string_view name) {
     }
     if (name.starts_with(lead)) return {};
   }
-  if (name == gridfs::kAccessAcl || name == gridfs::kDefaultAcl) return {};
+  if (access_lists && (name == gridfs::kAccessAcl || name == gridfs::kDefaultAcl)) return {};
   return fail(kNotSupported,
               "the extended attribute '" + std::string(name) + "' is of no namespace that is kept");
 }
+
+// What follows in the name of an attribute that is a field of the files document. Not listed, so
+// that programs which copy all attributes leave them alone.
+constexpr std::string_view kFieldLead = "user.gridfs.";
 
 gridfs::PosixFields with_mode(gridfs::PosixFields posix, uint32_t mode) {
   posix.mode = mode;
@@ -67,9 +71,28 @@ Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& chan
       [&](const gridfs::PosixFields& now) { return change(with_mode(now, mode)); });
 }
 
+Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind != InodeKind::kFile) return gridfs::no_such_xattr(name);
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  return volume->file_field(node.id, name.substr(kFieldLead.size()));
+}
+
+Status FileSystem::set_field(uint64_t number, std::string_view name,
+                             std::optional<std::string_view> text, gridfs::XattrMode mode) {
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind != InodeKind::kFile) {
+    return fail(kNotPermitted, "a folder has no files document, whose fields '" +
+                                   std::string(kFieldLead) + "' stands for");
+  }
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  return volume->set_file_field(node.id, name.substr(kFieldLead.size()), text, mode);
+}
+
 Result<std::string> FileSystem::xattr(uint64_t number, std::string_view name) {
   ReaderLock lock(tree_mutex_);
-  GM_TRY(check_xattr_name(name));
+  if (name.starts_with(kFieldLead)) return field(number, name);
+  GM_TRY(check_xattr_name(name, keeps_access_lists()));
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
   if (posix.xattrs) {
     const auto found = posix.xattrs->find(name);
@@ -91,7 +114,8 @@ Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t number) {
 Status FileSystem::set_xattr(uint64_t number, std::string_view name, std::string_view value,
                              gridfs::XattrMode mode, const GroupCheck& may_keep_group_id) {
   ReaderLock lock(tree_mutex_);
-  GM_TRY(check_xattr_name(name));
+  if (name.starts_with(kFieldLead)) return set_field(number, name, value, mode);
+  GM_TRY(check_xattr_name(name, keeps_access_lists()));
   return change_posix(number, [&](const gridfs::PosixFields& now) -> Result<gridfs::PosixFields> {
     GM_ASSIGN(gridfs::PosixFields changes, gridfs::with_xattr(now, name, value, mode));
     const uint32_t group = now.gid.value_or(buckets_.settings().volume.default_owner.gid);
@@ -102,7 +126,10 @@ Status FileSystem::set_xattr(uint64_t number, std::string_view name, std::string
 
 Status FileSystem::remove_xattr(uint64_t number, std::string_view name) {
   ReaderLock lock(tree_mutex_);
-  GM_TRY(check_xattr_name(name));
+  if (name.starts_with(kFieldLead)) {
+    return set_field(number, name, std::nullopt, gridfs::XattrMode::kAny);
+  }
+  GM_TRY(check_xattr_name(name, keeps_access_lists()));
   return change_posix(
       number, [&](const gridfs::PosixFields& now) { return gridfs::without_xattr(now, name); });
 }

@@ -68,6 +68,7 @@ BucketSettings bucket_settings(const Options& options) {
                                    .gid = options.gid.value_or(getgid())};
   settings.volume.umask = options.umask;
   settings.volume.read_only = options.read_only;
+  settings.volume.access_lists = options.access_lists;
   settings.files.dirty_bytes_max = options.dirty_bytes;
   settings.files.md5 = options.md5;
   return settings;

@@ -106,6 +106,10 @@ Status parse_mount_option(std::string_view text, Options& options) {
       options.read_only = name == "ro";
       return {};
     }
+    if (name == "acl" || name == "noacl") {
+      options.access_lists = name == "acl";
+      return {};
+    }
     if (contains(kAlwaysOn, name)) return {};
     if (contains(kGenericFlags, name)) {
       options.mount_options.emplace_back(text);
@@ -129,6 +133,7 @@ std::string_view mount_options_help() {
   uid=N, gid=N      owner of files that say nothing about it (default: who mounts)
   umask=OCTAL       bits their modes lack (default 022)
   ro, rw            read-only or not
+  acl, noacl        access control lists or not (default acl); without them ls -l asks less
   allow_other       for all users (others than root need user_allow_other in /etc/fuse.conf)
   allow_root, auto_unmount, suid, nosuid, dev, nodev, exec, noexec, async, sync, dirsync,
   atime, noatime, nodiratime, relatime, norelatime, nostrictatime, context= and its kin

@@ -34,6 +34,7 @@ struct Options {
   std::optional<uint32_t> uid;
   std::optional<uint32_t> gid;
   uint32_t umask = 022;
+  bool access_lists = true;
 
   // The wire server beside the mount; its socket's folder is the store.
   wire::EndpointOptions endpoint;

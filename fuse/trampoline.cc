@@ -376,16 +376,18 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO |
                                FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_READDIRPLUS |
                                FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS |
-                               FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_POSIX_ACL |
-                               FUSE_CAP_DONT_MASK;
-  connection->want = kWanted & connection->capable;
+                               FUSE_CAP_EXPLICIT_INVAL_DATA;
+  constexpr unsigned kOfAccessLists = FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
+  auto& context = *static_cast<TrampolineContext*>(user_data);
+  const unsigned wanted = kWanted | (context.file_system.keeps_access_lists() ? kOfAccessLists : 0);
+  connection->want = wanted & connection->capable;
   connection->max_write = 1U << 20;
   connection->max_readahead = 1U << 20;
   connection->max_background = 128;
   connection->congestion_threshold = 96;
   connection->time_gran = 1;
   // Whatever is asked from now on is answered.
-  static_cast<TrampolineContext*>(user_data)->on_ready();
+  context.on_ready();
 }
 
 }  // namespace

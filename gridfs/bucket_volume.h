@@ -53,6 +53,9 @@ class BucketVolume final : public Volume {
   Result<PosixFields> directory_posix(std::string_view path) override;
   Status change_file_posix(bson::ValueView id, const PosixChange& change) override;
   Status change_directory_posix(std::string_view path, const PosixChange& change) override;
+  Result<std::string> file_field(bson::ValueView id, std::string_view field) override;
+  Status set_file_field(bson::ValueView id, std::string_view field,
+                        std::optional<std::string_view> text, XattrMode mode) override;
   Result<std::shared_ptr<File>> open_file(bson::ValueView id) override;
 
   Status close() override;

@@ -134,7 +134,7 @@ Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view
                                        PosixFields posix, uint32_t umask) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
-  inherit(posix_of_folder(place.folder), umask, posix);
+  inherit(posix_of_folder(place.folder), umask, options_.access_lists, posix);
   const bson::Value id(bson::ObjectId::generate());
   bson::Builder document;
   document.append("_id", id).append("length", int64_t{0});
@@ -181,7 +181,7 @@ Result<Node> BucketVolume::create_directory(std::string_view folder, std::string
   GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
   GM_TRY(check_folder_path(place.path));
   PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
-  inherit(posix_of_folder(place.folder), creator.umask, posix);
+  inherit(posix_of_folder(place.folder), creator.umask, options_.access_lists, posix);
   // Before the folder itself, so that those above are explicit first.
   GM_TRY(touch(*transaction, folder));
   GM_ASSIGN(const FolderDocument made, folders_.insert(*transaction, place.path, posix));

@@ -67,7 +67,7 @@ Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name)
   return changes;
 }
 
-void inherit(const PosixFields& parent, uint32_t umask, PosixFields& made) {
+void inherit(const PosixFields& parent, uint32_t umask, bool lists, PosixFields& made) {
   const bool is_folder = S_ISDIR(*made.mode);
   if ((parent.mode.value_or(0) & S_ISGID) != 0) {
     made.gid = parent.gid;
@@ -75,7 +75,7 @@ void inherit(const PosixFields& parent, uint32_t umask, PosixFields& made) {
   }
   if (S_ISLNK(*made.mode)) return;
   const std::optional<PosixAcl> inherited = list_of(parent.xattrs, kDefaultAcl);
-  if (!inherited) {
+  if (!inherited || !lists) {
     *made.mode &= ~(umask & kAclBits);
     return;
   }

@@ -27,8 +27,8 @@ Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
 Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name);
 
 // What a new node gets of the folder it is made in, whose fields are `parent`: its group with the
-// set-group-ID bit, as inode_init_owner() of Linux does; its default list, or else `umask`. In
-// `made` mode, uid and gid are set.
-void inherit(const PosixFields& parent, uint32_t umask, PosixFields& made);
+// set-group-ID bit, as inode_init_owner() of Linux does; its default list, if it has one and
+// `lists` count, or else `umask`. In `made` mode, uid and gid are set.
+void inherit(const PosixFields& parent, uint32_t umask, bool lists, PosixFields& made);
 
 }  // namespace gridmount::gridfs

@@ -52,6 +52,8 @@ struct VolumeOptions {
   Owner default_owner;
   uint32_t umask = 022;
   bool read_only = false;
+  // Whether a folder's default access control list is passed on.
+  bool access_lists = true;
 };
 
 enum class NodeKind { kDirectory, kFile };
@@ -179,6 +181,11 @@ class Volume {
   virtual Result<PosixFields> directory_posix(std::string_view path) = 0;  // NoSuchEntry
   virtual Status change_file_posix(bson::ValueView id, const PosixChange& change) = 0;
   virtual Status change_directory_posix(std::string_view path, const PosixChange& change) = 0;
+  // A field of the files document as text (file_fields.h): NoSuchXattr, FileNotFound. As with
+  // setxattr(2); without `text` it is removed.
+  virtual Result<std::string> file_field(bson::ValueView id, std::string_view field) = 0;
+  virtual Status set_file_field(bson::ValueView id, std::string_view field,
+                                std::optional<std::string_view> text, XattrMode mode) = 0;
   virtual Result<std::shared_ptr<File>> open_file(bson::ValueView id) = 0;
 
   // Commits all open files and stops background work. Errors of any file, the first.

@@ -106,6 +106,33 @@ TEST_F(XattrTest, FlagsAndSizes_AreHeeded) {
   EXPECT_EQ(get(path, "user.a"), std::string(65'536, 'x'));
 }
 
+TEST_F(XattrTest, FieldsOfTheFilesDocument_AreReadAndSet) {
+  const std::string path = at("file");
+  write_file(path, "hello");
+  EXPECT_EQ(get(path, "user.gridfs.md5"), "5d41402abc4b2a76b9719d911017c592");
+  EXPECT_EQ(get(path, "user.gridfs.length"), "5");
+  EXPECT_EQ(get(path, "user.gridfs.chunkSize"), "262144");
+  EXPECT_EQ(get(path, "user.gridfs.filename"), "file");
+  EXPECT_EQ(get(path, "user.gridfs.id").size(), 24U);
+  EXPECT_EQ(get(path, "user.gridfs.contentType"), "errno ENODATA");
+  EXPECT_EQ(get(path, "user.gridfs.metadata"), "errno ENODATA");
+  ASSERT_CALL_OK(chmod(path.c_str(), 0604));
+  EXPECT_ERRNO(set(path, "user.gridfs.contentType", "x", XATTR_REPLACE), ENODATA);
+  ASSERT_CALL_OK(set(path, "user.gridfs.contentType", "text/plain", XATTR_CREATE));
+  ASSERT_CALL_OK(set(path, "user.gridfs.metadata", R"({"owner": "me", "posix": {"mode": 0}})"));
+  EXPECT_EQ(get(path, "user.gridfs.contentType"), "text/plain");
+  EXPECT_EQ(get(path, "user.gridfs.metadata"), R"({ "owner" : "me" })");
+  EXPECT_EQ(permissions(path), 0604U);
+  EXPECT_ERRNO(set(path, "user.gridfs.metadata", "no JSON"), EINVAL);
+  EXPECT_ERRNO(set(path, "user.gridfs.md5", "x"), EPERM);
+  EXPECT_ERRNO(set(at(), "user.gridfs.contentType", "x"), EPERM);
+  EXPECT_EQ(get(at(), "user.gridfs.id"), "errno ENODATA");
+  EXPECT_EQ(names(path), "");
+  ASSERT_CALL_OK(removexattr(path.c_str(), "user.gridfs.metadata"));
+  EXPECT_EQ(get(path, "user.gridfs.metadata"), "errno ENODATA");
+  EXPECT_ERRNO(removexattr(path.c_str(), "user.gridfs.metadata"), ENODATA);
+}
+
 TEST_F(XattrTest, FileWithoutAName_KeepsThem) {
   write_file(at("file"), "x");
   const int file = open(at("file").c_str(), O_RDWR);
@@ -151,6 +178,22 @@ TEST_F(XattrTest, DefaultList_IsInheritedInPlaceOfTheUmask) {
   EXPECT_EQ(permissions(at("folder/inner")), 0775U);
   EXPECT_EQ(permissions(at("folder/pipe")), 0664U);
   EXPECT_EQ(permissions(at("outside")), 0700U);
+}
+
+TEST_F(XattrTest, WithoutAccessLists_TheUmaskCounts) {
+  ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0755));
+  ASSERT_CALL_OK(set(at("folder"), kDefault, acl(7, 77, 6, 5, 7, 5)));
+  ASSERT_EQ(unmount(), 0);
+  mount({"-o", "noacl"});
+  EXPECT_EQ(get(at("folder"), kDefault), "errno EOPNOTSUPP");
+  EXPECT_ERRNO(set(at("folder"), kAccess, acl(7, 77, 6, 5, 7, 5)), EOPNOTSUPP);
+  const mode_t before = umask(027);
+  EXPECT_CALL_OK(mkdir(at("folder/inner").c_str(), 0777));
+  umask(before);
+  EXPECT_EQ(permissions(at("folder/inner")), 0750U);
+  ASSERT_EQ(unmount(), 0);
+  mount({});
+  EXPECT_EQ(get(at("folder/inner"), kDefault), "errno ENODATA");
 }
 
 TEST_F(XattrTest, NamedUser_MayWhatTheListSays) {
