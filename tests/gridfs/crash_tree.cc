@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gridfs/path.h"
+#include "gridfs/posix_changes.h"
 #include "gridfs/volume.h"
 #include "tests/engine/local/crash_store.h"
 #include "tests/gridfs/bucket_fixture.h"
@@ -23,20 +24,45 @@ constexpr const char* kNames[] = {"a", "b", "a!", "long name", "c"};
 // Small, so that little files have many.
 constexpr int32_t kChunkBytes = 2000;
 
-// Facts: "folder a/b" and "file a/b/c"; of a file its permissions and its content.
+// Facts: "folder a/b" and "file a/b/c"; of a file which of its names comes first, its permissions,
+// an extended attribute and its content.
 const std::string kFolder = "folder ";
 const std::string kFile = "file ";
+const std::string kXattr = "user.crash";
+const std::string kNew = "/";  // no name is this
 
-std::string file_fact(uint32_t mode, const std::string& content) {
-  return std::to_string(mode & 07777) + "\n" + content;
-}
+struct FileFact {
+  std::string first_name = {};  // the same for all names of the file
+  uint32_t mode = 0;
+  std::string xattr = {};  // without a newline
+  std::string content = {};
 
-uint32_t mode_of(const std::string& fact) {
-  return static_cast<uint32_t>(std::stoul(fact));
-}
+  static FileFact parse(const std::string& text) {
+    FileFact fact;
+    const size_t mode_at = text.find('\n') + 1;
+    fact.first_name = text.substr(0, mode_at - 1);
+    const size_t xattr_at = text.find(' ', mode_at) + 1;
+    fact.mode = static_cast<uint32_t>(std::stoul(text.substr(mode_at)));
+    const size_t content_at = text.find('\n', xattr_at) + 1;
+    fact.xattr = text.substr(xattr_at, content_at - 1 - xattr_at);
+    fact.content = text.substr(content_at);
+    return fact;
+  }
+  std::string text() const {
+    return first_name + "\n" + std::to_string(mode & 07777) + " " + xattr + "\n" + content;
+  }
+};
 
-std::string content_of(const std::string& fact) {
-  return fact.substr(fact.find('\n') + 1);
+// After a change of names: those that share a `first_name` are of one file.
+void name_first_names(Facts& facts) {
+  std::map<std::string, std::string> first_names;
+  for (auto& [name, value] : facts) {
+    if (!name.starts_with(kFile)) continue;
+    FileFact fact = FileFact::parse(value);
+    const std::string path = name.substr(kFile.size());
+    fact.first_name = first_names.try_emplace(fact.first_name, path).first->second;
+    value = fact.text();
+  }
 }
 
 // What there is, as the choice of the next change needs it.
@@ -69,6 +95,18 @@ class Model {
     const std::string folder = chosen == folders_.size() ? "" : folders_[chosen];
     const bool deep = std::count(folder.begin(), folder.end(), '/') >= 2;
     return join(deep ? "" : folder, kNames[random() % std::size(kNames)]);
+  }
+  // Under all its names.
+  void change(const FileFact& file) {
+    for (auto& [name, value] : facts_) {
+      if (name.starts_with(kFile) && FileFact::parse(value).first_name == file.first_name)
+        value = file.text();
+    }
+  }
+  void exchange(const std::string& one, const std::string& other) {
+    move(one, "between");
+    move(other, one);
+    move("between", other);
   }
   void move(const std::string& from, const std::string& to) {
     Facts moved;
@@ -174,10 +212,22 @@ Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
       folder ? model.any_folder(random) : model.any_file(random);
   const std::string to = model.any_place(random);
   if (!from || *from == to || to.starts_with(*from + "/")) return false;
-  // A file takes a file's place, a folder that of none.
-  if (facts.contains(kFolder + to) || (folder && model.exists(to))) return false;
   const SplitPath source = split(*from);
   const SplitPath target = split(to);
+  if (model.exists(to) && random() % 4 == 0 && !from->starts_with(to + "/")) {
+    GM_TRY(volume_->rename(source.folder, source.component, target.folder, target.component,
+                           RenameMode::kExchange));
+    model.exchange(*from, to);
+    return true;
+  }
+  // A file takes a file's place, a folder that of none.
+  if (facts.contains(kFolder + to) || (folder && model.exists(to))) return false;
+  // Two names of one file: nothing happens.
+  if (!folder && facts.contains(kFile + to) &&
+      FileFact::parse(facts[kFile + to]).first_name ==
+          FileFact::parse(facts[kFile + *from]).first_name) {
+    return false;
+  }
   GM_TRY(volume_->rename(source.folder, source.component, target.folder, target.component,
                          RenameMode::kReplace));
   model.move(*from, to);
@@ -193,15 +243,15 @@ Result<bool> Tree::upload(std::mt19937_64& random, Facts& facts) {
   GM_TRY(stream->write(bytes_of(bytes)));
   GM_TRY(stream->close(durable_ ? engine::Durability::kDurable : engine::Durability::kCommitted));
   was_durable_ = durable_;
-  facts[kFile + path] = file_fact(0644, bytes);
+  facts[kFile + path] = FileFact{.first_name = kNew, .mode = 0644, .content = bytes}.text();
   return true;
 }
 
 Result<bool> Tree::write(std::mt19937_64& random, Facts& facts) {
   const std::optional<std::string> path = Model(facts).any_file(random);
   if (!path) return false;
-  std::string& fact = facts.at(kFile + *path);
-  std::string content = content_of(fact);
+  FileFact fact = FileFact::parse(facts.at(kFile + *path));
+  std::string& content = fact.content;
   GM_ASSIGN(const Node node, look_up(*path));
   GM_ASSIGN(const std::shared_ptr<File> file, volume_->open_file(node.id));
   const uint64_t kind = random() % 8;
@@ -225,7 +275,7 @@ Result<bool> Tree::write(std::mt19937_64& random, Facts& facts) {
   }
   GM_TRY(durable_ ? file->sync() : file->flush());
   was_durable_ = durable_;
-  fact = file_fact(mode_of(fact), content);
+  Model(facts).change(fact);
   return true;
 }
 
@@ -234,13 +284,14 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
   const std::string place = model.any_place(random);
   const SplitPath where = split(place);
   const std::optional<std::string> file = model.any_file(random);
-  switch (random() % 12) {
+  switch (random() % 15) {
     case 0:
-    case 1:
+    case 1: {
       if (model.exists(place)) return false;
       GM_TRY(volume_->create_file(where.folder, where.component, 0640, {}));
-      facts[kFile + place] = file_fact(0640, "");
+      facts[kFile + place] = FileFact{.first_name = kNew, .mode = 0640}.text();
       return true;
+    }
     case 2:
       if (model.exists(place)) return false;
       GM_TRY(volume_->create_directory(where.folder, where.component, 0755, {}));
@@ -264,7 +315,9 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
       AttributeChanges changes;
       changes.permissions = static_cast<uint32_t>(random() % 0777);
       GM_TRY(volume_->set_file_attributes(node.id, changes));
-      facts[kFile + *file] = file_fact(*changes.permissions, content_of(facts[kFile + *file]));
+      FileFact fact = FileFact::parse(facts[kFile + *file]);
+      fact.mode = *changes.permissions;
+      model.change(fact);
       return true;
     }
     case 6:
@@ -272,6 +325,24 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
       return rename(random, facts);
     case 8:
       return upload(random, facts);
+    case 9: {
+      if (!file || model.exists(place)) return false;
+      GM_ASSIGN(const Node node, look_up(*file));
+      GM_TRY(volume_->link(node.id, where.folder, where.component));
+      facts[kFile + place] = facts[kFile + *file];
+      return true;
+    }
+    case 10: {
+      if (!file) return false;
+      GM_ASSIGN(const Node node, look_up(*file));
+      FileFact fact = FileFact::parse(facts[kFile + *file]);
+      fact.xattr = std::to_string(random());
+      GM_TRY(volume_->change_file_posix(node.id, [&](const PosixFields& now) {
+        return with_xattr(now, kXattr, fact.xattr, XattrMode::kAny);
+      }));
+      model.change(fact);
+      return true;
+    }
     default:
       return write(random, facts);
   }
@@ -283,6 +354,7 @@ Result<bool> Tree::step(std::mt19937_64& random, Facts& facts, bool may_be_durab
   was_durable_ = false;
   while (true) {
     GM_ASSIGN(const bool changed, change(random, facts));
+    name_first_names(facts);
     if (changed) return was_durable_;
   }
 }
@@ -300,7 +372,12 @@ Status Tree::read_folder(const std::string& folder, Facts& facts) {
     }
     GM_ASSIGN(const std::shared_ptr<File> file, volume_->open_file(entry->node.id));
     GM_ASSIGN(const ReadResult content, file->read(0, static_cast<size_t>(file->length()) + 1));
-    facts[kFile + path] = file_fact(entry->node.attributes.mode, text_of(content));
+    GM_ASSIGN(const PosixFields posix, volume_->file_posix(entry->node.id));
+    FileFact fact{.first_name = std::to_string(entry->node.ino),
+                  .mode = entry->node.attributes.mode & 07777};
+    if (posix.xattrs && posix.xattrs->contains(kXattr)) fact.xattr = posix.xattrs->at(kXattr);
+    fact.content = text_of(content);
+    facts[kFile + path] = fact.text();
   }
 }
 
@@ -308,6 +385,7 @@ Result<Facts> Tree::read() {
   GM_TRY(mount());
   Facts facts;
   GM_TRY(read_folder("", facts));
+  name_first_names(facts);
   return facts;
 }
 
