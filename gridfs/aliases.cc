@@ -10,6 +10,8 @@ namespace gridmount::gridfs {
 namespace {
 
 constexpr std::string_view kField = "aliases";
+// An index has longer values in the order of so many bytes of them, at least, and no further.
+constexpr size_t kOrderedBytes = 256;
 
 const bson::Document& index_keys() {
   static const bson::Document kKeys = [] {
@@ -73,16 +75,24 @@ Result<std::optional<Aliases::Alias>> Aliases::next(engine::Snapshot& snapshot,
   if (!in_use_) return std::optional<Alias>();
   bson::Builder filter;
   filter.open_document(kField).append(inclusive ? "$gte" : "$gt", from).close();
-  GM_ASSIGN(const std::optional<bson::View> document,
-            bucket_.files().find_one(snapshot, std::move(filter).finish(), by_index()));
-  if (!document) return std::optional<Alias>();
-  // The index leads to the document by the least of its names in the range.
+  const bson::Document behind = std::move(filter).finish();
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.files().find(snapshot, behind, by_index()));
   std::optional<Alias> next;
-  visit_aliases(*document, [&](std::string_view alias) {
-    if (inclusive ? alias < from : alias <= from) return;
-    if (!next || alias < next->name) next = Alias{std::string(alias), *document};
-  });
-  return next;
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return next;
+    // The index leads to the document by the least of its names in the range.
+    std::optional<std::string_view> least;
+    visit_aliases(*document, [&](std::string_view alias) {
+      if (inclusive ? alias < from : alias <= from) return;
+      if (!least || alias < *least) least = alias;
+    });
+    if (!least) continue;
+    if (next && least->substr(0, kOrderedBytes) != next->name.substr(0, kOrderedBytes)) return next;
+    if (!next || *least < next->name) next = Alias{std::string(*least), *document};
+    if (next->name.size() <= kOrderedBytes) return next;
+  }
 }
 
 Result<std::vector<bson::View>> Aliases::files_of(engine::Snapshot& snapshot,

@@ -288,5 +288,31 @@ TEST_F(NamespaceListingTest, DeepImpliedTrees) {
   EXPECT_THAT(names(folder), ElementsAre("renamed"));
 }
 
+TEST_F(NamespaceListingTest, Links_AreListedByTheirNames_LongOnesToo) {
+  std::string deep;
+  for (int i = 0; i < 3; ++i) {
+    const std::string name(200, static_cast<char>('a' + i));
+    must(volume_->create_directory(deep, name, 0755, {}));
+    deep = join(deep, name);
+  }
+  const Node file = must(volume_->create_file("", "file", 0644, {}));
+  std::vector<std::string> expected;
+  for (int i = 10; i < 60; ++i) {
+    // Each other one is a name of its own file, so that both indexes are read in turn.
+    const std::string name = "name" + std::to_string(i);
+    if (i % 2 == 0) {
+      must(volume_->link(file.id, deep, name));
+    } else {
+      const Node other = must(volume_->create_file("", name, 0644, {}));
+      must(volume_->link(other.id, deep, name));
+    }
+    expected.push_back(name);
+  }
+  EXPECT_EQ(names(deep), expected);
+  EXPECT_EQ(must(volume_->lookup(deep, "name10")).attributes.nlink, 26U);
+  must(volume_->rename("", std::string(200, 'a'), "", "short", RenameMode::kReplace));
+  EXPECT_EQ(names("short/" + std::string(200, 'b') + "/" + std::string(200, 'c')), expected);
+}
+
 }  // namespace
 }  // namespace gridmount::gridfs
