@@ -76,8 +76,13 @@ int negotiate(fuse_session* session) {
   }
   const Descriptor from(ends[0]);
   const Descriptor to(ends[1]);
-  const Descriptor kernel(fcntl(connection, F_DUPFD_CLOEXEC, 0));
-  if (kernel.get() < 0 || dup3(to.get(), connection, O_CLOEXEC) < 0) return -errno;
+  // Not by fcntl: the thread sanitizer would lose sight of the connection, by which threads hand
+  // over what they have made.
+  const Descriptor kernel(dup(connection));
+  if (kernel.get() < 0 || fcntl(kernel.get(), F_SETFD, FD_CLOEXEC) < 0 ||
+      dup3(to.get(), connection, O_CLOEXEC) < 0) {
+    return -errno;
+  }
   fuse_session_process_buf(session, &request);
   if (dup3(kernel.get(), connection, O_CLOEXEC) < 0) return -errno;
   char bytes[4096];
