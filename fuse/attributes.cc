@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include "gridfs/nodes.h"
+
 namespace gridmount::fuse {
 
 namespace {
@@ -24,7 +26,7 @@ gridfs::Attributes nameless_attributes(const gridfs::FilesDocument& document,
   const timespec uploaded = to_timespec(document.upload_date);
   gridfs::Attributes attributes;
   attributes.mode = posix.mode.value_or(S_IFREG | (0666 & ~defaults.umask));
-  if ((attributes.mode & S_IFMT) == 0) attributes.mode |= S_IFREG;
+  attributes.mode = gridfs::mode_of_file(attributes.mode, posix.symlink_target.has_value());
   attributes.uid = posix.uid.value_or(defaults.default_owner.uid);
   attributes.gid = posix.gid.value_or(defaults.default_owner.gid);
   attributes.nlink = 0;

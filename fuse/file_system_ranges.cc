@@ -3,6 +3,7 @@
 #include <linux/falloc.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "fuse/errno.h"
 #include "fuse/file_system.h"
@@ -19,6 +20,19 @@ using gridfs::TimeUpdate;
 constexpr int64_t kPieceBytes = 1 << 20;
 // Copied per call: a caller goes on where it ended, and others get their turn.
 constexpr int64_t kCopyBytesMax = 64 << 20;
+
+// In memory of its own: who writes may have to wait for that of unwritten chunks, and must not hold
+// any of it.
+Result<std::vector<uint8_t>> read_piece(gridfs::File& file, int64_t offset, size_t size) {
+  GM_ASSIGN(const gridfs::ReadResult read, file.read(offset, size));
+  std::vector<uint8_t> bytes;
+  bytes.reserve(read.size());
+  for (const iovec& piece : read.pieces()) {
+    const auto* const begin = static_cast<const uint8_t*>(piece.iov_base);
+    bytes.insert(bytes.end(), begin, begin + piece.iov_len);
+  }
+  return bytes;
+}
 
 // Copies the hole at `offset`, if there is one, at most `size` bytes of it: how many.
 Result<int64_t> copy_hole(gridfs::File& from, int64_t offset, gridfs::File& to, int64_t to_offset,
@@ -102,20 +116,16 @@ Result<int64_t> FileSystem::copy(OpenFile& from, int64_t offset, OpenFile& to, i
     copied += skipped;
     if (skipped > 0) continue;
     const int64_t wanted = std::min(size - copied, kPieceBytes);
-    Result<gridfs::ReadResult> piece =
-        from.file->read(offset + copied, static_cast<size_t>(wanted));
+    Result<std::vector<uint8_t>> piece =
+        read_piece(*from.file, offset + copied, static_cast<size_t>(wanted));
     // What is copied is told first; the next call meets the error.
     if (!piece && copied > 0) return copied;
     if (!piece) return fail(std::move(piece).error());
-    if (piece->size() == 0) break;
-    for (const iovec& bytes : piece->pieces()) {
-      const Status written = to.file->write(
-          to_offset + copied, {static_cast<const uint8_t*>(bytes.iov_base), bytes.iov_len},
-          TimeUpdate::kKeep);
-      if (!written && copied > 0) return copied;
-      if (!written) return fail(written.error());
-      copied += static_cast<int64_t>(bytes.iov_len);
-    }
+    if (piece->empty()) break;
+    const Status written = to.file->write(to_offset + copied, *piece, TimeUpdate::kKeep);
+    if (!written && copied > 0) return copied;
+    if (!written) return fail(written.error());
+    copied += static_cast<int64_t>(piece->size());
   }
   return copied;
 }

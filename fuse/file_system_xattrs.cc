@@ -1,4 +1,5 @@
 // Extended attributes, access control lists among them.
+#include <linux/limits.h>
 #include <sys/stat.h>
 
 #include "fuse/attributes.h"
@@ -32,6 +33,15 @@ Status check_xattr_name(std::string_view name, bool access_lists) {
 // What follows in the name of an attribute that is a field of the files document. Not listed, so
 // that programs which copy all attributes leave them alone.
 constexpr std::string_view kFieldLead = "user.gridfs.";
+
+// A driver may have written what cannot be one: a name that no call takes, or a list that is none,
+// for which the kernel would refuse everybody.
+bool is_shown(std::string_view name, std::string_view value, bool access_lists) {
+  if (name.size() > XATTR_NAME_MAX || name.find('\0') != std::string_view::npos) return false;
+  if (name.starts_with(kFieldLead) || !check_xattr_name(name, access_lists)) return false;
+  const bool is_list = name == gridfs::kAccessAcl || name == gridfs::kDefaultAcl;
+  return !is_list || gridfs::PosixAcl::parse(value).has_value();
+}
 
 gridfs::PosixFields with_mode(gridfs::PosixFields posix, uint32_t mode) {
   posix.mode = mode;
@@ -96,7 +106,9 @@ Result<std::string> FileSystem::xattr(uint64_t number, std::string_view name) {
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
   if (posix.xattrs) {
     const auto found = posix.xattrs->find(name);
-    if (found != posix.xattrs->end()) return found->second;
+    if (found != posix.xattrs->end() && is_shown(name, found->second, keeps_access_lists())) {
+      return found->second;
+    }
   }
   return gridfs::no_such_xattr(name);
 }
@@ -106,7 +118,9 @@ Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t number) {
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
   std::vector<std::string> names;
   if (posix.xattrs) {
-    for (const auto& [name, value] : *posix.xattrs) names.push_back(name);
+    for (const auto& [name, value] : *posix.xattrs) {
+      if (is_shown(name, value, keeps_access_lists())) names.push_back(name);
+    }
   }
   return names;
 }

@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "fuse/deferred_requests.h"
 #include "fuse/errno.h"
 #include "fuse/file_system.h"
 #include "fuse/operations_in_progress.h"
@@ -25,6 +26,7 @@ struct TrampolineContext {
   std::function<void()> on_ready;  // called when the kernel has asked for the mount's properties
   // Has the kernel hand over what it holds of a file, and waits for it.
   std::function<void(uint64_t number)> write_back;
+  DeferredRequests deferred;
   // Writes begun and ended, by which stop() sees that the kernel has handed over everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};

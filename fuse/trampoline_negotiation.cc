@@ -12,10 +12,12 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "fuse/trampoline.h"
 
@@ -46,11 +48,38 @@ class Descriptor {
   const int fd_;
 };
 
-bool offers_killpriv_v2(const fuse_buf& request) {
+// The number of a FUSE_INIT that offers the flag, else 0, which no request has.
+uint64_t number_of_offer(const fuse_buf& request) {
   InitRequest init{};
-  if (request.size < sizeof init) return false;
+  if (request.size < sizeof init) return 0;
   std::memcpy(&init, request.mem, sizeof init);
-  return init.header.opcode == FUSE_INIT && (init.body.flags & FUSE_HANDLE_KILLPRIV_V2) != 0;
+  const bool offers = (init.body.flags & FUSE_HANDLE_KILLPRIV_V2) != 0;
+  return init.header.opcode == FUSE_INIT && offers ? init.header.unique : 0;
+}
+
+// Hands on what libfuse has written: the answer, and maybe notifications of other threads. 0 or a
+// negative errno.
+int hand_on(std::string_view messages, uint64_t number, int connection) {
+  while (messages.size() >= sizeof(fuse_out_header)) {
+    InitReply reply{};
+    std::memcpy(&reply.header, messages.data(), sizeof reply.header);
+    const size_t size = std::min<size_t>(reply.header.len, messages.size());
+    if (size < sizeof reply.header) return -EIO;
+    std::string message(messages.substr(0, size));
+    messages.remove_prefix(size);
+    const bool is_answer = reply.header.unique == number;
+    if (is_answer && reply.header.error == 0 && size >= sizeof reply) {
+      std::memcpy(&reply, message.data(), sizeof reply);
+      reply.body.flags |= FUSE_HANDLE_KILLPRIV_V2;
+      std::memcpy(message.data(), &reply, sizeof reply);
+    }
+    const bool written = write(connection, message.data(), size) == static_cast<ssize_t>(size);
+    // Unmounted meanwhile: the loop sees it as well. A notification may also concern what the
+    // kernel does not know.
+    const bool matters = is_answer && errno != ENOENT && errno != ENODEV;
+    if (!written && matters) return -errno;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -69,7 +98,8 @@ int negotiate(fuse_session* session) {
   if (received <= 0) return 0;
   const int connection = fuse_session_fd(session);
   int ends[2];
-  const bool patches = offers_killpriv_v2(request) && pipe2(ends, O_CLOEXEC) == 0;
+  const uint64_t number = number_of_offer(request);
+  const bool patches = number != 0 && pipe2(ends, O_CLOEXEC) == 0;
   if (!patches) {
     fuse_session_process_buf(session, &request);
     return 0;
@@ -87,14 +117,8 @@ int negotiate(fuse_session* session) {
   if (dup3(kernel.get(), connection, O_CLOEXEC) < 0) return -errno;
   char bytes[4096];
   const ssize_t size = read(from.get(), bytes, sizeof bytes);
-  InitReply reply{};
-  if (size >= static_cast<ssize_t>(sizeof reply)) {
-    std::memcpy(&reply, bytes, sizeof reply);
-    reply.body.flags |= FUSE_HANDLE_KILLPRIV_V2;
-    std::memcpy(bytes, &reply, sizeof reply);
-  }
-  if (size < 0 || write(connection, bytes, static_cast<size_t>(size)) != size) return -errno;
-  return 0;
+  if (size < 0) return -errno;
+  return hand_on({bytes, static_cast<size_t>(size)}, number, connection);
 }
 
 }  // namespace gridmount::fuse

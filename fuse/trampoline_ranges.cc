@@ -14,16 +14,37 @@ void handle_fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t off
   });
 }
 
-void handle_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whence,
-                  fuse_file_info* info) {
+namespace {
+
+void answer_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whence, OpenFile& file) {
   guarded(request, "lseek", number, [&] {
-    FileSystem& file_system = file_system_of(request);
-    // What the kernel has not written back looks like a hole here.
-    if (file_system.is_open_for_writing(number)) context_of(request).write_back(number);
-    const Result<int64_t> found = file_system.seek(*handle_of<OpenFile>(info), offset, whence);
+    const Result<int64_t> found = file_system_of(request).seek(file, offset, whence);
     if (!found) return reply_error(request, "lseek", number, nullptr, found.error());
     fuse_reply_lseek(request, *found);
   });
+}
+
+}  // namespace
+
+void handle_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whence,
+                  fuse_file_info* info) {
+  OpenFile* const file = handle_of<OpenFile>(info);
+  if (!file_system_of(request).is_open_for_writing(number)) {
+    return answer_lseek(request, number, offset, whence, *file);
+  }
+  // What the kernel has not written back looks like a hole here. It writes back by requests, which
+  // need threads of the session. The file stays open until this is answered.
+  bool added = false;
+  try {
+    added = context_of(request).deferred.add([=] {
+      context_of(request).write_back(number);
+      answer_lseek(request, number, offset, whence, *file);
+    });
+  } catch (const std::bad_alloc&) {
+    return reply_error(request, "lseek", number, nullptr, Error(kOutOfMemory, "no memory"));
+  }
+  // The mount ends, and with it what was not written back.
+  if (!added) answer_lseek(request, number, offset, whence, *file);
 }
 
 void handle_copy_file_range(fuse_req_t request, fuse_ino_t number, off_t offset,

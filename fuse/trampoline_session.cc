@@ -246,6 +246,8 @@ class LibfuseSession : public Session, private KernelCache {
       fuse_session_unmount(session_.get());
       mounted_ = false;
     }
+    // Whatever it still waits for, the connection's end answers.
+    context_.deferred.stop();
     if (result < 0) {
       return fail(ErrorCode::kIoError,
                   std::string("serving the mount ended: ") + strerror(-result));
@@ -261,6 +263,8 @@ class LibfuseSession : public Session, private KernelCache {
     if (!detached_) spdlog::warn("cannot detach {}", options_.mount_point.string());
     if (wait_until_ended(kOpenFilesPatience)) return;
     spdlog::warn("files on {} are still open and are cut off", options_.mount_point.string());
+    // While there are threads that serve what it waits for.
+    context_.deferred.stop();
     fuse_session_exit(session_.get());
     do {
       pthread_kill(main_thread_, wake_signal());

@@ -1,6 +1,7 @@
 #include "gridfs/aliases.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
@@ -40,25 +41,41 @@ void visit_aliases(bson::View files_document, Visit visit) {
   }
 }
 
+Result<bool> has_index(engine::Collection& files, engine::Snapshot& snapshot) {
+  GM_ASSIGN(const std::vector<engine::IndexDefinition> indexes, files.indexes(snapshot));
+  return std::any_of(indexes.begin(), indexes.end(), [](const engine::IndexDefinition& index) {
+    return bson::compare(index.keys.view(), index_keys().view()) == 0;
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> aliases_of(bson::View files_document) {
+  const std::optional<bson::ValueView> filename = files_document.find("filename");
+  const bool named = filename && filename->type() == bson::Type::kString;
   std::vector<std::string> aliases;
-  visit_aliases(files_document, [&](std::string_view alias) { aliases.emplace_back(alias); });
+  std::unordered_set<std::string_view> known;
+  visit_aliases(files_document, [&](std::string_view alias) {
+    if (named && alias == filename->as_string()) return;
+    if (known.insert(alias).second) aliases.emplace_back(alias);
+  });
   return aliases;
 }
 
 uint32_t links_of(bson::View files_document) {
-  uint32_t links = 1;
-  visit_aliases(files_document, [&](std::string_view) { ++links; });
-  return links;
+  if (!files_document.find(kField)) return 1;
+  return 1 + static_cast<uint32_t>(aliases_of(files_document).size());
 }
 
 Status Aliases::start(engine::Snapshot& snapshot) {
-  GM_ASSIGN(const std::vector<engine::IndexDefinition> indexes, bucket_.files().indexes(snapshot));
-  in_use_ = std::any_of(indexes.begin(), indexes.end(), [](const engine::IndexDefinition& index) {
-    return bson::compare(index.keys.view(), index_keys().view()) == 0;
-  });
+  GM_ASSIGN(in_use_, has_index(bucket_.files(), snapshot));
+  return {};
+}
+
+Status Aliases::look_again(const Error& error) const {
+  if (error.code() != ErrorCode::kBadValue) return fail(error);
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
+  GM_ASSIGN(in_use_, has_index(bucket_.files(), *snapshot));
   return {};
 }
 
@@ -76,9 +93,14 @@ Result<std::optional<Aliases::Alias>> Aliases::next(engine::Snapshot& snapshot,
   bson::Builder filter;
   filter.open_document(kField).append(inclusive ? "$gte" : "$gt", from).close();
   const bson::Document behind = std::move(filter).finish();
-  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            bucket_.files().find(snapshot, behind, by_index()));
+  Result<std::unique_ptr<engine::Cursor>> found =
+      bucket_.files().find(snapshot, behind, by_index());
   std::optional<Alias> next;
+  if (!found) {
+    GM_TRY(look_again(found.error()));
+    return next;
+  }
+  const std::unique_ptr<engine::Cursor> cursor = *std::move(found);
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
     if (!document) return next;
@@ -99,8 +121,13 @@ Result<std::vector<bson::View>> Aliases::files_of(engine::Snapshot& snapshot,
                                                   std::string_view name) const {
   std::vector<bson::View> files;
   if (!in_use_) return files;
-  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            bucket_.files().find(snapshot, equals(kField, bson::Value(name)), by_index()));
+  Result<std::unique_ptr<engine::Cursor>> found =
+      bucket_.files().find(snapshot, equals(kField, bson::Value(name)), by_index());
+  if (!found) {
+    GM_TRY(look_again(found.error()));
+    return files;
+  }
+  const std::unique_ptr<engine::Cursor> cursor = *std::move(found);
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
     if (!document) return files;

@@ -21,7 +21,8 @@ namespace gridmount::gridfs {
 inline constexpr size_t kMaxLinks = 65'000;
 inline constexpr size_t kMaxAliasesBytes = size_t{4} << 20;
 
-// Elements that are no strings are passed over, and lost when the array is next written.
+// Each once, without the filename. Elements that are no strings are passed over, and lost when the
+// array is next written.
 std::vector<std::string> aliases_of(bson::View files_document);
 
 // How many names a file has.
@@ -50,8 +51,12 @@ class Aliases {
   Result<std::vector<bson::View>> files_of(engine::Snapshot& snapshot, std::string_view name) const;
 
  private:
+  // The index was not there for a look-up: of a snapshot from before it was made, or a driver has
+  // dropped it. Learns which, and gives the error if it is another.
+  Status look_again(const Error& error) const;
+
   const Bucket& bucket_;
-  std::atomic<bool> in_use_ = false;
+  mutable std::atomic<bool> in_use_ = false;
 };
 
 }  // namespace gridmount::gridfs

@@ -19,7 +19,7 @@ namespace {
 // The names a file is to have.
 struct Renamed {
   bson::Value id;
-  std::string filename;
+  std::optional<std::string> filename;  // a driver's document may have another one, which stays
   std::vector<std::string> aliases;
   bool takes_ctime = true;  // its metadata can hold it
 };
@@ -27,7 +27,7 @@ struct Renamed {
 Renamed names_of(bson::View document) {
   Renamed file;
   file.id = bson::Value(document["_id"]);
-  file.filename = document["filename"].as_string();
+  if (has_filename(document)) file.filename = document["filename"].as_string();
   file.aliases = aliases_of(document);
   file.takes_ctime = takes_posix_fields(document);
   return file;
@@ -36,7 +36,7 @@ Renamed names_of(bson::View document) {
 Status write_names(const Bucket& bucket, Transaction& transaction, const Renamed& file) {
   bson::Builder set;
   bson::Builder unset;
-  set.append("filename", file.filename);
+  if (file.filename) set.append("filename", *file.filename);
   if (file.aliases.empty()) {
     unset.append("aliases", "");
   } else {
@@ -71,7 +71,7 @@ Result<Node> BucketVolume::link(bson::ValueView id, std::string_view folder,
     size_t bytes = place.path.size();
     for (const std::string& alias : file.aliases) bytes += alias.size();
     if (file.aliases.size() + 1 >= kMaxLinks || bytes > kMaxAliasesBytes) {
-      return fail(kTooManyLinks, "the file '" + file.filename + "' has " +
+      return fail(kTooManyLinks, "the file '" + *file.filename + "' has " +
                                      std::to_string(file.aliases.size() + 1) +
                                      " names already, of " + std::to_string(bytes) + " bytes");
     }
@@ -99,7 +99,7 @@ Result<Node> BucketVolume::remove_name(Transaction& transaction, const Found& fi
     for (const bson::View document : named) {
       if (links_of(document) == 1) {
         removed.emplace_back(document["_id"]);
-      } else if (has_filename(document)) {
+      } else {
         renamed.push_back(names_of(document));
       }
     }
@@ -108,11 +108,6 @@ Result<Node> BucketVolume::remove_name(Transaction& transaction, const Found& fi
   for (Renamed& names : renamed) {
     std::erase(names.aliases, file.path);
     if (names.filename == file.path) {
-      if (names.aliases.empty()) {
-        // The name stood there twice.
-        GM_TRY(files_->remove(transaction, names.id));
-        continue;
-      }
       names.filename = names.aliases.front();
       names.aliases.erase(names.aliases.begin());
     }
@@ -133,9 +128,7 @@ Status BucketVolume::move_file(Transaction& transaction, const Found& source,
   std::vector<Renamed> files;
   {
     GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, source.path));
-    for (const bson::View document : named) {
-      if (has_filename(document)) files.push_back(names_of(document));
-    }
+    for (const bson::View document : named) files.push_back(names_of(document));
   }
   for (Renamed& file : files) {
     if (file.filename == source.path) file.filename = to;
@@ -153,11 +146,6 @@ Status BucketVolume::move_aliases_below(Transaction& transaction, const std::str
     GM_ASSIGN(const std::optional<Aliases::Alias> next,
               names_.aliases().next(transaction, lead, true));
     if (!next || !next->name.starts_with(lead)) return {};
-    if (!has_filename(next->document)) {
-      return fail(kInvalidFilesDocument,
-                  "the file with the alias '" + next->name +
-                      "' has no filename: give it one before the folder is renamed");
-    }
     Renamed file = names_of(next->document);
     // The times of what is in a folder do not change with its name.
     file.takes_ctime = false;

@@ -107,8 +107,8 @@ Status BucketVolume::move(Transaction& transaction, const Found& source,
 
 Status BucketVolume::exchange(Transaction& transaction, const Found& one,
                               const Found& other) const {
-  // No name in the mount is this one, and none of the documents that have it are committed.
-  const std::string between = ".gridfs/exchange";
+  // A name that nothing has, and that is never committed.
+  const std::string between = ".gridfs/exchange-" + bson::ObjectId::generate().hex();
   Found moved = one;
   GM_TRY(move(transaction, one, between));
   GM_TRY(move(transaction, other, one.path));

@@ -130,17 +130,42 @@ Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
 
 }  // namespace
 
+namespace {
+
+// Of a file that was cut by more than goes in one transaction and has grown over it again: first
+// the cut alone, then what it left is removed, then the rest.
+Status write_cut_and_growth(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
+                            int32_t chunk_bytes, const FileCommit& commit) {
+  FileCommit cut;
+  cut.remove_from = commit.remove_from;
+  cut.remove_to = commit.remove_to;
+  cut.length = commit.remove_from * chunk_bytes;
+  cut.upload_date = commit.upload_date;
+  cut.sparse = commit.was_sparse;
+  cut.was_sparse = commit.was_sparse;
+  GM_TRY(write_commit(context, id, layout, chunk_bytes, cut));
+  GM_TRY(context.aftercare.finish_truncated(id));
+  FileCommit rest = commit;
+  rest.remove_from = 0;
+  rest.remove_to = 0;
+  return write_commit(context, id, layout, chunk_bytes, rest);
+}
+
+}  // namespace
+
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                     int32_t chunk_bytes, const FileCommit& commit) {
   const Bucket& bucket = context.bucket;
   const bool cuts = commit.remove_from < commit.remove_to;
+  // Chunks within the length are content, whatever they were when they were cut off.
+  const int64_t end = commit.length / chunk_bytes + (commit.length % chunk_bytes != 0 ? 1 : 0);
   if (const std::optional<int64_t> garbage = context.aftercare.truncated_from(id)) {
-    if (cuts || (!commit.chunks.empty() && commit.chunks.back().n >= *garbage)) {
-      GM_TRY(context.aftercare.finish_truncated(id));
-    }
+    if (cuts || end > *garbage) GM_TRY(context.aftercare.finish_truncated(id));
   }
   const Cut cut = plan_cut(commit, chunk_bytes);
   const bool notes = cut.remove_to < cut.noted_to;
+  if (notes && end > cut.remove_to)
+    return write_cut_and_growth(context, id, layout, chunk_bytes, commit);
   if (notes) context.aftercare.note_truncated(id, cut.remove_to);
   {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());

@@ -1,5 +1,7 @@
 #include "gridfs/file_fields.h"
 
+#include <bson/bson.h>
+
 #include <algorithm>
 #include <array>
 
@@ -86,6 +88,9 @@ Result<bson::Document> field_update(bson::View files_document, std::string_view 
     return fail(kFieldNotWritable, "the field '" + std::string(field) +
                                        "' of a files document cannot be set; contentType and "
                                        "metadata can");
+  }
+  if (text && !bson_utf8_validate(text->data(), text->size(), false)) {
+    return fail(ErrorCode::kBadValue, "a contentType is text in UTF-8");
   }
   bson::Builder update;
   if (text) {

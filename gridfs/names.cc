@@ -76,6 +76,10 @@ Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
 Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
                                            std::string_view name) const {
   GM_ASSIGN(std::vector<bson::View> files, aliases_.files_of(snapshot, name));
+  // One that has it as filename, too, is among those of the filename.
+  std::erase_if(files, [&](bson::View document) {
+    return has_filename(document) && document["filename"].as_string() == name;
+  });
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             bucket_.files().find(snapshot, equals("filename", bson::Value(name))));
   while (true) {
@@ -92,20 +96,21 @@ Result<std::optional<bson::View>> Names::any_below(engine::Snapshot& snapshot,
   engine::FindOptions any;
   any.partial = true;
   GM_ASSIGN(const std::optional<bson::View> first, bucket_.files().find_one(snapshot, below, any));
-  if (!first && aliases_.in_use()) {
-    const std::string lead = folder.empty() ? std::string() : std::string(folder) + "/";
-    GM_ASSIGN(const std::optional<Aliases::Alias> alias, aliases_.next(snapshot, lead, true));
-    if (!alias || !alias->name.starts_with(lead)) return std::optional<bson::View>();
-    return std::optional(alias->document);
+  if (first && has_filename(*first)) return first;
+  if (first) {
+    // An array with such a name in it. There may be others.
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              bucket_.files().find(snapshot, below, any));
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) break;
+      if (has_filename(*document)) return document;
+    }
   }
-  if (!first || has_filename(*first)) return first;
-  // An array with such a name in it. There may be others.
-  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            bucket_.files().find(snapshot, below, any));
-  while (true) {
-    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-    if (!document || has_filename(*document)) return document;
-  }
+  const std::string lead = folder.empty() ? std::string() : std::string(folder) + "/";
+  GM_ASSIGN(const std::optional<Aliases::Alias> alias, aliases_.next(snapshot, lead, true));
+  if (!alias || !alias->name.starts_with(lead)) return std::optional<bson::View>();
+  return std::optional(alias->document);
 }
 
 Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view path) const {

@@ -55,6 +55,21 @@ void set_owner(Attributes& attributes, const PosixFields& posix, const VolumeOpt
 
 }  // namespace
 
+uint32_t mode_of_file(uint32_t mode, bool is_symlink) {
+  const uint32_t permissions = mode & 07777;
+  switch (mode & ~uint32_t{07777}) {
+    case S_IFREG:
+    case S_IFLNK:
+    case S_IFIFO:
+    case S_IFSOCK:
+    case S_IFCHR:
+    case S_IFBLK:
+      return mode;
+    default:
+      return permissions | static_cast<uint32_t>(is_symlink ? S_IFLNK : S_IFREG);
+  }
+}
+
 uint64_t file_number(std::string_view bucket, bson::ValueView id) {
   return number_of(bucket, kHashedFile, id);
 }
@@ -67,10 +82,7 @@ Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeO
   Attributes& attributes = node.attributes;
   const PosixFields& posix = file.posix;
   attributes.mode = posix.mode.value_or(0666 & ~options.umask);
-  // Whoever has written a mode without a type has meant a file.
-  if ((attributes.mode & S_IFMT) == 0) {
-    attributes.mode |= static_cast<uint32_t>(posix.symlink_target ? S_IFLNK : S_IFREG);
-  }
+  attributes.mode = mode_of_file(attributes.mode, posix.symlink_target.has_value());
   set_owner(attributes, posix, options);
   set_times(attributes, posix, to_timespec(file.upload_date));
   attributes.size =

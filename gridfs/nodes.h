@@ -13,6 +13,9 @@ namespace gridmount::gridfs {
 // Node::ino: 63 bits of a hash of bucket, kind and id (or path), never 0 or 1.
 uint64_t file_number(std::string_view bucket, bson::ValueView id);
 
+// Of what a document says: whoever has written a mode without a type, or with one that no file has,
+// has meant a file.
+uint32_t mode_of_file(uint32_t mode, bool is_symlink);
 // Without any alias.
 Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options);
 // Also of a document that is no valid files document: an empty file nobody may write.

@@ -97,7 +97,7 @@ Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
       // Under the lock, so that the snapshot and the chunks found in memory are of one moment; it
       // never waits for a writer.
       GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, context_->bucket.store().snapshot());
-      reader.set_source({std::move(snapshot), stored_.length, holes_unknown_});
+      reader.set_source({std::move(snapshot), stored_.length, holes_unknown_ || punching_});
     }
   }
   StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));

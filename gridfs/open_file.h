@@ -190,6 +190,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // What the store has, as far as this file has written it.
   FilesDocument stored_ GM_GUARDED_BY(mutex_);
   bool committing_ GM_GUARDED_BY(mutex_) = false;
+  // Chunks are being removed from the store that holes_ does not have yet.
+  bool punching_ GM_GUARDED_BY(mutex_) = false;
   std::optional<Error> background_error_ GM_GUARDED_BY(mutex_);
   std::optional<Error> lost_ GM_GUARDED_BY(mutex_);  // the files document is gone: why
   bool detached_ GM_GUARDED_BY(mutex_) = false;

@@ -78,9 +78,13 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
       clock_gettime(CLOCK_REALTIME, &commit.mtime.emplace());
       commit.ctime = commit.mtime;
     }
+    punching_ = true;
   }
-  GM_TRY(write_commit(*context_, id_, layout_, static_cast<int32_t>(chunk_bytes_), commit));
+  const Status written =
+      write_commit(*context_, id_, layout_, static_cast<int32_t>(chunk_bytes_), commit);
   MutexLock lock(mutex_);
+  punching_ = false;
+  if (!written) return written;
   holes_.add(first, commit.remove_to);
   stored_.sparse = true;
   stored_.upload_date = *commit.upload_date;

@@ -106,7 +106,7 @@ Result<OpenFile::Base> OpenFile::find_base(int64_t n) {
     base.kind = Base::Kind::kStore;
     GM_ASSIGN(base.snapshot, context_->bucket.store().snapshot());
     base.stored_length = stored_.length;
-    base.absent_is_hole = holes_unknown_;
+    base.absent_is_hole = holes_unknown_ || punching_;
   } else {
     base.size = 0;
   }

@@ -63,6 +63,9 @@ Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
 Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name) {
   PosixFields changes = changed_now();
   changes.xattrs = now.xattrs.value_or(Xattrs());
+  // As on other file systems, taking away a list that is not there is none the less done.
+  const bool is_list = name == kAccessAcl || name == kDefaultAcl;
+  if (is_list && !changes.xattrs->contains(name)) return PosixFields();
   GM_TRY(remove_xattr(*changes.xattrs, name));
   return changes;
 }

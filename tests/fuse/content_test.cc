@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "tests/fuse/mounted_store.h"
 
@@ -334,6 +335,57 @@ TEST_F(ContentTest, CopyFileRange_CopiesDataAndHoles) {
   EXPECT_TRUE(copied.substr(0, 100'000) == content.substr(0, 100'000));
   close(from);
   close(to);
+}
+
+// Each waits for the kernel to hand over what it holds, which the daemon's other threads have to
+// take.
+TEST_F(ContentTest, SeekHole_ByMoreThreadsThanTheDaemonHas_IsAnswered) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 32; ++i) {
+    threads.emplace_back([this, i] {
+      const int file = open(at("file" + std::to_string(i)).c_str(), O_CREAT | O_RDWR, 0644);
+      const std::string data(64 * 1024, 'x');
+      for (int64_t round = 0; round < 20; ++round) {
+        EXPECT_EQ(pwrite(file, data.data(), data.size(), round * 64 * 1024), 64 * 1024);
+        EXPECT_EQ(lseek(file, 0, SEEK_HOLE), (round + 1) * 64 * 1024);
+      }
+      close(file);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(ContentTest, CopyFileRange_WithLittleMemory_Ends) {
+  ASSERT_EQ(unmount(), 0);
+  mount({"--dirty-bytes", "1M"});
+  const std::string content = random_bytes(780'000);
+  write_file(at("file"), content);
+  const int from = open(at("file").c_str(), O_RDWR);
+  const int to = open(at("copy").c_str(), O_CREAT | O_RDWR, 0644);
+  ASSERT_EQ(pwrite(from, content.data(), content.size(), 0), 780'000);
+  off_t at_from = 0;
+  while (at_from < 780'000) ASSERT_GT(copy_file_range(from, &at_from, to, nullptr, 1 << 20, 0), 0);
+  close(from);
+  close(to);
+  EXPECT_TRUE(read_file(at("copy")) == content);
+}
+
+TEST_F(ContentTest, CutAndGrown_IsZeros) {
+  constexpr off_t kBytes = 64 << 20;
+  const std::string content = random_bytes(kBytes);
+  for (const bool at_once : {true, false}) {
+    write_file(at("file"), content);
+    const int file = open(at("file").c_str(), O_RDWR | O_TRUNC);
+    if (!at_once) {
+      ASSERT_CALL_OK(fsync(file));
+    }
+    ASSERT_CALL_OK(ftruncate(file, kBytes));
+    close(file);
+    EXPECT_TRUE(read_file(at("file")) == std::string(kBytes, '\0'));
+    ASSERT_EQ(unmount(), 0);
+    mount({});
+    EXPECT_TRUE(read_file(at("file")) == std::string(kBytes, '\0'));
+  }
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include "engine/bson/json.h"
 #include "gridfs/path.h"
 #include "gridfs/volume.h"
 #include "tests/gridfs/bucket_fixture.h"
@@ -144,6 +146,83 @@ TEST_F(NamespaceNamesTest, FolderThatBecomesExplicit_StaysAsItWas) {
   EXPECT_NE(c_now.attributes.mtime.tv_nsec, c.attributes.mtime.tv_nsec);
   must(volume_->rename("", "a", "", "z", RenameMode::kReplace));
   EXPECT_EQ(must(volume_->lookup("", "z")).ino, a.ino);
+}
+
+// Documents whose aliases no link of ours has made.
+class OddAliasesTest : public NamespaceNamesTest {
+ protected:
+  OddAliasesTest() {
+    const Node file = must(volume_->create_file("", "first", 0644, {}));
+    must(volume_->link(file.id, "", "second"));
+  }
+
+  void insert(const char* json) {
+    bson::Builder document;
+    document.append("length", 0).append("chunkSize", 10);
+    document.append("uploadDate", bson::Date::now());
+    document.append_all(must(bson::document_from_json(json)));
+    insert_file(std::move(document).finish());
+  }
+};
+
+TEST_F(OddAliasesTest, TheSameNameTwice_IsOneAndCanBeRemoved) {
+  insert(R"({"_id": 1, "filename": "x", "aliases": ["x", "y", "y", "x"]})");
+  EXPECT_EQ(must(volume_->lookup("", "x")).attributes.nlink, 2U);
+  must(volume_->unlink("", "x"));
+  EXPECT_EQ(must(volume_->lookup("", "y")).attributes.nlink, 1U);
+  must(volume_->unlink("", "y"));
+  EXPECT_THAT(names(""), ElementsAre("first", "second"));
+}
+
+TEST_F(OddAliasesTest, WithoutAFilename_AreRenamedAndRemoved) {
+  insert(R"({"_id": 1, "filename": 5, "aliases": ["x"]})");
+  must(volume_->create_file("", "y", 0644, {}));
+  must(volume_->rename("", "x", "", "y", RenameMode::kReplace));
+  EXPECT_EQ(code_of(volume_->lookup("", "x")), kNoSuchEntry);
+  EXPECT_EQ(must(volume_->lookup("", "y")).id, bson::Value(1));
+  must(volume_->unlink("", "y"));
+  EXPECT_EQ(code_of(volume_->lookup("", "y")), kNoSuchEntry);
+}
+
+TEST_F(OddAliasesTest, BesideAnArrayOfNames_KeepTheirFolder) {
+  must(volume_->create_directory("", "e", 0755, {}));
+  insert(R"({"_id": 1, "filename": ["e/x"]})");
+  must(volume_->link(must(volume_->lookup("", "first")).id, "e", "n"));
+  EXPECT_EQ(code_of(volume_->remove_directory("", "e")), kDirectoryNotEmpty);
+}
+
+TEST_F(OddAliasesTest, WithoutTheirIndex_AreNotLookedFor_AndComeBackWithIt) {
+  change([&](engine::Transaction& transaction) {
+    must(bucket().files().drop_index(transaction, "aliases_1"));
+  });
+  EXPECT_EQ(code_of(volume_->lookup("", "second")), kNoSuchEntry);
+  EXPECT_THAT(names(""), ElementsAre("first"));
+  must(volume_->create_file("", "other", 0644, {}));
+  must(volume_->link(must(volume_->lookup("", "other")).id, "", "third"));
+  EXPECT_THAT(names(""), ElementsAre("first", "other", "second", "third"));
+}
+
+TEST_F(OddAliasesTest, Exchange_LeavesAllOtherNamesAlone) {
+  upload(".gridfs/exchange", "theirs");
+  must(volume_->create_file("", "a", 0644, {}));
+  const Node first = must(volume_->lookup("", "first"));
+  const size_t before = names("").size();
+  must(volume_->rename("", "first", "", "a", RenameMode::kExchange));
+  EXPECT_EQ(must(volume_->lookup("", "a")).ino, first.ino);
+  EXPECT_EQ(names("").size(), before);
+}
+
+TEST_F(NamespaceNamesTest, ModesOfNoFile_AreAFilesOwn) {
+  for (const int64_t mode : {0170644L, 030644L, 040755L, 0xFFFFFFFFL}) {
+    bson::Builder document;
+    document.append("_id", mode).append("length", 0).append("chunkSize", 10);
+    document.append("filename", "odd");
+    document.open_document("metadata").open_document("posix").append("mode", mode);
+    document.close().close();
+    insert_file(std::move(document).finish());
+    EXPECT_TRUE(S_ISREG(must(volume_->lookup("", "odd")).attributes.mode));
+    must(volume_->unlink("", "odd"));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+// Requests that are answered by a thread of their own, because it waits for the kernel: the
+// session's threads are limited, and what the kernel does meanwhile needs one of them.
+//
+// Thread-safety: thread-safe.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <thread>
+
+#include "engine/thread_safety.h"
+
+namespace gridmount::fuse {
+
+class DeferredRequests {
+ public:
+  DeferredRequests();
+  ~DeferredRequests() { stop(); }
+  DeferredRequests(const DeferredRequests&) = delete;
+  DeferredRequests& operator=(const DeferredRequests&) = delete;
+
+  // One after the other, in this order. `request` must not throw. False after stop().
+  bool add(std::function<void()> request) GM_EXCLUDES(mutex_);
+  // Answers what is left, and ends the thread. The kernel must not make it wait for ever: either
+  // its connection has ended, or the session's threads are at work.
+  void stop() GM_EXCLUDES(mutex_);
+
+ private:
+  void run() GM_EXCLUDES(mutex_);
+
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<std::function<void()>> requests_ GM_GUARDED_BY(mutex_);
+  bool is_ended_ GM_GUARDED_BY(mutex_) = false;
+  Mutex joining_;  // before mutex_
+  std::thread thread_ GM_GUARDED_BY(joining_);
+};
+
+}  // namespace gridmount::fuse
