@@ -640,5 +640,27 @@ TEST_F(FileTest, Zero_OfWholeChunks_GivesTheirRoomBack) {
   EXPECT_EQ(this->file(id).md5, std::nullopt);
 }
 
+// What is left of the cut goes in the background, and must not be taken for content meanwhile.
+TEST_F(FileTest, CutAndGrownAgain_IsZerosForWhoOpensItNext) {
+  constexpr int64_t kBytes = 40'000'000;
+  UploadOptions options;
+  options.chunk_bytes = 4000;
+  for (const bool at_once : {true, false}) {
+    const bson::Value id = upload("f", std::string(kBytes, 'x'), options);
+    const auto files = table();
+    const auto file = must(files->open(id));
+    must(file->truncate(0, TimeUpdate::kNow));
+    if (!at_once) must(file->flush());
+    must(file->truncate(kBytes, TimeUpdate::kNow));
+    must(file->flush());
+    const auto others = table();
+    const auto other = must(others->open(id));
+    EXPECT_TRUE(text_of(must(other->read(0, kBytes))) == std::string(kBytes, '\0'));
+    must(file->write(5000, bytes_of("y"), TimeUpdate::kNow));
+    must(file->flush());
+    EXPECT_EQ(must(download(id)).find_first_not_of('\0'), 5000U);
+  }
+}
+
 }  // namespace
 }  // namespace gridmount::gridfs
