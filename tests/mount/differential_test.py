@@ -16,9 +16,9 @@ from mount_case import SYSTEM, MountCase, main
 from mounts import Folder
 
 STEPS = int(os.environ.get("DIFFERENTIAL_STEPS", 100_000))
-# All but those in which something differs yet: node and path (what has lost its name and is no open
-# file, as a pipe or an O_PATH handle, has no attributes any more), xattr (nor has a removed folder
-# extended ones).
+# All but those in which something differs: node and path (of what has lost its name and is no open file,
+# as a pipe or an O_PATH handle, attributes can be read and not changed), xattr (nor can those of a removed
+# folder).
 CALLS = os.environ.get(
     "DIFFERENTIAL_CALLS",
     "folder,unlink,rename,exchange,link,symlink,open,read,write,seek,sync,truncate,allocate,copy,hole,"
