@@ -1,8 +1,8 @@
 // What the open files of one table share.
 //
 // Lock order in this folder, outermost first; none is taken while one further down is held:
-//   1. OpenFile::write_mutex_      one writer of a file at a time; held over waiting for memory, over
-//                                  reads of the store, and over the commits of zero()
+//   1. OpenFile::write_mutex_      one writer of a file at a time; held over waiting for memory,
+//                                  over reads of the store, and over the commits of zero()
 //   2. the commit turn of a file   (OpenFile::committing_) held over a transaction, as it is what
 //                                  keeps the commits of one file in order
 //   3. OpenFiles::mutex_           the table of open files

@@ -114,6 +114,10 @@ Result<bool> Folders::update(engine::Transaction& transaction, std::string_view 
   bson::Builder unset;
   append_posix_changes(changes, kPosixPath, set, unset);
   const bson::Document change = update_of(set, unset);
+  if (change.view().empty()) {
+    GM_ASSIGN(const std::optional<FolderDocument> folder, find(transaction, path));
+    return folder.has_value();
+  }
   GM_ASSIGN(const engine::UpdateResult result,
             bucket_.directories().update(transaction, by_path(path), change));
   return result.matched != 0;

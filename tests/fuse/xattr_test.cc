@@ -160,6 +160,14 @@ TEST_F(XattrTest, AccessList_AndModeSayTheSame) {
   EXPECT_EQ(names(path), "");
 }
 
+TEST_F(XattrTest, ListsThatAreNotThere_CanBeRemoved) {
+  ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0750));
+  write_file(at("folder/file"), "x");
+  EXPECT_CALL_OK(lremovexattr(at("folder").c_str(), kDefault));
+  EXPECT_CALL_OK(lremovexattr(at("folder/file").c_str(), kAccess));
+  EXPECT_EQ(permissions(at("folder")), 0750U);
+}
+
 TEST_F(XattrTest, DefaultList_IsInheritedInPlaceOfTheUmask) {
   ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0755));
   const std::string list = acl(7, 77, 6, 5, 7, 5);
