@@ -214,6 +214,12 @@ Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
   if (!from || *from == to || to.starts_with(*from + "/")) return false;
   const SplitPath source = split(*from);
   const SplitPath target = split(to);
+  // Two names of one file: nothing happens.
+  if (!folder && facts.contains(kFile + to) &&
+      FileFact::parse(facts[kFile + to]).first_name ==
+          FileFact::parse(facts[kFile + *from]).first_name) {
+    return false;
+  }
   if (model.exists(to) && random() % 4 == 0 && !from->starts_with(to + "/")) {
     GM_TRY(volume_->rename(source.folder, source.component, target.folder, target.component,
                            RenameMode::kExchange));
@@ -222,12 +228,6 @@ Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
   }
   // A file takes a file's place, a folder that of none.
   if (facts.contains(kFolder + to) || (folder && model.exists(to))) return false;
-  // Two names of one file: nothing happens.
-  if (!folder && facts.contains(kFile + to) &&
-      FileFact::parse(facts[kFile + to]).first_name ==
-          FileFact::parse(facts[kFile + *from]).first_name) {
-    return false;
-  }
   GM_TRY(volume_->rename(source.folder, source.component, target.folder, target.component,
                          RenameMode::kReplace));
   model.move(*from, to);
