@@ -7,9 +7,6 @@
 namespace gridmount::gridfs {
 namespace {
 
-// More chunks than this many bytes are not removed in the transaction that cuts the file.
-constexpr int64_t kRemovedBytesAtOnce = 16 * 1024 * 1024;
-
 constexpr std::string_view kPosixPath = "metadata.posix.";
 
 // The document is in `files`, or in `detached` if the file has been removed.
@@ -121,7 +118,7 @@ struct Cut {
 };
 
 Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
-  const int64_t at_once = std::max<int64_t>(kRemovedBytesAtOnce / chunk_bytes, 1);
+  const int64_t at_once = chunks_removed_at_once(chunk_bytes);
   if (commit.remove_to - commit.remove_from <= at_once) return {commit.remove_to, commit.remove_to};
   const int64_t written_to = commit.chunks.empty() ? 0 : commit.chunks.back().n + 1;
   const int64_t remove_to = std::clamp(written_to, commit.remove_from, commit.remove_to);
@@ -164,8 +161,9 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   }
   const Cut cut = plan_cut(commit, chunk_bytes);
   const bool notes = cut.remove_to < cut.noted_to;
-  if (notes && end > cut.remove_to)
+  if (notes && end > cut.remove_to) {
     return write_cut_and_growth(context, id, layout, chunk_bytes, commit);
+  }
   if (notes) context.aftercare.note_truncated(id, cut.remove_to);
   {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());

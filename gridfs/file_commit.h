@@ -2,6 +2,7 @@
 // does it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,6 +39,12 @@ struct FileCommit {
   std::optional<timespec> mtime;  // set if they change
   std::optional<timespec> ctime;
 };
+
+// More chunks are not removed in one transaction: a commit that removes more is for cutting a file,
+// and leaves them to be removed later. So many are 16 MiB, or one chunk.
+inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
+  return std::max<int64_t>(int64_t{16} * 1024 * 1024 / chunk_bytes, 1);
+}
 
 // Commits it. FileNotFound if the files document is neither in `files` nor in `detached`. Runs
 // bounded transactions before it if chunks are to be written where garbage of an earlier truncation

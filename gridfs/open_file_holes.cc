@@ -9,13 +9,6 @@
 #include "gridfs/zeros.h"
 
 namespace gridmount::gridfs {
-namespace {
-
-// Removed in one transaction, at most.
-constexpr int64_t kPunchedBytesAtOnce = 16 * 1024 * 1024;
-
-}  // namespace
-
 Status OpenFile::zero(int64_t offset, int64_t size, TimeUpdate times) {
   MutexLock writer(write_mutex_);
   GM_TRY(check_change(offset, static_cast<uint64_t>(std::max<int64_t>(size, 0))));
@@ -31,9 +24,10 @@ Status OpenFile::zero(int64_t offset, int64_t size, TimeUpdate times) {
   if (first > last) return write_zeros(offset, end, times);
   GM_TRY(write_zeros(offset, std::min(first * chunk_bytes_, end), times));
   GM_TRY(write_zeros(std::max(last * chunk_bytes_, offset), end, times));
-  // Each slice is a commit of its own, upon what has been written before it.
+  // Each slice is a commit of its own, and not more than one removes at once, upon what has been
+  // written before it.
   GM_TRY(commit(CommitKind::kBackground));
-  const int64_t slice = std::max<int64_t>(kPunchedBytesAtOnce / chunk_bytes_, 1);
+  const int64_t slice = chunks_removed_at_once(chunk_bytes_);
   for (int64_t n = first; n < last; n += slice) {
     GM_TRY(punch(n, std::min(n + slice, last), times));
   }
