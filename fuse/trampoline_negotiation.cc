@@ -99,7 +99,7 @@ int negotiate(fuse_session* session) {
   const int connection = fuse_session_fd(session);
   int ends[2];
   const uint64_t number = number_of_offer(request);
-  const bool patches = number != 0 && pipe2(ends, O_CLOEXEC) == 0;
+  const bool patches = number != 0 && pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
   if (!patches) {
     fuse_session_process_buf(session, &request);
     return 0;
@@ -117,7 +117,7 @@ int negotiate(fuse_session* session) {
   if (dup3(kernel.get(), connection, O_CLOEXEC) < 0) return -errno;
   char bytes[4096];
   const ssize_t size = read(from.get(), bytes, sizeof bytes);
-  if (size < 0) return -errno;
+  if (size < 0) return -EPROTO;  // nothing was answered
   return hand_on({bytes, static_cast<size_t>(size)}, number, connection);
 }
 
