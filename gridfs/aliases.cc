@@ -62,8 +62,8 @@ std::vector<std::string> aliases_of(bson::View files_document) {
   return aliases;
 }
 
-uint32_t links_of(bson::View files_document) {
-  if (!files_document.find(kField)) return 1;
+uint32_t Aliases::links_of(bson::View files_document) const {
+  if (!in_use_ || !files_document.find(kField)) return 1;
   return 1 + static_cast<uint32_t>(aliases_of(files_document).size());
 }
 

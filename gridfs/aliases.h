@@ -25,9 +25,6 @@ inline constexpr size_t kMaxAliasesBytes = size_t{4} << 20;
 // array is next written.
 std::vector<std::string> aliases_of(bson::View files_document);
 
-// How many names a file has.
-uint32_t links_of(bson::View files_document);
-
 class Aliases {
  public:
   explicit Aliases(const Bucket& bucket) : bucket_(bucket) {}
@@ -35,6 +32,10 @@ class Aliases {
   // Learns whether there may be any. Before anything else.
   Status start(engine::Snapshot& snapshot);
   bool in_use() const { return in_use_; }
+
+  // How many names a file has: aliases that drivers have written to a bucket without the index are
+  // nobody's names.
+  uint32_t links_of(bson::View files_document) const;
 
   // Makes the index if it is not there; to be followed by set_in_use() once that is committed.
   Status ensure_index(engine::Transaction& transaction) const;

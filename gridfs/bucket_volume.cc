@@ -215,7 +215,7 @@ Result<BucketVolume::Found> BucketVolume::find(Snapshot& snapshot, std::string_v
 }
 
 Node BucketVolume::node_of_file(bson::View document) const {
-  return file_node(bucket_.options().name, *files_, document, options_);
+  return file_node(bucket_.options().name, *files_, names_.aliases(), document, options_);
 }
 
 Node BucketVolume::node_of(const Found& found) const {

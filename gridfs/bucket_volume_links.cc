@@ -97,7 +97,7 @@ Result<Node> BucketVolume::remove_name(Transaction& transaction, const Found& fi
   {
     GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, file.path));
     for (const bson::View document : named) {
-      if (links_of(document) == 1) {
+      if (names_.aliases().links_of(document) == 1) {
         removed.emplace_back(document["_id"]);
       } else {
         renamed.push_back(names_of(document));

@@ -185,7 +185,7 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
       add(key,
           shadowed ? escape_shadowed_file(child->component)
                    : escape_component(child->component, at_root),
-          file_node(bucket, files_, child->document, options_),
+          file_node(bucket, files_, names_.aliases(), child->document, options_),
           {.pass = Pass::kNames, .behind = key});
     }
     child.reset();
@@ -227,7 +227,8 @@ Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
       if (name) {
         // No key has a slash between other characters.
         const std::string key = "id/" + *name;
-        add(key, *std::move(name), file_node(bucket_.options().name, files_, *document, options_),
+        add(key, *std::move(name),
+            file_node(bucket_.options().name, files_, names_.aliases(), *document, options_),
             std::move(after));
       } else {
         read_to_ = std::move(after);

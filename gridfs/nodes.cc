@@ -94,25 +94,21 @@ Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeO
 }
 
 Node file_node(std::string_view bucket, bson::View document, const VolumeOptions& options) {
-  Node node;
   if (const Result<FilesDocument> file = FilesDocument::parse(document)) {
-    node = file_node(bucket, *file, options);
-  } else {
-    FilesDocument unreadable;
-    unreadable.id = bson::Value(document["_id"]);
-    unreadable.posix.mode = S_IFREG | 0444;
-    node = file_node(bucket, unreadable, options);
+    return file_node(bucket, *file, options);
   }
-  node.attributes.nlink = links_of(document);
-  return node;
+  FilesDocument unreadable;
+  unreadable.id = bson::Value(document["_id"]);
+  unreadable.posix.mode = S_IFREG | 0444;
+  return file_node(bucket, unreadable, options);
 }
 
-Node file_node(std::string_view bucket, FileTable& open_files, bson::View document,
-               const VolumeOptions& options) {
+Node file_node(std::string_view bucket, FileTable& open_files, const Aliases& aliases,
+               bson::View document, const VolumeOptions& options) {
   const std::shared_ptr<File> open = open_files.find(document["_id"]);
-  if (!open) return file_node(bucket, document, options);
-  Node node = file_node(bucket, open->document(), options);
-  node.attributes.nlink = links_of(document);
+  Node node =
+      open ? file_node(bucket, open->document(), options) : file_node(bucket, document, options);
+  node.attributes.nlink = aliases.links_of(document);
   return node;
 }
 

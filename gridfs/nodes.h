@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "gridfs/aliases.h"
 #include "gridfs/folders.h"
 #include "gridfs/volume.h"
 
@@ -20,9 +21,9 @@ uint32_t mode_of_file(uint32_t mode, bool is_symlink);
 Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options);
 // Also of a document that is no valid files document: an empty file nobody may write.
 Node file_node(std::string_view bucket, bson::View document, const VolumeOptions& options);
-// The same, but what an open file has not committed yet counts.
-Node file_node(std::string_view bucket, FileTable& open_files, bson::View document,
-               const VolumeOptions& options);
+// The same, but what an open file has not committed yet counts, and its aliases if they are in use.
+Node file_node(std::string_view bucket, FileTable& open_files, const Aliases& aliases,
+               bson::View document, const VolumeOptions& options);
 Node folder_node(std::string_view bucket, std::string_view path, const FolderDocument& folder,
                  const VolumeOptions& options);
 // `some_file` is one below it: its uploadDate stands for the folder's times.

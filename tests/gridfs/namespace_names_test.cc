@@ -202,6 +202,16 @@ TEST_F(OddAliasesTest, WithoutTheirIndex_AreNotLookedFor_AndComeBackWithIt) {
   EXPECT_THAT(names(""), ElementsAre("first", "other", "second", "third"));
 }
 
+TEST_F(NamespaceNamesTest, AliasesInABucketWithoutLinks_AreNobodysNames) {
+  bson::Builder document;
+  document.append("_id", 1).append("length", 0).append("chunkSize", 10).append("filename", "f");
+  document.open_array("aliases").push(bson::Value("ghost").view()).close();
+  insert_file(std::move(document).finish());
+  EXPECT_EQ(must(volume_->lookup("", "f")).attributes.nlink, 1U);
+  must(volume_->unlink("", "f"));
+  EXPECT_THAT(names(""), IsEmpty());
+}
+
 TEST_F(OddAliasesTest, Exchange_LeavesAllOtherNamesAlone) {
   upload(".gridfs/exchange", "theirs");
   must(volume_->create_file("", "a", 0644, {}));
