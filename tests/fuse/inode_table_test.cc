@@ -1,6 +1,6 @@
 // Goal: numbers stay with their nodes, counts are exact, and paths follow renames. No store is
 // needed: the table only compares bucket pointers.
-#include "fuse/inode_table.h"
+#include "fuse/tree/inode_table.h"
 
 #include <gtest/gtest.h>
 

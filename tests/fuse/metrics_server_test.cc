@@ -1,6 +1,6 @@
 // Goal: requests get the metrics or are told what is wrong with them, and clients keep to the
 // limits. Method: http_reply() by itself, and sockets to a server on a port of its own choice.
-#include "fuse/metrics_server.h"
+#include "fuse/monitoring/metrics_server.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "fuse/metrics_request.h"
+#include "fuse/monitoring/metrics_request.h"
 
 namespace gridmount::fuse {
 namespace {

@@ -1,5 +1,5 @@
 // Goal: what is in progress is listed while it is, with what it is about, and not afterwards.
-#include "fuse/operations_in_progress.h"
+#include "fuse/monitoring/operations_in_progress.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Goal: the statistics tell what was counted: how many, how long within an eighth, which errors.
 // Method: durations and errors with known sums and ranks, counted by one thread and by many.
-#include "fuse/statistics.h"
+#include "fuse/monitoring/statistics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -35,13 +35,19 @@ LAYERS = {
     "engine/wire": INTERFACE
     | {"engine/aggregation", "engine/checksum", "engine/cursors", "engine/profiling"},
     "gridfs": INTERFACE,
-    "fuse": INTERFACE | {"gridfs"} | LEAVES,
+    "fuse/tree": INTERFACE | {"gridfs", "fuse"},
+    "fuse/monitoring": INTERFACE | {"fuse", "engine/wire"},
+    "fuse/kernel": INTERFACE | {"gridfs", "fuse", "fuse/tree", "fuse/monitoring", "fuse/daemon"},
+    "fuse": INTERFACE
+    | {"gridfs", "fuse/tree", "fuse/monitoring", "fuse/kernel", "fuse/daemon"}
+    | LEAVES,
+    "fuse/daemon": INTERFACE | {"gridfs", "fuse", "fuse/tree", "fuse/monitoring", "fuse/kernel"} | LEAVES,
     "tools": INTERFACE | {"engine/aggregation", "gridfs"} | LEAVES,
 }
 
 # Libraries and the only files that include them (tests apart), as patterns.
 DOORS = [
-    (r"fuse[a-z_0-9]*\.h$|fuse3?/", "libfuse", r"fuse/trampoline\w*\.(h|cc)"),
+    (r"fuse[a-z_0-9]*\.h$|fuse3?/", "libfuse", r"fuse/kernel/trampoline\w*\.(h|cc)"),
     (r"lmdb\.h$", "LMDB", r"engine/local/.*"),
     (
         r"openssl/|asio/ssl",
@@ -51,14 +57,14 @@ DOORS = [
     ),
     (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),
     (r"stringprep\.h", "libidn", r"engine/wire/auth/password_preparation\.cc"),
-    (r"asio", "Asio", r"engine/wire/server/.*|fuse/metrics_server\.cc"),
+    (r"asio", "Asio", r"engine/wire/server/.*|fuse/monitoring/metrics_server\.cc"),
     (
         r"zlib\.h|snappy|zstd",
         "a compressor",
         r"engine/wire/protocol/compression\.cc|tools/gridstore/dump/(in|out)put_file\.cc",
     ),
     (r"mongoc", "libmongoc", r"engine/mongo/.*"),
-    (r"systemd/", "libsystemd", r"fuse/service_manager\.cc"),
+    (r"systemd/", "libsystemd", r"fuse/daemon/service_manager\.cc"),
     (r"pcre2", "PCRE2", r"engine/query/.*"),
     (r"isa-l|isal|crc\.h", "ISA-L", r"engine/checksum/crc32c\.(h|cc)"),
 ]

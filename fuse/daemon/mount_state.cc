@@ -1,0 +1,139 @@
+#include "fuse/daemon/mount_state.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <array>
+#include <iterator>
+#include <string_view>
+
+namespace gridmount::fuse {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr std::array<double, 4> kShares{0.5, 0.9, 0.99, 1};
+
+// The ends of the histograms' buckets: 4 us, 16 us, ... 17 s. Each is the end of a class.
+constexpr int kFirstBucketPower = 12;
+constexpr int kLastBucketPower = 34;
+constexpr int kBucketPowerStep = 2;
+
+double seconds(nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+// Writes one line after the other.
+class MetricsWriter {
+ public:
+  void begin(std::string_view name, std::string_view type, std::string_view help) {
+    fmt::format_to(out_, "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+  }
+  // `labels` as they stand between the braces.
+  template <typename Value>
+  void add(std::string_view name, std::string_view labels, Value value) {
+    if (labels.empty()) {
+      fmt::format_to(out_, "{} {}\n", name, value);
+    } else {
+      fmt::format_to(out_, "{}{{{}}} {}\n", name, labels, value);
+    }
+  }
+  template <typename Value>
+  void gauge(std::string_view name, std::string_view help, Value value) {
+    begin(name, "gauge", help);
+    add(name, "", value);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+  std::back_insert_iterator<std::string> out_{text_};
+};
+
+void add_histogram(MetricsWriter& out, const OperationSummary& summary) {
+  size_t next = 0;
+  uint64_t passed = 0;
+  for (int power = kFirstBucketPower; power <= kLastBucketPower; power += kBucketPowerStep) {
+    const nanoseconds end(int64_t{1} << power);
+    while (DurationClasses::end(next) <= end) passed += summary.classes[next++];
+    out.add("gridmount_operation_duration_seconds_bucket",
+            fmt::format("operation=\"{}\",le=\"{}\"", summary.operation, seconds(end)), passed);
+  }
+  const std::string label = fmt::format("operation=\"{}\"", summary.operation);
+  out.add("gridmount_operation_duration_seconds_bucket", label + ",le=\"+Inf\"", summary.count);
+  out.add("gridmount_operation_duration_seconds_sum", label, seconds(summary.total));
+  out.add("gridmount_operation_duration_seconds_count", label, summary.count);
+}
+
+void add_operations(MetricsWriter& out, const std::vector<OperationSummary>& summaries) {
+  out.begin("gridmount_operation_duration_seconds", "histogram",
+            "Operations of the kernel that have ended, and how long they took.");
+  for (const OperationSummary& summary : summaries) add_histogram(out, summary);
+
+  out.begin("gridmount_operation_quantile_seconds", "gauge",
+            "What that share of the operations since the start took at most.");
+  for (const OperationSummary& summary : summaries) {
+    for (const double share : kShares) {
+      out.add("gridmount_operation_quantile_seconds",
+              fmt::format("operation=\"{}\",quantile=\"{}\"", summary.operation, share),
+              seconds(summary.percentile(share)));
+    }
+  }
+
+  out.begin("gridmount_operation_errors_total", "counter",
+            "Operations that failed: what programs may cause at any time, and all else.");
+  for (const OperationSummary& summary : summaries) {
+    const auto add = [&](const char* kind, uint64_t count) {
+      out.add("gridmount_operation_errors_total",
+              fmt::format("operation=\"{}\",kind=\"{}\"", summary.operation, kind), count);
+    };
+    add("ordinary", summary.ordinary_errors);
+    add("failure", summary.failures);
+  }
+}
+
+void add_in_progress(MetricsWriter& out, const std::vector<OperationInProgress>& operations) {
+  out.gauge("gridmount_operations_in_progress", "Operations that the kernel waits for.",
+            operations.size());
+  const nanoseconds age = operations.empty()
+                              ? nanoseconds(0)
+                              : std::chrono::steady_clock::now() - operations.front().begin;
+  out.gauge("gridmount_oldest_operation_seconds", "Since the oldest of them began; 0 without any.",
+            seconds(age));
+}
+
+void add_store(MetricsWriter& out, const engine::StoreStats& store) {
+  out.gauge("gridmount_store_file_bytes", "What the store occupies.", store.file_bytes);
+  out.gauge("gridmount_store_used_bytes", "What of it is in use.", store.used_bytes);
+  out.gauge("gridmount_store_capacity_bytes", "What the store could occupy.", store.capacity_bytes);
+  out.gauge("gridmount_store_available_bytes", "What can still be written.", store.available_bytes);
+  out.gauge("gridmount_store_checkpoint_age_seconds",
+            "Since what is committed was last made durable.", seconds(store.since_checkpoint));
+}
+
+}  // namespace
+
+MountState mount_state(Session& session, Buckets& buckets) {
+  MountState state;
+  state.operations = session.statistics().summaries();
+  state.in_progress = session.in_progress().list();
+  state.files = buckets.file_usage();
+  Result<engine::StoreStats> store = buckets.store().stats();
+  if (store) state.store = *store;
+  return state;
+}
+
+std::string metrics_text(const MountState& state) {
+  MetricsWriter out;
+  out.begin("gridmount_build_info", "gauge", "Always 1.");
+  out.add("gridmount_build_info", "version=\"" GRIDMOUNT_VERSION "\"", 1);
+  add_operations(out, state.operations);
+  add_in_progress(out, state.in_progress);
+  out.gauge("gridmount_open_files", "Files that programs have open.", state.files.open_files);
+  out.gauge("gridmount_dirty_bytes", "Data of files that is not yet committed.",
+            state.files.dirty_bytes);
+  if (state.store) add_store(out, *state.store);
+  return out.take();
+}
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,81 @@
+#include "fuse/daemon/signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+
+namespace gridmount::fuse {
+
+namespace {
+
+sigset_t all_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, wake_signal()}) sigaddset(&set, signal);
+  return set;
+}
+
+}  // namespace
+
+int wake_signal() {
+  return SIGRTMIN;
+}
+
+void block_signals() {
+  const sigset_t set = all_signals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  // Writing to a pipe or socket nobody reads is an error of that write.
+  signal(SIGPIPE, SIG_IGN);
+}
+
+Signals::Signals(SignalActions actions) : actions_(std::move(actions)) {
+  waiter_ = std::thread([this] { run(); });
+}
+
+Signals::~Signals() {
+  is_ended_ = true;
+  pthread_kill(waiter_.native_handle(), wake_signal());
+  waiter_.join();
+}
+
+void Signals::run() {
+  const sigset_t set = all_signals();
+  int signal = 0;
+  while (!is_ended_ && sigwait(&set, &signal) == 0) {
+    if (signal == SIGTERM || signal == SIGINT) {
+      stop(signal);
+    } else if (signal == SIGUSR1) {
+      report();
+    } else if (signal == SIGHUP) {
+      if (actions_.hang_up == HangUp::kStops) stop(signal);
+      if (actions_.hang_up == HangUp::kReopensLog) actions_.reopen_log();
+    }
+  }
+  for (std::thread* action : {&stopper_, &reporter_}) {
+    if (action->joinable()) action->join();
+  }
+}
+
+void Signals::stop(int signal) {
+  if (stopper_.joinable()) {
+    spdlog::error("a second signal ({}): ending at once", strsignal(signal));
+    _exit(128 + signal);
+  }
+  spdlog::info("unmounting on signal: {}", strsignal(signal));
+  stopper_ = std::thread(actions_.stop);
+}
+
+void Signals::report() {
+  if (is_reporting_.exchange(true)) return;
+  if (reporter_.joinable()) reporter_.join();
+  reporter_ = std::thread([this] {
+    actions_.report();
+    is_reporting_ = false;
+  });
+}
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,46 @@
+#include "fuse/daemon/state_report.h"
+
+#include <spdlog/spdlog.h>
+
+namespace gridmount::fuse {
+
+namespace {
+
+template <typename Duration>
+double milliseconds(Duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+template <typename Duration>
+double seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+void log_state(Session& session, Buckets& buckets) {
+  const std::vector<OperationInProgress> operations = session.in_progress().list();
+  const auto now = std::chrono::steady_clock::now();
+  spdlog::info("state: {} operations in progress", operations.size());
+  for (const OperationInProgress& operation : operations) {
+    spdlog::info("state: in progress for {:.3f} s: {}", seconds(now - operation.begin),
+                 operation.text());
+  }
+  for (const OperationSummary& summary : session.statistics().summaries()) {
+    spdlog::info(
+        "state: {}: {} done, {} ordinary errors, {} failures; 50 % within {:.3f} ms, 90 % {:.3f}, "
+        "99 % {:.3f}, longest {:.3f}",
+        summary.operation, summary.count, summary.ordinary_errors, summary.failures,
+        milliseconds(summary.percentile(0.5)), milliseconds(summary.percentile(0.9)),
+        milliseconds(summary.percentile(0.99)), milliseconds(summary.longest));
+  }
+  const FileUsage files = buckets.file_usage();
+  spdlog::info("state: {} open files, {} bytes not yet committed", files.open_files,
+               files.dirty_bytes);
+  const Result<engine::StoreStats> store = buckets.store().stats();
+  if (!store) return spdlog::info("state: the store: {}", store.error().message());
+  spdlog::info("state: the store: {} bytes, {} in use, {} available; last checkpoint {:.3f} s ago",
+               store->file_bytes, store->used_bytes, store->available_bytes,
+               seconds(store->since_checkpoint));
+}
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,439 @@
+// libfuse's callbacks: each turns a request into a call of FileSystem and its result into a reply.
+//
+// What a reply hands to the kernel (a lookup count, a handle) is taken back if the reply fails,
+// which happens when the caller was interrupted and the kernel no longer waits.
+#include "fuse/kernel/trampoline.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <cerrno>
+#include <string>
+
+#include "fuse/errno.h"
+#include "gridfs/error.h"
+
+namespace gridmount::fuse {
+
+void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+                 const Error& error) {
+  const int error_number = errno_of(error.code());
+  context_of(request).statistics.count_error(operation, error_number);
+  if (!is_ordinary(error_number)) {
+    spdlog::warn("{} of node {}{}{}: {} ({})", operation, number, name ? " name " : "",
+                 name ? name : "", error.message(), strerrordesc_np(error_number));
+  }
+  fuse_reply_err(request, error_number);
+}
+
+void reply_status(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+                  const Status& status) {
+  if (!status) return reply_error(request, operation, number, name, status.error());
+  fuse_reply_err(request, 0);
+}
+
+struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes) {
+  struct stat result {};
+  result.st_ino = number;
+  result.st_mode = attributes.mode;
+  result.st_nlink = attributes.nlink;
+  result.st_uid = attributes.uid;
+  result.st_gid = attributes.gid;
+  result.st_rdev = attributes.rdev;
+  result.st_size = attributes.size;
+  result.st_blocks = attributes.blocks;
+  result.st_blksize = 4096;
+  result.st_atim = attributes.atime;
+  result.st_mtim = attributes.mtime;
+  result.st_ctim = attributes.ctime;
+  return result;
+}
+
+fuse_entry_param entry_param_of(const Entry& entry) {
+  fuse_entry_param param{};
+  param.ino = entry.number;
+  param.attr = stat_of(entry.number, entry.attributes);
+  param.attr_timeout = entry.cache_seconds;
+  param.entry_timeout = entry.cache_seconds;
+  return param;
+}
+
+namespace {
+
+// Linux has pages of 4 KiB where this runs, and statfs counts in them.
+constexpr unsigned long kBlockBytes = 4096;
+// writev(2)'s limit, less the reply's header.
+constexpr size_t kMaxPieces = IOV_MAX - 1;
+
+gridfs::Creator caller_of(fuse_req_t request) {
+  const fuse_ctx* caller = fuse_req_ctx(request);
+  return {.uid = caller->uid, .gid = caller->gid, .umask = caller->umask};
+}
+
+OpenFile* file_of(const fuse_file_info* info) {
+  return info == nullptr ? nullptr : handle_of<OpenFile>(info);
+}
+
+void reply_entry(fuse_req_t request, const Entry& entry) {
+  const fuse_entry_param param = entry_param_of(entry);
+  FileSystem& file_system = file_system_of(request);
+  if (fuse_reply_entry(request, &param) != 0) file_system.forget(entry.number, 1);
+}
+
+void reply_made(fuse_req_t request, const char* operation, fuse_ino_t parent, const char* name,
+                const Result<Entry>& made) {
+  if (!made) return reply_error(request, operation, parent, name, made.error());
+  reply_entry(request, *made);
+}
+
+void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  guarded(request, "lookup", parent, name, [&] {
+    FileSystem& file_system = file_system_of(request);
+    Result<Entry> found = file_system.lookup(parent, name);
+    if (!found && errno_of(found.error().code()) == ENOENT) {
+      const double seconds = file_system.absence_seconds(parent);
+      if (seconds > 0) {
+        // An entry without a number: the kernel remembers that there is none.
+        fuse_entry_param absent{};
+        absent.entry_timeout = seconds;
+        context_of(request).statistics.count_error("lookup", ENOENT);
+        fuse_reply_entry(request, &absent);
+        return;
+      }
+    }
+    reply_made(request, "lookup", parent, name, found);
+  });
+}
+
+void handle_forget(fuse_req_t request, fuse_ino_t number, uint64_t lookups) {
+  const Measurement measurement(context_of(request).statistics, "forget");
+  file_system_of(request).forget(number, lookups);
+  fuse_reply_none(request);
+}
+
+void handle_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* forgets) {
+  const Measurement measurement(context_of(request).statistics, "forget_multi");
+  FileSystem& file_system = file_system_of(request);
+  for (size_t i = 0; i < count; ++i) file_system.forget(forgets[i].ino, forgets[i].nlookup);
+  fuse_reply_none(request);
+}
+
+void handle_getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  guarded(request, "getattr", number, [&] {
+    Result<Entry> entry = file_system_of(request).attributes(number, file_of(info));
+    if (!entry) return reply_error(request, "getattr", number, nullptr, entry.error());
+    const struct stat attributes = stat_of(number, entry->attributes);
+    fuse_reply_attr(request, &attributes, entry->cache_seconds);
+  });
+}
+
+void handle_setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, int to_set,
+                    fuse_file_info* info) {
+  guarded(request, "setattr", number, [&] {
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    gridfs::AttributeChanges changes;
+    if (to_set & FUSE_SET_ATTR_MODE) changes.permissions = wanted->st_mode & 07777;
+    if (to_set & FUSE_SET_ATTR_UID) changes.uid = wanted->st_uid;
+    if (to_set & FUSE_SET_ATTR_GID) changes.gid = wanted->st_gid;
+    if (to_set & FUSE_SET_ATTR_SIZE) changes.size = wanted->st_size;
+    if (to_set & FUSE_SET_ATTR_ATIME) changes.atime = wanted->st_atim;
+    if (to_set & FUSE_SET_ATTR_MTIME) changes.mtime = wanted->st_mtim;
+    if (to_set & FUSE_SET_ATTR_ATIME_NOW) changes.atime = now;
+    if (to_set & FUSE_SET_ATTR_MTIME_NOW) changes.mtime = now;
+    if (to_set & FUSE_SET_ATTR_CTIME) changes.ctime = wanted->st_ctim;
+    changes.clears_set_id =
+        changes.uid || changes.gid || (changes.size && !may_keep_set_id(request));
+    Result<Entry> entry = file_system_of(request).set_attributes(number, file_of(info), changes);
+    if (!entry) return reply_error(request, "setattr", number, nullptr, entry.error());
+    const struct stat attributes = stat_of(number, entry->attributes);
+    fuse_reply_attr(request, &attributes, entry->cache_seconds);
+  });
+}
+
+void handle_readlink(fuse_req_t request, fuse_ino_t number) {
+  guarded(request, "readlink", number, [&] {
+    Result<std::string> target = file_system_of(request).read_link(number);
+    if (!target) return reply_error(request, "readlink", number, nullptr, target.error());
+    fuse_reply_readlink(request, target->c_str());
+  });
+}
+
+void handle_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
+                  dev_t rdev) {
+  guarded(request, "mknod", parent, name, [&] {
+    FileSystem& file_system = file_system_of(request);
+    const gridfs::Creator caller = caller_of(request);
+    reply_made(request, "mknod", parent, name,
+               S_ISREG(mode) ? file_system.make_file(parent, name, mode & 07777, caller)
+                             : file_system.make_special(parent, name, mode, rdev, caller));
+  });
+}
+
+void handle_mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
+  guarded(request, "mkdir", parent, name, [&] {
+    reply_made(
+        request, "mkdir", parent, name,
+        file_system_of(request).make_directory(parent, name, mode & 07777, caller_of(request)));
+  });
+}
+
+void handle_symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
+  guarded(request, "symlink", parent, name, [&] {
+    reply_made(request, "symlink", parent, name,
+               file_system_of(request).make_symlink(parent, name, target, caller_of(request)));
+  });
+}
+
+void handle_link(fuse_req_t request, fuse_ino_t number, fuse_ino_t parent, const char* name) {
+  guarded(request, "link", number, name, [&] {
+    reply_made(request, "link", number, name, file_system_of(request).link(number, parent, name));
+  });
+}
+
+void handle_unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  guarded(request, "unlink", parent, name, [&] {
+    reply_status(request, "unlink", parent, name, file_system_of(request).unlink(parent, name));
+  });
+}
+
+void handle_rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  guarded(request, "rmdir", parent, name, [&] {
+    reply_status(request, "rmdir", parent, name,
+                 file_system_of(request).remove_directory(parent, name));
+  });
+}
+
+void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, fuse_ino_t to,
+                   const char* to_name, unsigned flags) {
+  guarded(request, "rename", from, from_name, [&] {
+    auto mode = gridfs::RenameMode::kReplace;
+    if (flags == RENAME_NOREPLACE) mode = gridfs::RenameMode::kNoReplace;
+    if (flags == RENAME_EXCHANGE) mode = gridfs::RenameMode::kExchange;
+    if (flags != 0 && mode == gridfs::RenameMode::kReplace) {
+      return reply_error(request, "rename", from, from_name,
+                         Error(kInvalidArgument,
+                               "rename takes one flag at most, and of them "
+                               "NOREPLACE and EXCHANGE"));
+    }
+    reply_status(request, "rename", from, from_name,
+                 file_system_of(request).rename(from, from_name, to, to_name, mode));
+  });
+}
+
+void set_handle(fuse_file_info* info, OpenFile* file) {
+  info->fh = reinterpret_cast<uint64_t>(file);
+  // Nobody else writes: what the kernel has cached of the file is still right.
+  info->keep_cache = 1;
+}
+
+void handle_open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  guarded(request, "open", number, [&] {
+    FileSystem& file_system = file_system_of(request);
+    Result<OpenFile*> file = file_system.open(number, info->flags);
+    if (!file) return reply_error(request, "open", number, nullptr, file.error());
+    if ((info->flags & O_TRUNC) != 0 && !may_keep_set_id(request)) {
+      const Status cleared = file_system.clear_set_id(**file);
+      if (!cleared) {
+        file_system.release(*file);
+        return reply_error(request, "open", number, nullptr, cleared.error());
+      }
+    }
+    set_handle(info, *file);
+    if (fuse_reply_open(request, info) != 0) file_system.release(*file);
+  });
+}
+
+void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
+                   fuse_file_info* info) {
+  guarded(request, "create", parent, name, [&] {
+    FileSystem& file_system = file_system_of(request);
+    auto created = file_system.create(parent, name, mode & 07777, info->flags, caller_of(request));
+    if (!created) return reply_error(request, "create", parent, name, created.error());
+    const auto& [entry, file] = *created;
+    set_handle(info, file);
+    const fuse_entry_param param = entry_param_of(entry);
+    if (fuse_reply_create(request, &param, info) != 0) {
+      file_system.release(file);
+      file_system.forget(entry.number, 1);
+    }
+  });
+}
+
+void handle_read(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+                 fuse_file_info* info) {
+  guarded(request, "read", number, [&] {
+    // Held until the reply has been copied out.
+    Result<gridfs::ReadResult> data = file_of(info)->file->read(offset, size);
+    if (!data) return reply_error(request, "read", number, nullptr, data.error());
+    const std::vector<iovec>& pieces = data->pieces();
+    if (pieces.size() <= kMaxPieces) {
+      fuse_reply_iov(request, pieces.data(), static_cast<int>(pieces.size()));
+      return;
+    }
+    // Chunks so small that one reply would have more pieces than writev(2) takes.
+    std::string joined;
+    joined.reserve(data->size());
+    for (const iovec& piece : pieces) {
+      joined.append(static_cast<const char*>(piece.iov_base), piece.iov_len);
+    }
+    fuse_reply_buf(request, joined.data(), joined.size());
+  });
+}
+
+// The bytes lie in libfuse's receive buffer and are copied once, into the file's chunks.
+void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size_t size,
+                  off_t offset, fuse_file_info* info) {
+  TrampolineContext& context = context_of(request);
+  context.writes_begun.fetch_add(1, std::memory_order_relaxed);
+  guarded(request, "write", number, [&] {
+    // A file with such a bit is written through. libfuse does not tell that the kernel asks for it.
+    if (!info->writepage && !may_keep_set_id(request)) {
+      const Status cleared = context.file_system.clear_set_id(*file_of(info));
+      if (!cleared) return reply_error(request, "write", number, nullptr, cleared.error());
+    }
+    // With write-back the kernel keeps mtime and ctime and sends them by setattr.
+    Status written = file_of(info)->file->write(
+        offset, {reinterpret_cast<const uint8_t*>(bytes), size}, gridfs::TimeUpdate::kKeep);
+    if (!written) return reply_error(request, "write", number, nullptr, written.error());
+    fuse_reply_write(request, size);
+  });
+  context.writes_ended.fetch_add(1, std::memory_order_relaxed);
+}
+
+void handle_flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  guarded(request, "flush", number, [&] {
+    const OpenFile& file = *file_of(info);
+    reply_status(request, "flush", number, nullptr,
+                 file.for_writing ? file.file->flush() : Status());
+  });
+}
+
+void handle_release(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  guarded(request, "release", number, [&] {
+    file_system_of(request).release(file_of(info));
+    fuse_reply_err(request, 0);
+  });
+}
+
+void handle_fsync(fuse_req_t request, fuse_ino_t number, int, fuse_file_info* info) {
+  guarded(request, "fsync", number,
+          [&] { reply_status(request, "fsync", number, nullptr, file_of(info)->file->sync()); });
+}
+
+void handle_opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  guarded(request, "opendir", number, [&] {
+    FileSystem& file_system = file_system_of(request);
+    Result<OpenDirectory*> directory = file_system.open_directory(number);
+    if (!directory) return reply_error(request, "opendir", number, nullptr, directory.error());
+    info->fh = reinterpret_cast<uint64_t>(*directory);
+    if (!(*directory)->lists_buckets()) {
+      // The kernel may list from its cache until it changes the folder itself.
+      info->cache_readdir = 1;
+      info->keep_cache = 1;
+    }
+    if (fuse_reply_open(request, info) != 0) file_system.release(*directory);
+  });
+}
+
+void handle_releasedir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  guarded(request, "releasedir", number, [&] {
+    file_system_of(request).release(handle_of<OpenDirectory>(info));
+    fuse_reply_err(request, 0);
+  });
+}
+
+void handle_fsyncdir(fuse_req_t request, fuse_ino_t number, int, fuse_file_info*) {
+  guarded(request, "fsyncdir", number, [&] {
+    reply_status(request, "fsyncdir", number, nullptr, file_system_of(request).make_durable());
+  });
+}
+
+void handle_statfs(fuse_req_t request, fuse_ino_t number) {
+  guarded(request, "statfs", number, [&] {
+    Result<engine::StoreStats> stats = file_system_of(request).stats();
+    if (!stats) return reply_error(request, "statfs", number, nullptr, stats.error());
+    struct statvfs result {};
+    result.f_bsize = kBlockBytes;
+    result.f_frsize = kBlockBytes;
+    result.f_blocks = static_cast<fsblkcnt_t>(stats->capacity_bytes) / kBlockBytes;
+    result.f_bfree = static_cast<fsblkcnt_t>(stats->available_bytes) / kBlockBytes;
+    result.f_bavail = result.f_bfree;
+    result.f_namemax = gridfs::kMaxNameBytes;
+    fuse_reply_statfs(request, &result);
+  });
+}
+
+void handle_init(void* user_data, fuse_conn_info* connection) {
+  // Not wanted, and why: SPLICE_* (data is in memory already, pipes only add copies of references),
+  // AUTO_INVAL_DATA (nobody changes data behind the kernel's back), POSIX_LOCKS and FLOCK_LOCKS
+  // (the kernel's own suffice for one machine), HANDLE_KILLPRIV (trampoline_negotiation.cc has the
+  // better one), EXPORT_SUPPORT (a forgotten node cannot be found by its number).
+  // DONT_MASK: a folder's default access control list stands in for the umask.
+  constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO |
+                               FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_READDIRPLUS |
+                               FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS |
+                               FUSE_CAP_EXPLICIT_INVAL_DATA;
+  constexpr unsigned kOfAccessLists = FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
+  auto& context = *static_cast<TrampolineContext*>(user_data);
+  const unsigned wanted = kWanted | (context.file_system.keeps_access_lists() ? kOfAccessLists : 0);
+  connection->want = wanted & connection->capable;
+  connection->max_write = 1U << 20;
+  connection->max_readahead = 1U << 20;
+  connection->max_background = 128;
+  connection->congestion_threshold = 96;
+  connection->time_gran = 1;
+  // Whatever is asked from now on is answered.
+  context.on_ready();
+}
+
+}  // namespace
+
+const fuse_lowlevel_ops& trampoline_operations() {
+  // Left out so that libfuse answers ENOSYS and the kernel stops asking: access (the kernel checks
+  // permissions), locks.
+  static const fuse_lowlevel_ops operations = [] {
+    fuse_lowlevel_ops ops{};
+    ops.init = handle_init;
+    ops.lookup = handle_lookup;
+    ops.forget = handle_forget;
+    ops.forget_multi = handle_forget_multi;
+    ops.getattr = handle_getattr;
+    ops.setattr = handle_setattr;
+    ops.readlink = handle_readlink;
+    ops.mknod = handle_mknod;
+    ops.mkdir = handle_mkdir;
+    ops.unlink = handle_unlink;
+    ops.rmdir = handle_rmdir;
+    ops.symlink = handle_symlink;
+    ops.rename = handle_rename;
+    ops.link = handle_link;
+    ops.open = handle_open;
+    ops.create = handle_create;
+    ops.read = handle_read;
+    ops.write = handle_write;
+    ops.flush = handle_flush;
+    ops.release = handle_release;
+    ops.fsync = handle_fsync;
+    ops.opendir = handle_opendir;
+    ops.readdir = handle_readdir;
+    ops.readdirplus = handle_readdirplus;
+    ops.releasedir = handle_releasedir;
+    ops.fsyncdir = handle_fsyncdir;
+    ops.statfs = handle_statfs;
+    ops.getxattr = handle_getxattr;
+    ops.listxattr = handle_listxattr;
+    ops.setxattr = handle_setxattr;
+    ops.removexattr = handle_removexattr;
+    ops.fallocate = handle_fallocate;
+    ops.lseek = handle_lseek;
+    ops.copy_file_range = handle_copy_file_range;
+    return ops;
+  }();
+  return operations;
+}
+
+}  // namespace gridmount::fuse

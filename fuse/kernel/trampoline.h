@@ -1,0 +1,117 @@
+// The door to libfuse's callbacks: the table of operations and what they share. Only
+// trampoline*.cc include this file and libfuse.
+#pragma once
+
+#define FUSE_USE_VERSION 312  // 3.12 is the first with a limit on threads in the loop's options
+#include <fuse_lowlevel.h>
+
+#include <atomic>
+#include <functional>
+#include <new>
+#include <utility>
+
+#include "fuse/errno.h"
+#include "fuse/kernel/deferred_requests.h"
+#include "fuse/monitoring/operations_in_progress.h"
+#include "fuse/monitoring/statistics.h"
+#include "fuse/tree/file_system.h"
+
+namespace gridmount::fuse {
+
+// libfuse's user data of a session.
+struct TrampolineContext {
+  explicit TrampolineContext(FileSystem& served) : file_system(served) {}
+
+  FileSystem& file_system;
+  std::function<void()> on_ready;  // called when the kernel has asked for the mount's properties
+  // Has the kernel hand over what it holds of a file, and waits for it.
+  std::function<void(uint64_t number)> write_back;
+  DeferredRequests deferred;
+  // Writes begun and ended, by which stop() sees that the kernel has handed over everything.
+  std::atomic<uint64_t> writes_begun{0};
+  std::atomic<uint64_t> writes_ended{0};
+  Statistics statistics;
+  OperationsInProgress in_progress;
+};
+
+const fuse_lowlevel_ops& trampoline_operations();
+
+// Answers the kernel's first request, before the loop; 0 or a negative errno.
+int negotiate(fuse_session* session);
+
+// The handlers that answer with listings are in trampoline_directory.cc.
+void handle_readdir(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+                    fuse_file_info* info);
+void handle_readdirplus(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+                        fuse_file_info* info);
+
+// In trampoline_xattrs.cc.
+void handle_getxattr(fuse_req_t request, fuse_ino_t number, const char* name, size_t room);
+void handle_listxattr(fuse_req_t request, fuse_ino_t number, size_t room);
+void handle_setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
+                     size_t size, int flags);
+void handle_removexattr(fuse_req_t request, fuse_ino_t number, const char* name);
+
+// In trampoline_ranges.cc.
+void handle_fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
+                      fuse_file_info* info);
+void handle_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whence,
+                  fuse_file_info* info);
+void handle_copy_file_range(fuse_req_t request, fuse_ino_t number, off_t offset,
+                            fuse_file_info* info, fuse_ino_t to_number, off_t to_offset,
+                            fuse_file_info* to_info, size_t size, int flags);
+
+inline TrampolineContext& context_of(fuse_req_t request) {
+  return *static_cast<TrampolineContext*>(fuse_req_userdata(request));
+}
+// The OpenFile or OpenDirectory of a call; libfuse keeps it as a number.
+template <typename Open>
+Open* handle_of(const fuse_file_info* info) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<Open*>(info->fh);
+}
+inline FileSystem& file_system_of(fuse_req_t request) {
+  return context_of(request).file_system;
+}
+
+// Left to us by the kernel: with a file's content its set-user-ID bit goes, and set-group-ID where
+// it is one (chmod(2)), unless the writer is privileged.
+inline bool may_keep_set_id(fuse_req_t request) {
+  return fuse_req_ctx(request)->uid == 0;
+}
+
+// Replies with the error's errno, counts it, and logs it if it is not an ordinary one. `name` may
+// be null.
+void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+                 const Error& error);
+
+// 0, or the status' error.
+void reply_status(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+                  const Status& status);
+
+// Runs a handler's body, which replies, as an operation that is noted and counted; memory that is
+// not to be had becomes ENOMEM instead of the end of the mount. `operation` is a literal, `name`
+// may be null.
+template <typename Body>
+void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+             Body body) {
+  // Read before the reply frees the request.
+  TrampolineContext& context = context_of(request);
+  const Measurement measurement(context.statistics, operation);
+  const OperationsInProgress::Note note(context.in_progress, operation, number, name,
+                                        measurement.begin());
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    reply_error(request, operation, number, name, Error(kOutOfMemory, "no memory"));
+  }
+}
+template <typename Body>
+void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, Body body) {
+  guarded(request, operation, number, nullptr, std::move(body));
+}
+
+struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes);
+fuse_entry_param entry_param_of(const Entry& entry);
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,89 @@
+// Replies to readdir and readdirplus.
+#include <string>
+#include <vector>
+
+#include "fuse/kernel/trampoline.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+// Fills one reply's buffer.
+class ReplyLister : public FileSystem::Lister {
+ public:
+  ReplyLister(fuse_req_t request, size_t size, bool plus)
+      : request_(request), plus_(plus), buffer_(size) {}
+
+  bool fits(std::string_view name) override {
+    name_ = name;  // with the NUL that libfuse wants
+    const size_t needed =
+        plus_ ? fuse_add_direntry_plus(request_, nullptr, 0, name_.c_str(), nullptr, 0)
+              : fuse_add_direntry(request_, nullptr, 0, name_.c_str(), nullptr, 0);
+    return needed <= buffer_.size() - used_;
+  }
+
+  void add(const ListedEntry& listed, uint64_t number, uint32_t type, const Entry* entry) override {
+    const auto next_offset = static_cast<off_t>(listed.next_offset);
+    char* place = buffer_.data() + used_;
+    const size_t room = buffer_.size() - used_;
+    if (!plus_) {
+      struct stat known {};
+      known.st_ino = number;
+      known.st_mode = type;
+      used_ += fuse_add_direntry(request_, place, room, name_.c_str(), &known, next_offset);
+      return;
+    }
+    fuse_entry_param param{};
+    if (entry != nullptr) {
+      param = entry_param_of(*entry);
+      looked_up_.push_back(entry->number);
+    } else {
+      // A number of 0 there: the kernel takes name and type only, and counts no lookup.
+      param.attr.st_ino = number;
+      param.attr.st_mode = type;
+    }
+    used_ += fuse_add_direntry_plus(request_, place, room, name_.c_str(), &param, next_offset);
+  }
+
+  // If the kernel no longer waits, it has not counted the lookups either.
+  void reply() {
+    FileSystem& file_system = file_system_of(request_);
+    if (fuse_reply_buf(request_, buffer_.data(), used_) == 0) return;
+    for (uint64_t number : looked_up_) file_system.forget(number, 1);
+  }
+
+ private:
+  fuse_req_t request_;
+  const bool plus_;
+  std::vector<char> buffer_;
+  size_t used_ = 0;
+  std::string name_;
+  std::vector<uint64_t> looked_up_;
+};
+
+void list(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset, fuse_file_info* info,
+          bool plus) {
+  const char* operation = plus ? "readdirplus" : "readdir";
+  guarded(request, operation, number, [&] {
+    auto& directory = *handle_of<OpenDirectory>(info);
+    ReplyLister lister(request, size, plus);
+    Status listed = file_system_of(request).read_directory(directory, static_cast<uint64_t>(offset),
+                                                           plus, lister);
+    if (!listed) return reply_error(request, operation, number, nullptr, listed.error());
+    lister.reply();
+  });
+}
+
+}  // namespace
+
+void handle_readdir(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+                    fuse_file_info* info) {
+  list(request, number, size, offset, info, false);
+}
+
+void handle_readdirplus(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+                        fuse_file_info* info) {
+  list(request, number, size, offset, info, true);
+}
+
+}  // namespace gridmount::fuse

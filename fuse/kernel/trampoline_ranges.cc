@@ -1,0 +1,69 @@
+// libfuse's callbacks for parts of open files.
+#include "fuse/kernel/trampoline.h"
+
+namespace gridmount::fuse {
+
+void handle_fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
+                      fuse_file_info* info) {
+  guarded(request, "fallocate", number, [&] {
+    FileSystem& file_system = file_system_of(request);
+    OpenFile& file = *handle_of<OpenFile>(info);
+    Status done = file_system.allocate(file, mode, offset, length);
+    if (done && !may_keep_set_id(request)) done = file_system.clear_set_id(file);
+    reply_status(request, "fallocate", number, nullptr, done);
+  });
+}
+
+namespace {
+
+void answer_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whence, OpenFile& file) {
+  guarded(request, "lseek", number, [&] {
+    const Result<int64_t> found = file_system_of(request).seek(file, offset, whence);
+    if (!found) return reply_error(request, "lseek", number, nullptr, found.error());
+    fuse_reply_lseek(request, *found);
+  });
+}
+
+}  // namespace
+
+void handle_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whence,
+                  fuse_file_info* info) {
+  OpenFile* const file = handle_of<OpenFile>(info);
+  if (!file_system_of(request).is_open_for_writing(number)) {
+    return answer_lseek(request, number, offset, whence, *file);
+  }
+  // What the kernel has not written back looks like a hole here. It writes back by requests, which
+  // need threads of the session. The file stays open until this is answered.
+  bool added = false;
+  try {
+    added = context_of(request).deferred.add([=] {
+      context_of(request).write_back(number);
+      answer_lseek(request, number, offset, whence, *file);
+    });
+  } catch (const std::bad_alloc&) {
+    return reply_error(request, "lseek", number, nullptr, Error(kOutOfMemory, "no memory"));
+  }
+  // The mount ends, and with it what was not written back.
+  if (!added) answer_lseek(request, number, offset, whence, *file);
+}
+
+void handle_copy_file_range(fuse_req_t request, fuse_ino_t number, off_t offset,
+                            fuse_file_info* info, fuse_ino_t, off_t to_offset,
+                            fuse_file_info* to_info, size_t size, int) {
+  guarded(request, "copy_file_range", number, [&] {
+    FileSystem& file_system = file_system_of(request);
+    OpenFile& to = *handle_of<OpenFile>(to_info);
+    if (!may_keep_set_id(request)) {
+      const Status cleared = file_system.clear_set_id(to);
+      if (!cleared) {
+        return reply_error(request, "copy_file_range", number, nullptr, cleared.error());
+      }
+    }
+    const Result<int64_t> copied = file_system.copy(*handle_of<OpenFile>(info), offset, to,
+                                                    to_offset, static_cast<int64_t>(size));
+    if (!copied) return reply_error(request, "copy_file_range", number, nullptr, copied.error());
+    fuse_reply_write(request, static_cast<size_t>(*copied));
+  });
+}
+
+}  // namespace gridmount::fuse

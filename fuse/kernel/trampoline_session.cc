@@ -1,0 +1,344 @@
+// Session on libfuse: mounting, the loop, stopping.
+#include <fcntl.h>
+#include <fuse_log.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <thread>
+
+#include "engine/thread_safety.h"
+#include "fuse/daemon/mount_point.h"
+#include "fuse/daemon/signals.h"
+#include "fuse/kernel/session.h"
+#include "fuse/kernel/trampoline.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// As many as share one commit when everybody writes; more only wait for the processors.
+constexpr unsigned kMaxThreads = 16;
+constexpr unsigned kMaxIdleThreads = 16;
+constexpr unsigned kReadAheadKib = 1024;
+
+// How long stop() waits for the kernel to hand over its dirty pages, for no write to come before it
+// believes that there are none left, and for open files to be closed after the mount was detached.
+constexpr milliseconds kWriteBackPatience{60'000};
+constexpr milliseconds kQuiet{100};
+constexpr milliseconds kOpenFilesPatience{2'000};
+
+// libfuse prints what goes wrong while mounting; that line is the best explanation there is.
+thread_local std::string* mount_messages = nullptr;
+
+__attribute__((format(printf, 2, 0))) void take_libfuse_message(fuse_log_level level,
+                                                                const char* format,
+                                                                va_list arguments) {
+  char text[1024];
+  vsnprintf(text, sizeof text, format, arguments);
+  std::string message(text);
+  if (mount_messages != nullptr) {
+    *mount_messages += message;
+    return;
+  }
+  while (!message.empty() && message.back() == '\n') message.pop_back();
+  if (level <= FUSE_LOG_ERR) {
+    spdlog::warn("libfuse: {}", message);
+  } else {
+    spdlog::debug("libfuse: {}", message);
+  }
+}
+
+// fusermount3, which mounts for those who are not root, says what it refuses on the stderr it
+// inherits. While this object lives that is a pipe; take() gives what was written to it.
+class CapturedStderr {
+ public:
+  CapturedStderr() {
+    int ends[2];
+    saved_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (saved_ < 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
+    read_end_ = ends[0];
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+  }
+  ~CapturedStderr() { take(); }
+  CapturedStderr(const CapturedStderr&) = delete;
+  CapturedStderr& operator=(const CapturedStderr&) = delete;
+
+  std::string take() {
+    std::string text;
+    if (saved_ >= 0) {
+      dup2(saved_, STDERR_FILENO);
+      close(saved_);
+      saved_ = -1;
+    }
+    if (read_end_ >= 0) {
+      char buffer[4096];
+      for (ssize_t bytes; (bytes = read(read_end_, buffer, sizeof buffer)) > 0;) {
+        text.append(buffer, static_cast<size_t>(bytes));
+      }
+      close(read_end_);
+      read_end_ = -1;
+    }
+    return text;
+  }
+
+ private:
+  int saved_ = -1;
+  int read_end_ = -1;
+};
+
+// The lines of what libfuse and fusermount3 said, as one.
+std::string join_lines(const std::string& text) {
+  std::string joined;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) {
+      if (!joined.empty()) joined += "; ";
+      joined += text.substr(begin, end - begin);
+    }
+    begin = end + 1;
+  }
+  return joined;
+}
+
+// Large reads come in one request only if the kernel reads that far ahead, and its own limit is
+// 128 KiB. Only root may raise it; others go on with the smaller one.
+void raise_read_ahead(const std::string& mount_point) {
+  const std::string device = mounted_device(mount_point);
+  const std::string path = "/sys/class/bdi/" + device + "/read_ahead_kb";
+  std::ofstream file(path);
+  file << kReadAheadKib << std::flush;
+  if (!file) spdlog::debug("cannot raise the read-ahead in {}", path);
+}
+
+// Runs `body` in a child process that has none of our files open, so that it neither keeps the
+// connection alive nor the store locked if we are killed. `body` may only make system calls.
+// Returns whether it returned true; after `patience` it is left to itself.
+template <typename Body>
+bool run_in_child(milliseconds patience, Body body) {
+  const pid_t child = fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    close_range(STDERR_FILENO + 1, ~0U, 0);
+    _exit(body() ? 0 : 1);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      kill(child, SIGKILL);
+      return false;
+    }
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool detach_mount(const std::string& mount_point) {
+  const char* place = mount_point.c_str();
+  const char* arguments[] = {"fusermount3", "-u", "-q", "-z", "--", place, nullptr};
+  return run_in_child(kWriteBackPatience, [&] {
+    if (umount2(place, MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return true;
+    if (errno == EPERM) execvp("fusermount3", const_cast<char* const*>(arguments));
+    return false;
+  });
+}
+
+struct SessionDeleter {
+  void operator()(fuse_session* session) const { fuse_session_destroy(session); }
+};
+struct LoopConfigDeleter {
+  void operator()(fuse_loop_config* config) const { fuse_loop_cfg_destroy(config); }
+};
+
+class LibfuseSession : public Session, private KernelCache {
+ public:
+  LibfuseSession(FileSystem& file_system, SessionOptions options)
+      : options_(std::move(options)), context_(file_system) {
+    context_.write_back = [this](uint64_t number) { forget_node(number); };
+  }
+
+  ~LibfuseSession() override {
+    // Once detached, whatever is at the mount point now is not ours to unmount.
+    if (mounted_ && !detached_) fuse_session_unmount(session_.get());
+  }
+
+  Status mount() {
+    std::vector<std::string> mount_options{"default_permissions", "subtype=gridmount",
+                                           "fsname=" + options_.source};
+    mount_options.insert(mount_options.end(), options_.mount_options.begin(),
+                         options_.mount_options.end());
+    char* joined = nullptr;
+    for (const std::string& option : mount_options) {
+      if (fuse_opt_add_opt_escaped(&joined, option.c_str()) != 0) throw std::bad_alloc();
+    }
+    fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
+    fuse_opt_add_arg(&arguments, "gridmount");
+    fuse_opt_add_arg(&arguments, "-o");
+    fuse_opt_add_arg(&arguments, joined);
+    free(joined);
+
+    std::string messages;
+    mount_messages = &messages;
+    CapturedStderr captured;
+    fuse_set_log_func(take_libfuse_message);
+    session_.reset(fuse_session_new(&arguments, &trampoline_operations(), sizeof(fuse_lowlevel_ops),
+                                    &context_));
+    fuse_opt_free_args(&arguments);
+    errno = 0;
+    const bool done =
+        session_ && fuse_session_mount(session_.get(), options_.mount_point.c_str()) == 0;
+    const int error_number = errno;
+    mount_messages = nullptr;
+    messages = join_lines(messages + captured.take());
+    if (!done) {
+      const bool denied = error_number == EPERM || error_number == EACCES;
+      if (messages.empty()) messages = strerror(error_number);
+      return fail(denied ? ErrorCode::kPermissionDenied : ErrorCode::kOperationFailed,
+                  "cannot mount at " + options_.mount_point.string() + ": " + messages);
+    }
+    mounted_ = true;
+    raise_read_ahead(options_.mount_point.string());
+    return {};
+  }
+
+  Status run(std::function<void()> on_ready) override {
+    main_thread_ = pthread_self();
+    // The signal does nothing but interrupt the loop's wait, so that it sees that it shall end.
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    sigaction(wake_signal(), &action, nullptr);
+
+    context_.on_ready = std::move(on_ready);
+    sigset_t wake;
+    sigemptyset(&wake);
+    sigaddset(&wake, wake_signal());
+    pthread_sigmask(SIG_UNBLOCK, &wake, nullptr);
+    std::unique_ptr<fuse_loop_config, LoopConfigDeleter> config(fuse_loop_cfg_create());
+    fuse_loop_cfg_set_max_threads(config.get(), kMaxThreads);
+    fuse_loop_cfg_set_idle_threads(config.get(), kMaxIdleThreads);
+    // A descriptor per thread made no difference here, neither to one client nor to four.
+    fuse_loop_cfg_set_clone_fd(config.get(), 0);
+    int result = negotiate(session_.get());
+    if (result == 0) result = fuse_session_loop_mt(session_.get(), config.get());
+    {
+      MutexLock lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+    pthread_sigmask(SIG_BLOCK, &wake, nullptr);
+    if (!detached_) {
+      fuse_session_unmount(session_.get());
+      mounted_ = false;
+    }
+    // Whatever it still waits for, the connection's end answers.
+    context_.deferred.stop();
+    if (result < 0) {
+      return fail(ErrorCode::kIoError,
+                  std::string("serving the mount ended: ") + strerror(-result));
+    }
+    return {};
+  }
+
+  void stop() override {
+    if (wait_until_ended(milliseconds(0))) return;
+    await_write_back();
+    // With no file open this alone ends run(), after the kernel has let go of everything.
+    detached_ = detach_mount(options_.mount_point.string());
+    if (!detached_) spdlog::warn("cannot detach {}", options_.mount_point.string());
+    if (wait_until_ended(kOpenFilesPatience)) return;
+    spdlog::warn("files on {} are still open and are cut off", options_.mount_point.string());
+    // While there are threads that serve what it waits for.
+    context_.deferred.stop();
+    fuse_session_exit(session_.get());
+    do {
+      pthread_kill(main_thread_, wake_signal());
+    } while (!wait_until_ended(milliseconds(20)));
+  }
+
+  KernelCache& kernel_cache() override { return *this; }
+  const Statistics& statistics() const override { return context_.statistics; }
+  OperationsInProgress& in_progress() override { return context_.in_progress; }
+
+ private:
+  // The errors are those of a node or name that the kernel does not know, or of a mount that ends.
+  void forget_node(uint64_t number) override {
+    (void)fuse_lowlevel_notify_inval_inode(session_.get(), number, 0, 0);
+  }
+  void forget_name(uint64_t parent, const std::string& name) override {
+    (void)fuse_lowlevel_notify_inval_entry(session_.get(), parent, name.data(), name.size());
+  }
+
+  bool wait_until_ended(milliseconds patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    MutexLock lock(mutex_);
+    while (!ended_) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      if (left <= left.zero()) return false;
+      changed_.wait_for(mutex_, left);
+    }
+    return true;
+  }
+
+  // syncfs(2) makes the kernel send its dirty pages but, with FUSE, does not wait for them: they
+  // are all here once no write has been running for a while.
+  void await_write_back() {
+    const char* place = options_.mount_point.c_str();
+    run_in_child(kWriteBackPatience, [place] {
+      const int root = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+      return root >= 0 && syncfs(root) == 0;
+    });
+    const auto deadline = std::chrono::steady_clock::now() + kWriteBackPatience;
+    uint64_t seen = context_.writes_begun.load();
+    auto quiet_since = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() < deadline) {
+      if (wait_until_ended(milliseconds(10))) return;
+      const uint64_t begun = context_.writes_begun.load();
+      if (begun != seen || context_.writes_ended.load() != begun) {
+        seen = begun;
+        quiet_since = std::chrono::steady_clock::now();
+      } else if (std::chrono::steady_clock::now() - quiet_since >= kQuiet) {
+        return;
+      }
+    }
+    spdlog::warn("the kernel still writes to {} after {} s; going on",
+                 options_.mount_point.string(), kWriteBackPatience.count() / 1000);
+  }
+
+  const SessionOptions options_;
+  TrampolineContext context_;
+  std::unique_ptr<fuse_session, SessionDeleter> session_;
+  pthread_t main_thread_{};
+  bool mounted_ = false;
+  std::atomic<bool> detached_{false};
+
+  Mutex mutex_;
+  Condition changed_;
+  bool ended_ GM_GUARDED_BY(mutex_) = false;  // run()'s loop has returned
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::mount(FileSystem& file_system,
+                                                const SessionOptions& options) {
+  auto session = std::make_unique<LibfuseSession>(file_system, options);
+  GM_TRY(session->mount());
+  return std::unique_ptr<Session>(std::move(session));
+}
+
+}  // namespace gridmount::fuse

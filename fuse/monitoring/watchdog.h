@@ -1,0 +1,32 @@
+// Says in the log when the kernel waits long for an operation: once while it does, and
+// OperationsInProgress once more when it ends.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+#include "engine/thread_safety.h"
+#include "fuse/monitoring/operations_in_progress.h"
+
+namespace gridmount::fuse {
+
+class Watchdog {
+ public:
+  // Looks after `operations`, which outlive it, four times in `patience`, and at least each second.
+  // Zero: does nothing.
+  Watchdog(OperationsInProgress& operations, std::chrono::milliseconds patience);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  void run(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
+
+  OperationsInProgress& operations_;
+  Mutex mutex_;
+  Condition changed_;
+  bool is_ended_ GM_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,53 @@
+#include "fuse/tree/attributes.h"
+
+#include <sys/stat.h>
+
+#include "gridfs/nodes.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+timespec to_timespec(bson::Date date) {
+  int64_t seconds = date.milliseconds / 1000;
+  int64_t rest = date.milliseconds % 1000;
+  if (rest < 0) {
+    rest += 1000;
+    --seconds;
+  }
+  return {.tv_sec = seconds, .tv_nsec = rest * 1'000'000};
+}
+
+}  // namespace
+
+gridfs::Attributes nameless_attributes(const gridfs::FilesDocument& document,
+                                       const gridfs::VolumeOptions& defaults) {
+  const gridfs::PosixFields& posix = document.posix;
+  const timespec uploaded = to_timespec(document.upload_date);
+  gridfs::Attributes attributes;
+  attributes.mode = posix.mode.value_or(S_IFREG | (0666 & ~defaults.umask));
+  attributes.mode = gridfs::mode_of_file(attributes.mode, posix.symlink_target.has_value());
+  attributes.uid = posix.uid.value_or(defaults.default_owner.uid);
+  attributes.gid = posix.gid.value_or(defaults.default_owner.gid);
+  attributes.nlink = 0;
+  attributes.size = document.length;
+  attributes.blocks = (document.length + 511) / 512;
+  attributes.rdev = posix.rdev.value_or(0);
+  attributes.mtime = posix.mtime.value_or(uploaded);
+  attributes.ctime = posix.ctime.value_or(attributes.mtime);
+  attributes.atime = posix.atime.value_or(attributes.mtime);
+  return attributes;
+}
+
+gridfs::Attributes mount_root_attributes(const gridfs::VolumeOptions& defaults, timespec changed) {
+  gridfs::Attributes attributes;
+  attributes.mode = S_IFDIR | (0777 & ~defaults.umask);
+  attributes.uid = defaults.default_owner.uid;
+  attributes.gid = defaults.default_owner.gid;
+  // Folders that do not count their subfolders show one link; find(1) and others know that.
+  attributes.nlink = 1;
+  attributes.atime = attributes.mtime = attributes.ctime = changed;
+  return attributes;
+}
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,195 @@
+#include "fuse/tree/buckets.h"
+
+#include <array>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "fuse/errno.h"
+#include "gridfs/error.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+// All collections of a bucket. The files collection is what makes the bucket exist.
+constexpr std::array<std::string_view, 4> kParts{".files", ".chunks", ".directories", ".detached"};
+
+constexpr std::chrono::milliseconds kReleasePatience{200};
+
+std::string collection_name(std::string_view bucket, std::string_view part) {
+  return std::string(bucket) + std::string(part);
+}
+
+}  // namespace
+
+uint64_t bucket_number(std::string_view shown_name) {
+  // FNV-1a, 63 bits of it, and never 0 or 1.
+  uint64_t hash = 0xCBF29CE484222325U;
+  for (char c : shown_name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3U;
+  return (hash >> 1) | 2;
+}
+
+Result<std::shared_ptr<gridfs::Volume>> MountedBucket::volume() {
+  // Held while the volume opens, so that it opens once; others who want this bucket need it open.
+  MutexLock lock(mutex_);
+  if (!volume_) {
+    GM_ASSIGN(volume_, buckets_.open_volume(name_));
+  }
+  return volume_;
+}
+
+uint64_t MountedBucket::dirty_bytes() {
+  if (!mutex_.try_lock()) return 0;
+  const uint64_t bytes = volume_ ? volume_->files().dirty_bytes() : 0;
+  mutex_.unlock();
+  return bytes;
+}
+
+Buckets::Buckets(engine::Store& store, BucketSettings settings)
+    : store_(store),
+      settings_(std::move(settings)),
+      database_(store.database(settings_.database)) {}
+
+Result<std::vector<std::string>> Buckets::names() const {
+  GM_ASSIGN(auto snapshot, store_.snapshot());
+  return gridfs::bucket_names(*database_, *snapshot);
+}
+
+FileUsage Buckets::file_usage() {
+  FileUsage usage;
+  MutexLock lock(mutex_);
+  for (const auto& [name, bucket] : open_) {
+    usage.open_files += bucket->handles().load();
+    usage.dirty_bytes += bucket->dirty_bytes();
+  }
+  return usage;
+}
+
+Result<std::shared_ptr<MountedBucket>> Buckets::find(std::string_view name) {
+  GM_ASSIGN(bool there, exists(name));
+  MutexLock lock(mutex_);
+  std::string key(name);
+  if (!there) {
+    return fail(gridfs::kNoSuchEntry,
+                "database " + settings_.database + " has no bucket named " + key);
+  }
+  std::shared_ptr<MountedBucket>& bucket = open_[key];
+  if (!bucket) bucket = std::make_shared<MountedBucket>(*this, key);
+  return bucket;
+}
+
+Result<std::shared_ptr<MountedBucket>> Buckets::create(std::string_view name) {
+  GM_TRY(check_name(name));
+  GM_ASSIGN(bool there, exists(name));
+  if (there) {
+    return fail(gridfs::kEntryExists, "bucket " + std::string(name) + " exists already");
+  }
+  gridfs::BucketOptions options = settings_.bucket;
+  options.name = name;
+  gridfs::Bucket bucket(store_, database_, options);
+  GM_ASSIGN(auto transaction, store_.begin());
+  GM_TRY(bucket.ensure_indexes(*transaction));
+  GM_TRY(transaction->commit());
+  return find(name);
+}
+
+Status Buckets::remove(std::string_view name) {
+  GM_ASSIGN(std::shared_ptr<MountedBucket> mounted, find(name));
+  GM_ASSIGN(std::shared_ptr<gridfs::Volume> volume, mounted->volume());
+  GM_ASSIGN(auto listing, volume->list(""));
+  GM_ASSIGN(auto first, listing->next());
+  if (first) {
+    return fail(gridfs::kBucketNotEmpty,
+                "bucket " + std::string(name) + " still holds " + first->name);
+  }
+  listing.reset();
+  GM_TRY(retire(*mounted));
+  GM_TRY(volume->bucket().drop());
+  MutexLock lock(mutex_);
+  open_.erase(std::string(name));
+  return {};
+}
+
+Status Buckets::rename(std::string_view from, std::string_view to) {
+  GM_TRY(check_name(to));
+  GM_ASSIGN(std::shared_ptr<MountedBucket> mounted, find(from));
+  GM_ASSIGN(bool taken, exists(to));
+  if (taken) {
+    return fail(gridfs::kEntryExists, "bucket " + std::string(to) + " exists already");
+  }
+  GM_TRY(retire(*mounted));
+  GM_ASSIGN(auto transaction, store_.begin());
+  for (std::string_view part : kParts) {
+    GM_ASSIGN(bool there, database_->exists(*transaction, collection_name(from, part)));
+    if (!there) continue;
+    // Something that is no bucket may stand in the way: then nothing is renamed.
+    GM_TRY(database_->rename(*transaction, collection_name(from, part),
+                             {database_->name(), collection_name(to, part)}, false));
+  }
+  GM_TRY(transaction->commit());
+  MutexLock lock(mutex_);
+  open_.erase(std::string(from));
+  open_[std::string(to)] = mounted;
+  MutexLock bucket_lock(mounted->mutex_);
+  mounted->name_ = to;
+  return {};
+}
+
+Status Buckets::close() {
+  Status result;
+  MutexLock lock(mutex_);
+  for (auto& [name, bucket] : open_) {
+    MutexLock bucket_lock(bucket->mutex_);
+    if (!bucket->volume_) continue;
+    Status closed = bucket->volume_->close();
+    if (!closed && result) {
+      result = fail(std::move(closed).error().with_context("closing bucket " + name));
+    }
+    bucket->volume_.reset();
+  }
+  return result;
+}
+
+Result<std::shared_ptr<gridfs::Volume>> Buckets::open_volume(const std::string& name) {
+  gridfs::BucketOptions options = settings_.bucket;
+  options.name = name;
+  GM_ASSIGN(auto volume,
+            gridfs::Volume::open(store_, database_, options, settings_.volume, settings_.files));
+  return std::shared_ptr<gridfs::Volume>(std::move(volume));
+}
+
+Result<bool> Buckets::exists(std::string_view name) const {
+  GM_ASSIGN(auto snapshot, store_.snapshot());
+  return database_->exists(*snapshot, collection_name(name, kParts[0]));
+}
+
+Status Buckets::check_name(std::string_view name) const {
+  if (name.starts_with("system.")) {
+    return fail(ErrorCode::kInvalidNamespace,
+                "a bucket cannot be named " + std::string(name) + ": system.* is reserved");
+  }
+  for (std::string_view part : kParts) {
+    GM_TRY(engine::check_namespace({settings_.database, collection_name(name, part)}));
+  }
+  return {};
+}
+
+Status Buckets::retire(MountedBucket& bucket) {
+  // The kernel tells us that a file was closed a little after close(2) has returned, so one that
+  // was closed just now is waited for.
+  const auto deadline = std::chrono::steady_clock::now() + kReleasePatience;
+  while (bucket.handles_.load() > 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  MutexLock lock(bucket.mutex_);
+  if (bucket.handles_.load() > 0) {
+    return fail(kBusy, "files of bucket " + bucket.name_ + " are open");
+  }
+  if (!bucket.volume_) return {};
+  GM_TRY(bucket.volume_->close());
+  bucket.volume_.reset();
+  return {};
+}
+
+}  // namespace gridmount::fuse

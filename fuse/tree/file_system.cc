@@ -1,0 +1,348 @@
+// Names: lookup, making, removing, renaming. See file_system_content.cc for the rest.
+#include "fuse/tree/file_system.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "fuse/errno.h"
+#include "fuse/tree/attributes.h"
+#include "gridfs/error.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+timespec now() {
+  timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  return time;
+}
+
+// The bucket's name for a child of a root of buckets.
+Result<std::string> bucket_name(std::string_view shown) {
+  GM_ASSIGN(gridfs::ParsedName parsed, gridfs::parse_name(shown, false));
+  if (parsed.kind != gridfs::ParsedName::Kind::kPlain) {
+    return fail(gridfs::kInvalidName, "no bucket can be named " + std::string(shown));
+  }
+  return parsed.component;
+}
+
+// Nothing can have such a name, so nothing has.
+bool is_impossible_name(const Error& error) {
+  return error.code() == gridfs::kInvalidName || error.code() == gridfs::kNotUtf8;
+}
+
+}  // namespace
+
+FileSystem::FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket)
+    : buckets_(buckets), table_(std::move(root_bucket)), mount_root_changed_(now()) {}
+
+FileSystem::~FileSystem() {
+  MutexLock lock(handles_mutex_);
+  for (OpenFile* file : open_files_) delete file;
+  for (OpenDirectory* directory : open_directories_) delete directory;
+}
+
+Result<ResolvedNode> FileSystem::resolve(uint64_t number) const {
+  std::optional<ResolvedNode> node = table_.resolve(number);
+  if (!node) return fail(kStaleNode, "node " + std::to_string(number) + " is not known any more");
+  return *std::move(node);
+}
+
+Result<FileSystem::Folder> FileSystem::folder(uint64_t number, std::string_view purpose) const {
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (!node.is_directory()) {
+    return fail(gridfs::kNotADirectory, "node " + std::to_string(number) + " is not a folder");
+  }
+  if (node.removed) {
+    return fail(gridfs::kNoSuchEntry, "folder " + node.path + " has been removed");
+  }
+  if (node.kind == InodeKind::kMountRoot) {
+    return fail(kNotPermitted, "the root of the mount holds buckets only, not " +
+                                   std::string(purpose) + ": put it into one of them");
+  }
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  return Folder{std::move(node), std::move(volume)};
+}
+
+Result<Entry> FileSystem::bucket_entry(std::string_view name,
+                                       const std::shared_ptr<MountedBucket>& bucket) {
+  GM_ASSIGN(auto volume, bucket->volume());
+  GM_ASSIGN(gridfs::Node root, volume->root());
+  const uint64_t number = table_.remember_bucket(name, bucket, bucket_number(name));
+  return Entry{number, root.attributes, kCacheBriefly};
+}
+
+Result<Entry> FileSystem::entry_of(const ResolvedNode& parent, std::string_view name,
+                                   const gridfs::Node& node) {
+  Entry entry{0, node.attributes, kCacheForever};
+  if (node.kind == gridfs::NodeKind::kFile) {
+    entry.number = table_.remember_file(parent.bucket, node.id, node.ino);
+    return entry;
+  }
+  entry.number = table_.remember_folder(parent.number, name, node.path, node.ino);
+  if (entry.number == 0) {
+    return fail(kStaleNode, "the folder of " + std::string(name) + " is not known any more");
+  }
+  return entry;
+}
+
+double FileSystem::absence_seconds(uint64_t parent) const {
+  std::optional<ResolvedNode> node = table_.resolve(parent);
+  // Not at all in a root of buckets, where a driver may make one.
+  return node && node->kind != InodeKind::kMountRoot ? kCacheForever : 0;
+}
+
+Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode node, resolve(parent));
+  if (node.kind == InodeKind::kMountRoot) {
+    auto bucket = bucket_name(name);
+    if (!bucket && is_impossible_name(bucket.error())) {
+      return fail(gridfs::kNoSuchEntry, bucket.error().message());
+    }
+    if (!bucket) return fail(std::move(bucket).error());
+    GM_ASSIGN(auto mounted, buckets_.find(*bucket));
+    return bucket_entry(name, mounted);
+  }
+  GM_ASSIGN(Folder in, folder(parent, name));
+  Result<gridfs::Node> found = in.volume->lookup(in.node.path, name);
+  if (!found && is_impossible_name(found.error())) {
+    return fail(gridfs::kNoSuchEntry, found.error().message());
+  }
+  if (!found) return fail(std::move(found).error());
+  return entry_of(in.node, name, *found);
+}
+
+Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name, uint32_t mode,
+                                         gridfs::Creator creator) {
+  {
+    ReaderLock lock(tree_mutex_);
+    GM_ASSIGN(ResolvedNode node, resolve(parent));
+    if (node.kind != InodeKind::kMountRoot) {
+      GM_ASSIGN(Folder in, folder(parent, "a folder"));
+      GM_ASSIGN(gridfs::Node made, in.volume->create_directory(in.node.path, name, mode, creator));
+      return entry_of(in.node, name, made);
+    }
+  }
+  WriterLock lock(tree_mutex_);
+  GM_ASSIGN(std::string bucket, bucket_name(name));
+  GM_ASSIGN(auto mounted, buckets_.create(bucket));
+  GM_ASSIGN(auto volume, mounted->volume());
+  gridfs::AttributeChanges attributes;
+  attributes.permissions = mode & ~creator.umask;
+  attributes.uid = creator.uid;
+  attributes.gid = creator.gid;
+  if (auto set = volume->set_directory_attributes("", attributes); !set) {
+    // Rather no bucket than one that belongs to somebody else. The first error is the one to tell.
+    (void)buckets_.remove(bucket);
+    return fail(std::move(set).error());
+  }
+  touch_mount_root();
+  return bucket_entry(name, mounted);
+}
+
+Result<Entry> FileSystem::make_file(uint64_t parent, std::string_view name, uint32_t mode,
+                                    gridfs::Creator creator) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(Folder in, folder(parent, "a file"));
+  GM_ASSIGN(gridfs::Node made, in.volume->create_file(in.node.path, name, mode, creator));
+  return entry_of(in.node, name, made);
+}
+
+Result<Entry> FileSystem::make_special(uint64_t parent, std::string_view name, uint32_t mode,
+                                       uint64_t rdev, gridfs::Creator creator) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(Folder in, folder(parent, "a pipe, socket or device"));
+  GM_ASSIGN(gridfs::Node made, in.volume->create_special(in.node.path, name, mode, rdev, creator));
+  return entry_of(in.node, name, made);
+}
+
+Result<Entry> FileSystem::make_symlink(uint64_t parent, std::string_view name,
+                                       std::string_view target, gridfs::Creator creator) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(Folder in, folder(parent, "a symbolic link"));
+  GM_ASSIGN(gridfs::Node made, in.volume->create_symlink(in.node.path, name, target, creator));
+  return entry_of(in.node, name, made);
+}
+
+Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_view name) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind != InodeKind::kFile) {
+    return fail(kNotPermitted, "node " + std::to_string(number) + " is a folder");
+  }
+  GM_ASSIGN(Folder in, folder(parent, "a file"));
+  if (in.node.bucket != node.bucket) {
+    return fail(gridfs::kCrossBucket, std::string(name) + " would be a name in another bucket");
+  }
+  GM_ASSIGN(gridfs::Node linked, in.volume->link(node.id, in.node.path, name));
+  return entry_of(in.node, name, linked);
+}
+
+Status FileSystem::unlink(uint64_t parent, std::string_view name) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode node, resolve(parent));
+  if (node.kind == InodeKind::kMountRoot) {
+    return fail(gridfs::kIsADirectory, std::string(name) + " is a bucket");
+  }
+  GM_ASSIGN(Folder in, folder(parent, name));
+  GM_ASSIGN(const gridfs::Node last, in.volume->unlink(in.node.path, name));
+  note_lost_name(in, last);
+  return {};
+}
+
+Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
+  {
+    ReaderLock lock(tree_mutex_);
+    GM_ASSIGN(ResolvedNode node, resolve(parent));
+    if (node.kind != InodeKind::kMountRoot) {
+      GM_ASSIGN(Folder in, folder(parent, name));
+      GM_ASSIGN(gridfs::Node last, in.volume->lookup(in.node.path, name));
+      GM_TRY(in.volume->remove_directory(in.node.path, name));
+      table_.remove_folder(parent, name, last.attributes);
+      return {};
+    }
+  }
+  WriterLock lock(tree_mutex_);
+  GM_ASSIGN(std::string bucket, bucket_name(name));
+  GM_ASSIGN(auto mounted, buckets_.find(bucket));
+  gridfs::Attributes last;
+  {
+    GM_ASSIGN(auto volume, mounted->volume());
+    GM_ASSIGN(gridfs::Node root, volume->root());
+    last = root.attributes;
+  }
+  GM_TRY(buckets_.remove(bucket));
+  table_.remove_folder(parent, name, last);
+  touch_mount_root();
+  return {};
+}
+
+Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
+                          std::string_view to_name, gridfs::RenameMode mode) {
+  {
+    ReaderLock lock(tree_mutex_);
+    GM_ASSIGN(ResolvedNode from_node, resolve(from_parent));
+    GM_ASSIGN(ResolvedNode to_node, resolve(to_parent));
+    if (from_node.bucket != to_node.bucket) {
+      return fail(gridfs::kCrossBucket,
+                  std::string(from_name) + " cannot be moved to another bucket, only copied");
+    }
+    // A folder the kernel renames has been looked up before, so it is in the table.
+    const bool moves_folder =
+        table_.find_folder(from_parent, from_name) ||
+        (mode == gridfs::RenameMode::kExchange && table_.find_folder(to_parent, to_name));
+    if (from_node.kind != InodeKind::kMountRoot && !moves_folder) {
+      GM_ASSIGN(Folder from, folder(from_parent, from_name));
+      GM_ASSIGN(Folder to, folder(to_parent, to_name));
+      return rename_in(from, from_name, to, to_name, mode);
+    }
+  }
+  WriterLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode root, resolve(from_parent));
+  if (root.kind == InodeKind::kMountRoot) return rename_bucket(from_name, to_name, mode);
+  GM_ASSIGN(Folder from, folder(from_parent, from_name));
+  GM_ASSIGN(Folder to, folder(to_parent, to_name));
+  return rename_folder(from, from_name, to, to_name, mode);
+}
+
+void FileSystem::note_lost_name(const Folder& in, const gridfs::Node& last) {
+  if (last.attributes.nlink != 0) return;
+  table_.remove_file(in.node.bucket.get(), last.id, last.attributes);
+}
+
+Status FileSystem::rename_in(const Folder& from, std::string_view from_name, const Folder& to,
+                             std::string_view to_name, gridfs::RenameMode mode) {
+  GM_ASSIGN(const std::optional<gridfs::Node> replaced,
+            from.volume->rename(from.node.path, from_name, to.node.path, to_name, mode));
+  if (replaced) note_lost_name(to, *replaced);
+  return {};
+}
+
+Status FileSystem::rename_folder(const Folder& from, std::string_view from_name, const Folder& to,
+                                 std::string_view to_name, gridfs::RenameMode mode) {
+  if (mode == gridfs::RenameMode::kExchange) return exchange(from, from_name, to, to_name);
+  gridfs::Attributes replaced;
+  const bool replaces = table_.find_folder(to.node.number, to_name).has_value();
+  if (replaces) {
+    GM_ASSIGN(gridfs::Node target, to.volume->lookup(to.node.path, to_name));
+    replaced = target.attributes;
+  }
+  GM_TRY(rename_in(from, from_name, to, to_name, mode));
+  if (from.node.number == to.node.number && from_name == to_name) return {};
+  if (replaces) table_.remove_folder(to.node.number, to_name, replaced);
+  Result<gridfs::Node> moved = to.volume->lookup(to.node.path, to_name);
+  if (!moved || moved->kind != gridfs::NodeKind::kDirectory) {
+    // Its new path is not known: better no folder than one that leads elsewhere.
+    table_.remove_folder(from.node.number, from_name, replaced);
+    if (!moved) return fail(std::move(moved).error());
+    return {};
+  }
+  table_.move_folder(from.node.number, from_name, to.node.number, to_name, moved->path);
+  return {};
+}
+
+Status FileSystem::exchange(const Folder& one, std::string_view one_name, const Folder& other,
+                            std::string_view other_name) {
+  GM_TRY(one.volume->rename(one.node.path, one_name, other.node.path, other_name,
+                            gridfs::RenameMode::kExchange));
+  if (one.node.number == other.node.number && one_name == other_name) return {};
+  const bool moves_one = table_.find_folder(one.node.number, one_name).has_value();
+  const bool moves_other = table_.find_folder(other.node.number, other_name).has_value();
+  // Where they are now; a path that cannot be had leads nowhere rather than elsewhere.
+  const auto path_of = [](const Folder& in, std::string_view name) {
+    const Result<gridfs::Node> node = in.volume->lookup(in.node.path, name);
+    return node ? node->path : std::string("/");
+  };
+  const std::string path_of_one = path_of(other, other_name);
+  // No name has a slash.
+  constexpr std::string_view kBetween = "/";
+  if (moves_one) {
+    table_.move_folder(one.node.number, one_name, one.node.number, kBetween, path_of_one);
+  }
+  if (moves_other) {
+    table_.move_folder(other.node.number, other_name, one.node.number, one_name,
+                       path_of(one, one_name));
+  }
+  if (moves_one) {
+    table_.move_folder(one.node.number, kBetween, other.node.number, other_name, path_of_one);
+  }
+  return {};
+}
+
+Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to_name,
+                                 gridfs::RenameMode mode) {
+  GM_ASSIGN(std::string from, bucket_name(from_name));
+  GM_ASSIGN(std::string to, bucket_name(to_name));
+  if (from == to) return {};
+  if (mode == gridfs::RenameMode::kExchange) {
+    return fail(kInvalidArgument, "buckets cannot exchange their names");
+  }
+  Result<std::shared_ptr<MountedBucket>> target = buckets_.find(to);
+  if (target) {
+    if (mode == gridfs::RenameMode::kNoReplace) {
+      return fail(gridfs::kEntryExists, "bucket " + to + " exists already");
+    }
+    // As rename(2) has it: an empty folder is replaced.
+    GM_ASSIGN(auto volume, (*target)->volume());
+    GM_ASSIGN(gridfs::Node last, volume->root());
+    volume.reset();
+    GM_TRY(buckets_.remove(to));
+    table_.remove_folder(kRootNode, to_name, last.attributes);
+  } else if (target.error().code() != gridfs::kNoSuchEntry) {
+    return fail(std::move(target).error());
+  }
+  GM_TRY(buckets_.rename(from, to));
+  table_.move_folder(kRootNode, from_name, kRootNode, to_name, "");
+  touch_mount_root();
+  return {};
+}
+
+void FileSystem::touch_mount_root() {
+  MutexLock lock(handles_mutex_);
+  mount_root_changed_ = now();
+}
+
+}  // namespace gridmount::fuse

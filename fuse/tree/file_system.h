@@ -1,0 +1,215 @@
+// The mounted tree: what each call of the kernel does, over the buckets' Volumes, free of libfuse.
+//
+// The root lists the buckets, or is one bucket. mkdir, rmdir and rename in a root of buckets make,
+// drop and rename buckets; anything else there is refused with kNotPermitted, because a GridFS file
+// belongs to a bucket and no document describes the root.
+//
+// Locks, in this order:
+//  1. tree lock: shared by every call that uses a path or a bucket, exclusive for those that change
+//     the path of folders (renaming one) or retire a bucket. It is held over the store's work on
+//     purpose: between making a path from the table and using it, the path must not change.
+//  2. OpenDirectory::mutex()
+//  3. Buckets' and a MountedBucket's
+//  4. InodeTable's, the handles': leaves.
+// Reading and writing open files takes none of them.
+//
+// Thread-safety: thread-safe. Every operation but forget may fail with the error of a lower layer
+// or one of errno.h.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "engine/thread_safety.h"
+#include "fuse/tree/buckets.h"
+#include "fuse/tree/foreign_changes.h"
+#include "fuse/tree/inode_table.h"
+#include "fuse/tree/kernel_cache.h"
+#include "fuse/tree/open_directory.h"
+
+namespace gridmount::fuse {
+
+// What the kernel is told about a node, and for how long it need not ask again. This process is the
+// only writer, and the kernel itself drops what its own calls change, so that is practically for
+// ever; except in a root of buckets, which others may extend.
+inline constexpr double kCacheForever = 365.0 * 86400;
+inline constexpr double kCacheBriefly = 1;
+
+struct Entry {
+  uint64_t number = 0;
+  gridfs::Attributes attributes;
+  double cache_seconds = 0;
+};
+
+// An open file, owned by the FileSystem until release().
+struct OpenFile {
+  ~OpenFile();
+
+  uint64_t number = 0;
+  std::shared_ptr<MountedBucket> bucket;
+  std::shared_ptr<gridfs::Volume> volume;  // outlives the file
+  std::shared_ptr<gridfs::File> file;
+  bool for_writing = false;  // others' failed writes are not told to readers
+};
+
+class FileSystem {
+ public:
+  // `root_bucket` is shown at the root; null: the root lists the buckets. `buckets` must outlive
+  // this object.
+  FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket);
+  ~FileSystem();
+
+  // --- Names. An Entry returned counts as one lookup, which forget() takes back.
+  Result<Entry> lookup(uint64_t parent, std::string_view name);
+  // How long the kernel may remember that a name is not there.
+  double absence_seconds(uint64_t parent) const;
+  void forget(uint64_t number, uint64_t lookups) { table_.forget(number, lookups); }
+  Result<Entry> make_directory(uint64_t parent, std::string_view name, uint32_t mode,
+                               gridfs::Creator creator);
+  Result<Entry> make_file(uint64_t parent, std::string_view name, uint32_t mode,
+                          gridfs::Creator creator);
+  // A pipe, socket or device; `mode` also holds its type.
+  Result<Entry> make_special(uint64_t parent, std::string_view name, uint32_t mode, uint64_t rdev,
+                             gridfs::Creator creator);
+  Result<Entry> make_symlink(uint64_t parent, std::string_view name, std::string_view target,
+                             gridfs::Creator creator);
+  Result<Entry> link(uint64_t number, uint64_t parent, std::string_view name);
+  Status unlink(uint64_t parent, std::string_view name);
+  Status remove_directory(uint64_t parent, std::string_view name);
+  Status rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
+                std::string_view to_name, gridfs::RenameMode mode);
+
+  // --- Attributes. `file` is the handle the call came with, or null. No lookup is counted.
+  Result<Entry> attributes(uint64_t number, const OpenFile* file);
+  Result<Entry> set_attributes(uint64_t number, const OpenFile* file,
+                               const gridfs::AttributeChanges& changes);
+  Result<std::string> read_link(uint64_t number);
+
+  // Whether the kernel shall check access control lists.
+  bool keeps_access_lists() const { return buckets_.settings().volume.access_lists; }
+
+  // --- Extended attributes. NoSuchXattr, kNotSupported for a namespace that is not kept.
+  Result<std::string> xattr(uint64_t number, std::string_view name);
+  Result<std::vector<std::string>> xattr_names(uint64_t number);
+  // Whether the caller is in a group: who is not loses the set-group-ID bit with a new access
+  // control list, as with chmod(2).
+  using GroupCheck = std::function<bool(uint32_t group)>;
+  Status set_xattr(uint64_t number, std::string_view name, std::string_view value,
+                   gridfs::XattrMode mode, const GroupCheck& may_keep_group_id);
+  Status remove_xattr(uint64_t number, std::string_view name);
+
+  // --- Files. `flags` are open(2)'s.
+  Result<OpenFile*> open(uint64_t number, int flags);
+  // With O_EXCL an existing file is EntryExists, else it is opened.
+  Result<std::pair<Entry, OpenFile*>> create(uint64_t parent, std::string_view name, uint32_t mode,
+                                             int flags, gridfs::Creator creator);
+  void release(OpenFile* file);
+  // Its set-user-ID bit, and set-group-ID where the group may execute it.
+  Status clear_set_id(OpenFile& file);
+  // fallocate(2). Space is looked for, and not kept: what is allocated is a hole.
+  Status allocate(OpenFile& file, int mode, int64_t offset, int64_t size);
+  // lseek(2) with SEEK_DATA or SEEK_HOLE: of what has been written to this object.
+  Result<int64_t> seek(OpenFile& file, int64_t offset, int whence);
+  bool is_open_for_writing(uint64_t number) const;
+  // copy_file_range(2): how many bytes were copied, fewer than asked for at the end of `from`, in
+  // long calls and before an error.
+  Result<int64_t> copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,
+                       int64_t size);
+
+  // --- Folders.
+  Result<OpenDirectory*> open_directory(uint64_t number);
+  void release(OpenDirectory* directory);
+  // What the lister does with an entry. `number` is the entry's as stat would show it.
+  class Lister {
+   public:
+    virtual ~Lister() = default;
+    // Whether an entry of that name fits; if not, the listing ends there for now.
+    virtual bool fits(std::string_view name) = 0;
+    // The entry, which fits. `entry` is null where the kernel shall learn no more than the number
+    // and type; otherwise it counts as a lookup.
+    virtual void add(const ListedEntry& listed, uint64_t number, uint32_t type,
+                     const Entry* entry) = 0;
+  };
+  // From `offset` on until the lister has no room or the folder ends. With `lookup_each`, entries
+  // come as Entry. An error after the first entry ends the listing there; the next call meets it.
+  Status read_directory(OpenDirectory& directory, uint64_t offset, bool lookup_each,
+                        Lister& lister);
+
+  // --- Changes by others. What the kernel has to forget after them; returned rather than done
+  // here, because the kernel waits for operations that may wait for our locks.
+  StaleEntries changed_by_others(const ForeignChanges& changes);
+
+  // --- The whole.
+  Result<engine::StoreStats> stats();
+  Status make_durable();
+  // Lets go of all handles, commits and closes all buckets, and makes everything durable. The first
+  // error. Nothing else may be called afterwards.
+  Status close();
+
+ private:
+  struct Folder {
+    ResolvedNode node;
+    std::shared_ptr<gridfs::Volume> volume;
+  };
+
+  // A bucket that others have changed, and its root's number.
+  struct ChangedBucket {
+    uint64_t root;
+    std::shared_ptr<MountedBucket> bucket;
+  };
+  // Nothing if the kernel knows nothing of it.
+  std::optional<ChangedBucket> find_changed(const std::string& name) const;
+  void add_stale_path(const ChangedBucket& changed, gridfs::Volume& volume, std::string_view path,
+                      StaleEntries& stale) const;
+  void add_all_stale(const ChangedBucket& changed, gridfs::Volume& volume, StaleEntries& stale);
+
+  Result<ResolvedNode> resolve(uint64_t number) const;
+  // A folder of a bucket that still has a path. kNotPermitted for a root of buckets.
+  Result<Folder> folder(uint64_t number, std::string_view purpose) const;
+
+  Result<Entry> bucket_entry(std::string_view name, const std::shared_ptr<MountedBucket>& bucket);
+  // Counts the lookup.
+  Result<Entry> entry_of(const ResolvedNode& parent, std::string_view name,
+                         const gridfs::Node& node);
+  Result<Entry> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
+  // Extended attributes that are fields of the files document.
+  Result<std::string> field(uint64_t number, std::string_view name);
+  Status set_field(uint64_t number, std::string_view name, std::optional<std::string_view> text,
+                   gridfs::XattrMode mode);
+  // Of any node, also of a file without a name that is open.
+  Result<gridfs::PosixFields> posix_of(uint64_t number);
+  Status change_posix(uint64_t number, const gridfs::PosixChange& change);
+  Result<OpenFile*> open_file(uint64_t number, const std::shared_ptr<MountedBucket>& bucket,
+                              const std::shared_ptr<gridfs::Volume>& volume, bson::ValueView id,
+                              int flags);
+
+  Status rename_bucket(std::string_view from, std::string_view to, gridfs::RenameMode mode)
+      GM_REQUIRES(tree_mutex_);
+  // Of a file that may have lost its last.
+  void note_lost_name(const Folder& in, const gridfs::Node& last);
+  Status rename_in(const Folder& from, std::string_view from_name, const Folder& to,
+                   std::string_view to_name, gridfs::RenameMode mode);
+  Status exchange(const Folder& one, std::string_view one_name, const Folder& other,
+                  std::string_view other_name) GM_REQUIRES(tree_mutex_);
+  Status rename_folder(const Folder& from, std::string_view from_name, const Folder& to,
+                       std::string_view to_name, gridfs::RenameMode mode) GM_REQUIRES(tree_mutex_);
+  Result<std::vector<std::string>> shown_bucket_names() const;
+  void touch_mount_root();
+
+  Buckets& buckets_;
+  SharedMutex tree_mutex_;
+  InodeTable table_;
+
+  mutable Mutex handles_mutex_;
+  std::unordered_set<OpenFile*> open_files_ GM_GUARDED_BY(handles_mutex_);
+  std::unordered_set<OpenDirectory*> open_directories_ GM_GUARDED_BY(handles_mutex_);
+  timespec mount_root_changed_ GM_GUARDED_BY(handles_mutex_);
+};
+
+}  // namespace gridmount::fuse

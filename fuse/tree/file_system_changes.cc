@@ -1,0 +1,119 @@
+// Which of the kernel's memories a change by others makes wrong.
+#include "fuse/tree/file_system.h"
+#include "gridfs/path.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+// Both names that a file of that component can have: folders take the plain one.
+void add_names(StaleEntries& stale, uint64_t parent, std::string_view component, bool at_root) {
+  stale.names.emplace(parent, gridfs::escape_component(component, at_root));
+  stale.names.emplace(parent, gridfs::escape_shadowed_file(component));
+}
+
+}  // namespace
+
+std::optional<FileSystem::ChangedBucket> FileSystem::find_changed(const std::string& name) const {
+  const std::optional<ResolvedNode> root = table_.resolve(kRootNode);
+  if (root->kind == InodeKind::kBucketRoot) {
+    if (root->bucket->name() != name) return std::nullopt;
+    return ChangedBucket{kRootNode, root->bucket};
+  }
+  const std::optional<uint64_t> number =
+      table_.find_folder(kRootNode, gridfs::escape_component(name, false));
+  if (!number) return std::nullopt;
+  const std::optional<ResolvedNode> node = table_.resolve(*number);
+  if (!node || node->removed) return std::nullopt;
+  return ChangedBucket{*number, node->bucket};
+}
+
+void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::Volume& volume,
+                                std::string_view path, StaleEntries& stale) const {
+  uint64_t parent = changed.root;
+  std::string folder;
+  while (true) {
+    const bool at_root = folder.empty();
+    const std::string_view component = gridfs::first_component(path, at_root);
+    stale.nodes.insert(parent);
+    const std::string shown = gridfs::escape_component(component, at_root);
+    if (component.size() >= path.size()) {
+      add_names(stale, parent, component, at_root);
+      return;
+    }
+    path.remove_prefix(component.size() + 1);
+    folder = gridfs::join(folder, component);
+    const std::optional<uint64_t> child = table_.find_folder(parent, shown);
+    // A folder that the names below it imply comes and goes with them.
+    if (!child || !volume.directory(folder)) add_names(stale, parent, component, at_root);
+    if (!child) return;
+    parent = *child;
+  }
+}
+
+void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::Volume& volume,
+                               StaleEntries& stale) {
+  for (const uint64_t number : table_.numbers_of(changed.bucket.get())) {
+    stale.nodes.insert(number);
+    const std::optional<ResolvedNode> node = table_.resolve(number);
+    if (!node) continue;
+    if (node->kind == InodeKind::kFile) {
+      table_.renew_file(changed.bucket.get(), node->id.view());
+    } else if (number != changed.root && !node->path.empty()) {
+      const gridfs::SplitPath where = gridfs::split(node->path);
+      add_names(stale, node->parent, where.component, where.folder.empty());
+    }
+  }
+  // Names in folders of the bucket go with their folders' names; those at its root are listed.
+  const Result<std::unique_ptr<gridfs::DirectoryStream>> root = volume.list("");
+  if (!root) return;
+  while (true) {
+    const Result<std::optional<gridfs::DirectoryEntry>> entry = (*root)->next();
+    if (!entry || !*entry || stale.names.size() > kForeignChangesMax) return;
+    stale.names.emplace(changed.root, (*entry)->name);
+  }
+}
+
+StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
+  ReaderLock lock(tree_mutex_);
+  StaleEntries stale;
+  for (const auto& [name, of_bucket] : changes) {
+    const std::optional<ChangedBucket> changed = find_changed(name);
+    if (!changed) continue;
+    const Result<std::shared_ptr<gridfs::Volume>> volume = changed->bucket->volume();
+    if (!volume) continue;
+    const MountedBucket* const bucket = changed->bucket.get();
+    if (of_bucket.everything) {
+      add_all_stale(*changed, **volume, stale);
+      continue;
+    }
+    for (const bson::Value& id : of_bucket.metadata) {
+      if (const uint64_t number = table_.number_of_file(bucket, id.view(), 0)) {
+        stale.nodes.insert(number);
+      }
+    }
+    // While it writes back, the kernel keeps the size it knows of a node: the file becomes another.
+    for (const bson::Value& id : of_bucket.content) {
+      if (const uint64_t number = table_.renew_file(bucket, id.view())) stale.nodes.insert(number);
+    }
+    for (const std::string& filename : of_bucket.filenames) {
+      add_stale_path(*changed, **volume, filename, stale);
+    }
+    for (const std::string& folder : of_bucket.folders) {
+      if (!folder.empty()) {
+        add_stale_path(*changed, **volume, folder, stale);
+      } else {
+        stale.nodes.insert(changed->root);
+      }
+    }
+    for (const bson::Value& id : of_bucket.unnamed) {
+      stale.nodes.insert(changed->root);
+      if (const std::optional<std::string> shown = gridfs::escape_id(id.view())) {
+        stale.names.emplace(changed->root, *shown);
+      }
+    }
+  }
+  return stale;
+}
+
+}  // namespace gridmount::fuse

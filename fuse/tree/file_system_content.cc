@@ -1,0 +1,320 @@
+// Attributes, open files, listings, and the end of FileSystem.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "fuse/errno.h"
+#include "fuse/tree/attributes.h"
+#include "fuse/tree/file_system.h"
+#include "gridfs/error.h"
+#include "gridfs/posix_changes.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+double cache_seconds(const ResolvedNode& node) {
+  const bool shared = node.kind == InodeKind::kMountRoot ||
+                      (node.kind == InodeKind::kBucketRoot && node.number != kRootNode);
+  return shared ? kCacheBriefly : kCacheForever;
+}
+
+gridfs::Attributes changed_attributes(gridfs::Attributes attributes,
+                                      const gridfs::AttributeChanges& changes) {
+  if (changes.permissions) {
+    attributes.mode = (attributes.mode & S_IFMT) | (*changes.permissions & 07777);
+  }
+  attributes.uid = changes.uid.value_or(attributes.uid);
+  attributes.gid = changes.gid.value_or(attributes.gid);
+  attributes.atime = changes.atime.value_or(attributes.atime);
+  attributes.mtime = changes.mtime.value_or(attributes.mtime);
+  clock_gettime(CLOCK_REALTIME, &attributes.ctime);
+  return attributes;
+}
+
+}  // namespace
+
+OpenFile::~OpenFile() {
+  file.reset();
+  volume.reset();
+  if (bucket) bucket->handles().fetch_sub(1);
+}
+
+Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
+                                          const gridfs::File* file) const {
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  Result<gridfs::Node> named = volume->file(node.id);
+  if (named) return Entry{node.number, named->attributes, kCacheForever};
+  if (named.error().code() == gridfs::kFileNotFound && file == nullptr && node.nameless) {
+    return Entry{node.number, *node.nameless, kCacheForever};
+  }
+  if (named.error().code() != gridfs::kFileNotFound || file == nullptr) {
+    return fail(std::move(named).error());
+  }
+  return Entry{node.number, nameless_attributes(file->document(), buckets_.settings().volume),
+               kCacheForever};
+}
+
+Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind == InodeKind::kFile) {
+    return file_attributes(node, file ? file->file.get() : node.open_file.get());
+  }
+  if (node.removed) return Entry{number, *node.removed, kCacheForever};
+  if (node.kind == InodeKind::kMountRoot) {
+    MutexLock handles_lock(handles_mutex_);
+    return Entry{number, mount_root_attributes(buckets_.settings().volume, mount_root_changed_),
+                 kCacheBriefly};
+  }
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  GM_ASSIGN(gridfs::Node found, volume->directory(node.path));
+  return Entry{number, found.attributes, cache_seconds(node)};
+}
+
+Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle,
+                                         const gridfs::AttributeChanges& changes) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind == InodeKind::kMountRoot) {
+    return fail(kNotPermitted,
+                "the root of the mount has no document that could keep its attributes");
+  }
+  if (node.removed) {
+    // Whoever has it open may still change what nobody else will see.
+    const gridfs::Attributes changed = changed_attributes(*node.removed, changes);
+    table_.set_removed_attributes(number, changed);
+    return Entry{number, changed, kCacheForever};
+  }
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  if (node.kind != InodeKind::kFile) {
+    GM_ASSIGN(gridfs::Node changed, volume->set_directory_attributes(node.path, changes));
+    return Entry{number, changed.attributes, cache_seconds(node)};
+  }
+  Result<gridfs::Node> changed = volume->set_file_attributes(node.id, changes);
+  if (changed) return Entry{number, changed->attributes, kCacheForever};
+  gridfs::File* file = handle ? handle->file.get() : node.open_file.get();
+  if (changed.error().code() != gridfs::kFileNotFound || file == nullptr) {
+    return fail(std::move(changed).error());
+  }
+  // It has no name any more; the open file is all there is of it.
+  if (changes.size) {
+    GM_TRY(file->truncate(*changes.size, gridfs::TimeUpdate::kNow));
+  }
+  GM_TRY(file->change_posix([&](gridfs::PosixFields now) -> Result<gridfs::PosixFields> {
+    now.mode = nameless_attributes(file->document(), buckets_.settings().volume).mode;
+    gridfs::PosixFields posix;
+    if (changes.permissions) {
+      gridfs::add_permissions(now, *changes.permissions, posix);
+    } else if (changes.clears_set_id) {
+      posix.mode = gridfs::without_set_id(*now.mode);
+    }
+    posix.uid = changes.uid;
+    posix.gid = changes.gid;
+    posix.atime = changes.atime;
+    posix.mtime = changes.mtime;
+    posix.ctime = changes.ctime;
+    if (!posix.ctime) clock_gettime(CLOCK_REALTIME, &posix.ctime.emplace());
+    return posix;
+  }));
+  return Entry{number, nameless_attributes(file->document(), buckets_.settings().volume),
+               kCacheForever};
+}
+
+Result<std::string> FileSystem::read_link(uint64_t number) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind != InodeKind::kFile) {
+    return fail(kInvalidArgument, "node " + std::to_string(number) + " is not a symbolic link");
+  }
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  return volume->symlink_target(node.id);
+}
+
+Result<OpenFile*> FileSystem::open_file(uint64_t number,
+                                        const std::shared_ptr<MountedBucket>& bucket,
+                                        const std::shared_ptr<gridfs::Volume>& volume,
+                                        bson::ValueView id, int flags) {
+  auto handle = std::make_unique<OpenFile>();
+  handle->number = number;
+  // Counted before the file opens, so that the bucket is not retired in between.
+  handle->bucket = bucket;
+  bucket->handles().fetch_add(1);
+  handle->volume = volume;
+  // Also O_RDONLY with O_TRUNC: the kernel has asked for the right to write, and knows it as empty.
+  handle->for_writing = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+  // A file without a name is found only through those who have it open.
+  std::optional<ResolvedNode> node = table_.resolve(number);
+  if (node && node->open_file) {
+    handle->file = std::move(node->open_file);
+  } else {
+    GM_ASSIGN(handle->file, volume->open_file(id));
+    table_.set_open_file(number, handle->file);
+  }
+  if ((flags & O_TRUNC) != 0) {
+    GM_TRY(handle->file->truncate(0, gridfs::TimeUpdate::kNow));
+  }
+  MutexLock lock(handles_mutex_);
+  open_files_.insert(handle.get());
+  return handle.release();
+}
+
+Result<OpenFile*> FileSystem::open(uint64_t number, int flags) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind != InodeKind::kFile) {
+    return fail(gridfs::kIsADirectory, "node " + std::to_string(number) + " is a folder");
+  }
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  return open_file(number, node.bucket, volume, node.id, flags);
+}
+
+Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::string_view name,
+                                                       uint32_t mode, int flags,
+                                                       gridfs::Creator creator) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(Folder in, folder(parent, "a file"));
+  Result<gridfs::Node> made = in.volume->create_file(in.node.path, name, mode, creator);
+  const bool existed = !made && made.error().code() == gridfs::kEntryExists;
+  if (existed && (flags & O_EXCL) == 0) {
+    // The kernel believed the name to be free, and somebody else has just taken it.
+    made = in.volume->lookup(in.node.path, name);
+    if (made && made->kind == gridfs::NodeKind::kDirectory) {
+      return fail(gridfs::kIsADirectory, std::string(name) + " is a folder");
+    }
+  }
+  if (!made) return fail(std::move(made).error());
+  GM_ASSIGN(Entry entry, entry_of(in.node, name, *made));
+  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.volume, made->id,
+                                     existed ? flags : flags & ~O_TRUNC);
+  if (!file) {
+    table_.forget(entry.number, 1);
+    return fail(std::move(file).error());
+  }
+  return std::pair{entry, *file};
+}
+
+void FileSystem::release(OpenFile* file) {
+  {
+    MutexLock lock(handles_mutex_);
+    open_files_.erase(file);
+  }
+  delete file;
+}
+
+Result<std::vector<std::string>> FileSystem::shown_bucket_names() const {
+  GM_ASSIGN(std::vector<std::string> names, buckets_.names());
+  for (std::string& name : names) name = gridfs::escape_component(name, false);
+  return names;
+}
+
+Result<OpenDirectory*> FileSystem::open_directory(uint64_t number) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  std::unique_ptr<OpenDirectory> directory;
+  if (!node.is_directory()) {
+    return fail(gridfs::kNotADirectory, "node " + std::to_string(number) + " is not a folder");
+  }
+  if (node.kind == InodeKind::kMountRoot) {
+    GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
+    directory = std::make_unique<OpenDirectory>(number, std::move(names));
+  } else {
+    GM_ASSIGN(Folder in, folder(number, ""));
+    GM_ASSIGN(directory, OpenDirectory::open(number, in.node.bucket, in.volume, in.node.path));
+  }
+  MutexLock handles_lock(handles_mutex_);
+  open_directories_.insert(directory.get());
+  return directory.release();
+}
+
+void FileSystem::release(OpenDirectory* directory) {
+  {
+    MutexLock lock(handles_mutex_);
+    open_directories_.erase(directory);
+  }
+  delete directory;
+}
+
+Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, bool lookup_each,
+                                  Lister& lister) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(ResolvedNode node, resolve(directory.number()));
+  // A removed folder has nothing in it, and what stands at its path now is not it.
+  if (node.removed) return {};
+  MutexLock directory_lock(directory.mutex());
+  if (directory.lists_buckets() && offset == 0) {
+    GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
+    directory.set_bucket_names(std::move(names));
+  }
+  GM_TRY(directory.seek(offset, node.path));
+  for (bool first = true;; first = false) {
+    Result<std::optional<ListedEntry>> listed = directory.peek();
+    if (!listed && first) return fail(std::move(listed).error());
+    if (!listed || !*listed || !lister.fits((*listed)->name)) return {};
+    const ListedEntry& entry = **listed;
+    switch (entry.kind) {
+      case ListedEntry::Kind::kSelf:
+        lister.add(entry, node.number, S_IFDIR, nullptr);
+        break;
+      case ListedEntry::Kind::kParent:
+        lister.add(entry, node.parent, S_IFDIR, nullptr);
+        break;
+      case ListedEntry::Kind::kBucket:
+        // Only the name: attributes would mean opening every bucket.
+        lister.add(entry,
+                   table_.number_of_folder(node.number, entry.name, bucket_number(entry.name)),
+                   S_IFDIR, nullptr);
+        break;
+      case ListedEntry::Kind::kNode: {
+        const gridfs::Node& child = *entry.node;
+        const uint32_t type = child.attributes.mode & S_IFMT;
+        if (lookup_each) {
+          Result<Entry> found = entry_of(node, entry.name, child);
+          if (!found) return first ? Status(fail(std::move(found).error())) : Status();
+          lister.add(entry, found->number, type, &*found);
+        } else if (child.kind == gridfs::NodeKind::kFile) {
+          lister.add(entry, table_.number_of_file(node.bucket.get(), child.id, child.ino), type,
+                     nullptr);
+        } else {
+          lister.add(entry, table_.number_of_folder(node.number, entry.name, child.ino), type,
+                     nullptr);
+        }
+        break;
+      }
+    }
+    directory.consume();
+  }
+}
+
+Result<engine::StoreStats> FileSystem::stats() {
+  return buckets_.store().stats();
+}
+
+Status FileSystem::make_durable() {
+  return buckets_.store().make_durable();
+}
+
+Status FileSystem::close() {
+  std::unordered_set<OpenFile*> files;
+  std::unordered_set<OpenDirectory*> directories;
+  {
+    MutexLock lock(handles_mutex_);
+    files.swap(open_files_);
+    directories.swap(open_directories_);
+  }
+  for (OpenDirectory* directory : directories) delete directory;
+  Status closed;
+  for (OpenFile* file : files) {
+    // Whoever wrote to it never closed it and so will never learn.
+    Status flushed = file->file->flush();
+    if (!flushed && closed) closed = std::move(flushed);
+    delete file;
+  }
+  Status buckets = buckets_.close();
+  if (!buckets && closed) closed = std::move(buckets);
+  if (buckets_.store().read_only()) return closed;
+  Status durable = make_durable();
+  if (!durable && closed) closed = std::move(durable);
+  return closed;
+}
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,133 @@
+// Parts of open files: allocating, zeroing, finding holes, copying.
+#include <fcntl.h>
+#include <linux/falloc.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "fuse/errno.h"
+#include "fuse/tree/file_system.h"
+#include "gridfs/error.h"
+#include "gridfs/posix_changes.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+using gridfs::TimeUpdate;
+
+// Copied per piece, so that memory does not grow with the call.
+constexpr int64_t kPieceBytes = 1 << 20;
+// Copied per call: a caller goes on where it ended, and others get their turn.
+constexpr int64_t kCopyBytesMax = 64 << 20;
+
+// In memory of its own: who writes may have to wait for that of unwritten chunks, and must not hold
+// any of it.
+Result<std::vector<uint8_t>> read_piece(gridfs::File& file, int64_t offset, size_t size) {
+  GM_ASSIGN(const gridfs::ReadResult read, file.read(offset, size));
+  std::vector<uint8_t> bytes;
+  bytes.reserve(read.size());
+  for (const iovec& piece : read.pieces()) {
+    const auto* const begin = static_cast<const uint8_t*>(piece.iov_base);
+    bytes.insert(bytes.end(), begin, begin + piece.iov_len);
+  }
+  return bytes;
+}
+
+// Copies the hole at `offset`, if there is one, at most `size` bytes of it: how many.
+Result<int64_t> copy_hole(gridfs::File& from, int64_t offset, gridfs::File& to, int64_t to_offset,
+                          int64_t size) {
+  GM_ASSIGN(const std::optional<int64_t> data, from.next_data(offset));
+  const int64_t end = std::min(data.value_or(from.length()), offset + size);
+  if (end <= offset) return 0;
+  const int64_t to_end = to_offset + (end - offset);
+  GM_TRY(to.zero(to_offset, end - offset, TimeUpdate::kKeep));
+  if (to.length() < to_end) GM_TRY(to.truncate(to_end, TimeUpdate::kKeep));
+  return end - offset;
+}
+
+}  // namespace
+
+Status FileSystem::clear_set_id(OpenFile& file) {
+  const uint32_t mode = file.file->document().posix.mode.value_or(0);
+  if (gridfs::without_set_id(mode) == mode) return {};
+  return file.file->change_posix([](const gridfs::PosixFields& now) {
+    gridfs::PosixFields changes;
+    changes.mode = gridfs::without_set_id(now.mode.value_or(0));
+    return changes;
+  });
+}
+
+// With write-back the kernel has set the times before it asks.
+Status FileSystem::allocate(OpenFile& file, int mode, int64_t offset, int64_t size) {
+  constexpr int kKnown = FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
+  const bool punches = (mode & FALLOC_FL_PUNCH_HOLE) != 0;
+  const bool keeps_size = (mode & FALLOC_FL_KEEP_SIZE) != 0;
+  const bool zeroes = (mode & FALLOC_FL_ZERO_RANGE) != 0;
+  if ((mode & ~kKnown) != 0 || (punches && (zeroes || !keeps_size))) {
+    return fail(kNotSupported, "fallocate: no file here can do what the mode " +
+                                   std::to_string(mode) + " asks for");
+  }
+  const gridfs::FilesDocument document = file.file->document();
+  const int64_t bytes_max = gridfs::max_file_bytes(document.chunk_bytes);
+  if (offset > bytes_max || size > bytes_max - offset) {
+    return fail(gridfs::kFileTooLarge, "fallocate: a file with chunks of " +
+                                           std::to_string(document.chunk_bytes) +
+                                           " bytes can have at most " + std::to_string(bytes_max));
+  }
+  if (!punches) {
+    GM_ASSIGN(const engine::StoreStats stats, stats());
+    if (size > static_cast<int64_t>(stats.available_bytes)) {
+      return fail(ErrorCode::kOutOfDiskSpace,
+                  "fallocate: there is no room for " + std::to_string(size) + " bytes");
+    }
+    if (!keeps_size && offset + size > document.length) {
+      GM_TRY(file.file->truncate(offset + size, TimeUpdate::kKeep));
+    }
+  }
+  if (!punches && !zeroes) return {};
+  return file.file->zero(offset, size, TimeUpdate::kKeep);
+}
+
+Result<int64_t> FileSystem::seek(OpenFile& file, int64_t offset, int whence) {
+  if (offset < 0) return fail(kNoSuchOffset, "the offset is negative");
+  GM_ASSIGN(const std::optional<int64_t> found,
+            whence == SEEK_DATA ? file.file->next_data(offset) : file.file->next_hole(offset));
+  if (!found) {
+    return fail(kNoSuchOffset, "there is nothing behind byte " + std::to_string(offset));
+  }
+  return *found;
+}
+
+bool FileSystem::is_open_for_writing(uint64_t number) const {
+  MutexLock lock(handles_mutex_);
+  return std::any_of(open_files_.begin(), open_files_.end(), [number](const OpenFile* file) {
+    return file->number == number && file->for_writing;
+  });
+}
+
+Result<int64_t> FileSystem::copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,
+                                 int64_t size) {
+  size = std::min(size, kCopyBytesMax);
+  int64_t copied = 0;
+  while (copied < size) {
+    GM_ASSIGN(const int64_t skipped,
+              copy_hole(*from.file, offset + copied, *to.file, to_offset + copied, size - copied));
+    copied += skipped;
+    if (skipped > 0) continue;
+    const int64_t wanted = std::min(size - copied, kPieceBytes);
+    Result<std::vector<uint8_t>> piece =
+        read_piece(*from.file, offset + copied, static_cast<size_t>(wanted));
+    // What is copied is told first; the next call meets the error.
+    if (!piece && copied > 0) return copied;
+    if (!piece) return fail(std::move(piece).error());
+    if (piece->empty()) break;
+    const Status written = to.file->write(to_offset + copied, *piece, TimeUpdate::kKeep);
+    if (!written && copied > 0) return copied;
+    if (!written) return fail(written.error());
+    copied += static_cast<int64_t>(piece->size());
+  }
+  return copied;
+}
+
+}  // namespace gridmount::fuse

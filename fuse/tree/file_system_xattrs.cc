@@ -1,0 +1,151 @@
+// Extended attributes, access control lists among them.
+#include <linux/limits.h>
+#include <sys/stat.h>
+
+#include "fuse/errno.h"
+#include "fuse/tree/attributes.h"
+#include "fuse/tree/file_system.h"
+#include "gridfs/error.h"
+#include "gridfs/posix_acl.h"
+#include "gridfs/posix_changes.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+// The namespaces of xattr(7). The kernel has checked who may use which.
+Status check_xattr_name(std::string_view name, bool access_lists) {
+  // ls(1) asks for it with every file, unless it is told once that there are none.
+  if (name == "security.selinux") {
+    return fail(kNotSupported, "security labels of SELinux are not kept");
+  }
+  for (const std::string_view lead : {"user.", "trusted.", "security."}) {
+    if (name == lead) {
+      return fail(kInvalidArgument, "'" + std::string(name) + "' is a namespace and no name");
+    }
+    if (name.starts_with(lead)) return {};
+  }
+  if (access_lists && (name == gridfs::kAccessAcl || name == gridfs::kDefaultAcl)) return {};
+  return fail(kNotSupported,
+              "the extended attribute '" + std::string(name) + "' is of no namespace that is kept");
+}
+
+// What follows in the name of an attribute that is a field of the files document. Not listed, so
+// that programs which copy all attributes leave them alone.
+constexpr std::string_view kFieldLead = "user.gridfs.";
+
+// A driver may have written what cannot be one: a name that no call takes, or a list that is none,
+// for which the kernel would refuse everybody.
+bool is_shown(std::string_view name, std::string_view value, bool access_lists) {
+  if (name.size() > XATTR_NAME_MAX || name.find('\0') != std::string_view::npos) return false;
+  if (name.starts_with(kFieldLead) || !check_xattr_name(name, access_lists)) return false;
+  const bool is_list = name == gridfs::kAccessAcl || name == gridfs::kDefaultAcl;
+  return !is_list || gridfs::PosixAcl::parse(value).has_value();
+}
+
+gridfs::PosixFields with_mode(gridfs::PosixFields posix, uint32_t mode) {
+  posix.mode = mode;
+  return posix;
+}
+
+}  // namespace
+
+Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind == InodeKind::kMountRoot) return gridfs::PosixFields();
+  if (node.removed) return fail(gridfs::kNoSuchEntry, "the folder has been removed");
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  if (node.kind != InodeKind::kFile) return volume->directory_posix(node.path);
+  Result<gridfs::PosixFields> posix = volume->file_posix(node.id);
+  if (posix || posix.error().code() != gridfs::kFileNotFound || !node.open_file) return posix;
+  return node.open_file->document().posix;
+}
+
+Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& change) {
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind == InodeKind::kMountRoot) {
+    return fail(kNotPermitted,
+                "the root of the mount has no document that could keep its attributes");
+  }
+  if (node.removed) return fail(gridfs::kNoSuchEntry, "the folder has been removed");
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  if (node.kind != InodeKind::kFile) return volume->change_directory_posix(node.path, change);
+  Status changed = volume->change_file_posix(node.id, change);
+  if (changed || changed.error().code() != gridfs::kFileNotFound || !node.open_file) {
+    return changed;
+  }
+  // It has no name any more; the open file is all there is of it.
+  const uint32_t mode =
+      nameless_attributes(node.open_file->document(), buckets_.settings().volume).mode;
+  return node.open_file->change_posix(
+      [&](const gridfs::PosixFields& now) { return change(with_mode(now, mode)); });
+}
+
+Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind != InodeKind::kFile) return gridfs::no_such_xattr(name);
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  return volume->file_field(node.id, name.substr(kFieldLead.size()));
+}
+
+Status FileSystem::set_field(uint64_t number, std::string_view name,
+                             std::optional<std::string_view> text, gridfs::XattrMode mode) {
+  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind != InodeKind::kFile) {
+    return fail(kNotPermitted, "a folder has no files document, whose fields '" +
+                                   std::string(kFieldLead) + "' stands for");
+  }
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  return volume->set_file_field(node.id, name.substr(kFieldLead.size()), text, mode);
+}
+
+Result<std::string> FileSystem::xattr(uint64_t number, std::string_view name) {
+  ReaderLock lock(tree_mutex_);
+  if (name.starts_with(kFieldLead)) return field(number, name);
+  GM_TRY(check_xattr_name(name, keeps_access_lists()));
+  GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
+  if (posix.xattrs) {
+    const auto found = posix.xattrs->find(name);
+    if (found != posix.xattrs->end() && is_shown(name, found->second, keeps_access_lists())) {
+      return found->second;
+    }
+  }
+  return gridfs::no_such_xattr(name);
+}
+
+Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t number) {
+  ReaderLock lock(tree_mutex_);
+  GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
+  std::vector<std::string> names;
+  if (posix.xattrs) {
+    for (const auto& [name, value] : *posix.xattrs) {
+      if (is_shown(name, value, keeps_access_lists())) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+Status FileSystem::set_xattr(uint64_t number, std::string_view name, std::string_view value,
+                             gridfs::XattrMode mode, const GroupCheck& may_keep_group_id) {
+  ReaderLock lock(tree_mutex_);
+  if (name.starts_with(kFieldLead)) return set_field(number, name, value, mode);
+  GM_TRY(check_xattr_name(name, keeps_access_lists()));
+  return change_posix(number, [&](const gridfs::PosixFields& now) -> Result<gridfs::PosixFields> {
+    GM_ASSIGN(gridfs::PosixFields changes, gridfs::with_xattr(now, name, value, mode));
+    const uint32_t group = now.gid.value_or(buckets_.settings().volume.default_owner.gid);
+    if (name == gridfs::kAccessAcl && !may_keep_group_id(group)) *changes.mode &= ~S_ISGID;
+    return changes;
+  });
+}
+
+Status FileSystem::remove_xattr(uint64_t number, std::string_view name) {
+  ReaderLock lock(tree_mutex_);
+  if (name.starts_with(kFieldLead)) {
+    return set_field(number, name, std::nullopt, gridfs::XattrMode::kAny);
+  }
+  GM_TRY(check_xattr_name(name, keeps_access_lists()));
+  return change_posix(
+      number, [&](const gridfs::PosixFields& now) { return gridfs::without_xattr(now, name); });
+}
+
+}  // namespace gridmount::fuse

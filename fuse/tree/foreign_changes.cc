@@ -1,0 +1,147 @@
+#include "fuse/tree/foreign_changes.h"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "gridfs/aliases.h"
+#include "gridfs/path.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+using Document = std::optional<bson::View>;
+
+std::optional<bson::ValueView> field(const Document& document, std::string_view name) {
+  return document ? document->find(name) : std::nullopt;
+}
+
+std::optional<std::string_view> text(const Document& document, std::string_view name) {
+  const std::optional<bson::ValueView> value = field(document, name);
+  if (!value || value->type() != bson::Type::kString) return std::nullopt;
+  return value->as_string();
+}
+
+bool same(const Document& before, const Document& after, std::string_view name) {
+  const std::optional<bson::ValueView> a = field(before, name);
+  const std::optional<bson::ValueView> b = field(after, name);
+  if (!a || !b) return a.has_value() == b.has_value();
+  return a->type() == b->type() &&
+         std::string_view(reinterpret_cast<const char*>(a->data()), a->size()) ==
+             std::string_view(reinterpret_cast<const char*>(b->data()), b->size());
+}
+
+// Which of a bucket's collections it is: "fs.files" is `files` of "fs".
+bool is_of_bucket(std::string_view collection, std::string_view suffix, std::string_view& bucket) {
+  if (!collection.ends_with(suffix) || collection.size() == suffix.size()) return false;
+  bucket = collection.substr(0, collection.size() - suffix.size());
+  return true;
+}
+
+class Collector final : public engine::WriteObserver {
+ public:
+  Collector(std::string database, std::function<void(const ForeignChanges&)> changed)
+      : database_(std::move(database)), changed_(std::move(changed)) {}
+
+  void document_changed(const engine::Namespace& ns, const Document& before,
+                        const Document& after) override {
+    if (ns.database != database_) return;
+    std::string_view bucket;
+    if (is_of_bucket(ns.collection, ".files", bucket)) {
+      file_changed(changes_of(bucket), before, after);
+    } else if (is_of_bucket(ns.collection, ".chunks", bucket)) {
+      chunk_changed(changes_of(bucket), before, after);
+    } else if (is_of_bucket(ns.collection, ".directories", bucket)) {
+      folder_changed(changes_of(bucket), before, after);
+    }
+  }
+
+  void collection_changed(const engine::Namespace& ns) override {
+    if (ns.database != database_) return;
+    for (const std::string_view suffix : {".files", ".chunks", ".directories"}) {
+      std::string_view bucket;
+      if (is_of_bucket(ns.collection, suffix, bucket)) changes_of(bucket).everything = true;
+    }
+  }
+
+  void committed() override {
+    if (!changes_.empty()) changed_(changes_);
+    changes_.clear();
+    count_ = 0;
+  }
+
+ private:
+  BucketChanges& changes_of(std::string_view bucket) {
+    BucketChanges& changes = changes_[std::string(bucket)];
+    if (++count_ > kForeignChangesMax && !changes.everything) {
+      changes = BucketChanges();
+      changes.everything = true;
+    }
+    return changes;
+  }
+
+  static void file_changed(BucketChanges& changes, const Document& before, const Document& after) {
+    if (changes.everything) return;
+    const std::optional<bson::ValueView> id = field(after ? after : before, "_id");
+    if (!id) return;
+    const bool is_other_content = !before || !after || !same(before, after, "length") ||
+                                  !same(before, after, "chunkSize") || !same(before, after, "md5");
+    (is_other_content ? changes.content : changes.metadata).emplace_back(*id);
+    // A name leads to the newest upload, and to other content by another node.
+    if (!is_other_content && same(before, after, "filename") && same(before, after, "aliases") &&
+        same(before, after, "uploadDate")) {
+      return;
+    }
+    for (const Document& document : {before, after}) {
+      if (!document) continue;
+      for (std::string& alias : gridfs::aliases_of(*document)) {
+        changes.filenames.insert(std::move(alias));
+      }
+      if (const std::optional<std::string_view> name = text(document, "filename")) {
+        changes.filenames.emplace(*name);
+      } else {
+        changes.unnamed.emplace_back(*id);
+      }
+    }
+  }
+
+  void chunk_changed(BucketChanges& changes, const Document& before, const Document& after) {
+    if (changes.everything) return;
+    for (const Document& document : {before, after}) {
+      const std::optional<bson::ValueView> id = field(document, "files_id");
+      if (!id) continue;
+      // Chunks of one file come one after the other.
+      if (!changes.metadata.empty() && changes.metadata.back() == bson::Value(*id)) {
+        --count_;
+        return;
+      }
+      changes.metadata.emplace_back(*id);
+    }
+  }
+
+  static void folder_changed(BucketChanges& changes, const Document& before,
+                             const Document& after) {
+    if (changes.everything) return;
+    for (const Document& document : {before, after}) {
+      const std::optional<std::string_view> parent = text(document, "parent");
+      const std::optional<std::string_view> name = text(document, "name");
+      if (name) changes.folders.insert(parent ? gridfs::join(*parent, *name) : std::string());
+    }
+  }
+
+  const std::string database_;
+  const std::function<void(const ForeignChanges&)> changed_;
+  ForeignChanges changes_;
+  size_t count_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<engine::Transaction>> WatchedStore::begin() {
+  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store_.begin());
+  transaction->observe_writes(std::make_shared<Collector>(database_, changed_));
+  return transaction;
+}
+
+}  // namespace gridmount::fuse

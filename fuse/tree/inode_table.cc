@@ -1,0 +1,322 @@
+#include "fuse/tree/inode_table.h"
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+namespace gridmount::fuse {
+
+namespace {
+
+// What a folder has beyond a file. Kept apart so that a file's node stays small: the kernel may
+// remember millions of them.
+struct FolderPart {
+  std::string name;  // as the kernel has it
+  // What joins to the parent's path to give this one's: "c", or "/c" below another folder.
+  std::string suffix;
+  std::optional<gridfs::Attributes> removed;
+};
+
+size_t mix(size_t a, size_t b) {
+  return a ^ (b + 0x9E3779B97F4A7C15U + (a << 6) + (a >> 2));
+}
+
+std::string_view bytes_of(bson::ValueView value) {
+  return {reinterpret_cast<const char*>(value.data()), value.size()};
+}
+
+}  // namespace
+
+struct InodeTable::Inode {
+  uint64_t number = 0;
+  InodeKind kind = InodeKind::kFile;
+  uint64_t lookups = 0;
+  std::shared_ptr<MountedBucket> bucket;
+  // Folders. The root is its own parent and has no folder part.
+  Inode* parent = nullptr;
+  uint64_t children = 0;  // folders in the table that have this one as parent
+  std::unique_ptr<FolderPart> folder;
+  // Files.
+  bson::Value id;
+  std::weak_ptr<gridfs::File> open_file;
+  std::shared_ptr<const gridfs::Attributes> nameless;
+};
+
+size_t InodeTable::ByNumber::operator()(const std::unique_ptr<Inode>& inode) const {
+  return (*this)(inode->number);
+}
+bool InodeTable::ByNumber::operator()(const std::unique_ptr<Inode>& a, uint64_t b) const {
+  return a->number == b;
+}
+bool InodeTable::ByNumber::operator()(const std::unique_ptr<Inode>& a,
+                                      const std::unique_ptr<Inode>& b) const {
+  return a->number == b->number;
+}
+size_t InodeTable::ByName::operator()(const NameKey& key) const {
+  return mix(std::hash<std::string_view>()(key.name), key.parent);
+}
+size_t InodeTable::ByName::operator()(const Inode* inode) const {
+  return (*this)(NameKey{inode->parent->number, inode->folder->name});
+}
+bool InodeTable::ByName::operator()(const Inode* a, const NameKey& b) const {
+  return a->parent->number == b.parent && a->folder->name == b.name;
+}
+size_t InodeTable::ByFile::operator()(const FileKey& key) const {
+  return mix(std::hash<std::string_view>()(bytes_of(key.id)), std::hash<const void*>()(key.bucket));
+}
+size_t InodeTable::ByFile::operator()(const Inode* inode) const {
+  return (*this)(FileKey{inode->bucket.get(), inode->id.view()});
+}
+bool InodeTable::ByFile::operator()(const Inode* a, const FileKey& b) const {
+  return a->bucket.get() == b.bucket && a->id.type() == b.id.type() &&
+         bytes_of(a->id.view()) == bytes_of(b.id);
+}
+
+InodeTable::InodeTable(std::shared_ptr<MountedBucket> root_bucket) {
+  MutexLock lock(mutex_);
+  Inode* root = add(root_bucket ? InodeKind::kBucketRoot : InodeKind::kMountRoot, kRootNode);
+  root->parent = root;
+  root->bucket = std::move(root_bucket);
+  root->lookups = 1;  // never forgotten
+}
+
+InodeTable::~InodeTable() = default;
+
+uint64_t InodeTable::remember_bucket(std::string_view name,
+                                     const std::shared_ptr<MountedBucket>& bucket,
+                                     uint64_t wanted) {
+  MutexLock lock(mutex_);
+  auto found = folders_.find(NameKey{kRootNode, name});
+  if (found != folders_.end() && (*found)->bucket == bucket) {
+    ++(*found)->lookups;
+    return (*found)->number;
+  }
+  if (found != folders_.end()) {
+    // The bucket was dropped and made anew behind our back.
+    (*found)->folder->removed.emplace().mode = S_IFDIR;
+    (*found)->folder->removed->nlink = 0;
+    folders_.erase(found);
+  }
+  Inode* inode = add(InodeKind::kBucketRoot, wanted);
+  inode->bucket = bucket;
+  inode->lookups = 1;
+  attach(inode, find(kRootNode), name);
+  return inode->number;
+}
+
+uint64_t InodeTable::remember_folder(uint64_t parent_number, std::string_view name,
+                                     std::string_view path, uint64_t wanted) {
+  MutexLock lock(mutex_);
+  auto found = folders_.find(NameKey{parent_number, name});
+  if (found != folders_.end()) {
+    ++(*found)->lookups;
+    return (*found)->number;
+  }
+  Inode* parent = find(parent_number);
+  if (parent == nullptr) return 0;
+  Inode* inode = add(InodeKind::kFolder, wanted);
+  inode->bucket = parent->bucket;
+  inode->lookups = 1;
+  attach(inode, parent, name);
+  inode->folder->suffix = path.substr(std::min(path.size(), path_bytes(parent)));
+  return inode->number;
+}
+
+uint64_t InodeTable::remember_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
+                                   uint64_t wanted) {
+  MutexLock lock(mutex_);
+  auto found = files_.find(FileKey{bucket.get(), id});
+  if (found != files_.end()) {
+    ++(*found)->lookups;
+    return (*found)->number;
+  }
+  Inode* inode = add(InodeKind::kFile, wanted);
+  inode->bucket = bucket;
+  inode->id = bson::Value(id);
+  files_.insert(inode);
+  inode->lookups = 1;
+  return inode->number;
+}
+
+void InodeTable::forget(uint64_t number, uint64_t lookups) {
+  if (number == kRootNode) return;
+  MutexLock lock(mutex_);
+  Inode* inode = find(number);
+  if (inode == nullptr) return;
+  inode->lookups -= std::min(lookups, inode->lookups);
+  erase_if_unused(inode);
+}
+
+std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
+  MutexLock lock(mutex_);
+  const Inode* inode = find(number);
+  if (inode == nullptr) return std::nullopt;
+  ResolvedNode node;
+  node.number = number;
+  node.kind = inode->kind;
+  node.bucket = inode->bucket;
+  if (inode->kind == InodeKind::kFile) {
+    node.id = inode->id;
+    node.open_file = inode->open_file.lock();
+    node.nameless = inode->nameless;
+    return node;
+  }
+  node.parent = inode->parent->number;
+  if (inode->folder) node.removed = inode->folder->removed;
+  std::vector<const Inode*> upwards;
+  for (const Inode* up = inode; up->kind == InodeKind::kFolder; up = up->parent) {
+    // Below a removed folder there is nothing, so everything there is removed as well.
+    if (up->folder->removed && !node.removed) node.removed = up->folder->removed;
+    upwards.push_back(up);
+  }
+  for (auto folder = upwards.rbegin(); folder != upwards.rend(); ++folder) {
+    node.path += (*folder)->folder->suffix;
+  }
+  return node;
+}
+
+uint64_t InodeTable::number_of_folder(uint64_t parent, std::string_view name,
+                                      uint64_t wanted) const {
+  return find_folder(parent, name).value_or(wanted);
+}
+
+uint64_t InodeTable::number_of_file(const MountedBucket* bucket, bson::ValueView id,
+                                    uint64_t wanted) const {
+  MutexLock lock(mutex_);
+  auto found = files_.find(FileKey{bucket, id});
+  return found == files_.end() ? wanted : (*found)->number;
+}
+
+uint64_t InodeTable::renew_file(const MountedBucket* bucket, bson::ValueView id) {
+  MutexLock lock(mutex_);
+  auto found = files_.find(FileKey{bucket, id});
+  if (found == files_.end()) return 0;
+  const uint64_t number = (*found)->number;
+  files_.erase(found);
+  return number;
+}
+
+std::vector<uint64_t> InodeTable::numbers_of(const MountedBucket* bucket) const {
+  MutexLock lock(mutex_);
+  std::vector<uint64_t> numbers;
+  for (const std::unique_ptr<Inode>& inode : inodes_) {
+    if (inode->bucket.get() == bucket) numbers.push_back(inode->number);
+  }
+  return numbers;
+}
+
+std::optional<uint64_t> InodeTable::find_folder(uint64_t parent, std::string_view name) const {
+  MutexLock lock(mutex_);
+  auto found = folders_.find(NameKey{parent, name});
+  if (found == folders_.end()) return std::nullopt;
+  return (*found)->number;
+}
+
+void InodeTable::set_open_file(uint64_t number, const std::shared_ptr<gridfs::File>& file) {
+  MutexLock lock(mutex_);
+  if (Inode* inode = find(number)) inode->open_file = file;
+}
+
+void InodeTable::remove_file(const MountedBucket* bucket, bson::ValueView id,
+                             const gridfs::Attributes& last) {
+  MutexLock lock(mutex_);
+  const auto found = files_.find(FileKey{bucket, id});
+  if (found == files_.end()) return;
+  gridfs::Attributes nameless = last;
+  nameless.nlink = 0;
+  (*found)->nameless = std::make_shared<const gridfs::Attributes>(nameless);
+}
+
+void InodeTable::remove_folder(uint64_t parent, std::string_view name,
+                               const gridfs::Attributes& last) {
+  MutexLock lock(mutex_);
+  auto found = folders_.find(NameKey{parent, name});
+  if (found == folders_.end()) return;
+  Inode* inode = *found;
+  inode->folder->removed = last;
+  inode->folder->removed->nlink = 0;
+  folders_.erase(found);
+}
+
+void InodeTable::set_removed_attributes(uint64_t number, const gridfs::Attributes& attributes) {
+  MutexLock lock(mutex_);
+  Inode* const inode = find(number);
+  if (inode != nullptr && inode->folder && inode->folder->removed) {
+    inode->folder->removed = attributes;
+  }
+}
+
+void InodeTable::move_folder(uint64_t from_parent, std::string_view from_name,
+                             uint64_t to_parent_number, std::string_view to_name,
+                             std::string_view path) {
+  MutexLock lock(mutex_);
+  auto found = folders_.find(NameKey{from_parent, from_name});
+  Inode* to_parent = find(to_parent_number);
+  if (found == folders_.end() || to_parent == nullptr) return;
+  Inode* inode = *found;
+  Inode* old_parent = inode->parent;
+  folders_.erase(found);
+  attach(inode, to_parent, to_name);
+  if (inode->kind == InodeKind::kFolder) {
+    inode->folder->suffix = path.substr(std::min(path.size(), path_bytes(to_parent)));
+  }
+  --old_parent->children;
+  erase_if_unused(old_parent);
+}
+
+size_t InodeTable::size() const {
+  MutexLock lock(mutex_);
+  return inodes_.size();
+}
+
+InodeTable::Inode* InodeTable::find(uint64_t number) const {
+  auto found = inodes_.find(number);
+  return found == inodes_.end() ? nullptr : found->get();
+}
+
+InodeTable::Inode* InodeTable::add(InodeKind kind, uint64_t wanted) {
+  uint64_t number = wanted;
+  // The kernel keeps numbers as they are; programs that take them for signed get positive ones.
+  while (number == 0 || (number == kRootNode && !inodes_.empty()) || inodes_.contains(number)) {
+    number = mix(number, wanted) >> 1;
+  }
+  auto inode = std::make_unique<Inode>();
+  inode->number = number;
+  inode->kind = kind;
+  Inode* added = inode.get();
+  inodes_.insert(std::move(inode));
+  return added;
+}
+
+void InodeTable::attach(Inode* inode, Inode* parent, std::string_view name) {
+  if (!inode->folder) inode->folder = std::make_unique<FolderPart>();
+  inode->parent = parent;
+  inode->folder->name = name;
+  ++parent->children;
+  folders_.insert(inode);
+}
+
+size_t InodeTable::path_bytes(const Inode* folder) {
+  size_t bytes = 0;
+  for (; folder->kind == InodeKind::kFolder; folder = folder->parent) {
+    bytes += folder->folder->suffix.size();
+  }
+  return bytes;
+}
+
+void InodeTable::erase_if_unused(Inode* inode) {
+  while (inode->lookups == 0 && inode->children == 0) {
+    Inode* parent = inode->parent;
+    if (inode->kind == InodeKind::kFile) {
+      files_.erase(inode);
+    } else if (!inode->folder->removed) {
+      folders_.erase(inode);
+    }
+    inodes_.erase(inodes_.find(inode->number));
+    if (parent == nullptr) return;
+    --parent->children;
+    inode = parent;
+  }
+}
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,94 @@
+#include "fuse/tree/open_directory.h"
+
+#include <utility>
+
+#include "fuse/errno.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+constexpr uint64_t kDots = 2;  // offsets below belong to "." and ".."
+
+}  // namespace
+
+OpenDirectory::OpenDirectory(uint64_t number, std::vector<std::string> names)
+    : number_(number), names_(std::move(names)) {}
+
+OpenDirectory::OpenDirectory(uint64_t number, std::shared_ptr<MountedBucket> bucket,
+                             std::shared_ptr<gridfs::Volume> volume, std::string path,
+                             std::unique_ptr<gridfs::DirectoryStream> stream)
+    : number_(number),
+      bucket_(std::move(bucket)),
+      volume_(std::move(volume)),
+      path_(std::move(path)),
+      stream_(std::move(stream)) {}
+
+Result<std::unique_ptr<OpenDirectory>> OpenDirectory::open(uint64_t number,
+                                                           std::shared_ptr<MountedBucket> bucket,
+                                                           std::shared_ptr<gridfs::Volume> volume,
+                                                           std::string path) {
+  GM_ASSIGN(auto stream, volume->list(path));
+  return std::unique_ptr<OpenDirectory>(new OpenDirectory(
+      number, std::move(bucket), std::move(volume), std::move(path), std::move(stream)));
+}
+
+Status OpenDirectory::seek(uint64_t offset, std::string_view path) {
+  if (!stream_) {
+    if (offset > names_.size() + kDots) {
+      // Buckets went away since the offset was given.
+      offset = names_.size() + kDots;
+    }
+    offset_ = offset;
+    return {};
+  }
+  if (path != path_) {
+    // Renamed while it is being listed. Its names have the cookies they had.
+    GM_ASSIGN(stream_, volume_->list(path));
+    path_ = path;
+  }
+  // Also where nothing moves: entries read ahead may have changed since, and what is given now
+  // fills the kernel's caches.
+  pending_.reset();
+  const uint64_t cookie = offset < kDots ? 0 : offset - kDots;
+  if (auto sought = stream_->seek(cookie); !sought) {
+    return fail(Error(kInvalidArgument, sought.error().message()));
+  }
+  offset_ = offset;
+  return {};
+}
+
+Result<std::optional<ListedEntry>> OpenDirectory::peek() {
+  if (offset_ < kDots) {
+    const bool self = offset_ == 0;
+    return ListedEntry{.kind = self ? ListedEntry::Kind::kSelf : ListedEntry::Kind::kParent,
+                       .name = self ? "." : "..",
+                       .next_offset = offset_ + 1};
+  }
+  if (!stream_) {
+    const uint64_t index = offset_ - kDots;
+    if (index >= names_.size()) return std::nullopt;
+    return ListedEntry{
+        .kind = ListedEntry::Kind::kBucket, .name = names_[index], .next_offset = offset_ + 1};
+  }
+  if (!pending_) {
+    GM_ASSIGN(pending_, stream_->next());
+    if (!pending_) return std::nullopt;
+  }
+  return ListedEntry{.kind = ListedEntry::Kind::kNode,
+                     .name = pending_->name,
+                     .next_offset = pending_->cookie + kDots,
+                     .node = &pending_->node};
+}
+
+void OpenDirectory::consume() {
+  if (offset_ < kDots || !stream_) {
+    ++offset_;
+    return;
+  }
+  if (!pending_) return;
+  offset_ = pending_->cookie + kDots;
+  pending_.reset();
+}
+
+}  // namespace gridmount::fuse
