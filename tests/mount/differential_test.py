@@ -7,6 +7,7 @@ DIFFERENTIAL_SEED replays the calls. DIFFERENTIAL_STEPS has more of them, DIFFER
 groups. A long list of calls that led to a difference is made short by `differential reduce`.
 """
 
+import difflib
 import os
 import subprocess
 import time
@@ -27,6 +28,13 @@ CALLS = os.environ.get(
 ROUNDS = 5
 THREADS = 4
 RACERS = 6
+
+
+def differences(before, after):
+    """The lines of one description that the other does not have, marked as diff marks them."""
+    return "\n".join(
+        difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", n=0, lineterm="")
+    )
 
 
 @unittest.skipIf(SYSTEM == "passthrough", "libfuse's example makes every file root's")
@@ -97,7 +105,8 @@ class Differential(MountCase):
             left = self.differential("describe", self.root)
             for change in (self.system.remount, self.kill_and_start):
                 change()
-                self.assertEqual(self.differential("describe", self.root), left)
+                now = self.differential("describe", self.root)
+                self.assertEqual(differences(left, now), "")
         self.run_program("find", self.root, "-mindepth", "1", "-delete")
         self.system.stop()
         self.check_store()
