@@ -36,6 +36,11 @@ PosixFields posix_of(uint32_t mode, const Creator& creator) {
   return posix;
 }
 
+// With the times that change with it.
+bool is_size_alone(const AttributeChanges& changes) {
+  return changes.size && !changes.permissions && !changes.uid && !changes.gid && !changes.atime;
+}
+
 PosixFields posix_of(const AttributeChanges& changes) {
   PosixFields posix;
   posix.uid = changes.uid;
@@ -234,16 +239,19 @@ Result<Node> BucketVolume::set_file_attributes(bson::ValueView id,
   GM_TRY(check_writable());
   GM_ASSIGN(const Node before, file(id));
   GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
-  if (changes.size) {
-    GM_TRY(file->truncate(*changes.size, changes.mtime ? TimeUpdate::kKeep : TimeUpdate::kNow));
-    GM_TRY(file->flush());
-  }
   PosixFields posix = posix_of(changes);
   const uint32_t mode = before.attributes.mode;
   if (!changes.permissions && changes.clears_set_id && without_set_id(mode) != mode) {
     posix.mode = without_set_id(mode);
   }
-  if (changes.permissions) {
+  const bool waits = changes.size_may_wait && is_size_alone(changes) && !posix.mode;
+  if (changes.size) {
+    GM_TRY(file->truncate(*changes.size, changes.mtime ? TimeUpdate::kKeep : TimeUpdate::kNow));
+    if (!waits) GM_TRY(file->flush());
+  }
+  if (waits) {
+    if (changes.mtime) file->set_times(*changes.mtime, *posix.ctime);
+  } else if (changes.permissions) {
     GM_TRY(file->change_posix([&](PosixFields now) -> Result<PosixFields> {
       now.mode = before.attributes.mode;
       add_permissions(now, *changes.permissions, posix);

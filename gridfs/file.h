@@ -76,6 +76,9 @@ class File {
   // The first that is in a hole, or the end of the file; nothing if `offset` is not before it.
   virtual Result<std::optional<int64_t>> next_hole(int64_t offset) = 0;
 
+  // With the next commit.
+  virtual void set_times(const timespec& mtime, const timespec& ctime) = 0;
+
   // Attributes of the open file change in the store at once (one transaction) and in this object.
   virtual Status set_posix(const PosixFields& changes) = 0;
   // The same for a change that depends on what there is, which nobody else changes meanwhile.

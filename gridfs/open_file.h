@@ -48,6 +48,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
       GM_EXCLUDES(write_mutex_, mutex_);
   Result<std::optional<int64_t>> next_data(int64_t offset) override GM_EXCLUDES(mutex_);
   Result<std::optional<int64_t>> next_hole(int64_t offset) override GM_EXCLUDES(mutex_);
+  void set_times(const timespec& mtime, const timespec& ctime) override GM_EXCLUDES(mutex_);
   Status set_posix(const PosixFields& changes) override GM_EXCLUDES(mutex_);
   Status change_posix(const PosixChange& change) override GM_EXCLUDES(mutex_);
   Status flush() override GM_EXCLUDES(mutex_);

@@ -271,6 +271,14 @@ void OpenFile::note_times(TimeUpdate times) {
   list_as_dirty();
 }
 
+void OpenFile::set_times(const timespec& mtime, const timespec& ctime) {
+  MutexLock lock(mutex_);
+  posix_.mtime = mtime;
+  posix_.ctime = ctime;
+  times_changed_ = true;
+  list_as_dirty();
+}
+
 void OpenFile::note_change(TimeUpdate times) {
   content_changed_ = true;
   changed_at_ = Clock::now();

@@ -117,6 +117,9 @@ struct AttributeChanges {
   std::optional<timespec> ctime;
   // Also without_set_id() (posix_changes.h), unless `permissions` are given.
   bool clears_set_id = false;
+  // The file is open for writing: a new size, with its times, may wait for the file's next commit,
+  // as what is written does.
+  bool size_may_wait = false;
 };
 
 enum class RenameMode {

@@ -235,13 +235,6 @@ void handle_open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
     FileSystem& file_system = file_system_of(request);
     Result<OpenFile*> file = file_system.open(number, info->flags);
     if (!file) return reply_error(request, "open", number, nullptr, file.error());
-    if ((info->flags & O_TRUNC) != 0 && !may_keep_set_id(request)) {
-      const Status cleared = file_system.clear_set_id(**file);
-      if (!cleared) {
-        file_system.release(*file);
-        return reply_error(request, "open", number, nullptr, cleared.error());
-      }
-    }
     set_handle(info, *file);
     if (fuse_reply_open(request, info) != 0) file_system.release(*file);
   });
@@ -372,11 +365,12 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   // AUTO_INVAL_DATA (nobody changes data behind the kernel's back), POSIX_LOCKS and FLOCK_LOCKS
   // (the kernel's own suffice for one machine), HANDLE_KILLPRIV (trampoline_negotiation.cc has the
   // better one), EXPORT_SUPPORT (a forgotten node cannot be found by its number).
+  // ATOMIC_O_TRUNC is not wanted either: with it the kernel empties what it knows of the file once
+  // more some time after we have answered, and so loses what another has made of it in between.
   // DONT_MASK: a folder's default access control list stands in for the umask.
-  constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO |
-                               FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_READDIRPLUS |
-                               FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS |
-                               FUSE_CAP_EXPLICIT_INVAL_DATA;
+  constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_WRITEBACK_CACHE |
+                               FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
+                               FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_EXPLICIT_INVAL_DATA;
   constexpr unsigned kOfAccessLists = FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
   auto& context = *static_cast<TrampolineContext*>(user_data);
   const unsigned wanted = kWanted | (context.file_system.keeps_access_lists() ? kOfAccessLists : 0);

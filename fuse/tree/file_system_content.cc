@@ -90,7 +90,10 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
     GM_ASSIGN(gridfs::Node changed, volume->set_directory_attributes(node.path, changes));
     return Entry{number, changed.attributes, cache_seconds(node)};
   }
-  Result<gridfs::Node> changed = volume->set_file_attributes(node.id, changes);
+  gridfs::AttributeChanges file_changes = changes;
+  // Also by open(2) with O_TRUNC, which the kernel asks for without the handle it has just got.
+  file_changes.size_may_wait = handle ? handle->for_writing : is_open_for_writing(number);
+  Result<gridfs::Node> changed = volume->set_file_attributes(node.id, file_changes);
   if (changed) return Entry{number, changed->attributes, kCacheForever};
   gridfs::File* file = handle ? handle->file.get() : node.open_file.get();
   if (changed.error().code() != gridfs::kFileNotFound || file == nullptr) {
@@ -140,8 +143,7 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
   handle->bucket = bucket;
   bucket->handles().fetch_add(1);
   handle->volume = volume;
-  // Also O_RDONLY with O_TRUNC: the kernel has asked for the right to write, and knows it as empty.
-  handle->for_writing = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+  handle->for_writing = (flags & O_ACCMODE) != O_RDONLY;
   // A file without a name is found only through those who have it open.
   std::optional<ResolvedNode> node = table_.resolve(number);
   if (node && node->open_file) {
@@ -149,9 +151,6 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
   } else {
     GM_ASSIGN(handle->file, volume->open_file(id));
     table_.set_open_file(number, handle->file);
-  }
-  if ((flags & O_TRUNC) != 0) {
-    GM_TRY(handle->file->truncate(0, gridfs::TimeUpdate::kNow));
   }
   MutexLock lock(handles_mutex_);
   open_files_.insert(handle.get());
@@ -184,11 +183,19 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::str
   }
   if (!made) return fail(std::move(made).error());
   GM_ASSIGN(Entry entry, entry_of(in.node, name, *made));
-  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.volume, made->id,
-                                     existed ? flags : flags & ~O_TRUNC);
+  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.volume, made->id, flags);
   if (!file) {
     table_.forget(entry.number, 1);
     return fail(std::move(file).error());
+  }
+  // The kernel takes it for new.
+  if (existed && (flags & O_TRUNC) != 0) {
+    const Status cut = (*file)->file->truncate(0, gridfs::TimeUpdate::kNow);
+    if (!cut) {
+      release(*file);
+      table_.forget(entry.number, 1);
+      return fail(cut.error());
+    }
   }
   return std::pair{entry, *file};
 }

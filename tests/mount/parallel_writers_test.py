@@ -12,6 +12,7 @@ FILES_EACH = 60
 BLOCK_BYTES = 37_777  # crosses pages and chunks
 BLOCKS_EACH = 40
 LINES_EACH = 500
+CONTESTED_FILES = 1500
 
 
 def bytes_of(writer, number, size):
@@ -66,6 +67,22 @@ def append_lines(writer, path):
     os.close(file)
 
 
+def empty_files(root, start):
+    """Opens each file with O_TRUNC, while the other process sets its length."""
+    for number in range(CONTESTED_FILES):
+        start.wait()
+        os.close(os.open(os.path.join(root, f"{number}"), os.O_WRONLY | os.O_TRUNC | os.O_CREAT))
+
+
+def set_lengths(root, start):
+    for number in range(CONTESTED_FILES):
+        file = os.open(os.path.join(root, f"{number}"), os.O_RDWR | os.O_CREAT)
+        start.wait()
+        for length in range(1000, 1006):
+            os.ftruncate(file, length)
+        os.close(file)
+
+
 class ParallelWriters(MountCase):
     def run_writers(self, body, argument):
         processes = [
@@ -95,6 +112,25 @@ class ParallelWriters(MountCase):
                             data = file.read()
                         self.assertEqual(data, bytes_of(writer, number, len(data)), path)
             self.system.remount()
+
+    def test_LengthsOfFilesEmptiedMeanwhile_AreTheSame_AfterRemount(self):
+        start = multiprocessing.Barrier(2)
+        processes = [
+            multiprocessing.Process(target=body, args=(self.root, start))
+            for body in (empty_files, set_lengths)
+        ]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+        self.assertEqual([process.exitcode for process in processes], [0, 0])
+
+        def lengths():
+            return [os.stat(self.path(f"{number}")).st_size for number in range(CONTESTED_FILES)]
+
+        before = lengths()
+        self.system.remount()
+        self.assertEqual(lengths(), before)
 
     def test_BlocksOfOneFile_AreAllThere_AlsoAfterRemount(self):
         path = self.path("shared")
