@@ -34,8 +34,8 @@ BucketVolume::BucketVolume(engine::Store& store, std::shared_ptr<engine::Databas
     : store_(store),
       options_(options),
       bucket_(store, std::move(database), bucket),
-      folders_(bucket_),
-      names_(bucket_) {}
+      folders_(bucket_, options.at),
+      names_(bucket_, options.at) {}
 
 Status BucketVolume::start(const FileTableOptions& files) {
   if (options_.read_only) {
@@ -184,14 +184,15 @@ Result<BucketVolume::Found> BucketVolume::find_long(Snapshot& snapshot, std::str
 Result<BucketVolume::Found> BucketVolume::find_by_id(Snapshot& snapshot, std::string_view name,
                                                      const std::string& json) const {
   Found found;
-  const Result<bson::Document> wrapped = bson::document_from_json("{\"_id\": " + json + "}");
-  const std::optional<bson::ValueView> id =
-      wrapped ? wrapped->find("_id") : std::optional<bson::ValueView>();
+  const std::optional<bson::Value> id = id_from_json(json);
   if (!id) return found;
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(snapshot, equals("_id", *id)));
   // One with a filename is reached by it alone; and of the ways to write an _id, one is its name.
-  if (!document || has_filename(*document) || escape_id((*document)["_id"]) != name) return found;
+  if (!document || has_filename(*document) || !names_.is_of_time(*document) ||
+      escape_id((*document)["_id"]) != name) {
+    return found;
+  }
   found.kind = Found::Kind::kFile;
   found.document = *document;
   found.nameless_id = bson::Value((*document)["_id"]);

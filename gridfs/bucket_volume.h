@@ -1,6 +1,5 @@
 // Volume over one bucket: the documents decide, nothing is kept of them between calls.
-// Looking up is in bucket_volume.cc, changes in bucket_volume_changes.cc and
-// bucket_volume_rename.cc.
+// Looking up is in bucket_volume.cc, changes in bucket_volume_changes.cc and its like.
 #pragma once
 
 #include <memory>
@@ -58,6 +57,10 @@ class BucketVolume final : public Volume {
                         std::optional<std::string_view> text, XattrMode mode) override;
   Result<std::shared_ptr<File>> open_file(bson::ValueView id) override;
 
+  Result<std::vector<Node>> revisions(std::string_view folder, std::string_view name) override;
+  Result<std::optional<bson::Value>> start_revision(bson::ValueView id) override;
+  Result<std::unique_ptr<DirectoryStream>> list_ids() override;
+
   Status close() override;
 
  private:
@@ -106,6 +109,8 @@ class BucketVolume final : public Volume {
   Status change_folder(engine::Transaction& transaction, std::string_view path,
                        const PosixFields& changes) const;
   Status touch(engine::Transaction& transaction, std::string_view folder) const;
+  // What a new file gets; nothing where none are kept.
+  std::optional<std::string> md5_of_nothing() const;
   Result<Node> insert_file(std::string_view folder, std::string_view name, PosixFields posix,
                            uint32_t umask);
   // With mode, uid and gid.
@@ -113,6 +118,12 @@ class BucketVolume final : public Volume {
 
   // Takes the name from all files that have it; those that have no other are removed.
   Result<Node> remove_name(engine::Transaction& transaction, const Found& file);
+  // Makes `source`, which is to have the name of `target`, the newest of the revisions: of what has
+  // that name alone the content stays. The file that lost the name, as with remove_name().
+  Result<Node> retire_name(engine::Transaction& transaction, const Found& source,
+                           const Found& target);
+  // Removes those of the name that are more than are kept.
+  Status remove_old_revisions(engine::Transaction& transaction, std::string_view filename);
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
   Result<std::optional<Node>> make_room(engine::Transaction& transaction, const Found& source,
                                         const Found& target, std::string_view shown_target);

@@ -135,6 +135,12 @@ PosixFields BucketVolume::posix_of_folder(const Found& folder) const {
 
 // --- Making.
 
+std::optional<std::string> BucketVolume::md5_of_nothing() const {
+  if (!bucket_.options().md5 || !Md5::available()) return std::nullopt;
+  static const std::string kDigest = Md5().hex();
+  return kDigest;
+}
+
 Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view name,
                                        PosixFields posix, uint32_t umask) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
@@ -145,10 +151,7 @@ Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view
   document.append("_id", id).append("length", int64_t{0});
   document.append("chunkSize", bucket_.options().chunk_bytes);
   document.append("uploadDate", bson::Date::now());
-  if (bucket_.options().md5 && Md5::available()) {
-    static const std::string kMd5OfNothing = Md5().hex();
-    document.append("md5", kMd5OfNothing);
-  }
+  if (const std::optional<std::string> md5 = md5_of_nothing()) document.append("md5", *md5);
   document.append("filename", place.path);
   document.open_document("metadata").open_document("posix");
   append_posix_fields(document, posix);

@@ -73,7 +73,11 @@ Result<std::optional<Node>> BucketVolume::rename(std::string_view from_folder,
       if (exists) {
         GM_ASSIGN(replaced, make_room(*transaction, source, target, shown(to_folder, to_name)));
       }
+      const bool replaces_file = exists && !target.is_folder();
       GM_TRY(move(*transaction, source, target.path));
+      if (replaces_file && options_.revisions > 0) {
+        GM_TRY(remove_old_revisions(*transaction, target.path));
+      }
     }
     GM_TRY(touch(*transaction, from_folder));
     if (from_folder != to_folder) GM_TRY(touch(*transaction, to_folder));
@@ -89,7 +93,8 @@ Result<std::optional<Node>> BucketVolume::make_room(Transaction& transaction, co
   const std::string what(shown_target);
   if (!target.is_folder()) {
     if (source.is_folder()) return fail(kNotADirectory, what + " is not a folder");
-    GM_ASSIGN(Node last, remove_name(transaction, target));
+    GM_ASSIGN(Node last, options_.revisions > 0 ? retire_name(transaction, source, target)
+                                                : remove_name(transaction, target));
     return std::optional(std::move(last));
   }
   if (!source.is_folder()) return fail(kIsADirectory, what + " is a folder");

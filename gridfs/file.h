@@ -40,6 +40,16 @@ class ReadResult {
   ReadResult(ReadResult&&) = default;
   ReadResult& operator=(ReadResult&&) = default;
 
+  // Of bytes that are nobody's file and outlive this.
+  static ReadResult of(std::span<const uint8_t> bytes) {
+    ReadResult result;
+    result.size_ = bytes.size();
+    if (!bytes.empty()) {
+      result.pieces_.push_back({const_cast<uint8_t*>(bytes.data()), bytes.size()});
+    }
+    return result;
+  }
+
   const std::vector<iovec>& pieces() const { return pieces_; }
   size_t size() const { return size_; }
 
@@ -115,6 +125,12 @@ class FileTable {
   // background).
   virtual Status remove(engine::Transaction& transaction, bson::ValueView id) = 0;
   virtual void after_commit() = 0;
+
+  // The file of that id, if it is open, has become an earlier revision: whatever is still written
+  // to it, its uploadDate stays before `newer`.
+  virtual void supersede(bson::ValueView id, bson::Date newer) = 0;
+  // A transaction has set the uploadDate in the files document.
+  virtual void note_upload_date(bson::ValueView id, bson::Date date) = 0;
 
   // Commits all dirty files; `durable` also makes them so. The first error.
   virtual Status flush_all(engine::Durability durability) = 0;

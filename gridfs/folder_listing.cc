@@ -20,14 +20,6 @@ constexpr size_t kMaxBatchEntries = 256;
 // Places kept of the entries given last.
 constexpr size_t kRecentPlaces = 4096;
 
-// The same entry has the same cookie whenever it is listed: 62 bits of FNV-1a, so that a caller can
-// count on a few of its own.
-uint64_t cookie_of(std::string_view key) {
-  uint64_t hash = 0xCBF29CE484222325U;
-  for (const char byte : key) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001B3U;
-  return (hash >> 2) | 1;
-}
-
 template <typename Append>
 bson::Document condition(const Append& append) {
   bson::Builder filter;
@@ -78,6 +70,12 @@ const std::vector<bson::Document>& nameless_filters() {
 }
 
 }  // namespace
+
+uint64_t cookie_of(std::string_view key) {
+  uint64_t hash = 0xCBF29CE484222325U;
+  for (const char byte : key) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001B3U;
+  return (hash >> 2) | 1;
+}
 
 FolderListing::FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
                              std::string folder)
@@ -155,7 +153,7 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
                       : *behind;
   }
   ChildScan names(names_, snapshot, folder_, std::move(from), inclusive);
-  FolderScan folders(bucket_, snapshot, folder_, behind);
+  FolderScan folders(bucket_, snapshot, folder_, behind, options_.at);
   std::optional<ChildScan::Child> child;
   while (batch_.size() < batch_entries_) {
     if (!child) {
@@ -224,7 +222,7 @@ Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
       after.skip = date == after.date ? after.skip + 1 : 1;
       after.date = date;
       std::optional<std::string> name = escape_id((*document)["_id"]);
-      if (name) {
+      if (name && names_.is_of_time(*document)) {
         // No key has a slash between other characters.
         const std::string key = "id/" + *name;
         add(key, *std::move(name),

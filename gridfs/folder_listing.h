@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "gridfs/file.h"
@@ -18,6 +19,10 @@
 #include "gridfs/volume.h"
 
 namespace gridmount::gridfs {
+
+// DirectoryEntry::cookie: the same entry has the same whenever it is listed. 62 bits of FNV-1a, so
+// that a caller can count on a few of its own.
+uint64_t cookie_of(std::string_view key);
 
 class FolderListing final : public DirectoryStream {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/bson/builder.h"
+#include "gridfs/folders.h"
 #include "gridfs/names.h"
 #include "gridfs/path.h"
 
@@ -33,15 +34,17 @@ bson::Document children(std::string_view parent, std::string_view from,
 }  // namespace
 
 FolderScan::FolderScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string parent,
-                       std::optional<std::string> behind)
+                       std::optional<std::string> behind, std::optional<bson::Date> at)
     : bucket_(bucket),
       snapshot_(snapshot),
       parent_(std::move(parent)),
-      behind_(std::move(behind)) {}
+      behind_(std::move(behind)),
+      at_(at) {}
 
 std::optional<FolderScan::Folder> FolderScan::folder_of(bson::View document) const {
   const std::optional<bson::ValueView> name = document.find("name");
   if (!name || name->type() != bson::Type::kString) return std::nullopt;
+  if (is_made_after(document, at_)) return std::nullopt;
   const std::string_view component = name->as_string();
   const std::string path = join(parent_, component);
   // A document somebody else has made may name what is no folder: it would not be found.

@@ -23,9 +23,10 @@ class FolderScan {
     bson::View document;  // valid as long as the snapshot
   };
 
-  // Those of `parent` whose keys are greater than `behind`, or all.
+  // Those of `parent` whose keys are greater than `behind`, or all; with `at`, without those made
+  // later.
   FolderScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string parent,
-             std::optional<std::string> behind);
+             std::optional<std::string> behind, std::optional<bson::Date> at = {});
 
   // The next folder, null at the end. It stays the next until consume().
   Result<const Folder*> peek();
@@ -46,6 +47,7 @@ class FolderScan {
   engine::Snapshot& snapshot_;
   const std::string parent_;
   const std::optional<std::string> behind_;
+  const std::optional<bson::Date> at_;
   std::unique_ptr<engine::Cursor> cursor_;
   std::optional<Folder> next_;
   std::vector<Folder> held_;     // each continues the one before it

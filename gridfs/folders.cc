@@ -48,6 +48,13 @@ FolderDocument FolderDocument::parse(bson::View document) {
   return folder;
 }
 
+bool is_made_after(bson::View folder, const std::optional<bson::Date>& at) {
+  if (!at || folder["_id"].type() != bson::Type::kObjectId) return false;
+  const std::optional<bson::ValueView> parent = folder.find("parent");
+  if (!parent || parent->type() == bson::Type::kNull) return false;
+  return int64_t{folder["_id"].as_object_id().seconds()} * 1000 > at->milliseconds;
+}
+
 Status Folders::find_root(engine::Snapshot& snapshot) {
   const bson::Document filter = root_filter();
   GM_ASSIGN(const std::optional<bson::View> root, bucket_.directories().find_one(snapshot, filter));
@@ -77,7 +84,7 @@ Result<std::optional<FolderDocument>> Folders::find(engine::Snapshot& snapshot,
                                                     std::string_view path) const {
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.directories().find_one(snapshot, by_path(path)));
-  if (!document) return std::optional<FolderDocument>();
+  if (!document || is_made_after(*document, at_)) return std::optional<FolderDocument>();
   return std::optional(FolderDocument::parse(*document));
 }
 

@@ -24,9 +24,14 @@ struct FolderDocument {
   static FolderDocument parse(bson::View document);
 };
 
+// Whether the folder was made after that; its _id says when. The root never was.
+bool is_made_after(bson::View folder, const std::optional<bson::Date>& at);
+
 class Folders {
  public:
-  explicit Folders(const Bucket& bucket) : bucket_(bucket) {}
+  // With `at`, find() passes over folders made later.
+  explicit Folders(const Bucket& bucket, std::optional<bson::Date> at = {})
+      : bucket_(bucket), at_(at) {}
 
   // Before anything else, and before threads: finds the root's document, or makes it if a
   // transaction is given.
@@ -52,6 +57,7 @@ class Folders {
                        std::string_view to) const;
 
   const Bucket& bucket_;
+  const std::optional<bson::Date> at_;
   std::optional<bson::Value> root_id_;
 };
 

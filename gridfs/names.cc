@@ -22,11 +22,6 @@ std::weak_ordering compare_dates(bson::View a, bson::View b) {
   return bson::compare(date(a), date(b));
 }
 
-bool is_newer(bson::View a, bson::View b) {
-  const std::weak_ordering dates = compare_dates(a, b);
-  return dates != 0 ? dates > 0 : bson::compare(a["_id"], b["_id"]) > 0;
-}
-
 const bson::Document& by_filename() {
   static const bson::Document kSort = [] {
     bson::Builder sort;
@@ -41,9 +36,24 @@ constexpr int kRevisionsRead = 4;
 
 }  // namespace
 
+bool is_newer(bson::View a, bson::View b) {
+  const std::weak_ordering dates = compare_dates(a, b);
+  return dates != 0 ? dates > 0 : bson::compare(a["_id"], b["_id"]) > 0;
+}
+
 bool has_filename(bson::View document) {
   const std::optional<bson::ValueView> name = document.find("filename");
   return name && name->type() == bson::Type::kString;
+}
+
+bool Names::is_of_time(bson::View document) const {
+  if (!at_) return true;
+  const std::optional<bson::ValueView> date = document.find("uploadDate");
+  return date && date->type() == bson::Type::kDate && date->as_date() <= *at_;
+}
+
+bool Names::is_shown(bson::View document) const {
+  return has_filename(document) && is_of_time(document);
 }
 
 Result<std::optional<bson::View>> Names::newest_by_filename(engine::Snapshot& snapshot,
@@ -57,7 +67,7 @@ Result<std::optional<bson::View>> Names::newest_by_filename(engine::Snapshot& sn
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
     if (!document) return newest;
-    if (!has_filename(*document)) continue;
+    if (!is_shown(*document)) continue;
     if (newest && compare_dates(*document, *newest) != 0) return newest;
     if (!newest || is_newer(*document, *newest)) newest = document;
   }
@@ -68,6 +78,7 @@ Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
   GM_ASSIGN(std::optional<bson::View> newest, newest_by_filename(snapshot, filename));
   GM_ASSIGN(const std::vector<bson::View> linked, aliases_.files_of(snapshot, filename));
   for (const bson::View document : linked) {
+    if (!is_of_time(document)) continue;
     if (!newest || is_newer(document, *newest)) newest = document;
   }
   return newest;
@@ -78,6 +89,7 @@ Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
   GM_ASSIGN(std::vector<bson::View> files, aliases_.files_of(snapshot, name));
   // One that has it as filename, too, is among those of the filename.
   std::erase_if(files, [&](bson::View document) {
+    if (!is_of_time(document)) return true;
     return has_filename(document) && document["filename"].as_string() == name;
   });
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
@@ -85,7 +97,7 @@ Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
     if (!document) return files;
-    if (has_filename(*document)) files.push_back(*document);
+    if (is_shown(*document)) files.push_back(*document);
   }
 }
 
@@ -96,27 +108,32 @@ Result<std::optional<bson::View>> Names::any_below(engine::Snapshot& snapshot,
   engine::FindOptions any;
   any.partial = true;
   GM_ASSIGN(const std::optional<bson::View> first, bucket_.files().find_one(snapshot, below, any));
-  if (first && has_filename(*first)) return first;
+  if (first && is_shown(*first)) return first;
   if (first) {
-    // An array with such a name in it. There may be others.
+    // An array with such a name in it, or too new. There may be others.
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
               bucket_.files().find(snapshot, below, any));
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
       if (!document) break;
-      if (has_filename(*document)) return document;
+      if (is_shown(*document)) return document;
     }
   }
   const std::string lead = folder.empty() ? std::string() : std::string(folder) + "/";
-  GM_ASSIGN(const std::optional<Aliases::Alias> alias, aliases_.next(snapshot, lead, true));
-  if (!alias || !alias->name.starts_with(lead)) return std::optional<bson::View>();
-  return std::optional(alias->document);
+  std::string from = lead;
+  for (bool inclusive = true;; inclusive = false) {
+    GM_ASSIGN(const std::optional<Aliases::Alias> alias, aliases_.next(snapshot, from, inclusive));
+    if (!alias || !alias->name.starts_with(lead)) return std::optional<bson::View>();
+    GM_ASSIGN(const std::optional<bson::View> shown, newest(snapshot, alias->name));
+    if (shown) return shown;
+    from = alias->name;
+  }
 }
 
 Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view path) const {
   AtPath at;
   const bool can_have_names_below = !path.empty() && can_be_folder(path);
-  if (!can_have_names_below || aliases_.in_use()) {
+  if (!can_have_names_below || aliases_.in_use() || at_) {
     GM_ASSIGN(at.file, newest(snapshot, path));
     if (can_have_names_below) {
       GM_ASSIGN(at.below, any_below(snapshot, path));
@@ -131,7 +148,7 @@ Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view pat
   for (int read = 0; read < kRevisionsRead; ++read) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
     if (!document) return at;
-    if (!has_filename(*document)) continue;
+    if (!is_shown(*document)) continue;
     const std::string_view name = (*document)["filename"].as_string();
     if (name == path) {
       if (!at.file || is_newer(*document, *at.file)) at.file = document;
@@ -183,7 +200,7 @@ Result<std::optional<ChildScan::Named>> ChildScan::read_filename() {
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
     if (!document) return std::optional<Named>();
-    if (!has_filename(*document)) continue;
+    if (!names_.is_shown(*document)) continue;
     return std::optional(Named{std::string((*document)["filename"].as_string()), *document});
   }
 }
@@ -191,11 +208,15 @@ Result<std::optional<ChildScan::Named>> ChildScan::read_filename() {
 Result<std::optional<ChildScan::Named>> ChildScan::read_alias() {
   const bool first = !std::exchange(aliases_begun_, true);
   if (!first && !alias_) return std::optional<Named>();
-  GM_ASSIGN(const std::optional<Aliases::Alias> next,
-            names_.aliases().next(snapshot_, first ? from_ : alias_->name, first && inclusive_));
-  if (!next || (!end_.empty() && next->name >= end_)) return std::optional<Named>();
-  GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(snapshot_, next->name));
-  return std::optional(Named{next->name, newest.value_or(next->document)});
+  std::string from = first ? from_ : alias_->name;
+  for (bool inclusive = first && inclusive_;; inclusive = false) {
+    GM_ASSIGN(const std::optional<Aliases::Alias> next,
+              names_.aliases().next(snapshot_, from, inclusive));
+    if (!next || (!end_.empty() && next->name >= end_)) return std::optional<Named>();
+    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(snapshot_, next->name));
+    if (newest) return std::optional(Named{next->name, *newest});
+    from = next->name;
+  }
 }
 
 Result<std::optional<ChildScan::Named>> ChildScan::read() {

@@ -15,11 +15,18 @@ namespace gridmount::gridfs {
 
 class Names {
  public:
-  explicit Names(const Bucket& bucket) : bucket_(bucket), aliases_(bucket) {}
+  // With `at`, files of a later uploadDate are passed over.
+  explicit Names(const Bucket& bucket, std::optional<bson::Date> at = {})
+      : bucket_(bucket), aliases_(bucket), at_(at) {}
 
   const Bucket& bucket() const { return bucket_; }
   Aliases& aliases() { return aliases_; }
   const Aliases& aliases() const { return aliases_; }
+
+  // Whether the document is from the time that is looked at.
+  bool is_of_time(bson::View document) const;
+  // The same, and it has a path.
+  bool is_shown(bson::View document) const;
 
   // The newest file of that name: by uploadDate, then by _id. Valid as long as views of the
   // snapshot are.
@@ -44,7 +51,11 @@ class Names {
 
   const Bucket& bucket_;
   Aliases aliases_;
+  const std::optional<bson::Date> at_;
 };
+
+// By uploadDate, then by _id: the order of revisions.
+bool is_newer(bson::View a, bson::View b);
 
 // Whether the document has a path: its filename is a string.
 bool has_filename(bson::View document);

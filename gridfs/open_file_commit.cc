@@ -43,7 +43,7 @@ Status OpenFile::commit(CommitKind kind) {
 bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   if (std::exchange(listed_, false)) prepared.listed = context_->committer.remove(this);
   if (lost_) return false;
-  const bool wants_md5 = kind == CommitKind::kFlush && context_->options.md5 && !detached_ &&
+  const bool wants_md5 = kind == CommitKind::kFlush && keeps_md5() &&
                          (content_changed_ || (!stored_.md5 && md5_intact_));
   if (!content_changed_ && !times_changed_ && !wants_md5) return false;
 
@@ -57,9 +57,7 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   }
   commit.length = length_;
   if (prepared.content) {
-    // Each commit has its own date, so that (_id, uploadDate) names one content.
-    commit.upload_date =
-        std::max(bson::Date::now(), bson::Date{stored_.upload_date.milliseconds + 1});
+    commit.upload_date = next_upload_date();
   }
   commit.sparse = holes_unknown_ || !holes_.empty();
   commit.was_sparse = stored_.sparse;
@@ -70,6 +68,13 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   frozen_.swap(dirty_);
   frozen_end_ = kNoLimit;
   return true;
+}
+
+bson::Date OpenFile::next_upload_date() const {
+  const bson::Date next{stored_.upload_date.milliseconds + 1};
+  if (!superseded_by_) return std::max(bson::Date::now(), next);
+  return std::max(std::min(next, bson::Date{superseded_by_->milliseconds - 1}),
+                  stored_.upload_date);
 }
 
 void OpenFile::prepare_chunks(FileCommit& commit) {
@@ -101,7 +106,7 @@ void OpenFile::finish(const Prepared& prepared) {
   if (commit.md5 && md5_scheduled_) {
     context_->aftercare.cancel_md5(id_);
     md5_scheduled_ = false;
-  } else if (prepared.content && !commit.md5 && context_->options.md5 && !detached_) {
+  } else if (prepared.content && !commit.md5 && keeps_md5()) {
     context_->aftercare.schedule_md5(id_);
     md5_scheduled_ = true;
   }

@@ -64,8 +64,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
     commit.remove_from = first;
     commit.remove_to = end;
     commit.length = stored_.length;
-    commit.upload_date =
-        std::max(bson::Date::now(), bson::Date{stored_.upload_date.milliseconds + 1});
+    commit.upload_date = next_upload_date();
     commit.sparse = true;
     commit.was_sparse = stored_.sparse;
     if (times == TimeUpdate::kNow) {
@@ -89,7 +88,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
     holes_unknown_ = true;
     holes_.clear();
   }
-  if (context_->options.md5 && !detached_) {
+  if (keeps_md5()) {
     context_->aftercare.schedule_md5(id_);
     md5_scheduled_ = true;
   }

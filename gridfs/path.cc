@@ -131,6 +131,33 @@ std::optional<std::string> escape_id(bson::ValueView id) {
   return name;
 }
 
+std::optional<std::string> id_name(bson::ValueView id) {
+  if (id.type() == bson::Type::kObjectId) return id.as_object_id().hex();
+  std::optional<std::string> name = escape_id(id);
+  if (name) name->erase(0, kIdLead.size());
+  return name;
+}
+
+Result<bson::Value> parse_id_name(std::string_view name) {
+  if (const std::optional<bson::ObjectId> id = bson::ObjectId::from_hex(name)) {
+    if (id->hex() == name) return bson::Value(*id);
+  }
+  GM_ASSIGN(const ParsedName parsed, parse_name(std::string(kIdLead) + std::string(name), true));
+  std::optional<bson::Value> id = id_from_json(parsed.component);
+  if (!id || id_name(*id) != name) {
+    return fail(kInvalidName, "'" + std::string(name) + "' is no _id as it is shown");
+  }
+  return *std::move(id);
+}
+
+std::optional<bson::Value> id_from_json(std::string_view json) {
+  const Result<bson::Document> wrapped =
+      bson::document_from_json("{\"_id\": " + std::string(json) + "}");
+  if (!wrapped) return std::nullopt;
+  const std::optional<bson::ValueView> id = wrapped->find("_id");
+  return id ? std::optional(bson::Value(*id)) : std::nullopt;
+}
+
 Result<ParsedName> parse_name(std::string_view name, bool at_root) {
   if (name.size() > kMaxNameBytes) {
     return fail(kNameTooLong, "a name of " + std::to_string(name.size()) +

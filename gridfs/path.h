@@ -41,6 +41,14 @@ std::string escape_shadowed_file(std::string_view component);
 // a file is not shown.
 std::optional<std::string> escape_id(bson::ValueView id);
 
+// The name of a files document in a folder of all of them: the digits of an ObjectId, else the _id
+// as in escape_id(). Nothing if it is too long for a name.
+std::optional<std::string> id_name(bson::ValueView id);
+// The reverse. InvalidName for what id_name() would not have made.
+Result<bson::Value> parse_id_name(std::string_view name);
+// What an _id is that is written in Extended JSON; nothing if the text is something else.
+std::optional<bson::Value> id_from_json(std::string_view json);
+
 struct ParsedName {
   enum class Kind { kPlain, kLong, kFile, kId };
   Kind kind = Kind::kPlain;

@@ -27,6 +27,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gridfs/bucket.h"
 #include "gridfs/file.h"
@@ -54,6 +55,11 @@ struct VolumeOptions {
   bool read_only = false;
   // Whether a folder's default access control list is passed on.
   bool access_lists = true;
+  // How many contents before the present one a file that is replaced or cut to nothing keeps.
+  uint32_t revisions = 0;
+  // The tree as it was then, as far as the files documents tell: what has a later uploadDate is
+  // passed over, and so are folders made later that nothing shown is in. Only if read_only.
+  std::optional<bson::Date> at;
 };
 
 enum class NodeKind { kDirectory, kFile };
@@ -190,6 +196,19 @@ class Volume {
   virtual Status set_file_field(bson::ValueView id, std::string_view field,
                                 std::optional<std::string_view> text, XattrMode mode) = 0;
   virtual Result<std::shared_ptr<File>> open_file(bson::ValueView id) = 0;
+
+  // --- Revisions: the files documents of one name, of which the newest is the file (V3).
+  //
+  // Those of the file `name`, oldest first. NoSuchEntry, IsADirectory.
+  virtual Result<std::vector<Node>> revisions(std::string_view folder, std::string_view name) = 0;
+  // Leaves the file's content to an earlier revision and has the name (all its names) lead to a new
+  // files document, empty, with all else the old one had: its _id. Those that are too many go. What
+  // is not committed yet is, before. Nothing happens where no content is kept: revisions is 0, or
+  // the file is empty, is no plain file or has no filename. Whoever has the old one open must go on
+  // with the new one.
+  virtual Result<std::optional<bson::Value>> start_revision(bson::ValueView id) = 0;
+  // All files by their id_name() (path.h), in the order of _id.
+  virtual Result<std::unique_ptr<DirectoryStream>> list_ids() = 0;
 
   // Commits all open files and stops background work. Errors of any file, the first.
   virtual Status close() = 0;

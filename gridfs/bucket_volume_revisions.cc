@@ -1,0 +1,136 @@
+// BucketVolume: earlier contents of files.
+
+#include <algorithm>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "gridfs/bucket_volume.h"
+#include "gridfs/chunk_document.h"
+#include "gridfs/error.h"
+#include "gridfs/id_listing.h"
+#include "gridfs/nodes.h"
+#include "gridfs/revisions.h"
+
+namespace gridmount::gridfs {
+
+using engine::Transaction;
+
+namespace {
+
+std::vector<bson::Value> ids_of(const std::vector<bson::View>& documents) {
+  std::vector<bson::Value> ids;
+  ids.reserve(documents.size());
+  for (const bson::View document : documents) ids.emplace_back(document["_id"]);
+  return ids;
+}
+
+}  // namespace
+
+Result<std::vector<Node>> BucketVolume::revisions(std::string_view folder, std::string_view name) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const Found found, find(*snapshot, folder, name));
+  if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
+  if (found.is_folder()) return fail(kIsADirectory, shown(folder, name) + " is a folder");
+  std::vector<bson::View> documents{found.document};
+  if (found.has_filename()) {
+    GM_ASSIGN(documents, names_.all(*snapshot, found.path));
+  }
+  std::sort(documents.begin(), documents.end(),
+            [](bson::View a, bson::View b) { return is_newer(b, a); });
+  std::vector<Node> nodes;
+  nodes.reserve(documents.size());
+  for (const bson::View document : documents) nodes.push_back(node_of_file(document));
+  return nodes;
+}
+
+Result<std::optional<bson::Value>> BucketVolume::start_revision(bson::ValueView id) {
+  if (options_.revisions == 0) return std::optional<bson::Value>();
+  GM_TRY(check_writable());
+  if (const std::shared_ptr<File> open = files_->find(id)) GM_TRY(open->flush());
+  const bson::Value next(bson::ObjectId::generate());
+  bson::Date date;
+  {
+    GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+    GM_ASSIGN(const std::optional<bson::View> old,
+              bucket_.files().find_one(*transaction, equals("_id", id)));
+    if (!old) return file_not_found(bucket_, id);
+    if (!has_filename(*old) || !has_content(*old)) return std::optional<bson::Value>();
+    const std::string filename((*old)["filename"].as_string());
+    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(*transaction, filename));
+    // What is an earlier revision already has no content of the name to leave.
+    if (!newest || bson::compare((*newest)["_id"], id) != 0) return std::optional<bson::Value>();
+    date = date_after(*old);
+    const bool has_aliases = old->find("aliases").has_value();
+    const bson::Document document = continued(*old, next, date, md5_of_nothing());
+    files_->supersede(id, date);
+    if (has_aliases) {
+      bson::Builder names;
+      names.open_document("$unset").append("aliases", "").close();
+      GM_TRY(bucket_.files().update(*transaction, equals("_id", id), std::move(names).finish()));
+    }
+    GM_TRY(bucket_.files().insert(*transaction, document));
+    GM_TRY(remove_old_revisions(*transaction, filename));
+    GM_TRY(transaction->commit());
+  }
+  files_->after_commit();
+  return std::optional(next);
+}
+
+Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& source,
+                                       const Found& target) {
+  const bson::Value source_id(source.document["_id"]);
+  bson::Date date = date_after(source.document);
+  const bool has_other_names = names_.aliases().links_of(target.document) > 1;
+  if (has_other_names || !is_plain_file(target.document)) return remove_name(transaction, target);
+  {
+    GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, target.path));
+    for (const bson::View document : named) date = std::max(date, date_after(document));
+  }
+  Node last = node_of(target);
+  --last.attributes.nlink;
+  // The times that are shown are not those of the renaming.
+  bson::Builder update;
+  update.open_document("$set").append("uploadDate", date);
+  const Result<FilesDocument> file = FilesDocument::parse(source.document);
+  if (file && !file->posix.mtime && takes_posix_fields(source.document)) {
+    PosixFields times;
+    times.mtime = to_timespec(file->upload_date);
+    bson::Builder unset;
+    append_posix_changes(times, "metadata.posix.", update, unset);
+  }
+  update.close();
+  if (has_content(target.document)) {
+    files_->supersede(target.document["_id"], date);
+  } else {
+    GM_TRY(files_->remove(transaction, bson::Value(target.document["_id"])));
+  }
+  GM_TRY(bucket_.files().update(transaction, equals("_id", source_id), std::move(update).finish()));
+  files_->note_upload_date(source_id, date);
+  return last;
+}
+
+Status BucketVolume::remove_old_revisions(Transaction& transaction, std::string_view filename) {
+  std::vector<bson::Value> old;
+  {
+    GM_ASSIGN(std::vector<bson::View> documents, names_.all(transaction, filename));
+    std::erase_if(documents, [&](bson::View document) {
+      return !has_filename(document) || document["filename"].as_string() != filename;
+    });
+    std::sort(documents.begin(), documents.end(), is_newer);
+    const size_t stay = std::min<size_t>(documents.size(), size_t{options_.revisions} + 1);
+    documents.erase(documents.begin(), documents.begin() + static_cast<ptrdiff_t>(stay));
+    old = ids_of(documents);
+  }
+  for (const bson::Value& id : old) GM_TRY(files_->remove(transaction, id));
+  return {};
+}
+
+Result<std::unique_ptr<DirectoryStream>> BucketVolume::list_ids() {
+  return std::unique_ptr<DirectoryStream>(
+      std::make_unique<IdListing>(bucket_, [this](bson::View document) -> std::optional<Node> {
+        if (!names_.is_of_time(document)) return std::nullopt;
+        return node_of_file(document);
+      }));
+}
+
+}  // namespace gridmount::gridfs

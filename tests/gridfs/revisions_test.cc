@@ -1,0 +1,262 @@
+// Goal: what volume.h promises of revisions and of earlier times. Method: a real store; the
+// documents are looked at through another reader of the bucket.
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <set>
+#include <thread>
+
+#include "gridfs/path.h"
+#include "gridfs/volume.h"
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class RevisionsTest : public BucketFixture {
+ protected:
+  RevisionsTest() { mount(2); }
+  ~RevisionsTest() override {
+    if (volume_ == nullptr) return;
+    EXPECT_TRUE(volume_->close());
+  }
+
+  void mount(uint32_t revisions, std::optional<bson::Date> at = {}) {
+    if (volume_ != nullptr) must(volume_->close());
+    VolumeOptions options;
+    options.revisions = revisions;
+    options.at = at;
+    options.read_only = at.has_value();
+    volume_ =
+        must(Volume::open(store(), store().database("test"), bucket().options(), options, {}));
+  }
+  Volume& volume() { return *volume_; }
+
+  Node find(const std::string& name) { return must(volume().lookup("", name)); }
+  void make(const std::string& name, const std::string& content) {
+    const Node node = must(volume().create_file("", name, 0640, {1, 2}));
+    const auto file = must(volume().open_file(node.id));
+    must(write(*file, 0, content));
+    must(file->flush());
+  }
+  // As open(2) with O_TRUNC does.
+  void rewrite(const std::string& name, const std::string& content) {
+    bson::Value id = find(name).id;
+    if (const auto next = must(volume().start_revision(id))) id = *next;
+    const auto file = must(volume().open_file(id));
+    must(file->truncate(0, TimeUpdate::kNow));
+    must(write(*file, 0, content));
+    must(file->flush());
+  }
+  void replace(const std::string& name, const std::string& content) {
+    make("new", content);
+    must(volume().rename("", "new", "", name, RenameMode::kReplace));
+  }
+  std::string content_of(const std::string& name) {
+    return read_all(*must(volume().open_file(find(name).id)));
+  }
+  std::vector<std::string> contents(const std::string& name) {
+    std::vector<std::string> all;
+    for (const Node& node : must(volume().revisions("", name))) {
+      all.push_back(read_all(*must(volume().open_file(node.id))));
+    }
+    return all;
+  }
+  std::vector<std::string> names() {
+    std::vector<std::string> all;
+    const auto listing = must(volume().list(""));
+    while (const auto entry = must(listing->next())) all.push_back(entry->name);
+    return all;
+  }
+  static bson::Date pause() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    const bson::Date now = bson::Date::now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    return now;
+  }
+
+ private:
+  std::unique_ptr<Volume> volume_;
+};
+
+TEST_F(RevisionsTest, RewrittenFile_KeepsItsLastContents) {
+  make("a", "one");
+  const Attributes before = find("a").attributes;
+  rewrite("a", "two");
+  EXPECT_THAT(contents("a"), ElementsAre("one", "two"));
+  EXPECT_EQ(find("a").attributes.mode, before.mode);
+  EXPECT_EQ(find("a").attributes.uid, before.uid);
+  rewrite("a", "three");
+  rewrite("a", "four");
+  EXPECT_THAT(contents("a"), ElementsAre("two", "three", "four"));
+  EXPECT_EQ(content_of("a"), "four");
+  EXPECT_THAT(names(), ElementsAre("a"));
+  EXPECT_EQ(file(find("a").id).md5, md5_of("four"));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(RevisionsTest, ReplacedFile_KeepsItsLastContents) {
+  make("a", "one");
+  replace("a", "two");
+  replace("a", "three");
+  replace("a", "four");
+  EXPECT_THAT(contents("a"), ElementsAre("two", "three", "four"));
+  EXPECT_EQ(content_of("a"), "four");
+  EXPECT_THAT(names(), ElementsAre("a"));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(RevisionsTest, ReplacingFileThatIsOlder_IsTheNewest) {
+  make("new", "made first");
+  pause();
+  make("a", "made later");
+  must(volume().rename("", "new", "", "a", RenameMode::kReplace));
+  EXPECT_EQ(content_of("a"), "made first");
+  EXPECT_THAT(contents("a"), ElementsAre("made later", "made first"));
+}
+
+TEST_F(RevisionsTest, FileThatIsOpenWhenReplaced_DoesNotComeBack) {
+  make("a", "one");
+  const Node old = find("a");
+  const auto open = must(volume().open_file(old.id));
+  must(write(*open, 3, " more"));
+  replace("a", "two");
+  for (int i = 0; i < 20; ++i) {
+    must(write(*open, 0, "ONE"));
+    must(open->flush());
+  }
+  EXPECT_EQ(content_of("a"), "two");
+  EXPECT_THAT(contents("a"), ElementsAre("ONE more", "two"));
+  // Nor by being emptied.
+  EXPECT_FALSE(must(volume().start_revision(old.id)));
+  EXPECT_EQ(content_of("a"), "two");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(RevisionsTest, EmptyContents_AreNotKept) {
+  make("a", "");
+  EXPECT_FALSE(must(volume().start_revision(find("a").id)));
+  rewrite("a", "one");
+  rewrite("a", "");
+  replace("a", "two");
+  EXPECT_THAT(contents("a"), ElementsAre("one", "two"));
+}
+
+TEST_F(RevisionsTest, WithoutRevisions_NothingIsKept) {
+  mount(0);
+  make("a", "one");
+  rewrite("a", "two");
+  replace("a", "three");
+  EXPECT_THAT(contents("a"), ElementsAre("three"));
+}
+
+TEST_F(RevisionsTest, LinkedFile_IsRewrittenUnderAllItsNames) {
+  make("a", "one");
+  must(volume().link(find("a").id, "", "b"));
+  rewrite("b", "two");
+  EXPECT_EQ(content_of("a"), "two");
+  EXPECT_EQ(content_of("b"), "two");
+  EXPECT_EQ(find("a").attributes.nlink, 2U);
+  EXPECT_THAT(contents("a"), ElementsAre("one", "two"));
+  EXPECT_THAT(contents("b"), ElementsAre("two"));
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(RevisionsTest, RenamingAndRemoving_ConcernAll) {
+  make("a", "one");
+  rewrite("a", "two");
+  must(volume().rename("", "a", "", "b", RenameMode::kReplace));
+  EXPECT_THAT(contents("b"), ElementsAre("one", "two"));
+  must(volume().unlink("", "b"));
+  EXPECT_THAT(names(), IsEmpty());
+  const auto ids = must(volume().list_ids());
+  EXPECT_FALSE(must(ids->next()));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(RevisionsTest, Symlinks_AreReplacedWithoutATrace) {
+  must(volume().create_symlink("", "a", "target", {}));
+  replace("a", "one");
+  EXPECT_THAT(contents("a"), ElementsAre("one"));
+}
+
+TEST_F(RevisionsTest, EarlierTime_ShowsWhatWasTheFileThen) {
+  const bson::Date nothing = pause();
+  make("a", "one");
+  const bson::Date first = pause();
+  replace("a", "two");
+  make("b", "other");
+  upload("in/folder", "below");
+  const bson::Date second = pause();
+  rewrite("a", "three");
+  must(volume().unlink("", "b"));
+
+  mount(0, second);
+  EXPECT_EQ(content_of("a"), "two");
+  EXPECT_THAT(contents("a"), ElementsAre("one", "two"));
+  EXPECT_THAT(names(), ElementsAre("a", "in"));
+  EXPECT_EQ(code_of(volume().create_file("", "c", 0644, {})), ErrorCode::kStoreReadOnly);
+  mount(0, first);
+  EXPECT_EQ(content_of("a"), "one");
+  EXPECT_THAT(names(), ElementsAre("a"));
+  EXPECT_EQ(code_of(volume().lookup("", "in")), kNoSuchEntry);
+  mount(0, nothing);
+  EXPECT_THAT(names(), IsEmpty());
+  EXPECT_EQ(code_of(volume().lookup("", "a")), kNoSuchEntry);
+}
+
+TEST_F(RevisionsTest, EarlierTime_OfLinks) {
+  make("a", "one");
+  must(volume().link(find("a").id, "", "z"));
+  const bson::Date first = pause();
+  make("c", "later");
+  must(volume().link(find("c").id, "", "b"));
+  must(volume().link(find("c").id, "", "folder.x"));
+  mount(0, first);
+  EXPECT_THAT(names(), ElementsAre("a", "z"));
+  EXPECT_EQ(content_of("z"), "one");
+  EXPECT_EQ(code_of(volume().lookup("", "b")), kNoSuchEntry);
+}
+
+TEST_F(RevisionsTest, EarlierTime_WithoutFoldersMadeLater) {
+  make("a", "one");
+  // The _id of a folder tells the second it was made in.
+  const bson::Date first = pause();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1010 - first.milliseconds % 1000));
+  must(volume().create_directory("", "later", 0755, {}));
+  must(volume().create_directory("later", "below", 0755, {}));
+  mount(0, first);
+  EXPECT_THAT(names(), ElementsAre("a"));
+  EXPECT_EQ(code_of(volume().directory("later")), kNoSuchEntry);
+  EXPECT_EQ(code_of(volume().lookup("later", "below")), kNoSuchEntry);
+}
+
+TEST_F(RevisionsTest, AllFiles_AreListedByTheirIds) {
+  std::set<std::string> made;
+  for (int i = 0; i < 300; ++i) {
+    const bson::Value id = upload("f" + std::to_string(i % 7), "x");
+    made.insert(*id_name(id.view()));
+  }
+  std::set<std::string> listed;
+  const auto ids = must(volume().list_ids());
+  uint64_t middle = 0;
+  while (const auto entry = must(ids->next())) {
+    EXPECT_TRUE(listed.insert(entry->name).second);
+    EXPECT_EQ(must(parse_id_name(entry->name)), entry->node.id);
+    if (listed.size() == 150) middle = entry->cookie;
+  }
+  EXPECT_EQ(listed, made);
+  const auto again = must(volume().list_ids());
+  must(again->seek(middle));
+  int behind = 0;
+  while (must(again->next())) ++behind;
+  EXPECT_EQ(behind, 150);
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
