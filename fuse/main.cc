@@ -11,6 +11,7 @@
 #include "engine/local/environment.h"
 #include "engine/local/local_store.h"
 #include "engine/wire/server/endpoint.h"
+#include "fuse/daemon/bucket_statistics.h"
 #include "fuse/daemon/daemonize.h"
 #include "fuse/daemon/log.h"
 #include "fuse/daemon/mount_point.h"
@@ -69,6 +70,8 @@ BucketSettings bucket_settings(const Options& options) {
   settings.volume.umask = options.umask;
   settings.volume.read_only = options.read_only;
   settings.volume.access_lists = options.access_lists;
+  settings.volume.revisions = options.revisions;
+  settings.volume.at = options.at;
   settings.files.dirty_bytes_max = options.dirty_bytes;
   settings.files.md5 = options.md5;
   return settings;
@@ -160,6 +163,10 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
     return startup.failed(denied ? ExitStatus::kPermissionDenied : ExitStatus::kMountRefused,
                           session.error().message());
   }
+
+  file_system.set_statistics([&session, &buckets](gridfs::Volume& volume) {
+    return bucket_statistics(mount_state(**session, buckets), volume);
+  });
 
   // What clients of the wire protocol change is forgotten by the kernel before they are answered.
   WatchedStore watched(*store, options.database, [&](const ForeignChanges& changes) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/bson/json_date.h"
+
 namespace gridmount::fuse {
 
 namespace {
@@ -20,6 +22,7 @@ constexpr std::array<std::string_view, 4> kGenericValues{"context", "fscontext",
                                                          "rootcontext"};
 // True anyway.
 constexpr std::array<std::string_view, 3> kAlwaysOn{"default_permissions", "defaults", "relatime"};
+constexpr uint32_t kMaxRevisions = 10'000;
 // Of a line of fstab, for mount(8) and systemd: when to mount, and who may. mount(8) takes them
 // out, but not everybody who reads fstab does.
 constexpr std::array<std::string_view, 5> kForOthers{"auto", "noauto", "nofail", "nouser",
@@ -48,10 +51,27 @@ Result<uint32_t> parse_number(std::string_view option, std::string_view text, in
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
   if (error != std::errc() || end != text.data() + text.size() || number > max) {
     return fail(ErrorCode::kBadValue, "-o " + std::string(option) + " wants " +
-                                          (base == 8 ? "an octal number up to 777" : "a number") +
+                                          (base == 8 ? "an octal number up to 777"
+                                                     : "a number up to " + std::to_string(max)) +
                                           ", not '" + std::string(text) + "'");
   }
   return number;
+}
+
+// "2024-05-01T12:00:00Z", or seconds since 1970.
+Result<bson::Date> parse_time(std::string_view text) {
+  if (const std::optional<bson::Date> date = bson::date_from_text(text)) return *date;
+  int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  constexpr int64_t kMaxSeconds = INT64_MAX / 1000;
+  if (error != std::errc() || end != text.data() + text.size() || seconds < 0 ||
+      seconds > kMaxSeconds) {
+    return fail(ErrorCode::kBadValue,
+                "-o at= wants a time as 2024-05-01T12:00:00Z or seconds "
+                "since 1970, not '" +
+                    std::string(text) + "'");
+  }
+  return bson::Date{seconds * 1000};
 }
 
 }  // namespace
@@ -90,6 +110,15 @@ Status parse_mount_option(std::string_view text, Options& options) {
     }
     if (name == "umask") {
       GM_ASSIGN(options.umask, parse_number(name, value, 8, 0777));
+      return {};
+    }
+    if (name == "revisions") {
+      GM_ASSIGN(options.revisions, parse_number(name, value, 10, kMaxRevisions));
+      return {};
+    }
+    if (name == "at") {
+      GM_ASSIGN(options.at, parse_time(value));
+      options.read_only = true;
       return {};
     }
     if (name == "bucket") {
@@ -133,6 +162,10 @@ std::string_view mount_options_help() {
   uid=N, gid=N      owner of files that say nothing about it (default: who mounts)
   umask=OCTAL       bits their modes lack (default 022)
   ro, rw            read-only or not
+  revisions=N       keep the last N contents of files that are replaced or cut to nothing, in
+                    .gridfs/revisions (default 0)
+  at=TIME           the tree as it was then, read-only, as far as revisions tell: a time as
+                    2024-05-01T12:00:00Z, or seconds since 1970
   acl, noacl        access control lists or not (default acl); without them ls -l asks less
   allow_other       for all users (others than root need user_allow_other in /etc/fuse.conf)
   allow_root, auto_unmount, suid, nosuid, dev, nodev, exec, noexec, async, sync, dirsync,

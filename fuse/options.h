@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/bson/value.h"
 #include "engine/error.h"
 #include "engine/wire/server/endpoint.h"
 
@@ -35,6 +36,9 @@ struct Options {
   std::optional<uint32_t> gid;
   uint32_t umask = 022;
   bool access_lists = true;
+
+  uint32_t revisions = 0;        // contents kept of what is replaced
+  std::optional<bson::Date> at;  // the time whose tree is shown; then read_only
 
   // The wire server beside the mount; its socket's folder is the store.
   wire::EndpointOptions endpoint;

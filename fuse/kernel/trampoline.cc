@@ -226,8 +226,10 @@ void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, f
 
 void set_handle(fuse_file_info* info, OpenFile* file) {
   info->fh = reinterpret_cast<uint64_t>(file);
-  // Nobody else writes: what the kernel has cached of the file is still right.
-  info->keep_cache = 1;
+  // Nobody else writes: what the kernel has cached of the file is still right. A view may be of one
+  // that somebody writes to.
+  info->keep_cache = file->is_view ? 0 : 1;
+  info->direct_io = file->text ? 1 : 0;
 }
 
 void handle_open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
@@ -260,7 +262,7 @@ void handle_read(fuse_req_t request, fuse_ino_t number, size_t size, off_t offse
                  fuse_file_info* info) {
   guarded(request, "read", number, [&] {
     // Held until the reply has been copied out.
-    Result<gridfs::ReadResult> data = file_of(info)->file->read(offset, size);
+    Result<gridfs::ReadResult> data = file_system_of(request).read(*file_of(info), offset, size);
     if (!data) return reply_error(request, "read", number, nullptr, data.error());
     const std::vector<iovec>& pieces = data->pieces();
     if (pieces.size() <= kMaxPieces) {
@@ -289,7 +291,7 @@ void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size
       if (!cleared) return reply_error(request, "write", number, nullptr, cleared.error());
     }
     // With write-back the kernel keeps mtime and ctime and sends them by setattr.
-    Status written = file_of(info)->file->write(
+    Status written = file_of(info)->file()->write(
         offset, {reinterpret_cast<const uint8_t*>(bytes), size}, gridfs::TimeUpdate::kKeep);
     if (!written) return reply_error(request, "write", number, nullptr, written.error());
     fuse_reply_write(request, size);
@@ -301,7 +303,7 @@ void handle_flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
   guarded(request, "flush", number, [&] {
     const OpenFile& file = *file_of(info);
     reply_status(request, "flush", number, nullptr,
-                 file.for_writing ? file.file->flush() : Status());
+                 file.for_writing ? file.file()->flush() : Status());
   });
 }
 
@@ -313,8 +315,9 @@ void handle_release(fuse_req_t request, fuse_ino_t number, fuse_file_info* info)
 }
 
 void handle_fsync(fuse_req_t request, fuse_ino_t number, int, fuse_file_info* info) {
-  guarded(request, "fsync", number,
-          [&] { reply_status(request, "fsync", number, nullptr, file_of(info)->file->sync()); });
+  guarded(request, "fsync", number, [&] {
+    reply_status(request, "fsync", number, nullptr, file_system_of(request).sync(*file_of(info)));
+  });
 }
 
 void handle_opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
@@ -323,8 +326,7 @@ void handle_opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info)
     Result<OpenDirectory*> directory = file_system.open_directory(number);
     if (!directory) return reply_error(request, "opendir", number, nullptr, directory.error());
     info->fh = reinterpret_cast<uint64_t>(*directory);
-    if (!(*directory)->lists_buckets()) {
-      // The kernel may list from its cache until it changes the folder itself.
+    if ((*directory)->may_be_cached()) {
       info->cache_readdir = 1;
       info->keep_cache = 1;
     }

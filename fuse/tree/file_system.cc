@@ -36,7 +36,10 @@ bool is_impossible_name(const Error& error) {
 }  // namespace
 
 FileSystem::FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket)
-    : buckets_(buckets), table_(std::move(root_bucket)), mount_root_changed_(now()) {}
+    : buckets_(buckets),
+      views_(buckets.settings().volume),
+      table_(std::move(root_bucket)),
+      mount_root_changed_(now()) {}
 
 FileSystem::~FileSystem() {
   MutexLock lock(handles_mutex_);
@@ -55,6 +58,7 @@ Result<FileSystem::Folder> FileSystem::folder(uint64_t number, std::string_view 
   if (!node.is_directory()) {
     return fail(gridfs::kNotADirectory, "node " + std::to_string(number) + " is not a folder");
   }
+  if (node.is_view()) return views_are_read_only();
   if (node.removed) {
     return fail(gridfs::kNoSuchEntry, "folder " + node.path + " has been removed");
   }
@@ -91,7 +95,9 @@ Result<Entry> FileSystem::entry_of(const ResolvedNode& parent, std::string_view 
 double FileSystem::absence_seconds(uint64_t parent) const {
   std::optional<ResolvedNode> node = table_.resolve(parent);
   // Not at all in a root of buckets, where a driver may make one.
-  return node && node->kind != InodeKind::kMountRoot ? kCacheForever : 0;
+  // Nor among views, which come and go with files.
+  const bool is_known = node && node->kind != InodeKind::kMountRoot && !node->is_view();
+  return is_known ? kCacheForever : 0;
 }
 
 Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
@@ -105,6 +111,11 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
     if (!bucket) return fail(std::move(bucket).error());
     GM_ASSIGN(auto mounted, buckets_.find(*bucket));
     return bucket_entry(name, mounted);
+  }
+  if (node.kind == InodeKind::kBucketRoot && name == kViewsFolder)
+    return view_entry(node, name, "");
+  if (node.kind == InodeKind::kViewFolder) {
+    return view_entry(node, name, gridfs::join(node.path, name));
   }
   GM_ASSIGN(Folder in, folder(parent, name));
   Result<gridfs::Node> found = in.volume->lookup(in.node.path, name);
@@ -170,6 +181,7 @@ Result<Entry> FileSystem::make_symlink(uint64_t parent, std::string_view name,
 Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_view name) {
   ReaderLock lock(tree_mutex_);
   GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.is_view()) return views_are_read_only();
   if (node.kind != InodeKind::kFile) {
     return fail(kNotPermitted, "node " + std::to_string(number) + " is a folder");
   }
@@ -230,11 +242,8 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
       return fail(gridfs::kCrossBucket,
                   std::string(from_name) + " cannot be moved to another bucket, only copied");
     }
-    // A folder the kernel renames has been looked up before, so it is in the table.
-    const bool moves_folder =
-        table_.find_folder(from_parent, from_name) ||
-        (mode == gridfs::RenameMode::kExchange && table_.find_folder(to_parent, to_name));
-    if (from_node.kind != InodeKind::kMountRoot && !moves_folder) {
+    if (from_node.kind != InodeKind::kMountRoot && !keeps_revisions() &&
+        !moves_folder(from_parent, from_name, to_parent, to_name, mode)) {
       GM_ASSIGN(Folder from, folder(from_parent, from_name));
       GM_ASSIGN(Folder to, folder(to_parent, to_name));
       return rename_in(from, from_name, to, to_name, mode);
@@ -245,7 +254,17 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
   if (root.kind == InodeKind::kMountRoot) return rename_bucket(from_name, to_name, mode);
   GM_ASSIGN(Folder from, folder(from_parent, from_name));
   GM_ASSIGN(Folder to, folder(to_parent, to_name));
+  if (!moves_folder(from_parent, from_name, to_parent, to_name, mode)) {
+    return rename_in(from, from_name, to, to_name, mode);
+  }
   return rename_folder(from, from_name, to, to_name, mode);
+}
+
+// A folder the kernel renames has been looked up before, so it is in the table.
+bool FileSystem::moves_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
+                              std::string_view to_name, gridfs::RenameMode mode) const {
+  return table_.find_folder(from_parent, from_name) ||
+         (mode == gridfs::RenameMode::kExchange && table_.find_folder(to_parent, to_name));
 }
 
 void FileSystem::note_lost_name(const Folder& in, const gridfs::Node& last) {

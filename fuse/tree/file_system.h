@@ -6,7 +6,8 @@
 //
 // Locks, in this order:
 //  1. tree lock: shared by every call that uses a path or a bucket, exclusive for those that change
-//     the path of folders (renaming one) or retire a bucket. It is held over the store's work on
+//     the path of folders (renaming one), retire a bucket, or make another files document a file's
+//     content. It is held over the store's work on
 //     purpose: between making a path from the table and using it, the path must not change.
 //  2. OpenDirectory::mutex()
 //  3. Buckets' and a MountedBucket's
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "engine/thread_safety.h"
+#include "fuse/tree/bucket_views.h"
 #include "fuse/tree/buckets.h"
 #include "fuse/tree/foreign_changes.h"
 #include "fuse/tree/inode_table.h"
@@ -48,14 +50,30 @@ struct Entry {
 };
 
 // An open file, owned by the FileSystem until release().
+//
+// Thread-safety: file() and go_on_with() are thread-safe; the rest does not change.
 struct OpenFile {
   ~OpenFile();
+
+  // What is read and written now: with its content a file may become another one.
+  std::shared_ptr<gridfs::File> file() const GM_EXCLUDES(mutex) {
+    MutexLock lock(mutex);
+    return current;
+  }
+  void go_on_with(std::shared_ptr<gridfs::File> file) GM_EXCLUDES(mutex) {
+    MutexLock lock(mutex);
+    current.swap(file);
+  }
 
   uint64_t number = 0;
   std::shared_ptr<MountedBucket> bucket;
   std::shared_ptr<gridfs::Volume> volume;  // outlives the file
-  std::shared_ptr<gridfs::File> file;
-  bool for_writing = false;  // others' failed writes are not told to readers
+  bool for_writing = false;                // others' failed writes are not told to readers
+  bool is_view = false;
+  // Of a view that is no file's content: all of it. There is no file then.
+  std::optional<std::string> text;
+  mutable Mutex mutex;
+  std::shared_ptr<gridfs::File> current GM_GUARDED_BY(mutex);
 };
 
 class FileSystem {
@@ -110,6 +128,9 @@ class FileSystem {
   Result<std::pair<Entry, OpenFile*>> create(uint64_t parent, std::string_view name, uint32_t mode,
                                              int flags, gridfs::Creator creator);
   void release(OpenFile* file);
+  // Holds what it points to until it goes; `file` must outlive it.
+  Result<gridfs::ReadResult> read(OpenFile& file, int64_t offset, size_t size);
+  Status sync(OpenFile& file);
   // Its set-user-ID bit, and set-group-ID where the group may execute it.
   Status clear_set_id(OpenFile& file);
   // fallocate(2). Space is looked for, and not kept: what is allocated is a hole.
@@ -145,6 +166,10 @@ class FileSystem {
   // here, because the kernel waits for operations that may wait for our locks.
   StaleEntries changed_by_others(const ForeignChanges& changes);
 
+  // --- Views (bucket_views.h).
+  // Before the mount answers.
+  void set_statistics(BucketViews::Text text) { views_.set_text(std::move(text)); }
+
   // --- The whole.
   Result<engine::StoreStats> stats();
   Status make_durable();
@@ -173,6 +198,11 @@ class FileSystem {
   // A folder of a bucket that still has a path. kNotPermitted for a root of buckets.
   Result<Folder> folder(uint64_t number, std::string_view purpose) const;
 
+  // Counts the lookup.
+  Result<Entry> view_entry(const ResolvedNode& parent, std::string_view name,
+                           std::string_view path);
+  Result<Entry> view_attributes(const ResolvedNode& node) const;
+  Result<OpenFile*> open_view(const ResolvedNode& node, int flags);
   Result<Entry> bucket_entry(std::string_view name, const std::shared_ptr<MountedBucket>& bucket);
   // Counts the lookup.
   Result<Entry> entry_of(const ResolvedNode& parent, std::string_view name,
@@ -185,12 +215,18 @@ class FileSystem {
   // Of any node, also of a file without a name that is open.
   Result<gridfs::PosixFields> posix_of(uint64_t number);
   Status change_posix(uint64_t number, const gridfs::PosixChange& change);
+  bool keeps_revisions() const { return buckets_.settings().volume.revisions > 0; }
+  // Before the file is emptied: what it has becomes an earlier revision, and the node and whoever
+  // has it open go on with another files document.
+  Status start_revision(uint64_t number);
   Result<OpenFile*> open_file(uint64_t number, const std::shared_ptr<MountedBucket>& bucket,
                               const std::shared_ptr<gridfs::Volume>& volume, bson::ValueView id,
                               int flags);
 
   Status rename_bucket(std::string_view from, std::string_view to, gridfs::RenameMode mode)
       GM_REQUIRES(tree_mutex_);
+  bool moves_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
+                    std::string_view to_name, gridfs::RenameMode mode) const;
   // Of a file that may have lost its last.
   void note_lost_name(const Folder& in, const gridfs::Node& last);
   Status rename_in(const Folder& from, std::string_view from_name, const Folder& to,
@@ -203,6 +239,7 @@ class FileSystem {
   void touch_mount_root();
 
   Buckets& buckets_;
+  BucketViews views_;
   SharedMutex tree_mutex_;
   InodeTable table_;
 

@@ -59,7 +59,7 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::Volume& vol
     if (!node) continue;
     if (node->kind == InodeKind::kFile) {
       table_.renew_file(changed.bucket.get(), node->id.view());
-    } else if (number != changed.root && !node->path.empty()) {
+    } else if (node->kind == InodeKind::kFolder && !node->path.empty()) {
       const gridfs::SplitPath where = gridfs::split(node->path);
       add_names(stale, node->parent, where.component, where.folder.empty());
     }

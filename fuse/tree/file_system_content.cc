@@ -12,6 +12,9 @@ namespace gridmount::fuse {
 
 namespace {
 
+// A listing has to show some number; programs that want the right one ask for it.
+constexpr uint64_t kUnknownNumber = UINT32_MAX;
+
 double cache_seconds(const ResolvedNode& node) {
   const bool shared = node.kind == InodeKind::kMountRoot ||
                       (node.kind == InodeKind::kBucketRoot && node.number != kRootNode);
@@ -34,7 +37,7 @@ gridfs::Attributes changed_attributes(gridfs::Attributes attributes,
 }  // namespace
 
 OpenFile::~OpenFile() {
-  file.reset();
+  go_on_with(nullptr);
   volume.reset();
   if (bucket) bucket->handles().fetch_sub(1);
 }
@@ -43,7 +46,11 @@ Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
                                           const gridfs::File* file) const {
   GM_ASSIGN(auto volume, node.bucket->volume());
   Result<gridfs::Node> named = volume->file(node.id);
-  if (named) return Entry{node.number, named->attributes, kCacheForever};
+  if (named) {
+    // An earlier revision by now, which the name does not lead to any more.
+    if (node.nameless) named->attributes.nlink = 0;
+    return Entry{node.number, named->attributes, kCacheForever};
+  }
   if (named.error().code() == gridfs::kFileNotFound && file == nullptr && node.nameless) {
     return Entry{node.number, *node.nameless, kCacheForever};
   }
@@ -58,8 +65,9 @@ Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
   ReaderLock lock(tree_mutex_);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.kind == InodeKind::kFile) {
-    return file_attributes(node, file ? file->file.get() : node.open_file.get());
+    return file_attributes(node, file ? file->file().get() : node.open_file.get());
   }
+  if (node.is_view()) return view_attributes(node);
   if (node.removed) return Entry{number, *node.removed, kCacheForever};
   if (node.kind == InodeKind::kMountRoot) {
     MutexLock handles_lock(handles_mutex_);
@@ -71,14 +79,32 @@ Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
   return Entry{number, found.attributes, cache_seconds(node)};
 }
 
+Status FileSystem::start_revision(uint64_t number) {
+  WriterLock lock(tree_mutex_);
+  GM_ASSIGN(const ResolvedNode node, resolve(number));
+  if (node.kind != InodeKind::kFile || node.nameless) return {};
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  GM_ASSIGN(const std::optional<bson::Value> next, volume->start_revision(node.id));
+  if (!next) return {};
+  GM_ASSIGN(const std::shared_ptr<gridfs::File> file, volume->open_file(*next));
+  table_.replace_file(node.bucket.get(), node.id, *next, file);
+  MutexLock handles_lock(handles_mutex_);
+  for (OpenFile* handle : open_files_) {
+    if (handle->number == number) handle->go_on_with(file);
+  }
+  return {};
+}
+
 Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle,
                                          const gridfs::AttributeChanges& changes) {
+  if (changes.size == 0 && keeps_revisions()) GM_TRY(start_revision(number));
   ReaderLock lock(tree_mutex_);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.kind == InodeKind::kMountRoot) {
     return fail(kNotPermitted,
                 "the root of the mount has no document that could keep its attributes");
   }
+  if (node.is_view()) return views_are_read_only();
   if (node.removed) {
     // Whoever has it open may still change what nobody else will see.
     const gridfs::Attributes changed = changed_attributes(*node.removed, changes);
@@ -95,8 +121,8 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   file_changes.size_may_wait = handle ? handle->for_writing : is_open_for_writing(number);
   Result<gridfs::Node> changed = volume->set_file_attributes(node.id, file_changes);
   if (changed) return Entry{number, changed->attributes, kCacheForever};
-  gridfs::File* file = handle ? handle->file.get() : node.open_file.get();
-  if (changed.error().code() != gridfs::kFileNotFound || file == nullptr) {
+  const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
+  if (changed.error().code() != gridfs::kFileNotFound || !file) {
     return fail(std::move(changed).error());
   }
   // It has no name any more; the open file is all there is of it.
@@ -147,10 +173,11 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
   // A file without a name is found only through those who have it open.
   std::optional<ResolvedNode> node = table_.resolve(number);
   if (node && node->open_file) {
-    handle->file = std::move(node->open_file);
+    handle->go_on_with(std::move(node->open_file));
   } else {
-    GM_ASSIGN(handle->file, volume->open_file(id));
-    table_.set_open_file(number, handle->file);
+    GM_ASSIGN(const std::shared_ptr<gridfs::File> file, volume->open_file(id));
+    table_.set_open_file(number, file);
+    handle->go_on_with(file);
   }
   MutexLock lock(handles_mutex_);
   open_files_.insert(handle.get());
@@ -160,6 +187,7 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
 Result<OpenFile*> FileSystem::open(uint64_t number, int flags) {
   ReaderLock lock(tree_mutex_);
   GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind == InodeKind::kViewFile) return open_view(node, flags);
   if (node.kind != InodeKind::kFile) {
     return fail(gridfs::kIsADirectory, "node " + std::to_string(number) + " is a folder");
   }
@@ -190,7 +218,7 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::str
   }
   // The kernel takes it for new.
   if (existed && (flags & O_TRUNC) != 0) {
-    const Status cut = (*file)->file->truncate(0, gridfs::TimeUpdate::kNow);
+    const Status cut = (*file)->file()->truncate(0, gridfs::TimeUpdate::kNow);
     if (!cut) {
       release(*file);
       table_.forget(entry.number, 1);
@@ -224,6 +252,11 @@ Result<OpenDirectory*> FileSystem::open_directory(uint64_t number) {
   if (node.kind == InodeKind::kMountRoot) {
     GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
     directory = std::make_unique<OpenDirectory>(number, std::move(names));
+  } else if (node.is_view()) {
+    GM_ASSIGN(auto volume, node.bucket->volume());
+    GM_ASSIGN(auto stream, views_.list(volume, node.path));
+    directory = std::make_unique<OpenDirectory>(number, node.bucket, std::move(volume), node.path,
+                                                std::move(stream), false);
   } else {
     GM_ASSIGN(Folder in, folder(number, ""));
     GM_ASSIGN(directory, OpenDirectory::open(number, in.node.bucket, in.volume, in.node.path));
@@ -274,7 +307,11 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
       case ListedEntry::Kind::kNode: {
         const gridfs::Node& child = *entry.node;
         const uint32_t type = child.attributes.mode & S_IFMT;
-        if (lookup_each) {
+        if (node.is_view()) {
+          // Attributes would mean looking for each.
+          lister.add(entry, table_.number_of_folder(node.number, entry.name, kUnknownNumber), type,
+                     nullptr);
+        } else if (lookup_each) {
           Result<Entry> found = entry_of(node, entry.name, child);
           if (!found) return first ? Status(fail(std::move(found).error())) : Status();
           lister.add(entry, found->number, type, &*found);
@@ -312,8 +349,10 @@ Status FileSystem::close() {
   Status closed;
   for (OpenFile* file : files) {
     // Whoever wrote to it never closed it and so will never learn.
-    Status flushed = file->file->flush();
-    if (!flushed && closed) closed = std::move(flushed);
+    if (file->for_writing) {
+      Status flushed = file->file()->flush();
+      if (!flushed && closed) closed = std::move(flushed);
+    }
     delete file;
   }
   Status buckets = buckets_.close();

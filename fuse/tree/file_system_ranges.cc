@@ -49,9 +49,9 @@ Result<int64_t> copy_hole(gridfs::File& from, int64_t offset, gridfs::File& to, 
 }  // namespace
 
 Status FileSystem::clear_set_id(OpenFile& file) {
-  const uint32_t mode = file.file->document().posix.mode.value_or(0);
+  const uint32_t mode = file.file()->document().posix.mode.value_or(0);
   if (gridfs::without_set_id(mode) == mode) return {};
-  return file.file->change_posix([](const gridfs::PosixFields& now) {
+  return file.file()->change_posix([](const gridfs::PosixFields& now) {
     gridfs::PosixFields changes;
     changes.mode = gridfs::without_set_id(now.mode.value_or(0));
     return changes;
@@ -68,7 +68,7 @@ Status FileSystem::allocate(OpenFile& file, int mode, int64_t offset, int64_t si
     return fail(kNotSupported, "fallocate: no file here can do what the mode " +
                                    std::to_string(mode) + " asks for");
   }
-  const gridfs::FilesDocument document = file.file->document();
+  const gridfs::FilesDocument document = file.file()->document();
   const int64_t bytes_max = gridfs::max_file_bytes(document.chunk_bytes);
   if (offset > bytes_max || size > bytes_max - offset) {
     return fail(gridfs::kFileTooLarge, "fallocate: a file with chunks of " +
@@ -82,17 +82,18 @@ Status FileSystem::allocate(OpenFile& file, int mode, int64_t offset, int64_t si
                   "fallocate: there is no room for " + std::to_string(size) + " bytes");
     }
     if (!keeps_size && offset + size > document.length) {
-      GM_TRY(file.file->truncate(offset + size, TimeUpdate::kKeep));
+      GM_TRY(file.file()->truncate(offset + size, TimeUpdate::kKeep));
     }
   }
   if (!punches && !zeroes) return {};
-  return file.file->zero(offset, size, TimeUpdate::kKeep);
+  return file.file()->zero(offset, size, TimeUpdate::kKeep);
 }
 
 Result<int64_t> FileSystem::seek(OpenFile& file, int64_t offset, int whence) {
   if (offset < 0) return fail(kNoSuchOffset, "the offset is negative");
+  if (file.text) return fail(kNotSupported, "there are no holes to look for in what is made up");
   GM_ASSIGN(const std::optional<int64_t> found,
-            whence == SEEK_DATA ? file.file->next_data(offset) : file.file->next_hole(offset));
+            whence == SEEK_DATA ? file.file()->next_data(offset) : file.file()->next_hole(offset));
   if (!found) {
     return fail(kNoSuchOffset, "there is nothing behind byte " + std::to_string(offset));
   }
@@ -108,21 +109,24 @@ bool FileSystem::is_open_for_writing(uint64_t number) const {
 
 Result<int64_t> FileSystem::copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,
                                  int64_t size) {
+  if (from.text) return fail(kNotSupported, "what is made up has no chunks to copy");
   size = std::min(size, kCopyBytesMax);
+  const std::shared_ptr<gridfs::File> source = from.file();
+  const std::shared_ptr<gridfs::File> target = to.file();
   int64_t copied = 0;
   while (copied < size) {
     GM_ASSIGN(const int64_t skipped,
-              copy_hole(*from.file, offset + copied, *to.file, to_offset + copied, size - copied));
+              copy_hole(*source, offset + copied, *target, to_offset + copied, size - copied));
     copied += skipped;
     if (skipped > 0) continue;
     const int64_t wanted = std::min(size - copied, kPieceBytes);
     Result<std::vector<uint8_t>> piece =
-        read_piece(*from.file, offset + copied, static_cast<size_t>(wanted));
+        read_piece(*source, offset + copied, static_cast<size_t>(wanted));
     // What is copied is told first; the next call meets the error.
     if (!piece && copied > 0) return copied;
     if (!piece) return fail(std::move(piece).error());
     if (piece->empty()) break;
-    const Status written = to.file->write(to_offset + copied, *piece, TimeUpdate::kKeep);
+    const Status written = target->write(to_offset + copied, *piece, TimeUpdate::kKeep);
     if (!written && copied > 0) return copied;
     if (!written) return fail(written.error());
     copied += static_cast<int64_t>(piece->size());

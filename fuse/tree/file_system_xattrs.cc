@@ -52,7 +52,7 @@ gridfs::PosixFields with_mode(gridfs::PosixFields posix, uint32_t mode) {
 
 Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
   GM_ASSIGN(ResolvedNode node, resolve(number));
-  if (node.kind == InodeKind::kMountRoot) return gridfs::PosixFields();
+  if (node.kind == InodeKind::kMountRoot || node.is_view()) return gridfs::PosixFields();
   if (node.removed) return fail(gridfs::kNoSuchEntry, "the folder has been removed");
   GM_ASSIGN(auto volume, node.bucket->volume());
   if (node.kind != InodeKind::kFile) return volume->directory_posix(node.path);
@@ -67,6 +67,7 @@ Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& chan
     return fail(kNotPermitted,
                 "the root of the mount has no document that could keep its attributes");
   }
+  if (node.is_view()) return views_are_read_only();
   if (node.removed) return fail(gridfs::kNoSuchEntry, "the folder has been removed");
   GM_ASSIGN(auto volume, node.bucket->volume());
   if (node.kind != InodeKind::kFile) return volume->change_directory_posix(node.path, change);
@@ -83,7 +84,9 @@ Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& chan
 
 Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
   GM_ASSIGN(ResolvedNode node, resolve(number));
-  if (node.kind != InodeKind::kFile) return gridfs::no_such_xattr(name);
+  const bool has_content =
+      node.kind == InodeKind::kFile || (node.is_view() && node.id.type() != bson::Type::kNull);
+  if (!has_content) return gridfs::no_such_xattr(name);
   GM_ASSIGN(auto volume, node.bucket->volume());
   return volume->file_field(node.id, name.substr(kFieldLead.size()));
 }
@@ -91,6 +94,7 @@ Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
 Status FileSystem::set_field(uint64_t number, std::string_view name,
                              std::optional<std::string_view> text, gridfs::XattrMode mode) {
   GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.is_view()) return views_are_read_only();
   if (node.kind != InodeKind::kFile) {
     return fail(kNotPermitted, "a folder has no files document, whose fields '" +
                                    std::string(kFieldLead) + "' stands for");

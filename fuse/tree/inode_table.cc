@@ -12,8 +12,10 @@ namespace {
 // remember millions of them.
 struct FolderPart {
   std::string name;  // as the kernel has it
-  // What joins to the parent's path to give this one's: "c", or "/c" below another folder.
+  // What joins to the parent's path to give this one's: "c", or "/c" below another folder. Of a
+  // view, the path.
   std::string suffix;
+  uint64_t wanted = 0;  // of a view: the number it was to have
   std::optional<gridfs::Attributes> removed;
 };
 
@@ -138,6 +140,32 @@ uint64_t InodeTable::remember_file(const std::shared_ptr<MountedBucket>& bucket,
   return inode->number;
 }
 
+uint64_t InodeTable::remember_view(uint64_t parent_number, std::string_view name, InodeKind kind,
+                                   std::string_view path, const bson::Value& id, uint64_t wanted) {
+  MutexLock lock(mutex_);
+  const auto found = folders_.find(NameKey{parent_number, name});
+  if (found != folders_.end()) {
+    Inode* const known = *found;
+    if (known->kind == kind && known->folder->wanted == wanted) {
+      ++known->lookups;
+      return known->number;
+    }
+    // Whoever has the old one open keeps it.
+    known->folder->removed.emplace().nlink = 0;
+    folders_.erase(found);
+  }
+  Inode* const parent = find(parent_number);
+  if (parent == nullptr) return 0;
+  Inode* const inode = add(kind, wanted);
+  inode->bucket = parent->bucket;
+  inode->lookups = 1;
+  inode->id = id;
+  attach(inode, parent, name);
+  inode->folder->suffix = path;
+  inode->folder->wanted = wanted;
+  return inode->number;
+}
+
 void InodeTable::forget(uint64_t number, uint64_t lookups) {
   if (number == kRootNode) return;
   MutexLock lock(mutex_);
@@ -162,6 +190,12 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
     return node;
   }
   node.parent = inode->parent->number;
+  if (node.is_view()) {
+    // Views are asked for themselves whether they are still there.
+    node.id = inode->id;
+    node.path = inode->folder->suffix;
+    return node;
+  }
   if (inode->folder) node.removed = inode->folder->removed;
   std::vector<const Inode*> upwards;
   for (const Inode* up = inode; up->kind == InodeKind::kFolder; up = up->parent) {
@@ -215,6 +249,18 @@ std::optional<uint64_t> InodeTable::find_folder(uint64_t parent, std::string_vie
 void InodeTable::set_open_file(uint64_t number, const std::shared_ptr<gridfs::File>& file) {
   MutexLock lock(mutex_);
   if (Inode* inode = find(number)) inode->open_file = file;
+}
+
+void InodeTable::replace_file(const MountedBucket* bucket, bson::ValueView id, bson::ValueView next,
+                              const std::shared_ptr<gridfs::File>& file) {
+  MutexLock lock(mutex_);
+  const auto found = files_.find(FileKey{bucket, id});
+  if (found == files_.end()) return;
+  Inode* const inode = *found;
+  files_.erase(found);
+  inode->id = bson::Value(next);
+  inode->open_file = file;
+  files_.insert(inode);
 }
 
 void InodeTable::remove_file(const MountedBucket* bucket, bson::ValueView id,

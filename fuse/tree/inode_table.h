@@ -37,7 +37,8 @@ class MountedBucket;
 
 inline constexpr uint64_t kRootNode = 1;  // FUSE_ROOT_ID
 
-enum class InodeKind { kMountRoot, kBucketRoot, kFolder, kFile };
+// kViewFolder, kViewFile: in a bucket's folder of views (bucket_views.h).
+enum class InodeKind { kMountRoot, kBucketRoot, kFolder, kFile, kViewFolder, kViewFile };
 
 // A node as it was at the moment of resolve().
 struct ResolvedNode {
@@ -45,15 +46,16 @@ struct ResolvedNode {
   InodeKind kind = InodeKind::kFile;
   std::shared_ptr<MountedBucket> bucket;    // null for the mount root
   uint64_t parent = 0;                      // of folders; the root is its own parent
-  std::string path;                         // of folders, as Volume wants it
-  bson::Value id;                           // of files
+  std::string path;                         // of folders, as Volume wants it; of views, theirs
+  bson::Value id;                           // of files; of views, whose content they have
   std::shared_ptr<gridfs::File> open_file;  // of files somebody has open
   // Of a file that has no name any more, and may be open all the same (pipes, devices, O_PATH).
   std::shared_ptr<const gridfs::Attributes> nameless;
   // Of a folder that is no longer in the tree: its last attributes.
   std::optional<gridfs::Attributes> removed;
 
-  bool is_directory() const { return kind != InodeKind::kFile; }
+  bool is_view() const { return kind == InodeKind::kViewFolder || kind == InodeKind::kViewFile; }
+  bool is_directory() const { return kind != InodeKind::kFile && kind != InodeKind::kViewFile; }
 };
 
 class InodeTable {
@@ -73,6 +75,10 @@ class InodeTable {
                            uint64_t wanted);
   uint64_t remember_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
                          uint64_t wanted);
+  // A node of the folder of views: kViewFolder or kViewFile. Of a file, another `wanted` stands for
+  // another content, and gives another node. 0 as above.
+  uint64_t remember_view(uint64_t parent, std::string_view name, InodeKind kind,
+                         std::string_view path, const bson::Value& id, uint64_t wanted);
   void forget(uint64_t number, uint64_t lookups);
 
   std::optional<ResolvedNode> resolve(uint64_t number) const;
@@ -89,6 +95,10 @@ class InodeTable {
 
   // A file's content while it is open, for the calls that come without a handle. Kept weakly.
   void set_open_file(uint64_t number, const std::shared_ptr<gridfs::File>& file);
+
+  // The node of one files document goes on with another, which is `file`.
+  void replace_file(const MountedBucket* bucket, bson::ValueView id, bson::ValueView next,
+                    const std::shared_ptr<gridfs::File>& file);
 
   // The file (if the table has it) has lost its last name; `last` are the attributes it had.
   void remove_file(const MountedBucket* bucket, bson::ValueView id, const gridfs::Attributes& last);

@@ -13,12 +13,13 @@ constexpr uint64_t kDots = 2;  // offsets below belong to "." and ".."
 }  // namespace
 
 OpenDirectory::OpenDirectory(uint64_t number, std::vector<std::string> names)
-    : number_(number), names_(std::move(names)) {}
+    : number_(number), may_be_cached_(false), names_(std::move(names)) {}
 
 OpenDirectory::OpenDirectory(uint64_t number, std::shared_ptr<MountedBucket> bucket,
                              std::shared_ptr<gridfs::Volume> volume, std::string path,
-                             std::unique_ptr<gridfs::DirectoryStream> stream)
+                             std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached)
     : number_(number),
+      may_be_cached_(may_be_cached),
       bucket_(std::move(bucket)),
       volume_(std::move(volume)),
       path_(std::move(path)),
@@ -29,8 +30,8 @@ Result<std::unique_ptr<OpenDirectory>> OpenDirectory::open(uint64_t number,
                                                            std::shared_ptr<gridfs::Volume> volume,
                                                            std::string path) {
   GM_ASSIGN(auto stream, volume->list(path));
-  return std::unique_ptr<OpenDirectory>(new OpenDirectory(
-      number, std::move(bucket), std::move(volume), std::move(path), std::move(stream)));
+  return std::make_unique<OpenDirectory>(number, std::move(bucket), std::move(volume),
+                                         std::move(path), std::move(stream), true);
 }
 
 Status OpenDirectory::seek(uint64_t offset, std::string_view path) {

@@ -37,7 +37,14 @@ class OpenDirectory {
                                                      std::shared_ptr<gridfs::Volume> volume,
                                                      std::string path);
 
+  // Names that come from `stream`, and that the kernel may keep or not.
+  OpenDirectory(uint64_t number, std::shared_ptr<MountedBucket> bucket,
+                std::shared_ptr<gridfs::Volume> volume, std::string path,
+                std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached);
+
   uint64_t number() const { return number_; }
+  // By the kernel, until it changes the folder itself.
+  bool may_be_cached() const { return may_be_cached_; }
   const std::shared_ptr<MountedBucket>& bucket() const { return bucket_; }
   Mutex& mutex() GM_THREAD_ATTRIBUTE(lock_returned(mutex_)) { return mutex_; }
 
@@ -55,11 +62,8 @@ class OpenDirectory {
   void consume() GM_REQUIRES(mutex_);
 
  private:
-  OpenDirectory(uint64_t number, std::shared_ptr<MountedBucket> bucket,
-                std::shared_ptr<gridfs::Volume> volume, std::string path,
-                std::unique_ptr<gridfs::DirectoryStream> stream);
-
   const uint64_t number_;
+  const bool may_be_cached_;
   const std::shared_ptr<MountedBucket> bucket_;
   const std::shared_ptr<gridfs::Volume> volume_;
 

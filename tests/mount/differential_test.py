@@ -43,9 +43,7 @@ class Differential(MountCase):
         super().setUp()
         if SYSTEM == "gridmount" and os.geteuid() == 0:
             # Calls are made as other users and on devices, too.
-            self.system.stop()
-            self.system.options = ["-o", "allow_other,dev,suid"]
-            self.system.start()
+            self.mount("allow_other,dev,suid")
         # Beside the build, which no memory file system holds: those have rules of their own.
         self.plain = Folder(temp_parent=os.getcwd())
         self.addCleanup(self.plain.cleanup)
@@ -56,6 +54,11 @@ class Differential(MountCase):
         os.chmod(self.plain.root, 0o777)
         self.seed = int(os.environ.get("DIFFERENTIAL_SEED", time.time_ns() % 1_000_000))
         print(f"DIFFERENTIAL_SEED={self.seed}")
+
+    def mount(self, options):
+        self.system.stop()
+        self.system.options = ["-o", options]
+        self.system.start()
 
     def differential(self, *arguments):
         command = [os.environ["DIFFERENTIAL"], *map(str, arguments)]
@@ -96,6 +99,11 @@ class Differential(MountCase):
 
     def test_CallsOfThreadsApart_GiveTheSame(self):
         self.work_and_compare(THREADS)
+
+    @unittest.skipIf(SYSTEM != "gridmount" or os.geteuid() != 0, "an option of gridmount")
+    def test_CallsInOneTree_WithRevisionsKept_GiveTheSame(self):
+        self.mount("allow_other,dev,suid,revisions=2")
+        self.work_and_compare(1)
 
     @unittest.skipIf(SYSTEM == "plain", "a plain folder has no daemon to kill")
     def test_CallsOfThreadsInOneTree_LeaveASoundTree(self):

@@ -1,0 +1,212 @@
+#include "fuse/tree/bucket_views.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "gridfs/error.h"
+#include "gridfs/folder_listing.h"
+#include "gridfs/path.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+constexpr std::string_view kById = "by-id";
+constexpr std::string_view kRevisions = "revisions";
+constexpr std::string_view kStatistics = "stats.json";
+
+// The first name of a path, and what follows it.
+std::pair<std::string_view, std::string_view> split_first(std::string_view path) {
+  const size_t slash = path.find('/');
+  if (slash == std::string_view::npos) return {path, {}};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+tl::unexpected<Error> no_such_view(std::string_view path) {
+  return fail(gridfs::kNoSuchEntry,
+              "there is no '" + std::string(kViewsFolder) + "/" + std::string(path) + "'");
+}
+
+// As they are written here, and no other way.
+std::optional<size_t> parse_number(std::string_view text) {
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || std::to_string(number) != text) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+gridfs::Node folder_node() {
+  gridfs::Node node;
+  node.kind = gridfs::NodeKind::kDirectory;
+  node.attributes.mode = S_IFDIR;
+  return node;
+}
+
+gridfs::Node file_node() {
+  gridfs::Node node;
+  node.attributes.mode = S_IFREG;
+  return node;
+}
+
+View file_view(const gridfs::Node& node) {
+  View view;
+  view.attributes = node.attributes;
+  // A symbolic link's size is not that of any content.
+  if (!S_ISREG(node.attributes.mode)) view.attributes.size = view.attributes.blocks = 0;
+  view.attributes.mode = S_IFREG | (node.attributes.mode & 0444);
+  view.attributes.nlink = 1;
+  view.file = node.id;
+  const timespec& changed = node.attributes.mtime;
+  view.ino = gridfs::cookie_of(std::to_string(node.ino) + "/" + std::to_string(changed.tv_sec) +
+                               "." + std::to_string(changed.tv_nsec) + "/" +
+                               std::to_string(node.attributes.size));
+  return view;
+}
+
+// Of names that are known.
+class NameListing final : public gridfs::DirectoryStream {
+ public:
+  explicit NameListing(std::vector<gridfs::DirectoryEntry> entries) : entries_(std::move(entries)) {
+    for (size_t i = 0; i < entries_.size(); ++i) entries_[i].cookie = i + 1;
+  }
+
+  Result<std::optional<gridfs::DirectoryEntry>> next() override {
+    if (next_ == entries_.size()) return std::optional<gridfs::DirectoryEntry>();
+    return std::optional(entries_[next_++]);
+  }
+  Status seek(uint64_t cookie) override {
+    next_ = std::min<size_t>(cookie, entries_.size());
+    return {};
+  }
+
+ private:
+  std::vector<gridfs::DirectoryEntry> entries_;
+  size_t next_ = 0;
+};
+
+// A folder of the tree, with its files as folders of their revisions.
+class TrackedListing final : public gridfs::DirectoryStream {
+ public:
+  explicit TrackedListing(std::unique_ptr<gridfs::DirectoryStream> tree) : tree_(std::move(tree)) {}
+
+  Result<std::optional<gridfs::DirectoryEntry>> next() override {
+    while (true) {
+      GM_ASSIGN(std::optional<gridfs::DirectoryEntry> entry, tree_->next());
+      if (!entry) return entry;
+      const uint32_t type = entry->node.attributes.mode & S_IFMT;
+      if (type != S_IFDIR && type != S_IFREG) continue;
+      entry->node = folder_node();
+      return entry;
+    }
+  }
+  Status seek(uint64_t cookie) override { return tree_->seek(cookie); }
+
+ private:
+  const std::unique_ptr<gridfs::DirectoryStream> tree_;
+};
+
+}  // namespace
+
+tl::unexpected<Error> views_are_read_only() {
+  return fail(ErrorCode::kStoreReadOnly,
+              "what is in '" + std::string(kViewsFolder) + "' is there to be read");
+}
+
+View BucketViews::folder(gridfs::Volume& volume, std::string_view path) const {
+  View view;
+  view.is_folder = true;
+  if (const Result<gridfs::Node> root = volume.root()) view.attributes = root->attributes;
+  view.attributes.mode = S_IFDIR | 0500;
+  view.attributes.uid = options_.default_owner.uid;
+  view.attributes.gid = options_.default_owner.gid;
+  view.ino = gridfs::cookie_of("folder/" + std::string(path));
+  return view;
+}
+
+Result<View> BucketViews::find_content(gridfs::Volume& volume, bson::ValueView id) const {
+  const Result<gridfs::Node> node = volume.file(id);
+  if (!node) return no_such_view(gridfs::id_name(id).value_or(""));
+  return file_view(*node);
+}
+
+Result<BucketViews::Tracked> BucketViews::track(gridfs::Volume& volume,
+                                                std::string_view path) const {
+  Tracked tracked;
+  GM_ASSIGN(tracked.node, volume.root());
+  tracked.rest = path;
+  while (!tracked.rest.empty() && tracked.node.kind == gridfs::NodeKind::kDirectory) {
+    const auto [name, rest] = split_first(tracked.rest);
+    tracked.folder = tracked.node.path;
+    tracked.name = name;
+    tracked.rest = rest;
+    GM_ASSIGN(tracked.node, volume.lookup(tracked.folder, name));
+  }
+  return tracked;
+}
+
+Result<View> BucketViews::find_revision(gridfs::Volume& volume, std::string_view path) const {
+  Result<Tracked> tracked = track(volume, path);
+  if (!tracked) return no_such_view(std::string(kRevisions) + "/" + std::string(path));
+  if (tracked->rest.empty())
+    return folder(volume, std::string(kRevisions) + "/" + std::string(path));
+  GM_ASSIGN(const std::vector<gridfs::Node> revisions,
+            volume.revisions(tracked->folder, tracked->name));
+  const std::optional<size_t> number = parse_number(tracked->rest);
+  if (!number || *number >= revisions.size()) {
+    return no_such_view(std::string(kRevisions) + "/" + std::string(path));
+  }
+  return file_view(revisions[*number]);
+}
+
+Result<View> BucketViews::find(gridfs::Volume& volume, std::string_view path) const {
+  const auto [first, rest] = split_first(path);
+  if (path.empty() || path == kById || path == kRevisions) return folder(volume, path);
+  if (path == kStatistics) {
+    View view = folder(volume, path);
+    view.is_folder = false;
+    view.attributes.mode = S_IFREG | 0400;
+    view.attributes.size = static_cast<int64_t>(text(volume).size());
+    clock_gettime(CLOCK_REALTIME, &view.attributes.mtime);
+    return view;
+  }
+  if (first == kRevisions) return find_revision(volume, rest);
+  if (first != kById) return no_such_view(path);
+  const Result<bson::Value> id = gridfs::parse_id_name(rest);
+  if (!id) return no_such_view(path);
+  return find_content(volume, id->view());
+}
+
+Result<std::unique_ptr<gridfs::DirectoryStream>> BucketViews::list(
+    const std::shared_ptr<gridfs::Volume>& volume, std::string_view path) const {
+  if (path == kById) return volume->list_ids();
+  std::vector<gridfs::DirectoryEntry> entries;
+  if (path.empty()) {
+    entries.push_back({std::string(kById), folder_node()});
+    entries.push_back({std::string(kRevisions), folder_node()});
+    entries.push_back({std::string(kStatistics), file_node()});
+  } else {
+    const auto [first, rest] = split_first(path);
+    if (first != kRevisions) return no_such_view(path);
+    GM_ASSIGN(const Tracked tracked, track(*volume, rest));
+    if (tracked.node.kind == gridfs::NodeKind::kDirectory) {
+      GM_ASSIGN(auto tree, volume->list(tracked.node.path));
+      return std::unique_ptr<gridfs::DirectoryStream>(
+          std::make_unique<TrackedListing>(std::move(tree)));
+    }
+    GM_ASSIGN(const std::vector<gridfs::Node> revisions,
+              volume->revisions(tracked.folder, tracked.name));
+    for (size_t number = 0; number < revisions.size(); ++number) {
+      entries.push_back({std::to_string(number), file_node()});
+    }
+  }
+  return std::unique_ptr<gridfs::DirectoryStream>(
+      std::make_unique<NameListing>(std::move(entries)));
+}
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,73 @@
+// The folder `.gridfs` of a bucket: what GridFS has beside the tree, to be read and not changed.
+//
+//   by-id/ID             every files document, by gridfs::id_name()
+//   revisions/PATH/N     the contents of the file PATH (of names as the tree shows them), 0 the
+//   oldest stats.json           what the mount has done, and what the bucket and the store hold
+//
+// It is not listed in the bucket's root, and belongs to whoever mounts alone: what is found here by
+// another way than its path is not protected by the folders on that.
+//
+// A path here is that below `.gridfs`, "" for itself.
+//
+// Thread-safety: thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gridfs/volume.h"
+
+namespace gridmount::fuse {
+
+inline constexpr std::string_view kViewsFolder = ".gridfs";
+
+// What is at a path.
+struct View {
+  bool is_folder = false;
+  gridfs::Attributes attributes;
+  bson::Value file;  // of a file: the _id of whose content it has; null: of text()
+  uint64_t ino = 0;  // as Node::ino: of another content another one
+};
+
+// Of whatever would change it.
+tl::unexpected<Error> views_are_read_only();
+
+class BucketViews {
+ public:
+  // `text` makes what is in stats.json.
+  using Text = std::function<std::string(gridfs::Volume& volume)>;
+
+  // `options` outlive this.
+  explicit BucketViews(const gridfs::VolumeOptions& options) : options_(options) {}
+  // Before anybody reads it; until then it is empty.
+  void set_text(Text text) { text_ = std::move(text); }
+
+  // NoSuchEntry.
+  Result<View> find(gridfs::Volume& volume, std::string_view path) const;
+  // A view of that files document's content, wherever it is. NoSuchEntry.
+  Result<View> find_content(gridfs::Volume& volume, bson::ValueView id) const;
+  Result<std::unique_ptr<gridfs::DirectoryStream>> list(
+      const std::shared_ptr<gridfs::Volume>& volume, std::string_view path) const;
+  std::string text(gridfs::Volume& volume) const { return text_ ? text_(volume) : std::string(); }
+
+ private:
+  // What a path below `revisions` leads to in the tree.
+  struct Tracked {
+    gridfs::Node node;
+    std::string folder;  // where it is
+    std::string name;
+    std::string_view rest;  // of the path: behind a file's
+  };
+  Result<Tracked> track(gridfs::Volume& volume, std::string_view path) const;
+  Result<View> find_revision(gridfs::Volume& volume, std::string_view path) const;
+
+  View folder(gridfs::Volume& volume, std::string_view path) const;
+
+  const gridfs::VolumeOptions& options_;
+  Text text_;
+};
+
+}  // namespace gridmount::fuse

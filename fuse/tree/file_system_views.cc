@@ -1,0 +1,79 @@
+// The folder of views in each bucket, as the kernel sees it.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "fuse/errno.h"
+#include "fuse/tree/file_system.h"
+#include "gridfs/error.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+// The number of a revision stands for another content when older ones go.
+double cache_seconds(const View& view) {
+  return view.is_folder ? kCacheBriefly : 0;
+}
+
+}  // namespace
+
+Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_view name,
+                                     std::string_view path) {
+  GM_ASSIGN(auto volume, parent.bucket->volume());
+  GM_ASSIGN(const View view, views_.find(*volume, path));
+  const InodeKind kind = view.is_folder ? InodeKind::kViewFolder : InodeKind::kViewFile;
+  const uint64_t number =
+      table_.remember_view(parent.number, name, kind, path, view.file, view.ino);
+  if (number == 0) {
+    return fail(kStaleNode, "the folder of " + std::string(name) + " is not known any more");
+  }
+  return Entry{number, view.attributes, cache_seconds(view)};
+}
+
+Result<Entry> FileSystem::view_attributes(const ResolvedNode& node) const {
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  const bool has_content = node.id.type() != bson::Type::kNull;
+  // The path may lead to another content by now.
+  GM_ASSIGN(const View view,
+            has_content ? views_.find_content(*volume, node.id) : views_.find(*volume, node.path));
+  return Entry{node.number, view.attributes, cache_seconds(view)};
+}
+
+Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {
+  if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0) return views_are_read_only();
+  GM_ASSIGN(auto volume, node.bucket->volume());
+  auto handle = std::make_unique<OpenFile>();
+  handle->number = node.number;
+  handle->is_view = true;
+  // Counted before the file opens, so that the bucket is not retired in between.
+  handle->bucket = node.bucket;
+  node.bucket->handles().fetch_add(1);
+  handle->volume = volume;
+  if (node.id.type() == bson::Type::kNull) {
+    handle->text = views_.text(*volume);
+  } else {
+    Result<std::shared_ptr<gridfs::File>> file = volume->open_file(node.id);
+    if (!file && file.error().code() == gridfs::kFileNotFound) {
+      // Whoever opens by a path looks again what is there.
+      return fail(kStaleNode, file.error().message());
+    }
+    if (!file) return fail(std::move(file).error());
+    handle->go_on_with(*std::move(file));
+  }
+  MutexLock lock(handles_mutex_);
+  open_files_.insert(handle.get());
+  return handle.release();
+}
+
+Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size_t size) {
+  if (!file.text) return file.file()->read(offset, size);
+  const std::span bytes(reinterpret_cast<const uint8_t*>(file.text->data()), file.text->size());
+  const size_t from = std::min<size_t>(static_cast<size_t>(offset), bytes.size());
+  return gridfs::ReadResult::of(bytes.subspan(from, std::min(size, bytes.size() - from)));
+}
+
+Status FileSystem::sync(OpenFile& file) {
+  return file.text ? Status() : file.file()->sync();
+}
+
+}  // namespace gridmount::fuse
