@@ -101,7 +101,7 @@ double FileSystem::absence_seconds(uint64_t parent) const {
 }
 
 Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(parent));
   if (node.kind == InodeKind::kMountRoot) {
     auto bucket = bucket_name(name);
@@ -129,7 +129,7 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
 Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name, uint32_t mode,
                                          gridfs::Creator creator) {
   {
-    ReaderLock lock(tree_mutex_);
+    TreeReader lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Folder in, folder(parent, "a folder"));
@@ -137,7 +137,7 @@ Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name,
       return entry_of(in.node, name, made);
     }
   }
-  WriterLock lock(tree_mutex_);
+  TreeWriter lock(moves_, tree_mutex_);
   GM_ASSIGN(std::string bucket, bucket_name(name));
   GM_ASSIGN(auto mounted, buckets_.create(bucket));
   GM_ASSIGN(auto volume, mounted->volume());
@@ -156,7 +156,7 @@ Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name,
 
 Result<Entry> FileSystem::make_file(uint64_t parent, std::string_view name, uint32_t mode,
                                     gridfs::Creator creator) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Folder in, folder(parent, "a file"));
   GM_ASSIGN(gridfs::Node made, in.volume->create_file(in.node.path, name, mode, creator));
   return entry_of(in.node, name, made);
@@ -164,7 +164,7 @@ Result<Entry> FileSystem::make_file(uint64_t parent, std::string_view name, uint
 
 Result<Entry> FileSystem::make_special(uint64_t parent, std::string_view name, uint32_t mode,
                                        uint64_t rdev, gridfs::Creator creator) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Folder in, folder(parent, "a pipe, socket or device"));
   GM_ASSIGN(gridfs::Node made, in.volume->create_special(in.node.path, name, mode, rdev, creator));
   return entry_of(in.node, name, made);
@@ -172,14 +172,14 @@ Result<Entry> FileSystem::make_special(uint64_t parent, std::string_view name, u
 
 Result<Entry> FileSystem::make_symlink(uint64_t parent, std::string_view name,
                                        std::string_view target, gridfs::Creator creator) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Folder in, folder(parent, "a symbolic link"));
   GM_ASSIGN(gridfs::Node made, in.volume->create_symlink(in.node.path, name, target, creator));
   return entry_of(in.node, name, made);
 }
 
 Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_view name) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.is_view()) return views_are_read_only();
   if (node.kind != InodeKind::kFile) {
@@ -194,7 +194,7 @@ Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_vie
 }
 
 Status FileSystem::unlink(uint64_t parent, std::string_view name) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(parent));
   if (node.kind == InodeKind::kMountRoot) {
     return fail(gridfs::kIsADirectory, std::string(name) + " is a bucket");
@@ -207,7 +207,7 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
 
 Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
   {
-    ReaderLock lock(tree_mutex_);
+    TreeReader lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Folder in, folder(parent, name));
@@ -217,7 +217,7 @@ Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
       return {};
     }
   }
-  WriterLock lock(tree_mutex_);
+  TreeWriter lock(moves_, tree_mutex_);
   GM_ASSIGN(std::string bucket, bucket_name(name));
   GM_ASSIGN(auto mounted, buckets_.find(bucket));
   gridfs::Attributes last;
@@ -235,7 +235,7 @@ Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
 Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                           std::string_view to_name, gridfs::RenameMode mode) {
   {
-    ReaderLock lock(tree_mutex_);
+    TreeReader lock(moves_, tree_mutex_, from_parent, to_parent);
     GM_ASSIGN(ResolvedNode from_node, resolve(from_parent));
     GM_ASSIGN(ResolvedNode to_node, resolve(to_parent));
     if (from_node.bucket != to_node.bucket) {
@@ -249,15 +249,34 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
       return rename_in(from, from_name, to, to_name, mode);
     }
   }
-  WriterLock lock(tree_mutex_);
-  GM_ASSIGN(ResolvedNode root, resolve(from_parent));
-  if (root.kind == InodeKind::kMountRoot) return rename_bucket(from_name, to_name, mode);
-  GM_ASSIGN(Folder from, folder(from_parent, from_name));
-  GM_ASSIGN(Folder to, folder(to_parent, to_name));
-  if (!moves_folder(from_parent, from_name, to_parent, to_name, mode)) {
-    return rename_in(from, from_name, to, to_name, mode);
+  std::optional<MovedNames> names;
+  {
+    TreeWriter lock(moves_, tree_mutex_);
+    GM_ASSIGN(ResolvedNode root, resolve(from_parent));
+    if (root.kind == InodeKind::kMountRoot) return rename_bucket(from_name, to_name, mode);
+    GM_ASSIGN(Folder from, folder(from_parent, from_name));
+    GM_ASSIGN(Folder to, folder(to_parent, to_name));
+    if (!moves_folder(from_parent, from_name, to_parent, to_name, mode)) {
+      return rename_in(from, from_name, to, to_name, mode);
+    }
+    names = MovedNames{.from = std::move(from),
+                       .from_name = std::string(from_name),
+                       .to = std::move(to),
+                       .to_name = std::string(to_name),
+                       .mode = mode,
+                       .one = table_.find_folder(from_parent, from_name),
+                       .other = table_.find_folder(to_parent, to_name),
+                       .replaced = {}};
+    std::vector<uint64_t> moving;
+    for (const auto& number : {names->one, names->other}) {
+      if (number) moving.push_back(*number);
+    }
+    moves_.begin(std::move(moving));
   }
-  return rename_folder(from, from_name, to, to_name, mode);
+  const FolderMoves::End end(moves_, tree_mutex_);
+  GM_TRY(move_in_store(*names));
+  WriterLock lock(tree_mutex_);
+  return move_in_table(*names);
 }
 
 // A folder the kernel renames has been looked up before, so it is in the table.
@@ -280,55 +299,52 @@ Status FileSystem::rename_in(const Folder& from, std::string_view from_name, con
   return {};
 }
 
-Status FileSystem::rename_folder(const Folder& from, std::string_view from_name, const Folder& to,
-                                 std::string_view to_name, gridfs::RenameMode mode) {
-  if (mode == gridfs::RenameMode::kExchange) return exchange(from, from_name, to, to_name);
-  gridfs::Attributes replaced;
-  const bool replaces = table_.find_folder(to.node.number, to_name).has_value();
-  if (replaces) {
-    GM_ASSIGN(gridfs::Node target, to.volume->lookup(to.node.path, to_name));
-    replaced = target.attributes;
+Status FileSystem::move_in_store(MovedNames& names) {
+  if (names.mode != gridfs::RenameMode::kExchange && names.other) {
+    GM_ASSIGN(const gridfs::Node target,
+              names.to.volume->lookup(names.to.node.path, names.to_name));
+    names.replaced = target.attributes;
   }
-  GM_TRY(rename_in(from, from_name, to, to_name, mode));
-  if (from.node.number == to.node.number && from_name == to_name) return {};
-  if (replaces) table_.remove_folder(to.node.number, to_name, replaced);
-  Result<gridfs::Node> moved = to.volume->lookup(to.node.path, to_name);
+  return rename_in(names.from, names.from_name, names.to, names.to_name, names.mode);
+}
+
+Status FileSystem::move_in_table(const MovedNames& names) {
+  const uint64_t from = names.from.node.number;
+  const uint64_t to = names.to.node.number;
+  if (from == to && names.from_name == names.to_name) return {};
+  if (names.mode == gridfs::RenameMode::kExchange) {
+    exchange_in_table(names);
+    return {};
+  }
+  if (names.other) table_.remove_folder(to, names.to_name, names.replaced);
+  Result<gridfs::Node> moved = names.to.volume->lookup(names.to.node.path, names.to_name);
   if (!moved || moved->kind != gridfs::NodeKind::kDirectory) {
     // Its new path is not known: better no folder than one that leads elsewhere.
-    table_.remove_folder(from.node.number, from_name, replaced);
+    table_.remove_folder(from, names.from_name, names.replaced);
     if (!moved) return fail(std::move(moved).error());
     return {};
   }
-  table_.move_folder(from.node.number, from_name, to.node.number, to_name, moved->path);
+  table_.move_folder(from, names.from_name, to, names.to_name, moved->path);
   return {};
 }
 
-Status FileSystem::exchange(const Folder& one, std::string_view one_name, const Folder& other,
-                            std::string_view other_name) {
-  GM_TRY(one.volume->rename(one.node.path, one_name, other.node.path, other_name,
-                            gridfs::RenameMode::kExchange));
-  if (one.node.number == other.node.number && one_name == other_name) return {};
-  const bool moves_one = table_.find_folder(one.node.number, one_name).has_value();
-  const bool moves_other = table_.find_folder(other.node.number, other_name).has_value();
+void FileSystem::exchange_in_table(const MovedNames& names) {
+  const uint64_t from = names.from.node.number;
+  const uint64_t to = names.to.node.number;
   // Where they are now; a path that cannot be had leads nowhere rather than elsewhere.
   const auto path_of = [](const Folder& in, std::string_view name) {
     const Result<gridfs::Node> node = in.volume->lookup(in.node.path, name);
     return node ? node->path : std::string("/");
   };
-  const std::string path_of_one = path_of(other, other_name);
+  const std::string path_of_one = path_of(names.to, names.to_name);
   // No name has a slash.
   constexpr std::string_view kBetween = "/";
-  if (moves_one) {
-    table_.move_folder(one.node.number, one_name, one.node.number, kBetween, path_of_one);
+  if (names.one) table_.move_folder(from, names.from_name, from, kBetween, path_of_one);
+  if (names.other) {
+    table_.move_folder(to, names.to_name, from, names.from_name,
+                       path_of(names.from, names.from_name));
   }
-  if (moves_other) {
-    table_.move_folder(other.node.number, other_name, one.node.number, one_name,
-                       path_of(one, one_name));
-  }
-  if (moves_one) {
-    table_.move_folder(one.node.number, kBetween, other.node.number, other_name, path_of_one);
-  }
-  return {};
+  if (names.one) table_.move_folder(from, kBetween, to, names.to_name, path_of_one);
 }
 
 Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to_name,

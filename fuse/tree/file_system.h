@@ -7,8 +7,9 @@
 // Locks, in this order:
 //  1. tree lock: shared by every call that uses a path or a bucket, exclusive for those that change
 //     the path of folders (renaming one), retire a bucket, or make another files document a file's
-//     content. It is held over the store's work on
-//     purpose: between making a path from the table and using it, the path must not change.
+//     content. It is held over the store's work on purpose: between making a path from the table
+//     and using it, the path must not change. Renaming a folder, which may take long, holds it
+//     exclusively before and after the store's work only (folder_moves.h).
 //  2. OpenDirectory::mutex()
 //  3. Buckets' and a MountedBucket's
 //  4. InodeTable's, the handles': leaves.
@@ -30,6 +31,7 @@
 #include "engine/thread_safety.h"
 #include "fuse/tree/bucket_views.h"
 #include "fuse/tree/buckets.h"
+#include "fuse/tree/folder_moves.h"
 #include "fuse/tree/foreign_changes.h"
 #include "fuse/tree/inode_table.h"
 #include "fuse/tree/kernel_cache.h"
@@ -231,17 +233,30 @@ class FileSystem {
   void note_lost_name(const Folder& in, const gridfs::Node& last);
   Status rename_in(const Folder& from, std::string_view from_name, const Folder& to,
                    std::string_view to_name, gridfs::RenameMode mode);
-  Status exchange(const Folder& one, std::string_view one_name, const Folder& other,
-                  std::string_view other_name) GM_REQUIRES(tree_mutex_);
-  Status rename_folder(const Folder& from, std::string_view from_name, const Folder& to,
-                       std::string_view to_name, gridfs::RenameMode mode) GM_REQUIRES(tree_mutex_);
+  // A rename that moves folders: those of the two names that are in the table.
+  struct MovedNames {
+    Folder from;
+    std::string from_name;
+    Folder to;
+    std::string to_name;
+    gridfs::RenameMode mode;
+    std::optional<uint64_t> one;    // the folder `from_name`
+    std::optional<uint64_t> other;  // the folder `to_name`
+    gridfs::Attributes replaced;    // of `other`
+  };
+  // In the store; the tree is not locked exclusively.
+  Status move_in_store(MovedNames& names);
+  // What the table knows, after that.
+  Status move_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
+  void exchange_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
   Result<std::vector<std::string>> shown_bucket_names() const;
   void touch_mount_root();
 
   Buckets& buckets_;
   BucketViews views_;
-  SharedMutex tree_mutex_;
+  mutable SharedMutex tree_mutex_;
   InodeTable table_;
+  FolderMoves moves_{tree_mutex_, table_};
 
   mutable Mutex handles_mutex_;
   std::unordered_set<OpenFile*> open_files_ GM_GUARDED_BY(handles_mutex_);

@@ -75,7 +75,7 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::Volume& vol
 }
 
 StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;
   for (const auto& [name, of_bucket] : changes) {
     const std::optional<ChangedBucket> changed = find_changed(name);

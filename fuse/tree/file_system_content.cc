@@ -34,6 +34,13 @@ gridfs::Attributes changed_attributes(gridfs::Attributes attributes,
   return attributes;
 }
 
+Entry entry_of_file(const ResolvedNode& node, const gridfs::Node& file) {
+  Entry entry{node.number, file.attributes, kCacheForever};
+  // An earlier revision by now, which the name does not lead to any more.
+  if (node.nameless) entry.attributes.nlink = 0;
+  return entry;
+}
+
 }  // namespace
 
 OpenFile::~OpenFile() {
@@ -46,11 +53,7 @@ Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
                                           const gridfs::File* file) const {
   GM_ASSIGN(auto volume, node.bucket->volume());
   Result<gridfs::Node> named = volume->file(node.id);
-  if (named) {
-    // An earlier revision by now, which the name does not lead to any more.
-    if (node.nameless) named->attributes.nlink = 0;
-    return Entry{node.number, named->attributes, kCacheForever};
-  }
+  if (named) return entry_of_file(node, *named);
   if (named.error().code() == gridfs::kFileNotFound && file == nullptr && node.nameless) {
     return Entry{node.number, *node.nameless, kCacheForever};
   }
@@ -62,7 +65,7 @@ Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
 }
 
 Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, number);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.kind == InodeKind::kFile) {
     return file_attributes(node, file ? file->file().get() : node.open_file.get());
@@ -98,7 +101,7 @@ Status FileSystem::start_revision(uint64_t number) {
 Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle,
                                          const gridfs::AttributeChanges& changes) {
   if (changes.size == 0 && keeps_revisions()) GM_TRY(start_revision(number));
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, number);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.kind == InodeKind::kMountRoot) {
     return fail(kNotPermitted,
@@ -120,7 +123,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   // Also by open(2) with O_TRUNC, which the kernel asks for without the handle it has just got.
   file_changes.size_may_wait = handle ? handle->for_writing : is_open_for_writing(number);
   Result<gridfs::Node> changed = volume->set_file_attributes(node.id, file_changes);
-  if (changed) return Entry{number, changed->attributes, kCacheForever};
+  if (changed) return entry_of_file(node, *changed);
   const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
   if (changed.error().code() != gridfs::kFileNotFound || !file) {
     return fail(std::move(changed).error());
@@ -150,7 +153,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
 }
 
 Result<std::string> FileSystem::read_link(uint64_t number) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, number);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.kind != InodeKind::kFile) {
     return fail(kInvalidArgument, "node " + std::to_string(number) + " is not a symbolic link");
@@ -185,7 +188,7 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
 }
 
 Result<OpenFile*> FileSystem::open(uint64_t number, int flags) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, number);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.kind == InodeKind::kViewFile) return open_view(node, flags);
   if (node.kind != InodeKind::kFile) {
@@ -198,7 +201,7 @@ Result<OpenFile*> FileSystem::open(uint64_t number, int flags) {
 Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::string_view name,
                                                        uint32_t mode, int flags,
                                                        gridfs::Creator creator) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Folder in, folder(parent, "a file"));
   Result<gridfs::Node> made = in.volume->create_file(in.node.path, name, mode, creator);
   const bool existed = !made && made.error().code() == gridfs::kEntryExists;
@@ -243,7 +246,7 @@ Result<std::vector<std::string>> FileSystem::shown_bucket_names() const {
 }
 
 Result<OpenDirectory*> FileSystem::open_directory(uint64_t number) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, number);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   std::unique_ptr<OpenDirectory> directory;
   if (!node.is_directory()) {
@@ -276,7 +279,7 @@ void FileSystem::release(OpenDirectory* directory) {
 
 Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, bool lookup_each,
                                   Lister& lister) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, directory.number());
   GM_ASSIGN(ResolvedNode node, resolve(directory.number()));
   // A removed folder has nothing in it, and what stands at its path now is not it.
   if (node.removed) return {};

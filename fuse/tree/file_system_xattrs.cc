@@ -104,7 +104,7 @@ Status FileSystem::set_field(uint64_t number, std::string_view name,
 }
 
 Result<std::string> FileSystem::xattr(uint64_t number, std::string_view name) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, number);
   if (name.starts_with(kFieldLead)) return field(number, name);
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
@@ -118,7 +118,7 @@ Result<std::string> FileSystem::xattr(uint64_t number, std::string_view name) {
 }
 
 Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t number) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, number);
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
   std::vector<std::string> names;
   if (posix.xattrs) {
@@ -131,7 +131,7 @@ Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t number) {
 
 Status FileSystem::set_xattr(uint64_t number, std::string_view name, std::string_view value,
                              gridfs::XattrMode mode, const GroupCheck& may_keep_group_id) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, number);
   if (name.starts_with(kFieldLead)) return set_field(number, name, value, mode);
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
   return change_posix(number, [&](const gridfs::PosixFields& now) -> Result<gridfs::PosixFields> {
@@ -143,7 +143,7 @@ Status FileSystem::set_xattr(uint64_t number, std::string_view name, std::string
 }
 
 Status FileSystem::remove_xattr(uint64_t number, std::string_view name) {
-  ReaderLock lock(tree_mutex_);
+  TreeReader lock(moves_, tree_mutex_, number);
   if (name.starts_with(kFieldLead)) {
     return set_field(number, name, std::nullopt, gridfs::XattrMode::kAny);
   }

@@ -16,6 +16,7 @@ struct FolderPart {
   // view, the path.
   std::string suffix;
   uint64_t wanted = 0;  // of a view: the number it was to have
+  bool moving = false;
   std::optional<gridfs::Attributes> removed;
 };
 
@@ -237,6 +238,22 @@ std::vector<uint64_t> InodeTable::numbers_of(const MountedBucket* bucket) const 
     if (inode->bucket.get() == bucket) numbers.push_back(inode->number);
   }
   return numbers;
+}
+
+void InodeTable::set_moving(uint64_t number, bool moving) {
+  MutexLock lock(mutex_);
+  Inode* const inode = find(number);
+  if (inode != nullptr && inode->folder) inode->folder->moving = moving;
+}
+
+bool InodeTable::is_moving(uint64_t number) const {
+  MutexLock lock(mutex_);
+  const Inode* inode = find(number);
+  if (inode == nullptr) return false;
+  for (; inode->folder; inode = inode->parent) {
+    if (inode->folder->moving) return true;
+  }
+  return false;
 }
 
 std::optional<uint64_t> InodeTable::find_folder(uint64_t parent, std::string_view name) const {

@@ -90,6 +90,9 @@ class InodeTable {
   uint64_t renew_file(const MountedBucket* bucket, bson::ValueView id);
   // Of all nodes of a bucket.
   std::vector<uint64_t> numbers_of(const MountedBucket* bucket) const;
+  // While a folder is moved, so that its path changes: is_moving() of it and of what is below it.
+  void set_moving(uint64_t number, bool moving);
+  bool is_moving(uint64_t number) const;
   // Of a folder in the table, else nothing.
   std::optional<uint64_t> find_folder(uint64_t parent, std::string_view name) const;
 

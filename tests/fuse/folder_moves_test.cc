@@ -1,0 +1,85 @@
+// Goal: while a folder is moved, calls that concern other nodes go on, and those that concern it or
+// what is below it wait for the end. Method: a move that lasts until the test ends it.
+#include "fuse/tree/folder_moves.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace gridmount::fuse {
+namespace {
+
+class FolderMovesTest : public testing::Test {
+ protected:
+  FolderMovesTest() {
+    moved_ = table_.remember_folder(kRootNode, "moved", "moved", 10);
+    below_ = table_.remember_folder(moved_, "below", "moved/below", 11);
+    other_ = table_.remember_folder(kRootNode, "other", "other", 12);
+    WriterLock lock(tree_);
+    moves_.begin({moved_});
+  }
+  void end_move() {
+    WriterLock lock(tree_);
+    moves_.end();
+  }
+  // Whether a thread that runs `call` waits for the end of the move.
+  template <typename Call>
+  void expect_waits(Call call) {
+    std::atomic<bool> done = false;
+    std::thread caller([&] {
+      call();
+      done = true;
+    });
+    // Time to go wrong in; a call that does wait is never taken for one that does not.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(done);
+    end_move();
+    caller.join();
+    EXPECT_TRUE(done);
+  }
+
+  SharedMutex tree_;
+  InodeTable table_{nullptr};
+  FolderMoves moves_{tree_, table_};
+  uint64_t moved_ = 0;
+  uint64_t below_ = 0;
+  uint64_t other_ = 0;
+};
+
+TEST_F(FolderMovesTest, OtherNodes_AreThere) {
+  { TreeReader lock(moves_, tree_, other_); }
+  { TreeReader lock(moves_, tree_, kRootNode, other_); }
+  // A file is not known by its path.
+  const uint64_t file = table_.remember_file(nullptr, bson::Value(int32_t{1}), 13);
+  { TreeReader lock(moves_, tree_, file); }
+  end_move();
+}
+
+TEST_F(FolderMovesTest, TheMovedFolder_IsWaitedFor) {
+  expect_waits([&] { TreeReader lock(moves_, tree_, moved_); });
+}
+
+TEST_F(FolderMovesTest, WhatIsBelow_IsWaitedFor) {
+  expect_waits([&] { TreeReader lock(moves_, tree_, other_, below_); });
+}
+
+TEST_F(FolderMovesTest, AllOfTheTree_IsWaitedFor) {
+  expect_waits([&] { TreeReader lock(moves_, tree_, kWholeTree); });
+}
+
+TEST_F(FolderMovesTest, OtherChangesOfPaths_Wait) {
+  expect_waits([&] { TreeWriter lock(moves_, tree_); });
+}
+
+TEST_F(FolderMovesTest, AfterTheEnd_NothingWaits) {
+  end_move();
+  { TreeReader lock(moves_, tree_, below_); }
+  { TreeReader lock(moves_, tree_, kWholeTree); }
+  { TreeWriter lock(moves_, tree_); }
+  EXPECT_FALSE(table_.is_moving(below_));
+}
+
+}  // namespace
+}  // namespace gridmount::fuse
