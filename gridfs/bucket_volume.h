@@ -38,6 +38,7 @@ class BucketVolume final : public Volume {
   Result<Node> create_directory(std::string_view folder, std::string_view name, uint32_t mode,
                                 Creator creator) override;
   Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) override;
+  bool has_links() const override { return names_.aliases().in_use(); }
   Result<Node> unlink(std::string_view folder, std::string_view name) override;
   Status remove_directory(std::string_view folder, std::string_view name) override;
   Result<std::optional<Node>> rename(std::string_view from_folder, std::string_view from_name,

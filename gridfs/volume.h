@@ -168,6 +168,8 @@ class Volume {
                                         uint32_t mode, Creator creator) = 0;
   // One more name for the file: FileNotFound, TooManyLinks, InvalidName if it has no filename.
   virtual Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) = 0;
+  // Whether there may be files with several names.
+  virtual bool has_links() const = 0;
   // IsADirectory for folders. The file as it was, `nlink` being how many names are left.
   virtual Result<Node> unlink(std::string_view folder, std::string_view name) = 0;
   // NotADirectory, DirectoryNotEmpty.

@@ -52,11 +52,15 @@ struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes) {
   return result;
 }
 
+double attribute_seconds(const Entry& entry) {
+  return entry.attributes_pass ? 0 : entry.cache_seconds;
+}
+
 fuse_entry_param entry_param_of(const Entry& entry) {
   fuse_entry_param param{};
   param.ino = entry.number;
   param.attr = stat_of(entry.number, entry.attributes);
-  param.attr_timeout = entry.cache_seconds;
+  param.attr_timeout = attribute_seconds(entry);
   param.entry_timeout = entry.cache_seconds;
   return param;
 }
@@ -126,7 +130,7 @@ void handle_getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* info)
     Result<Entry> entry = file_system_of(request).attributes(number, file_of(info));
     if (!entry) return reply_error(request, "getattr", number, nullptr, entry.error());
     const struct stat attributes = stat_of(number, entry->attributes);
-    fuse_reply_attr(request, &attributes, entry->cache_seconds);
+    fuse_reply_attr(request, &attributes, attribute_seconds(*entry));
   });
 }
 
@@ -150,7 +154,7 @@ void handle_setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, 
     Result<Entry> entry = file_system_of(request).set_attributes(number, file_of(info), changes);
     if (!entry) return reply_error(request, "setattr", number, nullptr, entry.error());
     const struct stat attributes = stat_of(number, entry->attributes);
-    fuse_reply_attr(request, &attributes, entry->cache_seconds);
+    fuse_reply_attr(request, &attributes, attribute_seconds(*entry));
   });
 }
 

@@ -83,6 +83,7 @@ Result<Entry> FileSystem::entry_of(const ResolvedNode& parent, std::string_view 
   Entry entry{0, node.attributes, kCacheForever};
   if (node.kind == gridfs::NodeKind::kFile) {
     entry.number = table_.remember_file(parent.bucket, node.id, node.ino);
+    entry.attributes_pass = lost_names_.concerns(entry.number);
     return entry;
   }
   entry.number = table_.remember_folder(parent.number, name, node.path, node.ino);
@@ -200,6 +201,8 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
     return fail(gridfs::kIsADirectory, std::string(name) + " is a bucket");
   }
   GM_ASSIGN(Folder in, folder(parent, name));
+  std::optional<LostNames::Loss> loss;
+  if (in.volume->has_links()) loss.emplace(lost_names_);
   GM_ASSIGN(const gridfs::Node last, in.volume->unlink(in.node.path, name));
   note_lost_name(in, last);
   return {};
@@ -287,12 +290,16 @@ bool FileSystem::moves_folder(uint64_t from_parent, std::string_view from_name, 
 }
 
 void FileSystem::note_lost_name(const Folder& in, const gridfs::Node& last) {
-  if (last.attributes.nlink != 0) return;
+  if (last.attributes.nlink != 0) {
+    return lost_names_.note(table_.number_of_file(in.node.bucket.get(), last.id, 0));
+  }
   table_.remove_file(in.node.bucket.get(), last.id, last.attributes);
 }
 
 Status FileSystem::rename_in(const Folder& from, std::string_view from_name, const Folder& to,
                              std::string_view to_name, gridfs::RenameMode mode) {
+  std::optional<LostNames::Loss> loss;
+  if (from.volume->has_links()) loss.emplace(lost_names_);
   GM_ASSIGN(const std::optional<gridfs::Node> replaced,
             from.volume->rename(from.node.path, from_name, to.node.path, to_name, mode));
   if (replaced) note_lost_name(to, *replaced);

@@ -35,6 +35,7 @@
 #include "fuse/tree/foreign_changes.h"
 #include "fuse/tree/inode_table.h"
 #include "fuse/tree/kernel_cache.h"
+#include "fuse/tree/lost_names.h"
 #include "fuse/tree/open_directory.h"
 
 namespace gridmount::fuse {
@@ -49,6 +50,7 @@ struct Entry {
   uint64_t number = 0;
   gridfs::Attributes attributes;
   double cache_seconds = 0;
+  bool attributes_pass = false;  // those are not to be kept at all
 };
 
 // An open file, owned by the FileSystem until release().
@@ -209,6 +211,7 @@ class FileSystem {
   // Counts the lookup.
   Result<Entry> entry_of(const ResolvedNode& parent, std::string_view name,
                          const gridfs::Node& node);
+  Entry entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const;
   Result<Entry> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
   // Extended attributes that are fields of the files document.
   Result<std::string> field(uint64_t number, std::string_view name);
@@ -257,6 +260,7 @@ class FileSystem {
   mutable SharedMutex tree_mutex_;
   InodeTable table_;
   FolderMoves moves_{tree_mutex_, table_};
+  LostNames lost_names_;
 
   mutable Mutex handles_mutex_;
   std::unordered_set<OpenFile*> open_files_ GM_GUARDED_BY(handles_mutex_);

@@ -34,19 +34,19 @@ gridfs::Attributes changed_attributes(gridfs::Attributes attributes,
   return attributes;
 }
 
-Entry entry_of_file(const ResolvedNode& node, const gridfs::Node& file) {
-  Entry entry{node.number, file.attributes, kCacheForever};
-  // An earlier revision by now, which the name does not lead to any more.
-  if (node.nameless) entry.attributes.nlink = 0;
-  return entry;
-}
-
 }  // namespace
 
 OpenFile::~OpenFile() {
   go_on_with(nullptr);
   volume.reset();
   if (bucket) bucket->handles().fetch_sub(1);
+}
+
+Entry FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {
+  Entry entry{node.number, file.attributes, kCacheForever, lost_names_.concerns(node.number)};
+  // An earlier revision by now, which the name does not lead to any more.
+  if (node.nameless) entry.attributes.nlink = 0;
+  return entry;
 }
 
 Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
