@@ -43,13 +43,19 @@ class MountCase(unittest.TestCase):
 
     # --- Verbs.
 
-    def run_program(self, *command, cwd=None, input=None, status=0, env=None):
-        """Runs to the end; fails the test unless it exits with `status`. Returns its output."""
+    def run_program(self, *command, cwd=None, input=None, status=0, env=None, user=None):
+        """Runs to the end; fails the test unless it exits with `status`. Returns its output.
+
+        As the numeric `user`, and the group of the same number, if one is given.
+        """
         finished = subprocess.run(
             [str(word) for word in command],
             cwd=cwd or self.scratch,
             input=input,
             env=env,
+            user=user,
+            group=user,
+            extra_groups=None if user is None else [],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
