@@ -21,7 +21,7 @@ packages=(
   # Tests and benchmarks
   libgtest-dev libgmock-dev libbenchmark-dev libsqlite3-dev
   git python3 rsync sqlite3 tar attr procps util-linux
-  fio postgresql stress-ng
+  fio postgresql stress-ng vim
   python3-pymongo python3-gridfs python3-venv openssl
 )
 # Another node than Debian's may be there, and Debian's could not be installed beside it.
