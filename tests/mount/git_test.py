@@ -1,4 +1,4 @@
-"""git works in the mount: clone, fsck, commit, gc, a clean status."""
+"""git works in the mount: clone, fsck, commit, gc, work trees, a clean status."""
 
 import os
 
@@ -57,6 +57,44 @@ class Git(MountCase):
         self.system.remount()
         self.assert_clean(clone)
         self.assertEqual(self.git("rev-parse", "HEAD", cwd=clone), head)
+        self.system.stop()
+        self.check_store()
+
+    def test_WorkTreesOfAClone_AreCleanAndShareItsObjects(self):
+        source = self.source_repository()
+        first = self.path("first")
+        self.git("clone", "-q", "--bare", "file://" + source, first, cwd=self.scratch)
+        # From folder to folder of the mount: objects become hard links, not copies.
+        clone = self.path("clone")
+        self.git("clone", "-q", "--local", first, clone, cwd=self.scratch)
+        packs = [os.path.join(first, "objects/pack"), os.path.join(clone, ".git/objects/pack")]
+        for name in os.listdir(packs[0]):
+            one, other = (os.stat(os.path.join(pack, name)) for pack in packs)
+            self.assertEqual((one.st_ino, one.st_nlink), (other.st_ino, 2), name)
+        # git asks the file system whether a folder's time tells of each change in it.
+        self.git("update-index", "--test-untracked-cache", cwd=clone)
+        self.git("config", "core.untrackedCache", "true", cwd=clone)
+        tree = self.path("side tree")
+        self.git("worktree", "add", "-q", "-b", "side", tree, cwd=clone)
+        self.assert_clean(tree)
+        with open(os.path.join(tree, "new file"), "w", encoding="ascii") as file:
+            file.write("new\n")
+        self.assertEqual(self.git("status", "--porcelain", cwd=tree), '?? "new file"\n')
+        self.git("add", "-A", cwd=tree)
+        self.git("commit", "-q", "-m", "side", cwd=tree)
+        self.git("worktree", "move", tree, self.path("moved"), cwd=clone)
+        self.git("merge", "-q", "side", cwd=clone)
+        self.assertTrue(os.path.exists(os.path.join(clone, "new file")))
+        self.git("gc", "-q", "--prune=now", cwd=clone)
+        for _ in range(2):
+            self.assert_clean(clone)
+            self.assert_clean(self.path("moved"))
+            self.system.remount()
+        self.git("worktree", "remove", self.path("moved"), cwd=clone)
+        self.assertEqual(sorted(os.listdir(self.root)), ["clone", "first"])
+        self.git("fsck", "--full", "--strict", cwd=first)
+        self.system.stop()
+        self.check_store()
 
     def test_RepositoryMadeInTheMount_KeepsItsHistory(self):
         work = self.path("work")
