@@ -20,7 +20,7 @@ packages=(
   tzdata
   # Tests and benchmarks
   libgtest-dev libgmock-dev libbenchmark-dev libsqlite3-dev
-  git python3 rsync sqlite3 tar attr procps util-linux
+  git python3 rsync sqlite3 tar acl attr procps util-linux
   fio postgresql stress-ng vim
   python3-pymongo python3-gridfs python3-venv openssl
 )
