@@ -37,6 +37,10 @@ class Build(MountCase):
         expected = MODULES * words + sum(range(MODULES))
         self.assertEqual(self.run_program(program), f"{expected}\n".encode())
 
+    def finish(self):
+        self.system.stop()
+        self.check_store()
+
     def test_Make_BuildsOnceAndAgainWhatChanged(self):
         self.write("Makefile", """
             objects := $(patsubst %.cc,%.o,$(wildcard *.cc))
@@ -61,6 +65,7 @@ class Build(MountCase):
         self.system.remount()
         self.assert_runs(os.path.join(self.project, "program"), 3)
         self.assertIn(b"up to date", self.run_program("make", cwd=self.project))
+        self.finish()
 
     def test_CMakeAndNinja_BuildAndRebuildNothing(self):
         self.write("CMakeLists.txt", """
@@ -74,6 +79,7 @@ class Build(MountCase):
         self.run_program("ninja", "-j2", "-C", build)
         self.assert_runs(os.path.join(build, "program"), 2)
         self.assertIn(b"no work to do", self.run_program("ninja", "-C", build))
+        self.finish()
 
 
 if __name__ == "__main__":
