@@ -98,7 +98,8 @@ class Dpkg(MountCase):
         """In both folders; what dpkg says is the same."""
         said = []
         for index, root in enumerate(self.both("installed")):
-            command = ["dpkg", f"--root={root}", "--force-not-root", "--force-script-chrootless"]
+            command = ["dpkg", f"--root={root}", "--force-not-root", "--force-bad-path",
+                       "--force-script-chrootless"]
             command += [each[index] if isinstance(each, list) else each for each in arguments]
             environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
             output = self.run_program(*command, env=environment).decode()
