@@ -7,15 +7,27 @@
 //   load write-random FILE COUNT SEED    COUNT aligned 4 KiB blocks, fsync and close included
 //   load read-random FILE COUNT SEED
 //   load create FOLDER COUNT             files of 4 KiB: open, write, close
+//   load create-empty FOLDER COUNT       files without content: open, close
 //   load stat FOLDER COUNT               one fstatat per file, by name
+//   load stat-some FOLDER COUNT OF SEED  fstatat of COUNT of the folder's OF names, in random order
 //   load list FOLDER                     readdir, and fstatat of each entry, as `ls -l` does
+//   load list-names FOLDER               readdir
 //   load read-files FOLDER COUNT         open, read, close
 //   load delete FOLDER COUNT             unlink
+//   load descend FOLDER DEPTH            mkdir in mkdir, with an empty file in each
+//
+// And two that go on until their standard input ends. "seconds" is then the longest of their
+// operations.
+//
+//   load longest-read FOLDER COUNT       open, read, close of COUNT files in turn
+//   load longest-create FOLDER           create, close and unlink of a file, each an operation
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -210,10 +222,23 @@ void create(const char* path, uint64_t count) {
   });
 }
 
+void create_empty(const char* path, uint64_t count) {
+  const std::vector<std::string> all = names(count);
+  Descriptor folder(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+  report([&] {
+    for (const std::string& name : all) {
+      Descriptor(folder.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL).close();
+    }
+    return count;
+  });
+}
+
 void check_size(int folder, const char* name) {
   struct stat status {};
   if (::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) die(std::string("stat ") + name);
-  if (status.st_size != kSmallFileBytes) die(std::string("wrong size of ") + name, EIO);
+  if (status.st_size != kSmallFileBytes && status.st_size != 0) {
+    die(std::string("wrong size of ") + name, EIO);
+  }
 }
 
 void stat_each(const char* path, uint64_t count) {
@@ -225,7 +250,18 @@ void stat_each(const char* path, uint64_t count) {
   });
 }
 
-void list(const char* path) {
+void stat_some(const char* path, uint64_t count, uint64_t of, uint64_t seed) {
+  if (of == 0) die("the folder has no names", EINVAL);
+  const std::vector<std::string> all = names(of);
+  Descriptor folder(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+  Random random(seed);
+  report([&] {
+    for (uint64_t i = 0; i < count; ++i) check_size(folder.get(), all[random.next() % of].c_str());
+    return count;
+  });
+}
+
+void list(const char* path, bool with_status) {
   report([&] {
     DIR* folder = ::opendir(path);
     if (folder == nullptr) die(std::string("opendir ") + path);
@@ -235,7 +271,7 @@ void list(const char* path) {
       const dirent* entry = ::readdir(folder);
       if (entry == nullptr) break;
       if (entry->d_name[0] == '.') continue;
-      check_size(::dirfd(folder), entry->d_name);
+      if (with_status) check_size(::dirfd(folder), entry->d_name);
       ++entries;
     }
     if (errno != 0) die("readdir");
@@ -269,6 +305,64 @@ void delete_each(const char* path, uint64_t count) {
   });
 }
 
+void descend(const char* path, uint64_t depth) {
+  report([&] {
+    int folder = ::open(path, O_RDONLY | O_DIRECTORY);
+    for (uint64_t level = 0; level < depth; ++level) {
+      Descriptor(folder, "f", O_WRONLY | O_CREAT | O_EXCL).close();
+      if (::mkdirat(folder, "d", 0755) != 0) die("mkdir at level " + std::to_string(level));
+      const int inner = ::openat(folder, "d", O_RDONLY | O_DIRECTORY);
+      if (inner < 0) die("open at level " + std::to_string(level));
+      ::close(folder);
+      folder = inner;
+    }
+    ::close(folder);
+    return depth;
+  });
+}
+
+bool standard_input_has_ended() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&input, 1, 0) > 0;
+}
+
+// Prints the longest of the operations; `operation` gets a number that counts up.
+void report_longest(const std::function<void(uint64_t)>& operation) {
+  using Clock = std::chrono::steady_clock;
+  Clock::duration longest{};
+  uint64_t count = 0;
+  while (!standard_input_has_ended()) {
+    const auto start = Clock::now();
+    operation(count++);
+    longest = std::max(longest, Clock::now() - start);
+  }
+  std::printf("{\"seconds\": %.9f, \"units\": %llu}\n",
+              std::chrono::duration<double>(longest).count(),
+              static_cast<unsigned long long>(count));
+}
+
+void longest_read(const char* path, uint64_t files) {
+  const std::vector<std::string> all = names(files);
+  Descriptor folder(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+  std::vector<uint8_t> block(kSmallFileBytes);
+  report_longest([&](uint64_t number) {
+    Descriptor file(folder.get(), all[number % files].c_str(), O_RDONLY);
+    if (::read(file.get(), block.data(), block.size()) != kSmallFileBytes) die("read");
+    file.close();
+  });
+}
+
+void longest_create(const char* path) {
+  Descriptor folder(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+  report_longest([&](uint64_t number) {
+    if (number % 2 == 0) {
+      Descriptor(folder.get(), "made", O_WRONLY | O_CREAT | O_EXCL).close();
+    } else if (::unlinkat(folder.get(), "made", 0) != 0) {
+      die("unlink");
+    }
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -283,9 +377,16 @@ int main(int argc, char** argv) {
       {"read-random", {3, [](char** a) { read_random(a[0], number(a[1]), number(a[2])); }}},
       {"create", {2, [](char** a) { create(a[0], number(a[1])); }}},
       {"stat", {2, [](char** a) { stat_each(a[0], number(a[1])); }}},
-      {"list", {1, [](char** a) { list(a[0]); }}},
+      {"create-empty", {2, [](char** a) { create_empty(a[0], number(a[1])); }}},
+      {"stat-some",
+       {4, [](char** a) { stat_some(a[0], number(a[1]), number(a[2]), number(a[3])); }}},
+      {"list", {1, [](char** a) { list(a[0], true); }}},
+      {"list-names", {1, [](char** a) { list(a[0], false); }}},
       {"read-files", {2, [](char** a) { read_files(a[0], number(a[1])); }}},
       {"delete", {2, [](char** a) { delete_each(a[0], number(a[1])); }}},
+      {"descend", {2, [](char** a) { descend(a[0], number(a[1])); }}},
+      {"longest-read", {2, [](char** a) { longest_read(a[0], number(a[1])); }}},
+      {"longest-create", {1, [](char** a) { longest_create(a[0]); }}},
   };
   const auto command = argc > 1 ? commands.find(argv[1]) : commands.end();
   if (command == commands.end() || argc != command->second.arguments + 2) {

@@ -1,7 +1,7 @@
 """What is measured: groups of measures that run one after another in one fresh folder.
 
 A measure yields a rate, units per second, so that a greater number and a greater ratio are better
-throughout. Cold means that the folder was mounted anew and that the kernel's page, entry and inode
+throughout; where it is a time, the ratio is turned round. Cold means that the folder was mounted anew and that the kernel's page, entry and inode
 caches were dropped before, for the disk below as for the mount.
 """
 
@@ -20,6 +20,7 @@ class Measure:
     label: str
     unit: str
     floor: float | None = None  # least rate against pass-through
+    is_time: bool = False
 
 
 MEASURES = [

@@ -15,10 +15,12 @@ def medians(samples):
     }
 
 
-def ratio(rates, system):
+def ratio(rates, system, is_time=False):
+    """Greater is better, of times as well."""
     if "gridmount" not in rates or system not in rates:
         return None
-    return rates["gridmount"] / rates[system]
+    ratio = rates["gridmount"] / rates[system]
+    return 1 / ratio if is_time else ratio
 
 
 def floors_missed(samples):
@@ -32,20 +34,24 @@ def floors_missed(samples):
     return missed
 
 
-def render(samples):
+def render(samples, measures=MEASURES):
     header = ["", "unit", "plain", "pass-through", "gridmount", "/pass-through", "/plain", "floor"]
     header.append("spread")
     rows = [header]
-    for measure in MEASURES:
+    for measure in measures:
         if measure.key not in samples:
             continue
         rates = medians(samples)[measure.key]
         rows.append(
             [measure.label, measure.unit]
             + [_number(rates.get(system)) for system in SYSTEMS]
-            + [_ratio(ratio(rates, "passthrough")), _ratio(ratio(rates, "plain"))]
+            + [_ratio(ratio(rates, other, measure.is_time)) for other in ("passthrough", "plain")]
             + [_floor(measure, ratio(rates, "passthrough")), _spread(samples[measure.key])]
         )
+    # Without floors, or with one round, there is nothing to say in a column.
+    kept = [column for column in range(len(header)) if any(row[column] for row in rows[1:])]
+    rows = [[row[column] for column in kept] for row in rows]
+    header = rows[0]
     widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
     lines = []
     for index, row in enumerate(rows):
@@ -62,7 +68,9 @@ def render(samples):
 def _number(rate):
     if rate is None:
         return "-"
-    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.1f}"
+    if rate >= 100:
+        return f"{rate:,.0f}"
+    return f"{rate:.1f}" if rate >= 1 else f"{rate:.2g}"
 
 
 def _ratio(value):
@@ -78,4 +86,6 @@ def _floor(measure, reached):
 def _spread(systems):
     """Of gridmount's rates (or of what was measured): greatest to least, in parts of the median."""
     rates = systems.get("gridmount") or next(iter(systems.values()))
+    if len(rates) < 2:
+        return ""
     return f"{(max(rates) - min(rates)) / statistics.median(rates) * 100:.0f} %"

@@ -1,0 +1,66 @@
+"""Small runs of the mount's benchmark: each measure has a figure of each system, and the plot is drawn.
+
+  smoke_test.py BENCH GRIDMOUNT
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+SYSTEMS = {"plain", "passthrough", "gridmount"}
+
+
+@unittest.skipUnless(os.geteuid() == 0, "dropping the kernel's caches needs root")
+class MountBench(unittest.TestCase):
+    def run_bench(self, *options):
+        """(medians by measure and system, what was printed)"""
+        with tempfile.TemporaryDirectory(prefix="mount-bench-") as folder:
+            out = os.path.join(folder, "out.json")
+            command = [BENCH, *options, "--gridmount", GRIDMOUNT, "--temp", folder, "--json", out]
+            done = subprocess.run([sys.executable, "-B", *command], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(os.listdir(folder), ["out.json"], "folders and mounts are removed")
+            with open(out, encoding="utf-8") as file:
+                return json.load(file)["medians"], done.stdout
+
+    def assert_positive(self, medians):
+        for key, of_systems in medians.items():
+            for system, figure in of_systems.items():
+                self.assertGreater(figure, 0, f"{key}, {system}")
+
+    def test_speed_measures_all_systems(self):
+        medians, table = self.run_bench(
+            "speed", "--rounds", "1", "--size-mib", "4", "--random-operations", "50", "--small-files",
+            "50", "--tree", os.path.dirname(os.path.realpath(__file__)),
+        )
+        self.assertEqual(len(medians), 14)
+        for key, of_systems in medians.items():
+            self.assertEqual(set(of_systems), SYSTEMS, key)
+        self.assert_positive(medians)
+        self.assertIn("sequential read, cold", table)
+
+    def test_names_measures_every_size_and_leaves_out_what_is_too_large(self):
+        with tempfile.NamedTemporaryFile(suffix=".svg") as svg:
+            medians, table = self.run_bench(
+                "names", "--size", "1000", "--pass-through-max", "100", "--svg", svg.name
+            )
+            drawn = xml.etree.ElementTree.parse(svg.name).getroot()
+        self.assertEqual(len(drawn.findall(".//{*}polyline")), 7 * len(SYSTEMS))
+        self.assert_positive(medians)
+        for size in (10, 100, 1000):
+            for measure in ("create", "list-cold", "list-hot", "stat-cold", "delete"):
+                expected = SYSTEMS if size <= 100 else SYSTEMS - {"passthrough"}
+                self.assertEqual(set(medians[f"folder-{measure}-{size}"]), expected)
+        for key in ("deep-find-cold-10", "tree-untar-50", "clone-clone-10", "move-longest-read-100"):
+            self.assertEqual(set(medians[key]), SYSTEMS)
+        self.assertIn("folder of 1,000: delete", table)
+
+
+if __name__ == "__main__":
+    GRIDMOUNT = os.path.abspath(sys.argv.pop())
+    BENCH = os.path.abspath(sys.argv.pop())
+    unittest.main()
