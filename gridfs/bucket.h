@@ -132,6 +132,9 @@ class Bucket {
   struct IndexCheck;
 
   Status remove_marker(engine::Transaction& transaction, bson::ValueView id) const;
+  // Behind the last of the file's chunks [from, to) that is there; `from` if none is.
+  Result<int64_t> end_of_stored(engine::Transaction& transaction, const bson::Value& id,
+                                int64_t from, int64_t to) const;
   Result<FilesDocument> find_file(engine::Snapshot& snapshot, bson::ValueView id) const;
 
   engine::Store& store_;

@@ -157,6 +157,22 @@ Status Bucket::remove_marker(engine::Transaction& transaction, bson::ValueView i
   return {};
 }
 
+Result<int64_t> Bucket::end_of_stored(engine::Transaction& transaction, const bson::Value& id,
+                                      int64_t from, int64_t to) const {
+  static const bson::Document kHighestFirst = [] {
+    bson::Builder order;
+    order.append("n", int32_t{-1});
+    return std::move(order).finish();
+  }();
+  engine::FindOptions highest;
+  highest.sort = kHighestFirst;
+  highest.partial = true;
+  GM_ASSIGN(const std::optional<bson::View> chunk,
+            chunks_->find_one(transaction, chunk_range(id, from, to), highest));
+  const std::optional<bson::ValueView> n = chunk ? chunk->find("n") : std::nullopt;
+  return n ? n->integral().value_or(to - 1) + 1 : from;
+}
+
 Status Bucket::reclaim_truncated(bson::ValueView id) const {
   const bson::Value key(id);
   const bson::Document by_marker = equals("_id", marker_id(key));
@@ -169,10 +185,11 @@ Status Bucket::reclaim_truncated(bson::ValueView id) const {
     const int64_t to = (*marker)["to"].integral().value_or(from);
     GM_ASSIGN(const std::optional<bson::View> file,
               files_->find_one(*transaction, equals("_id", key)));
-    // From the end on, so that `to` tells what is left.
-    const int64_t first =
-        std::max(from, to - slice_chunks(file ? chunk_bytes_of(*file) : kDefaultChunkBytes));
-    GM_TRY(chunks_->remove(*transaction, chunk_range(key, first, to), true));
+    const int64_t slice = slice_chunks(file ? chunk_bytes_of(*file) : kDefaultChunkBytes);
+    // From the end on, so that `to` tells what is left; but a sparse file has few of them.
+    GM_ASSIGN(const int64_t end, end_of_stored(*transaction, key, from, to));
+    const int64_t first = std::max(from, end - slice);
+    GM_TRY(chunks_->remove(*transaction, chunk_range(key, first, end), true));
     if (first == from) {
       GM_TRY(detached_->remove(*transaction, by_marker, false));
       return transaction->commit();

@@ -28,8 +28,12 @@ Status OpenFile::zero(int64_t offset, int64_t size, TimeUpdate times) {
   // written before it.
   GM_TRY(commit(CommitKind::kBackground));
   const int64_t slice = chunks_removed_at_once(chunk_bytes_);
-  for (int64_t n = first; n < last; n += slice) {
+  for (int64_t n = first; n < last;) {
     GM_TRY(punch(n, std::min(n + slice, last), times));
+    n += slice;
+    // A sparse file has few chunks in what may be a long range.
+    MutexLock lock(mutex_);
+    GM_ASSIGN(n, next_chunk(std::min(n, last), last));
   }
   return {};
 }

@@ -662,5 +662,36 @@ TEST_F(FileTest, CutAndGrownAgain_IsZerosForWhoOpensItNext) {
   }
 }
 
+// Each step takes as long as there are chunks, not as the file is long: with one slice of it after
+// the other this would take hours.
+TEST_F(FileTest, LongestSparseFile_IsCutZeroedAndGrownAgain) {
+  const bson::Value id = upload("f", std::string(100'000, 'x'));
+  const int64_t longest = max_file_bytes(kDefaultChunkBytes);
+  const auto files = table();
+  {
+    const auto file = must(files->open(id));
+    must(file->truncate(longest, TimeUpdate::kNow));
+    must(file->write(longest / 2, bytes_of("middle"), TimeUpdate::kNow));
+    must(file->write(longest - 3, bytes_of("end"), TimeUpdate::kNow));
+    must(file->flush());
+    must(file->truncate(50'000, TimeUpdate::kNow));
+    must(file->truncate(longest, TimeUpdate::kNow));
+    must(file->flush());
+    EXPECT_EQ(text_of(must(file->read(longest - 3, 3))), std::string(3, '\0'));
+    EXPECT_EQ(text_of(must(file->read(longest / 2, 6))), std::string(6, '\0'));
+    must(file->write(longest - 3, bytes_of("end"), TimeUpdate::kNow));
+    must(file->flush());
+  }
+  // Opened again nobody knows where its holes are.
+  const auto file = must(files->open(id));
+  must(file->zero(10, longest - 12, TimeUpdate::kNow));
+  EXPECT_EQ(text_of(must(file->read(longest - 3, 3))), std::string("\0nd", 3));
+  EXPECT_EQ(text_of(must(file->read(0, 11))), std::string(10, 'x') + '\0');
+  must(file->truncate(1, TimeUpdate::kNow));
+  must(file->flush());
+  EXPECT_EQ(must(download(id)), "x");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace gridmount::gridfs
