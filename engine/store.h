@@ -368,7 +368,9 @@ struct StoreStats {
   int64_t used_bytes = 0;       // of it in use; the rest is reused before the file grows
   int64_t capacity_bytes = 0;   // file system's free space plus file_bytes
   int64_t available_bytes = 0;  // what can still be written
-  std::chrono::milliseconds since_checkpoint{0};  // age of the newest durable snapshot
+  // Since everything was last made durable, and not only what someone waited for: what a power loss
+  // may cost at most.
+  std::chrono::milliseconds since_checkpoint{0};
 };
 
 class Store {

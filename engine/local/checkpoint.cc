@@ -26,10 +26,11 @@ int Checkpointer::Pin::hold(MDB_env* env) {
   return txn_ == nullptr ? mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn_) : mdb_txn_renew(txn_);
 }
 
-Checkpointer::Checkpointer(StoreFolder& folder, WriteQueue& queue, MDB_env* env,
+Checkpointer::Checkpointer(StoreFolder& folder, WriteQueue& queue, RedoLog& log, MDB_env* env,
                            const OpenOptions& options, const TestOptions& test)
     : folder_(folder),
       queue_(queue),
+      log_(log),
       env_(env),
       interval_(std::max(options.checkpoint_interval, std::chrono::milliseconds(1))),
       growth_bytes_(options.checkpoint_bytes),
@@ -85,17 +86,22 @@ Checkpointer::Freed Checkpointer::freed_after(uint64_t transaction) const {
   return {pages * stat.ms_psize, up_to};
 }
 
-Status Checkpointer::start() {
-  {
-    const MutexLock lock(counting_);
-    counted_to_ = newest_snapshot();
-  }
+Status Checkpointer::pin() {
   // Both reader slots now: later there may be none left.
   for (Pin& pin : pins_) {
     if (const int code = pin.hold(env_); code != MDB_SUCCESS) {
       return fail(lmdb_error(code, "beginning to read the store"));
     }
-    pin.release();
+  }
+  pins_[1 - pinned_].release();
+  if (!test_.pin) pins_[pinned_].release();
+  return {};
+}
+
+Status Checkpointer::start() {
+  {
+    const MutexLock lock(counting_);
+    counted_to_ = newest_snapshot();
   }
   GM_TRY(take());
   thread_ = std::thread([this] { run(); });
@@ -120,6 +126,18 @@ Status Checkpointer::stop() {
 }
 
 Status Checkpointer::make_durable() {
+  if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
+  const Result<RedoLog::Outcome> outcome = log_.make_durable();
+  if (!outcome) return fail(sync_failed(outcome.error()));
+  if (*outcome == RedoLog::Outcome::kNeedsCheckpoint) return checkpoint();
+  if (!log_.has_begun_segment()) return {};
+  MutexLock lock(mutex_);
+  grown_ = true;
+  wanted_changed_.notify_all();
+  return {};
+}
+
+Status Checkpointer::checkpoint() {
   if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
   MutexLock lock(mutex_);
   if (durable_snapshot_ == newest_snapshot()) return {};
@@ -253,19 +271,22 @@ Status Checkpointer::take() {
   pinned_ = 1 - pinned_;
   if (!test_.pin) pins_[pinned_].release();
   freed_at_durable_ = freed;
+  log_.checkpointed(metas->current.txn);
   MutexLock lock(mutex_);
   durable_snapshot_ = metas->current.txn;
   last_time_ = Clock::now();
   return {};
 }
 
-// D8. The pins stay: the newest checkpoint is what the next opening goes back to.
+// D8. The pins stay: the newest checkpoint, with its log, is what the next opening goes back to.
 Error Checkpointer::sync_failed(const Error& cause) {
   Error refusal(ErrorCode::kWritesRefused,
                 "store " + folder_.path().string() + " takes no more writes: " + cause.message() +
-                    "; what was committed since the last checkpoint may be lost. Check the disk, "
+                    "; what was committed since it was last durable may be lost. Check the disk, "
                     "then reopen the store");
   queue_.refuse(refusal);
+  // The log's sync may fail while a checkpoint's does.
+  const MutexLock lock(failing_);
   // If this fails too, the mark says "open", and only another start of the machine would bring the
   // checkpoint back; there is no one left to tell.
   (void)folder_.mark(OwnerState::kFailed);

@@ -2,8 +2,11 @@
 // has the invariants cited here as D numbers.
 //
 // One thread takes them, one at a time: every `interval` while there is something new, when
-// data.mdb has grown much or much of it waits to be reused, whenever someone asks, and a last one
-// at closing. Requests that arrive while one is being taken share the next.
+// data.mdb has grown much or much of it waits to be reused, when the log has begun a segment,
+// whenever someone asks, and a last one at closing. Requests that arrive while one is being taken
+// share the next.
+//
+// Small commits are made durable by the log (redo_log.h) between them.
 //
 // The thread also logs, once and within an interval, why nothing is written any more: whoever only
 // reads is told of a record that does not fit its checksum, not of a device that fails.
@@ -22,6 +25,7 @@
 #include <thread>
 
 #include "engine/error.h"
+#include "engine/local/redo_log.h"
 #include "engine/local/store_folder.h"
 #include "engine/local/test_options.h"
 #include "engine/local/write_queue.h"
@@ -31,20 +35,24 @@ namespace gridmount::local {
 
 class Checkpointer {
  public:
-  // `folder`, `queue` and `env` outlive it.
-  Checkpointer(StoreFolder& folder, WriteQueue& queue, MDB_env* env, const OpenOptions& options,
-               const TestOptions& test);
+  // `folder`, `queue`, `log` and `env` outlive it.
+  Checkpointer(StoreFolder& folder, WriteQueue& queue, RedoLog& log, MDB_env* env,
+               const OpenOptions& options, const TestOptions& test);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // The first checkpoint, which also pins its snapshot (D2); then the thread. Before any write.
+  // Pins the snapshot there is (D2). Before any write.
+  Status pin();
+  // Then the first checkpoint, and the thread.
   Status start();
   // Takes a last checkpoint if one is needed and ends the thread. Its error, if it failed.
   Status stop() GM_EXCLUDES(mutex_);
 
-  // Returns when everything committed before the call is durable.
+  // Returns when everything committed before the call is durable, by the log if it can.
   Status make_durable() GM_EXCLUDES(mutex_);
+  // The same, by a checkpoint.
+  Status checkpoint() GM_EXCLUDES(mutex_);
 
   // To be called before each write. Has a checkpoint taken if data.mdb has grown by
   // options.checkpoint_bytes since the last was begun, or as much was freed: pages that can be
@@ -78,7 +86,7 @@ class Checkpointer {
   // Only from start(), then the thread, then stop().
   Status take();
   Result<MetaPair> note_snapshot(Pin& pin);
-  Error sync_failed(const Error& cause);
+  Error sync_failed(const Error& cause) GM_EXCLUDES(failing_);
   uint64_t newest_snapshot() const;
   // Counts what transactions have freed that were not looked at yet; returns freed_.
   uint64_t count_freed() GM_EXCLUDES(counting_);
@@ -95,6 +103,7 @@ class Checkpointer {
 
   StoreFolder& folder_;
   WriteQueue& queue_;
+  RedoLog& log_;
   MDB_env* const env_;
   const std::chrono::milliseconds interval_;
   const uint64_t growth_bytes_;
@@ -114,7 +123,7 @@ class Checkpointer {
   uint64_t durable_snapshot_ GM_GUARDED_BY(mutex_) = 0;
   std::chrono::steady_clock::time_point last_time_ GM_GUARDED_BY(mutex_);
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
-  bool grown_ GM_GUARDED_BY(mutex_) = false;  // so much that one is wanted
+  bool grown_ GM_GUARDED_BY(mutex_) = false;  // data.mdb or the log, so much that one is wanted
   // Of the last one that was begun: data.mdb's last page then.
   std::atomic<uint64_t> begun_at_page_ = 0;
   // Bytes freed from the start on, by transactions up to counted_to_, to be counted again at
@@ -126,6 +135,7 @@ class Checkpointer {
   std::atomic<uint64_t> freed_ = 0;
   std::atomic<uint64_t> freed_at_begun_ = 0;
   std::atomic<uint64_t> freed_at_durable_ = 0;
+  Mutex failing_;
   std::thread thread_;
 };
 

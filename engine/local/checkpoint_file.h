@@ -1,5 +1,5 @@
-// The file `checkpoint`: two slots, each the meta pages of a durable snapshot. FORMAT.md, chapter
-// "checkpoint".
+// The file `checkpoint`: two slots, each the meta pages of a durable snapshot, and which records of
+// the log may follow it. FORMAT.md, chapter "checkpoint".
 //
 // Thread-safety: none; its owner writes it from one thread.
 #pragma once
@@ -12,6 +12,7 @@
 #include "engine/error.h"
 #include "engine/local/file_operations.h"
 #include "engine/local/meta_page.h"
+#include "engine/local/redo_record.h"
 
 namespace gridmount::local {
 
@@ -26,6 +27,11 @@ class CheckpointFile {
 
   // The valid slot with the highest sequence number, if any slot is valid.
   const std::optional<MetaPair>& newest() const { return newest_; }
+  // Its log id; nothing where no log can follow it (format version 1).
+  const std::optional<LogId>& newest_log() const { return newest_log_; }
+
+  // All slots that are written from here on have this log id. Without this call they have none.
+  void begin_log(const LogId& id) { log_ = id; }
 
   // Writes the pages to the slot that does not hold newest() and syncs (invariant D3). The snapshot
   // they belong to must be durable in data.mdb.
@@ -42,6 +48,8 @@ class CheckpointFile {
   File file_;
   uint64_t sequence_ = 0;  // newest()'s; a slot's place is its sequence number modulo 2
   std::optional<MetaPair> newest_;
+  std::optional<LogId> newest_log_;
+  std::optional<LogId> log_;  // of the next slot
 };
 
 }  // namespace gridmount::local

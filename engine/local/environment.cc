@@ -25,6 +25,7 @@
 #include "engine/local/lmdb_error.h"
 #include "engine/local/map_guard.h"
 #include "engine/local/read_pool.h"
+#include "engine/local/redo_log.h"
 #include "engine/local/space_reserve.h"
 #include "engine/local/store_folder.h"
 #include "engine/local/test_options.h"
@@ -226,6 +227,8 @@ struct Environment::Parts {
   // After it all pages that removals have freed can be reused, as far as no older snapshot is read.
   Status regain_room();
   Status commit_nothing();
+  // D13.
+  Status replay();
   uint64_t last_transaction() const;
   std::optional<Error> found_unreadable() const;
   // Has pages looked at before they are changed from now on. An error is one of the list of free
@@ -242,6 +245,7 @@ struct Environment::Parts {
   TreeHandlesOpened handles;
   std::unique_ptr<ReadPool> readers;
   std::unique_ptr<SpaceReserve> reserve;       // null if read-only
+  std::unique_ptr<RedoLog> log;                // null if read-only
   std::unique_ptr<WriteQueue> writers;         // null if read-only
   std::unique_ptr<Checkpointer> checkpointer;  // null if read-only
   std::atomic<uint64_t> regained_at = 0;       // the last transaction that regain_room() has seen
@@ -292,7 +296,7 @@ Status Environment::Parts::regain_room() {
     (void)commit_nothing();
     regained_at = last_transaction();
   }
-  return checkpointer->make_durable();
+  return checkpointer->checkpoint();
 }
 
 Status Environment::Parts::commit_nothing() {
@@ -305,6 +309,24 @@ Status Environment::Parts::commit_nothing() {
   const std::string key(first->key);
   const std::string value(first->value);
   GM_TRY(trees.put(catalog.catalog, key, value));
+  transaction.log(trees.take_changes());
+  trees.end();
+  transaction.leaves_less();
+  return transaction.commit();
+}
+
+Status Environment::Parts::replay() {
+  // On a full disk this may have the room that is kept: what is replayed was there already.
+  reserve->open();
+  GM_ASSIGN(WriteTransaction transaction, writers->begin());
+  const TreeHandles all{handles.catalog, {handles.trees.begin(), handles.trees.end()}};
+  Trees trees(transaction.lmdb(), all, /*writable=*/true);
+  for (const std::string& changes : folder.to_replay()) {
+    if (Status replayed = replay_changes(changes, trees); !replayed) {
+      return fail(std::move(replayed).error().with_context("replaying the log of the store " +
+                                                           folder.path().string()));
+    }
+  }
   trees.end();
   transaction.leaves_less();
   return transaction.commit();
@@ -393,16 +415,34 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     const Status sound = parts->check_pages();
     Parts* const raw = parts.get();
     parts->reserve = std::make_unique<SpaceReserve>(parts->folder.path());
+    parts->log = std::make_unique<RedoLog>(parts->folder.take_redo(), test);
     parts->writers = std::make_unique<WriteQueue>(
-        env, *parts->reserve, [raw](int code) { return raw->commit_failed(code); },
+        env, *parts->reserve, *parts->log, [raw](int code) { return raw->commit_failed(code); },
         [raw] { return raw->found_unreadable(); });
-    parts->checkpointer =
-        std::make_unique<Checkpointer>(parts->folder, *parts->writers, env, options, test);
+    parts->checkpointer = std::make_unique<Checkpointer>(parts->folder, *parts->writers,
+                                                         *parts->log, env, options, test);
+    GM_TRY(parts->checkpointer->pin());
+    const bool replays = !parts->folder.to_replay().empty();
+    if (parts->folder.has_damaged_log()) {
+      spdlog::error(
+          "store {}: its log is damaged; what was committed last before its machine went down is "
+          "lost",
+          folder.string());
+    }
+    if (replays) {
+      GM_TRY(sound);
+      if (!test.marks_after_replay) GM_TRY(parts->folder.mark(OwnerState::kOpen));
+      GM_TRY(parts->replay());
+    }
     GM_TRY(parts->checkpointer->start());
+    // D13: now that nothing is lost any more by believing data.mdb.
+    if (replays) GM_TRY(parts->folder.mark(OwnerState::kOpen));
+    GM_TRY(parts->log->start(options.redo_bytes));
     // It can be read all the same.
     if (!sound) parts->writers->refuse(sound.error());
     if (parts->folder.is_new()) GM_TRY(parts->folder.finish_creation());
-    parts->reserve->open();
+    if (options.upgrade) GM_TRY(parts->folder.upgrade());
+    if (!replays) parts->reserve->open();
     return {};
   }();
   if (!status) {
@@ -444,13 +484,22 @@ Result<WriteTransaction> Environment::begin_write() {
   return parts_->writers->begin();
 }
 
+Status Environment::may_wait_for_durability() const {
+  if (!parts_->writers->held_by_this_thread()) return {};
+  return fail(ErrorCode::kIllegalOperation,
+              "a thread cannot wait for a checkpoint within its own transaction; end it first");
+}
+
+Status Environment::make_durable() {
+  if (read_only()) return {};
+  GM_TRY(may_wait_for_durability());
+  return parts_->checkpointer->make_durable();
+}
+
 Status Environment::checkpoint() {
   if (read_only()) return {};
-  if (parts_->writers->held_by_this_thread()) {
-    return fail(ErrorCode::kIllegalOperation,
-                "a thread cannot wait for a checkpoint within its own transaction; end it first");
-  }
-  return parts_->checkpointer->make_durable();
+  GM_TRY(may_wait_for_durability());
+  return parts_->checkpointer->checkpoint();
 }
 
 MDB_dbi Environment::catalog() const {
@@ -494,6 +543,10 @@ Status Environment::check_all_pages() {
 
 bool Environment::read_only() const {
   return parts_->folder.read_only();
+}
+
+int Environment::format_version() const {
+  return parts_->folder.format_version();
 }
 
 std::optional<Owner> Environment::owner_beside() const {

@@ -9,7 +9,8 @@
 // others in a nested one, which fails or is given up alone. commit() returns when the shared commit
 // is done. A writer that finds no one before it pays nothing for this.
 //
-// Durability is the checkpoints' business (checkpoint.h): a commit never waits for the disk.
+// Durability is the business of checkpoints (checkpoint.h) and the log (redo_log.h): a commit never
+// waits for the disk.
 //
 // Thread-safety: Environment is thread-safe. A ReadTransaction is used by one thread at a time and
 // may move between threads. A WriteTransaction begins, works and ends on one thread.
@@ -22,10 +23,12 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "engine/error.h"
 #include "engine/local/index_usage.h"
 #include "engine/local/local_store.h"
+#include "engine/local/redo_changes.h"
 #include "engine/store.h"
 
 namespace gridmount::local {
@@ -79,7 +82,7 @@ class WriteTransaction {
   MDB_txn* lmdb() const { return txn_; }
 
   // Ends the transaction whatever it returns. On error nothing of it has happened. Committed is not
-  // durable: see Environment::checkpoint().
+  // durable: see Environment::make_durable().
   Status commit();
 
   // From now on commit() undoes everything and returns `error`. The first one stays.
@@ -92,6 +95,10 @@ class WriteTransaction {
   // is kept for this on a full disk.
   void leaves_less() { leaves_less_ = true; }
 
+  // All that was changed in it, so that the log may have it. Without this call it is made durable
+  // by checkpoints only.
+  void log(RedoChanges changes) { changes_ = std::move(changes); }
+
  private:
   friend class WriteQueue;
   WriteTransaction(WriteQueue* queue, std::shared_ptr<WriteGroup> group, MDB_txn* txn, bool leader)
@@ -103,6 +110,7 @@ class WriteTransaction {
   MDB_txn* txn_ = nullptr;
   bool leader_ = false;
   bool leaves_less_ = false;
+  std::optional<RedoChanges> changes_;
   std::optional<Error> doom_;
 };
 
@@ -111,7 +119,8 @@ class Environment {
   static constexpr int kTreeCount = 128;
 
   // Opens the store in `folder`, or makes one if options.create says so. The errors are
-  // local::open()'s. A store the machine went down with is put back to its newest checkpoint first.
+  // local::open()'s. A store the machine went down with is put back to its newest checkpoint first,
+  // and what the log has is done again.
   // Where the process cannot have options.map_bytes of address space, it is half of that, or a
   // quarter, and so on.
   static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
@@ -130,9 +139,11 @@ class Environment {
   // IllegalOperation if this thread already holds one.
   Result<WriteTransaction> begin_write();
 
-  // Returns when everything committed before the call is durable; concurrent callers share the
-  // work. Nothing to do on a read-only store. IllegalOperation if this thread holds a
-  // WriteTransaction.
+  // Returns when everything committed before the call is durable, by the log or a checkpoint;
+  // concurrent callers share the work. Nothing to do on a read-only store. IllegalOperation if this
+  // thread holds a WriteTransaction.
+  Status make_durable();
+  // The same, by a checkpoint.
   Status checkpoint();
 
   MDB_dbi catalog() const;
@@ -144,6 +155,7 @@ class Environment {
   // pages. Not synced. StoreDamaged before anything is written, if the pages of the trees are.
   Status copy_pages(const File& file);
   bool read_only() const;
+  int format_version() const;
   // Whose store is read beside it: OpenOptions::beside_owner.
   std::optional<Owner> owner_beside() const;
   IndexUsage& index_usage();
@@ -151,6 +163,7 @@ class Environment {
  private:
   struct Parts;
   Status check_all_pages();
+  Status may_wait_for_durability() const;
   explicit Environment(std::unique_ptr<Parts> parts);
 
   std::unique_ptr<Parts> parts_;

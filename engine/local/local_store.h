@@ -24,12 +24,13 @@
 namespace gridmount::local {
 
 // The newest format of a store, which this program writes (FORMAT.md, "format").
-inline constexpr int kFormatVersion = 1;
+inline constexpr int kFormatVersion = 2;
 
 inline constexpr uint64_t kGarbageMax = 4;
 
 struct OpenOptions {
   bool create = false;     // make the store if there is none; otherwise StoreNotFound
+  bool upgrade = false;    // to kFormatVersion; what it brings is used from the next opening on
   bool read_only = false;  // no writes, no checkpoints; needs only read permission
   // With read_only: a store that another process owns is read beside it rather than refused. What a
   // snapshot shows stays as it is while the owner writes; the owner's file grows for as long as the
@@ -41,6 +42,9 @@ struct OpenOptions {
   // overwriting, writers wait when kGarbageMax times as much is garbage that waits for the next
   // one.
   uint64_t checkpoint_bytes = uint64_t{64} << 20;
+  // What the log of small durable commits may take on the disk. One that is larger already stays
+  // so. A store of format version 1 has none.
+  uint64_t redo_bytes = uint64_t{4} << 20;
   std::chrono::milliseconds expiry_interval{60'000};  // between sweeps of TTL indexes
   uint64_t map_bytes = uint64_t{1} << 40;  // address space reserved; the largest size of a store
 };
@@ -50,6 +54,9 @@ struct OpenOptions {
 // do. Call after daemonizing: an open store does not survive fork().
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options);
+
+// The format of `store` (which open() made), as its file 'format' gives it.
+int format_version_of(const engine::Store& store);
 
 // Who owns the folder's store: the process that has it open for writing.
 struct Owner {

@@ -64,11 +64,12 @@ Status LocalTransaction::commit(engine::Durability durability) {
   }
   if (trees.doomed()) transaction_.doom(*trees.doomed());
   if (trees.leave_less()) transaction_.leaves_less();
+  transaction_.log(trees.take_changes());
   trees.end();
   GM_TRY(transaction_.commit());
   if (contents()->write_observer() != nullptr) contents()->write_observer()->committed();
   if (contents()->catalog().released()) sweeper_.wake();
-  if (durability == engine::Durability::kDurable) return contents()->environment().checkpoint();
+  if (durability == engine::Durability::kDurable) return contents()->environment().make_durable();
   return {};
 }
 
@@ -110,7 +111,7 @@ Result<std::unique_ptr<engine::Transaction>> LocalStore::begin() {
 }
 
 Status LocalStore::make_durable() {
-  return environment_->checkpoint();
+  return environment_->make_durable();
 }
 
 Result<engine::StoreStats> LocalStore::stats() {
@@ -123,6 +124,11 @@ std::optional<Owner> LocalStore::owner_beside() const {
 
 bool LocalStore::read_only() const {
   return environment_->read_only();
+}
+
+int format_version_of(const engine::Store& store) {
+  const auto* const local = dynamic_cast<const LocalStore*>(&store);
+  return local == nullptr ? kFormatVersion : local->format_version();
 }
 
 std::optional<Owner> owner_beside(const engine::Store& store) {

@@ -66,6 +66,7 @@ class LocalStore : public engine::Store {
   Result<engine::StoreStats> stats() override;
   bool read_only() const override;
   std::optional<Owner> owner_beside() const;
+  int format_version() const { return environment_->format_version(); }
 
   Environment& environment() { return *environment_; }
   // For what reads the catalog itself.

@@ -102,9 +102,11 @@ Result<Compaction> compact_store(const std::filesystem::path& folder) {
   GM_ASSIGN(const MetaPair metas, read_meta_pair(locked.data()));
   Compaction compaction;
   GM_ASSIGN(compaction.bytes_before, locked.data().size());
-  GM_TRY(locked.mark(OwnerState::kClosed));
+  // With something to replay the mark must stay (D13); we have left nothing of that kind.
+  const bool is_whole = locked.to_replay().empty();
+  if (is_whole) GM_TRY(locked.mark(OwnerState::kClosed));
   const Result<File> data = File::open(copied / "data.mdb", O_RDONLY);
-  if (metas.current.txn != transaction || !data) {
+  if (!is_whole || metas.current.txn != transaction || !data) {
     remove_copy(copied);
     return fail(ErrorCode::kStoreLocked, "store " + folder.string() +
                                              " has been used meanwhile; compact it while nobody "

@@ -18,8 +18,9 @@ namespace {
 
 constexpr std::string_view kFormatFirstLine = "gridmount store\nformat ";
 constexpr size_t kFormatBytesMax = 64;
-constexpr std::array<std::string_view, 5> kCreationFiles = {"owner", "data.mdb", "data.mdb-lock",
-                                                            "checkpoint", "format.new"};
+constexpr std::array<std::string_view, 6> kCreationFiles = {
+    "owner", "data.mdb", "data.mdb-lock", "checkpoint", "redo", "format.new"};
+constexpr int kFirstVersionWithLog = 2;
 
 enum class Contents {
   kNothing,     // no folder, or an empty one
@@ -31,7 +32,7 @@ tl::unexpected<Error> not_a_store(const std::filesystem::path& path, const std::
   return fail(ErrorCode::kNotAStore, path.string() + " is not a gridmount store: " + why);
 }
 
-Status check_format(const std::filesystem::path& path) {
+Result<int> read_format(const std::filesystem::path& path) {
   GM_ASSIGN(const File file, File::open(path / "format", O_RDONLY));
   GM_ASSIGN(const std::vector<uint8_t> bytes, file.read(0, kFormatBytesMax));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -52,7 +53,7 @@ Status check_format(const std::filesystem::path& path) {
                     ", this program knows versions up to " + std::to_string(kFormatVersion) +
                     "; use the version of gridmount that wrote it, or a newer one");
   }
-  return {};
+  return version;
 }
 
 // What is at the path; NotAStore if neither a store nor a place for one.
@@ -71,7 +72,7 @@ Result<Contents> examine(const std::filesystem::path& path) {
   }
   if (error) return fail(lmdb_error(error.value(), "listing " + path.string()));
   if (names.contains("format")) {
-    GM_TRY(check_format(path));
+    GM_TRY(read_format(path));
     return Contents::kStore;
   }
   if (names.empty()) return Contents::kNothing;
@@ -157,8 +158,9 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
                      test.boot_id.empty() ? running_boot_id() : test.boot_id);
   folder.made_folder_ = made_folder;
   if (contents == Contents::kStore) {
+    GM_ASSIGN(folder.format_version_, read_format(path));
     GM_TRY(folder.open_files(test, options.map_bytes));
-    if (!folder.read_only_) GM_TRY(folder.mark(OwnerState::kOpen));
+    if (!folder.read_only_ && folder.to_replay().empty()) GM_TRY(folder.mark(OwnerState::kOpen));
   } else {
     folder.is_new_ = true;
     if (Status status = folder.create_files(); !status) {
@@ -184,6 +186,7 @@ Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& 
     return fail(std::move(locked));
   }
   folder.beside_ = std::move(mark);
+  GM_ASSIGN(folder.format_version_, read_format(path));
   return folder;
 }
 
@@ -195,27 +198,46 @@ Status StoreFolder::create_files() {
   GM_TRY(remove_file(path_ / "format.new"));
   GM_ASSIGN(data_, File::open(data_path(), O_RDWR | O_CREAT | O_TRUNC));
   GM_ASSIGN(checkpoint_, CheckpointFile::create(path_ / "checkpoint"));
+  GM_TRY(File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
+  GM_TRY(begin_log());
   GM_TRY(mark(OwnerState::kOpen));  // now with data.mdb's inode
   return sync_folder(path_);
 }
 
 Status StoreFolder::finish_creation() {
+  GM_TRY(write_format());
+  is_new_ = false;
+  return {};
+}
+
+Status StoreFolder::upgrade() {
+  if (format_version_ == kFormatVersion) return {};
+  {
+    // Another version's, or what an upgrade left that was interrupted.
+    GM_ASSIGN(const File redo, File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
+    GM_TRY(redo.sync_data());
+  }
+  GM_TRY(sync_folder(path_));
+  GM_TRY(write_format());
+  format_version_ = kFormatVersion;
+  return {};
+}
+
+Status StoreFolder::write_format() const {
   const std::filesystem::path temporary = path_ / "format.new";
   GM_ASSIGN(const File file, File::open(temporary, O_WRONLY | O_CREAT | O_TRUNC));
   const std::string text = std::string(kFormatFirstLine) + std::to_string(kFormatVersion) + "\n";
   GM_TRY(file.write(0, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
   GM_TRY(file.sync_data());
   GM_TRY(rename_file(temporary, path_ / "format"));
-  GM_TRY(sync_folder(path_));
-  is_new_ = false;
-  return {};
+  return sync_folder(path_);
 }
 
 void StoreFolder::abandon_creation() {
   // `format` first, without which the others are an unfinished store; `owner` last, as it says
   // whose the others are. What cannot be removed is an unfinished store.
   for (const std::string_view name :
-       {"format", "format.new", "data.mdb-lock", "data.mdb", "checkpoint", "owner"}) {
+       {"format", "format.new", "data.mdb-lock", "data.mdb", "checkpoint", "redo", "owner"}) {
     if (!remove_file(path_ / name)) return;
   }
   if (made_folder_) ::rmdir(path_.c_str());
@@ -234,10 +256,12 @@ Status StoreFolder::open_files(const TestOptions& test, uint64_t bytes_max) {
     return fail(std::move(checkpoint).error());
   }
   GM_TRY(trust_data(test, bytes_max));
+  if (!read_only_) GM_TRY(begin_log());
   if (read_only_ || (checkpoint_ && checkpoint_->newest())) return {};
   // Only a cleanly closed store gets here. It needs a checkpoint before it is marked open.
   GM_TRY(data_.sync_data());
   GM_ASSIGN(checkpoint_, CheckpointFile::create(checkpoint_path));
+  GM_TRY(begin_log());
   GM_TRY(sync_folder(path_));
   GM_ASSIGN(const MetaPair metas, read_meta_pair(data_));
   if (auto failure = checkpoint_->write(metas)) return fail(std::move(failure->error));
@@ -259,6 +283,7 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
   if ((!closed && !killed) || (closed && is_own && saved && has_other_metas(*saved))) {
     GM_TRY(recover(test));
   }
+  if (!closed && !killed) GM_TRY(find_what_to_replay(test));
 
   Result<MetaPair> metas = read_meta_pair(data_);
   if (!metas) return damaged("data.mdb: " + std::move(metas).error().message());
@@ -325,6 +350,37 @@ Status StoreFolder::recover(const TestOptions& test) {
   }
   GM_TRY(write_meta_pair(data_, saved));
   return data_.sync_data();
+}
+
+// D13. What is replayed is found by the log id and the transaction of the slot that recover() has
+// put back.
+Status StoreFolder::find_what_to_replay(const TestOptions& test) {
+  if (!checkpoint_->newest_log() || !test.replay) return {};
+  File redo;
+  const int code = File::open_errno(redo_path(), O_RDONLY, redo);
+  if (code == ENOENT) return damaged("its file redo is missing");
+  if (code != 0) return fail(lmdb_error(code, "opening " + redo_path().string()));
+  const bool checks_id = test.checks_log_id && test.checks_order;
+  GM_ASSIGN(redo_contents_, read_redo(redo, checks_id ? &*checkpoint_->newest_log() : nullptr,
+                                      checkpoint_->newest()->current.txn, test.checks_order));
+  if (!read_only_ || to_replay().empty()) return {};
+  return fail(ErrorCode::kStoreReadOnly,
+              "store " + path_.string() +
+                  " was open when its machine went down and its log must be replayed, which "
+                  "writes; open it for writing once");
+}
+
+// D12: a new id for the slots from here on, and for what is written behind them.
+Status StoreFolder::begin_log() {
+  if (format_version_ < kFirstVersionWithLog || !checkpoint_) return {};
+  GM_ASSIGN(const LogId id, draw_log_id());
+  checkpoint_->begin_log(id);
+  // Where the slot says that there is a log there is the file, if only an empty one.
+  const bool is_there = ::access(redo_path().c_str(), F_OK) == 0;
+  GM_ASSIGN(File file, File::open(redo_path(), O_RDWR | O_CREAT));
+  if (!is_there) GM_TRY(sync_folder(path_));
+  redo_ = RedoFile(std::move(file), id);
+  return {};
 }
 
 Status StoreFolder::mark(OwnerState state) const {

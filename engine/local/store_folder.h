@@ -11,12 +11,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/error.h"
 #include "engine/local/checkpoint_file.h"
 #include "engine/local/file_operations.h"
 #include "engine/local/local_store.h"
 #include "engine/local/owner_file.h"
+#include "engine/local/redo_file.h"
 #include "engine/local/test_options.h"
 
 namespace gridmount::local {
@@ -28,8 +31,8 @@ class StoreFolder {
  public:
   // Locks the store, checks its files and, where the machine went down with it open, puts
   // data.mdb's meta pages back to the newest checkpoint. After that LMDB may open data_path(), and
-  // a store not read-only is marked open. A store in use that is opened beside its owner is not
-  // locked, and its files are the owner's to check.
+  // a store not read-only is marked open, unless there is something to_replay(). A store in use
+  // that is opened beside its owner is not locked, and its files are the owner's to check.
   static Result<StoreFolder> open(const std::filesystem::path& path, const OpenOptions& options,
                                   const TestOptions& test);
 
@@ -41,6 +44,17 @@ class StoreFolder {
   // data.mdb through a descriptor of our own, for meta pages and syncs. LMDB has its own.
   const File& data() const { return data_; }
   CheckpointFile& checkpoint() { return *checkpoint_; }
+  // What the log has to add to data.mdb, transaction by transaction, before anything is read or
+  // written, and then a checkpoint to be taken of it, before the store is marked open (D13).
+  const std::vector<std::string>& to_replay() const { return redo_contents_.changes; }
+  // What came behind that cannot be read.
+  bool has_damaged_log() const { return redo_contents_.is_damaged; }
+  // This opening's log, once: none in a store of format version 1, or one that is read-only.
+  RedoFile take_redo() { return std::exchange(redo_, RedoFile()); }
+
+  int format_version() const { return format_version_; }
+  // From version 1 to 2, on a store marked open. The log is used from the next opening on.
+  Status upgrade();
 
   // The store is being made: data.mdb is empty, and finish_creation() must follow once its trees
   // are made and the first checkpoint is taken.
@@ -67,6 +81,10 @@ class StoreFolder {
   Status trust_data(const TestOptions& test, uint64_t bytes_max);
   bool has_other_metas(const MetaPair& saved) const;
   Status recover(const TestOptions& test);
+  Status find_what_to_replay(const TestOptions& test);
+  Status begin_log();
+  Status write_format() const;
+  std::filesystem::path redo_path() const { return path_ / "redo"; }
   tl::unexpected<Error> damaged(const std::string& what) const;
 
   std::filesystem::path path_;
@@ -76,6 +94,9 @@ class StoreFolder {
   std::optional<OwnerMark> beside_;
   File data_;
   std::optional<CheckpointFile> checkpoint_;
+  RedoContents redo_contents_;
+  RedoFile redo_;
+  int format_version_ = kFormatVersion;
   bool is_new_ = false;
   bool made_folder_ = false;
 };

@@ -110,6 +110,7 @@ Result<bool> Sweeper::sweep_some() {
   };
   const Status swept = sweep();
   if (trees->leave_less()) transaction.leaves_less();
+  transaction.log(trees->take_changes());
   trees->end();
   if (!swept) return fail(swept.error());
   GM_TRY(transaction.commit());

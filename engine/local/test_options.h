@@ -15,6 +15,18 @@ struct TestOptions {
   // False shows what happens without D5: the meta pages found in data.mdb are used after a power
   // loss.
   bool restore = true;
+  // False: the log is not replayed.
+  bool replay = true;
+  // False shows what happens without D13: the mark says "open" before it is replayed.
+  bool marks_after_replay = true;
+  // False shows what happens without D12: records of any log are replayed, if their numbers fit.
+  bool checks_log_id = true;
+  // False shows what happens without D10: records of any log, whatever their numbers.
+  bool checks_order = true;
+  // False shows what happens without D9: records are acknowledged before they are synced.
+  bool syncs_records = true;
+  // False shows what happens without D11: a segment is begun again when the other one is full.
+  bool waits_for_segments = true;
 };
 
 }  // namespace gridmount::local

@@ -1,6 +1,6 @@
 #include "engine/local/trees.h"
 
-#include <cassert>
+#include <utility>
 
 #include "engine/local/fault_scope.h"
 #include "engine/local/lmdb_context.h"
@@ -150,6 +150,8 @@ Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val val
   GM_ASSIGN(WriteCursor * cursor, write_cursor(tree));
   cursor->past_end = false;
   ++writes_;
+  // The last value may be moved from here on.
+  changes_.settle();
   LmdbContext& context = context_of(txn_);
   if (context.check) {
     if (Status sound = context.check->before_put(txn_, tree, key); !sound) {
@@ -161,17 +163,43 @@ Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val val
     return context.wrote(
         guarded([&] { return mdb_cursor_put(cursor->cursor, &mdb_key, &value, how); }));
   };
+  // A value that is filled in after the call; `value` becomes its place.
+  const size_t reserved_bytes = value.mv_data == nullptr ? value.mv_size : 0;
+  const std::string_view given = from_mdb(value);
+  const auto note = [&] {
+    if ((flags & MDB_RESERVE) == 0) {
+      changes_.put(number_of(tree), key, given);
+    } else {
+      changes_.put(number_of(tree), key, static_cast<const uint8_t*>(value.mv_data),
+                   reserved_bytes);
+    }
+    return value;
+  };
   if (append) {
     const MDB_val wanted = value;
     const int code = put(flags | MDB_APPEND);
-    if (code == MDB_SUCCESS) return value;
+    if (code == MDB_SUCCESS) return note();
     if (code != MDB_KEYEXIST) return write_failed(code, "writing to the store");
     cursor->appends = false;
     value = wanted;
   }
   const int code = put(flags);
   if (code != MDB_SUCCESS) return write_failed(code, "writing to the store");
-  return value;
+  return note();
+}
+
+uint32_t Trees::number_of(MDB_dbi tree) const {
+  if (tree == handles_.catalog) return 0;
+  // Handles are given out in the order of opening.
+  const std::vector<MDB_dbi>& ranges = handles_.ranges;
+  const size_t position = ranges.empty() ? 0 : tree - ranges.front();
+  const bool found = position < ranges.size() && ranges[position] == tree;
+  return found ? static_cast<uint32_t>(position + 1) : RedoChanges::kNoTree;
+}
+
+RedoChanges Trees::take_changes() {
+  changes_.settle();
+  return std::exchange(changes_, RedoChanges());
 }
 
 bool Trees::leave_less() const {
@@ -225,10 +253,12 @@ Status Trees::remove(MDB_dbi tree, std::string_view key) {
                       "an entry to be removed is missing; run 'gridstore check'"));
   }
   ++writes_;
+  changes_.settle();
   if (code == MDB_SUCCESS) {
     code = context.wrote(guarded([&] { return mdb_cursor_del(cursor->cursor, 0); }));
   }
   if (code != MDB_SUCCESS) return write_failed(code, "removing from the store");
+  changes_.remove(number_of(tree), key);
   return {};
 }
 
@@ -244,6 +274,7 @@ Status Trees::clear(MDB_dbi tree) {
   const int code = context.wrote(guarded([&] { return mdb_drop(txn_, tree, 0); }));
   if (code != MDB_SUCCESS) return write_failed(code, "clearing a tree of the store");
   cleared_ = true;
+  changes_.give_up();
   return {};
 }
 

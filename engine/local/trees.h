@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/error.h"
+#include "engine/local/redo_changes.h"
 
 namespace gridmount::local {
 
@@ -83,6 +84,10 @@ class Trees {
   MDB_dbi catalog() const { return handles_.catalog; }
   MDB_dbi tree(const Range& range) const { return handles_.ranges[range.tree]; }
   size_t tree_count() const { return handles_.ranges.size(); }
+  // As the log numbers them: 0 is the catalog. `number` <= tree_count().
+  MDB_dbi tree_of_number(size_t number) const {
+    return number == 0 ? handles_.catalog : handles_.ranges[number - 1];
+  }
 
   // For reading transactions: the cursors note their places; every call is an IllegalOperation
   // until resume(), with the next LMDB transaction. Then writes() has grown.
@@ -130,6 +135,10 @@ class Trees {
   // write has failed.
   bool leave_less() const;
 
+  // What was put, removed and cleared, for WriteTransaction::log(). Before end(), and after it
+  // nothing more is written here.
+  RedoChanges take_changes();
+
   const std::optional<Error>& doomed() const { return doom_; }
   // Makes `error` the outcome of all that follows in this transaction.
   tl::unexpected<Error> doom(Error error);
@@ -142,6 +151,7 @@ class Trees {
     size_t entries = 0;     // of the tree, when this was opened
   };
   Result<WriteCursor*> write_cursor(MDB_dbi tree);
+  uint32_t number_of(MDB_dbi tree) const;
   Result<MDB_val> put_value(MDB_dbi tree, std::string_view key, MDB_val value, unsigned flags,
                             bool append);
   tl::unexpected<Error> write_failed(int code, const char* what);
@@ -151,7 +161,8 @@ class Trees {
   const bool writable_;
   uint64_t writes_ = 0;
   uint64_t resumptions_ = 0;
-  bool cleared_ = false;              // a tree
+  bool cleared_ = false;  // a tree
+  RedoChanges changes_;
   std::vector<WriteCursor> cursors_;  // by tree handle
   mutable std::vector<RangeCursor*> reading_;
   std::optional<Error> doom_;

@@ -26,6 +26,16 @@ void abort_unless_interrupted(MDB_txn* txn) {
   if (!context_of(txn).interrupted) mdb_txn_abort(txn);
 }
 
+// W8.
+void add_changes(WriteGroup& group, std::optional<RedoChanges>& changes) {
+  RedoChanges& all = group.changes.front().changes;
+  if (changes) {
+    all.append(std::move(*changes));
+  } else {
+    all.give_up();
+  }
+}
+
 int commit_guarded(MDB_txn* txn) {
   LmdbContext& context = context_of(txn);
   return context.wrote(guarded([&] { return mdb_txn_commit(txn); }));
@@ -33,11 +43,12 @@ int commit_guarded(MDB_txn* txn) {
 
 }  // namespace
 
-WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve,
+WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve, RedoLog& log,
                        std::function<Error(int code)> commit_failed,
                        std::function<std::optional<Error>()> found_unreadable)
     : env_(env),
       reserve_(reserve),
+      log_(log),
       commit_failed_(std::move(commit_failed)),
       found_unreadable_(std::move(found_unreadable)) {}
 
@@ -153,6 +164,8 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
   MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
   const SpaceReserve::Room room = reserve_.room();
+  add_changes(*group, transaction.changes_);
+  group->changes.front().number = mdb_txn_id(txn);
   bool refused;
   {
     MutexLock lock(mutex_);
@@ -175,6 +188,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   }
   std::optional<Error> error;
   if (code != MDB_SUCCESS) error = commit_failed_(code);
+  if (code == MDB_SUCCESS && !refused) tell_log(*group);
   refuse_what_cannot_be();
 
   MutexLock lock(mutex_);
@@ -186,6 +200,13 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   pass_on();
   if (error) return fail(std::move(*error));
   return {};
+}
+
+void WriteQueue::tell_log(WriteGroup& group) {
+  MDB_envinfo info;
+  mdb_env_info(env_, &info);
+  // One that has changed nothing leaves its number to the next.
+  if (info.me_last_txnid == group.changes.front().number) log_.committed(group.changes);
 }
 
 int WriteQueue::commit_with_reserve(MDB_txn* txn) {
@@ -202,6 +223,7 @@ int WriteQueue::commit_with_reserve(MDB_txn* txn) {
 Status WriteQueue::commit_member(WriteTransaction& transaction) {
   const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
   const int code = commit_guarded(std::exchange(transaction.txn_, nullptr));
+  if (code == MDB_SUCCESS) add_changes(*group, transaction.changes_);
   MutexLock lock(mutex_);
   member_done(*group);
   if (code != MDB_SUCCESS) return fail(lmdb_error(code, "committing to the store"));
@@ -267,6 +289,7 @@ void WriteTransaction::swap(WriteTransaction& other) noexcept {
   std::swap(leader_, other.leader_);
   std::swap(doom_, other.doom_);
   std::swap(leaves_less_, other.leaves_less_);
+  std::swap(changes_, other.changes_);
 }
 
 WriteTransaction::~WriteTransaction() {

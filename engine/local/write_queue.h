@@ -16,6 +16,9 @@
 //      ended any more, and its writer lock stays held: before the turn passes on, refuse().
 //  W7. On a full disk a leader whose transaction leaves less than there was has the reserve
 //      (space_reserve.h) for its commit.
+//  W8. What a group has changed the log is told after its commit, before another turn is given: the
+//      leader's changes, then each member's that has committed. If one has not said what it
+//      changed, the group has not.
 //
 // LMDB's writer lock belongs to a thread; the leader's begins and ends it. Members use the leader's
 // transaction from their own threads while the leader waits in commit().
@@ -29,12 +32,14 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <thread>
 
 #include "engine/error.h"
 #include "engine/local/environment.h"
+#include "engine/local/redo_log.h"
 #include "engine/local/space_reserve.h"
 #include "engine/thread_safety.h"
 
@@ -43,6 +48,8 @@ namespace gridmount::local {
 // What a leader and its members share; guarded by the queue's mutex.
 struct WriteGroup {
   MDB_txn* txn = nullptr;  // the leader's
+  // W8: one. Whose turn it is has it.
+  std::list<RedoTransaction> changes = std::list<RedoTransaction>(1);
   int members = 0;
   bool member_working = false;
   Condition leader_wakes;
@@ -57,9 +64,10 @@ class WriteQueue {
   static constexpr std::chrono::milliseconds kGroupTimeMax{10};
 
   // `commit_failed` turns the code of a failed commit into its error. `found_unreadable` says
-  // before each write and each commit whether nothing may be written any more. `reserve` outlives
-  // this.
-  WriteQueue(MDB_env* env, SpaceReserve& reserve, std::function<Error(int code)> commit_failed,
+  // before each write and each commit whether nothing may be written any more. `reserve` and `log`
+  // outlive this.
+  WriteQueue(MDB_env* env, SpaceReserve& reserve, RedoLog& log,
+             std::function<Error(int code)> commit_failed,
              std::function<std::optional<Error>()> found_unreadable);
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
@@ -100,6 +108,7 @@ class WriteQueue {
   Status commit_group(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   // LMDB's code.
   int commit_with_reserve(MDB_txn* txn);
+  void tell_log(WriteGroup& group);
   // Asks `found_unreadable`.
   void refuse_what_cannot_be() GM_EXCLUDES(mutex_);
   Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
@@ -114,6 +123,7 @@ class WriteQueue {
 
   MDB_env* const env_;
   SpaceReserve& reserve_;  // of the leader whose turn it is
+  RedoLog& log_;
   const std::function<Error(int code)> commit_failed_;
   const std::function<std::optional<Error>()> found_unreadable_;
 

@@ -108,7 +108,8 @@ void add_store(MetricsWriter& out, const engine::StoreStats& store) {
   out.gauge("gridmount_store_capacity_bytes", "What the store could occupy.", store.capacity_bytes);
   out.gauge("gridmount_store_available_bytes", "What can still be written.", store.available_bytes);
   out.gauge("gridmount_store_checkpoint_age_seconds",
-            "Since what is committed was last made durable.", seconds(store.since_checkpoint));
+            "Since the last checkpoint, before which everything is durable.",
+            seconds(store.since_checkpoint));
 }
 
 }  // namespace

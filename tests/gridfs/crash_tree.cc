@@ -139,6 +139,7 @@ class Tree : public local::testing::CrashSubject {
   }
   Status close() override;
   Status make_durable() override { return store_->make_durable(); }
+  Status checkpoint() override { return local::testing::take_checkpoint(*store_); }
   Result<std::vector<std::string>> check() override;
 
   Result<bool> step(std::mt19937_64& random, Facts& facts, bool may_be_durable) override;

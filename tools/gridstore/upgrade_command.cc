@@ -12,13 +12,23 @@ namespace gridmount::tools {
 namespace {
 
 ExitStatus run_upgrade(const std::filesystem::path& folder) {
-  const auto store = open_store(folder, {});
-  if (!store) {
-    fputs(("gridstore: " + store.error().message() + "\n").c_str(), stderr);
-    return exit_status_of(store.error().code());
+  int version = 0;
+  // First as it is, to say what it was.
+  for (const bool upgrade : {false, true}) {
+    const auto store = open_store(folder, {.upgrade = upgrade});
+    if (!store) {
+      fputs(("gridstore: " + store.error().message() + "\n").c_str(), stderr);
+      return exit_status_of(store.error().code());
+    }
+    if (!upgrade) version = local::format_version_of(**store);
+    if (version == local::kFormatVersion) {
+      printf("%s has format version %d, the newest there is: nothing to do\n", folder.c_str(),
+             version);
+      return ExitStatus::kOk;
+    }
   }
-  printf("%s has format version %d, the newest there is: nothing to do\n", folder.c_str(),
-         local::kFormatVersion);
+  printf("%s has format version %d now, and had %d\n", folder.c_str(), local::kFormatVersion,
+         version);
   return ExitStatus::kOk;
 }
 

@@ -180,11 +180,15 @@ CrashImage CrashDisk::image(std::mt19937_64& random) const {
   return image;
 }
 
-CrashImage CrashDisk::whole() const {
+std::map<std::string, size_t> CrashDisk::whole_entries() const {
   std::map<std::string, size_t> entries = entries_;
   for (const size_t change : pending_entries_) apply_entry(entries, events_[change]);
+  return entries;
+}
+
+CrashImage CrashDisk::whole() const {
   CrashImage image;
-  for (const auto& [path, file] : entries) {
+  for (const auto& [path, file] : whole_entries()) {
     if (file == kNoFile) {
       image.folders.push_back(path);
       continue;

@@ -34,8 +34,9 @@ class CrashDisk {
   void advance(size_t cut);
   // After a power loss.
   CrashImage image(std::mt19937_64& random) const;
-  // What the kernel has: as after a kill of the process.
+  // What the kernel has: as after a kill of the process; and which file has which name then.
   CrashImage whole() const;
+  std::map<std::string, size_t> whole_entries() const;
 
  private:
   struct File {

@@ -87,6 +87,7 @@ class Documents : public CrashSubject {
     return {};
   }
   Status make_durable() override { return store_->make_durable(); }
+  Status checkpoint() override { return take_checkpoint(*store_); }
   Result<std::vector<std::string>> check() override { return structure_problems(*store_); }
   Result<bool> compact(const std::filesystem::path& folder) override {
     GM_TRY(compact_store(folder));

@@ -1,19 +1,21 @@
 // Power failures: whatever the disk holds of what was not yet synced, the trees open with exactly
 // the contents of a commit, no older than the last checkpoint that had returned, and go on.
 //
-// Method: crash_run.h, on the trees below the documents. The same with the pin or the saved meta
-// pages switched off must find broken images, or this test proves nothing.
+// Method: crash_run.h, on the trees below the documents. The same with the pin, the saved meta
+// pages or what the log keeps to switched off must find broken images, or this test proves nothing.
 //
 // GRIDMOUNT_CRASH_IMAGES sets how many images there are in all tests of this kind together,
 // GRIDMOUNT_CRASH_SEED the seed of the workloads; GRIDMOUNT_CRASH_KEEP keeps a broken image.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iostream>
 #include <memory>
 #include <string>
 
 #include "engine/local/environment.h"
+#include "engine/local/trees.h"
 #include "tests/engine/local/crash_run.h"
 
 namespace gridmount::local::testing {
@@ -41,25 +43,27 @@ Status checked(int code) {
   return fail(ErrorCode::kInternalError, mdb_strerror(code));
 }
 
-MDB_val to_value(const std::string& bytes) {
-  return {bytes.size(), const_cast<char*>(bytes.data())};
-}
-
-class Trees : public CrashSubject {
+class KeysAndValues : public CrashSubject {
  public:
   Status open(const std::filesystem::path& folder, bool create, const TestOptions& test) override {
     OpenOptions options;
     options.create = create;
     options.map_bytes = uint64_t{1} << 30;
     options.checkpoint_interval = std::chrono::hours(1);
+    options.redo_bytes = kCrashRedoBytes;
     GM_ASSIGN(environment_, Environment::open(folder, options, test));
+    handles_ = {environment_->catalog(), {}};
+    for (int i = 0; i < Environment::kTreeCount; ++i) {
+      handles_.ranges.push_back(environment_->tree(i));
+    }
     return {};
   }
   Status close() override {
     environment_.reset();
     return {};
   }
-  Status make_durable() override { return environment_->checkpoint(); }
+  Status make_durable() override { return environment_->make_durable(); }
+  Status checkpoint() override { return environment_->checkpoint(); }
   Result<std::vector<std::string>> check() override { return std::vector<std::string>(); }
 
   Result<bool> step(std::mt19937_64& random, Facts& facts, bool may_be_durable) override;
@@ -70,39 +74,56 @@ class Trees : public CrashSubject {
     return std::to_string(tree) + "/" + key;
   }
 
+  Status change(Trees& trees, std::mt19937_64& random, Facts& facts, bool may_be_large);
+
   std::unique_ptr<Environment> environment_;
+  TreeHandles handles_;
 };
 
-Result<bool> Trees::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
-  GM_ASSIGN(WriteTransaction transaction, environment_->begin_write());
-  const size_t operations = 1 + random() % 6;
-  for (size_t i = 0; i < operations; ++i) {
-    const int tree = static_cast<int>(random() % kTrees);
-    const uint64_t kind = random() % 10;
-    const bool large = kind == 0;
-    const std::string key =
-        (large ? "chunk" : "key") + std::to_string(random() % (large ? kLargeKeys : kKeys));
-    MDB_val mdb_key = to_value(key);
-    if (!large && kind <= 3 && facts.contains(name_of(tree, key))) {
-      GM_TRY(checked(mdb_del(transaction.lmdb(), environment_->tree(tree), &mdb_key, nullptr)));
-      facts.erase(name_of(tree, key));
-      continue;
-    }
-    const size_t size = large       ? kLargeBytes + random() % 100
-                        : kind <= 5 ? 2000 + random() % 20000
-                                    : 10 + random() % 400;
-    const std::string bytes = random_bytes(random, size);
-    MDB_val value = to_value(bytes);
-    GM_TRY(checked(mdb_put(transaction.lmdb(), environment_->tree(tree), &mdb_key, &value, 0)));
-    facts[name_of(tree, key)] = bytes;
+Status KeysAndValues::change(Trees& trees, std::mt19937_64& random, Facts& facts,
+                             bool may_be_large) {
+  const int tree = static_cast<int>(random() % kTrees);
+  const uint64_t kind = may_be_large ? random() % 10 : 1 + random() % 9;
+  const bool large = kind == 0;
+  const std::string key =
+      (large ? "chunk" : "key") + std::to_string(random() % (large ? kLargeKeys : kKeys));
+  const MDB_dbi handle = environment_->tree(tree);
+  if (!large && kind <= 3 && facts.contains(name_of(tree, key))) {
+    GM_TRY(trees.remove(handle, key));
+    facts.erase(name_of(tree, key));
+    return {};
   }
+  const size_t size = large                       ? kLargeBytes + random() % 100
+                      : kind <= 5 && may_be_large ? 2000 + random() % 20000
+                                                  : 10 + random() % 400;
+  const std::string bytes = random_bytes(random, size);
+  if (random() % 2 == 0) {
+    GM_ASSIGN(uint8_t* const value, trees.reserve(handle, key, bytes.size()));
+    std::memcpy(value, bytes.data(), bytes.size());
+  } else {
+    GM_TRY(trees.put(handle, key, bytes));
+  }
+  facts[name_of(tree, key)] = bytes;
+  return {};
+}
+
+Result<bool> KeysAndValues::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
+  GM_ASSIGN(WriteTransaction transaction, environment_->begin_write());
+  Trees trees(transaction.lmdb(), handles_, /*writable=*/true);
+  // The most are small enough for the log.
+  const bool may_be_large = random() % 3 == 0;
+  for (size_t left = 1 + random() % 6; left > 0; --left) {
+    GM_TRY(change(trees, random, facts, may_be_large));
+  }
+  transaction.log(trees.take_changes());
+  trees.end();
   GM_TRY(transaction.commit());
-  const bool durable = may_be_durable && random() % 16 == 0;
-  if (durable) GM_TRY(environment_->checkpoint());
+  const bool durable = may_be_durable && random() % 3 == 0;
+  if (durable) GM_TRY(environment_->make_durable());
   return durable;
 }
 
-Result<Facts> Trees::read() {
+Result<Facts> KeysAndValues::read() {
   GM_ASSIGN(const ReadTransaction transaction, environment_->begin_read());
   Facts facts;
   for (int tree = 0; tree < Environment::kTreeCount; ++tree) {
@@ -126,7 +147,7 @@ Result<Facts> Trees::read() {
 
 CrashRun run_of_trees(int images = 0) {
   CrashRun run;
-  run.make_subject = [] { return std::make_unique<Trees>(); };
+  run.make_subject = [] { return std::make_unique<KeysAndValues>(); };
   run.images = images;
   run.recording.boot_id = "first boot";
   run.opening.boot_id = "second boot";
@@ -156,6 +177,49 @@ TEST(CrashImageTest, Canary_WithoutTheSavedMetaPages_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.restore = false;
   expect_broken(run);
+}
+
+TEST(CrashImageTest, Canary_WithoutTheLog_ImagesAreBroken) {
+  CrashRun run = run_of_trees();
+  run.opening.replay = false;
+  expect_broken(run);
+}
+
+TEST(CrashImageTest, Canary_WithRecordsInAnyOrder_ImagesAreBroken) {
+  CrashRun run = run_of_trees();
+  run.opening.checks_order = false;
+  expect_broken(run);
+}
+
+// Shows in images of second lives.
+TEST(CrashImageTest, Canary_WithRecordsOfAnyLog_ImagesAreBroken) {
+  CrashRun run = run_of_trees();
+  run.opening.checks_log_id = false;
+  run.second_lives_one_of = 1;
+  expect_broken(run);
+}
+
+TEST(CrashImageTest, Canary_MarkedOpenBeforeTheLogIsReplayed_ImagesAreBroken) {
+  CrashRun run = run_of_trees();
+  run.opening.marks_after_replay = false;
+  run.second_lives_one_of = 1;
+  expect_broken(run);
+}
+
+TEST(CrashImageTest, Canary_WithRecordsAcknowledgedBeforeTheirSync_ImagesAreBroken) {
+  CrashRun run = run_of_trees();
+  run.recording.syncs_records = false;
+  expect_broken(run);
+}
+
+TEST(CrashImageTest, Canary_WithSegmentsWrittenAgainTooSoon_ImagesAreBroken) {
+  CrashRun run = run_of_trees();
+  run.recording.waits_for_segments = false;
+  run.images = 4 * kCanaryImages;
+  const CrashRunResult result = run_crash_images(run, crash_seed());
+  // Only images of a moment when both are full.
+  EXPECT_GE(result.broken, 1);
+  std::cout << result.first << std::endl;
 }
 
 // Shows where a recording begins with the making of the store, as one of four does.

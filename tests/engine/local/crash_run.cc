@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -62,6 +63,8 @@ class Workload {
   void step(bool may_be_durable);
   bool steps_of_several();
   void checkpoint_beside_writers();
+  void log_beside_writers();
+  std::future<void> ask_for_durability();
   void compact();
 
   const CrashRun& run_;
@@ -128,16 +131,61 @@ void Workload::checkpoint_beside_writers() {
   const uint64_t step = history_.size() - 1;
   recorder.hold_sync_of(std::string(kStore) + "/data.mdb");
   std::future<Status> status =
-      std::async(std::launch::async, [&] { return subject_->make_durable(); });
-  recorder.wait_for_held_sync();
-  steps(random_() % 6, false);
+      std::async(std::launch::async, [&] { return subject_->checkpoint(); });
+  // There is none to be taken if one was that the log has wished for.
+  const auto wait_until_held = [&] {
+    while (!recorder.holds_sync()) {
+      if (status.wait_for(std::chrono::milliseconds(0)) == std::future_status::ready) return;
+    }
+  };
+  wait_until_held();
+  // What is asked for meanwhile the log may answer, or the next checkpoint.
+  std::vector<std::future<void>> requests;
+  const auto steps_and_requests = [&] {
+    // Sometimes more than the log has room for.
+    for (uint64_t left = random_() % (random_() % 2 == 0 ? 6 : 24); left > 0; --left) {
+      steps(1, false);
+      if (random_() % 4 != 0) requests.push_back(ask_for_durability());
+    }
+  };
+  steps_and_requests();
   recorder.hold_sync_of(std::string(kStore) + "/checkpoint");
   recorder.release();
-  recorder.wait_for_held_sync();
-  steps(random_() % 6, false);
+  wait_until_held();
+  steps_and_requests();
+  recorder.hold_sync_of("");
   recorder.release();
   must(status.get());
   recorder.note(EventKind::kDurable, step);
+  for (std::future<void>& request : requests) request.get();
+}
+
+// Gives it the time that it needs if it waits for nobody.
+std::future<void> Workload::ask_for_durability() {
+  constexpr std::chrono::milliseconds kUntilItWaits{2};
+  std::future<void> request = std::async(std::launch::async, [this, step = history_.size() - 1] {
+    must(subject_->make_durable());
+    WriteRecorder::instance().note(EventKind::kDurable, step);
+  });
+  (void)request.wait_for(kUntilItWaits);
+  return request;
+}
+
+// Requests that come while a record is synced, if the log is what answers the first.
+void Workload::log_beside_writers() {
+  WriteRecorder& recorder = WriteRecorder::instance();
+  must(subject_->checkpoint());
+  recorder.note(EventKind::kDurable, history_.size() - 1);
+  steps(1, false);
+  recorder.hold_sync_of(std::string(kStore) + "/redo");
+  std::vector<std::future<void>> requests;
+  for (uint64_t left = 1 + random_() % 4; left > 0; --left) {
+    requests.push_back(ask_for_durability());
+    steps(random_() % 3, false);
+  }
+  recorder.hold_sync_of("");
+  recorder.release();
+  for (std::future<void>& request : requests) request.get();
 }
 
 void Workload::record(bool from_the_making) {
@@ -162,7 +210,9 @@ void Workload::record(bool from_the_making) {
     open(false);
     for (uint64_t rounds = 1 + random_() % 4; rounds > 0; --rounds) {
       steps(random_() % 8, true);
-      checkpoint_beside_writers();
+      if (random_() % 2 == 0) log_beside_writers();
+      steps(random_() % 8, true);
+      if (random_() % 2 == 0) checkpoint_beside_writers();
     }
     steps(random_() % 8, true);
     close();
@@ -330,13 +380,22 @@ class Trials {
   // Makes an image of the disk. Whether it is that of a kill.
   bool make(const CrashDisk& disk, std::mt19937_64& random, const fs::path& folder) const;
   std::string keep(const fs::path& image) const;
+  // Works on the store of the image, and makes another in its place, of a power loss or a kill
+  // meanwhile, which it examines. The recording is not what it was after this.
+  std::string live_on(const CrashDisk& disk, size_t cut, bool killed, const Allowed& allowed,
+                      std::mt19937_64& random);
 
   const CrashRun& run_;
   const History& history_;
   const fs::path folder_;
   const uint64_t seed_;
   std::vector<size_t> cuts_;  // ascending, of each image
-  size_t* progress_;          // shared with the children: which image is being tried
+  // Shared with the children.
+  struct Progress {
+    size_t image;  // that is being tried
+    size_t next;   // to be tried by the next of them
+  };
+  Progress* progress_;
 };
 
 Trials::Trials(const CrashRun& run, const History& history, fs::path folder, uint64_t seed,
@@ -349,7 +408,7 @@ Trials::Trials(const CrashRun& run, const History& history, fs::path folder, uin
   void* const shared =
       ::mmap(nullptr, sizeof *progress_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) throw std::runtime_error("no shared memory");
-  progress_ = static_cast<size_t*>(shared);
+  progress_ = static_cast<Progress*>(shared);
 }
 
 bool Trials::make(const CrashDisk& disk, std::mt19937_64& random, const fs::path& folder) const {
@@ -375,25 +434,84 @@ void Trials::work(size_t first, int out) {
   CrashDisk disk(WriteRecorder::instance());
   const fs::path folder = folder_ / "image";
   std::string problem;
-  for (size_t i = first; i < cuts_.size() && problem.empty(); ++i) {
-    *progress_ = i;
+  bool has_lived = false;
+  for (size_t i = first; i < cuts_.size() && problem.empty() && !has_lived; ++i) {
+    *progress_ = {i, i + 1};
     ::alarm(kImageSeconds);
     disk.advance(cuts_[i]);
     std::mt19937_64 random(seed_ + i + 1);
     const bool killed = make(disk, random, folder);
     const Allowed allowed = allowed_at(WriteRecorder::instance().events(), cuts_[i], killed);
-    problem = Examination(run_, history_, allowed, folder / kStore, random()).run();
+    has_lived = allowed.made && random() % static_cast<uint64_t>(run_.second_lives_one_of) == 0;
+    problem = has_lived ? live_on(disk, cuts_[i], killed, allowed, random)
+                        : Examination(run_, history_, allowed, folder / kStore, random()).run();
   }
   std::fflush(stdout);
   const ssize_t written = ::write(out, problem.data(), problem.size());
   ::_exit(written == static_cast<ssize_t>(problem.size()) ? 0 : 1);
 }
 
+std::string Trials::live_on(const CrashDisk& disk, size_t cut, bool killed, const Allowed& allowed,
+                            std::mt19937_64& random) {
+  WriteRecorder& recorder = WriteRecorder::instance();
+  const fs::path folder = folder_ / "image";
+  if (killed) {
+    recorder.resume(cut, folder, disk.whole_entries());
+  } else {
+    recorder.start(folder);
+  }
+  const size_t begins = recorder.events().size();
+  const std::unique_ptr<CrashSubject> subject = run_.make_subject();
+  const Status opened = subject->open(folder / kStore, false, run_.opening);
+  if (!opened) return "opening for a second life: " + opened.error().message();
+  const size_t is_open = recorder.events().size();
+  const Result<Facts> found = subject->read();
+  if (!found) return "reading in a second life: " + found.error().message();
+  uint64_t step = allowed.newest;
+  while (step > allowed.oldest && history_[step] != *found) --step;
+  if (history_[step] != *found) return "a second life begins with the contents of no step";
+
+  History history = {*found};
+  if (killed) {
+    history.assign(history_.begin(), history_.begin() + static_cast<std::ptrdiff_t>(step) + 1);
+  }
+  recorder.note(EventKind::kDurable, history.size() - 1);
+  for (uint64_t left = random() % 10; left > 0; --left) {
+    Facts facts = history.back();
+    recorder.note(EventKind::kStepBegins, history.size());
+    const Result<bool> durable = subject->step(random, facts, true);
+    if (!durable) return "writing in a second life: " + durable.error().message();
+    recorder.note(EventKind::kStepEnds, history.size());
+    if (*durable) recorder.note(EventKind::kDurable, history.size());
+    history.push_back(std::move(facts));
+  }
+  if (const Status closed = subject->close(); !closed) {
+    return "closing a second life: " + closed.error().message();
+  }
+  recorder.note(EventKind::kDurable, history.size() - 1);
+  recorder.stop();
+
+  const size_t ends = random() % 2 == 0 ? is_open : recorder.events().size();
+  const size_t second_cut = begins + random() % (ends - begins + 1);
+  CrashDisk second_disk(recorder);
+  second_disk.advance(second_cut);
+  // After a kill the recording has not the mark that the image had.
+  const bool killed_again = !killed && random() % 3 == 0;
+  write_image(killed_again ? second_disk.whole() : second_disk.image(random), folder);
+  Allowed second = allowed_at(recorder.events(), second_cut, killed_again);
+  second.made = true;
+  second.newest = std::min<uint64_t>(second.newest, history.size() - 1);
+  CrashRun run = run_;
+  if (!killed_again) run.opening.boot_id = "a later boot";
+  const std::string problem = Examination(run, history, second, folder / kStore, random()).run();
+  return problem.empty() ? "" : "after a second life: " + problem;
+}
+
 // The image as it was, made once more, for whoever looks into it.
 std::string Trials::keep(const fs::path& kept) const {
   CrashDisk disk(WriteRecorder::instance());
-  disk.advance(cuts_[*progress_]);
-  std::mt19937_64 random(seed_ + *progress_ + 1);
+  disk.advance(cuts_[progress_->image]);
+  std::mt19937_64 random(seed_ + progress_->image + 1);
   make(disk, random, kept);
   return kept.string();
 }
@@ -421,12 +539,12 @@ void Trials::run(CrashRunResult& result) {
     int status = 0;
     ::waitpid(child, &status, 0);
     if (status != 0) problem += " [the process ended with status " + std::to_string(status) + "]";
-    next = problem.empty() ? cuts_.size() : *progress_ + 1;
+    next = progress_->next;
     if (problem.empty()) continue;
     ++result.broken;
     if (result.first.empty()) {
-      result.first = problem + "\n  (cut at event " + std::to_string(cuts_[*progress_]) + " of " +
-                     std::to_string(WriteRecorder::instance().events().size()) + ")";
+      result.first = problem + "\n  (cut at event " + std::to_string(cuts_[progress_->image]) +
+                     " of " + std::to_string(WriteRecorder::instance().events().size()) + ")";
       const char* const kept = std::getenv("GRIDMOUNT_CRASH_KEEP");
       if (kept != nullptr) result.first += "\n  kept in " + keep(kept);
     }

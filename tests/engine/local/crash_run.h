@@ -5,7 +5,12 @@
 // process, when nothing is lost that was written), checked in full, compared with the states that
 // the promises allow, written to, and compared and checked again. Child processes do
 // so, many images each, as a broken store may end its process; the next goes on behind such an
-// image. Writers also run while a checkpoint's syncs are under way, stores are made and compacted.
+// image. Writers also run while syncs of a checkpoint or of the log are under way, stores are made
+// and compacted.
+//
+// Some images have a second life first: what was found is opened and worked on, and this is cut
+// too, often while it was still being opened. After a kill the disk has of the first life what it
+// had, and not what the kernel had.
 //
 // Images are made in memory (/dev/shm) where there is room for them. GRIDMOUNT_CRASH_KEEP names a
 // folder that the first broken one is put into.
@@ -27,6 +32,7 @@ struct CrashRun {
   TestOptions recording = {};
   TestOptions opening = {};
   bool syncs_folders = true;  // false: as if the program did not
+  int second_lives_one_of = 6;
 };
 
 struct CrashRunResult {

@@ -2,6 +2,7 @@
 
 #include "engine/local/local_store.h"
 #include "engine/local/store.h"
+#include "tests/engine/local/crash_subject.h"
 
 namespace gridmount::local::testing {
 
@@ -12,10 +13,18 @@ Result<std::unique_ptr<engine::Store>> open_crash_store(const std::filesystem::p
   options.map_bytes = uint64_t{1} << 30;
   options.checkpoint_interval = std::chrono::hours(1);
   options.expiry_interval = std::chrono::hours(1);
-  if (test.boot_id.empty() && test.pin && test.restore) return local::open(folder, options);
+  options.redo_bytes = kCrashRedoBytes;
+  const bool asks_for_nothing = test.boot_id.empty() && test.pin && test.restore && test.replay &&
+                                test.marks_after_replay && test.checks_log_id &&
+                                test.checks_order && test.syncs_records && test.waits_for_segments;
+  if (asks_for_nothing) return local::open(folder, options);
   GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options, test));
   return std::unique_ptr<engine::Store>(
       std::make_unique<LocalStore>(std::move(environment), options));
+}
+
+Status take_checkpoint(engine::Store& store) {
+  return dynamic_cast<LocalStore&>(store).environment().checkpoint();
 }
 
 Result<std::vector<std::string>> structure_problems(engine::Store& store) {

@@ -1,4 +1,5 @@
-// Stores for crash tests: opened so that nothing happens in them by the clock.
+// Stores for crash tests: opened so that nothing happens in them by the clock, with a log that is
+// soon full.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +16,9 @@ namespace gridmount::local::testing {
 // By local::open() itself, unless `test` asks for something that it does not give.
 Result<std::unique_ptr<engine::Store>> open_crash_store(const std::filesystem::path& folder,
                                                         bool create, const TestOptions& test);
+
+// Makes everything durable by a checkpoint, and not by the log.
+Status take_checkpoint(engine::Store& store);
 
 // What `gridstore check` finds below the documents.
 Result<std::vector<std::string>> structure_problems(engine::Store& store);

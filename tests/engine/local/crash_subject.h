@@ -13,6 +13,9 @@
 
 namespace gridmount::local::testing {
 
+// Of the log of a store that is made: a few records in each of its halves.
+inline constexpr uint64_t kCrashRedoBytes = 40 << 10;
+
 // What a store holds, object by object: a name, and what there is to say of it.
 using Facts = std::map<std::string, std::string>;
 
@@ -45,6 +48,8 @@ class CrashSubject {
     return false;
   }
   virtual Status make_durable() = 0;
+  // The same, by a checkpoint.
+  virtual Status checkpoint() = 0;
   // Everything there is, read as users read it.
   virtual Result<Facts> read() = 0;
 

@@ -15,6 +15,7 @@
 #include "engine/local/local_store.h"
 #include "tests/engine/local/crash_documents.h"
 #include "tests/engine/local/crash_folder.h"
+#include "tests/engine/local/crash_store.h"
 #include "tests/engine/local/fault_injector.h"
 #include "tests/engine/local/fault_run.h"
 #include "tests/sanitized.h"
@@ -89,6 +90,60 @@ TEST(FaultTest, NoRoomAfterARemoval_WhatItFreedIsThereForTheNextWrites) {
     ASSERT_TRUE(again) << id << ": " << again.error().message();
   }
   EXPECT_LT(std::filesystem::file_size(data), before + (1U << 20));
+  std::filesystem::remove_all(folder);
+}
+
+// An opening that has to replay the log, each of whose calls fails once, and each from one on.
+TEST(FaultTest, ReplayFails_TheNextOpeningFindsAllThatWasDurable) {
+  const std::filesystem::path folder = make_crash_folder();
+  const std::filesystem::path crashed = folder / "crashed";
+  const auto insert = [](engine::Store& store, int32_t id) -> Status {
+    bson::Builder document;
+    document.append("_id", id).append("x", std::string(1000, 'x'));
+    GM_ASSIGN(const auto transaction, store.begin());
+    GM_TRY(store.database("test")->collection("c")->insert(*transaction,
+                                                           std::move(document).finish()));
+    return transaction->commit(engine::Durability::kDurable);
+  };
+  constexpr int32_t kDocuments = 5;
+  {
+    const auto store = open_crash_store(folder / "store", true, {});
+    ASSERT_TRUE(store) << store.error().message();
+    for (int32_t id = 0; id < kDocuments; ++id) ASSERT_TRUE(insert(**store, id));
+    std::filesystem::copy(folder / "store", crashed);
+  }
+  TestOptions next_boot;
+  next_boot.boot_id = "another boot";
+  TestOptions last_boot;
+  last_boot.boot_id = "a third boot";
+  const std::filesystem::path opened = folder / "opened";
+  const std::string opened_path = opened;
+  uint64_t runs = 0;
+  for (const FaultKind kind : {FaultKind::kWrite, FaultKind::kSync, FaultKind::kResize}) {
+    for (const bool lasting : {false, true}) {
+      for (uint64_t number = 1;; ++number) {
+        std::filesystem::remove_all(opened);
+        std::filesystem::copy(crashed, opened);
+        FaultInjector& injector = FaultInjector::instance();
+        injector.arm({kind, number, lasting, lasting ? ENOSPC : EIO}, opened_path.c_str());
+        (void)open_crash_store(opened, false, next_boot);
+        injector.disarm();
+        if (!injector.fired()) break;
+        ++runs;
+        const auto store = open_crash_store(opened, false, last_boot);
+        ASSERT_TRUE(store) << store.error().message();
+        const auto snapshot = (*store)->snapshot();
+        const auto count =
+            (*store)->database("test")->collection("c")->count(**snapshot, bson::Document());
+        EXPECT_EQ(count.value_or(-1), kDocuments) << number;
+        const auto problems = structure_problems(**store);
+        ASSERT_TRUE(problems);
+        EXPECT_TRUE(problems->empty());
+        EXPECT_TRUE(insert(**store, kDocuments));
+      }
+    }
+  }
+  EXPECT_GT(runs, 20U);
   std::filesystem::remove_all(folder);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "engine/checksum/crc32c.h"
 #include "engine/local/local_store.h"
 
 namespace gridmount::local {
@@ -99,6 +101,47 @@ bson::Document document(const std::string& json) {
   return *bson::document_from_json(json);
 }
 
+std::string in_lines(const std::string& bytes) {
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (i % 52 == 0) text += i == 0 ? "    " : "\n    ";
+    char hex[3];
+    std::snprintf(hex, sizeof hex, "%02x", static_cast<uint8_t>(bytes[i]));
+    text += hex;
+  }
+  return text + "\n";
+}
+
+// What the log has of it, with the text's log id.
+std::string record_of_a_removal(const fs::path& store, const std::string& shown) {
+  {
+    auto opened = open(store, {});
+    auto transaction = (*opened)->begin();
+    const auto collection = (*opened)->database("library")->collection("people");
+    EXPECT_TRUE(collection->remove(**transaction, document(R"({"_id": "g"})"), false));
+    EXPECT_TRUE((*transaction)->commit(engine::Durability::kDurable));
+  }
+  std::ifstream file(store / "redo", std::ios::binary);
+  std::string bytes(4096, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(bytes.find_last_not_of('\0') + 1);
+  // The id is drawn.
+  std::string digits;
+  for (const char c : shown) {
+    if (c != ' ' && c != '\n') digits += c;
+  }
+  if (digits.size() < 48 || bytes.size() < 52) return "no record";
+  for (size_t i = 8; i < 24; ++i) {
+    bytes[i] = static_cast<char>(std::stoul(digits.substr(2 * i, 2), nullptr, 16));
+  }
+  uint32_t size;
+  std::memcpy(&size, bytes.data() + 44, sizeof size);
+  bytes.resize(48 + size);
+  const uint32_t checksum = crc32c({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  bytes.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+  return in_lines(bytes);
+}
+
 TEST(FormatExample, Store_HoldsWhatTheTextShows) {
   std::ifstream file(FORMAT_FILE);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -131,9 +174,11 @@ TEST(FormatExample, Store_HoldsWhatTheTextShows) {
   const std::string entries = entries_of(folder);
   const std::string shown = block(text, "entries");
   EXPECT_EQ("\n" + entries + "\n", shown);
+  EXPECT_EQ("\n" + record_of_a_removal(folder, block(text, "record")) + "\n",
+            block(text, "record"));
   std::ifstream format(folder / "format");
   EXPECT_EQ(std::string((std::istreambuf_iterator<char>(format)), std::istreambuf_iterator<char>()),
-            "gridmount store\nformat 1\n");
+            "gridmount store\nformat 2\n");
   fs::remove_all(pattern);
 }
 

@@ -188,6 +188,37 @@ class WorkedExample(unittest.TestCase):
         wanted = [names[type(document[path])] if path in document else 5 for path in paths]
         self.assertEqual(list(kinds), wanted)
 
+    def test_the_record_of_the_log_removes_the_second_document(self):
+        record = bytes.fromhex("".join(block("record").split()))
+        self.assertEqual(record[:8], b"GMREDO01")
+        number, _, count, size = struct.unpack_from("<QQII", record, 24)
+        self.assertEqual((number, count, 48 + size + 4), (1, 1, len(record)))
+        self.assertEqual(struct.unpack_from("<I", record, 48 + size)[0], crc32c(record[: 48 + size]))
+        changes = record[48 : 48 + size]
+        self.assertEqual(struct.unpack_from("<I", changes)[0], len(changes) - 4)
+        at = 4
+        while at < len(changes):
+            kind, number, key_size = struct.unpack_from("<BBH", changes, at)
+            tree = self.trees["catalog" if number == 0 else f"t{number - 1:03d}"]
+            at += 4
+            if kind == 1:
+                value_size = struct.unpack_from("<I", changes, at)[0]
+                at += 4
+            key = changes[at : at + key_size]
+            at += key_size
+            if kind == 1:
+                tree[key] = bytearray(changes[at : at + value_size])
+                at += value_size
+            else:
+                self.assertEqual(kind, 2)
+                del tree[key]
+        self.documents.pop()
+        self.assertEqual(self.records(), {1: self.documents[0]})
+        self.test_index_entries_are_those_the_documents_call_for()
+        prefix = struct.pack(">I", self.entry["records"]["prefix"])
+        counts = struct.unpack(">QQQ", self.trees["catalog"][b"s" + prefix])
+        self.assertEqual((counts[0], counts[2]), (1, 3))
+
     def test_a_changed_byte_is_noticed(self):
         for key in self.range_of(self.entry["records"]):
             prefix = struct.pack(">I", self.entry["records"]["prefix"])

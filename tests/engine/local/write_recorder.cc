@@ -60,6 +60,23 @@ void WriteRecorder::start(const fs::path& folder) {
   recording_ = true;
 }
 
+void WriteRecorder::resume(size_t event, const fs::path& folder,
+                           const std::map<std::string, size_t>& entries) {
+  const std::lock_guard lock(mutex_);
+  folder_ = folder.string();
+  events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(event), events_.end());
+  entries_ = entries;
+  by_inode_.clear();
+  for (const auto& [name, file] : entries) {
+    struct stat status {};
+    if (file == kNoFile || ::stat((folder / name).c_str(), &status) != 0) continue;
+    by_inode_[{status.st_dev, status.st_ino}] = file;
+  }
+  held_path_.clear();
+  held_ = false;
+  recording_ = true;
+}
+
 void WriteRecorder::stop() {
   recording_ = false;
 }
@@ -74,9 +91,9 @@ void WriteRecorder::hold_sync_of(const std::string& path) {
   held_path_ = path;
 }
 
-void WriteRecorder::wait_for_held_sync() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return held_; });
+bool WriteRecorder::holds_sync() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
 }
 
 void WriteRecorder::release() {
@@ -136,7 +153,6 @@ void WriteRecorder::sync(int fd) {
   if (held != entries_.end() && held->second == file) {
     held_path_.clear();
     held_ = true;
-    changed_.notify_all();
     changed_.wait(lock, [&] { return !held_; });
   }
   events_.push_back({.kind = EventKind::kSyncEnds, .file = file, .number = begins});

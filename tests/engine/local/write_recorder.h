@@ -59,6 +59,10 @@ class WriteRecorder {
   // counts as durable.
   void start(const std::filesystem::path& folder);
   void stop();
+  // Goes on from just before that event of the recording, in another folder, which has the files
+  // that there were then, by these names.
+  void resume(size_t event, const std::filesystem::path& folder,
+              const std::map<std::string, size_t>& entries);
   // What was there at the start: names, and the contents of each file. Files made later begin
   // empty.
   const std::map<std::string, size_t>& initial_entries() const { return initial_entries_; }
@@ -71,9 +75,9 @@ class WriteRecorder {
 
   // Holds up the next sync of the file of this name (below the recorded folder) after it has begun,
   // until release(); the caller may write meanwhile, and does so always at the same place in the
-  // sequence of events.
+  // sequence of events. An empty name: no sync after all.
   void hold_sync_of(const std::string& path);
-  void wait_for_held_sync();
+  bool holds_sync() const;
   void release();
 
   // For the functions that stand in for the C library's. Those about names come after the call.

@@ -1,0 +1,189 @@
+#include "engine/local/redo_record.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "engine/checksum/crc32c.h"
+#include "engine/local/lmdb_error.h"
+
+namespace gridmount::local {
+namespace {
+
+// Offsets within a record; all numbers little-endian.
+constexpr std::array<uint8_t, 8> kMagic = {'G', 'M', 'R', 'E', 'D', 'O', '0', '1'};
+constexpr size_t kLogId = 8;
+constexpr size_t kNumber = 24;
+constexpr size_t kFirstTransaction = 32;
+constexpr size_t kCount = 40;
+constexpr size_t kBytes = 44;
+constexpr size_t kTransactions = 48;
+constexpr size_t kChecksumBytes = 4;
+
+template <typename T>
+T load(std::span<const uint8_t> bytes, size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+template <typename T>
+void store(std::vector<uint8_t>& bytes, size_t offset, T value) {
+  std::memcpy(bytes.data() + offset, &value, sizeof value);
+}
+
+size_t transactions_bytes(const std::list<RedoTransaction>& transactions) {
+  size_t bytes = 0;
+  for (const RedoTransaction& transaction : transactions) {
+    bytes += kRedoTransactionHeaderBytes + transaction.changes.bytes().size();
+  }
+  return bytes;
+}
+
+uint64_t in_blocks(uint64_t bytes) {
+  return (bytes + kRedoBlockBytes - 1) / kRedoBlockBytes * kRedoBlockBytes;
+}
+
+// A record that read_redo() has found, its bytes its own.
+struct FoundTransaction {
+  uint64_t record = 0;
+  uint64_t number = 0;
+  std::string changes;
+};
+
+// Step 1 of the format's rule, and of step 2 as much as concerns one segment.
+void find_prefix(std::span<const uint8_t> segment, const LogId* id, uint64_t snapshot,
+                 bool in_order, std::vector<FoundTransaction>& found) {
+  std::optional<uint64_t> last;
+  while (const std::optional<RedoRecord> record = parse_redo_record(segment, id)) {
+    if (in_order && last && record->number != *last + 1) break;
+    last = record->number;
+    for (size_t i = 0; i < record->transactions.size(); ++i) {
+      const uint64_t number = record->first_transaction + i;
+      if (in_order && number <= snapshot) continue;
+      found.push_back({record->number, number, std::string(record->transactions[i])});
+    }
+    segment = segment.subspan(static_cast<size_t>(record->bytes));
+  }
+}
+
+// The highest number of a record at any place of the segment that has a transaction behind the
+// snapshot.
+uint64_t last_needed_record(std::span<const uint8_t> segment, const LogId* id, uint64_t snapshot) {
+  uint64_t last = 0;
+  for (; segment.size() >= kRedoBlockBytes; segment = segment.subspan(kRedoBlockBytes)) {
+    const std::optional<RedoRecord> record = parse_redo_record(segment, id);
+    if (!record || record->first_transaction + record->transactions.size() <= snapshot + 1) {
+      continue;
+    }
+    last = std::max(last, record->number);
+  }
+  return last;
+}
+
+}  // namespace
+
+Result<LogId> draw_log_id() {
+  LogId id{};
+  size_t done = 0;
+  while (done < id.size()) {
+    const ssize_t count = ::getrandom(id.data() + done, id.size() - done, 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(lmdb_error(errno, "drawing a random number"));
+    done += static_cast<size_t>(count);
+  }
+  return id;
+}
+
+RedoSegments RedoSegments::of(uint64_t file_bytes) {
+  return {file_bytes / (2 * kRedoBlockBytes) * kRedoBlockBytes};
+}
+
+uint64_t redo_record_bytes(const std::list<RedoTransaction>& transactions) {
+  return in_blocks(kTransactions + transactions_bytes(transactions) + kChecksumBytes);
+}
+
+void format_redo_record(const LogId& id, uint64_t number,
+                        const std::list<RedoTransaction>& transactions, std::vector<uint8_t>& out) {
+  const size_t bytes = transactions_bytes(transactions);
+  out.assign(redo_record_bytes(transactions), 0);
+  std::memcpy(out.data(), kMagic.data(), kMagic.size());
+  std::memcpy(out.data() + kLogId, id.data(), id.size());
+  store(out, kNumber, number);
+  store(out, kFirstTransaction, transactions.front().number);
+  store(out, kCount, static_cast<uint32_t>(transactions.size()));
+  store(out, kBytes, static_cast<uint32_t>(bytes));
+  size_t at = kTransactions;
+  for (const RedoTransaction& transaction : transactions) {
+    const std::string& changes = transaction.changes.bytes();
+    store(out, at, static_cast<uint32_t>(changes.size()));
+    at += kRedoTransactionHeaderBytes;
+    std::memcpy(out.data() + at, changes.data(), changes.size());
+    at += changes.size();
+  }
+  store(out, at, crc32c(std::span(out).first(at)));
+}
+
+// D12.
+std::optional<RedoRecord> parse_redo_record(std::span<const uint8_t> bytes, const LogId* id) {
+  if (bytes.size() < kRedoBlockBytes) return std::nullopt;
+  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) return std::nullopt;
+  if (id != nullptr && std::memcmp(bytes.data() + kLogId, id->data(), id->size()) != 0) {
+    return std::nullopt;
+  }
+  const uint64_t end = kTransactions + uint64_t{load<uint32_t>(bytes, kBytes)};
+  if (end + kChecksumBytes > bytes.size()) return std::nullopt;
+  const auto covered = bytes.first(static_cast<size_t>(end));
+  if (crc32c(covered) != load<uint32_t>(bytes, covered.size())) return std::nullopt;
+
+  RedoRecord record;
+  record.number = load<uint64_t>(bytes, kNumber);
+  record.first_transaction = load<uint64_t>(bytes, kFirstTransaction);
+  record.bytes = in_blocks(end + kChecksumBytes);
+  if (record.bytes > bytes.size()) return std::nullopt;
+  const auto count = load<uint32_t>(bytes, kCount);
+  std::span<const uint8_t> rest = covered.subspan(kTransactions);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (rest.size() < kRedoTransactionHeaderBytes) return std::nullopt;
+    const auto size = load<uint32_t>(rest, 0);
+    rest = rest.subspan(kRedoTransactionHeaderBytes);
+    if (rest.size() < size) return std::nullopt;
+    record.transactions.emplace_back(reinterpret_cast<const char*>(rest.data()), size);
+    rest = rest.subspan(size);
+  }
+  if (count == 0 || !rest.empty()) return std::nullopt;
+  return record;
+}
+
+Result<RedoContents> read_redo(const File& file, const LogId* id, uint64_t snapshot,
+                               bool in_order) {
+  GM_ASSIGN(const uint64_t size, file.size());
+  const uint64_t segment_bytes = RedoSegments::of(size).bytes_each;
+  std::vector<FoundTransaction> found;
+  uint64_t last_record = 0;  // that is needed, wherever it is
+  for (uint64_t i = 0; i < 2 && segment_bytes > 0; ++i) {
+    GM_ASSIGN(const std::vector<uint8_t> segment,
+              file.read(i * segment_bytes, static_cast<size_t>(segment_bytes)));
+    find_prefix(segment, id, snapshot, in_order, found);
+    last_record = std::max(last_record, last_needed_record(segment, id, snapshot));
+  }
+  // D10, step 3.
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.record < b.record; });
+  RedoContents contents;
+  uint64_t record = 0;
+  for (FoundTransaction& transaction : found) {
+    const bool follows = transaction.number == snapshot + contents.changes.size() + 1 &&
+                         (record == 0 || transaction.record - record <= 1);
+    if (in_order && !follows) break;
+    record = transaction.record;
+    contents.changes.push_back(std::move(transaction.changes));
+  }
+  contents.is_damaged = in_order && last_record > record;
+  return contents;
+}
+
+}  // namespace gridmount::local
