@@ -9,6 +9,7 @@
 #include "engine/bson/builder.h"
 #include "engine/local/environment.h"
 #include "engine/local/local_store.h"
+#include "engine/local/store.h"
 #include "engine/store.h"
 #include "system.h"
 
@@ -156,7 +157,10 @@ class GridmountSystem final : public System {
     check(transaction->commit());
   }
 
-  void settle() override { check(store_->make_durable()); }
+  void settle() override {
+    // The log would leave the pages to a checkpoint in the other's time.
+    check(dynamic_cast<local::LocalStore&>(*store_).environment().checkpoint());
+  }
 
   Footprint footprint() override {
     const auto snapshot = value_of(store_->snapshot());
