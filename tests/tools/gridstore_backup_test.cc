@@ -71,5 +71,16 @@ TEST_F(GridstoreBackup, Upgrade_HasNothingToDo) {
   EXPECT_EQ(gridstore({"upgrade", "store.gfs"}).status, 12);
 }
 
+TEST_F(GridstoreBackup, Upgrade_OfAnOlderStore_SaysWhatItWas) {
+  write_file("store.gfs/format", "gridmount store\nformat 1\n");
+  std::filesystem::remove(store_path() / "redo");
+  EXPECT_EQ(gridstore_check().status, 0);
+  const Outcome outcome = gridstore({"upgrade", "store.gfs"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "store.gfs has format version 2 now, and had 1\n");
+  EXPECT_TRUE(exists("store.gfs/redo"));
+  EXPECT_EQ(gridstore_check().status, 0);
+}
+
 }  // namespace
 }  // namespace gridmount::tests
