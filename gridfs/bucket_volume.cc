@@ -52,7 +52,9 @@ Status BucketVolume::start(const FileTableOptions& files) {
     }
     GM_TRY(bucket_.reclaim_all());
   }
-  files_ = FileTable::create(bucket_, files);
+  FileTableOptions table = files;
+  table.revisions = options_.revisions > 0;
+  files_ = FileTable::create(bucket_, table);
   return {};
 }
 
@@ -243,7 +245,7 @@ Result<Node> BucketVolume::file(bson::ValueView id) {
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(*snapshot, equals("_id", id)));
-  if (!document) return file_not_found(bucket_, id);
+  if (!document || !names_.is_of_time(*document)) return file_not_found(bucket_, id);
   return node_of_file(*document);
 }
 

@@ -15,17 +15,6 @@ namespace gridmount::gridfs {
 
 using engine::Transaction;
 
-namespace {
-
-std::vector<bson::Value> ids_of(const std::vector<bson::View>& documents) {
-  std::vector<bson::Value> ids;
-  ids.reserve(documents.size());
-  for (const bson::View document : documents) ids.emplace_back(document["_id"]);
-  return ids;
-}
-
-}  // namespace
-
 Result<std::vector<Node>> BucketVolume::revisions(std::string_view folder, std::string_view name) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const Found found, find(*snapshot, folder, name));
@@ -54,7 +43,9 @@ Result<std::optional<bson::Value>> BucketVolume::start_revision(bson::ValueView 
     GM_ASSIGN(const std::optional<bson::View> old,
               bucket_.files().find_one(*transaction, equals("_id", id)));
     if (!old) return file_not_found(bucket_, id);
-    if (!has_filename(*old) || !has_content(*old)) return std::optional<bson::Value>();
+    if (!has_filename(*old) || !has_content(*old) || !can_be_superseded(*old)) {
+      return std::optional<bson::Value>();
+    }
     const std::string filename((*old)["filename"].as_string());
     GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(*transaction, filename));
     // What is an earlier revision already has no content of the name to leave.
@@ -62,7 +53,6 @@ Result<std::optional<bson::Value>> BucketVolume::start_revision(bson::ValueView 
     date = date_after(*old);
     const bool has_aliases = old->find("aliases").has_value();
     const bson::Document document = continued(*old, next, date, md5_of_nothing());
-    files_->supersede(id, date);
     if (has_aliases) {
       bson::Builder names;
       names.open_document("$unset").append("aliases", "").close();
@@ -84,7 +74,10 @@ Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& so
   if (has_other_names || !is_plain_file(target.document)) return remove_name(transaction, target);
   {
     GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, target.path));
-    for (const bson::View document : named) date = std::max(date, date_after(document));
+    for (const bson::View document : named) {
+      if (!can_be_superseded(document)) return remove_name(transaction, target);
+      date = std::max(date, date_after(document));
+    }
   }
   Node last = node_of(target);
   --last.attributes.nlink;
@@ -99,13 +92,10 @@ Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& so
     append_posix_changes(times, "metadata.posix.", update, unset);
   }
   update.close();
-  if (has_content(target.document)) {
-    files_->supersede(target.document["_id"], date);
-  } else {
+  if (!has_content(target.document)) {
     GM_TRY(files_->remove(transaction, bson::Value(target.document["_id"])));
   }
   GM_TRY(bucket_.files().update(transaction, equals("_id", source_id), std::move(update).finish()));
-  files_->note_upload_date(source_id, date);
   return last;
 }
 
@@ -117,9 +107,10 @@ Status BucketVolume::remove_old_revisions(Transaction& transaction, std::string_
       return !has_filename(document) || document["filename"].as_string() != filename;
     });
     std::sort(documents.begin(), documents.end(), is_newer);
-    const size_t stay = std::min<size_t>(documents.size(), size_t{options_.revisions} + 1);
-    documents.erase(documents.begin(), documents.begin() + static_cast<ptrdiff_t>(stay));
-    old = ids_of(documents);
+    for (size_t i = size_t{options_.revisions} + 1; i < documents.size(); ++i) {
+      // What has other names stays for them.
+      if (names_.aliases().links_of(documents[i]) == 1) old.emplace_back(documents[i]["_id"]);
+    }
   }
   for (const bson::Value& id : old) GM_TRY(files_->remove(transaction, id));
   return {};

@@ -106,6 +106,9 @@ struct FileTableOptions {
   std::chrono::milliseconds commit_interval{1000};  // age at which dirty chunks are committed
   uint64_t commit_bytes = 8 * 1024 * 1024;          // a file with so much dirty is committed early
   bool md5 = true;
+  // Earlier contents are kept (revisions.h): what is still written to one does not make it the
+  // newest of its name again.
+  bool revisions = false;
 };
 
 // The open files of one bucket, with the threads that commit in the background and recompute md5.
@@ -125,12 +128,6 @@ class FileTable {
   // background).
   virtual Status remove(engine::Transaction& transaction, bson::ValueView id) = 0;
   virtual void after_commit() = 0;
-
-  // The file of that id, if it is open, has become an earlier revision: whatever is still written
-  // to it, its uploadDate stays before `newer`.
-  virtual void supersede(bson::ValueView id, bson::Date newer) = 0;
-  // A transaction has set the uploadDate in the files document.
-  virtual void note_upload_date(bson::ValueView id, bson::Date date) = 0;
 
   // Commits all dirty files; `durable` also makes them so. The first error.
   virtual Status flush_all(engine::Durability durability) = 0;

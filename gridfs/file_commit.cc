@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "gridfs/names.h"
+#include "gridfs/revisions.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -45,6 +48,24 @@ bson::Document posix_update(const PosixFields& changes) {
   bson::Builder unset;
   append_posix_changes(changes, kPosixPath, set, unset);
   return update_of(set, unset);
+}
+
+// `date` is what the files document is to get. Later than the one it has; but what is an earlier
+// revision of its name by now stays before the newest. Asked in the transaction, as are the changes
+// that make it one.
+Status keep_order(const Bucket& bucket, engine::Transaction& transaction, const bson::Value& id,
+                  bson::Date& date) {
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket.files().find_one(transaction, equals("_id", id)));
+  if (!document || !has_filename(*document) || !can_be_superseded(*document)) return {};
+  const bson::Date before = upload_date_of(*document);
+  GM_ASSIGN(const std::optional<bson::View> newest,
+            Names(bucket).newest_by_filename(transaction, (*document)["filename"].as_string()));
+  date = std::max(date, bson::Date{before.milliseconds + 1});
+  if (!newest || bson::compare((*newest)["_id"], id.view()) == 0) return {};
+  const bson::Date limit{upload_date_of(*newest).milliseconds - 1};
+  date = std::max(before, std::min(bson::Date{before.milliseconds + 1}, limit));
+  return {};
 }
 
 // Writes the chunks of one commit.
@@ -132,7 +153,7 @@ namespace {
 // Of a file that was cut by more than goes in one transaction and has grown over it again: first
 // the cut alone, then what it left is removed, then the rest.
 Status write_cut_and_growth(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
-                            int32_t chunk_bytes, const FileCommit& commit) {
+                            int32_t chunk_bytes, FileCommit& commit) {
   FileCommit cut;
   cut.remove_from = commit.remove_from;
   cut.remove_to = commit.remove_to;
@@ -142,16 +163,15 @@ Status write_cut_and_growth(FileContext& context, const bson::Value& id, const C
   cut.was_sparse = commit.was_sparse;
   GM_TRY(write_commit(context, id, layout, chunk_bytes, cut));
   GM_TRY(context.aftercare.finish_truncated(id));
-  FileCommit rest = commit;
-  rest.remove_from = 0;
-  rest.remove_to = 0;
-  return write_commit(context, id, layout, chunk_bytes, rest);
+  commit.remove_from = 0;
+  commit.remove_to = 0;
+  return write_commit(context, id, layout, chunk_bytes, commit);
 }
 
 }  // namespace
 
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
-                    int32_t chunk_bytes, const FileCommit& commit) {
+                    int32_t chunk_bytes, FileCommit& commit) {
   const Bucket& bucket = context.bucket;
   const bool cuts = commit.remove_from < commit.remove_to;
   // Chunks within the length are content, whatever they were when they were cut off.
@@ -167,6 +187,9 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   if (notes) context.aftercare.note_truncated(id, cut.remove_to);
   {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
+    if (commit.upload_date && context.options.revisions) {
+      GM_TRY(keep_order(bucket, *transaction, id, *commit.upload_date));
+    }
     if (commit.remove_from < cut.remove_to) {
       GM_TRY(bucket.chunks().remove(*transaction,
                                     chunk_range(id, commit.remove_from, cut.remove_to), true));

@@ -31,9 +31,10 @@ struct FileCommit {
   int64_t remove_to = 0;
 
   int64_t length = 0;
-  std::optional<bson::Date> upload_date;  // set if the content changes
-  std::optional<std::string> md5;         // set; otherwise the field is removed, unless
-  bool keep_md5 = false;                  // it is to stay as it is
+  // Set if the content changes; the commit makes it what the document gets.
+  std::optional<bson::Date> upload_date;
+  std::optional<std::string> md5;  // set; otherwise the field is removed, unless
+  bool keep_md5 = false;           // it is to stay as it is
   bool sparse = false;
   bool was_sparse = false;
   std::optional<timespec> mtime;  // set if they change
@@ -50,7 +51,7 @@ inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
 // bounded transactions before it if chunks are to be written where garbage of an earlier truncation
 // still stands. Touches the buffers' headers and the byte behind their content, nothing else.
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
-                    int32_t chunk_bytes, const FileCommit& commit);
+                    int32_t chunk_bytes, FileCommit& commit);
 
 // Sets `changes` in the files document, wherever it stands. One transaction.
 Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes);

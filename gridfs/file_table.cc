@@ -31,18 +31,6 @@ class BucketFileTable final : public FileTable {
     }
   }
 
-  void supersede(bson::ValueView id, bson::Date newer) override {
-    if (const std::shared_ptr<OpenFile> file = context_->open_files.find(id)) {
-      file->set_superseded(newer);
-    }
-  }
-
-  void note_upload_date(bson::ValueView id, bson::Date date) override {
-    if (const std::shared_ptr<OpenFile> file = context_->open_files.find(id)) {
-      file->set_upload_date(date);
-    }
-  }
-
   Status flush_all(engine::Durability durability) override {
     Status first;
     for (const std::shared_ptr<OpenFile>& file : context_->committer.dirty_files()) {

@@ -45,10 +45,11 @@ class Names {
   };
   Result<AtPath> at(engine::Snapshot& snapshot, std::string_view path) const;
 
- private:
+  // The same of those whose filename it is.
   Result<std::optional<bson::View>> newest_by_filename(engine::Snapshot& snapshot,
                                                        std::string_view filename) const;
 
+ private:
   const Bucket& bucket_;
   Aliases aliases_;
   const std::optional<bson::Date> at_;

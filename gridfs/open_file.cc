@@ -143,16 +143,6 @@ void OpenFile::set_detached() {
   detached_ = true;
 }
 
-void OpenFile::set_superseded(bson::Date newer) {
-  MutexLock lock(mutex_);
-  superseded_by_ = newer;
-}
-
-void OpenFile::set_upload_date(bson::Date date) {
-  MutexLock lock(mutex_);
-  stored_.upload_date = date;
-}
-
 bool OpenFile::quiet_for(std::chrono::milliseconds duration) const {
   MutexLock lock(mutex_);
   return !committing_ && !content_changed_ && Clock::now() - changed_at_ >= duration;

@@ -61,10 +61,6 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // The files document has been moved to `detached`.
   void set_detached() GM_EXCLUDES(mutex_);
 
-  // FileTable's supersede() and note_upload_date().
-  void set_superseded(bson::Date newer) GM_EXCLUDES(mutex_);
-  void set_upload_date(bson::Date date) GM_EXCLUDES(mutex_);
-
   // Nothing is dirty and nothing was changed for `duration`.
   bool quiet_for(std::chrono::milliseconds duration) const GM_EXCLUDES(mutex_);
   // The files document of that date now has this md5.
@@ -165,11 +161,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
 
   // --- Committing (open_file_commit.cc).
   Status commit(CommitKind kind) GM_EXCLUDES(mutex_);
-  // Each commit of content has its own, so that (_id, uploadDate) names one content; but none
-  // makes an earlier revision the newest one.
-  bson::Date next_upload_date() const GM_REQUIRES(mutex_);
-  bool keeps_md5() const GM_REQUIRES(mutex_) {
-    return context_->options.md5 && !detached_ && next_upload_date() > stored_.upload_date;
+  // Each commit of content has its own, so that (_id, uploadDate) names one content.
+  bson::Date next_upload_date() const GM_REQUIRES(mutex_) {
+    return std::max(bson::Date::now(), bson::Date{stored_.upload_date.milliseconds + 1});
   }
   bool prepare(CommitKind kind, Prepared& prepared) GM_REQUIRES(mutex_);
   void prepare_chunks(FileCommit& commit) GM_REQUIRES(mutex_);
@@ -206,7 +200,6 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   std::optional<Error> background_error_ GM_GUARDED_BY(mutex_);
   std::optional<Error> lost_ GM_GUARDED_BY(mutex_);  // the files document is gone: why
   bool detached_ GM_GUARDED_BY(mutex_) = false;
-  std::optional<bson::Date> superseded_by_ GM_GUARDED_BY(mutex_);
 
   // The bytes [0, md5_end_) have been submitted to md5_ (null while there are none) and are
   // unchanged since, while md5_intact_.

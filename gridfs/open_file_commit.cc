@@ -43,7 +43,7 @@ Status OpenFile::commit(CommitKind kind) {
 bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   if (std::exchange(listed_, false)) prepared.listed = context_->committer.remove(this);
   if (lost_) return false;
-  const bool wants_md5 = kind == CommitKind::kFlush && keeps_md5() &&
+  const bool wants_md5 = kind == CommitKind::kFlush && context_->options.md5 && !detached_ &&
                          (content_changed_ || (!stored_.md5 && md5_intact_));
   if (!content_changed_ && !times_changed_ && !wants_md5) return false;
 
@@ -70,13 +70,6 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   return true;
 }
 
-bson::Date OpenFile::next_upload_date() const {
-  const bson::Date next{stored_.upload_date.milliseconds + 1};
-  if (!superseded_by_) return std::max(bson::Date::now(), next);
-  return std::max(std::min(next, bson::Date{superseded_by_->milliseconds - 1}),
-                  stored_.upload_date);
-}
-
 void OpenFile::prepare_chunks(FileCommit& commit) {
   for (auto& [n, chunk] : dirty_) {
     const uint32_t size = bytes_of_chunk(n, length_, chunk_bytes_);
@@ -95,6 +88,8 @@ void OpenFile::finish(const Prepared& prepared) {
   const FileCommit& commit = prepared.commit;
   stored_.length = commit.length;
   stored_.sparse = commit.sparse;
+  // Of an earlier revision there may be no later date: then no md5 can be told from an older one.
+  const bool has_own_date = prepared.content && *commit.upload_date > stored_.upload_date;
   if (prepared.content) stored_.upload_date = *commit.upload_date;
   if (!commit.keep_md5) stored_.md5 = commit.md5;
   store_end_ = std::min(stored_.chunk_count(), frozen_end_);
@@ -106,9 +101,13 @@ void OpenFile::finish(const Prepared& prepared) {
   if (commit.md5 && md5_scheduled_) {
     context_->aftercare.cancel_md5(id_);
     md5_scheduled_ = false;
-  } else if (prepared.content && !commit.md5 && keeps_md5()) {
-    context_->aftercare.schedule_md5(id_);
-    md5_scheduled_ = true;
+  } else if (prepared.content && !commit.md5 && context_->options.md5 && !detached_) {
+    if (has_own_date) {
+      context_->aftercare.schedule_md5(id_);
+    } else {
+      context_->aftercare.cancel_md5(id_);
+    }
+    md5_scheduled_ = has_own_date;
   }
 }
 

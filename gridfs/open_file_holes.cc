@@ -92,7 +92,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
     holes_unknown_ = true;
     holes_.clear();
   }
-  if (keeps_md5()) {
+  if (context_->options.md5 && !detached_) {
     context_->aftercare.schedule_md5(id_);
     md5_scheduled_ = true;
   }

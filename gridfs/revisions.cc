@@ -31,11 +31,20 @@ bool is_plain_file(bson::View files_document) {
   return S_ISREG(mode);
 }
 
-bson::Date date_after(bson::View files_document) {
+bson::Date upload_date_of(bson::View files_document) {
   const std::optional<bson::ValueView> date = files_document.find("uploadDate");
-  const bson::Date now = bson::Date::now();
-  if (!is_a_date(date)) return now;
-  return std::max(now, bson::Date{date->as_date().milliseconds + 1});
+  return is_a_date(date) ? date->as_date() : bson::Date{};
+}
+
+bool can_be_superseded(bson::View files_document) {
+  // Far from where adding to it would be an overflow.
+  constexpr int64_t kLatest = INT64_MAX / 2;
+  const std::optional<bson::ValueView> date = files_document.find("uploadDate");
+  return is_a_date(date) && date->as_date().milliseconds < kLatest;
+}
+
+bson::Date date_after(bson::View files_document) {
+  return std::max(bson::Date::now(), bson::Date{upload_date_of(files_document).milliseconds + 1});
 }
 
 bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,

@@ -15,6 +15,12 @@ bool is_plain_file(bson::View files_document);
 // Whether it is, with something in it.
 bool has_content(bson::View files_document);
 
+// What orders revisions; the beginning of time if the document does not say it as a date.
+bson::Date upload_date_of(bson::View files_document);
+// Whether another can be made the newer one: not where a driver has written what sorts behind all
+// dates, or one that none follows.
+bool can_be_superseded(bson::View files_document);
+
 // A date behind that of the document, now at the earliest, so that what gets it is newer.
 bson::Date date_after(bson::View files_document);
 

@@ -1,6 +1,7 @@
 #include "fuse/tree/bucket_views.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -123,8 +124,8 @@ View BucketViews::folder(gridfs::Volume& volume, std::string_view path) const {
   view.is_folder = true;
   if (const Result<gridfs::Node> root = volume.root()) view.attributes = root->attributes;
   view.attributes.mode = S_IFDIR | 0500;
-  view.attributes.uid = options_.default_owner.uid;
-  view.attributes.gid = options_.default_owner.gid;
+  view.attributes.uid = getuid();
+  view.attributes.gid = getgid();
   view.ino = gridfs::cookie_of("folder/" + std::string(path));
   return view;
 }

@@ -40,8 +40,6 @@ class BucketViews {
   // `text` makes what is in stats.json.
   using Text = std::function<std::string(gridfs::Volume& volume)>;
 
-  // `options` outlive this.
-  explicit BucketViews(const gridfs::VolumeOptions& options) : options_(options) {}
   // Before anybody reads it; until then it is empty.
   void set_text(Text text) { text_ = std::move(text); }
 
@@ -66,7 +64,6 @@ class BucketViews {
 
   View folder(gridfs::Volume& volume, std::string_view path) const;
 
-  const gridfs::VolumeOptions& options_;
   Text text_;
 };
 

@@ -28,6 +28,10 @@ Result<std::string> bucket_name(std::string_view shown) {
   return parsed.component;
 }
 
+bool is_views_folder(const ResolvedNode& parent, std::string_view name) {
+  return parent.kind == InodeKind::kBucketRoot && name == kViewsFolder;
+}
+
 // Nothing can have such a name, so nothing has.
 bool is_impossible_name(const Error& error) {
   return error.code() == gridfs::kInvalidName || error.code() == gridfs::kNotUtf8;
@@ -36,10 +40,7 @@ bool is_impossible_name(const Error& error) {
 }  // namespace
 
 FileSystem::FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket)
-    : buckets_(buckets),
-      views_(buckets.settings().volume),
-      table_(std::move(root_bucket)),
-      mount_root_changed_(now()) {}
+    : buckets_(buckets), table_(std::move(root_bucket)), mount_root_changed_(now()) {}
 
 FileSystem::~FileSystem() {
   MutexLock lock(handles_mutex_);
@@ -113,8 +114,7 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
     GM_ASSIGN(auto mounted, buckets_.find(*bucket));
     return bucket_entry(name, mounted);
   }
-  if (node.kind == InodeKind::kBucketRoot && name == kViewsFolder)
-    return view_entry(node, name, "");
+  if (is_views_folder(node, name)) return view_entry(node, name, "");
   if (node.kind == InodeKind::kViewFolder) {
     return view_entry(node, name, gridfs::join(node.path, name));
   }
@@ -183,9 +183,12 @@ Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_vie
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.is_view()) return views_are_read_only();
+  if (node.is_view()) return views_are_read_only();
   if (node.kind != InodeKind::kFile) {
     return fail(kNotPermitted, "node " + std::to_string(number) + " is a folder");
   }
+  // What is an earlier revision by now takes no new names.
+  if (node.nameless) return fail(gridfs::kNoSuchEntry, "the file has lost its last name");
   GM_ASSIGN(Folder in, folder(parent, "a file"));
   if (in.node.bucket != node.bucket) {
     return fail(gridfs::kCrossBucket, std::string(name) + " would be a name in another bucket");
@@ -200,6 +203,7 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   if (node.kind == InodeKind::kMountRoot) {
     return fail(gridfs::kIsADirectory, std::string(name) + " is a bucket");
   }
+  if (is_views_folder(node, name)) return views_are_read_only();
   GM_ASSIGN(Folder in, folder(parent, name));
   std::optional<LostNames::Loss> loss;
   if (in.volume->has_links()) loss.emplace(lost_names_);
@@ -212,6 +216,7 @@ Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
   {
     TreeReader lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
+    if (is_views_folder(node, name)) return views_are_read_only();
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Folder in, folder(parent, name));
       GM_ASSIGN(gridfs::Node last, in.volume->lookup(in.node.path, name));
@@ -241,6 +246,9 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
     TreeReader lock(moves_, tree_mutex_, from_parent, to_parent);
     GM_ASSIGN(ResolvedNode from_node, resolve(from_parent));
     GM_ASSIGN(ResolvedNode to_node, resolve(to_parent));
+    if (is_views_folder(from_node, from_name) || is_views_folder(to_node, to_name)) {
+      return views_are_read_only();
+    }
     if (from_node.bucket != to_node.bucket) {
       return fail(gridfs::kCrossBucket,
                   std::string(from_name) + " cannot be moved to another bucket, only copied");

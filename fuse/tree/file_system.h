@@ -205,7 +205,7 @@ class FileSystem {
   // Counts the lookup.
   Result<Entry> view_entry(const ResolvedNode& parent, std::string_view name,
                            std::string_view path);
-  Result<Entry> view_attributes(const ResolvedNode& node) const;
+  Result<Entry> view_attributes(const ResolvedNode& node, const OpenFile* file) const;
   Result<OpenFile*> open_view(const ResolvedNode& node, int flags);
   Result<Entry> bucket_entry(std::string_view name, const std::shared_ptr<MountedBucket>& bucket);
   // Counts the lookup.
@@ -220,6 +220,10 @@ class FileSystem {
   // Of any node, also of a file without a name that is open.
   Result<gridfs::PosixFields> posix_of(uint64_t number);
   Status change_posix(uint64_t number, const gridfs::PosixChange& change);
+  // `existed`: the file was there, which the kernel did not know.
+  Result<std::pair<Entry, OpenFile*>> create_or_open(uint64_t parent, std::string_view name,
+                                                     uint32_t mode, int flags,
+                                                     gridfs::Creator creator, bool& existed);
   bool keeps_revisions() const { return buckets_.settings().volume.revisions > 0; }
   // Before the file is emptied: what it has becomes an earlier revision, and the node and whoever
   // has it open go on with another files document.

@@ -70,7 +70,7 @@ Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
   if (node.kind == InodeKind::kFile) {
     return file_attributes(node, file ? file->file().get() : node.open_file.get());
   }
-  if (node.is_view()) return view_attributes(node);
+  if (node.is_view()) return view_attributes(node, file);
   if (node.removed) return Entry{number, *node.removed, kCacheForever};
   if (node.kind == InodeKind::kMountRoot) {
     MutexLock handles_lock(handles_mutex_);
@@ -83,17 +83,20 @@ Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
 }
 
 Status FileSystem::start_revision(uint64_t number) {
-  WriterLock lock(tree_mutex_);
+  TreeWriter lock(moves_, tree_mutex_);
   GM_ASSIGN(const ResolvedNode node, resolve(number));
   if (node.kind != InodeKind::kFile || node.nameless) return {};
   GM_ASSIGN(auto volume, node.bucket->volume());
   GM_ASSIGN(const std::optional<bson::Value> next, volume->start_revision(node.id));
   if (!next) return {};
+  table_.replace_file(number, *next);
   GM_ASSIGN(const std::shared_ptr<gridfs::File> file, volume->open_file(*next));
-  table_.replace_file(node.bucket.get(), node.id, *next, file);
   MutexLock handles_lock(handles_mutex_);
   for (OpenFile* handle : open_files_) {
-    if (handle->number == number) handle->go_on_with(file);
+    if (handle->is_view || handle->bucket != node.bucket) continue;
+    if (!(handle->file()->id() == node.id)) continue;
+    handle->go_on_with(file);
+    table_.set_open_file(handle->number, file);
   }
   return {};
 }
@@ -198,13 +201,14 @@ Result<OpenFile*> FileSystem::open(uint64_t number, int flags) {
   return open_file(number, node.bucket, volume, node.id, flags);
 }
 
-Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::string_view name,
-                                                       uint32_t mode, int flags,
-                                                       gridfs::Creator creator) {
+Result<std::pair<Entry, OpenFile*>> FileSystem::create_or_open(uint64_t parent,
+                                                               std::string_view name, uint32_t mode,
+                                                               int flags, gridfs::Creator creator,
+                                                               bool& existed) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Folder in, folder(parent, "a file"));
   Result<gridfs::Node> made = in.volume->create_file(in.node.path, name, mode, creator);
-  const bool existed = !made && made.error().code() == gridfs::kEntryExists;
+  existed = !made && made.error().code() == gridfs::kEntryExists;
   if (existed && (flags & O_EXCL) == 0) {
     // The kernel believed the name to be free, and somebody else has just taken it.
     made = in.volume->lookup(in.node.path, name);
@@ -219,16 +223,27 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::str
     table_.forget(entry.number, 1);
     return fail(std::move(file).error());
   }
-  // The kernel takes it for new.
-  if (existed && (flags & O_TRUNC) != 0) {
-    const Status cut = (*file)->file()->truncate(0, gridfs::TimeUpdate::kNow);
-    if (!cut) {
-      release(*file);
-      table_.forget(entry.number, 1);
-      return fail(cut.error());
-    }
-  }
   return std::pair{entry, *file};
+}
+
+Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::string_view name,
+                                                       uint32_t mode, int flags,
+                                                       gridfs::Creator creator) {
+  bool existed = false;
+  GM_ASSIGN(auto created, create_or_open(parent, name, mode, flags, creator, existed));
+  if (!existed || (flags & O_TRUNC) == 0) return created;
+  // The kernel takes it for new, and asks no more.
+  gridfs::AttributeChanges cut;
+  cut.size = 0;
+  cut.clears_set_id = true;
+  Result<Entry> emptied = set_attributes(created.first.number, created.second, cut);
+  if (!emptied) {
+    release(created.second);
+    table_.forget(created.first.number, 1);
+    return fail(std::move(emptied).error());
+  }
+  created.first.attributes = emptied->attributes;
+  return created;
 }
 
 void FileSystem::release(OpenFile* file) {

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "fuse/errno.h"
+#include "fuse/tree/attributes.h"
 #include "fuse/tree/file_system.h"
 #include "gridfs/error.h"
 
@@ -30,13 +31,20 @@ Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_vie
   return Entry{number, view.attributes, cache_seconds(view)};
 }
 
-Result<Entry> FileSystem::view_attributes(const ResolvedNode& node) const {
+Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFile* file) const {
   GM_ASSIGN(auto volume, node.bucket->volume());
   const bool has_content = node.id.type() != bson::Type::kNull;
   // The path may lead to another content by now.
-  GM_ASSIGN(const View view,
-            has_content ? views_.find_content(*volume, node.id) : views_.find(*volume, node.path));
-  return Entry{node.number, view.attributes, cache_seconds(view)};
+  Result<View> view =
+      has_content ? views_.find_content(*volume, node.id.view()) : views_.find(*volume, node.path);
+  if (view) return Entry{node.number, view->attributes, cache_seconds(*view)};
+  if (!has_content) return fail(std::move(view).error());
+  // It has gone; whoever has it open still reads it.
+  if (file == nullptr) return fail(kStaleNode, view.error().message());
+  gridfs::Attributes last =
+      nameless_attributes(file->file()->document(), buckets_.settings().volume);
+  last.mode &= S_IFMT | 0444;
+  return Entry{node.number, last, 0};
 }
 
 Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {

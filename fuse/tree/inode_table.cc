@@ -268,16 +268,23 @@ void InodeTable::set_open_file(uint64_t number, const std::shared_ptr<gridfs::Fi
   if (Inode* inode = find(number)) inode->open_file = file;
 }
 
-void InodeTable::replace_file(const MountedBucket* bucket, bson::ValueView id, bson::ValueView next,
-                              const std::shared_ptr<gridfs::File>& file) {
+void InodeTable::replace_file(uint64_t number, bson::ValueView next) {
   MutexLock lock(mutex_);
-  const auto found = files_.find(FileKey{bucket, id});
-  if (found == files_.end()) return;
-  Inode* const inode = *found;
+  Inode* const inode = find(number);
+  if (inode == nullptr) return;
+  const auto found = files_.find(FileKey{inode->bucket.get(), inode->id.view()});
+  if (found == files_.end()) {
+    // Nobody looks it up by its _id any more.
+    inode->id = bson::Value(next);
+    return;
+  }
+  Inode* const known = *found;
   files_.erase(found);
   inode->id = bson::Value(next);
-  inode->open_file = file;
-  files_.insert(inode);
+  known->id = bson::Value(next);
+  known->open_file.reset();
+  inode->open_file.reset();
+  files_.insert(known);
 }
 
 void InodeTable::remove_file(const MountedBucket* bucket, bson::ValueView id,

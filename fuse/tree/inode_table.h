@@ -99,9 +99,9 @@ class InodeTable {
   // A file's content while it is open, for the calls that come without a handle. Kept weakly.
   void set_open_file(uint64_t number, const std::shared_ptr<gridfs::File>& file);
 
-  // The node of one files document goes on with another, which is `file`.
-  void replace_file(const MountedBucket* bucket, bson::ValueView id, bson::ValueView next,
-                    const std::shared_ptr<gridfs::File>& file);
+  // The file's node, and the one that a renewed file has been looked up by since, go on with
+  // another files document.
+  void replace_file(uint64_t number, bson::ValueView next);
 
   // The file (if the table has it) has lost its last name; `last` are the attributes it had.
   void remove_file(const MountedBucket* bucket, bson::ValueView id, const gridfs::Attributes& last);

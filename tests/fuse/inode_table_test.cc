@@ -53,6 +53,32 @@ TEST_F(InodeTableTest, RootOfBuckets_HasNoBucket) {
   EXPECT_EQ(table.resolve(folder)->path, "a");
 }
 
+TEST_F(InodeTableTest, ReplacedFile_KeepsItsNumber) {
+  const uint64_t number = table_.remember_file(fs_, id(5), 50);
+  table_.replace_file(number, id(6));
+  EXPECT_EQ(table_.resolve(number)->id, id(6));
+  EXPECT_EQ(table_.remember_file(fs_, id(6), 99), number);
+  EXPECT_NE(table_.remember_file(fs_, id(5), 77), number);
+}
+
+TEST_F(InodeTableTest, ReplacedFile_ThatWasRenewed_GoesOnUnderBothNumbers) {
+  const uint64_t first = table_.remember_file(fs_, id(5), 50);
+  table_.renew_file(fs_.get(), id(5));
+  const uint64_t second = table_.remember_file(fs_, id(5), 51);
+  ASSERT_NE(first, second);
+  table_.replace_file(first, id(6));
+  EXPECT_EQ(table_.resolve(first)->id, id(6));
+  EXPECT_EQ(table_.resolve(second)->id, id(6));
+  EXPECT_EQ(table_.remember_file(fs_, id(6), 99), second);
+  // Without another number there is none to look it up by.
+  table_.renew_file(fs_.get(), id(6));
+  table_.replace_file(first, id(7));
+  EXPECT_EQ(table_.resolve(first)->id, id(7));
+  table_.forget(first, 1);
+  table_.forget(second, 2);
+  EXPECT_EQ(table_.size(), 1U);
+}
+
 TEST_F(InodeTableTest, File_IsFoundAgainByItsId) {
   const uint64_t number = table_.remember_file(fs_, id(5), 50);
   EXPECT_EQ(table_.remember_file(fs_, id(5), 99), number);

@@ -137,6 +137,61 @@ TEST_F(RevisionsTest, FileThatIsOpenWhenReplaced_DoesNotComeBack) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
+TEST_F(RevisionsTest, EarlierRevisionThatIsOpenedLater_DoesNotComeBack) {
+  make("a", "one");
+  const bson::Value old = find("a").id;
+  pause();
+  replace("a", "two");
+  pause();
+  // By a handle on the node, such as open(2) in the middle of the rename gets.
+  for (int i = 0; i < 5; ++i) {
+    const auto open = must(volume().open_file(old));
+    must(write(*open, 0, "ONE"));
+    must(open->flush());
+    pause();
+  }
+  EXPECT_EQ(content_of("a"), "two");
+  EXPECT_THAT(contents("a"), ElementsAre("ONE", "two"));
+}
+
+TEST_F(RevisionsTest, RevisionWithAnotherName_StaysForIt) {
+  mount(1);
+  make("x", "linked");
+  must(volume().link(find("x").id, "", "y"));
+  for (int i = 0; i < 3; ++i) {
+    pause();
+    upload("x", "by a driver " + std::to_string(i));
+    rewrite("x", "by the mount " + std::to_string(i));
+  }
+  EXPECT_EQ(content_of("y"), "linked");
+  EXPECT_EQ(content_of("x"), "by the mount 2");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(RevisionsTest, DateThatSortsBehindAllDates_IsReplacedAsWithoutRevisions) {
+  for (const bool emptied : {true, false}) {
+    const bson::Value id = upload("a", "by a driver");
+    {
+      const auto transaction = must(store().begin());
+      bson::Builder filter;
+      filter.append("_id", id);
+      bson::Builder update;
+      update.open_document("$set").append("uploadDate", bson::Timestamp{1, 1}).close();
+      must(bucket().files().update(*transaction, std::move(filter).finish(),
+                                   std::move(update).finish()));
+      must(transaction->commit());
+    }
+    if (emptied) {
+      rewrite("a", "new");
+    } else {
+      replace("a", "new");
+    }
+    EXPECT_EQ(content_of("a"), "new");
+    EXPECT_THAT(contents("a"), ElementsAre("new"));
+    must(volume().unlink("", "a"));
+  }
+}
+
 TEST_F(RevisionsTest, EmptyContents_AreNotKept) {
   make("a", "");
   EXPECT_FALSE(must(volume().start_revision(find("a").id)));

@@ -8,6 +8,9 @@ import stat
 import subprocess
 import time
 import unittest
+import urllib.parse
+
+import pymongo
 
 from mount_case import MountCase, gridmount_only, main
 
@@ -107,6 +110,43 @@ class Revisions(MountCase):
         self.assertEqual(self.read("a"), "new")
         self.assertEqual(self.revisions("a")[-1], "new")
 
+    def test_ReopenedThroughAHandleOfBefore_DoesNotComeBack(self):
+        self.write("a", "old")
+        handle = os.open(self.path("a"), os.O_PATH)
+        self.replace("a", "new")
+        time.sleep(0.01)
+        file = os.open(f"/proc/self/fd/{handle}", os.O_WRONLY | os.O_APPEND)
+        os.write(file, b" more")
+        os.close(file)
+        os.close(handle)
+        self.assertEqual(self.read("a"), "new")
+        self.system.remount()
+        self.assertEqual(self.read("a"), "new")
+        self.assertEqual(self.revisions("a"), ["old more", "new"])
+
+    def test_EmptiedAfterADriversChange_KeepsBothContents(self):
+        socket = os.path.join(self.system.store, "gridmount.sock")
+        address = "mongodb://" + urllib.parse.quote_plus(socket)
+        with pymongo.MongoClient(address, serverSelectionTimeoutMS=10_000) as client:
+            for reopened in (False, True):
+                name = f"a{reopened}"
+                self.write(name, "precious")
+                file = os.open(self.path(name), os.O_RDWR)
+                client["test"]["fs.files"].update_one(
+                    {"filename": name}, {"$set": {"md5": "0" * 32}}
+                )
+                other = os.open(self.path(name), os.O_RDONLY) if reopened else None
+                os.ftruncate(file, 0)
+                os.write(file, b"second")
+                os.close(file)
+                if other is not None:
+                    os.close(other)
+        self.system.remount()
+        for reopened in (False, True):
+            name = f"a{reopened}"
+            self.assertEqual(self.read(name), "second")
+            self.assertEqual(self.revisions(name), ["precious", "second"])
+
     def test_LargeFile_IsEmptiedAtOnce(self):
         data = os.urandom(1 << 20) * 20
         with open(self.path("a"), "wb") as file:
@@ -177,6 +217,8 @@ class Revisions(MountCase):
         self.assert_fails(errno.EROFS, os.rename, self.path("a"), os.path.join(views, "by-id", "x"))
         self.assert_fails(errno.EROFS, os.chown, views, 1, 1)
         self.assert_fails(errno.EEXIST, os.mkdir, views)
+        self.assert_fails(errno.EROFS, os.rmdir, views)
+        self.assert_fails(errno.EROFS, os.rename, views, self.path("b"))
         self.assertEqual(os.listxattr(content), [])
         self.assertEqual(self.read("a"), "one")
 
