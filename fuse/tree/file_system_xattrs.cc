@@ -53,7 +53,8 @@ gridfs::PosixFields with_mode(gridfs::PosixFields posix, uint32_t mode) {
 Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.kind == InodeKind::kMountRoot || node.is_view()) return gridfs::PosixFields();
-  if (node.removed) return fail(gridfs::kNoSuchEntry, "the folder has been removed");
+  // Whoever has it open is told that it has no list, so that the kernel goes by its mode.
+  if (node.removed) return gridfs::PosixFields();
   GM_ASSIGN(auto volume, node.bucket->volume());
   if (node.kind != InodeKind::kFile) return volume->directory_posix(node.path);
   Result<gridfs::PosixFields> posix = volume->file_posix(node.id);

@@ -56,6 +56,17 @@ TEST_F(PermissionTest, NewFiles_BelongToTheirMaker) {
   EXPECT_EQ(stat_of(at("folder")).st_mode, S_IFDIR | 0755U);
 }
 
+TEST_F(PermissionTest, RemovedFolderThatIsOpen_StillKeepsOthersOut) {
+  ASSERT_CALL_OK(chmod(at().c_str(), 0755));
+  ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0770));
+  const int folder = open(at("folder").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(folder, 0);
+  ASSERT_CALL_OK(rmdir(at("folder").c_str()));
+  as_user(kUser, kGroup, [&] { EXPECT_ERRNO(openat(folder, "below", O_RDONLY), EACCES); });
+  EXPECT_ERRNO(openat(folder, "below", O_RDONLY), ENOENT);
+  close(folder);
+}
+
 TEST_F(PermissionTest, Others_AreKeptOut) {
   ASSERT_CALL_OK(chmod(at().c_str(), 0755));
   write_file(at("secret"), "x");
