@@ -59,8 +59,10 @@ Status keep_order(const Bucket& bucket, engine::Transaction& transaction, const 
             bucket.files().find_one(transaction, equals("_id", id)));
   if (!document || !has_filename(*document) || !can_be_superseded(*document)) return {};
   const bson::Date before = upload_date_of(*document);
+  Names names(bucket);
+  GM_TRY(names.aliases().start(transaction));
   GM_ASSIGN(const std::optional<bson::View> newest,
-            Names(bucket).newest_by_filename(transaction, (*document)["filename"].as_string()));
+            names.newest(transaction, (*document)["filename"].as_string()));
   date = std::max(date, bson::Date{before.milliseconds + 1});
   if (!newest || bson::compare((*newest)["_id"], id.view()) == 0) return {};
   const bson::Date limit{upload_date_of(*newest).milliseconds - 1};

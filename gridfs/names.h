@@ -45,11 +45,10 @@ class Names {
   };
   Result<AtPath> at(engine::Snapshot& snapshot, std::string_view path) const;
 
-  // The same of those whose filename it is.
+ private:
   Result<std::optional<bson::View>> newest_by_filename(engine::Snapshot& snapshot,
                                                        std::string_view filename) const;
 
- private:
   const Bucket& bucket_;
   Aliases aliases_;
   const std::optional<bson::Date> at_;

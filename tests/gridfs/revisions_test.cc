@@ -154,6 +154,20 @@ TEST_F(RevisionsTest, EarlierRevisionThatIsOpenedLater_DoesNotComeBack) {
   EXPECT_THAT(contents("a"), ElementsAre("ONE", "two"));
 }
 
+TEST_F(RevisionsTest, ReplacedByAFurtherNameOfAFile_DoesNotComeBack) {
+  make("a", "one");
+  const bson::Value old = find("a").id;
+  make("x", "two");
+  must(volume().link(find("x").id, "", "y"));
+  must(volume().rename("", "y", "", "a", RenameMode::kReplace));
+  pause();
+  const auto open = must(volume().open_file(old));
+  must(write(*open, 0, "ONE"));
+  must(open->flush());
+  EXPECT_EQ(content_of("a"), "two");
+  EXPECT_EQ(content_of("x"), "two");
+}
+
 TEST_F(RevisionsTest, RevisionWithAnotherName_StaysForIt) {
   mount(1);
   make("x", "linked");
