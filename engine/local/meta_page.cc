@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "engine/local/raw_number.h"
+
 namespace gridmount::local {
 namespace {
 
@@ -33,18 +35,6 @@ constexpr uint64_t kNoPage = ~uint64_t{0};
 constexpr uint32_t kPageBytesMin = 512;
 constexpr uint32_t kPageBytesMax = 32768;
 constexpr uint64_t kFileBytesMax = uint64_t{1} << 47;  // the address space of a process
-
-template <typename T>
-T load(std::span<const uint8_t> bytes, size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
-
-template <typename T>
-void store(MetaBytes& bytes, size_t offset, T value) {
-  std::memcpy(bytes.data() + offset, &value, sizeof value);
-}
 
 std::string defect(std::span<const uint8_t> bytes) {
   if (bytes.size() < kMetaBytes) return "the file ends within it";

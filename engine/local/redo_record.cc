@@ -9,6 +9,7 @@
 
 #include "engine/checksum/crc32c.h"
 #include "engine/local/lmdb_error.h"
+#include "engine/local/raw_number.h"
 
 namespace gridmount::local {
 namespace {
@@ -22,18 +23,6 @@ constexpr size_t kCount = 40;
 constexpr size_t kBytes = 44;
 constexpr size_t kTransactions = 48;
 constexpr size_t kChecksumBytes = 4;
-
-template <typename T>
-T load(std::span<const uint8_t> bytes, size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
-
-template <typename T>
-void store(std::vector<uint8_t>& bytes, size_t offset, T value) {
-  std::memcpy(bytes.data() + offset, &value, sizeof value);
-}
 
 size_t transactions_bytes(const std::list<RedoTransaction>& transactions) {
   size_t bytes = 0;
