@@ -168,6 +168,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   bool prepare(CommitKind kind, Prepared& prepared) GM_REQUIRES(mutex_);
   void prepare_chunks(FileCommit& commit) GM_REQUIRES(mutex_);
   void finish(const Prepared& prepared) GM_REQUIRES(mutex_);
+  // The content has changed; `has_own_date`: and uploadDate with it.
+  void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
   void undo(const Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
 
   const std::shared_ptr<FileContext> context_;

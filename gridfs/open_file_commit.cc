@@ -88,7 +88,6 @@ void OpenFile::finish(const Prepared& prepared) {
   const FileCommit& commit = prepared.commit;
   stored_.length = commit.length;
   stored_.sparse = commit.sparse;
-  // Of an earlier revision there may be no later date: then no md5 can be told from an older one.
   const bool has_own_date = prepared.content && *commit.upload_date > stored_.upload_date;
   if (prepared.content) stored_.upload_date = *commit.upload_date;
   if (!commit.keep_md5) stored_.md5 = commit.md5;
@@ -101,14 +100,20 @@ void OpenFile::finish(const Prepared& prepared) {
   if (commit.md5 && md5_scheduled_) {
     context_->aftercare.cancel_md5(id_);
     md5_scheduled_ = false;
-  } else if (prepared.content && !commit.md5 && context_->options.md5 && !detached_) {
-    if (has_own_date) {
-      context_->aftercare.schedule_md5(id_);
-    } else {
-      context_->aftercare.cancel_md5(id_);
-    }
-    md5_scheduled_ = has_own_date;
+  } else if (prepared.content && !commit.md5) {
+    reschedule_md5(has_own_date);
   }
+}
+
+void OpenFile::reschedule_md5(bool has_own_date) {
+  if (!context_->options.md5 || detached_) return;
+  // Of an earlier revision there may be no later date: then no md5 can be told from an older one.
+  if (has_own_date) {
+    context_->aftercare.schedule_md5(id_);
+  } else {
+    context_->aftercare.cancel_md5(id_);
+  }
+  md5_scheduled_ = has_own_date;
 }
 
 void OpenFile::undo(const Prepared& prepared, const Error& error) {

@@ -84,6 +84,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
   if (!written) return written;
   holes_.add(first, commit.remove_to);
   stored_.sparse = true;
+  const bool has_own_date = *commit.upload_date > stored_.upload_date;
   stored_.upload_date = *commit.upload_date;
   stored_.md5.reset();
   if (commit.mtime) posix_.mtime = posix_.ctime = commit.mtime;
@@ -92,10 +93,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
     holes_unknown_ = true;
     holes_.clear();
   }
-  if (context_->options.md5 && !detached_) {
-    context_->aftercare.schedule_md5(id_);
-    md5_scheduled_ = true;
-  }
+  reschedule_md5(has_own_date);
   return {};
 }
 
