@@ -13,6 +13,8 @@ namespace gridmount::fuse {
 
 namespace {
 
+constexpr uint32_t kMaxRevisions = 10'000;
+
 // Handed on as they are: to the kernel's mount, or to libfuse and fusermount3.
 constexpr std::array<std::string_view, 18> kGenericFlags{
     "suid",       "nosuid",        "dev",         "nodev",      "exec",         "noexec",
@@ -22,7 +24,6 @@ constexpr std::array<std::string_view, 4> kGenericValues{"context", "fscontext",
                                                          "rootcontext"};
 // True anyway.
 constexpr std::array<std::string_view, 3> kAlwaysOn{"default_permissions", "defaults", "relatime"};
-constexpr uint32_t kMaxRevisions = 10'000;
 // Of a line of fstab, for mount(8) and systemd: when to mount, and who may. mount(8) takes them
 // out, but not everybody who reads fstab does.
 constexpr std::array<std::string_view, 5> kForOthers{"auto", "noauto", "nofail", "nouser",
@@ -118,7 +119,6 @@ Status parse_mount_option(std::string_view text, Options& options) {
     }
     if (name == "at") {
       GM_ASSIGN(options.at, parse_time(value));
-      options.read_only = true;
       return {};
     }
     if (name == "bucket") {

@@ -205,7 +205,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   for (const std::string& option : mount_options) GM_TRY(parse_mount_option(option, options));
   if (options.at) options.read_only = true;
   if (options.create && options.read_only) {
-    return fail(ErrorCode::kBadValue, "--create and -o ro exclude each other");
+    return fail(ErrorCode::kBadValue, "--create and -o ro or at= exclude each other");
   }
   if (options.at && options.revisions > 0) {
     return fail(ErrorCode::kBadValue, "-o at= reads alone, and -o revisions= is for writing");

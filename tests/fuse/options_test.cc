@@ -9,6 +9,7 @@
 namespace gridmount::fuse {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -140,6 +141,30 @@ TEST(Options, StuckAfterZero_IsNever) {
 TEST(Options, ReadOnly_LastOneCounts) {
   EXPECT_TRUE(parse({"/s", "/m", "-o", "rw,ro"}).read_only);
   EXPECT_FALSE(parse({"/s", "/m", "-o", "ro,rw"}).read_only);
+}
+
+TEST(Options, Revisions_UpToALimit) {
+  EXPECT_EQ(parse({"-o", "allow_other", "/store", "/mnt"}).revisions, 0U);
+  EXPECT_EQ(parse({"-o", "revisions=10000", "/store", "/mnt"}).revisions, 10'000U);
+  EXPECT_THAT(refusal({"-o", "revisions=10001"}),
+              AllOf(HasSubstr("revisions"), HasSubstr("up to 10000")));
+  EXPECT_THAT(refusal({"-o", "revisions=-1"}), HasSubstr("revisions"));
+  EXPECT_THAT(refusal({"-o", "revisions="}), HasSubstr("revisions"));
+}
+
+TEST(Options, EarlierTime_IsOnlyRead) {
+  const Options options = parse({"-o", "at=2024-05-01T12:00:00.250Z,rw", "/store", "/mnt"});
+  EXPECT_EQ(options.at, bson::Date{1714564800250});
+  EXPECT_TRUE(options.read_only);
+  EXPECT_EQ(parse({"-o", "at=1714564800", "/store", "/mnt"}).at, bson::Date{1714564800000});
+  EXPECT_EQ(parse({"-o", "at=2024-05-01T14:00:00+02:00", "/store", "/mnt"}).at,
+            bson::Date{1714564800000});
+  for (const char* time :
+       {"at=", "at=now", "at=-1", "at=2024-05-01", "at=1714564800.5", "at=99999999999999999"}) {
+    EXPECT_THAT(refusal({"-o", time}), HasSubstr("2024-05-01T12:00:00Z")) << time;
+  }
+  EXPECT_THAT(refusal({"--create", "-o", "at=1"}), HasSubstr("--create"));
+  EXPECT_THAT(refusal({"-o", "at=1,revisions=2"}), HasSubstr("revisions"));
 }
 
 TEST(Options, QuotedComma_StaysInTheValue) {

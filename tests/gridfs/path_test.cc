@@ -13,6 +13,33 @@
 namespace gridmount::gridfs {
 namespace {
 
+TEST(PathTest, NamesOfIds) {
+  const auto name_of = [](const bson::Value& id) { return id_name(id.view()).value_or("none"); };
+  const auto hex = bson::ObjectId::from_hex("65a000000000000000000001");
+  ASSERT_TRUE(hex);
+  EXPECT_EQ(name_of(bson::Value(*hex)), "65a000000000000000000001");
+  // A string of the same digits, and what names cannot hold.
+  EXPECT_EQ(name_of(bson::Value("65a000000000000000000001")), "\"65a000000000000000000001\"");
+  EXPECT_EQ(name_of(bson::Value("a/b%")), "\"a%2Fb%25\"");
+  const bson::Value kIds[] = {bson::Value(*hex),         bson::Value("65a000000000000000000001"),
+                              bson::Value("a/b%"),       bson::Value(std::string_view("a\0b", 3)),
+                              bson::Value(int32_t{7}),   bson::Value(int64_t{7}),
+                              bson::Value(1.5),          bson::Value(true),
+                              bson::Value("."),          bson::Value("ä \"quoted\""),
+                              bson::Value(bson::Date{5})};
+  for (const bson::Value& id : kIds) {
+    const Result<bson::Value> parsed = parse_id_name(name_of(id));
+    ASSERT_TRUE(parsed) << name_of(id) << ": " << parsed.error().message();
+    EXPECT_EQ(parsed->type(), id.type()) << name_of(id);
+    EXPECT_EQ(*parsed, id) << name_of(id);
+  }
+  for (const char* name : {"", "x", "65A000000000000000000001", "65a0", "{", "{ \"$oid\" : 1 }",
+                           "7.", "%gridfs:id:7", "\"a%2fb\""}) {
+    EXPECT_FALSE(parse_id_name(name)) << name;
+  }
+  EXPECT_FALSE(id_name(bson::Value(std::string(300, 'x')).view()));
+}
+
 TEST(PathTest, Escapes) {
   const std::pair<std::string, std::string> kCases[] = {
       {"a.txt", "a.txt"},
