@@ -32,6 +32,15 @@ tl::unexpected<Error> no_such_view(std::string_view path) {
               "there is no '" + std::string(kViewsFolder) + "/" + std::string(path) + "'");
 }
 
+// Of what was looked for in the tree: that it is not there, or what went wrong.
+tl::unexpected<Error> not_found(Error error, std::string_view path) {
+  const ErrorCode code = error.code();
+  const bool is_absent = code == gridfs::kNoSuchEntry || code == gridfs::kFileNotFound ||
+                         code == gridfs::kInvalidName || code == gridfs::kNotUtf8;
+  if (is_absent) return no_such_view(path);
+  return fail(std::move(error));
+}
+
 // As they are written here, and no other way.
 std::optional<size_t> parse_number(std::string_view text) {
   size_t number = 0;
@@ -131,8 +140,8 @@ View BucketViews::folder(gridfs::Volume& volume, std::string_view path) const {
 }
 
 Result<View> BucketViews::find_content(gridfs::Volume& volume, bson::ValueView id) const {
-  const Result<gridfs::Node> node = volume.file(id);
-  if (!node) return no_such_view(gridfs::id_name(id).value_or(""));
+  Result<gridfs::Node> node = volume.file(id);
+  if (!node) return not_found(std::move(node).error(), gridfs::id_name(id).value_or(""));
   return file_view(*node);
 }
 
@@ -152,16 +161,14 @@ Result<BucketViews::Tracked> BucketViews::track(gridfs::Volume& volume,
 }
 
 Result<View> BucketViews::find_revision(gridfs::Volume& volume, std::string_view path) const {
+  const std::string whole = std::string(kRevisions) + "/" + std::string(path);
   Result<Tracked> tracked = track(volume, path);
-  if (!tracked) return no_such_view(std::string(kRevisions) + "/" + std::string(path));
-  if (tracked->rest.empty())
-    return folder(volume, std::string(kRevisions) + "/" + std::string(path));
+  if (!tracked) return not_found(std::move(tracked).error(), whole);
+  if (tracked->rest.empty()) return folder(volume, whole);
   GM_ASSIGN(const std::vector<gridfs::Node> revisions,
             volume.revisions(tracked->folder, tracked->name));
   const std::optional<size_t> number = parse_number(tracked->rest);
-  if (!number || *number >= revisions.size()) {
-    return no_such_view(std::string(kRevisions) + "/" + std::string(path));
-  }
+  if (!number || *number >= revisions.size()) return no_such_view(whole);
   return file_view(revisions[*number]);
 }
 

@@ -1,8 +1,9 @@
 // The folder `.gridfs` of a bucket: what GridFS has beside the tree, to be read and not changed.
 //
-//   by-id/ID             every files document, by gridfs::id_name()
-//   revisions/PATH/N     the contents of the file PATH (of names as the tree shows them), 0 the
-//   oldest stats.json           what the mount has done, and what the bucket and the store hold
+// - `by-id/ID`: every files document, by gridfs::id_name().
+// - `revisions/PATH/N`: the contents of the file PATH, of names as the tree shows them; 0 is the
+//   oldest.
+// - `stats.json`: what the mount has done, and what the bucket and the store hold.
 //
 // It is not listed in the bucket's root, and belongs to whoever mounts alone: what is found here by
 // another way than its path is not protected by the folders on that.
@@ -43,7 +44,7 @@ class BucketViews {
   // Before anybody reads it; until then it is empty.
   void set_text(Text text) { text_ = std::move(text); }
 
-  // NoSuchEntry.
+  // NoSuchEntry, also for what no name can be.
   Result<View> find(gridfs::Volume& volume, std::string_view path) const;
   // A view of that files document's content, wherever it is. NoSuchEntry.
   Result<View> find_content(gridfs::Volume& volume, bson::ValueView id) const;

@@ -183,7 +183,6 @@ Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_vie
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.is_view()) return views_are_read_only();
-  if (node.is_view()) return views_are_read_only();
   if (node.kind != InodeKind::kFile) {
     return fail(kNotPermitted, "node " + std::to_string(number) + " is a folder");
   }

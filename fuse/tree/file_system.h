@@ -24,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -232,6 +233,9 @@ class FileSystem {
                               const std::shared_ptr<gridfs::Volume>& volume, bson::ValueView id,
                               int flags);
 
+  // The handle becomes one of the open files.
+  OpenFile* add_open(std::unique_ptr<OpenFile> handle) GM_EXCLUDES(handles_mutex_);
+
   Status rename_bucket(std::string_view from, std::string_view to, gridfs::RenameMode mode)
       GM_REQUIRES(tree_mutex_);
   bool moves_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
@@ -268,6 +272,8 @@ class FileSystem {
 
   mutable Mutex handles_mutex_;
   std::unordered_set<OpenFile*> open_files_ GM_GUARDED_BY(handles_mutex_);
+  // Of those how many are for writing, by the node's number.
+  std::unordered_map<uint64_t, uint64_t> writers_ GM_GUARDED_BY(handles_mutex_);
   std::unordered_set<OpenDirectory*> open_directories_ GM_GUARDED_BY(handles_mutex_);
   timespec mount_root_changed_ GM_GUARDED_BY(handles_mutex_);
 };

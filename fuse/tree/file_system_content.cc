@@ -124,7 +124,8 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   }
   gridfs::AttributeChanges file_changes = changes;
   // Also by open(2) with O_TRUNC, which the kernel asks for without the handle it has just got.
-  file_changes.size_may_wait = handle ? handle->for_writing : is_open_for_writing(number);
+  file_changes.size_may_wait =
+      changes.size && (handle ? handle->for_writing : is_open_for_writing(number));
   Result<gridfs::Node> changed = volume->set_file_attributes(node.id, file_changes);
   if (changed) return entry_of_file(node, *changed);
   const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
@@ -185,8 +186,13 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
     table_.set_open_file(number, file);
     handle->go_on_with(file);
   }
+  return add_open(std::move(handle));
+}
+
+OpenFile* FileSystem::add_open(std::unique_ptr<OpenFile> handle) {
   MutexLock lock(handles_mutex_);
   open_files_.insert(handle.get());
+  if (handle->for_writing) ++writers_[handle->number];
   return handle.release();
 }
 
@@ -250,6 +256,7 @@ void FileSystem::release(OpenFile* file) {
   {
     MutexLock lock(handles_mutex_);
     open_files_.erase(file);
+    if (file->for_writing && --writers_[file->number] == 0) writers_.erase(file->number);
   }
   delete file;
 }
@@ -361,6 +368,7 @@ Status FileSystem::close() {
   {
     MutexLock lock(handles_mutex_);
     files.swap(open_files_);
+    writers_.clear();
     directories.swap(open_directories_);
   }
   for (OpenDirectory* directory : directories) delete directory;

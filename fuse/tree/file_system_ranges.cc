@@ -91,9 +91,14 @@ Status FileSystem::allocate(OpenFile& file, int mode, int64_t offset, int64_t si
 
 Result<int64_t> FileSystem::seek(OpenFile& file, int64_t offset, int whence) {
   if (offset < 0) return fail(kNoSuchOffset, "the offset is negative");
-  if (file.text) return fail(kNotSupported, "there are no holes to look for in what is made up");
-  GM_ASSIGN(const std::optional<int64_t> found,
-            whence == SEEK_DATA ? file.file()->next_data(offset) : file.file()->next_hole(offset));
+  std::optional<int64_t> found;
+  if (file.text) {
+    const auto end = static_cast<int64_t>(file.text->size());
+    if (offset < end) found = whence == SEEK_DATA ? offset : end;
+  } else {
+    GM_ASSIGN(found, whence == SEEK_DATA ? file.file()->next_data(offset)
+                                         : file.file()->next_hole(offset));
+  }
   if (!found) {
     return fail(kNoSuchOffset, "there is nothing behind byte " + std::to_string(offset));
   }
@@ -102,9 +107,7 @@ Result<int64_t> FileSystem::seek(OpenFile& file, int64_t offset, int whence) {
 
 bool FileSystem::is_open_for_writing(uint64_t number) const {
   MutexLock lock(handles_mutex_);
-  return std::any_of(open_files_.begin(), open_files_.end(), [number](const OpenFile* file) {
-    return file->number == number && file->for_writing;
-  });
+  return writers_.contains(number);
 }
 
 Result<int64_t> FileSystem::copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,

@@ -38,7 +38,8 @@ Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFi
   Result<View> view =
       has_content ? views_.find_content(*volume, node.id.view()) : views_.find(*volume, node.path);
   if (view) return Entry{node.number, view->attributes, cache_seconds(*view)};
-  if (!has_content) return fail(std::move(view).error());
+  const bool has_gone = has_content && view.error().code() == gridfs::kNoSuchEntry;
+  if (!has_gone) return fail(std::move(view).error());
   // It has gone; whoever has it open still reads it.
   if (file == nullptr) return fail(kStaleNode, view.error().message());
   gridfs::Attributes last =
@@ -68,9 +69,7 @@ Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {
     if (!file) return fail(std::move(file).error());
     handle->go_on_with(*std::move(file));
   }
-  MutexLock lock(handles_mutex_);
-  open_files_.insert(handle.get());
-  return handle.release();
+  return add_open(std::move(handle));
 }
 
 Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size_t size) {
