@@ -5,7 +5,9 @@
 // every implementation, so what is said here holds for each.
 //
 // Rules that hold throughout:
-//  S1. A Snapshot never changes and never blocks or is blocked by a writer.
+//  S1. A Snapshot never changes and never blocks a writer. snapshot() waits for no transaction but
+//  a
+//      brief one (Waits::kForNothing).
 //  S2. A Transaction sees its own writes. It commits all of them or, if destroyed without commit(),
 //      none. At most one exists at a time per store; begin() waits for its turn in order. Do not
 //      hold one while waiting for a client, a lock of a layer above, or input. A thread must not
@@ -102,6 +104,15 @@ class WriteObserver {
 };
 
 enum class Durability { kCommitted, kDurable };
+
+// What a thread may wait for while it has a transaction.
+enum class Waits {
+  kForOthers,  // whatever S2 allows; snapshot() never waits for such a transaction
+  // For the store alone, from begin() to the end: no lock that a thread may hold while it begins to
+  // read, and no other thread. snapshot() and make_durable() may wait for such a transaction, so
+  // that small ones that follow one another cost the store less.
+  kForNothing,
+};
 
 class Transaction : public Snapshot {
  public:
@@ -381,7 +392,7 @@ class Store {
   virtual Result<std::vector<std::string>> databases(Snapshot& snapshot) = 0;
 
   virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
-  virtual Result<std::unique_ptr<Transaction>> begin() = 0;
+  virtual Result<std::unique_ptr<Transaction>> begin(Waits waits = Waits::kForOthers) = 0;
 
   // Returns when everything committed before the call is durable. Concurrent callers share the
   // work. WritesRefused if a sync failed, now or before.

@@ -18,6 +18,28 @@ tl::unexpected<Error> damaged(std::string_view what) {
 
 }  // namespace
 
+bool is_sound_catalog_entry(size_t trees, const TreeEntry& entry) {
+  const std::string_view key = entry.key;
+  const size_t end = key.find('\0');
+  switch (key[0]) {
+    case kCollectionKey:
+      return end != std::string_view::npos &&
+             CollectionEntry::is_entry_of(
+                 {std::string(key.substr(1, end - 1)), std::string(key.substr(end + 1))},
+                 entry.value);
+    case kCountsKey:
+      return key.size() == kPrefixKeyBytes && is_sound_value(key, entry.value, kCountsBytes);
+    case kReleasedKey:
+      return key.size() == kPrefixKeyBytes && is_sound_value(key, entry.value, kReleasedBytes);
+    case kExpiringKey:
+      return end != std::string_view::npos && entry.value.empty();
+    case kAllocationKey:
+      return key.size() == 1 && is_sound_value(key, entry.value, allocation_bytes(trees));
+    default:
+      return false;
+  }
+}
+
 std::shared_ptr<const CollectionEntry> CatalogCache::find(const std::string& key,
                                                           std::string_view bytes) const {
   ReaderLock lock(mutex_);
@@ -41,7 +63,10 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::find(const engine::Names
   }
   const std::string key = collection_key(ns);
   GM_ASSIGN(const std::optional<std::string_view> bytes, trees_->get(trees_->catalog(), key));
-  if (!bytes) return std::shared_ptr<const CollectionEntry>();
+  if (!bytes) {
+    GM_TRY(trees_->prove_absent(trees_->catalog(), key));
+    return std::shared_ptr<const CollectionEntry>();
+  }
   std::shared_ptr<const CollectionEntry> entry = cache_.find(key, *bytes);
   if (!entry) {
     GM_ASSIGN(entry, CollectionEntry::decode(ns, *bytes));
@@ -121,10 +146,13 @@ Status Catalog::note_expiring(const engine::Namespace& ns, bool expires) {
 Result<Counts> Catalog::counts(const CollectionEntry& entry) const {
   const auto changed = counts_.find(entry.records.prefix);
   if (changed != counts_.end()) return changed->second;
-  GM_ASSIGN(const std::optional<std::string_view> bytes,
-            trees_->get(trees_->catalog(), prefix_key(kCountsKey, entry.records.prefix)));
-  if (!bytes) return Counts();
-  if (bytes->size() < kCountsBytes) return damaged("counts of " + entry.ns.full());
+  const std::string key = prefix_key(kCountsKey, entry.records.prefix);
+  GM_ASSIGN(const std::optional<std::string_view> bytes, trees_->get(trees_->catalog(), key));
+  if (!bytes) {
+    GM_TRY(trees_->prove_absent(trees_->catalog(), key));
+    return Counts();
+  }
+  if (!is_sound_value(key, *bytes, kCountsBytes)) return damaged("counts of " + entry.ns.full());
   Counts counts;
   counts.documents = static_cast<int64_t>(big_endian_64(*bytes));
   counts.document_bytes = static_cast<int64_t>(big_endian_64(bytes->substr(8)));
@@ -141,13 +169,18 @@ void Catalog::replace_counts(const CollectionEntry& entry, const Counts& counts)
   counts_[entry.records.prefix] = counts;
 }
 
+Status Catalog::put_value(const std::string& key, std::string value) {
+  if (trees_->has_checksums()) append_entry_checksum(value, kCatalogTree, key);
+  return trees_->put(trees_->catalog(), key, value);
+}
+
 Status Catalog::write_counts() {
   for (const auto& [prefix, counts] : counts_) {
     std::string value;
     append_big_endian_64(value, static_cast<uint64_t>(counts.documents));
     append_big_endian_64(value, static_cast<uint64_t>(counts.document_bytes));
     append_big_endian_64(value, counts.next_record);
-    GM_TRY(trees_->put(trees_->catalog(), prefix_key(kCountsKey, prefix), value));
+    GM_TRY(put_value(prefix_key(kCountsKey, prefix), std::move(value)));
   }
   counts_.clear();
   return {};
@@ -167,6 +200,7 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::create(const engine::Nam
   by_id.definition.keys = std::move(keys).finish();
   by_id.definition.unique = true;
   by_id.rules.parts.push_back({bson::Path("_id")});
+  by_id.checksums = trees_->has_checksums();
   GM_ASSIGN(by_id.range, allocate_range());
   entry.indexes.push_back(std::move(by_id));
   return put(std::move(entry));
@@ -209,10 +243,15 @@ Status Catalog::rename(const CollectionEntry& entry, const engine::Namespace& to
 Result<Catalog::Allocation> Catalog::read_allocation() const {
   Allocation allocation;
   allocation.ranges.resize(trees_->tree_count());
-  GM_ASSIGN(const std::optional<std::string_view> bytes,
-            trees_->get(trees_->catalog(), std::string(1, kAllocationKey)));
-  if (!bytes) return allocation;
-  if (bytes->size() != 4 * (1 + allocation.ranges.size())) return damaged("table of ranges");
+  const std::string key(1, kAllocationKey);
+  GM_ASSIGN(const std::optional<std::string_view> bytes, trees_->get(trees_->catalog(), key));
+  if (!bytes) {
+    GM_TRY(trees_->prove_absent(trees_->catalog(), key));
+    return allocation;
+  }
+  if (!is_sound_value(key, *bytes, allocation_bytes(trees_->tree_count()))) {
+    return damaged("table of ranges");
+  }
   allocation.next_prefix = big_endian_32(*bytes);
   for (size_t i = 0; i < allocation.ranges.size(); ++i) {
     allocation.ranges[i] = big_endian_32(bytes->substr(4 * (1 + i)));
@@ -224,7 +263,7 @@ Status Catalog::write_allocation(const Allocation& allocation) {
   std::string value;
   append_big_endian_32(value, allocation.next_prefix);
   for (const uint32_t ranges : allocation.ranges) append_big_endian_32(value, ranges);
-  return trees_->put(trees_->catalog(), std::string(1, kAllocationKey), value);
+  return put_value(std::string(1, kAllocationKey), std::move(value));
 }
 
 Result<Range> Catalog::allocate_range() {
@@ -243,11 +282,25 @@ Result<Range> Catalog::allocate_range() {
   return range;
 }
 
-Status Catalog::release_range(const Range& range) {
-  released_ = true;
+Status Catalog::note_released(const Range& range) {
   std::string tree;
   append_big_endian_32(tree, range.tree);
-  return trees_->put(trees_->catalog(), prefix_key(kReleasedKey, range.prefix), tree);
+  return put_value(prefix_key(kReleasedKey, range.prefix), std::move(tree));
+}
+
+Result<Range> Catalog::allocate_unfinished_range() {
+  GM_ASSIGN(const Range range, allocate_range());
+  GM_TRY(note_released(range));
+  return range;
+}
+
+Status Catalog::finish_range(const Range& range) {
+  return trees_->remove(trees_->catalog(), prefix_key(kReleasedKey, range.prefix));
+}
+
+Status Catalog::release_range(const Range& range) {
+  released_ = true;
+  return note_released(range);
 }
 
 Result<std::vector<Range>> Catalog::released_ranges() const {
@@ -255,7 +308,8 @@ Result<std::vector<Range>> Catalog::released_ranges() const {
   bool sound = true;
   GM_TRY(walk(std::string(1, kReleasedKey), std::string(1, kReleasedKey + 1),
               [&](std::string_view key, std::string_view value) {
-                sound = key.size() == 5 && value.size() == 4 &&
+                sound = key.size() == kPrefixKeyBytes &&
+                        is_sound_value(key, value, kReleasedBytes) &&
                         big_endian_32(value) < trees_->tree_count();
                 if (sound) ranges.push_back({big_endian_32(value), big_endian_32(key.substr(1))});
                 return sound;

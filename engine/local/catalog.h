@@ -72,6 +72,10 @@ class Catalog {
   void forget_recent() { recent_.clear(); }
 
   Result<Range> allocate_range();
+  // One that is among the released ones until finish_range(), so that nothing of it is left if that
+  // never comes.
+  Result<Range> allocate_unfinished_range();
+  Status finish_range(const Range& range);
   // Its entries are removed later, by the sweeper.
   Status release_range(const Range& range);
   Result<std::vector<Range>> released_ranges() const;
@@ -100,8 +104,11 @@ class Catalog {
   };
   // The list of expiring collections follows the entry.
   Status note_expiring(const engine::Namespace& ns, bool expires);
+  Status note_released(const Range& range);
   Result<Allocation> read_allocation() const;
   Status write_allocation(const Allocation& allocation);
+  // With its checksum, if the store's entries have them.
+  Status put_value(const std::string& key, std::string value);
   Status walk(const std::string& low, const std::string& high,
               const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
 

@@ -59,6 +59,7 @@ std::optional<IndexEntry> index_of(bson::View document) {
   if (!rules) return std::nullopt;
   index.rules = std::move(rules).value();
   index.multikey = multikey->as_bool();
+  index.checksums = document.find("checksums").has_value();
   index.range = *range;
   return index;
 }
@@ -129,6 +130,7 @@ std::string CollectionEntry::encode() const {
     if (index.definition.expire_after_seconds) {
       builder.append("expireAfterSeconds", *index.definition.expire_after_seconds);
     }
+    if (index.checksums) builder.append("checksums", true);
     append_range(builder, index.range);
     builder.close();
   }
@@ -140,6 +142,16 @@ std::string CollectionEntry::encode() const {
   append_big_endian_32(bytes, crc32c(view.bytes()));
   bytes.append(reinterpret_cast<const char*>(view.data()), view.size());
   return bytes;
+}
+
+bool CollectionEntry::is_entry_of(const engine::Namespace& ns, std::string_view bytes) {
+  if (bytes.size() <= kChecksumBytes) return false;
+  const std::span<const uint8_t> document = bytes_of(bytes.substr(kChecksumBytes));
+  if (crc32c(document) != big_endian_32(bytes)) return false;
+  const Result<bson::View> view = bson::validate(document);
+  if (!view) return false;
+  const auto name = field(*view, "ns", bson::Type::kString);
+  return !name || name->as_string() == ns.full();
 }
 
 Result<std::shared_ptr<const CollectionEntry>> CollectionEntry::decode(const engine::Namespace& ns,

@@ -18,7 +18,8 @@ namespace gridmount::local {
 struct IndexEntry {
   query::IndexDefinition definition;
   KeyRules rules;
-  bool multikey = false;  // some document has, or had, an array under the paths
+  bool multikey = false;   // some document has, or had, an array under the paths
+  bool checksums = false;  // each entry has one
   Range range;
 };
 
@@ -38,6 +39,8 @@ struct CollectionEntry {
   Status derive();
 
   std::string encode() const;
+  // Whether the bytes are what was put there for `ns`, as far as checksum and name tell.
+  static bool is_entry_of(const engine::Namespace& ns, std::string_view bytes);
   // StoreDamaged if the bytes are no such entry.
   static Result<std::shared_ptr<const CollectionEntry>> decode(const engine::Namespace& ns,
                                                                std::string_view bytes);

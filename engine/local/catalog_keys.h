@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/local/entry_checksum.h"
 #include "engine/local/trees.h"
 #include "engine/store.h"
 
@@ -19,6 +20,10 @@ inline constexpr char kAllocationKey = 'n';  // the next prefix and the ranges p
 
 inline constexpr size_t kCountsBytes = 24;
 inline constexpr size_t kPrefixKeyBytes = 5;
+inline constexpr size_t kReleasedBytes = 4;
+constexpr size_t allocation_bytes(size_t trees) {
+  return 4 * (1 + trees);
+}
 
 inline std::string collection_key(const engine::Namespace& ns, char kind = kCollectionKey) {
   std::string key(1, kind);
@@ -33,5 +38,15 @@ inline std::string prefix_key(char kind, uint32_t prefix) {
   append_big_endian_32(key, prefix);
   return key;
 }
+
+// Whether the value, of `bytes` bytes and its checksum, is what was put under the key. Values of
+// older programs have no checksum.
+inline bool is_sound_value(std::string_view key, std::string_view value, size_t bytes) {
+  return value.size() == bytes || (value.size() == bytes + kEntryChecksumBytes &&
+                                   has_entry_checksum(kCatalogTree, key, value));
+}
+
+// Whether an entry of the catalog is one; of what has no checksum only its form is known.
+bool is_sound_catalog_entry(size_t trees, const TreeEntry& entry);
 
 }  // namespace gridmount::local

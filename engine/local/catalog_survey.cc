@@ -82,7 +82,7 @@ class Survey {
   }
 
   void look_at_released(const std::string& key, std::string_view value) {
-    if (key.size() != kPrefixKeyBytes || value.size() != 4 ||
+    if (key.size() != kPrefixKeyBytes || !is_sound_value(key, value, kReleasedBytes) ||
         big_endian_32(value) >= trees_->tree_count()) {
       stray(key, "a released range of the wrong form");
       return;

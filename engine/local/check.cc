@@ -25,6 +25,9 @@
 namespace gridmount::local {
 namespace {
 
+constexpr const char* kAboutFreePages =
+    "; write nothing to the store before 'gridstore compact' has made the list of free pages anew";
+
 class StructureCheck {
  public:
   // `renew` gives `contents` a new view: after a damaged page LMDB gives nothing more in the old
@@ -55,6 +58,15 @@ class StructureCheck {
     GM_TRY(go_on_behind_damage("the catalog", check_catalog()));
     note_left_out();
     return std::move(report_);
+  }
+
+  // Of the file below the trees; before run().
+  void note_pages(const PageReport& pages) {
+    for (const std::string& text : pages.problems) problem(text + kAboutFreePages);
+    if (pages.leaked == 0) return;
+    problem("data.mdb: " + std::to_string(pages.leaked) +
+            " pages are neither in use nor free, the first of them page " +
+            std::to_string(pages.first_leaked) + "; 'gridstore compact' gives their room back");
   }
 
   // What `validate` tells of one collection.
@@ -150,7 +162,7 @@ class StructureCheck {
         problem(entry.ns.full() + ": " + record_name(record->value, *id) + ": " + defect);
       }
       const Result<bson::View> document =
-          document_of(record->value, Verify::kChecksum, entry.ns, *id);
+          document_of(record->value, Verify::kChecksum, entry.ns, RecordKey(entry.records, *id));
       if (!document) {
         problem(document.error().message());
         ++invalid_documents_;
@@ -202,6 +214,9 @@ class StructureCheck {
         } else if (record_of_entry(index, {key_, *value}) != id) {
           problem(name(entry, index) + " names another record than " + std::to_string(id) +
                   " for one of its keys");
+        } else if (!is_sound(index, {key_, *value})) {
+          problem(name(entry, index) + " has an entry for record " + std::to_string(id) +
+                  " whose checksum does not match it");
         } else if (const std::string_view kinds = kinds_of_value(index, *value);
                    !kinds.empty() && kinds != value_kinds(index.rules, document)) {
           problem(name(entry, index) + " has other types than record " + std::to_string(id) +
@@ -239,8 +254,9 @@ class StructureCheck {
         return {};
       }
       // A damaged record has been reported.
-      if (!record_defect(*record, Verify::kChecksum).empty()) return {};
-      GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, entry.ns, *id));
+      const RecordKey key(entry.records, *id);
+      if (!record_defect(*record, Verify::kChecksum, key).empty()) return {};
+      GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, entry.ns, key));
       if (!bson::validate(document.bytes()) || !extract_keys(index.rules, document, keys_)) {
         return {};
       }
@@ -387,7 +403,19 @@ Result<StructureReport> check_structure(engine::Store& store,
     GM_TRY(snapshot->pause());
     return snapshot->resume();
   };
-  return StructureCheck(*snapshot->contents(), record_read, renew).run();
+  StructureCheck check(*snapshot->contents(), record_read, renew);
+  GM_ASSIGN(const PageReport pages, local->environment().survey_pages());
+  check.note_pages(pages);
+  return check.run();
+}
+
+Result<std::vector<std::string>> free_list_problems(engine::Store& store) {
+  auto* local = dynamic_cast<LocalStore*>(&store);
+  if (local == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "only an embedded store has pages");
+  }
+  GM_ASSIGN(const PageReport report, local->environment().survey_pages());
+  return report.problems;
 }
 
 }  // namespace gridmount::local

@@ -95,20 +95,21 @@ Status Checkpointer::pin() {
   }
   pins_[1 - pinned_].release();
   if (!test_.pin) pins_[pinned_].release();
+  const MutexLock lock(counting_);
+  counted_to_ = newest_snapshot();
   return {};
 }
 
 Status Checkpointer::start() {
-  {
-    const MutexLock lock(counting_);
-    counted_to_ = newest_snapshot();
-  }
   GM_TRY(take());
   thread_ = std::thread([this] { run(); });
   return {};
 }
 
 Status Checkpointer::stop() {
+  // A batch is not open any more afterwards, even an empty one.
+  const Status settled = queue_.begin_exclusive();
+  if (settled) queue_.end_exclusive();
   {
     MutexLock lock(mutex_);
     stopping_ = true;
@@ -121,6 +122,7 @@ Status Checkpointer::stop() {
     needed = durable_snapshot_ != newest_snapshot();
   }
   if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
+  GM_TRY(settled);
   if (needed) GM_TRY(take());
   return {};
 }
@@ -139,6 +141,7 @@ Status Checkpointer::make_durable() {
 
 Status Checkpointer::checkpoint() {
   if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
+  GM_TRY(queue_.settle());
   MutexLock lock(mutex_);
   if (durable_snapshot_ == newest_snapshot()) return {};
   const uint64_t request = ++wanted_;
@@ -207,7 +210,7 @@ void Checkpointer::run() {
       if (stopping_ && wanted_ == taken_) return;
       // What is asked for from here on may come too late for the snapshot.
       answered = wanted_;
-      if (answered == taken_ && durable_snapshot_ == newest_snapshot()) {
+      if (answered == taken_ && durable_snapshot_ == newest_snapshot() && queue_.is_settled()) {
         grown_ = false;
         continue;
       }
@@ -246,8 +249,9 @@ Status Checkpointer::take() {
   int gone = 0;
   (void)mdb_reader_check(env_, &gone);
   Pin& pin = pins_[1 - pinned_];
-  queue_.begin_exclusive();
+  GM_TRY(queue_.begin_exclusive());
   Result<MetaPair> metas = note_snapshot(pin);
+  log_.checkpoint_begins();
   queue_.end_exclusive();
   if (!metas) {
     pin.release();

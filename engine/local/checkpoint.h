@@ -44,7 +44,9 @@ class Checkpointer {
 
   // Pins the snapshot there is (D2). Before any write.
   Status pin();
-  // Then the first checkpoint, and the thread.
+  // A checkpoint before start() (D15).
+  Status take_first() { return take(); }
+  // Then a checkpoint, and the thread.
   Status start();
   // Takes a last checkpoint if one is needed and ends the thread. Its error, if it failed.
   Status stop() GM_EXCLUDES(mutex_);

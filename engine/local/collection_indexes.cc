@@ -2,6 +2,7 @@
 
 #include "engine/bson/text.h"
 #include "engine/local/collection.h"
+#include "engine/local/index_creation.h"
 
 namespace gridmount::local {
 namespace {
@@ -46,47 +47,62 @@ Result<bool> exists_already(const CollectionEntry& entry, const query::IndexDefi
   return false;
 }
 
+bool is_on_id(const IndexEntry& index) {
+  const IndexPart& first = index.rules.parts[0];
+  return index.rules.parts.size() == 1 && first.path.dotted() == "_id" && !first.descending &&
+         !first.hashed;
+}
+
 }  // namespace
 
-Status LocalCollection::create_index(engine::Transaction& transaction,
-                                     const query::IndexDefinition& definition) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
+Result<IndexEntry> new_index(const engine::Namespace& ns,
+                             const query::IndexDefinition& definition) {
   IndexEntry index;
   index.definition = definition;
   std::string& name = index.definition.name;
   if (name.empty()) name = query::default_index_name(definition.keys);
   GM_TRY(query::check_combination(index.definition));
   GM_ASSIGN(index.rules, key_rules(index.definition));
-  const IndexPart& first = index.rules.parts[0];
-  const bool on_id = index.rules.parts.size() == 1 && first.path.dotted() == "_id" &&
-                     !first.descending && !first.hashed;
   if (name.find('\0') != std::string::npos || name == "*") {
     return fail(ErrorCode::kCannotCreateIndex,
-                ns_.full() + ": '" + name + "' cannot be the name of an index");
+                ns.full() + ": '" + name + "' cannot be the name of an index");
   }
   // Whatever it is called, there is only one index on _id.
-  if (on_id) name = kIdIndexName;
+  if (is_on_id(index)) name = kIdIndexName;
+  return index;
+}
+
+Result<bool> has_index(const CollectionEntry& entry, const IndexEntry& index) {
+  GM_ASSIGN(const bool exists, exists_already(entry, index.definition));
+  if (!exists && entry.indexes.size() >= kMaxIndexes) {
+    return fail(ErrorCode::kCannotCreateIndex, entry.ns.full() +
+                                                   " has 64 indexes already, the most "
+                                                   "a collection can have");
+  }
+  return exists;
+}
+
+Status LocalCollection::create_index(engine::Transaction& transaction,
+                                     const query::IndexDefinition& definition) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents,
+            writable_contents_of(transaction, environment_));
+  GM_ASSIGN(IndexEntry index, new_index(ns_, definition));
 
   GM_ASSIGN(Entry entry, contents->catalog().find(ns_));
   if (entry) {
-    GM_ASSIGN(const bool exists, exists_already(*entry, index.definition));
+    GM_ASSIGN(const bool exists, has_index(*entry, index));
     if (exists) return {};
-    if (entry->indexes.size() >= kMaxIndexes) {
-      return fail(ErrorCode::kCannotCreateIndex, ns_.full() +
-                                                     " has 64 indexes already, the most "
-                                                     "a collection can have");
-    }
   } else {
-    if (name == kIdIndexName && !on_id) {
+    if (index.definition.name == kIdIndexName && !is_on_id(index)) {
       return fail(ErrorCode::kIndexKeySpecsConflict,
                   ns_.full() + ": the index name '_id_' is that of the index on _id");
     }
     GM_ASSIGN(entry, entry_for_write(*contents));
-    if (on_id) return {};
+    if (is_on_id(index)) return {};
   }
 
   Catalog& catalog = contents->catalog();
+  index.checksums = contents->trees().has_checksums();
   GM_ASSIGN(index.range, catalog.allocate_range());
   if (Status built = build_index(contents->shared_trees(), *entry, index, index.multikey); !built) {
     // What has been put into the range is swept later; nothing else was changed.

@@ -127,11 +127,12 @@ Status CollectionRepair::mend_record(Step& step, const TreeEntry& record) {
                               " bytes instead of " + std::to_string(kRecordKeyBytes));
   }
   last_ = *id;
-  const std::string defect = record_defect(record.value, Verify::kChecksum);
+  const RecordKey key(step.entry->records, *id);
+  const std::string defect = record_defect(record.value, Verify::kChecksum, key);
   if (!defect.empty()) {
     return take_out_bytes(step, record, record_name(record.value, *id), defect);
   }
-  GM_ASSIGN(const bson::View document, document_of(record.value, Verify::kBounds, ns_, *id));
+  GM_ASSIGN(const bson::View document, document_of(record.value, Verify::kBounds, ns_, key));
   if (const Result<bson::View> valid = bson::validate(document.bytes()); !valid) {
     return take_out_bytes(step, record, "record " + std::to_string(*id),
                           "it is no valid BSON: " + valid.error().message());
@@ -161,7 +162,8 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
     GM_ASSIGN(const std::optional<std::string_view> record,
               get_record(trees, step.entry->records, id));
     if (!record) return {};
-    GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, ns_, id));
+    GM_ASSIGN(const bson::View document,
+              document_of(*record, Verify::kBounds, ns_, RecordKey(step.entry->records, id)));
     missing.clear();
     GM_ASSIGN(const std::optional<Conflict> conflict, find_missing(step, id, document, missing));
     if (!conflict) {
@@ -174,7 +176,8 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
               get_record(trees, step.entry->records, conflict->record));
     if (!later) continue;
     GM_ASSIGN(const bson::View in_the_way,
-              document_of(*later, Verify::kBounds, ns_, conflict->record));
+              document_of(*later, Verify::kBounds, ns_,
+                          RecordKey(step.entry->records, conflict->record)));
     if (!pages_.defect({RecordKey(step.entry->records, conflict->record).view(), *later}).empty()) {
       // It has to stay, and is counted when it is come to; so this one makes room.
       return take_out_document(step, id, document, conflict->why);
@@ -205,7 +208,8 @@ Result<std::optional<CollectionRepair::Conflict>> CollectionRepair::find_missing
       if (value) {
         const std::string_view found_kinds = kinds_of_value(index, *value);
         const bool own = record_of_entry(index, {key, *value}) == id;
-        if (own && (found_kinds.empty() || found_kinds == kinds)) continue;
+        const bool sound = is_sound(index, {key, *value});
+        if (own && sound && (found_kinds.empty() || found_kinds == kinds)) continue;
         if (!own) {
           GM_ASSIGN(const std::optional<RecordId> owner,
                     rightful_owner(step, index, {key, *value}));
@@ -217,7 +221,7 @@ Result<std::optional<CollectionRepair::Conflict>> CollectionRepair::find_missing
           }
         }
       }
-      missing.push_back({i, value.has_value(), key, index_value(index, id, kinds)});
+      missing.push_back({i, value.has_value(), key, index_value(index, key, id, kinds)});
     }
   }
   for (size_t i = 0; i < tallies_.size(); ++i) {
@@ -235,10 +239,11 @@ Result<std::optional<RecordId>> CollectionRepair::rightful_owner(const Step& ste
   if (!id) return std::optional<RecordId>();
   GM_ASSIGN(const std::optional<std::string_view> record,
             get_record(trees, step.entry->records, *id));
-  if (!record || !record_defect(*record, Verify::kChecksum).empty()) {
+  const RecordKey key(step.entry->records, *id);
+  if (!record || !record_defect(*record, Verify::kChecksum, key).empty()) {
     return std::optional<RecordId>();
   }
-  GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, ns_, *id));
+  GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, ns_, key));
   if (!bson::validate(document.bytes()) || !extract_keys(index.rules, document, other_keys_) ||
       !other_keys_.contains(encoded_of_entry(index, entry.key))) {
     return std::optional<RecordId>();

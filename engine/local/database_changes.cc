@@ -169,6 +169,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
     int64_t room = checked.size_bytes;
     int64_t documents = checked.max_documents;
     RangeCursor cursor(contents->shared_trees(), contents->trees().tree(source->records));
+    cursor.set_proving();
     cursor.set_range(range_prefix(source->records), range_end(source->records), true);
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
@@ -181,13 +182,15 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
   if (first == 0) return {};
   DocumentWriter writer(*contents, target, false);
   RangeCursor cursor(contents->shared_trees(), contents->trees().tree(source->records));
+  cursor.set_proving();
   cursor.set_range(std::string(RecordKey(source->records, first).view()),
                    range_end(source->records), false);
   while (true) {
     GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
     if (!record) return {};
-    GM_ASSIGN(const bson::View document, document_of(record->value, Verify::kChecksum, name,
-                                                     record_id_of(record->key).value_or(0)));
+    GM_ASSIGN(const bson::View document,
+              document_of(record->value, Verify::kChecksum, name,
+                          RecordKey(source->records, record_id_of(record->key).value_or(0))));
     // The view does not outlive the write.
     GM_TRY(writer.insert(bson::Document(document)));
   }

@@ -106,8 +106,8 @@ Status DocumentWriter::make_room() {
               trees.at_or_after(trees.tree(entry_->records), first));
     if (!oldest || oldest->key >= end) return {};
     const RecordId id = record_id_of(oldest->key).value_or(0);
-    GM_ASSIGN(const bson::View document,
-              document_of(oldest->value, Verify::kChecksum, entry_->ns, id));
+    GM_ASSIGN(const bson::View document, document_of(oldest->value, Verify::kChecksum, entry_->ns,
+                                                     RecordKey(entry_->records, id)));
     GM_TRY(remove(id, document));
   }
   return {};

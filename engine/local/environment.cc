@@ -68,10 +68,10 @@ int compare_keys(const MDB_val* a, const MDB_val* b) {
   return a->mv_size < b->mv_size ? -1 : static_cast<int>(a->mv_size > b->mv_size);
 }
 
-std::string tree_name(int number) {
-  std::array<char, 8> name{};
-  std::snprintf(name.data(), name.size(), "t%03d", number);
-  return name.data();
+uint32_t page_bytes_of(MDB_env* env) {
+  MDB_stat stat;
+  mdb_env_stat(env, &stat);
+  return stat.ms_psize;
 }
 
 // LMDB's code, and the environment if it is MDB_SUCCESS.
@@ -227,8 +227,9 @@ struct Environment::Parts {
   // After it all pages that removals have freed can be reused, as far as no older snapshot is read.
   Status regain_room();
   Status commit_nothing();
-  // D13.
-  Status replay();
+  // D13, D15: in one transaction.
+  Status replay(const std::vector<std::string>& transactions, std::string_view file);
+  Status make_changes(std::string_view changes, MDB_txn* txn);
   uint64_t last_transaction() const;
   std::optional<Error> found_unreadable() const;
   // Has pages looked at before they are changed from now on. An error is one of the list of free
@@ -315,21 +316,25 @@ Status Environment::Parts::commit_nothing() {
   return transaction.commit();
 }
 
-Status Environment::Parts::replay() {
+Status Environment::Parts::replay(const std::vector<std::string>& transactions,
+                                  std::string_view file) {
   // On a full disk this may have the room that is kept: what is replayed was there already.
   reserve->open();
   GM_ASSIGN(WriteTransaction transaction, writers->begin());
-  const TreeHandles all{handles.catalog, {handles.trees.begin(), handles.trees.end()}};
-  Trees trees(transaction.lmdb(), all, /*writable=*/true);
-  for (const std::string& changes : folder.to_replay()) {
-    if (Status replayed = replay_changes(changes, trees); !replayed) {
-      return fail(std::move(replayed).error().with_context("replaying the log of the store " +
-                                                           folder.path().string()));
+  for (const std::string& changes : transactions) {
+    if (Status replayed = make_changes(changes, transaction.lmdb()); !replayed) {
+      return fail(std::move(replayed).error().with_context(
+          "replaying the file " + std::string(file) + " of the store " + folder.path().string()));
     }
   }
-  trees.end();
   transaction.leaves_less();
   return transaction.commit();
+}
+
+Status Environment::Parts::make_changes(std::string_view changes, MDB_txn* txn) {
+  const TreeHandles all{handles.catalog, {handles.trees.begin(), handles.trees.end()}};
+  Trees trees(txn, all, /*writable=*/true);
+  return replay_changes(changes, trees);
 }
 
 uint64_t Environment::Parts::last_transaction() const {
@@ -410,43 +415,60 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     if (!parts->folder.read_only()) outlive_file_size_limit();
     parts->guard.emplace(parts->folder.data());
     GM_ASSIGN(parts->handles, open_trees(env, parts->folder));
+    parts->context.pages = {parts->guard->map(), parts->map_bytes, page_bytes_of(env),
+                            names_of(parts->handles)};
     parts->readers = std::make_unique<ReadPool>(env);
+    if (parts->folder.has_damaged_log()) {
+      spdlog::error(
+          "store {}: its log is damaged; what was committed last before its machine went down or "
+          "its process ended is lost",
+          folder.string());
+    }
     if (parts->folder.read_only()) return {};
     const Status sound = parts->check_pages();
     Parts* const raw = parts.get();
     parts->reserve = std::make_unique<SpaceReserve>(parts->folder.path());
     parts->log = std::make_unique<RedoLog>(parts->folder.take_redo(), test);
     parts->writers = std::make_unique<WriteQueue>(
-        env, *parts->reserve, *parts->log, [raw](int code) { return raw->commit_failed(code); },
-        [raw] { return raw->found_unreadable(); });
+        env, *parts->reserve, *parts->log, parts->folder.take_pending(),
+        WriteQueue::Callbacks{[raw](int code) { return raw->commit_failed(code); },
+                              [raw] { return raw->found_unreadable(); },
+                              [raw](std::string_view changes, MDB_txn* txn) {
+                                return raw->make_changes(changes, txn);
+                              }},
+        test);
     parts->checkpointer = std::make_unique<Checkpointer>(parts->folder, *parts->writers,
                                                          *parts->log, env, options, test);
     GM_TRY(parts->checkpointer->pin());
     const bool replays = !parts->folder.to_replay().empty();
-    if (parts->folder.has_damaged_log()) {
-      spdlog::error(
-          "store {}: its log is damaged; what was committed last before its machine went down is "
-          "lost",
-          folder.string());
-    }
+    const std::vector<std::string>& pending = parts->folder.pending();
     if (replays) {
       GM_TRY(sound);
       if (!test.marks_after_replay) GM_TRY(parts->folder.mark(OwnerState::kOpen));
-      GM_TRY(parts->replay());
+      GM_TRY(parts->replay(parts->folder.to_replay(), "redo"));
+    }
+    if (!pending.empty()) {
+      GM_TRY(sound);
+      // D15: so that the snapshot that it follows is pinned.
+      GM_TRY(parts->checkpointer->take_first());
+      GM_TRY(parts->replay(pending, "pending"));
+      parts->folder.begin_own_log();
     }
     GM_TRY(parts->checkpointer->start());
     // D13: now that nothing is lost any more by believing data.mdb.
     if (replays) GM_TRY(parts->folder.mark(OwnerState::kOpen));
+    parts->writers->allow_batches();
     GM_TRY(parts->log->start(options.redo_bytes));
     // It can be read all the same.
     if (!sound) parts->writers->refuse(sound.error());
     if (parts->folder.is_new()) GM_TRY(parts->folder.finish_creation());
     if (options.upgrade) GM_TRY(parts->folder.upgrade());
-    if (!replays) parts->reserve->open();
+    if (!replays && pending.empty()) parts->reserve->open();
     return {};
   }();
   if (!status) {
     parts->checkpointer.reset();
+    parts->writers.reset();
     parts->readers.reset();
     parts->close_lmdb();
     if (!parts->folder.is_new()) return fail(std::move(status).error());
@@ -460,6 +482,7 @@ Environment::~Environment() {
   if (parts_->folder.read_only()) return;
   const Status durable = parts_->checkpointer->stop();
   parts_->checkpointer.reset();
+  parts_->writers.reset();
   parts_->readers.reset();
   parts_->close_lmdb();
   // D4. If this fails the store is as after a kill: no harm to its contents.
@@ -467,10 +490,11 @@ Environment::~Environment() {
 }
 
 Result<ReadTransaction> Environment::begin_read() {
+  if (parts_->writers) GM_TRY(parts_->writers->settle());
   return parts_->readers->begin();
 }
 
-Result<WriteTransaction> Environment::begin_write() {
+Result<WriteTransaction> Environment::begin_write(engine::Waits waits) {
   if (read_only()) {
     return fail(ErrorCode::kStoreReadOnly,
                 "store " + parts_->folder.path().string() + " is open read-only");
@@ -481,7 +505,7 @@ Result<WriteTransaction> Environment::begin_write() {
     GM_TRY(parts_->regain_room());
   }
   parts_->checkpointer->make_room();
-  return parts_->writers->begin();
+  return parts_->writers->begin(waits);
 }
 
 Status Environment::may_wait_for_durability() const {
@@ -516,6 +540,7 @@ uint64_t Environment::last_transaction() const {
 }
 
 Status Environment::copy_pages(const File& file) {
+  if (parts_->writers) GM_TRY(parts_->writers->settle());
   // A fault would leave the thread that LMDB writes with waiting for ever.
   GM_TRY(check_all_pages());
   const int code = mdb_env_copyfd2(parts_->env.get(), file.fd(), MDB_CP_COMPACT);
@@ -539,6 +564,21 @@ Status Environment::check_all_pages() {
     if (found) return check.all_trees(number);
   }
   return found;
+}
+
+Result<PageReport> Environment::survey_pages() {
+  if (!parts_->guard || parts_->guard->map() == nullptr) return PageReport();
+  MDB_stat stat;
+  mdb_env_stat(parts_->env.get(), &stat);
+  // As check_all_pages().
+  constexpr int kAttempts = 100;
+  Result<PageReport> report = PageReport();
+  for (int i = 0; i < kAttempts; ++i) {
+    GM_ASSIGN(const ReadTransaction snapshot, begin_read());
+    report = PageSurvey(parts_->guard->map(), stat.ms_psize).run(mdb_txn_id(snapshot.lmdb()));
+    if (report) break;
+  }
+  return report;
 }
 
 bool Environment::read_only() const {

@@ -9,6 +9,10 @@
 // others in a nested one, which fails or is given up alone. commit() returns when the shared commit
 // is done. A writer that finds no one before it pays nothing for this.
 //
+// Small transactions of those who wait for nothing (engine::Waits) that follow one another, while
+// nobody reads, share an LMDB transaction too: a batch (batch.h). Each is committed when the file
+// `pending` has its changes; LMDB commits them before the next read transaction begins.
+//
 // Durability is the business of checkpoints (checkpoint.h) and the log (redo_log.h): a commit never
 // waits for the disk.
 //
@@ -28,6 +32,7 @@
 #include "engine/error.h"
 #include "engine/local/index_usage.h"
 #include "engine/local/local_store.h"
+#include "engine/local/page_survey.h"
 #include "engine/local/redo_changes.h"
 #include "engine/store.h"
 
@@ -99,6 +104,9 @@ class WriteTransaction {
   // by checkpoints only.
   void log(RedoChanges changes) { changes_ = std::move(changes); }
 
+  // Nothing was written in it, so that there is nothing to undo.
+  void unchanged() { unchanged_ = true; }
+
  private:
   friend class WriteQueue;
   WriteTransaction(WriteQueue* queue, std::shared_ptr<WriteGroup> group, MDB_txn* txn, bool leader)
@@ -109,7 +117,10 @@ class WriteTransaction {
   std::shared_ptr<WriteGroup> group_;
   MDB_txn* txn_ = nullptr;
   bool leader_ = false;
+  bool in_batch_ = false;
   bool leaves_less_ = false;
+  bool unchanged_ = false;
+  engine::Waits waits_ = engine::Waits::kForOthers;
   std::optional<RedoChanges> changes_;
   std::optional<Error> doom_;
 };
@@ -134,10 +145,11 @@ class Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
+  // What was committed before the call is in it. WriteQueue::settle()'s errors, and LMDB's.
   Result<ReadTransaction> begin_read();
   // Waits for its turn. StoreReadOnly on a read-only store; WritesRefused after a failed sync;
   // IllegalOperation if this thread already holds one.
-  Result<WriteTransaction> begin_write();
+  Result<WriteTransaction> begin_write(engine::Waits waits = engine::Waits::kForOthers);
 
   // Returns when everything committed before the call is durable, by the log or a checkpoint;
   // concurrent callers share the work. Nothing to do on a read-only store. IllegalOperation if this
@@ -154,6 +166,8 @@ class Environment {
   // Writes what a snapshot of now refers to into the file, which is empty: data.mdb without free
   // pages. Not synced. StoreDamaged before anything is written, if the pages of the trees are.
   Status copy_pages(const File& file);
+  // What the pages of a snapshot of now are used for.
+  Result<PageReport> survey_pages();
   bool read_only() const;
   int format_version() const;
   // Whose store is read beside it: OpenOptions::beside_owner.

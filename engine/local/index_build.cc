@@ -38,11 +38,12 @@ Status put_batch(Trees& trees, const CollectionEntry& entry, const IndexEntry& i
                 get_record(trees, entry.records, added.id));
       bson::View document;
       if (record) {
-        GM_ASSIGN(document, document_of(*record, Verify::kChecksum, entry.ns, added.id));
+        GM_ASSIGN(document, document_of(*record, Verify::kChecksum, entry.ns,
+                                        RecordKey(entry.records, added.id)));
       }
       return fail(duplicate_key(entry, index, document, added.encoded));
     }
-    GM_TRY(trees.put(tree, key, index_value(index, added.id, added.kinds)));
+    GM_TRY(trees.put(tree, key, index_value(index, key, added.id, added.kinds)));
   }
   batch.clear();
   return {};
@@ -84,19 +85,26 @@ void append_key_value(bson::Builder& builder, const IndexPart& part, bson::View 
 
 }  // namespace
 
-Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
-                   const IndexEntry& index, bool& multikey) {
+Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
+                              const IndexEntry& index, const IndexPartLimits& limits,
+                              std::string& from, bool& multikey) {
   std::vector<NewEntry> batch;
   size_t batch_bytes = 0;
   KeySet keys;
   RangeCursor cursor(trees, trees->tree(entry.records));
-  cursor.set_range(range_prefix(entry.records), range_end(entry.records), false);
-  while (true) {
+  cursor.set_proving();
+  cursor.set_range(from.empty() ? range_prefix(entry.records) : from, range_end(entry.records),
+                   false);
+  bool done = false;
+  while (batch.size() < limits.entries && batch_bytes <= limits.bytes) {
     GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
-    if (!record) break;
+    if (!record) {
+      done = true;
+      break;
+    }
     const RecordId id = record_id_of(record->key).value_or(0);
-    GM_ASSIGN(const bson::View document,
-              document_of(record->value, Verify::kChecksum, entry.ns, id));
+    GM_ASSIGN(const bson::View document, document_of(record->value, Verify::kChecksum, entry.ns,
+                                                     RecordKey(entry.records, id)));
     GM_TRY(extract_keys(index.rules, document, keys));
     multikey = multikey || keys.multikey();
     const std::string kinds = value_kinds(index.rules, document);
@@ -104,12 +112,21 @@ Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& e
       batch.push_back({std::string(keys[i]), id, kinds});
       batch_bytes += keys[i].size() + sizeof(NewEntry);
     }
-    if (batch_bytes > kBatchBytes) {
-      GM_TRY(put_batch(*trees, entry, index, batch));
-      batch_bytes = 0;
-    }
+    from = std::string(record->key) + '\0';
   }
-  return put_batch(*trees, entry, index, batch);
+  GM_TRY(put_batch(*trees, entry, index, batch));
+  return done;
+}
+
+Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
+                   const IndexEntry& index, bool& multikey) {
+  std::string from;
+  while (true) {
+    GM_ASSIGN(const bool done,
+              build_index_part(trees, entry, index, {.entries = SIZE_MAX, .bytes = kBatchBytes},
+                               from, multikey));
+    if (done) return {};
+  }
 }
 
 Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson::View document,

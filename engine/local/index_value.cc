@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/bson/number.h"
+#include "engine/local/entry_checksum.h"
 #include "engine/local/index_key.h"
 #include "engine/local/index_key_bytes.h"
 #include "engine/local/trees.h"
@@ -156,14 +157,21 @@ std::string value_kinds(const KeyRules& rules, bson::View document) {
   return kinds;
 }
 
-std::string index_value(const IndexEntry& index, RecordId id, std::string_view kinds) {
+std::string index_value(const IndexEntry& index, std::string_view key, RecordId id,
+                        std::string_view kinds) {
   std::string value;
   if (index.definition.unique) append_big_endian_64(value, id);
   value += kinds;
+  if (index.checksums) append_entry_checksum(value, index.range.tree, key);
   return value;
 }
 
+bool is_sound(const IndexEntry& index, const TreeEntry& entry) {
+  return !index.checksums || has_entry_checksum(index.range.tree, entry.key, entry.value);
+}
+
 std::string_view kinds_of_value(const IndexEntry& index, std::string_view value) {
+  if (index.checksums) value.remove_suffix(std::min(kEntryChecksumBytes, value.size()));
   if (index.definition.unique) value.remove_prefix(std::min(kRecordIdBytes, value.size()));
   const size_t parts = index.rules.parts.size();
   return value.size() < parts ? std::string_view() : value.substr(0, parts);

@@ -29,8 +29,12 @@ enum class ValueKind : char {
 // whole (documents, Decimal128, -0.0, ...).
 std::string value_kinds(const KeyRules& rules, bson::View document);
 
-// The entry's value: the record id in a unique index, then the kinds.
-std::string index_value(const IndexEntry& index, RecordId id, std::string_view kinds);
+// The value of the entry with this key: the record id in a unique index, then the kinds, then the
+// checksum if the index has them.
+std::string index_value(const IndexEntry& index, std::string_view key, RecordId id,
+                        std::string_view kinds);
+// What the entry's checksum says; an index without them has none to be wrong.
+bool is_sound(const IndexEntry& index, const TreeEntry& entry);
 // Empty if there are none; what later programs put behind them is passed over.
 std::string_view kinds_of_value(const IndexEntry& index, std::string_view value);
 

@@ -1,6 +1,7 @@
 #include "engine/local/index_writer.h"
 
 #include "engine/local/index_value.h"
+#include "engine/local/scan.h"
 
 namespace gridmount::local {
 
@@ -69,7 +70,13 @@ Status IndexWriter::check_unique(size_t i, bson::View document) {
     set_index_key(key_, index, encoded, id_);
     GM_ASSIGN(const std::optional<TreeEntry> found,
               trees_.at_or_after(trees_.tree(index.range), key_));
-    if (found && found->key == key_) return fail(duplicate_key(entry_, index, document, encoded));
+    if (found && found->key == key_) {
+      GM_TRY(sound_record_of_entry(entry_, index, *found));
+      return fail(duplicate_key(entry_, index, document, encoded));
+    }
+    if (!index.checksums) continue;
+    Status proved = trees_.prove_absent(trees_.tree(index.range), key_, found);
+    if (!proved) return fail(of_index(std::move(proved).error(), entry_, index));
   }
   return {};
 }
@@ -93,7 +100,6 @@ Status IndexWriter::apply() {
       set_index_key(key_, index, change.removed[k], id_);
       GM_TRY(trees_.remove(tree, key_));
     }
-    const std::string value = index_value(index, id_, change.added_kinds);
     // 5 that becomes 5.0 keeps its key.
     const bool same_kinds = change.removed_kinds == change.added_kinds;
     for (size_t k = 0; k < change.added.size(); ++k) {
@@ -101,7 +107,7 @@ Status IndexWriter::apply() {
       set_index_key(key_, index, change.added[k], id_);
       // check_unique() has left the cursor at the place of a new key of a unique index.
       if (!index.definition.unique) GM_TRY(trees_.at_or_after(tree, key_));
-      GM_TRY(trees_.put(tree, key_, value));
+      GM_TRY(trees_.put(tree, key_, index_value(index, key_, id_, change.added_kinds)));
     }
   }
   return {};

@@ -4,6 +4,8 @@
 // entries that come and go and checks every unique index; apply() writes them.
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +59,17 @@ class IndexWriter {
 // and they are not; whether some document has arrays goes into `multikey`.
 Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
                    const IndexEntry& index, bool& multikey);
+
+struct IndexPartLimits {
+  size_t entries;
+  size_t bytes;  // of the entries, in memory
+};
+
+// The same for the records from the key `from` on, all if that is empty, until so many entries were
+// put (of the last document all): whether these were all; `from` then is behind the last one's key.
+Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
+                              const IndexEntry& index, const IndexPartLimits& limits,
+                              std::string& from, bool& multikey);
 
 // "E11000 duplicate key error collection: db.c index: a_1 dup key: { a: 5 }", the details being
 // {keyPattern, keyValue}. `encoded` is the key in question, `document` has it.

@@ -24,7 +24,9 @@
 namespace gridmount::local {
 
 // The newest format of a store, which this program writes (FORMAT.md, "format").
-inline constexpr int kFormatVersion = 2;
+inline constexpr int kFormatVersion = 3;
+// The first one whose entries have checksums.
+inline constexpr int kFirstVersionWithChecksums = 3;
 
 inline constexpr uint64_t kGarbageMax = 4;
 
@@ -33,8 +35,9 @@ struct OpenOptions {
   bool upgrade = false;    // to kFormatVersion; what it brings is used from the next opening on
   bool read_only = false;  // no writes, no checkpoints; needs only read permission
   // With read_only: a store that another process owns is read beside it rather than refused. What a
-  // snapshot shows stays as it is while the owner writes; the owner's file grows for as long as the
-  // snapshot is held. Needs permission to write data.mdb-lock, where LMDB keeps its readers.
+  // snapshot shows is up to 10 ms old, and stays as it is while the owner writes; the owner's file
+  // grows for as long as the snapshot is held. Needs permission to write data.mdb-lock, where LMDB
+  // keeps its readers.
   bool beside_owner = false;
   std::chrono::milliseconds checkpoint_interval{1000};  // upper bound of what power loss may cost
   // How much data.mdb may grow, or be freed of it, until a checkpoint is taken before its time:
@@ -82,6 +85,10 @@ inline constexpr size_t kMaxProblems = 1000;
 Result<StructureReport> check_structure(engine::Store& store,
                                         const std::function<void()>& record_read = {});
 
+// Of these what is wrong with the list of free pages, and which pages are in use twice: whatever is
+// written to such a store may destroy what is in it. compact_store() makes a list anew.
+Result<std::vector<std::string>> free_list_problems(engine::Store& store);
+
 // Keeps what a repair takes out of the store.
 class RemovedData {
  public:
@@ -117,5 +124,12 @@ struct RepairReport {
 // catalog and pages of the trees are beyond repair: the report says which were met. An error is one
 // of the device or of `removed`.
 Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options);
+
+// What Collection::create_index() does, in transactions of bounded size, on a store that is open
+// for writing and whose collection nobody else changes meanwhile. The collection has the index when
+// this returns well; after an error, or an interruption at any point, it has not, and what had been
+// made of it is removed in the background, now or when the store is next opened.
+Status make_index_in_steps(engine::Store& store, const engine::Namespace& ns,
+                           const query::IndexDefinition& definition);
 
 }  // namespace gridmount::local

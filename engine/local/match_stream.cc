@@ -43,7 +43,7 @@ Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entr
                 entry.ns.full() + ": an index names record " + std::to_string(id) +
                     ", which does not exist; run 'gridstore check'");
   }
-  return document_of(*record, verify, entry.ns, id);
+  return document_of(*record, verify, entry.ns, RecordKey(entry.records, id));
 }
 
 MatchStream::MatchStream(std::shared_ptr<Contents> contents,
@@ -70,6 +70,7 @@ MatchStream::MatchStream(std::shared_ptr<Contents> contents,
   if (!reader_ && !plan_.plan.bounds_are_exact) {
     reader_ = covering_reader(*entry_, plan_.plan, filter_, {});
   }
+  if (!covered_ && (!reader_ || plan_.plan.bounds_are_exact)) scan_->will_read_records();
 }
 
 Result<std::optional<bool>> MatchStream::match_entry(const Candidate& candidate) {
@@ -178,8 +179,8 @@ Result<std::optional<Match>> MatchStream::next_match() {
       if (!record) continue;
     }
     if (candidate->record) {
-      GM_ASSIGN(match.document,
-                document_of(*candidate->record, options_.verify, entry_->ns, candidate->id));
+      GM_ASSIGN(match.document, document_of(*candidate->record, options_.verify, entry_->ns,
+                                            RecordKey(entry_->records, candidate->id)));
     } else {
       GM_ASSIGN(match.document, read_document(trees, *entry_, candidate->id, options_.verify));
     }
@@ -243,7 +244,8 @@ Result<std::optional<Match>> MatchStream::next_sorted() {
     // The transaction has written since: the document may be gone or match no longer.
     GM_ASSIGN(const std::optional<std::string_view> record, get_record(trees, entry_->records, id));
     if (!record) continue;
-    GM_ASSIGN(const bson::View document, document_of(*record, options_.verify, entry_->ns, id));
+    GM_ASSIGN(const bson::View document,
+              document_of(*record, options_.verify, entry_->ns, RecordKey(entry_->records, id)));
     GM_ASSIGN(const bool matches, filter_.evaluate(document));
     if (matches) return std::optional(Match{id, document});
   }
@@ -261,6 +263,7 @@ Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
   const std::unique_ptr<Scan> scan = make_scan(contents->shared_trees(), entry, plan);
   DeadlineWatch watch(options.deadline);
   const std::optional<KeyReader> reader = covering_reader(*entry, plan, filter, {});
+  if (!reader && !plan.bounds_are_exact) scan->will_read_records();
   int64_t count = 0;
   int64_t documents_examined = 0;
   while (options.limit == 0 || count - options.skip < options.limit) {
@@ -277,8 +280,8 @@ Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
         document = read->view();
       } else if (candidate->record) {
         ++documents_examined;
-        GM_ASSIGN(document,
-                  document_of(*candidate->record, Verify::kChecksum, entry->ns, candidate->id));
+        GM_ASSIGN(document, document_of(*candidate->record, Verify::kChecksum, entry->ns,
+                                        RecordKey(entry->records, candidate->id)));
       } else {
         ++documents_examined;
         GM_ASSIGN(document, read_document(trees, *entry, candidate->id, Verify::kChecksum));

@@ -76,8 +76,14 @@ int RangeCursor::step(MDB_val& key, MDB_val& value) {
 // A damaged page may lead anywhere, in a circle too.
 bool RangeCursor::in_order(std::string_view key) const {
   if (state_ == State::kBefore) return backward_ ? key < high_ : key >= low_;
-  const std::string_view last = keeps_place() ? place_ : last_;
-  return backward_ ? key < last : key > last;
+  return backward_ ? key < last() : key > last();
+}
+
+Status RangeCursor::prove(const std::optional<TreeEntry>& found) {
+  // Of an empty range that is the other end too.
+  if (state_ == State::kBefore) return path_->prove(backward_ ? high_ : low_, found, backward_);
+  if (found && !is_outside(found->key)) return path_->follow(last(), found->key, backward_);
+  return path_->prove_end(last(), backward_ ? low_ : high_, found, backward_);
 }
 
 Result<std::optional<TreeEntry>> RangeCursor::next() {
@@ -98,7 +104,18 @@ Result<std::optional<TreeEntry>> RangeCursor::next() {
     state_ = State::kEnd;
     return trees_->read_failed(code);
   }
-  if (code == MDB_NOTFOUND || (backward_ ? from_mdb(key) < low_ : from_mdb(key) >= high_)) {
+  const bool needs_proof =
+      path_ && (code != MDB_SUCCESS || state_ == State::kBefore || is_outside(from_mdb(key)) ||
+                !path_->is_in_same_leaf(last(), from_mdb(key)));
+  if (needs_proof) {
+    std::optional<TreeEntry> found;
+    if (code == MDB_SUCCESS) found = TreeEntry{from_mdb(key), from_mdb(value)};
+    if (Status proved = prove(found); !proved) {
+      state_ = State::kEnd;
+      return fail(std::move(proved).error());
+    }
+  }
+  if (code == MDB_NOTFOUND || is_outside(from_mdb(key))) {
     if (!tailing_) {
       state_ = State::kEnd;
     } else if (state_ == State::kWithin) {

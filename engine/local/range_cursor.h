@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "engine/error.h"
+#include "engine/local/tree_path.h"
 #include "engine/local/trees.h"
 
 namespace gridmount::local {
@@ -26,6 +27,10 @@ class RangeCursor {
   // Begins at `low` (inclusive) and ends before `high`, or the other way round if `backward`.
   void set_range(std::string low, std::string high, bool backward);
 
+  // From now on the range's beginning and end are proved, and that no leaf between them is left
+  // out; next() is StoreDamaged where they cannot be. Of ranges with checksums.
+  void set_proving() { path_.emplace(*trees_, tree_); }
+
   // Nothing at the end. With set_tailing() a later call looks again for what has come since.
   Result<std::optional<TreeEntry>> next();
   void set_tailing() { tailing_ = true; }
@@ -40,6 +45,9 @@ class RangeCursor {
   int first(MDB_val& key, MDB_val& value, std::string_view from, bool inclusive);
   int move(MDB_val& key, MDB_val& value, MDB_cursor_op to);
   bool in_order(std::string_view key) const;
+  std::string_view last() const { return keeps_place() ? place_ : last_; }
+  bool is_outside(std::string_view key) const { return backward_ ? key < low_ : key >= high_; }
+  Status prove(const std::optional<TreeEntry>& found);
   // Writes may move the cursor, or their entries be waited for.
   bool keeps_place() const { return trees_->writable() || tailing_; }
 
@@ -57,6 +65,7 @@ class RangeCursor {
   // The last key given: a copy with keeps_place() and after a pause, else where it is mapped.
   std::string place_;
   std::string_view last_;
+  std::optional<TreePath> path_;
 };
 
 }  // namespace gridmount::local

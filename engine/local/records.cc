@@ -5,6 +5,7 @@
 
 #include "engine/bson/text.h"
 #include "engine/checksum/crc32c.h"
+#include "engine/local/entry_checksum.h"
 
 namespace gridmount::local {
 namespace {
@@ -27,9 +28,13 @@ std::span<const uint8_t> bytes_of(std::string_view text) {
 
 }  // namespace
 
-RecordKey::RecordKey(const Range& records, RecordId id) {
+RecordKey::RecordKey(const Range& records, RecordId id) : tree_(records.tree), id_(id) {
   for (size_t i = 0; i < 4; ++i) bytes_[i] = static_cast<uint8_t>(records.prefix >> (24 - 8 * i));
   for (size_t i = 0; i < 8; ++i) bytes_[4 + i] = static_cast<uint8_t>(id >> (56 - 8 * i));
+}
+
+uint32_t RecordKey::checksum() const {
+  return key_checksum(tree_, view());
 }
 
 std::optional<RecordId> record_id_of(std::string_view key) {
@@ -47,7 +52,12 @@ std::string record_name(std::string_view value, RecordId id) {
   return "the document with _id " + bson::to_text(*document_id) + " (" + record + ")";
 }
 
-std::string record_defect(std::string_view value, Verify verify) {
+std::optional<bool> has_key_checksum(std::string_view value, uint32_t tree, std::string_view key) {
+  if (static_cast<uint8_t>(value[kChecksumBytes]) != kKeyedRecord) return std::nullopt;
+  return little_endian_32(value.data() + kChecksumBytes) >> 8 == key_checksum(tree, key);
+}
+
+std::string record_defect(std::string_view value, Verify verify, const RecordKey& key) {
   if (value.size() < kRecordHeaderBytes + 5) {
     return "the record has only " + std::to_string(value.size()) + " bytes";
   }
@@ -57,8 +67,12 @@ std::string record_defect(std::string_view value, Verify verify) {
       return "its checksum does not match its contents";
     }
   }
-  const auto kind = static_cast<uint8_t>(value[4]);
-  if (kind != kPlainRecord) {
+  const auto kind = static_cast<uint8_t>(value[kChecksumBytes]);
+  if (kind == kKeyedRecord) {
+    if (little_endian_32(value.data() + kChecksumBytes) >> 8 != key.checksum()) {
+      return "it is not the record of its key";
+    }
+  } else if (kind != kPlainRecord) {
     return "the record is of kind " + std::to_string(kind) + ", which this version does not know";
   }
   const size_t document_bytes = value.size() - kRecordHeaderBytes;
@@ -71,10 +85,10 @@ std::string record_defect(std::string_view value, Verify verify) {
 }
 
 Result<bson::View> document_of(std::string_view value, Verify verify, const engine::Namespace& ns,
-                               RecordId id) {
-  if (std::string defect = record_defect(value, verify); !defect.empty()) {
+                               const RecordKey& key) {
+  if (std::string defect = record_defect(value, verify, key); !defect.empty()) {
     return fail(ErrorCode::kDataCorruptionDetected,
-                ns.full() + ": " + record_name(value, id) + " is damaged: " + defect +
+                ns.full() + ": " + record_name(value, key.id()) + " is damaged: " + defect +
                     "; run 'gridstore check' and restore the document from a backup");
   }
   return bson::View(reinterpret_cast<const uint8_t*>(value.data()) + kRecordHeaderBytes,
@@ -93,8 +107,8 @@ Status put_record(Trees& trees, const Range& records, RecordId id, bson::View do
   GM_ASSIGN(uint8_t* const value, at_end
                                       ? trees.reserve_at_end(trees.tree(records), key.view(), size)
                                       : trees.reserve(trees.tree(records), key.view(), size));
-  std::memset(value, 0, kRecordHeaderBytes);
-  value[kChecksumBytes] = kPlainRecord;
+  const uint32_t kind = trees.has_checksums() ? key.checksum() << 8 | kKeyedRecord : kPlainRecord;
+  put_little_endian_32(value + kChecksumBytes, kind);
   std::memcpy(value + kRecordHeaderBytes, document.data(), document.size());
   put_little_endian_32(value, crc32c({value + kChecksumBytes, size - kChecksumBytes}));
   return {};

@@ -92,9 +92,8 @@ void RedoChanges::remove(uint32_t tree, std::string_view key) noexcept {
   (void)begin(kRemove, tree, key, nullptr);
 }
 
-void RedoChanges::append(RedoChanges&& nested) noexcept {
+void RedoChanges::append(const RedoChanges& nested) noexcept {
   settle();
-  nested.settle();
   if (!complete_ || !nested.complete_ || bytes_.size() + nested.bytes_.size() > kBytesMax) {
     return give_up();
   }
@@ -107,7 +106,7 @@ void RedoChanges::append(RedoChanges&& nested) noexcept {
 
 Status replay_changes(std::string_view bytes, Trees& trees) {
   const auto damaged = [] {
-    return fail(ErrorCode::kStoreDamaged, "a record of the file 'redo' holds what is no change");
+    return fail(ErrorCode::kStoreDamaged, "a record of the log holds what is no change");
   };
   while (!bytes.empty()) {
     if (bytes.size() < kChangeHeaderBytes + kValueSizeBytes) {

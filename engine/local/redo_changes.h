@@ -30,8 +30,8 @@ class RedoChanges {
   void remove(uint32_t tree, std::string_view key) noexcept;
   // There was, or may have been, a change that is not here.
   void give_up() noexcept;
-  // Those of a transaction nested in this one, made after these.
-  void append(RedoChanges&& nested) noexcept;
+  // Those of a transaction nested in this one, made after these, and settled.
+  void append(const RedoChanges& nested) noexcept;
 
   // False: they are not all here, and bytes() is empty.
   bool is_complete() const { return complete_; }

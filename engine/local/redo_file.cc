@@ -51,7 +51,8 @@ std::optional<RedoFile::Place> RedoFile::find_place(uint64_t record_bytes,
 std::optional<RedoFile::Failure> RedoFile::append(const Place& place,
                                                   const std::list<RedoTransaction>& transactions,
                                                   bool syncs) {
-  format_redo_record(id_, records_ + 1, transactions, record_);
+  const bool continues = segments_[current_].last_transaction == transactions.front().number;
+  format_redo_record(id_, records_ + 1, continues, transactions, record_);
   if (Status status = file_.write(place.segment * segment_bytes_ + place.offset, record_);
       !status) {
     return Failure{std::move(status).error(), false};

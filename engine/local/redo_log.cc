@@ -1,7 +1,6 @@
 #include "engine/local/redo_log.h"
 
 #include <algorithm>
-#include <iterator>
 #include <new>
 #include <optional>
 #include <utility>
@@ -26,64 +25,68 @@ Status RedoLog::start(uint64_t bytes) {
 void RedoLog::leave_to_checkpoint() {
   waiting_.clear();
   waiting_bytes_ = 0;
+  first_waiting_ = newest_ + 1;
 }
 
-void RedoLog::committed(std::list<RedoTransaction>& one) noexcept {
+void RedoLog::committed(uint64_t transaction, RedoChanges changes) noexcept {
   const MutexLock lock(mutex_);
-  newest_ = one.front().number;
-  if (!usable_ || !one.front().changes.is_complete()) return;
-  const size_t bytes = bytes_of(one.front());
-  if (waiting_bytes_ + bytes > kWaitingBytesMax) return leave_to_checkpoint();
-  waiting_bytes_ += bytes;
-  waiting_.splice(waiting_.end(), one);
+  ++newest_;
+  if (!usable_ || !changes.is_complete()) return leave_to_checkpoint();
+  try {
+    waiting_.push_back({transaction, std::move(changes)});
+  } catch (const std::bad_alloc&) {
+    return leave_to_checkpoint();
+  }
+  waiting_bytes_ += bytes_of(waiting_.back());
+  if (waiting_bytes_ > kWaitingBytesMax) leave_to_checkpoint();
+}
+
+void RedoLog::checkpoint_begins() {
+  const MutexLock lock(mutex_);
+  at_checkpoint_ = newest_;
 }
 
 void RedoLog::checkpointed(uint64_t transaction) {
   const MutexLock lock(mutex_);
   checkpointed_ = transaction;
-  durable_ = std::max(durable_, transaction);
-  newest_ = std::max(newest_, transaction);
-  while (!waiting_.empty() && waiting_.front().number <= transaction) {
+  durable_ = std::max(durable_, at_checkpoint_);
+  while (!waiting_.empty() && first_waiting_ <= durable_) {
     waiting_bytes_ -= bytes_of(waiting_.front());
     waiting_.pop_front();
+    ++first_waiting_;
   }
   written_.notify_all();
 }
 
-// D10: those directly behind what is durable, each directly behind the one before.
-std::list<RedoTransaction> RedoLog::take_run() {
-  std::list<RedoTransaction> run;
-  uint64_t next = durable_ + 1;
-  while (!waiting_.empty() && waiting_.front().number == next) {
-    waiting_bytes_ -= bytes_of(waiting_.front());
-    run.splice(run.end(), waiting_, waiting_.begin());
-    ++next;
-  }
-  return run;
+std::list<RedoTransaction> RedoLog::take_waiting() {
+  waiting_bytes_ = 0;
+  first_waiting_ = newest_ + 1;
+  return std::exchange(waiting_, {});
 }
 
 Result<RedoLog::Outcome> RedoLog::make_durable() {
   std::list<RedoTransaction> run;
   std::optional<RedoFile::Place> place;
+  uint64_t last = 0;
   {
     const MutexLock lock(mutex_);
     const uint64_t target = newest_;
     while (writing_ && durable_ < target) written_.wait(mutex_);
     if (durable_ >= target) return Outcome::kDurable;
-    if (!usable_) return Outcome::kNeedsCheckpoint;
-    run = take_run();
-    if (!run.empty() && run.back().number >= target) {
-      place = file_.find_place(redo_record_bytes(run),
-                               test_.waits_for_segments ? checkpointed_ : UINT64_MAX);
-    }
+    // D10: those directly behind what is durable.
+    if (!usable_ || first_waiting_ != durable_ + 1) return Outcome::kNeedsCheckpoint;
+    last = newest_;
+    run = take_waiting();
+    place = file_.find_place(redo_record_bytes(run),
+                             test_.waits_for_segments ? checkpointed_ : UINT64_MAX);
     // Without a record of these there is none of those behind them.
     if (!place) return Outcome::kNeedsCheckpoint;
     writing_ = true;
   }
-  return write(std::move(run), *place);
+  return write(std::move(run), last, *place);
 }
 
-Result<RedoLog::Outcome> RedoLog::write(std::list<RedoTransaction> run,
+Result<RedoLog::Outcome> RedoLog::write(std::list<RedoTransaction> run, uint64_t last,
                                         const RedoFile::Place& place) {
   const size_t segment = file_.current();
   std::optional<RedoFile::Failure> failure;
@@ -105,7 +108,7 @@ Result<RedoLog::Outcome> RedoLog::write(std::list<RedoTransaction> run,
     return Outcome::kNeedsCheckpoint;
   }
   // D9. A checkpoint may have come to more meanwhile.
-  durable_ = std::max(durable_, run.back().number);
+  durable_ = std::max(durable_, last);
   if (file_.current() != segment) has_begun_segment_ = true;
   return Outcome::kDurable;
 }

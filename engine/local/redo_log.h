@@ -3,7 +3,8 @@
 //
 // Commits are kept in memory, in their order, until they are written or a checkpoint has them.
 // Threads that ask at the same time share a record and its sync: the first writes what there is for
-// all of them.
+// all of them. Those of a batch (batch.h) are told one by one, before LMDB commits them as one, so
+// that whoever waits for them to be durable does not wait for LMDB.
 //
 // Thread-safety: thread-safe, but for start().
 #pragma once
@@ -32,10 +33,12 @@ class RedoLog {
   // RedoFile::prepare().
   Status start(uint64_t bytes) GM_EXCLUDES(mutex_);
 
-  // One transaction has been committed, all before it having been told; from the writers' turn.
-  // Takes it out of `one`; never fails.
-  void committed(std::list<RedoTransaction>& one) noexcept GM_EXCLUDES(mutex_);
-  // A slot that has all up to that transaction is synced.
+  // Committed in LMDB's transaction of that number, or to be a part of it, all before it having
+  // been told; from the writers' turn.
+  void committed(uint64_t transaction, RedoChanges changes) noexcept GM_EXCLUDES(mutex_);
+  // A checkpoint is begun of all that was told; from the writers' turn.
+  void checkpoint_begins() GM_EXCLUDES(mutex_);
+  // The slot of the one that was begun last is synced, and has all up to that transaction.
   void checkpointed(uint64_t transaction) GM_EXCLUDES(mutex_);
 
   enum class Outcome {
@@ -50,8 +53,9 @@ class RedoLog {
   bool has_begun_segment() GM_EXCLUDES(mutex_);
 
  private:
-  std::list<RedoTransaction> take_run() GM_REQUIRES(mutex_);
-  Result<Outcome> write(std::list<RedoTransaction> run, const RedoFile::Place& place)
+  std::list<RedoTransaction> take_waiting() GM_REQUIRES(mutex_);
+  // `last`: the number of the last commit in the run.
+  Result<Outcome> write(std::list<RedoTransaction> run, uint64_t last, const RedoFile::Place& place)
       GM_EXCLUDES(mutex_);
   void leave_to_checkpoint() GM_REQUIRES(mutex_);
 
@@ -61,11 +65,15 @@ class RedoLog {
 
   Mutex mutex_;
   Condition written_;
+  // Commits, counted from 1 in the order they were told: those that wait are the ones from
+  // first_waiting_ to newest_.
   std::list<RedoTransaction> waiting_ GM_GUARDED_BY(mutex_);
   size_t waiting_bytes_ GM_GUARDED_BY(mutex_) = 0;
-  uint64_t newest_ GM_GUARDED_BY(mutex_) = 0;        // transaction told of
-  uint64_t durable_ GM_GUARDED_BY(mutex_) = 0;       // all up to it are
-  uint64_t checkpointed_ GM_GUARDED_BY(mutex_) = 0;  // the newest synced slot's
+  uint64_t first_waiting_ GM_GUARDED_BY(mutex_) = 1;
+  uint64_t newest_ GM_GUARDED_BY(mutex_) = 0;
+  uint64_t durable_ GM_GUARDED_BY(mutex_) = 0;        // all up to it are
+  uint64_t at_checkpoint_ GM_GUARDED_BY(mutex_) = 0;  // newest_ when the last one was begun
+  uint64_t checkpointed_ GM_GUARDED_BY(mutex_) = 0;   // the newest synced slot's transaction
   bool writing_ GM_GUARDED_BY(mutex_) = false;
   bool usable_ GM_GUARDED_BY(mutex_) = false;
   bool has_begun_segment_ GM_GUARDED_BY(mutex_) = false;

@@ -15,7 +15,8 @@ namespace gridmount::local {
 namespace {
 
 // Offsets within a record; all numbers little-endian.
-constexpr std::array<uint8_t, 8> kMagic = {'G', 'M', 'R', 'E', 'D', 'O', '0', '1'};
+constexpr std::string_view kMagic = "GMREDO01";
+constexpr std::string_view kContinues = "GMREDO02";
 constexpr size_t kLogId = 8;
 constexpr size_t kNumber = 24;
 constexpr size_t kFirstTransaction = 32;
@@ -24,12 +25,23 @@ constexpr size_t kBytes = 44;
 constexpr size_t kTransactions = 48;
 constexpr size_t kChecksumBytes = 4;
 
-size_t transactions_bytes(const std::list<RedoTransaction>& transactions) {
+struct Size {
+  uint32_t count = 0;  // of different numbers
   size_t bytes = 0;
+};
+
+Size size_of(const std::list<RedoTransaction>& transactions) {
+  Size size;
+  uint64_t last = 0;
   for (const RedoTransaction& transaction : transactions) {
-    bytes += kRedoTransactionHeaderBytes + transaction.changes.bytes().size();
+    if (transaction.number != last) {
+      ++size.count;
+      size.bytes += kRedoTransactionHeaderBytes;
+    }
+    size.bytes += transaction.changes.bytes().size();
+    last = transaction.number;
   }
-  return bytes;
+  return size;
 }
 
 uint64_t in_blocks(uint64_t bytes) {
@@ -40,6 +52,7 @@ uint64_t in_blocks(uint64_t bytes) {
 struct FoundTransaction {
   uint64_t record = 0;
   uint64_t number = 0;
+  bool continues = false;
   std::string changes;
 };
 
@@ -53,7 +66,8 @@ void find_prefix(std::span<const uint8_t> segment, const LogId* id, uint64_t sna
     for (size_t i = 0; i < record->transactions.size(); ++i) {
       const uint64_t number = record->first_transaction + i;
       if (in_order && number <= snapshot) continue;
-      found.push_back({record->number, number, std::string(record->transactions[i])});
+      found.push_back({record->number, number, i == 0 && record->continues,
+                       std::string(record->transactions[i])});
     }
     segment = segment.subspan(static_cast<size_t>(record->bytes));
   }
@@ -92,26 +106,33 @@ RedoSegments RedoSegments::of(uint64_t file_bytes) {
 }
 
 uint64_t redo_record_bytes(const std::list<RedoTransaction>& transactions) {
-  return in_blocks(kTransactions + transactions_bytes(transactions) + kChecksumBytes);
+  return in_blocks(kTransactions + size_of(transactions).bytes + kChecksumBytes);
 }
 
-void format_redo_record(const LogId& id, uint64_t number,
+void format_redo_record(const LogId& id, uint64_t number, bool continues,
                         const std::list<RedoTransaction>& transactions, std::vector<uint8_t>& out) {
-  const size_t bytes = transactions_bytes(transactions);
-  out.assign(redo_record_bytes(transactions), 0);
-  std::memcpy(out.data(), kMagic.data(), kMagic.size());
+  const Size size = size_of(transactions);
+  out.assign(in_blocks(kTransactions + size.bytes + kChecksumBytes), 0);
+  const std::string_view magic = continues ? kContinues : kMagic;
+  std::memcpy(out.data(), magic.data(), magic.size());
   std::memcpy(out.data() + kLogId, id.data(), id.size());
   store(out, kNumber, number);
   store(out, kFirstTransaction, transactions.front().number);
-  store(out, kCount, static_cast<uint32_t>(transactions.size()));
-  store(out, kBytes, static_cast<uint32_t>(bytes));
+  store(out, kCount, size.count);
+  store(out, kBytes, static_cast<uint32_t>(size.bytes));
   size_t at = kTransactions;
+  size_t header = 0;  // of the last number
+  uint64_t last = 0;
   for (const RedoTransaction& transaction : transactions) {
+    if (transaction.number != last) {
+      header = at;
+      at += kRedoTransactionHeaderBytes;
+    }
     const std::string& changes = transaction.changes.bytes();
-    store(out, at, static_cast<uint32_t>(changes.size()));
-    at += kRedoTransactionHeaderBytes;
     std::memcpy(out.data() + at, changes.data(), changes.size());
     at += changes.size();
+    store(out, header, static_cast<uint32_t>(at - header - kRedoTransactionHeaderBytes));
+    last = transaction.number;
   }
   store(out, at, crc32c(std::span(out).first(at)));
 }
@@ -119,7 +140,8 @@ void format_redo_record(const LogId& id, uint64_t number,
 // D12.
 std::optional<RedoRecord> parse_redo_record(std::span<const uint8_t> bytes, const LogId* id) {
   if (bytes.size() < kRedoBlockBytes) return std::nullopt;
-  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) return std::nullopt;
+  const std::string_view magic(reinterpret_cast<const char*>(bytes.data()), kMagic.size());
+  if (magic != kMagic && magic != kContinues) return std::nullopt;
   if (id != nullptr && std::memcmp(bytes.data() + kLogId, id->data(), id->size()) != 0) {
     return std::nullopt;
   }
@@ -129,6 +151,7 @@ std::optional<RedoRecord> parse_redo_record(std::span<const uint8_t> bytes, cons
   if (crc32c(covered) != load<uint32_t>(bytes, covered.size())) return std::nullopt;
 
   RedoRecord record;
+  record.continues = magic == kContinues;
   record.number = load<uint64_t>(bytes, kNumber);
   record.first_transaction = load<uint64_t>(bytes, kFirstTransaction);
   record.bytes = in_blocks(end + kChecksumBytes);
@@ -165,11 +188,16 @@ Result<RedoContents> read_redo(const File& file, const LogId* id, uint64_t snaps
   RedoContents contents;
   uint64_t record = 0;
   for (FoundTransaction& transaction : found) {
-    const bool follows = transaction.number == snapshot + contents.changes.size() + 1 &&
-                         (record == 0 || transaction.record - record <= 1);
+    const uint64_t last = snapshot + contents.changes.size();
+    const bool follows = transaction.number == (transaction.continues ? last : last + 1) &&
+                         (record == 0 ? !transaction.continues : transaction.record - record <= 1);
     if (in_order && !follows) break;
     record = transaction.record;
-    contents.changes.push_back(std::move(transaction.changes));
+    if (transaction.continues && !contents.changes.empty()) {
+      contents.changes.back() += transaction.changes;
+    } else {
+      contents.changes.push_back(std::move(transaction.changes));
+    }
   }
   contents.is_damaged = in_order && last_record > record;
   return contents;

@@ -26,7 +26,8 @@ inline constexpr size_t kRedoTransactionHeaderBytes = 4;
 using LogId = std::array<uint8_t, 16>;
 Result<LogId> draw_log_id();
 
-// A transaction that was committed.
+// A transaction that was committed, or one of those that LMDB commits as one (batch.h): these
+// follow one another with the same number.
 struct RedoTransaction {
   uint64_t number = 0;  // LMDB's
   RedoChanges changes;
@@ -40,14 +41,16 @@ struct RedoSegments {
 
 // What a record of them takes, blocks filled up.
 uint64_t redo_record_bytes(const std::list<RedoTransaction>& transactions);
-// The record, in place of what `out` holds; its memory is kept.
-void format_redo_record(const LogId& id, uint64_t number,
+// The record, in place of what `out` holds; its memory is kept. `continues`: the first transaction
+// has the number of the last one of the record before.
+void format_redo_record(const LogId& id, uint64_t number, bool continues,
                         const std::list<RedoTransaction>& transactions, std::vector<uint8_t>& out);
 
 struct RedoRecord {
   uint64_t number = 0;
+  bool continues = false;
   uint64_t first_transaction = 0;
-  std::vector<std::string_view> transactions;  // their changes
+  std::vector<std::string_view> transactions;  // the changes of each number
   uint64_t bytes = 0;                          // blocks filled up
 };
 // The one that `bytes` begins with, if it is one. Views into `bytes`. `id` null: of any log.

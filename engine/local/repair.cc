@@ -209,7 +209,7 @@ class StructureRepair {
       if (!is_one) return true;
       bytes += entry->value.size();
       ++removed;
-      if (keeps_document(*entry)) {
+      if (keeps_document(tree, *entry)) {
         ++documents;
         GM_TRY(options_.removed.keep_document(
             store_namespace("range-" + hex(beginning)),
@@ -225,10 +225,11 @@ class StructureRepair {
     return false;
   }
 
-  static bool keeps_document(const TreeEntry& entry) {
-    if (!record_id_of(entry.key) || !record_defect(entry.value, Verify::kChecksum).empty()) {
-      return false;
-    }
+  static bool keeps_document(uint32_t tree, const TreeEntry& entry) {
+    const std::optional<RecordId> id = record_id_of(entry.key);
+    if (!id) return false;
+    const RecordKey key({tree, big_endian_32(entry.key)}, *id);
+    if (!record_defect(entry.value, Verify::kChecksum, key).empty()) return false;
     const std::string_view document = entry.value.substr(kRecordHeaderBytes);
     return bson::validate({reinterpret_cast<const uint8_t*>(document.data()), document.size()})
         .has_value();

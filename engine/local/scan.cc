@@ -1,6 +1,9 @@
 #include "engine/local/scan.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -18,11 +21,10 @@ namespace {
 constexpr size_t kPrefixBytes = 4;
 constexpr size_t kRecordIdBytes = 8;
 
-tl::unexpected<Error> malformed_entry(const CollectionEntry& entry, const std::string& where) {
+tl::unexpected<Error> damaged_entry(const CollectionEntry& entry, const std::string& where,
+                                    const char* how) {
   return fail(ErrorCode::kDataCorruptionDetected,
-              entry.ns.full() + ": " + where +
-                  " holds an entry of the wrong form; run 'gridstore "
-                  "check'");
+              entry.ns.full() + ": " + where + " holds " + how + "; run 'gridstore check'");
 }
 
 class CollectionScan : public Scan {
@@ -31,14 +33,17 @@ class CollectionScan : public Scan {
                  bool backward, bool certain, bool tailing)
       : entry_(std::move(entry)), cursor_(trees, trees->tree(entry_->records)), certain_(certain) {
     cursor_.set_range(range_prefix(entry_->records), range_end(entry_->records), backward);
+    cursor_.set_proving();
     if (tailing) cursor_.set_tailing();
   }
 
   Result<std::optional<Candidate>> next() override {
-    GM_ASSIGN(const std::optional<TreeEntry> record, cursor_.next());
+    Result<std::optional<TreeEntry>> read = cursor_.next();
+    if (!read) return fail(std::move(read).error().with_context(entry_->ns.full()));
+    const std::optional<TreeEntry>& record = *read;
     if (!record) return std::optional<Candidate>();
     const std::optional<RecordId> id = record_id_of(record->key);
-    if (!id) return malformed_entry(*entry_, "the collection");
+    if (!id) return damaged_entry(*entry_, "the collection", "an entry of the wrong form");
     return std::optional(Candidate{*id, record->value, certain_});
   }
 
@@ -63,7 +68,9 @@ class IndexScan : public Scan {
         exact_(plan.bounds_are_exact),
         in_order_(plan.provides_sort),
         order_bytes_max_(options.order_bytes_max),
-        next_range_(0) {}
+        next_range_(0) {
+    if (index_.checksums) cursor_.set_proving();
+  }
 
   Result<std::optional<Candidate>> next() override {
     while (true) {
@@ -74,6 +81,8 @@ class IndexScan : public Scan {
       return candidate;
     }
   }
+
+  void will_read_records() override { reads_ahead_ = !trees_->writable(); }
 
   int64_t keys_examined() const override { return keys_examined_; }
 
@@ -93,14 +102,13 @@ class IndexScan : public Scan {
       }
       GM_ASSIGN(const std::optional<Key> key, next_key());
       if (!key) return std::optional<Candidate>();
-      const IndexBounds::Fit fit = bounds_.fit(key->encoded);
-      if (fit == IndexBounds::Fit::kOutside) continue;
+      if (key->fit == IndexBounds::Fit::kOutside) continue;
       if (in_order_ && is_shortened(key->encoded)) {
         GM_TRY(gather_run(std::string(key->encoded), key->id));
         continue;
       }
-      const bool certain = exact_ && fit == IndexBounds::Fit::kInside && !key->remembered;
-      Candidate candidate{key->id, std::nullopt, certain};
+      const bool certain = exact_ && key->fit == IndexBounds::Fit::kInside && !key->remembered;
+      Candidate candidate{key->id, key->record, certain};
       candidate.remembered = key->remembered;
       if (!key->remembered) {
         candidate.encoded = key->encoded;
@@ -113,8 +121,10 @@ class IndexScan : public Scan {
   struct Key {
     std::string_view encoded;
     RecordId id;
+    IndexBounds::Fit fit;
     bool remembered = false;
     std::string_view kinds = {};
+    std::optional<std::string_view> record = {};
   };
 
   Result<std::optional<Key>> next_key() {
@@ -122,17 +132,18 @@ class IndexScan : public Scan {
       // Read while a run was gathered.
       given_ = std::move(*ahead_);
       ahead_.reset();
-      return std::optional(Key{given_.order, given_.id, true});
+      return std::optional(Key{given_.order, given_.id, bounds_.fit(given_.order), true});
     }
     while (true) {
-      if (within_range_) {
-        GM_ASSIGN(const std::optional<TreeEntry> found, cursor_.next());
-        if (found) {
-          const std::optional<RecordId> id = record_of_entry(index_, *found);
-          if (!id) return malformed_entry(*entry_, "the index '" + index_.definition.name + "'");
+      if (within_range_ && reads_ahead_) {
+        GM_ASSIGN(const std::optional<Key> key, next_of_batch());
+        if (key) return key;
+        within_range_ = false;
+      } else if (within_range_) {
+        GM_ASSIGN(const std::optional<Key> key, read_key());
+        if (key) {
           ++keys_examined_;
-          return std::optional(Key{encoded_of_entry(index_, found->key), *id, false,
-                                   kinds_of_value(index_, found->value)});
+          return key;
         }
         within_range_ = false;
       }
@@ -143,6 +154,89 @@ class IndexScan : public Scan {
       cursor_.set_range(range.low, range.high, backward_);
       within_range_ = true;
     }
+  }
+
+  // The next of the range.
+  Result<std::optional<Key>> read_key() {
+    Result<std::optional<TreeEntry>> read = cursor_.next();
+    if (!read) return fail(of_index(std::move(read).error(), *entry_, index_));
+    if (!*read) return std::optional<Key>();
+    const TreeEntry& found = **read;
+    GM_ASSIGN(const RecordId id, sound_record_of_entry(*entry_, index_, found));
+    const std::string_view encoded = encoded_of_entry(index_, found.key);
+    return std::optional(
+        Key{encoded, id, bounds_.fit(encoded), false, kinds_of_value(index_, found.value)});
+  }
+
+  // Keys of one range that were read together.
+  struct Batch {
+    struct Entry {
+      std::string bytes;  // its encoding and its kinds, as a pause leaves neither
+      Key key;
+    };
+    std::array<Entry, TreeReader::kKeysMax> entries;
+    size_t size = 0;
+    size_t at = 0;               // the one that is given next
+    size_t next_size = 1;        // more and more: who wants few reads few
+    uint64_t read_at = 0;        // Trees::resumptions()
+    std::optional<Error> error;  // behind the last
+  };
+
+  Result<std::optional<Key>> next_of_batch() {
+    GM_TRY(trees_->readable());
+    if (!batch_) batch_ = std::make_unique<Batch>();
+    if (batch_->at == batch_->size) fill_batch();
+    if (batch_->at == batch_->size) {
+      if (batch_->error) return fail(*std::exchange(batch_->error, std::nullopt));
+      return std::optional<Key>();
+    }
+    Batch::Entry& entry = batch_->entries[batch_->at++];
+    ++keys_examined_;
+    if (batch_->read_at != trees_->resumptions()) {
+      entry.key.remembered = true;
+      entry.key.record.reset();
+    }
+    return std::optional(entry.key);
+  }
+
+  void fill_batch() {
+    constexpr size_t kGrowth = 4;
+    Batch& batch = *batch_;
+    batch.at = 0;
+    batch.size = 0;
+    batch.read_at = trees_->resumptions();
+    if (batch.error) return;
+    std::array<std::optional<RecordKey>, TreeReader::kKeysMax> keys;
+    std::array<TreeReader::Wanted, TreeReader::kKeysMax> wanted;
+    std::array<size_t, TreeReader::kKeysMax> of{};
+    size_t count = 0;
+    while (batch.size < batch.next_size && add_to_batch()) {
+      const Key& key = batch.entries[batch.size - 1].key;
+      if (key.fit == IndexBounds::Fit::kOutside) continue;
+      keys[count].emplace(entry_->records, key.id);
+      wanted[count] = {keys[count]->view()};
+      of[count++] = batch.size - 1;
+    }
+    batch.next_size = std::min(batch.next_size * kGrowth, TreeReader::kKeysMax);
+    if (count < 2) return;
+    trees_->find_several(trees_->tree(entry_->records), std::span(wanted).first(count));
+    for (size_t i = 0; i < count; ++i) batch.entries[of[i]].key.record = wanted[i].value;
+  }
+
+  // False at the end of the range, or where there is an error.
+  bool add_to_batch() {
+    Batch& batch = *batch_;
+    Result<std::optional<Key>> read = read_key();
+    if (!read) batch.error = std::move(read).error();
+    if (!read || !*read) return false;
+    const Key& key = **read;
+    Batch::Entry& entry = batch.entries[batch.size++];
+    entry.bytes.assign(key.encoded);
+    entry.bytes.append(key.kinds);
+    entry.key = key;
+    entry.key.encoded = std::string_view(entry.bytes).substr(0, key.encoded.size());
+    entry.key.kinds = std::string_view(entry.bytes).substr(key.encoded.size());
+    return true;
   }
 
   // Shortened keys with one beginning lie in the order of their hashes: reads all of them and puts
@@ -174,8 +268,10 @@ class IndexScan : public Scan {
               get_record(*trees_, entry_->records, id));
     // A damaged or missing document is reported when the candidate is read.
     std::string order(shortened);
-    if (record && record_defect(*record, Verify::kChecksum).empty()) {
-      GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, entry_->ns, id));
+    const RecordKey record_key(entry_->records, id);
+    if (record && record_defect(*record, Verify::kChecksum, record_key).empty()) {
+      GM_ASSIGN(const bson::View document,
+                document_of(*record, Verify::kBounds, entry_->ns, record_key));
       if (extract_whole_keys(index_.rules, document, keys_)) {
         for (size_t i = 0; i < keys_.size(); ++i) {
           std::string key(keys_[i]);
@@ -207,6 +303,8 @@ class IndexScan : public Scan {
 
   size_t next_range_;
   bool within_range_ = false;
+  bool reads_ahead_ = false;
+  std::unique_ptr<Batch> batch_;
   std::unordered_set<RecordId> seen_;
   std::vector<RunEntry> run_;
   size_t run_at_ = 0;
@@ -234,6 +332,10 @@ class UnionScan : public Scan {
     return std::optional<Candidate>();
   }
 
+  void will_read_records() override {
+    for (const std::unique_ptr<Scan>& branch : branches_) branch->will_read_records();
+  }
+
   int64_t keys_examined() const override {
     int64_t sum = 0;
     for (const std::unique_ptr<Scan>& branch : branches_) sum += branch->keys_examined();
@@ -247,6 +349,28 @@ class UnionScan : public Scan {
 };
 
 }  // namespace
+
+Result<RecordId> sound_record_of_entry(const CollectionEntry& entry, const IndexEntry& index,
+                                       const TreeEntry& found) {
+  const std::optional<RecordId> id = record_of_entry(index, found);
+  if (id && is_sound(index, found)) return *id;
+  return damaged_entry(
+      entry, "the index '" + index.definition.name + "'",
+      id ? "an entry whose checksum does not match it" : "an entry of the wrong form");
+}
+
+Error of_index(Error error, const CollectionEntry& entry, const IndexEntry& index) {
+  return std::move(error).with_context(entry.ns.full() + ": the index '" + index.definition.name +
+                                       "'");
+}
+
+Status prove_absent(const Trees& trees, const CollectionEntry& entry, const IndexEntry& index,
+                    std::string_view key) {
+  if (!index.checksums) return {};
+  Status proved = trees.prove_absent(trees.tree(index.range), key);
+  if (!proved) return fail(of_index(std::move(proved).error(), entry, index));
+  return {};
+}
 
 std::optional<RecordId> record_of_entry(const IndexEntry& index, const TreeEntry& entry) {
   if (index.definition.unique) {

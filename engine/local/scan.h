@@ -35,6 +35,9 @@ class Scan {
   virtual Result<std::optional<Candidate>> next() = 0;
   // Of a tailing scan: whether the record given last is still there.
   virtual Result<bool> has_place() const { return true; }
+  // To be called before next(): the records of the most candidates will be read. A scan of an index
+  // finds several at once then, on a Snapshot, and gives them with the candidates.
+  virtual void will_read_records() {}
   // How many index entries it has read.
   virtual int64_t keys_examined() const { return 0; }
 };
@@ -53,9 +56,18 @@ std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,
                                 std::shared_ptr<const CollectionEntry> entry,
                                 const query::Plan& plan, const ScanOptions& options = {});
 
-// The record an index entry names; nothing if it is malformed.
+// The record that an entry of the index names. DataCorruptionDetected if it is damaged.
+Result<RecordId> sound_record_of_entry(const CollectionEntry& entry, const IndexEntry& index,
+                                       const TreeEntry& found);
+// The same whatever its checksum says; nothing if it is malformed.
 std::optional<RecordId> record_of_entry(const IndexEntry& index, const TreeEntry& entry);
 // The encoded values in an index entry's key.
 std::string_view encoded_of_entry(const IndexEntry& index, std::string_view key);
+
+// That the index has no such key. DataCorruptionDetected or StoreDamaged if that cannot be told.
+Status prove_absent(const Trees& trees, const CollectionEntry& entry, const IndexEntry& index,
+                    std::string_view key);
+// The error with the names of collection and index.
+Error of_index(Error error, const CollectionEntry& entry, const IndexEntry& index);
 
 }  // namespace gridmount::local

@@ -50,6 +50,7 @@ Status LocalTransaction::resume() {
 }
 
 LocalTransaction::~LocalTransaction() {
+  if (contents()->trees().writes() == 0) transaction_.unchanged();
   contents()->trees().end();
 }
 
@@ -64,6 +65,7 @@ Status LocalTransaction::commit(engine::Durability durability) {
   }
   if (trees.doomed()) transaction_.doom(*trees.doomed());
   if (trees.leave_less()) transaction_.leaves_less();
+  if (trees.writes() == 0) transaction_.unchanged();
   transaction_.log(trees.take_changes());
   trees.end();
   GM_TRY(transaction_.commit());
@@ -79,6 +81,7 @@ LocalStore::LocalStore(std::unique_ptr<Environment> environment, const OpenOptio
   for (int i = 0; i < Environment::kTreeCount; ++i) {
     handles_.ranges.push_back(environment_->tree(i));
   }
+  handles_.checksums = environment_->format_version() >= kFirstVersionWithChecksums;
   if (!environment_->read_only()) {
     sweeper_ = std::make_unique<Sweeper>(*environment_, handles_, cache_);
     expiry_ = std::make_unique<Expiry>(*this, options.expiry_interval);
@@ -104,8 +107,8 @@ Result<std::unique_ptr<engine::Snapshot>> LocalStore::snapshot() {
   return std::unique_ptr<engine::Snapshot>(std::move(snapshot));
 }
 
-Result<std::unique_ptr<engine::Transaction>> LocalStore::begin() {
-  GM_ASSIGN(WriteTransaction transaction, environment_->begin_write());
+Result<std::unique_ptr<engine::Transaction>> LocalStore::begin(engine::Waits waits) {
+  GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(waits));
   return std::unique_ptr<engine::Transaction>(std::make_unique<LocalTransaction>(
       std::move(transaction), handles_, cache_, *environment_, *sweeper_));
 }

@@ -61,7 +61,8 @@ class LocalStore : public engine::Store {
   std::shared_ptr<engine::Database> database(std::string_view name) override;
   Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override;
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override;
-  Result<std::unique_ptr<engine::Transaction>> begin() override;
+  Result<std::unique_ptr<engine::Transaction>> begin(
+      engine::Waits waits = engine::Waits::kForOthers) override;
   Status make_durable() override;
   Result<engine::StoreStats> stats() override;
   bool read_only() const override;
@@ -69,6 +70,8 @@ class LocalStore : public engine::Store {
   int format_version() const { return environment_->format_version(); }
 
   Environment& environment() { return *environment_; }
+  // Not of a read-only store.
+  Sweeper& sweeper() { return *sweeper_; }
   // For what reads the catalog itself.
   Result<std::unique_ptr<LocalSnapshot>> local_snapshot();
 

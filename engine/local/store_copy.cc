@@ -2,14 +2,18 @@
 
 #include <fcntl.h>
 
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "engine/local/ascending_cursor.h"
 #include "engine/local/environment.h"
 #include "engine/local/file_operations.h"
 #include "engine/local/local_store.h"
 #include "engine/local/meta_page.h"
 #include "engine/local/store.h"
 #include "engine/local/store_folder.h"
+#include "engine/local/trees.h"
 
 namespace gridmount::local {
 namespace {
@@ -39,6 +43,61 @@ Status copy(Environment& environment, const std::filesystem::path& folder) {
   return {};
 }
 
+// What one transaction of copy_entries() writes.
+constexpr size_t kBytesAtOnce = 16 * 1024 * 1024;
+
+// One tree, entry by entry.
+Status copy_tree(const std::shared_ptr<Trees>& from, MDB_dbi source, Environment& made,
+                 const TreeHandles& handles, MDB_dbi target) {
+  AscendingCursor cursor(from, source);
+  // LMDB has no empty keys, and none longer than 511 bytes.
+  cursor.set_range(std::string(1, '\0'), std::string(512, '\xFF'));
+  for (bool done = false; !done;) {
+    GM_ASSIGN(WriteTransaction transaction, made.begin_write());
+    Trees trees(transaction.lmdb(), handles, /*writable=*/true);
+    const auto put_some = [&]() -> Result<bool> {
+      for (size_t bytes = 0; bytes < kBytesAtOnce;) {
+        GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
+        if (!entry) return true;
+        GM_TRY(trees.put(target, entry->key, entry->value));
+        bytes += entry->key.size() + entry->value.size();
+      }
+      return false;
+    };
+    const Result<bool> put = put_some();
+    trees.end();
+    if (!put) return fail(put.error());
+    done = *put;
+    GM_TRY(transaction.commit());
+  }
+  return {};
+}
+
+TreeHandles handles_of(const Environment& environment) {
+  TreeHandles handles{environment.catalog(), {}};
+  for (int i = 0; i < Environment::kTreeCount; ++i) handles.ranges.push_back(environment.tree(i));
+  return handles;
+}
+
+// As copy(), from the trees alone: LMDB's copy of pages refuses where their number is not that of
+// the trees and the list of free pages together. What an interruption leaves looks like a store.
+Status copy_entries(Environment& environment, const std::filesystem::path& folder) {
+  OpenOptions options;
+  options.create = true;
+  GM_ASSIGN(const std::unique_ptr<Environment> made, Environment::open(folder, options));
+  const TreeHandles sources = handles_of(environment);
+  const TreeHandles targets = handles_of(*made);
+  GM_ASSIGN(const ReadTransaction snapshot, environment.begin_read());
+  const auto from = std::make_shared<Trees>(snapshot.lmdb(), sources, /*writable=*/false);
+  Status copied = copy_tree(from, sources.catalog, *made, targets, targets.catalog);
+  for (size_t i = 0; copied && i < sources.ranges.size(); ++i) {
+    copied = copy_tree(from, sources.ranges[i], *made, targets, targets.ranges[i]);
+  }
+  from->end();
+  if (!copied) return copied;
+  return made->checkpoint();
+}
+
 Status check_copy(const std::filesystem::path& copy, const std::filesystem::path& folder) {
   OpenOptions options;
   options.read_only = true;
@@ -60,7 +119,9 @@ void remove_copy(const std::filesystem::path& copied) {
 Result<uint64_t> make_checked_copy(Environment& environment, const std::filesystem::path& copied,
                                    const std::filesystem::path& folder) {
   remove_copy(copied);
-  Status made = copy(environment, copied);
+  GM_ASSIGN(const PageReport pages, environment.survey_pages());
+  const bool list_is_right = pages.problems.empty() && pages.leaked == 0;
+  Status made = list_is_right ? copy(environment, copied) : copy_entries(environment, copied);
   if (made) made = check_copy(copied, folder);
   if (made) return environment.last_transaction();
   remove_copy(copied);
@@ -102,11 +163,13 @@ Result<Compaction> compact_store(const std::filesystem::path& folder) {
   GM_ASSIGN(const MetaPair metas, read_meta_pair(locked.data()));
   Compaction compaction;
   GM_ASSIGN(compaction.bytes_before, locked.data().size());
-  // With something to replay the mark must stay (D13); we have left nothing of that kind.
-  const bool is_whole = locked.to_replay().empty();
-  if (is_whole) GM_TRY(locked.mark(OwnerState::kClosed));
+  // With something to replay the mark must stay (D13, D15), and with what another owner has left;
+  // we have left nothing of that kind.
+  const bool is_ours =
+      locked.to_replay().empty() && locked.pending().empty() && metas.current.txn == transaction;
+  if (is_ours) GM_TRY(locked.mark(OwnerState::kClosed));
   const Result<File> data = File::open(copied / "data.mdb", O_RDONLY);
-  if (!is_whole || metas.current.txn != transaction || !data) {
+  if (!is_ours || !data) {
     remove_copy(copied);
     return fail(ErrorCode::kStoreLocked, "store " + folder.string() +
                                              " has been used meanwhile; compact it while nobody "

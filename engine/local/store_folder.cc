@@ -18,9 +18,10 @@ namespace {
 
 constexpr std::string_view kFormatFirstLine = "gridmount store\nformat ";
 constexpr size_t kFormatBytesMax = 64;
-constexpr std::array<std::string_view, 6> kCreationFiles = {
-    "owner", "data.mdb", "data.mdb-lock", "checkpoint", "redo", "format.new"};
+constexpr std::array<std::string_view, 7> kCreationFiles = {
+    "owner", "data.mdb", "data.mdb-lock", "checkpoint", "redo", "pending", "format.new"};
 constexpr int kFirstVersionWithLog = 2;
+constexpr int kFirstVersionWithPending = 3;
 
 enum class Contents {
   kNothing,     // no folder, or an empty one
@@ -163,7 +164,7 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
     if (!folder.read_only_ && folder.to_replay().empty()) GM_TRY(folder.mark(OwnerState::kOpen));
   } else {
     folder.is_new_ = true;
-    if (Status status = folder.create_files(); !status) {
+    if (Status status = folder.create_files(test); !status) {
       folder.abandon_creation();
       return fail(std::move(status).error().with_context("making the store " + path.string()));
     }
@@ -190,7 +191,7 @@ Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& 
   return folder;
 }
 
-Status StoreFolder::create_files() {
+Status StoreFolder::create_files(const TestOptions& test) {
   // The mark first: it says whose the other files are if we are interrupted.
   GM_TRY(mark(OwnerState::kOpen));
   GM_TRY(sync_folder(path_));
@@ -199,7 +200,8 @@ Status StoreFolder::create_files() {
   GM_ASSIGN(data_, File::open(data_path(), O_RDWR | O_CREAT | O_TRUNC));
   GM_ASSIGN(checkpoint_, CheckpointFile::create(path_ / "checkpoint"));
   GM_TRY(File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
-  GM_TRY(begin_log());
+  GM_TRY(begin_log(test));
+  GM_TRY(begin_pending());
   GM_TRY(mark(OwnerState::kOpen));  // now with data.mdb's inode
   return sync_folder(path_);
 }
@@ -212,11 +214,13 @@ Status StoreFolder::finish_creation() {
 
 Status StoreFolder::upgrade() {
   if (format_version_ == kFormatVersion) return {};
-  {
-    // Another version's, or what an upgrade left that was interrupted.
+  // Another version's, or what an upgrade left that was interrupted.
+  if (format_version_ < kFirstVersionWithLog) {
     GM_ASSIGN(const File redo, File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
     GM_TRY(redo.sync_data());
   }
+  GM_ASSIGN(const File pending, File::open(pending_path(), O_RDWR | O_CREAT | O_TRUNC));
+  GM_TRY(pending.sync_data());
   GM_TRY(sync_folder(path_));
   GM_TRY(write_format());
   format_version_ = kFormatVersion;
@@ -236,8 +240,8 @@ Status StoreFolder::write_format() const {
 void StoreFolder::abandon_creation() {
   // `format` first, without which the others are an unfinished store; `owner` last, as it says
   // whose the others are. What cannot be removed is an unfinished store.
-  for (const std::string_view name :
-       {"format", "format.new", "data.mdb-lock", "data.mdb", "checkpoint", "redo", "owner"}) {
+  for (const std::string_view name : {"format", "format.new", "data.mdb-lock", "data.mdb",
+                                      "checkpoint", "redo", "pending", "owner"}) {
     if (!remove_file(path_ / name)) return;
   }
   if (made_folder_) ::rmdir(path_.c_str());
@@ -256,12 +260,15 @@ Status StoreFolder::open_files(const TestOptions& test, uint64_t bytes_max) {
     return fail(std::move(checkpoint).error());
   }
   GM_TRY(trust_data(test, bytes_max));
-  if (!read_only_) GM_TRY(begin_log());
+  if (!read_only_) {
+    GM_TRY(begin_log(test));
+    GM_TRY(begin_pending());
+  }
   if (read_only_ || (checkpoint_ && checkpoint_->newest())) return {};
   // Only a cleanly closed store gets here. It needs a checkpoint before it is marked open.
   GM_TRY(data_.sync_data());
   GM_ASSIGN(checkpoint_, CheckpointFile::create(checkpoint_path));
-  GM_TRY(begin_log());
+  GM_TRY(begin_log(test));
   GM_TRY(sync_folder(path_));
   GM_ASSIGN(const MetaPair metas, read_meta_pair(data_));
   if (auto failure = checkpoint_->write(metas)) return fail(std::move(failure->error));
@@ -321,7 +328,7 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
     // Pages that are not there would kill the process when touched; zeros are seen as damage.
     GM_TRY(data_.resize(metas->current.data_bytes()));
   }
-  return {};
+  return killed ? find_pending(metas->current.txn, test) : Status();
 }
 
 // Whether data.mdb's meta pages are not those that were saved for the same transaction, although
@@ -370,17 +377,50 @@ Status StoreFolder::find_what_to_replay(const TestOptions& test) {
                   "writes; open it for writing once");
 }
 
+// D15.
+Status StoreFolder::find_pending(uint64_t snapshot, const TestOptions& test) {
+  if (!test.replay_pending) return {};
+  if (format_version_ < kFirstVersionWithPending) return {};
+  File file;
+  const int code = File::open_errno(pending_path(), O_RDONLY, file);
+  if (code == ENOENT) return {};
+  if (code != 0) return fail(lmdb_error(code, "opening " + pending_path().string()));
+  GM_ASSIGN(pending_contents_, read_pending(file, snapshot));
+  if (!read_only_ || pending().empty()) return {};
+  return fail(ErrorCode::kStoreReadOnly,
+              "store " + path_.string() +
+                  " was not closed by its last owner, and what that committed last must be put "
+                  "into data.mdb, which writes; open it for writing once");
+}
+
+Status StoreFolder::begin_pending() {
+  if (format_version_ < kFirstVersionWithPending) return {};
+  GM_ASSIGN(File file, File::open(pending_path(), O_RDWR | O_CREAT));
+  GM_ASSIGN(const LogId id, draw_log_id());
+  pending_ = PendingFile(std::move(file), id);
+  // Before the mark says that this kernel has what was written.
+  return pending().empty() ? pending_.clear() : Status();
+}
+
 // D12: a new id for the slots from here on, and for what is written behind them.
-Status StoreFolder::begin_log() {
+Status StoreFolder::begin_log(const TestOptions& test) {
   if (format_version_ < kFirstVersionWithLog || !checkpoint_) return {};
   GM_ASSIGN(const LogId id, draw_log_id());
-  checkpoint_->begin_log(id);
+  log_id_ = id;
+  // D15.
+  const std::optional<LogId>& before = checkpoint_->newest_log();
+  const bool keeps = !pending().empty() && before && test.keeps_log_until_replayed;
+  checkpoint_->begin_log(keeps ? *before : id);
   // Where the slot says that there is a log there is the file, if only an empty one.
   const bool is_there = ::access(redo_path().c_str(), F_OK) == 0;
   GM_ASSIGN(File file, File::open(redo_path(), O_RDWR | O_CREAT));
   if (!is_there) GM_TRY(sync_folder(path_));
   redo_ = RedoFile(std::move(file), id);
   return {};
+}
+
+void StoreFolder::begin_own_log() {
+  if (log_id_) checkpoint_->begin_log(*log_id_);
 }
 
 Status StoreFolder::mark(OwnerState state) const {

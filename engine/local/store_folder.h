@@ -19,6 +19,7 @@
 #include "engine/local/file_operations.h"
 #include "engine/local/local_store.h"
 #include "engine/local/owner_file.h"
+#include "engine/local/pending_file.h"
 #include "engine/local/redo_file.h"
 #include "engine/local/test_options.h"
 
@@ -47,13 +48,21 @@ class StoreFolder {
   // What the log has to add to data.mdb, transaction by transaction, before anything is read or
   // written, and then a checkpoint to be taken of it, before the store is marked open (D13).
   const std::vector<std::string>& to_replay() const { return redo_contents_.changes; }
-  // What came behind that cannot be read.
-  bool has_damaged_log() const { return redo_contents_.is_damaged; }
+  // What the file `pending` has to add to data.mdb after a kill (D15), when a checkpoint is taken
+  // of what there is.
+  const std::vector<std::string>& pending() const { return pending_contents_.changes; }
+  // What came behind either that cannot be read.
+  bool has_damaged_log() const { return redo_contents_.is_damaged || pending_contents_.is_damaged; }
+  // From here on the checkpoints' slots are followed by this opening's log. To be called when what
+  // is pending() is in data.mdb: until then they are by the one before (D15).
+  void begin_own_log();
   // This opening's log, once: none in a store of format version 1, or one that is read-only.
   RedoFile take_redo() { return std::exchange(redo_, RedoFile()); }
+  // The same of the file `pending`: none before format version 3.
+  PendingFile take_pending() { return std::exchange(pending_, PendingFile()); }
 
   int format_version() const { return format_version_; }
-  // From version 1 to 2, on a store marked open. The log is used from the next opening on.
+  // To kFormatVersion, on a store marked open. Its files are used from the next opening on.
   Status upgrade();
 
   // The store is being made: data.mdb is empty, and finish_creation() must follow once its trees
@@ -75,16 +84,19 @@ class StoreFolder {
 
   static Result<StoreFolder> open_beside_owner(const std::filesystem::path& path,
                                                const TestOptions& test, Error locked);
-  Status create_files();
+  Status create_files(const TestOptions& test);
   // `bytes_max`: what data.mdb may be in all.
   Status open_files(const TestOptions& test, uint64_t bytes_max);
   Status trust_data(const TestOptions& test, uint64_t bytes_max);
   bool has_other_metas(const MetaPair& saved) const;
   Status recover(const TestOptions& test);
   Status find_what_to_replay(const TestOptions& test);
-  Status begin_log();
+  Status find_pending(uint64_t snapshot, const TestOptions& test);
+  Status begin_log(const TestOptions& test);
+  Status begin_pending();
   Status write_format() const;
   std::filesystem::path redo_path() const { return path_ / "redo"; }
+  std::filesystem::path pending_path() const { return path_ / "pending"; }
   tl::unexpected<Error> damaged(const std::string& what) const;
 
   std::filesystem::path path_;
@@ -95,7 +107,10 @@ class StoreFolder {
   File data_;
   std::optional<CheckpointFile> checkpoint_;
   RedoContents redo_contents_;
+  std::optional<LogId> log_id_;  // this opening's
   RedoFile redo_;
+  PendingContents pending_contents_;
+  PendingFile pending_;
   int format_version_ = kFormatVersion;
   bool is_new_ = false;
   bool made_folder_ = false;

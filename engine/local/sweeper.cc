@@ -61,6 +61,25 @@ void Sweeper::wake() {
   changed_.notify_all();
 }
 
+Sweeper::Spared::Spared(Sweeper& sweeper, const Range& range)
+    : sweeper_(sweeper), prefix_(range.prefix) {
+  MutexLock lock(sweeper_.mutex_);
+  sweeper_.spared_.insert(prefix_);
+}
+
+Sweeper::Spared::~Spared() {
+  {
+    MutexLock lock(sweeper_.mutex_);
+    sweeper_.spared_.erase(prefix_);
+  }
+  sweeper_.wake();
+}
+
+bool Sweeper::spares(const Range& range) {
+  MutexLock lock(mutex_);
+  return spared_.contains(range.prefix);
+}
+
 void Sweeper::run() {
   while (true) {
     {
@@ -90,7 +109,8 @@ Result<std::vector<Range>> Sweeper::released_ranges() {
 }
 
 Result<bool> Sweeper::sweep_some() {
-  GM_ASSIGN(const std::vector<Range> ranges, released_ranges());
+  GM_ASSIGN(std::vector<Range> ranges, released_ranges());
+  std::erase_if(ranges, [&](const Range& range) { return spares(range); });
   if (ranges.empty()) return true;
   const Range range = ranges.front();
 

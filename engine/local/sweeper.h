@@ -3,8 +3,11 @@
 // was interrupted goes on when the store is opened again.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "engine/error.h"
 #include "engine/local/catalog.h"
@@ -24,11 +27,26 @@ class Sweeper {
   // After the commit of a transaction that has released ranges. Thread-safe.
   void wake() GM_EXCLUDES(mutex_);
 
+  // A range that is not swept while this is there, to be made before the commit that has it among
+  // the released ones. Whether it is to be swept afterwards the catalog says.
+  class Spared {
+   public:
+    Spared(Sweeper& sweeper, const Range& range);
+    ~Spared();
+    Spared(const Spared&) = delete;
+    Spared& operator=(const Spared&) = delete;
+
+   private:
+    Sweeper& sweeper_;
+    const uint32_t prefix_;
+  };
+
  private:
   void run() GM_EXCLUDES(mutex_);
   // True if nothing is left.
   Result<bool> sweep_some();
   Result<std::vector<Range>> released_ranges();
+  bool spares(const Range& range) GM_EXCLUDES(mutex_);
 
   Environment& environment_;
   const TreeHandles& handles_;
@@ -38,7 +56,8 @@ class Sweeper {
   Condition changed_;
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
   bool work_ GM_GUARDED_BY(mutex_) = true;
-  std::thread thread_;  // last: it uses all of the above
+  std::set<uint32_t> spared_ GM_GUARDED_BY(mutex_);  // prefixes
+  std::thread thread_;                               // last: it uses all of the above
 };
 
 }  // namespace gridmount::local

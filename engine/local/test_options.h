@@ -1,6 +1,7 @@
 // Switches for the crash tests. Programs cannot reach them: local::open() passes none.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace gridmount::local {
@@ -8,7 +9,7 @@ namespace gridmount::local {
 struct TestOptions {
   // Stands for the running kernel's boot id if not empty: another one at the next open makes a
   // power loss of what is between.
-  std::string boot_id;
+  std::string boot_id = {};
   // False shows what happens without invariant D2: the snapshot of the newest checkpoint is not
   // kept from being overwritten.
   bool pin = true;
@@ -27,6 +28,12 @@ struct TestOptions {
   bool syncs_records = true;
   // False shows what happens without D11: a segment is begun again when the other one is full.
   bool waits_for_segments = true;
+  // Instead of WriteQueue::kSmallBeforeBatch.
+  std::optional<int> small_before_batch = {};
+  // False: what is pending is not replayed.
+  bool replay_pending = true;
+  // False shows what happens without D15: the first slot after a kill is of the new log already.
+  bool keeps_log_until_replayed = true;
 };
 
 }  // namespace gridmount::local

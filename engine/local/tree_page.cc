@@ -34,6 +34,17 @@ TreePage::Node TreePage::node_at(uint64_t offset) const {
   return node;
 }
 
+bool TreePage::has_node(size_t i) const {
+  if (!has_key(i)) return false;
+  const uint64_t begin = offset(i);
+  const uint8_t* const at = at_ + begin;
+  uint64_t end = begin + kNodeHeaderBytes + read<uint16_t>(at + 6);
+  if (!is_branch()) {
+    end += read<uint16_t>(at + 4) == kBigData ? sizeof(uint64_t) : read<uint32_t>(at);
+  }
+  return end <= page_bytes_;
+}
+
 const char* TreePage::header_defect(uint64_t number) const {
   if (read<uint64_t>(at_) != number) return "it says that it is another page";
   const auto flags = read<uint16_t>(at_ + 10);

@@ -46,6 +46,19 @@ class TreePage {
   bool is_branch() const { return read<uint16_t>(at_ + 10) == kBranch; }
   size_t count() const { return (lower() - kHeaderBytes) / 2; }
   Node node(size_t i) const { return node_at(offset(i)); }
+  // Without entries_defect(): whether the node, or as much of it as its key, is where nodes may be.
+  bool has_node(size_t i) const;
+  bool has_key(size_t i) const {
+    const uint64_t begin = offset(i);
+    return begin % 2 == 0 && begin >= upper() && begin + kNodeHeaderBytes <= page_bytes_ &&
+           begin + kNodeHeaderBytes + read<uint16_t>(at_ + begin + 6) <= page_bytes_;
+  }
+  std::string_view key(size_t i) const {
+    const uint8_t* const at = at_ + offset(i);
+    return {reinterpret_cast<const char*>(at) + kNodeHeaderBytes, read<uint16_t>(at + 6)};
+  }
+  // Whether a key is that of a node, and not left over in the page's free space.
+  bool is_within_nodes(const uint8_t* key) const { return key >= at_ + upper() + kNodeHeaderBytes; }
   // How much of it is nodes and their offsets.
   uint64_t used_bytes() const { return page_bytes_ - kHeaderBytes - (upper() - lower()); }
 

@@ -6,6 +6,7 @@
 #include "engine/local/lmdb_context.h"
 #include "engine/local/lmdb_error.h"
 #include "engine/local/range_cursor.h"
+#include "engine/local/tree_path.h"
 
 namespace gridmount::local {
 
@@ -41,6 +42,11 @@ std::string range_end(const Range& range) {
   return key;
 }
 
+std::string tree_name(int number) {
+  const auto digit = [&](int unit) { return static_cast<char>('0' + number / unit % 10); };
+  return {'t', digit(100), digit(10), digit(1)};
+}
+
 namespace {
 
 size_t entries_of(MDB_txn* txn, MDB_dbi tree) {
@@ -52,15 +58,19 @@ size_t entries_of(MDB_txn* txn, MDB_dbi tree) {
 }  // namespace
 
 Trees::Trees(MDB_txn* txn, const TreeHandles& handles, bool writable)
-    : txn_(txn), handles_(handles), writable_(writable) {}
+    : txn_(txn), handles_(handles), writable_(writable) {
+  if (!writable_) reader_.emplace(txn_, context_of(txn_).pages);
+}
 
 void Trees::pause() {
   for (RangeCursor* const cursor : reading_) cursor->pause();
+  reader_.reset();
   txn_ = nullptr;
 }
 
 void Trees::resume(MDB_txn* txn) {
   txn_ = txn;
+  reader_.emplace(txn_, context_of(txn_).pages);
   read_error_.reset();
   ++writes_;
   ++resumptions_;
@@ -73,7 +83,12 @@ void Trees::end() {
     if (closes && cursor.cursor != nullptr) mdb_cursor_close(cursor.cursor);
   }
   cursors_.clear();
+  reader_.reset();
   txn_ = nullptr;
+}
+
+void Trees::find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const {
+  if (reader_) reader_->find(tree, wanted);
 }
 
 Status Trees::readable() const {
@@ -111,12 +126,48 @@ tl::unexpected<Error> Trees::read_failed(int code) const {
 
 Result<std::optional<std::string_view>> Trees::get(MDB_dbi tree, std::string_view key) const {
   GM_TRY(readable());
+  if (reader_) {
+    if (const std::optional<std::string_view> value = reader_->find(tree, key)) return value;
+  }
   MDB_val mdb_key = to_mdb(key);
   MDB_val value{};
   const int code = plausible(guarded([&] { return mdb_get(txn_, tree, &mdb_key, &value); }), value);
   if (code == MDB_NOTFOUND) return std::optional<std::string_view>();
   if (code != MDB_SUCCESS) return read_failed(code);
   return std::optional(from_mdb(value));
+}
+
+Status Trees::prove_absent(MDB_dbi tree, std::string_view key) const {
+  GM_TRY(readable());
+  if (is_in_gap(tree, key)) return {};
+  TreePath path(*this, tree);
+  GM_TRY(path.prove(key));
+  note_gap(tree, path);
+  // What a transaction has removed itself is still in its snapshot.
+  const bool is_there = !writable_ && path.from() && path.from()->key == key;
+  return is_there ? read_failed(MDB_CORRUPTED) : Status();
+}
+
+Status Trees::prove_absent(MDB_dbi tree, std::string_view key,
+                           const std::optional<TreeEntry>& found) const {
+  GM_TRY(readable());
+  if (is_in_gap(tree, key)) return {};
+  TreePath path(*this, tree);
+  GM_TRY(path.prove(key, found, /*found_below=*/false));
+  note_gap(tree, path);
+  return {};
+}
+
+bool Trees::is_in_gap(MDB_dbi tree, std::string_view key) const {
+  if (tree >= gaps_.size()) return false;
+  const Gap& gap = gaps_[tree];
+  return gap.known && (!gap.below || gap.below->key < key) && (!gap.from || key < gap.from->key);
+}
+
+void Trees::note_gap(MDB_dbi tree, const TreePath& path) const {
+  if (!writable_ || !path.is_of_snapshot()) return;
+  if (tree >= gaps_.size()) gaps_.resize(tree + 1);
+  gaps_[tree] = {true, path.below(), path.from()};
 }
 
 Result<Trees::WriteCursor*> Trees::write_cursor(MDB_dbi tree) {
@@ -195,6 +246,15 @@ uint32_t Trees::number_of(MDB_dbi tree) const {
   const size_t position = ranges.empty() ? 0 : tree - ranges.front();
   const bool found = position < ranges.size() && ranges[position] == tree;
   return found ? static_cast<uint32_t>(position + 1) : RedoChanges::kNoTree;
+}
+
+std::string Trees::name_of(MDB_dbi tree) const {
+  const uint32_t number = number_of(tree);
+  return number == 0 ? "catalog" : tree_name(static_cast<int>(number) - 1);
+}
+
+Result<bool> Trees::is_without_checksums(uint32_t tree, const TreeEntry& entry) const {
+  return context_of(txn_).unchecked_ranges.have(*this, tree, entry);
 }
 
 RedoChanges Trees::take_changes() {

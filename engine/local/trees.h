@@ -12,12 +12,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/error.h"
 #include "engine/local/redo_changes.h"
+#include "engine/local/tree_reader.h"
 
 namespace gridmount::local {
 
@@ -26,6 +28,8 @@ namespace gridmount::local {
 struct TreeHandles {
   MDB_dbi catalog = 0;
   std::vector<MDB_dbi> ranges;
+  // The store is of a format whose entries may have checksums: new ones get them.
+  bool checksums = false;
 };
 
 // Where the records of a collection or the entries of an index are: the keys of one tree that begin
@@ -36,6 +40,9 @@ struct Range {
 
   friend bool operator==(const Range&, const Range&) = default;
 };
+
+// What LMDB knows a tree of ranges by.
+std::string tree_name(int number);
 
 // The four bytes the keys of a range begin with.
 std::string range_prefix(const Range& range);
@@ -70,6 +77,7 @@ inline int plausible(int code, const MDB_val& value) {
 }
 
 class RangeCursor;
+class TreePath;
 
 class Trees {
  public:
@@ -84,10 +92,17 @@ class Trees {
   MDB_dbi catalog() const { return handles_.catalog; }
   MDB_dbi tree(const Range& range) const { return handles_.ranges[range.tree]; }
   size_t tree_count() const { return handles_.ranges.size(); }
+  bool has_checksums() const { return handles_.checksums; }
   // As the log numbers them: 0 is the catalog. `number` <= tree_count().
   MDB_dbi tree_of_number(size_t number) const {
     return number == 0 ? handles_.catalog : handles_.ranges[number - 1];
   }
+
+  // As in the main tree.
+  std::string name_of(MDB_dbi tree) const;
+  uint32_t number_of(MDB_dbi tree) const;
+  // Whether the entry, of a tree that is not the catalog, may be without a checksum.
+  Result<bool> is_without_checksums(uint32_t tree, const TreeEntry& entry) const;
 
   // For reading transactions: the cursors note their places; every call is an IllegalOperation
   // until resume(), with the next LMDB transaction. Then writes() has grown.
@@ -111,6 +126,15 @@ class Trees {
   uint64_t resumptions() const { return resumptions_; }
 
   Result<std::optional<std::string_view>> get(MDB_dbi tree, std::string_view key) const;
+  // Finds what it can of these (TreeReader); nothing in a writing transaction. The others are for
+  // get().
+  void find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const;
+  // That the tree does not have the key, which a search has not found. StoreDamaged if that cannot
+  // be told. Of ranges with checksums.
+  Status prove_absent(MDB_dbi tree, std::string_view key) const;
+  // The same after at_or_after(), which has found `found`.
+  Status prove_absent(MDB_dbi tree, std::string_view key,
+                      const std::optional<TreeEntry>& found) const;
   // The error of a read that LMDB has failed with `code`. After a damaged page LMDB refuses all
   // else in the transaction: that error is then given again, rather than the refusal.
   tl::unexpected<Error> read_failed(int code) const;
@@ -151,7 +175,8 @@ class Trees {
     size_t entries = 0;     // of the tree, when this was opened
   };
   Result<WriteCursor*> write_cursor(MDB_dbi tree);
-  uint32_t number_of(MDB_dbi tree) const;
+  bool is_in_gap(MDB_dbi tree, std::string_view key) const;
+  void note_gap(MDB_dbi tree, const TreePath& path) const;
   Result<MDB_val> put_value(MDB_dbi tree, std::string_view key, MDB_val value, unsigned flags,
                             bool append);
   tl::unexpected<Error> write_failed(int code, const char* what);
@@ -164,7 +189,15 @@ class Trees {
   bool cleared_ = false;  // a tree
   RedoChanges changes_;
   std::vector<WriteCursor> cursors_;  // by tree handle
+  mutable std::optional<TreeReader> reader_;
   mutable std::vector<RangeCursor*> reading_;
+  // Of a writing transaction, by tree: there is nothing between these in its snapshot.
+  struct Gap {
+    bool known = false;
+    std::optional<TreeEntry> below;
+    std::optional<TreeEntry> from;
+  };
+  mutable std::vector<Gap> gaps_;
   std::optional<Error> doom_;
   mutable std::optional<Error> read_error_;  // the first
 };

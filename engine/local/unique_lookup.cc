@@ -12,7 +12,6 @@ namespace gridmount::local {
 namespace {
 
 constexpr size_t kFieldsMax = 4;
-constexpr size_t kRecordIdBytes = 8;
 
 // Types whose equality is that of their encodings: null stands for missing fields too, documents
 // may be operators, arrays and regular expressions have meanings of their own.
@@ -81,12 +80,6 @@ class Equalities {
   size_t count_ = 0;
 };
 
-tl::unexpected<Error> malformed(const CollectionEntry& entry, const IndexEntry& index) {
-  return fail(ErrorCode::kDataCorruptionDetected,
-              entry.ns.full() + ": the index '" + index.definition.name +
-                  "' holds an entry of the wrong form; run 'gridstore check'");
-}
-
 }  // namespace
 
 std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::View filter) {
@@ -109,9 +102,12 @@ Result<std::optional<RecordId>> find_unique(const Trees& trees, const Collection
                                             const UniqueLookup& lookup) {
   GM_ASSIGN(const std::optional<std::string_view> value,
             trees.get(trees.tree(lookup.index->range), lookup.key));
-  if (!value) return std::optional<RecordId>();
-  if (value->size() < kRecordIdBytes) return malformed(entry, *lookup.index);
-  return std::optional(RecordId{big_endian_64(*value)});
+  if (!value) {
+    GM_TRY(prove_absent(trees, entry, *lookup.index, lookup.key));
+    return std::optional<RecordId>();
+  }
+  GM_ASSIGN(const RecordId id, sound_record_of_entry(entry, *lookup.index, {lookup.key, *value}));
+  return std::optional(id);
 }
 
 std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View filter) {
@@ -139,13 +135,15 @@ Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
                                            const FirstLookup& lookup) {
   const IndexEntry& index = *lookup.index;
   RangeCursor cursor(trees, trees->tree(index.range));
+  if (index.checksums) cursor.set_proving();
   // Behind the values stand record ids, which are in order and far below the end of this range.
   cursor.set_range(lookup.low, lookup.low + '\xFF', false);
-  GM_ASSIGN(const std::optional<TreeEntry> found, cursor.next());
+  Result<std::optional<TreeEntry>> read = cursor.next();
+  if (!read) return fail(of_index(std::move(read).error(), entry, index));
+  const std::optional<TreeEntry>& found = *read;
   if (!found) return std::optional<RecordId>();
-  const std::optional<RecordId> id = record_of_entry(index, *found);
-  if (!id) return malformed(entry, index);
-  return id;
+  GM_ASSIGN(const RecordId id, sound_record_of_entry(entry, index, *found));
+  return std::optional(id);
 }
 
 Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, std::string_view key,

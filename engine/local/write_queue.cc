@@ -12,15 +12,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::string_view kBeginning = "beginning to write to the store";
 
-// An error inside has left the transaction unusable. Committing such a nested one would make LMDB
-// spoil the leader's with it (against W2), and none can be nested in such a leader's (W3).
-bool is_broken(MDB_txn* txn) {
-  constexpr MDB_dbi kMainTree = 1;
-  if (context_of(txn).interrupted) return true;
-  MDB_stat stat;
-  return mdb_stat(txn, kMainTree, &stat) != MDB_SUCCESS;
-}
-
 // W6.
 void abort_unless_interrupted(MDB_txn* txn) {
   if (!context_of(txn).interrupted) mdb_txn_abort(txn);
@@ -28,29 +19,23 @@ void abort_unless_interrupted(MDB_txn* txn) {
 
 // W8.
 void add_changes(WriteGroup& group, std::optional<RedoChanges>& changes) {
-  RedoChanges& all = group.changes.front().changes;
   if (changes) {
-    all.append(std::move(*changes));
+    group.changes.append(*changes);
   } else {
-    all.give_up();
+    group.changes.give_up();
   }
-}
-
-int commit_guarded(MDB_txn* txn) {
-  LmdbContext& context = context_of(txn);
-  return context.wrote(guarded([&] { return mdb_txn_commit(txn); }));
 }
 
 }  // namespace
 
-WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve, RedoLog& log,
-                       std::function<Error(int code)> commit_failed,
-                       std::function<std::optional<Error>()> found_unreadable)
+WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve, RedoLog& log, PendingFile pending,
+                       Callbacks callbacks, const TestOptions& test)
     : env_(env),
       reserve_(reserve),
       log_(log),
-      commit_failed_(std::move(commit_failed)),
-      found_unreadable_(std::move(found_unreadable)) {}
+      callbacks_(std::move(callbacks)),
+      small_before_batch_(test.small_before_batch.value_or(kSmallBeforeBatch)),
+      batch_(env, std::move(pending), [this] { batch_is_due(); }) {}
 
 WriteQueue::Role WriteQueue::wait_for_turn(Waiter& waiter) {
   if (!busy_) {
@@ -69,6 +54,7 @@ void WriteQueue::pass_on() {
   holder_ = {};
   if (line_.empty()) {
     busy_ = false;
+    if (settling_ > 0) settled_.notify_all();
     return;
   }
   Waiter* next = line_.front();
@@ -77,7 +63,7 @@ void WriteQueue::pass_on() {
   next->wakes.notify_one();
 }
 
-Result<WriteTransaction> WriteQueue::begin() {
+Result<WriteTransaction> WriteQueue::begin(engine::Waits waits) {
   // Memory that is wanted and not there must be missed before there is a turn to be given up.
   auto group = std::make_shared<WriteGroup>();
   Waiter waiter;
@@ -98,7 +84,15 @@ Result<WriteTransaction> WriteQueue::begin() {
       return fail(*refusal_);
     }
   }
-  return waiter.role == Role::kMember ? join(std::move(waiter.group)) : lead(std::move(group));
+  if (waiter.role == Role::kMember) return join(std::move(waiter.group));
+  if (waits == engine::Waits::kForNothing && (batch_.is_open() || wants_batch())) {
+    return write_in_batch(std::move(group));
+  }
+  if (waits != engine::Waits::kForNothing) small_in_a_row_ = 0;
+  GM_TRY(end_batch_before_turn());
+  Result<WriteTransaction> leader = lead(std::move(group));
+  if (leader) leader->waits_ = waits;
+  return leader;
 }
 
 Result<WriteTransaction> WriteQueue::lead(std::shared_ptr<WriteGroup> group) {
@@ -149,6 +143,8 @@ Status WriteQueue::commit(WriteTransaction& transaction) {
   if (transaction.txn_ == nullptr) {
     return fail(ErrorCode::kIllegalOperation, "the transaction has ended already");
   }
+  // Committing a nested one that is broken would make LMDB spoil the leader's with it (against W2),
+  // and none can be nested in such a leader's (W3).
   if (!transaction.doom_ && is_broken(transaction.txn_)) {
     transaction.doom(lmdb_error(MDB_BAD_TXN, "committing to the store"));
   }
@@ -157,6 +153,7 @@ Status WriteQueue::commit(WriteTransaction& transaction) {
     abort(transaction);
     return fail(std::move(error));
   }
+  if (transaction.in_batch_) return commit_in_batch(transaction);
   return transaction.leader_ ? commit_group(transaction) : commit_member(transaction);
 }
 
@@ -165,7 +162,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
   const SpaceReserve::Room room = reserve_.room();
   add_changes(*group, transaction.changes_);
-  group->changes.front().number = mdb_txn_id(txn);
+  const uint64_t number = mdb_txn_id(txn);
   bool refused;
   {
     MutexLock lock(mutex_);
@@ -182,13 +179,18 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   if (refused) {
     abort_unless_interrupted(txn);
   } else if (room == SpaceReserve::Room::kNone && transaction.leaves_less_) {
-    code = commit_with_reserve(txn);
+    code = commit_with_reserve([txn] { return commit_guarded(txn); });
   } else {
     code = commit_guarded(txn);
   }
   std::optional<Error> error;
-  if (code != MDB_SUCCESS) error = commit_failed_(code);
-  if (code == MDB_SUCCESS && !refused) tell_log(*group);
+  if (code != MDB_SUCCESS) error = callbacks_.commit_failed(code);
+  if (code == MDB_SUCCESS && !refused) {
+    const bool small =
+        group->changes.is_complete() && transaction.waits_ == engine::Waits::kForNothing;
+    small_in_a_row_ = small ? small_in_a_row_ + 1 : 0;
+    tell_log(number, std::move(group->changes));
+  }
   refuse_what_cannot_be();
 
   MutexLock lock(mutex_);
@@ -202,19 +204,19 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   return {};
 }
 
-void WriteQueue::tell_log(WriteGroup& group) {
+void WriteQueue::tell_log(uint64_t number, RedoChanges changes) {
   MDB_envinfo info;
   mdb_env_info(env_, &info);
   // One that has changed nothing leaves its number to the next.
-  if (info.me_last_txnid == group.changes.front().number) log_.committed(group.changes);
+  if (info.me_last_txnid == number) log_.committed(number, std::move(changes));
 }
 
-int WriteQueue::commit_with_reserve(MDB_txn* txn) {
+int WriteQueue::commit_with_reserve(const std::function<int()>& commit) {
   MDB_envinfo before;
   MDB_envinfo after;
   mdb_env_info(env_, &before);
   reserve_.lend();
-  const int code = commit_guarded(txn);
+  const int code = commit();
   mdb_env_info(env_, &after);
   reserve_.take_back(after.me_last_pgno > before.me_last_pgno);
   return code;
@@ -234,6 +236,7 @@ Status WriteQueue::commit_member(WriteTransaction& transaction) {
 }
 
 void WriteQueue::abort(WriteTransaction& transaction) {
+  if (transaction.in_batch_) return abort_in_batch(transaction);
   abort_unless_interrupted(std::exchange(transaction.txn_, nullptr));
   refuse_what_cannot_be();
   const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
@@ -245,16 +248,18 @@ void WriteQueue::abort(WriteTransaction& transaction) {
   }
 }
 
-void WriteQueue::begin_exclusive() {
+Status WriteQueue::begin_exclusive() {
   Waiter waiter;
   waiter.exclusive = true;
-  MutexLock lock(mutex_);
-  wait_for_turn(waiter);
+  {
+    MutexLock lock(mutex_);
+    wait_for_turn(waiter);
+  }
+  return end_batch_before_turn();
 }
 
 void WriteQueue::end_exclusive() {
-  MutexLock lock(mutex_);
-  pass_on();
+  end_turn();
 }
 
 void WriteQueue::refuse(Error error) {
@@ -263,11 +268,12 @@ void WriteQueue::refuse(Error error) {
 }
 
 void WriteQueue::refuse_what_cannot_be() {
-  if (std::optional<Error> unreadable = found_unreadable_()) refuse(std::move(*unreadable));
+  if (std::optional<Error> unreadable = callbacks_.found_unreadable())
+    refuse(std::move(*unreadable));
 }
 
 std::optional<Error> WriteQueue::refusal() const {
-  if (std::optional<Error> unreadable = found_unreadable_()) return unreadable;
+  if (std::optional<Error> unreadable = callbacks_.found_unreadable()) return unreadable;
   MutexLock lock(mutex_);
   return refusal_;
 }
@@ -287,6 +293,9 @@ void WriteTransaction::swap(WriteTransaction& other) noexcept {
   std::swap(group_, other.group_);
   std::swap(txn_, other.txn_);
   std::swap(leader_, other.leader_);
+  std::swap(in_batch_, other.in_batch_);
+  std::swap(unchanged_, other.unchanged_);
+  std::swap(waits_, other.waits_);
   std::swap(doom_, other.doom_);
   std::swap(leaves_less_, other.leaves_less_);
   std::swap(changes_, other.changes_);

@@ -10,8 +10,8 @@ Result<std::unique_ptr<engine::Snapshot>> Call::snapshot() {
   return snapshot;
 }
 
-Result<std::unique_ptr<engine::Transaction>> Call::begin() {
-  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store().begin());
+Result<std::unique_ptr<engine::Transaction>> Call::begin(engine::Waits waits) {
+  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store().begin(waits));
   observe(*transaction);
   return transaction;
 }

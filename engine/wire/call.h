@@ -54,7 +54,8 @@ class Call {
 
   // Of the store, to read and to write. Their reads are told of to observer().
   Result<std::unique_ptr<engine::Snapshot>> snapshot();
-  Result<std::unique_ptr<engine::Transaction>> begin();
+  Result<std::unique_ptr<engine::Transaction>> begin(
+      engine::Waits waits = engine::Waits::kForOthers);
   // Null while no database is profiled.
   const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
 

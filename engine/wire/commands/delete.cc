@@ -22,6 +22,7 @@ Status run_delete(Call& call, bson::Builder& reply) {
   Batch batch;
   batch.statements = command.statements.size();
   batch.ordered = command.ordered;
+  batch.brief = are_brief_statements(command.statements);
   batch.run = [&](engine::Transaction& transaction, size_t index) -> Result<StatementResult> {
     GM_ASSIGN(DeleteStatement statement, command.statement(index));
     statement.options.variables = command.variables;

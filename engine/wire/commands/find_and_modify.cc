@@ -5,6 +5,7 @@
 #include "engine/wire/call.h"
 #include "engine/wire/commands/families.h"
 #include "engine/wire/commands/read_arguments.h"
+#include "engine/wire/commands/write_batch.h"
 #include "engine/wire/commands/write_privileges.h"
 
 namespace gridmount::wire {
@@ -18,7 +19,10 @@ Status run_find_and_modify(Call& call, bson::Builder& reply) {
   call.set_ns(command.ns);
   command.options.variables = command.variables;
   command.options.deadline = call.deadline();
-  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, call.begin());
+  const bool brief =
+      is_by_id(command.query) && !command.options.hint && !command.options.is_pipeline;
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction,
+            call.begin(brief ? engine::Waits::kForNothing : engine::Waits::kForOthers));
   GM_TRY(call.check_interrupt());
   GM_ASSIGN(const engine::FindAndModifyResult result,
             call.store()

@@ -27,6 +27,7 @@ Status run_insert(Call& call, bson::Builder& reply) {
   Batch batch;
   batch.statements = documents.size();
   batch.ordered = ordered;
+  batch.brief = are_brief_documents(documents);
   batch.run = [&](engine::Transaction& transaction, size_t index) -> Result<StatementResult> {
     GM_TRY(collection->insert(transaction, documents[index], options));
     return StatementResult{.matched = 1};

@@ -24,6 +24,7 @@ Status run_update(Call& call, bson::Builder& reply) {
   Batch batch;
   batch.statements = command.statements.size();
   batch.ordered = command.ordered;
+  batch.brief = are_brief_statements(command.statements);
   batch.run = [&](engine::Transaction& transaction, size_t index) -> Result<StatementResult> {
     GM_ASSIGN(UpdateStatement statement, command.statement(index));
     statement.options.variables = statement.variables;

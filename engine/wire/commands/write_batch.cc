@@ -46,7 +46,8 @@ class Runner {
   Status run_group() {
     Group group;
     group.first = at_;
-    Result<std::unique_ptr<engine::Transaction>> transaction = call_.begin();
+    Result<std::unique_ptr<engine::Transaction>> transaction =
+        call_.begin(batch_.brief ? engine::Waits::kForNothing : engine::Waits::kForOthers);
     if (!transaction) {
       if (at_ == 0) return fail(std::move(transaction).error());
       group_failed(group, std::move(transaction).error());
@@ -161,6 +162,34 @@ void append_write_error(bson::Builder& out, size_t index, const Error& error, bo
 }
 
 }  // namespace
+
+bool is_by_id(bson::View filter) {
+  bson::View::Iterator field = filter.begin();
+  if (field == filter.end() || (*field).key != "_id") return false;
+  const bson::ValueView value = (*field).value;
+  if (++field != filter.end() || value.type() == bson::Type::kRegex) return false;
+  if (value.type() != bson::Type::kDocument) return true;
+  const bson::View document = value.as_document();
+  return document.empty() || !(*document.begin()).key.starts_with('$');
+}
+
+bool are_brief_documents(const std::vector<bson::View>& documents) {
+  constexpr size_t kBriefBytesMax = size_t{64} << 10;
+  size_t bytes = 0;
+  for (const bson::View document : documents) bytes += document.size();
+  return bytes <= kBriefBytesMax;
+}
+
+bool are_brief_statements(const std::vector<bson::View>& statements) {
+  const auto is_brief = [](bson::View statement) {
+    const std::optional<bson::ValueView> filter = statement.find("q");
+    const std::optional<bson::ValueView> update = statement.find("u");
+    return filter && filter->type() == bson::Type::kDocument && is_by_id(filter->as_document()) &&
+           !statement.find("hint") && !(update && update->type() == bson::Type::kArray);
+  };
+  return are_brief_documents(statements) &&
+         std::all_of(statements.begin(), statements.end(), is_brief);
+}
 
 Status check_batch_size(size_t statements) {
   if (statements >= 1 && statements <= kBatchStatementsMax) return {};

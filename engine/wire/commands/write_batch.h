@@ -33,6 +33,8 @@ struct StatementResult {
 struct Batch {
   size_t statements = 0;
   bool ordered = true;  // the first failure ends it
+  // It writes little and looks for little: readers may wait for its transactions.
+  bool brief = false;
   // May be called again for a statement whose transaction was not committed.
   std::function<Result<StatementResult>(engine::Transaction&, size_t index)> run;
   std::function<size_t(size_t index)> bytes;  // about what a statement writes
@@ -45,6 +47,13 @@ struct BatchResult {
   std::vector<std::pair<size_t, Error>> errors;
   std::optional<Error> write_concern_error;
 };
+
+// Whether the filter is {_id: value}, and so finds a document at most, by the index on _id.
+bool is_by_id(bson::View filter);
+// Whether documents, or statements of an update or a delete, are brief: in all of few bytes, and
+// the statements by _id, without a hint that leads elsewhere and without a pipeline.
+bool are_brief_documents(const std::vector<bson::View>& documents);
+bool are_brief_statements(const std::vector<bson::View>& statements);
 
 // InvalidLength (16) unless there is something to do, and not too much.
 Status check_batch_size(size_t statements);

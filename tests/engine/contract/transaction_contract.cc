@@ -281,7 +281,8 @@ TEST_P(StoreContract, Concurrency_WritersTakeTurns) {
   for (int writer = 0; writer < kWriters; ++writer) {
     writers.emplace_back([&, writer] {
       for (int round = 0; round < kRounds; ++round) {
-        const auto transaction = store().begin();
+        const auto transaction =
+            store().begin(writer % 2 == 0 ? Waits::kForNothing : Waits::kForOthers);
         ASSERT_THAT(transaction, Succeeded());
         EXPECT_THAT(
             collection()->update(**transaction, doc(R"({"_id": 1})"), doc(R"({"$inc": {"n": 1}})")),

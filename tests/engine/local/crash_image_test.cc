@@ -11,12 +11,16 @@
 #include <algorithm>
 #include <cstring>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "engine/local/environment.h"
+#include "engine/local/redo_log.h"
 #include "engine/local/trees.h"
 #include "tests/engine/local/crash_run.h"
+#include "tests/engine/local/write_recorder.h"
 
 namespace gridmount::local::testing {
 namespace {
@@ -43,14 +47,22 @@ Status checked(int code) {
   return fail(ErrorCode::kInternalError, mdb_strerror(code));
 }
 
+// Of the log, and of what a transaction changes.
+enum class Sizes {
+  kSmall,  // a few records fill a segment
+  kUsual   // those of programs; the most transactions are nearly as large as the log takes them
+};
+
 class KeysAndValues : public CrashSubject {
  public:
+  explicit KeysAndValues(Sizes sizes = Sizes::kSmall) : sizes_(sizes) {}
+
   Status open(const std::filesystem::path& folder, bool create, const TestOptions& test) override {
     OpenOptions options;
     options.create = create;
     options.map_bytes = uint64_t{1} << 30;
     options.checkpoint_interval = std::chrono::hours(1);
-    options.redo_bytes = kCrashRedoBytes;
+    if (sizes_ == Sizes::kSmall) options.redo_bytes = kCrashRedoBytes;
     GM_ASSIGN(environment_, Environment::open(folder, options, test));
     handles_ = {environment_->catalog(), {}};
     for (int i = 0; i < Environment::kTreeCount; ++i) {
@@ -75,7 +87,11 @@ class KeysAndValues : public CrashSubject {
   }
 
   Status change(Trees& trees, std::mt19937_64& random, Facts& facts, bool may_be_large);
+  Status put(Trees& trees, std::mt19937_64& random, Facts& facts, const std::string& key, int tree,
+             size_t size);
+  Status change_much(Trees& trees, std::mt19937_64& random, Facts& facts);
 
+  const Sizes sizes_;
   std::unique_ptr<Environment> environment_;
   TreeHandles handles_;
 };
@@ -96,6 +112,12 @@ Status KeysAndValues::change(Trees& trees, std::mt19937_64& random, Facts& facts
   const size_t size = large                       ? kLargeBytes + random() % 100
                       : kind <= 5 && may_be_large ? 2000 + random() % 20000
                                                   : 10 + random() % 400;
+  return put(trees, random, facts, key, tree, size);
+}
+
+Status KeysAndValues::put(Trees& trees, std::mt19937_64& random, Facts& facts,
+                          const std::string& key, int tree, size_t size) {
+  const MDB_dbi handle = environment_->tree(tree);
   const std::string bytes = random_bytes(random, size);
   if (random() % 2 == 0) {
     GM_ASSIGN(uint8_t* const value, trees.reserve(handle, key, bytes.size()));
@@ -107,13 +129,29 @@ Status KeysAndValues::change(Trees& trees, std::mt19937_64& random, Facts& facts
   return {};
 }
 
+// The log takes nearly all of these, but for one of thirty.
+Status KeysAndValues::change_much(Trees& trees, std::mt19937_64& random, Facts& facts) {
+  const size_t bytes_max = random() % 30 == 0 ? 80'000 : 10'000 + random() % 50'000;
+  for (size_t bytes = 0; bytes < bytes_max;) {
+    const size_t size = std::min<size_t>(1000 + random() % 8000, bytes_max - bytes);
+    GM_TRY(put(trees, random, facts, "key" + std::to_string(random() % kKeys),
+               static_cast<int>(random() % kTrees), size));
+    bytes += size;
+  }
+  return {};
+}
+
 Result<bool> KeysAndValues::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
-  GM_ASSIGN(WriteTransaction transaction, environment_->begin_write());
+  GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(engine::Waits::kForNothing));
   Trees trees(transaction.lmdb(), handles_, /*writable=*/true);
   // The most are small enough for the log.
   const bool may_be_large = random() % 3 == 0;
-  for (size_t left = 1 + random() % 6; left > 0; --left) {
-    GM_TRY(change(trees, random, facts, may_be_large));
+  if (sizes_ == Sizes::kUsual && random() % 8 != 0) {
+    GM_TRY(change_much(trees, random, facts));
+  } else {
+    for (size_t left = 1 + random() % 6; left > 0; --left) {
+      GM_TRY(change(trees, random, facts, may_be_large));
+    }
   }
   transaction.log(trees.take_changes());
   trees.end();
@@ -151,6 +189,7 @@ CrashRun run_of_trees(int images = 0) {
   run.images = images;
   run.recording.boot_id = "first boot";
   run.opening.boot_id = "second boot";
+  run.opening.small_before_batch = 1;
   return run;
 }
 
@@ -165,6 +204,53 @@ TEST(CrashImageTest, PowerLoss_AtAnyPoint_LeavesACommitNoOlderThanTheLastCheckpo
   const CrashRunResult result =
       run_crash_images(run_of_trees(crash_image_count(0.4)), crash_seed());
   EXPECT_EQ(result.broken, 0) << result.first;
+}
+
+// What of the log's bounds the recordings have come to.
+struct LogUse {
+  uint64_t segments_begun_again = 0;
+  uint64_t largest_record = 0;  // its transactions' bytes
+
+  void note(const WriteRecorder& recorder) {
+    constexpr uint64_t kHeaderBytes = 48;
+    for (const Event& event : recorder.events()) {
+      const std::string_view bytes(reinterpret_cast<const char*>(event.bytes.data()),
+                                   event.bytes.size());
+      if (event.kind != EventKind::kWrite || bytes.size() < kHeaderBytes ||
+          !bytes.starts_with("GMREDO")) {
+        continue;
+      }
+      uint64_t number = 0;
+      uint32_t size = 0;
+      std::memcpy(&number, bytes.data() + 24, sizeof number);
+      std::memcpy(&size, bytes.data() + 44, sizeof size);
+      if (event.number == 0 && number > 1) ++segments_begun_again;
+      largest_record = std::max<uint64_t>(largest_record, size);
+    }
+  }
+};
+
+// Fewer than the others, as they cost more: 4 MiB of log and more of data are written for each. In
+// one half of them there are no batches, which take much of what would wait for the log.
+TEST(CrashImageTest, PowerLoss_WithALogOfTheUsualSize_LeavesACommitNoOlderThanTheNewestDurable) {
+  CrashRun run = run_of_trees(crash_image_count(0.015));
+  run.make_subject = [] { return std::make_unique<KeysAndValues>(Sizes::kUsual); };
+  run.length = 5;
+  run.has_long_runs = true;
+  LogUse use;
+  run.recorded = [&] { use.note(WriteRecorder::instance()); };
+  CrashRun without_batches = run;
+  without_batches.recording.small_before_batch = std::numeric_limits<int>::max();
+  for (const CrashRun& half : {run, without_batches}) {
+    const CrashRunResult result = run_crash_images(half, crash_seed());
+    EXPECT_EQ(result.broken, 0) << result.first;
+  }
+  std::cout << "segments begun again: " << use.segments_begun_again
+            << ", the largest record: " << use.largest_record << " bytes" << std::endl;
+  constexpr int kImagesForAll = 100;  // of a half, from which on the recordings come to both
+  if (run.images < kImagesForAll) return;
+  EXPECT_GE(use.segments_begun_again, 1U);
+  EXPECT_GE(use.largest_record, RedoLog::kWaitingBytesMax / 4);
 }
 
 TEST(CrashImageTest, Canary_WithoutThePin_ImagesAreBroken) {
@@ -220,6 +306,22 @@ TEST(CrashImageTest, Canary_WithSegmentsWrittenAgainTooSoon_ImagesAreBroken) {
   // Only images of a moment when both are full.
   EXPECT_GE(result.broken, 1);
   std::cout << result.first << std::endl;
+}
+
+// Shows in images of kills.
+TEST(CrashImageTest, Canary_WithoutWhatIsPending_ImagesAreBroken) {
+  CrashRun run = run_of_trees();
+  run.opening.replay_pending = false;
+  expect_broken(run);
+}
+
+// Shows where the opening after a kill is cut between its first checkpoint and the second.
+TEST(CrashImageTest, Canary_WithTheLogEndedBeforeWhatIsPendingIsReplayed_ImagesAreBroken) {
+  CrashRun run = run_of_trees();
+  run.opening.keeps_log_until_replayed = false;
+  run.kills_one_of = 1;
+  run.second_lives_one_of = 1;
+  expect_broken(run);
 }
 
 // Shows where a recording begins with the making of the store, as one of four does.

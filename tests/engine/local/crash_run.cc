@@ -1,26 +1,17 @@
 #include "tests/engine/local/crash_run.h"
 
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <future>
 #include <iostream>
-#include <iterator>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "engine/local/owner_file.h"
 #include "tests/engine/local/crash_disk.h"
 #include "tests/engine/local/crash_folder.h"
 #include "tests/engine/local/write_recorder.h"
@@ -30,13 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The others are those of power losses.
-constexpr uint64_t kKillsOneOf = 4;
-// A broken tree may have its process go round in circles, or wait for ever.
-constexpr unsigned kImageSeconds = 60;
 constexpr unsigned kRecordingSeconds = 120;
 constexpr int kImagesPerRecording = 40;
-constexpr const char* kStore = "store";
 
 // By the number of a step: what holds after it.
 using History = std::vector<Facts>;
@@ -51,7 +37,14 @@ T must(Result<T> result) {
 class Workload {
  public:
   Workload(const CrashRun& run, fs::path folder, uint64_t seed)
-      : run_(run), folder_(std::move(folder)), random_(seed), subject_(run.make_subject()) {}
+      : run_(run),
+        folder_(std::move(folder)),
+        random_(seed),
+        subject_(run.make_subject()),
+        recording_(run.recording) {
+    // Batches of few transactions too.
+    if (random_() % 4 != 0) recording_.small_before_batch = static_cast<int>(random_() % 3);
+  }
 
   void record(bool from_the_making);
   const History& history() const { return history_; }
@@ -71,11 +64,12 @@ class Workload {
   const fs::path folder_;
   std::mt19937_64 random_;
   std::unique_ptr<CrashSubject> subject_;
+  TestOptions recording_;
   History history_ = {Facts()};
 };
 
 void Workload::open(bool create) {
-  must(subject_->open(folder_ / kStore, create, run_.recording));
+  must(subject_->open(folder_ / kCrashStore, create, recording_));
   WriteRecorder::instance().note(EventKind::kDurable, history_.size() - 1);
 }
 
@@ -129,7 +123,7 @@ void Workload::checkpoint_beside_writers() {
   WriteRecorder& recorder = WriteRecorder::instance();
   steps(1, false);  // so that there is something to do
   const uint64_t step = history_.size() - 1;
-  recorder.hold_sync_of(std::string(kStore) + "/data.mdb");
+  recorder.hold_sync_of(std::string(kCrashStore) + "/data.mdb");
   std::future<Status> status =
       std::async(std::launch::async, [&] { return subject_->checkpoint(); });
   // There is none to be taken if one was that the log has wished for.
@@ -149,7 +143,7 @@ void Workload::checkpoint_beside_writers() {
     }
   };
   steps_and_requests();
-  recorder.hold_sync_of(std::string(kStore) + "/checkpoint");
+  recorder.hold_sync_of(std::string(kCrashStore) + "/checkpoint");
   recorder.release();
   wait_until_held();
   steps_and_requests();
@@ -177,7 +171,7 @@ void Workload::log_beside_writers() {
   must(subject_->checkpoint());
   recorder.note(EventKind::kDurable, history_.size() - 1);
   steps(1, false);
-  recorder.hold_sync_of(std::string(kStore) + "/redo");
+  recorder.hold_sync_of(std::string(kCrashStore) + "/redo");
   std::vector<std::future<void>> requests;
   for (uint64_t left = 1 + random_() % 4; left > 0; --left) {
     requests.push_back(ask_for_durability());
@@ -208,7 +202,11 @@ void Workload::record(bool from_the_making) {
   }
   for (uint64_t sessions = 1 + random_() % (from_the_making ? 1 : 3); sessions > 0; --sessions) {
     open(false);
-    for (uint64_t rounds = 1 + random_() % 4; rounds > 0; --rounds) {
+    for (uint64_t rounds = run_.length * (1 + random_() % 4); rounds > 0; --rounds) {
+      if (run_.has_long_runs && random_() % 4 == 0) {
+        steps(10 + random_() % 30, false);
+        ask_for_durability().get();
+      }
       steps(random_() % 8, true);
       if (random_() % 2 == 0) log_beside_writers();
       steps(random_() % 8, true);
@@ -222,7 +220,7 @@ void Workload::record(bool from_the_making) {
 }
 
 void Workload::compact() {
-  if (must(subject_->compact(folder_ / kStore))) {
+  if (must(subject_->compact(folder_ / kCrashStore))) {
     WriteRecorder::instance().note(EventKind::kDurable, history_.size() - 1);
   }
 }
@@ -364,105 +362,43 @@ std::string Examination::run() {
   return problem;
 }
 
-// Images of one recording, tried in children.
+// Images of one recording.
 class Trials {
  public:
-  Trials(const CrashRun& run, const History& history, fs::path folder, uint64_t seed, int count);
-  ~Trials() { ::munmap(progress_, sizeof *progress_); }
-  Trials(const Trials&) = delete;
-  Trials& operator=(const Trials&) = delete;
+  Trials(const CrashRun& run, const History& history) : run_(run), history_(history) {}
 
-  void run(CrashRunResult& result);
+  CrashVerdict examine(const CrashTrial& trial) const;
 
  private:
-  // Tries images from that one on. Never returns.
-  [[noreturn]] void work(size_t first, int out);
-  // Makes an image of the disk. Whether it is that of a kill.
-  bool make(const CrashDisk& disk, std::mt19937_64& random, const fs::path& folder) const;
-  std::string keep(const fs::path& image) const;
   // Works on the store of the image, and makes another in its place, of a power loss or a kill
   // meanwhile, which it examines. The recording is not what it was after this.
-  std::string live_on(const CrashDisk& disk, size_t cut, bool killed, const Allowed& allowed,
-                      std::mt19937_64& random);
+  std::string live_on(const CrashTrial& trial, const Allowed& allowed) const;
 
   const CrashRun& run_;
   const History& history_;
-  const fs::path folder_;
-  const uint64_t seed_;
-  std::vector<size_t> cuts_;  // ascending, of each image
-  // Shared with the children.
-  struct Progress {
-    size_t image;  // that is being tried
-    size_t next;   // to be tried by the next of them
-  };
-  Progress* progress_;
 };
 
-Trials::Trials(const CrashRun& run, const History& history, fs::path folder, uint64_t seed,
-               int count)
-    : run_(run), history_(history), folder_(std::move(folder)), seed_(seed) {
-  std::mt19937_64 random(seed);
-  const size_t events = WriteRecorder::instance().events().size();
-  for (int i = 0; i < count; ++i) cuts_.push_back(1 + random() % events);
-  std::sort(cuts_.begin(), cuts_.end());
-  void* const shared =
-      ::mmap(nullptr, sizeof *progress_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) throw std::runtime_error("no shared memory");
-  progress_ = static_cast<Progress*>(shared);
+CrashVerdict Trials::examine(const CrashTrial& trial) const {
+  const Allowed allowed = allowed_at(WriteRecorder::instance().events(), trial.cut, trial.killed);
+  const bool lives_on =
+      allowed.made && trial.random() % static_cast<uint64_t>(run_.second_lives_one_of) == 0;
+  if (lives_on) return {live_on(trial, allowed), true};
+  return {Examination(run_, history_, allowed, trial.folder / kCrashStore, trial.random()).run()};
 }
 
-bool Trials::make(const CrashDisk& disk, std::mt19937_64& random, const fs::path& folder) const {
-  if (random() % kKillsOneOf != 0) {
-    write_image(disk.image(random), folder);
-    return false;
-  }
-  write_image(disk.whole(), folder);
-  // The files are the ones that their last owner had open, on the same machine.
-  const fs::path owner = folder / kStore / "owner";
-  std::ifstream file(owner, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  std::optional<OwnerMark> mark = parse_owner_mark(text);
-  struct stat data {};
-  if (!mark || ::stat((folder / kStore / "data.mdb").c_str(), &data) != 0) return true;
-  mark->boot_id = run_.opening.boot_id.empty() ? running_boot_id() : run_.opening.boot_id;
-  if (mark->data_inode != 0) mark->data_inode = data.st_ino;
-  std::ofstream(owner, std::ios::binary) << format_owner_mark(*mark);
-  return true;
-}
-
-void Trials::work(size_t first, int out) {
-  CrashDisk disk(WriteRecorder::instance());
-  const fs::path folder = folder_ / "image";
-  std::string problem;
-  bool has_lived = false;
-  for (size_t i = first; i < cuts_.size() && problem.empty() && !has_lived; ++i) {
-    *progress_ = {i, i + 1};
-    ::alarm(kImageSeconds);
-    disk.advance(cuts_[i]);
-    std::mt19937_64 random(seed_ + i + 1);
-    const bool killed = make(disk, random, folder);
-    const Allowed allowed = allowed_at(WriteRecorder::instance().events(), cuts_[i], killed);
-    has_lived = allowed.made && random() % static_cast<uint64_t>(run_.second_lives_one_of) == 0;
-    problem = has_lived ? live_on(disk, cuts_[i], killed, allowed, random)
-                        : Examination(run_, history_, allowed, folder / kStore, random()).run();
-  }
-  std::fflush(stdout);
-  const ssize_t written = ::write(out, problem.data(), problem.size());
-  ::_exit(written == static_cast<ssize_t>(problem.size()) ? 0 : 1);
-}
-
-std::string Trials::live_on(const CrashDisk& disk, size_t cut, bool killed, const Allowed& allowed,
-                            std::mt19937_64& random) {
+std::string Trials::live_on(const CrashTrial& trial, const Allowed& allowed) const {
   WriteRecorder& recorder = WriteRecorder::instance();
-  const fs::path folder = folder_ / "image";
+  const fs::path& folder = trial.folder;
+  std::mt19937_64& random = trial.random;
+  const bool killed = trial.killed;
   if (killed) {
-    recorder.resume(cut, folder, disk.whole_entries());
+    recorder.resume(trial.cut, folder, trial.disk.whole_entries());
   } else {
     recorder.start(folder);
   }
   const size_t begins = recorder.events().size();
   const std::unique_ptr<CrashSubject> subject = run_.make_subject();
-  const Status opened = subject->open(folder / kStore, false, run_.opening);
+  const Status opened = subject->open(folder / kCrashStore, false, run_.opening);
   if (!opened) return "opening for a second life: " + opened.error().message();
   const size_t is_open = recorder.events().size();
   const Result<Facts> found = subject->read();
@@ -503,53 +439,9 @@ std::string Trials::live_on(const CrashDisk& disk, size_t cut, bool killed, cons
   second.newest = std::min<uint64_t>(second.newest, history.size() - 1);
   CrashRun run = run_;
   if (!killed_again) run.opening.boot_id = "a later boot";
-  const std::string problem = Examination(run, history, second, folder / kStore, random()).run();
+  const std::string problem =
+      Examination(run, history, second, folder / kCrashStore, random()).run();
   return problem.empty() ? "" : "after a second life: " + problem;
-}
-
-// The image as it was, made once more, for whoever looks into it.
-std::string Trials::keep(const fs::path& kept) const {
-  CrashDisk disk(WriteRecorder::instance());
-  disk.advance(cuts_[progress_->image]);
-  std::mt19937_64 random(seed_ + progress_->image + 1);
-  make(disk, random, kept);
-  return kept.string();
-}
-
-void Trials::run(CrashRunResult& result) {
-  size_t next = 0;
-  while (next < cuts_.size()) {
-    std::array<int, 2> pipe{};
-    if (::pipe(pipe.data()) != 0) throw std::runtime_error("no pipe");
-    std::cout.flush();
-    std::fflush(stdout);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::close(pipe[0]);
-      work(next, pipe[1]);
-    }
-    ::close(pipe[1]);
-    std::string problem;
-    std::array<char, 4096> buffer{};
-    ssize_t count;
-    while ((count = ::read(pipe[0], buffer.data(), buffer.size())) > 0) {
-      problem.append(buffer.data(), static_cast<size_t>(count));
-    }
-    ::close(pipe[0]);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    if (status != 0) problem += " [the process ended with status " + std::to_string(status) + "]";
-    next = progress_->next;
-    if (problem.empty()) continue;
-    ++result.broken;
-    if (result.first.empty()) {
-      result.first = problem + "\n  (cut at event " + std::to_string(cuts_[progress_->image]) +
-                     " of " + std::to_string(WriteRecorder::instance().events().size()) + ")";
-      const char* const kept = std::getenv("GRIDMOUNT_CRASH_KEEP");
-      if (kept != nullptr) result.first += "\n  kept in " + keep(kept);
-    }
-  }
-  result.images += static_cast<int>(cuts_.size());
 }
 
 }  // namespace
@@ -580,8 +472,12 @@ CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed) {
     ::alarm(kRecordingSeconds);
     workload.record(number % kFromTheMaking == 0);
     ::alarm(0);
+    if (run.recorded) run.recorded();
     const int count = std::min(kImagesPerRecording, run.images - result.images);
-    Trials(run, workload.history(), folder, random(), count).run(result);
+    const Trials trials(run, workload.history());
+    try_crash_images(
+        folder, {count, random(), run.opening.boot_id, run.kills_one_of},
+        [&](const CrashTrial& trial) { return trials.examine(trial); }, result);
   }
   fs::remove_all(folder);
   std::cout << result.broken << " of " << result.images << " images broken" << std::endl;

@@ -1,19 +1,15 @@
 // Crash images of one kind of store: workloads are recorded, and images of what the disk may hold
 // at random points of them are tried.
 //
-// An image is opened as after another start of the machine (or, one of four, as after a kill of the
-// process, when nothing is lost that was written), checked in full, compared with the states that
-// the promises allow, written to, and compared and checked again. Child processes do
-// so, many images each, as a broken store may end its process; the next goes on behind such an
-// image. Writers also run while syncs of a checkpoint or of the log are under way, stores are made
-// and compacted.
+// An image (crash_trials.h) is opened, checked in full, compared with the states that the promises
+// allow, written to, and compared and checked again. Writers also run while syncs of a checkpoint
+// or of the log are under way, stores are made and compacted.
 //
 // Some images have a second life first: what was found is opened and worked on, and this is cut
 // too, often while it was still being opened. After a kill the disk has of the first life what it
 // had, and not what the kernel had.
 //
-// Images are made in memory (/dev/shm) where there is room for them. GRIDMOUNT_CRASH_KEEP names a
-// folder that the first broken one is put into.
+// Images are made in memory (/dev/shm) where there is room for them.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +18,7 @@
 #include <string>
 
 #include "tests/engine/local/crash_subject.h"
+#include "tests/engine/local/crash_trials.h"
 #include "tests/sanitized.h"
 
 namespace gridmount::local::testing {
@@ -33,12 +30,13 @@ struct CrashRun {
   TestOptions opening = {};
   bool syncs_folders = true;  // false: as if the program did not
   int second_lives_one_of = 6;
-};
-
-struct CrashRunResult {
-  int images = 0;
-  int broken = 0;
-  std::string first;  // what is wrong with the first of those
+  uint64_t kills_one_of = 4;
+  // How many times the usual length a workload has; and whether there are long runs of steps of
+  // which none is durable.
+  uint64_t length = 1;
+  bool has_long_runs = false;
+  // Looks at each recording before images of it are tried.
+  std::function<void()> recorded = {};
 };
 
 // `seed` gives the same workloads again, and the same images but for where checkpoints beside them

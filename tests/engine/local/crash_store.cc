@@ -1,22 +1,27 @@
 #include "tests/engine/local/crash_store.h"
 
-#include "engine/local/local_store.h"
 #include "engine/local/store.h"
 #include "tests/engine/local/crash_subject.h"
 
 namespace gridmount::local::testing {
 
-Result<std::unique_ptr<engine::Store>> open_crash_store(const std::filesystem::path& folder,
-                                                        bool create, const TestOptions& test) {
+OpenOptions crash_store_options() {
   OpenOptions options;
-  options.create = create;
   options.map_bytes = uint64_t{1} << 30;
   options.checkpoint_interval = std::chrono::hours(1);
   options.expiry_interval = std::chrono::hours(1);
   options.redo_bytes = kCrashRedoBytes;
-  const bool asks_for_nothing = test.boot_id.empty() && test.pin && test.restore && test.replay &&
-                                test.marks_after_replay && test.checks_log_id &&
-                                test.checks_order && test.syncs_records && test.waits_for_segments;
+  return options;
+}
+
+Result<std::unique_ptr<engine::Store>> open_crash_store(const std::filesystem::path& folder,
+                                                        bool create, const TestOptions& test,
+                                                        OpenOptions options) {
+  options.create = create;
+  const bool asks_for_nothing =
+      test.boot_id.empty() && test.pin && test.restore && test.replay && test.marks_after_replay &&
+      test.checks_log_id && test.checks_order && test.syncs_records && test.waits_for_segments &&
+      !test.small_before_batch && test.replay_pending;
   if (asks_for_nothing) return local::open(folder, options);
   GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options, test));
   return std::unique_ptr<engine::Store>(

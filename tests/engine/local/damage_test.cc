@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/local/catalog_keys.h"
 #include "engine/local/index_writer.h"
 #include "engine/local/local_store.h"
 #include "engine/local/records.h"
@@ -145,6 +146,80 @@ TEST_F(Damage, MissingRecord_IsReported) {
   EXPECT_THAT(problems(), AllOf(Contains(HasSubstr("index '_id_' names record 4")),
                                 Contains(HasSubstr("index 'by_a' names record 4")),
                                 Contains(HasSubstr("counts 5 documents"))));
+}
+
+TEST_F(Damage, RecordOfAnotherKey_IsReported) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    GM_ASSIGN(const std::optional<std::string_view> other, get_record(trees, entry.records, 2));
+    const std::string value(other.value());
+    return trees.put(trees.tree(entry.records), RecordKey(entry.records, 3).view(), value);
+  });
+  const auto snapshot = store_->snapshot();
+  for (const bool partial : {false, true}) {
+    const auto found = find_one(**snapshot, R"({"_id": 3})", partial);
+    ASSERT_FALSE(found.has_value());
+    EXPECT_EQ(found.error().code(), ErrorCode::kDataCorruptionDetected);
+    EXPECT_THAT(found.error().message(), HasSubstr("not the record of its key"));
+  }
+  EXPECT_THAT(problems(), Contains(HasSubstr("not the record of its key")));
+}
+
+TEST_F(Damage, ChangedIndexEntry_IsReportedByWhatReadsIt) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    const IndexEntry& index = entry.indexes[1];
+    GM_ASSIGN(const std::optional<TreeEntry> first,
+              trees.at_or_after(trees.tree(index.range), range_prefix(index.range)));
+    const std::string key(first->key);
+    std::string value(first->value);
+    value[0] ^= 2;  // the kind of the key's value
+    return trees.put(trees.tree(index.range), key, value);
+  });
+  const auto snapshot = store_->snapshot();
+  const auto named =
+      AllOf(HasSubstr("test.c: the index 'by_a'"), HasSubstr("checksum"), HasSubstr("check"));
+  const auto found = find_one(**snapshot, R"({"a": "value"})");
+  ASSERT_FALSE(found.has_value());
+  EXPECT_THAT(found.error().message(), named);
+  const auto count = collection()->count(**snapshot, doc(R"({"a": "value"})"));
+  ASSERT_FALSE(count.has_value());
+  EXPECT_THAT(count.error().message(), named);
+  EXPECT_THAT(problems(), testing::ElementsAre(AllOf(HasSubstr("'by_a' has an entry for record 1"),
+                                                     HasSubstr("checksum"))));
+}
+
+// An entry that another prefix has taken to the end of its tree.
+TEST_F(Damage, EntryThatHasLeftItsRange_IsMissedByWhatLooksForIt) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    const IndexEntry& index = entry.indexes[1];
+    const MDB_dbi tree = trees.tree(index.range);
+    std::string key;
+    set_index_key(key, index, std::string_view("\x18value\0", 7), kDocuments);
+    GM_ASSIGN(const std::optional<std::string_view> found, trees.get(tree, key));
+    const std::string value(found.value());
+    GM_TRY(trees.remove(tree, key));
+    key[0] ^= 4;
+    return trees.put(tree, key, value);
+  });
+  const auto snapshot = store_->snapshot();
+  const auto count = collection()->count(**snapshot, doc(R"({"a": "value"})"));
+  ASSERT_FALSE(count.has_value());
+  EXPECT_EQ(count.error().code(), ErrorCode::kStoreDamaged);
+  EXPECT_THAT(count.error().message(),
+              AllOf(HasSubstr("test.c: the index 'by_a'"), HasSubstr("gridstore check")));
+}
+
+TEST_F(Damage, CountsOfTheCatalog_AreReported) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    const std::string key = prefix_key(kCountsKey, entry.records.prefix);
+    GM_ASSIGN(const std::optional<std::string_view> found, trees.get(trees.catalog(), key));
+    std::string value(found.value());
+    value[7] ^= 1;
+    return trees.put(trees.catalog(), key, value);
+  });
+  const auto snapshot = store_->snapshot();
+  const auto count = collection()->count(**snapshot, bson::View());
+  ASSERT_FALSE(count.has_value());
+  EXPECT_EQ(count.error().code(), ErrorCode::kStoreDamaged);
 }
 
 TEST_F(Damage, MissingIndexEntry_IsReported) {

@@ -58,6 +58,7 @@ void DamagedStore::change(
     ASSERT_TRUE(environment.has_value()) << environment.error().message();
     TreeHandles handles;
     handles.catalog = (*environment)->catalog();
+    handles.checksums = true;
     for (int i = 0; i < Environment::kTreeCount; ++i) {
       handles.ranges.push_back((*environment)->tree(i));
     }

@@ -164,6 +164,15 @@ TEST(ChecksumTest, Crc32c_KnownInput_GivesPublishedValue) {
   EXPECT_EQ(crc32c(bytes), 0xE3069283u);
   EXPECT_EQ(crc32c(bytes.subspan(4), crc32c(bytes.first(4))), 0xE3069283u);
   EXPECT_EQ(crc32c({}), 0u);
+
+  // Few bytes and many are added up in different ways.
+  std::vector<uint8_t> many;
+  uint32_t byte_by_byte = 0;
+  for (uint32_t i = 0; i < 300; ++i) {
+    many.push_back(static_cast<uint8_t>(i * 31));
+    byte_by_byte = crc32c(std::span(many).last(1), byte_by_byte);
+    EXPECT_EQ(crc32c(many), byte_by_byte) << i;
+  }
 }
 
 TEST(LmdbErrorTest, Table_CodesOfInterest_GiveTheirErrors) {

@@ -178,7 +178,7 @@ TEST(FormatExample, Store_HoldsWhatTheTextShows) {
             block(text, "record"));
   std::ifstream format(folder / "format");
   EXPECT_EQ(std::string((std::istreambuf_iterator<char>(format)), std::istreambuf_iterator<char>()),
-            "gridmount store\nformat 2\n");
+            "gridmount store\nformat 3\n");
   fs::remove_all(pattern);
 }
 

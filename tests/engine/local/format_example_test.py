@@ -123,7 +123,9 @@ class WorkedExample(unittest.TestCase):
         found = {}
         for key, value in self.range_of(self.entry["records"]).items():
             header_and_document = checked(value)
-            self.assertEqual(header_and_document[:4], bytes(4))
+            place = struct.pack(">II", self.entry["records"]["tree"], self.entry["records"]["prefix"])
+            check = crc32c(place + key) & 0xFFFFFF
+            self.assertEqual(header_and_document[:4], struct.pack("<I", check << 8 | 1))
             found[struct.unpack(">Q", key)[0]] = bson(header_and_document[4:])
         return found
 
@@ -141,13 +143,22 @@ class WorkedExample(unittest.TestCase):
     def test_records_are_the_documents_in_their_order(self):
         self.assertEqual(self.records(), dict(enumerate(self.documents, 1)))
 
+    def catalog_value(self, key):
+        value = bytes(self.trees["catalog"][key])
+        self.assertEqual(
+            struct.unpack(">I", value[-4:])[0], crc32c(bytes([255] * 4) + key + value[:-4])
+        )
+        return value[:-4]
+
+    def counts(self, prefix):
+        return struct.unpack(">QQQ", self.catalog_value(b"s" + prefix))
+
     def test_counts_and_ranges(self):
-        catalog = self.trees["catalog"]
         prefix = struct.pack(">I", self.entry["records"]["prefix"])
-        documents, size, next_record = struct.unpack(">QQQ", catalog[b"s" + prefix])
+        documents, size, next_record = self.counts(prefix)
         sizes = [len(value) - 8 for value in self.range_of(self.entry["records"]).values()]
         self.assertEqual((documents, size, next_record), (2, sum(sizes), 3))
-        next_prefix, *ranges = struct.unpack(">129I", catalog[b"n"])
+        next_prefix, *ranges = struct.unpack(">129I", self.catalog_value(b"n"))
         used = [self.entry["records"], *self.entry["indexes"]]
         self.assertEqual(next_prefix, 1 + len(used))
         self.assertEqual(sum(ranges), len(used))
@@ -167,6 +178,7 @@ class WorkedExample(unittest.TestCase):
                         expected.add((key, record))
                 found = set()
                 for key, value in self.range_of(index).items():
+                    value = self.without_checksum(index, key, value)
                     parts = []
                     for direction in paths.values():
                         part, key = decode_part(key, direction < 0)
@@ -179,6 +191,12 @@ class WorkedExample(unittest.TestCase):
                     found.add((tuple(parts), record))
                     self.check_kinds(kinds, list(paths), self.documents[record - 1])
                 self.assertEqual(found, expected)
+
+    def without_checksum(self, index, key, value):
+        self.assertTrue(index["checksums"])
+        covered = struct.pack(">II", index["tree"], index["prefix"]) + key + value[:-4]
+        self.assertEqual(struct.unpack(">I", value[-4:])[0], crc32c(covered))
+        return value[:-4]
 
     def check_kinds(self, kinds, paths, document):
         if any(isinstance(document.get(path), list) for path in paths):
@@ -216,7 +234,7 @@ class WorkedExample(unittest.TestCase):
         self.assertEqual(self.records(), {1: self.documents[0]})
         self.test_index_entries_are_those_the_documents_call_for()
         prefix = struct.pack(">I", self.entry["records"]["prefix"])
-        counts = struct.unpack(">QQQ", self.trees["catalog"][b"s" + prefix])
+        counts = self.counts(prefix)
         self.assertEqual((counts[0], counts[2]), (1, 3))
 
     def test_a_changed_byte_is_noticed(self):

@@ -458,12 +458,12 @@ TEST_F(OldFormatTest, Upgraded_HasALogFromTheNextOpeningOn) {
   make_old_store();
   options_.upgrade = true;
   open();
-  EXPECT_EQ(environment_->format_version(), 2);
+  EXPECT_EQ(environment_->format_version(), kFormatVersion);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfACheckpoint);
   crash();
   ASSERT_TRUE(open_crashed());
   EXPECT_EQ(get("k"), "2");
-  EXPECT_EQ(environment_->format_version(), 2);
+  EXPECT_EQ(environment_->format_version(), kFormatVersion);
   options_.upgrade = false;
   open();
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "3")); }), kOfTheLog);

@@ -117,6 +117,20 @@ class RedoFileTest : public ::testing::Test {
     for (const std::string& changes : found->changes) values.push_back(changes.substr(8 + 3));
     return values;
   }
+  // Of one transaction, in several records; and what follows it.
+  void append_parts(uint64_t number, const std::vector<std::string>& values, uint64_t next,
+                    const std::vector<std::string>& behind) {
+    std::list<RedoTransaction> all;
+    for (const std::string& value : values) all.push_back({number, changes_of(value)});
+    all.splice(all.end(), transactions(next, behind));
+    const auto place = redo_.find_place(redo_record_bytes(all), 10);
+    ASSERT_TRUE(place);
+    ASSERT_FALSE(redo_.append(*place, all, true));
+  }
+  // The changes behind that snapshot.
+  std::vector<std::string> changes(uint64_t snapshot) const {
+    return read_redo(file(), &kId, snapshot)->changes;
+  }
   void damage(uint64_t offset) const {
     const File damaged = file();
     std::vector<uint8_t> byte = *damaged.read(offset, 1);
@@ -183,6 +197,49 @@ TEST_F(RedoFileTest, Read_AfterACheckpointWithoutRecords_GoesOnBehindIt) {
   EXPECT_THAT(read(10), ElementsAre("a"));
 }
 
+std::string bytes_of(const std::vector<std::string>& values) {
+  std::string bytes;
+  for (const std::string& value : values) bytes += changes_of(value).bytes();
+  return bytes;
+}
+
+TEST_F(RedoFileTest, Read_TransactionInSeveralRecords_IsOne) {
+  append(11, {"a"}, 10);
+  append_parts(12, {"b", "c"}, 13, {});
+  append_parts(12, {"d"}, 13, {});
+  append_parts(12, {"e", "f"}, 13, {"g", "h"});
+  append_parts(14, {"i"}, 15, {"j"});  // in the other segment
+  EXPECT_THAT(changes(10), ElementsAre(bytes_of({"a"}), bytes_of({"b", "c", "d", "e", "f"}),
+                                       bytes_of({"g"}), bytes_of({"h", "i"}), bytes_of({"j"})));
+  EXPECT_THAT(changes(12), ElementsAre(bytes_of({"g"}), bytes_of({"h", "i"}), bytes_of({"j"})));
+  EXPECT_THAT(changes(14), ElementsAre(bytes_of({"j"})));
+  EXPECT_FALSE(is_damaged(10));
+  // What is left of it are those before.
+  damage(2 * kRedoBlockBytes + 8);
+  EXPECT_THAT(changes(10), ElementsAre(bytes_of({"a"}), bytes_of({"b", "c"})));
+  EXPECT_TRUE(is_damaged(10));
+  damage(2 * kRedoBlockBytes + 8);
+  // One that goes on with what is not there.
+  damage(kRedoBlockBytes);
+  EXPECT_THAT(changes(10), ElementsAre(bytes_of({"a"})));
+  EXPECT_THAT(changes(11), IsEmpty());
+}
+
+TEST_F(RedoFileTest, Read_RecordThatGoesOnWithAnotherTransaction_IsNotBelieved) {
+  append(11, {"a"}, 10);
+  std::vector<uint8_t> record;
+  for (const bool continues : {false, true}) {
+    // The number of the one before, and not said to be its; and the next, said to be its.
+    format_redo_record(kId, 2, continues, transactions(continues ? 12 : 11, {"b"}), record);
+    ASSERT_TRUE(file().write(kRedoBlockBytes, record));
+    EXPECT_THAT(read(10), ElementsAre("a")) << continues;
+  }
+  // With nothing before it.
+  format_redo_record(kId, 1, true, transactions(11, {"a"}), record);
+  ASSERT_TRUE(file().write(0, record));
+  EXPECT_THAT(read(10), IsEmpty());
+}
+
 TEST_F(RedoFileTest, Read_DamageAnywhereInARecord_EndsThePrefix) {
   append(11, {"a"}, 10);
   append(12, {std::string(kRedoBlockBytes, 'b')}, 10);
@@ -216,7 +273,7 @@ TEST_F(RedoFileTest, Read_FileCutOff_HasWhatIsLeft) {
 
 TEST_F(RedoFileTest, Record_WhoseParts_DoNotFit_IsNone) {
   std::vector<uint8_t> record;
-  format_redo_record(kId, 1, transactions(11, {"a", "b"}), record);
+  format_redo_record(kId, 1, false, transactions(11, {"a", "b"}), record);
   EXPECT_EQ(record.size(), kRedoBlockBytes);
   ASSERT_TRUE(parse_redo_record(record, &kId));
   uint32_t bytes;

@@ -163,13 +163,27 @@ TEST_F(Repair, IndexEntries_FollowTheDocuments) {
     GM_ASSIGN(const std::optional<TreeEntry> id,
               trees.at_or_after(trees.tree(by_id.range), range_prefix(by_id.range)));
     const std::string id_key(id->key);
-    GM_TRY(trees.put(trees.tree(by_id.range), id_key, index_value(by_id, 4, "")));
+    GM_TRY(trees.put(trees.tree(by_id.range), id_key, index_value(by_id, id_key, 4, "")));
     return trees.put(trees.tree(by_id.range), range_prefix(by_id.range) + "y", "");
   });
   expect_repaired(
       ElementsAre(HasSubstr("'_id_' follows the documents again: 1 corrected, 1 removed"),
                   HasSubstr("'by_a' follows the documents again: 1 entries added, 1 corrected, "
                             "3 removed")));
+  EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4, 5));
+}
+
+TEST_F(Repair, EntryWithAWrongChecksum_IsCorrected) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    const IndexEntry& by_a = entry.indexes[1];
+    GM_ASSIGN(const std::optional<TreeEntry> first,
+              trees.at_or_after(trees.tree(by_a.range), range_prefix(by_a.range)));
+    const std::string key(first->key);
+    std::string value(first->value);
+    value.back() ^= 1;
+    return trees.put(trees.tree(by_a.range), key, value);
+  });
+  expect_repaired(ElementsAre(HasSubstr("'by_a' follows the documents again: 1 corrected")));
   EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4, 5));
 }
 
@@ -182,7 +196,7 @@ TEST_F(Repair, ConflictInAUniqueIndex_KeepsTheFirst) {
     KeySet keys;
     GM_TRY(extract_keys(by_id.rules, doc(R"({"_id": 2})"), keys));
     set_index_key(key, by_id, keys[0], 5);
-    return trees.put(trees.tree(by_id.range), key, index_value(by_id, 5, ""));
+    return trees.put(trees.tree(by_id.range), key, index_value(by_id, key, 5, ""));
   });
   expect_repaired(Contains(HasSubstr(
       "removed the document with _id 2 (record 5): the index '_id_' is unique, and record 2, "

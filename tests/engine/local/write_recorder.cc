@@ -81,9 +81,19 @@ void WriteRecorder::stop() {
   recording_ = false;
 }
 
+void WriteRecorder::stamp_with(std::function<uint64_t()> stamp) {
+  const std::lock_guard lock(mutex_);
+  stamp_ = std::move(stamp);
+}
+
+void WriteRecorder::push(Event event) {
+  if (stamp_) event.stamp = stamp_();
+  events_.push_back(std::move(event));
+}
+
 void WriteRecorder::note(EventKind kind, uint64_t step) {
   const std::lock_guard lock(mutex_);
-  events_.push_back({.kind = kind, .number = step});
+  push({.kind = kind, .number = step});
 }
 
 void WriteRecorder::hold_sync_of(const std::string& path) {
@@ -124,15 +134,14 @@ void WriteRecorder::write(int fd, uint64_t offset, const void* bytes, size_t siz
   const std::lock_guard lock(mutex_);
   const size_t file = file_of(fd);
   if (file == kNoFile) return;
-  events_.push_back(
-      {.kind = EventKind::kWrite, .file = file, .number = offset, .bytes = {begin, begin + size}});
+  push({.kind = EventKind::kWrite, .file = file, .number = offset, .bytes = {begin, begin + size}});
 }
 
 void WriteRecorder::resize(int fd, uint64_t size) {
   const std::lock_guard lock(mutex_);
   const size_t file = file_of(fd);
   if (file != kNoFile) {
-    events_.push_back({.kind = EventKind::kResize, .file = file, .number = size});
+    push({.kind = EventKind::kResize, .file = file, .number = size});
   }
 }
 
@@ -143,19 +152,19 @@ void WriteRecorder::sync(int fd) {
     std::string below;
     const auto path = path_of(fd);
     if (path && !ignores_folder_syncs_ && locate(path->string(), below)) {
-      events_.push_back({.kind = EventKind::kFolderSync, .path = below});
+      push({.kind = EventKind::kFolderSync, .path = below});
     }
     return;
   }
   const uint64_t begins = events_.size();
-  events_.push_back({.kind = EventKind::kSyncBegins, .file = file, .number = begins});
+  push({.kind = EventKind::kSyncBegins, .file = file, .number = begins});
   const auto held = entries_.find(held_path_);
   if (held != entries_.end() && held->second == file) {
     held_path_.clear();
     held_ = true;
     changed_.wait(lock, [&] { return !held_; });
   }
-  events_.push_back({.kind = EventKind::kSyncEnds, .file = file, .number = begins});
+  push({.kind = EventKind::kSyncEnds, .file = file, .number = begins});
 }
 
 void WriteRecorder::opened(int fd, std::string_view path, bool emptied) {
@@ -165,10 +174,10 @@ void WriteRecorder::opened(int fd, std::string_view path, bool emptied) {
   if (!inode || !locate(path, below)) return;
   const auto [known, is_new] = by_inode_.try_emplace(*inode, files_);
   if (is_new) {
-    events_.push_back({.kind = EventKind::kLink, .file = files_, .path = below});
+    push({.kind = EventKind::kLink, .file = files_, .path = below});
     entries_[below] = files_++;
   } else if (emptied) {
-    events_.push_back({.kind = EventKind::kResize, .file = known->second, .number = 0});
+    push({.kind = EventKind::kResize, .file = known->second, .number = 0});
   }
 }
 
@@ -176,7 +185,7 @@ void WriteRecorder::made_folder(std::string_view path) {
   const std::lock_guard lock(mutex_);
   std::string below;
   if (!locate(path, below)) return;
-  events_.push_back({.kind = EventKind::kLink, .path = below});
+  push({.kind = EventKind::kLink, .path = below});
   entries_[below] = kNoFile;
 }
 
@@ -192,7 +201,7 @@ void WriteRecorder::removed(std::string_view path) {
   if (!locate(path, below)) return;
   const auto found = entries_.find(below);
   if (found == entries_.end()) return;
-  events_.push_back({.kind = EventKind::kUnlink, .path = below});
+  push({.kind = EventKind::kUnlink, .path = below});
   forget(found->second);
   entries_.erase(found);
 }
@@ -203,7 +212,7 @@ void WriteRecorder::renamed(std::string_view from, std::string_view to) {
   std::string target;
   if (!locate(from, source) || !locate(to, target)) return;
   const size_t file = entries_.at(source);
-  events_.push_back({.kind = EventKind::kRename, .file = file, .path = source, .target = target});
+  push({.kind = EventKind::kRename, .file = file, .path = source, .target = target});
   entries_.erase(source);
   if (const auto replaced = entries_.find(target); replaced != entries_.end()) {
     forget(replaced->second);

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -49,6 +50,7 @@ struct Event {
   std::vector<uint8_t> bytes = {};  // kWrite
   std::string path = {};            // below the recorded folder, which is ""
   std::string target = {};
+  uint64_t stamp = 0;  // stamp_with()'s, when it was recorded
 };
 
 class WriteRecorder {
@@ -69,6 +71,9 @@ class WriteRecorder {
   const std::vector<std::vector<uint8_t>>& initial_contents() const { return initial_contents_; }
   const std::vector<Event>& events() const { return events_; }
   void note(EventKind kind, uint64_t step);
+  // For those who use the store from another process: what it returns is kept with each event. It
+  // is called for one event after the other.
+  void stamp_with(std::function<uint64_t()> stamp);
 
   // As if the program never synced a folder.
   void ignore_folder_syncs(bool ignored) { ignores_folder_syncs_ = ignored; }
@@ -93,6 +98,7 @@ class WriteRecorder {
  private:
   using Inode = std::pair<uint64_t, uint64_t>;
 
+  void push(Event event);  // mutex_ is held
   // kNoFile if it is none that is recorded.
   size_t file_of(int fd) const;
   // Below the recorded folder; false if it is elsewhere.
@@ -110,6 +116,7 @@ class WriteRecorder {
   std::vector<std::vector<uint8_t>> initial_contents_;
   size_t files_ = 0;
   std::vector<Event> events_;
+  std::function<uint64_t()> stamp_;
   std::string held_path_;
   bool held_ = false;
 };

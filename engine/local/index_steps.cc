@@ -1,0 +1,111 @@
+// make_index_in_steps(): an index in transactions of bounded size.
+//
+// The first one gives it a range that the catalog has among the released ones, so that what an
+// interruption leaves is swept when the store is next opened; this process' sweeper keeps off it.
+// The last one takes the range from there and gives the collection the index. In between no reader
+// knows of it.
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/local/contents.h"
+#include "engine/local/index_creation.h"
+#include "engine/local/index_writer.h"
+#include "engine/local/local_store.h"
+#include "engine/local/store.h"
+
+namespace gridmount::local {
+namespace {
+
+// What one transaction puts into the index: each entry may change a page of its own.
+constexpr IndexPartLimits kAtOnce{.entries = 1'000, .bytes = 4 * 1024 * 1024};
+
+class IndexInSteps {
+ public:
+  IndexInSteps(LocalStore& store, const engine::Namespace& ns,
+               const query::IndexDefinition& definition)
+      : store_(store), ns_(ns), definition_(definition) {}
+
+  Status run() {
+    GM_TRY(begin());
+    if (!spared_) return {};
+    while (true) {
+      GM_ASSIGN(const bool done, put_some());
+      if (done) break;
+    }
+    return finish();
+  }
+
+ private:
+  // Without a range there is nothing to fill.
+  Status begin() {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    Contents& contents = contents_of(*transaction);
+    Catalog& catalog = contents.catalog();
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns_));
+    if (!entry) {
+      GM_TRY(store_.database(ns_.database)
+                 ->collection(ns_.collection)
+                 ->create_index(*transaction, definition_));
+      return transaction->commit();
+    }
+    GM_ASSIGN(index_, new_index(ns_, definition_));
+    GM_ASSIGN(const bool exists, has_index(*entry, index_));
+    if (exists) return {};
+    index_.checksums = contents.trees().has_checksums();
+    GM_ASSIGN(index_.range, catalog.allocate_unfinished_range());
+    spared_.emplace(store_.sweeper(), index_.range);
+    return transaction->commit();
+  }
+
+  Result<bool> put_some() {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    Contents& contents = contents_of(*transaction);
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents.catalog().find(ns_));
+    if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
+    GM_ASSIGN(const bool done, build_index_part(contents.shared_trees(), *entry, index_, kAtOnce,
+                                                from_, index_.multikey));
+    GM_TRY(transaction->commit());
+    return done;
+  }
+
+  Status finish() {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    Catalog& catalog = contents_of(*transaction).catalog();
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns_));
+    if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
+    CollectionEntry changed = *entry;
+    changed.indexes.push_back(index_);
+    GM_TRY(catalog.finish_range(index_.range));
+    GM_TRY(catalog.put(std::move(changed)));
+    return transaction->commit();
+  }
+
+  static Contents& contents_of(engine::Snapshot& snapshot) {
+    return *dynamic_cast<ContentsHolder&>(snapshot).contents();
+  }
+
+  LocalStore& store_;
+  const engine::Namespace& ns_;
+  const query::IndexDefinition& definition_;
+  IndexEntry index_;
+  std::optional<Sweeper::Spared> spared_;
+  std::string from_;
+};
+
+}  // namespace
+
+Status make_index_in_steps(engine::Store& store, const engine::Namespace& ns,
+                           const query::IndexDefinition& definition) {
+  auto* const local = dynamic_cast<LocalStore*>(&store);
+  if (local == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "only an embedded store makes an index in steps");
+  }
+  if (store.read_only()) {
+    return fail(ErrorCode::kStoreReadOnly, "a store that is open read-only gets no index");
+  }
+  return IndexInSteps(*local, ns, definition).run();
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,217 @@
+// An index that a repair makes: in commits of bounded size, whatever the collection's, and there as
+// a whole or not at all wherever it is interrupted; what an interruption leaves goes away.
+//
+// Method: commits are measured by what they write to data.mdb, up to the meta page that ends each;
+// crash images (crash_trials.h) are cut out of the making, opened, checked in full, and the index
+// is made in them (again).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/local/local_store.h"
+#include "engine/local/store.h"
+#include "tests/engine/local/crash_folder.h"
+#include "tests/engine/local/crash_run.h"
+#include "tests/engine/local/crash_store.h"
+#include "tests/engine/local/crash_trials.h"
+#include "tests/engine/local/write_recorder.h"
+
+namespace gridmount::local::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const engine::Namespace kChunks{"media", "fs.chunks"};
+constexpr uint64_t kMetaPagesEnd = 2 * 4096;
+// A thousand entries on a leaf each, what is above these, and the list of free pages.
+constexpr uint64_t kCommitBytesMax = uint64_t{8} << 20;
+
+bson::Document some_document(std::mt19937_64& random, int64_t id) {
+  bson::Builder builder;
+  builder.append("_id", id).append("key", std::to_string(random()) + std::string(80, 'k'));
+  return std::move(builder).finish();
+}
+
+engine::IndexDefinition index_on_key(bool unique = false) {
+  bson::Builder keys;
+  keys.append("key", int32_t{1});
+  return {"key_1", std::move(keys).finish(), unique};
+}
+
+class IndexStepsTest : public ::testing::Test {
+ protected:
+  void SetUp() override { folder_ = make_crash_folder(); }
+  void TearDown() override {
+    WriteRecorder::instance().stop();
+    store_.reset();
+    fs::remove_all(folder_);
+  }
+
+  void open(bool create, const std::string& boot_id = "first boot") {
+    TestOptions test;
+    test.boot_id = boot_id;
+    auto store = open_crash_store(folder_ / kCrashStore, create, test);
+    ASSERT_TRUE(store.has_value()) << store.error().message();
+    store_ = std::move(store).value();
+  }
+  void insert(int64_t count) {
+    std::mt19937_64 random(1);
+    for (int64_t next = 0; next < count;) {
+      auto transaction = store_->begin();
+      ASSERT_TRUE(transaction.has_value());
+      for (int i = 0; i < 5000 && next < count; ++i, ++next) {
+        ASSERT_TRUE(collection(*store_)->insert(**transaction, some_document(random, next)));
+      }
+      ASSERT_TRUE((*transaction)->commit());
+    }
+  }
+  static std::unique_ptr<engine::Collection> collection(engine::Store& store) {
+    return store.database(kChunks.database)->collection(kChunks.collection);
+  }
+  static bool has_index(engine::Store& store) {
+    const auto snapshot = store.snapshot();
+    const auto indexes = collection(store)->indexes(**snapshot);
+    return indexes && std::any_of(indexes->begin(), indexes->end(),
+                                  [](const auto& index) { return index.name == "key_1"; });
+  }
+  // Of any commit of `work`.
+  template <typename Work>
+  uint64_t largest_commit(const Work& work) {
+    WriteRecorder& recorder = WriteRecorder::instance();
+    recorder.start(folder_);
+    work();
+    recorder.stop();
+    const size_t data = recorder.initial_entries().at(std::string(kCrashStore) + "/data.mdb");
+    uint64_t largest = 0;
+    uint64_t bytes = 0;
+    for (const Event& event : recorder.events()) {
+      if (event.kind != EventKind::kWrite || event.file != data) continue;
+      bytes += event.bytes.size();
+      if (event.number >= kMetaPagesEnd) continue;
+      largest = std::max(largest, bytes);
+      bytes = 0;
+    }
+    return largest;
+  }
+  // Ranges that wait to be swept, once the sweeper has had some time.
+  size_t unswept() {
+    size_t count = 0;
+    for (int i = 0; i < 500; ++i) {
+      auto& local = dynamic_cast<LocalStore&>(*store_);
+      const auto snapshot = local.local_snapshot();
+      count = (*snapshot)->contents()->catalog().released_ranges()->size();
+      if (count == 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return count;
+  }
+
+  fs::path folder_;
+  std::unique_ptr<engine::Store> store_;
+};
+
+TEST_F(IndexStepsTest, LargeCollection_NoCommitIsLarge) {
+  open(true);
+  insert(150'000);
+  const uint64_t at_once = largest_commit([&] {
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(collection(*store_)->create_index(**transaction, index_on_key()));
+    ASSERT_TRUE((*transaction)->commit());
+  });
+  EXPECT_GT(at_once, 2 * kCommitBytesMax) << "nothing is shown with so few documents";
+  {
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(collection(*store_)->drop_index(**transaction, "key_1"));
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  const uint64_t in_steps = largest_commit([&] {
+    const Status made = make_index_in_steps(*store_, kChunks, index_on_key());
+    ASSERT_TRUE(made) << made.error().message();
+  });
+  EXPECT_LT(in_steps, kCommitBytesMax);
+  std::cout << "at once " << at_once << " bytes, in steps at most " << in_steps << std::endl;
+  EXPECT_TRUE(has_index(*store_));
+  EXPECT_EQ(structure_problems(*store_).value(), std::vector<std::string>());
+  EXPECT_EQ(unswept(), 0U);
+}
+
+TEST_F(IndexStepsTest, Duplicates_AreRefusedAndLeaveNothing) {
+  open(true);
+  insert(5000);
+  std::mt19937_64 random(1);
+  {
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(collection(*store_)->insert(**transaction, some_document(random, 5000)));
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  const Status made = make_index_in_steps(*store_, kChunks, index_on_key(true));
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), ErrorCode::kDuplicateKey);
+  EXPECT_FALSE(has_index(*store_));
+  EXPECT_EQ(unswept(), 0U);
+  EXPECT_EQ(structure_problems(*store_).value(), std::vector<std::string>());
+  EXPECT_TRUE(make_index_in_steps(*store_, kChunks, index_on_key(false)));
+  EXPECT_TRUE(has_index(*store_));
+}
+
+TEST_F(IndexStepsTest, IndexThatIsThere_StaysAsItIs) {
+  open(true);
+  insert(10);
+  ASSERT_TRUE(make_index_in_steps(*store_, kChunks, index_on_key()));
+  EXPECT_TRUE(make_index_in_steps(*store_, kChunks, index_on_key()));
+  const Status other = make_index_in_steps(*store_, kChunks, index_on_key(true));
+  EXPECT_FALSE(other);
+}
+
+TEST_F(IndexStepsTest, CollectionThatIsNotThere_IsMade) {
+  open(true);
+  ASSERT_TRUE(make_index_in_steps(*store_, kChunks, index_on_key()));
+  EXPECT_TRUE(has_index(*store_));
+}
+
+// What is wrong with an image, of which it is not known how far the making had come.
+std::string problem_of(const fs::path& folder) {
+  auto store = open_crash_store(folder / kCrashStore, false, {});
+  if (!store) return "opening: " + store.error().message();
+  const auto check = [&](const std::string& when) -> std::string {
+    const auto problems = structure_problems(**store);
+    if (!problems) return when + ": " + problems.error().message();
+    return problems->empty() ? "" : when + ": " + problems->front();
+  };
+  std::string problem = check("at first");
+  if (!problem.empty()) return problem;
+  if (const Status made = make_index_in_steps(**store, kChunks, index_on_key()); !made) {
+    return "making it: " + made.error().message();
+  }
+  return check("afterwards");
+}
+
+TEST_F(IndexStepsTest, InterruptedAnywhere_TheStoreIsSoundAndTheIndexCanBeMade) {
+  open(true);
+  insert(8000);
+  store_.reset();
+  open(false);
+  WriteRecorder& recorder = WriteRecorder::instance();
+  recorder.start(folder_);
+  ASSERT_TRUE(make_index_in_steps(*store_, kChunks, index_on_key()));
+  ASSERT_TRUE(store_->make_durable());
+  store_.reset();
+  recorder.stop();
+  CrashRunResult result;
+  try_crash_images(
+      folder_, {.count = crash_image_count(0.01), .seed = crash_seed()},
+      [](const CrashTrial& trial) { return CrashVerdict{.problem = problem_of(trial.folder)}; },
+      result);
+  EXPECT_EQ(result.broken, 0) << result.first;
+}
+
+}  // namespace
+}  // namespace gridmount::local::testing
