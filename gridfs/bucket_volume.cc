@@ -1,6 +1,5 @@
 #include "gridfs/bucket_volume.h"
 
-#include "engine/bson/json.h"
 #include "gridfs/chunk_document.h"
 #include "gridfs/error.h"
 #include "gridfs/folder_listing.h"
@@ -35,7 +34,9 @@ BucketVolume::BucketVolume(engine::Store& store, std::shared_ptr<engine::Databas
       options_(options),
       bucket_(store, std::move(database), bucket),
       folders_(bucket_, options.at),
-      names_(bucket_, options.at) {}
+      names_(bucket_, options.at),
+      access_times_(bucket_, options.read_only ? AccessTimeMode::kNone : options.access_times,
+                    [this](bson::ValueView id) { return files_->find(id) != nullptr; }) {}
 
 Status BucketVolume::start(const FileTableOptions& files) {
   if (options_.read_only) {
@@ -59,7 +60,9 @@ Status BucketVolume::start(const FileTableOptions& files) {
 }
 
 Status BucketVolume::close() {
-  return files_->close(kMd5Patience);
+  const Status times = access_times_.close();
+  GM_TRY(files_->close(kMd5Patience));
+  return times;
 }
 
 std::string BucketVolume::shown(std::string_view folder, std::string_view name) const {
@@ -218,13 +221,29 @@ Result<BucketVolume::Found> BucketVolume::find(Snapshot& snapshot, std::string_v
 }
 
 Node BucketVolume::node_of_file(bson::View document) const {
-  return file_node(bucket_.options().name, *files_, names_.aliases(), document, options_);
+  Node node = file_node(bucket_.options().name, *files_, names_.aliases(), document, options_);
+  complete(node);
+  return node;
+}
+
+Node BucketVolume::node_of_open(const File& file) const {
+  Node node = file_node(bucket_.options().name, file.document(), options_);
+  complete(node);
+  return node;
+}
+
+void BucketVolume::complete(Node& node) const {
+  access_times_.apply(node);
+  subfolders_.apply(node);
 }
 
 Node BucketVolume::node_of(const Found& found) const {
   switch (found.kind) {
-    case Found::Kind::kExplicitFolder:
-      return folder_node(bucket_.options().name, found.path, found.folder, options_);
+    case Found::Kind::kExplicitFolder: {
+      Node node = folder_node(bucket_.options().name, found.path, found.folder, options_);
+      complete(node);
+      return node;
+    }
     case Found::Kind::kImpliedFolder:
       return implied_folder_node(bucket_.options().name, found.path, found.document, options_);
     default:
@@ -258,26 +277,8 @@ Result<Node> BucketVolume::directory(std::string_view path) {
 
 Result<std::unique_ptr<DirectoryStream>> BucketVolume::list(std::string_view folder) {
   GM_TRY(directory(folder));
-  return std::unique_ptr<DirectoryStream>(
-      std::make_unique<FolderListing>(names_, *files_, options_, std::string(folder)));
-}
-
-Result<std::string> BucketVolume::symlink_target(bson::ValueView id) {
-  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
-  GM_ASSIGN(const std::optional<bson::View> document,
-            bucket_.files().find_one(*snapshot, equals("_id", id)));
-  if (!document) return file_not_found(bucket_, id);
-  GM_ASSIGN(const FilesDocument file, FilesDocument::parse(*document));
-  if (!file.posix.symlink_target) {
-    return fail(ErrorCode::kBadValue, "the file with _id " +
-                                          bson::to_json(id, bson::JsonForm::kRelaxed) +
-                                          " is not a symbolic link");
-  }
-  return *file.posix.symlink_target;
-}
-
-Result<std::shared_ptr<File>> BucketVolume::open_file(bson::ValueView id) {
-  return files_->open(id);
+  return std::unique_ptr<DirectoryStream>(std::make_unique<FolderListing>(
+      names_, *files_, options_, std::string(folder), [this](Node& node) { complete(node); }));
 }
 
 }  // namespace gridmount::gridfs

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "gridfs/access_times.h"
 #include "gridfs/folders.h"
 #include "gridfs/names.h"
+#include "gridfs/subfolder_counts.h"
 #include "gridfs/volume.h"
 
 namespace gridmount::gridfs {
@@ -31,6 +33,8 @@ class BucketVolume final : public Volume {
 
   Result<Node> create_file(std::string_view folder, std::string_view name, uint32_t mode,
                            Creator creator) override;
+  Result<Nameless> create_nameless(std::string_view folder, uint32_t mode,
+                                   Creator creator) override;
   Result<Node> create_special(std::string_view folder, std::string_view name, uint32_t mode,
                               uint64_t rdev, Creator creator) override;
   Result<Node> create_symlink(std::string_view folder, std::string_view name,
@@ -49,6 +53,8 @@ class BucketVolume final : public Volume {
   Result<Node> set_directory_attributes(std::string_view path,
                                         const AttributeChanges& changes) override;
   Result<std::string> symlink_target(bson::ValueView id) override;
+  bool note_read(const File& file) override;
+  bool note_read(std::string_view folder) override;
   Result<PosixFields> file_posix(bson::ValueView id) override;
   Result<PosixFields> directory_posix(std::string_view path) override;
   Status change_file_posix(bson::ValueView id, const PosixChange& change) override;
@@ -61,6 +67,9 @@ class BucketVolume final : public Volume {
   Result<std::vector<Node>> revisions(std::string_view folder, std::string_view name) override;
   Result<std::optional<bson::Value>> start_revision(bson::ValueView id) override;
   Result<std::unique_ptr<DirectoryStream>> list_ids() override;
+
+  void name_changed_by_others(std::string_view filename) override;
+  void folders_changed_by_others() override { subfolders_.forget_all(); }
 
   Status close() override;
 
@@ -92,6 +101,9 @@ class BucketVolume final : public Volume {
                            const std::string& json) const;
   Node node_of(const Found& found) const;
   Node node_of_file(bson::View document) const;
+  Node node_of_open(const File& file) const;  // without its aliases
+  // What is known of it beyond its document.
+  void complete(Node& node) const;
   tl::unexpected<Error> no_such_entry(std::string_view folder, std::string_view name) const;
   std::string shown(std::string_view folder, std::string_view name) const;
 
@@ -108,12 +120,17 @@ class BucketVolume final : public Volume {
   Status check_folder_path(std::string_view path) const;
   // Makes the folder and those above it explicit if they are not, and changes it.
   Status change_folder(engine::Transaction& transaction, std::string_view path,
-                       const PosixFields& changes) const;
-  Status touch(engine::Transaction& transaction, std::string_view folder) const;
+                       const PosixFields& changes);
+  Status touch(engine::Transaction& transaction, std::string_view folder);
   // What a new file gets; nothing where none are kept.
   std::optional<std::string> md5_of_nothing() const;
   Result<Node> insert_file(std::string_view folder, std::string_view name, PosixFields posix,
                            uint32_t umask);
+  // Of an empty file; without a filename if there is no path.
+  bson::Document new_files_document(const std::optional<std::string>& path,
+                                    const PosixFields& posix) const;
+  // Gives an open file that has none its first name.
+  Status attach(engine::Transaction& transaction, bson::ValueView id, const std::string& path);
   // With mode, uid and gid.
   PosixFields posix_of_folder(const Found& folder) const;
 
@@ -137,6 +154,11 @@ class BucketVolume final : public Volume {
   Status move_aliases_below(engine::Transaction& transaction, const std::string& from,
                             const std::string& to) const;
   Status move(engine::Transaction& transaction, const Found& source, const std::string& to) const;
+  // What moving `source`, or exchanging it with `target`, makes of the counts of subfolders.
+  void count_moved(const Found& source, const Found& from, const Found& target, const Found& to,
+                   RenameMode mode);
+  // Commits a transaction whose changes the counts of subfolders have been told.
+  Status commit_counted(engine::Transaction& transaction);
   // Whether two names that are there lead to one file or folder.
   static bool is_same(const Found& a, const Found& b);
   Status exchange(engine::Transaction& transaction, const Found& one, const Found& other) const;
@@ -147,6 +169,8 @@ class BucketVolume final : public Volume {
   Folders folders_;
   Names names_;
   std::unique_ptr<FileTable> files_;
+  AccessTimes access_times_;
+  SubfolderCounts subfolders_;
 };
 
 }  // namespace gridmount::gridfs

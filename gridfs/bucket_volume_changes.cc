@@ -7,6 +7,7 @@
 #include "gridfs/bucket_volume.h"
 #include "gridfs/chunk_document.h"
 #include "gridfs/error.h"
+#include "gridfs/file_time.h"
 #include "gridfs/md5.h"
 #include "gridfs/nodes.h"
 #include "gridfs/path.h"
@@ -20,19 +21,13 @@ namespace {
 
 constexpr uint32_t kPermissionBits = 07777;
 
-timespec now() {
-  timespec time;
-  clock_gettime(CLOCK_REALTIME, &time);
-  return time;
-}
-
 PosixFields posix_of(uint32_t mode, const Creator& creator) {
   PosixFields posix;
   posix.mode = mode;
   posix.uid = creator.uid;
   posix.gid = creator.gid;
-  posix.mtime = now();
-  posix.ctime = posix.mtime;
+  posix.mtime = file_time_now();
+  posix.atime = posix.ctime = posix.mtime;
   return posix;
 }
 
@@ -47,7 +42,7 @@ PosixFields posix_of(const AttributeChanges& changes) {
   posix.gid = changes.gid;
   posix.atime = changes.atime;
   posix.mtime = changes.mtime;
-  posix.ctime = changes.ctime ? changes.ctime : now();
+  posix.ctime = changes.ctime ? changes.ctime : file_time_now();
   return posix;
 }
 
@@ -94,9 +89,11 @@ Result<BucketVolume::Place> BucketVolume::place_for(Transaction& transaction,
 }
 
 Status BucketVolume::change_folder(Transaction& transaction, std::string_view path,
-                                   const PosixFields& changes) const {
+                                   const PosixFields& changes) {
   GM_ASSIGN(const bool changed, folders_.update(transaction, path, changes));
   if (changed) return {};
+  // Somebody else has made names that imply it, maybe in a folder whose count does not have it.
+  subfolders_.forget_all();
   for (std::string_view folder = path;; folder = split(folder).folder) {
     // Those above exist as this one does.
     if (folder.size() < path.size()) {
@@ -109,7 +106,7 @@ Status BucketVolume::change_folder(Transaction& transaction, std::string_view pa
     PosixFields posix = posix_of_implied(implied);
     if (!some) {
       // The change has taken the last name away.
-      posix.mtime = posix.ctime = now();
+      posix.mtime = posix.ctime = file_time_now();
     }
     if (folder.size() == path.size()) merge_posix_fields(posix, changes);
     GM_TRY(folders_.insert(transaction, folder, posix, implied.ino));
@@ -117,9 +114,9 @@ Status BucketVolume::change_folder(Transaction& transaction, std::string_view pa
   }
 }
 
-Status BucketVolume::touch(Transaction& transaction, std::string_view folder) const {
+Status BucketVolume::touch(Transaction& transaction, std::string_view folder) {
   PosixFields times;
-  times.mtime = now();
+  times.mtime = file_time_now();
   times.ctime = times.mtime;
   return change_folder(transaction, folder, times);
 }
@@ -141,22 +138,26 @@ std::optional<std::string> BucketVolume::md5_of_nothing() const {
   return kDigest;
 }
 
+bson::Document BucketVolume::new_files_document(const std::optional<std::string>& path,
+                                                const PosixFields& posix) const {
+  bson::Builder document;
+  document.append("_id", bson::Value(bson::ObjectId::generate())).append("length", int64_t{0});
+  document.append("chunkSize", bucket_.options().chunk_bytes);
+  document.append("uploadDate", bson::Date::now());
+  if (const std::optional<std::string> md5 = md5_of_nothing()) document.append("md5", *md5);
+  if (path) document.append("filename", *path);
+  document.open_document("metadata").open_document("posix");
+  append_posix_fields(document, posix);
+  document.close().close();
+  return std::move(document).finish();
+}
+
 Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view name,
                                        PosixFields posix, uint32_t umask) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
   inherit(posix_of_folder(place.folder), umask, options_.access_lists, posix);
-  const bson::Value id(bson::ObjectId::generate());
-  bson::Builder document;
-  document.append("_id", id).append("length", int64_t{0});
-  document.append("chunkSize", bucket_.options().chunk_bytes);
-  document.append("uploadDate", bson::Date::now());
-  if (const std::optional<std::string> md5 = md5_of_nothing()) document.append("md5", *md5);
-  document.append("filename", place.path);
-  document.open_document("metadata").open_document("posix");
-  append_posix_fields(document, posix);
-  document.close().close();
-  const bson::Document files_document = std::move(document).finish();
+  const bson::Document files_document = new_files_document(place.path, posix);
   GM_TRY(bucket_.files().insert(*transaction, files_document));
   GM_TRY(touch(*transaction, folder));
   GM_TRY(transaction->commit());
@@ -167,6 +168,26 @@ Result<Node> BucketVolume::create_file(std::string_view folder, std::string_view
                                        uint32_t mode, Creator creator) {
   return insert_file(folder, name, posix_of(S_IFREG | (mode & kPermissionBits), creator),
                      creator.umask);
+}
+
+// It is in the store from the beginning as one that has lost its name, and so goes if we are
+// killed.
+Result<Volume::Nameless> BucketVolume::create_nameless(std::string_view folder, uint32_t mode,
+                                                       Creator creator) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Found in, find_folder(*transaction, std::string(folder)));
+  if (!in.is_folder()) return no_such_entry("", folder);
+  PosixFields posix = posix_of(S_IFREG | (mode & kPermissionBits), creator);
+  inherit(posix_of_folder(in), creator.umask, options_.access_lists, posix);
+  const bson::Document document = new_files_document(std::nullopt, posix);
+  GM_TRY(bucket_.detached().insert(*transaction, document));
+  GM_TRY(transaction->commit());
+  Nameless made;
+  GM_ASSIGN(made.file, files_->open_detached(document));
+  made.node = file_node(bucket_.options().name, document, options_);
+  made.node.attributes.nlink = 0;
+  return made;
 }
 
 Result<Node> BucketVolume::create_special(std::string_view folder, std::string_view name,
@@ -193,8 +214,14 @@ Result<Node> BucketVolume::create_directory(std::string_view folder, std::string
   // Before the folder itself, so that those above are explicit first.
   GM_TRY(touch(*transaction, folder));
   GM_ASSIGN(const FolderDocument made, folders_.insert(*transaction, place.path, posix));
-  GM_TRY(transaction->commit());
-  return folder_node(bucket_.options().name, place.path, made, options_);
+  // Documents of folders may be there already that somebody else has made before their own.
+  GM_ASSIGN(const bool has_folders, folders_.has_children(*transaction, place.path));
+  if (!has_folders) subfolders_.made(made.id);
+  subfolders_.changed(place.folder.folder.id, 1);
+  GM_TRY(commit_counted(*transaction));
+  Node node = folder_node(bucket_.options().name, place.path, made, options_);
+  complete(node);
+  return node;
 }
 
 // --- Removing.
@@ -230,9 +257,12 @@ Status BucketVolume::remove_directory(std::string_view folder, std::string_view 
   if (!found.is_folder()) return fail(kNotADirectory, shown(folder, name) + " is not a folder");
   GM_ASSIGN(const bool empty, is_empty(*transaction, found.path));
   if (!empty) return fail(kDirectoryNotEmpty, shown(folder, name) + " is not empty");
+  GM_ASSIGN(const Found parent, find_folder(*transaction, std::string(folder)));
   GM_TRY(folders_.remove(*transaction, found.path));
   GM_TRY(touch(*transaction, folder));
-  return transaction->commit();
+  subfolders_.removed(found.folder.id);
+  subfolders_.changed(parent.folder.id, -1);
+  return commit_counted(*transaction);
 }
 
 // --- Attributes.
@@ -242,6 +272,7 @@ Result<Node> BucketVolume::set_file_attributes(bson::ValueView id,
   GM_TRY(check_writable());
   GM_ASSIGN(const Node before, file(id));
   GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
+  if (changes.atime) access_times_.forget(NodeKind::kFile, file->id());
   PosixFields posix = posix_of(changes);
   const uint32_t mode = before.attributes.mode;
   if (!changes.permissions && changes.clears_set_id && without_set_id(mode) != mode) {
@@ -263,7 +294,7 @@ Result<Node> BucketVolume::set_file_attributes(bson::ValueView id,
   } else {
     GM_TRY(file->set_posix(posix));
   }
-  Node after = file_node(bucket_.options().name, file->document(), options_);
+  Node after = node_of_open(*file);
   after.attributes.nlink = before.attributes.nlink;
   return after;
 }
@@ -274,6 +305,7 @@ Result<Node> BucketVolume::set_directory_attributes(std::string_view path,
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found before, find_folder(*transaction, std::string(path)));
   if (!before.is_folder()) return no_such_entry("", path);
+  if (changes.atime) access_times_.forget(NodeKind::kDirectory, before.folder.id);
   PosixFields posix = posix_of(changes);
   if (changes.permissions) add_permissions(posix_of_folder(before), *changes.permissions, posix);
   GM_TRY(change_folder(*transaction, path, posix));

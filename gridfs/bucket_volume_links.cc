@@ -8,6 +8,7 @@
 #include "gridfs/bucket_volume.h"
 #include "gridfs/chunk_document.h"
 #include "gridfs/error.h"
+#include "gridfs/file_time.h"
 #include "gridfs/path.h"
 
 namespace gridmount::gridfs {
@@ -46,7 +47,7 @@ Status write_names(const Bucket& bucket, Transaction& transaction, const Renamed
   }
   if (file.takes_ctime) {
     PosixFields times;
-    clock_gettime(CLOCK_REALTIME, &times.ctime.emplace());
+    times.ctime = file_time_now();
     append_posix_changes(times, "metadata.posix.", set, unset);
   }
   GM_TRY(bucket.files().update(transaction, equals("_id", file.id), update_of(set, unset)));
@@ -63,7 +64,13 @@ Result<Node> BucketVolume::link(bson::ValueView id, std::string_view folder,
     const bson::Document by_id = equals("_id", id);
     GM_ASSIGN(const std::optional<bson::View> document,
               bucket_.files().find_one(*transaction, by_id));
-    if (!document) return file_not_found(bucket_, id);
+    if (!document) {
+      GM_TRY(attach(*transaction, id, place.path));
+      GM_TRY(touch(*transaction, folder));
+      GM_TRY(transaction->commit());
+      files_->set_attached(id);
+      return this->file(id);
+    }
     if (!has_filename(*document)) {
       return fail(kInvalidName, "a file without a filename takes no other names: rename it first");
     }
@@ -83,6 +90,18 @@ Result<Node> BucketVolume::link(bson::ValueView id, std::string_view folder,
   }
   names_.aliases().set_in_use();
   return this->file(id);
+}
+
+Status BucketVolume::attach(Transaction& transaction, bson::ValueView id, const std::string& path) {
+  const bson::Document by_id = equals("_id", id);
+  GM_ASSIGN(const std::optional<bson::View> found, bucket_.detached().find_one(transaction, by_id));
+  if (!found || !files_->find(id)) return file_not_found(bucket_, id);
+  const bson::Document document(*found);  // the writes below end the view
+  GM_TRY(bucket_.detached().remove(transaction, by_id, false));
+  GM_TRY(bucket_.files().insert(transaction, document));
+  Renamed file = names_of(document);
+  file.filename = path;
+  return write_names(bucket_, transaction, file);
 }
 
 Result<Node> BucketVolume::remove_name(Transaction& transaction, const Found& file) {

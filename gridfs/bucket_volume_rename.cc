@@ -5,6 +5,7 @@
 #include "gridfs/bucket_volume.h"
 #include "gridfs/chunk_document.h"
 #include "gridfs/error.h"
+#include "gridfs/file_time.h"
 #include "gridfs/path.h"
 #include "gridfs/path_range.h"
 
@@ -19,7 +20,7 @@ constexpr int64_t kRenamedAtOnce = 512;
 
 PosixFields changed_now() {
   PosixFields times;
-  clock_gettime(CLOCK_REALTIME, &times.ctime.emplace());
+  times.ctime = file_time_now();
   return times;
 }
 
@@ -43,6 +44,10 @@ Result<std::optional<Node>> BucketVolume::rename(std::string_view from_folder,
     GM_ASSIGN(const Found parent, find_folder(*transaction, std::string(to_folder)));
     if (!parent.is_folder()) return no_such_entry("", to_folder);
     GM_ASSIGN(Found target, find(*transaction, to_folder, to_name));
+    Found left;
+    if (source.is_folder() || target.is_folder()) {
+      GM_ASSIGN(left, find_folder(*transaction, std::string(from_folder)));
+    }
     const bool exists = target.kind != Found::Kind::kNothing;
     if (exists && mode == RenameMode::kNoReplace) {
       return fail(kEntryExists, shown(to_folder, to_name) + " exists already");
@@ -60,7 +65,11 @@ Result<std::optional<Node>> BucketVolume::rename(std::string_view from_folder,
     if (is_into(source, target) || (mode == RenameMode::kExchange && is_into(target, source))) {
       return fail(kMoveIntoItself, shown(from_folder, from_name) + " cannot be moved into itself");
     }
-    if (source.is_folder() && !exists) GM_TRY(check_folder_path(target.path));
+    if (source.is_folder() && !exists) {
+      GM_TRY(check_folder_path(target.path));
+      GM_ASSIGN(const bool has_folders, folders_.has_children(*transaction, target.path));
+      if (has_folders) subfolders_.forget_all();
+    }
     if (mode == RenameMode::kExchange) {
       if (!source.has_filename()) {
         return fail(kInvalidName,
@@ -81,7 +90,8 @@ Result<std::optional<Node>> BucketVolume::rename(std::string_view from_folder,
     }
     GM_TRY(touch(*transaction, from_folder));
     if (from_folder != to_folder) GM_TRY(touch(*transaction, to_folder));
-    GM_TRY(transaction->commit());
+    count_moved(source, left, target, parent, mode);
+    GM_TRY(commit_counted(*transaction));
   }
   files_->after_commit();
   return replaced;

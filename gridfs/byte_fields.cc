@@ -13,13 +13,19 @@ void append_bytes(bson::Builder& builder, std::string_view key, std::string_view
   }
 }
 
-std::optional<std::string> read_bytes(bson::View document, std::string_view key) {
+std::optional<std::string_view> view_bytes(bson::View document, std::string_view key) {
   const std::optional<bson::ValueView> value = document.find(key);
   if (!value) return std::nullopt;
-  if (value->type() == bson::Type::kString) return std::string(value->as_string());
+  if (value->type() == bson::Type::kString) return value->as_string();
   if (value->type() != bson::Type::kBinary) return std::nullopt;
   const bson::Binary bytes = value->as_binary();
-  return std::string(reinterpret_cast<const char*>(bytes.data), bytes.size);
+  return std::string_view(reinterpret_cast<const char*>(bytes.data), bytes.size);
+}
+
+std::optional<std::string> read_bytes(bson::View document, std::string_view key) {
+  const std::optional<std::string_view> bytes = view_bytes(document, key);
+  if (!bytes) return std::nullopt;
+  return std::string(*bytes);
 }
 
 }  // namespace gridmount::gridfs

@@ -12,7 +12,8 @@ namespace gridmount::gridfs {
 
 // A string if the bytes are UTF-8 without a NUL, else Binary of subtype 0.
 void append_bytes(bson::Builder& builder, std::string_view key, std::string_view bytes);
-// The reverse; nothing if the field is neither.
+// The reverse; nothing if the field is neither. The view is of the document.
+std::optional<std::string_view> view_bytes(bson::View document, std::string_view key);
 std::optional<std::string> read_bytes(bson::View document, std::string_view key);
 
 }  // namespace gridmount::gridfs

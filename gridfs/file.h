@@ -122,6 +122,11 @@ class FileTable {
   // The open File of that id, or null.
   virtual std::shared_ptr<File> find(bson::ValueView id) = 0;
 
+  // The File of a files document that was made in `detached`, before anybody knows it.
+  virtual Result<std::shared_ptr<File>> open_detached(bson::View document) = 0;
+  // The document of an open file has been moved from `detached` to `files`: that is committed.
+  virtual void set_attached(bson::ValueView id) = 0;
+
   // Removes the file inside the caller's transaction: if it is open it is detached and lives on for
   // its holders until the last lets go; otherwise it is deleted or, if large, detached.
   // `after_commit` must be called once the transaction is committed (it reclaims in the

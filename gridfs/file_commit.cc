@@ -23,7 +23,8 @@ Status update_files_document(const Bucket& bucket, engine::Transaction& transact
   return file_not_found(bucket, id);
 }
 
-bson::Document files_update(const FileCommit& commit) {
+// `stored_chunks`: after the commit.
+bson::Document files_update(const FileCommit& commit, std::optional<int64_t> stored_chunks) {
   bson::Builder set;
   bson::Builder unset;
   set.append("length", commit.length);
@@ -35,7 +36,13 @@ bson::Document files_update(const FileCommit& commit) {
     unset.append("md5", "");
   }
   if (commit.sparse && !commit.was_sparse) set.append("metadata.sparse", true);
-  if (!commit.sparse && commit.was_sparse) unset.append("metadata.sparse", "");
+  if (!commit.sparse && commit.was_sparse) {
+    unset.append("metadata.sparse", "").append("metadata.storedChunks", "");
+  }
+  const bool counted_anew = !commit.was_sparse || commit.stored_chunks != stored_chunks;
+  if (commit.sparse && stored_chunks && counted_anew) {
+    set.append("metadata.storedChunks", *stored_chunks);
+  }
   PosixFields times;
   times.mtime = commit.mtime;
   times.ctime = commit.ctime;
@@ -81,17 +88,21 @@ class ChunkWriter {
         layout_(layout),
         filter_(files_id) {}
 
-  Status put(const CommittedChunk& chunk) {
+  // Whether the file has one chunk more by it.
+  Result<bool> put(const CommittedChunk& chunk) {
     if (chunk.may_be_stored) return replace(chunk);
-    Status inserted = insert(chunk, chunk.id);
-    // A driver may have left chunks behind the end of the file.
-    if (!inserted && inserted.error().code() == ErrorCode::kDuplicateKey) return replace(chunk);
-    return inserted;
+    const Status inserted = insert(chunk, chunk.id);
+    if (inserted) return true;
+    if (inserted.error().code() != ErrorCode::kDuplicateKey) return fail(inserted.error());
+    // A driver may have left chunks behind the end of the file, which did not count.
+    GM_TRY(replace(chunk));
+    return true;
   }
 
  private:
   // Removing and inserting costs less than an update, which would copy the content twice more.
-  Status replace(const CommittedChunk& chunk) {
+  // Whether there was none.
+  Result<bool> replace(const CommittedChunk& chunk) {
     const bson::View filter = filter_.at(static_cast<int32_t>(chunk.n));
     std::optional<bson::Value> stored_id;
     if (chunk.id) {
@@ -103,10 +114,15 @@ class ChunkWriter {
                 chunks_.find_one(transaction_, filter, part));
       if (stored) stored_id.emplace((*stored)["_id"]);
     }
-    if (stored_id) GM_TRY(chunks_.remove(transaction_, filter, false));
+    bool is_new = true;
+    if (stored_id) {
+      GM_ASSIGN(const int64_t removed, chunks_.remove(transaction_, filter, false));
+      is_new = removed == 0;
+    }
     if (!stored_id || stored_id->type() == bson::Type::kObjectId) {
-      return insert(chunk,
-                    stored_id ? std::optional(stored_id->view().as_object_id()) : std::nullopt);
+      GM_TRY(insert(chunk,
+                    stored_id ? std::optional(stored_id->view().as_object_id()) : std::nullopt));
+      return is_new;
     }
     // Some driver's own _id, for which the buffer has no room.
     bson::Builder document;
@@ -115,7 +131,7 @@ class ChunkWriter {
     document.append("data",
                     bson::Binary{0, chunk.buffer->bytes() + layout_.header_bytes(), chunk.size});
     GM_TRY(chunks_.insert(transaction_, std::move(document).finish()));
-    return {};
+    return is_new;
   }
 
   Status insert(const CommittedChunk& chunk, std::optional<bson::ObjectId> id) {
@@ -148,6 +164,21 @@ Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
   return {remove_to, commit.remove_to};
 }
 
+// How many chunks go later by the cut, which nobody counts then. Where there are holes, a look at
+// each: still less than what their removal is.
+Result<int64_t> count_noted(const Bucket& bucket, const bson::Value& id, const FileCommit& commit,
+                            const Cut& cut) {
+  const int64_t noted = cut.noted_to - cut.remove_to;
+  if (noted == 0 || !commit.was_sparse || !commit.stored_chunks) return noted;
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            chunks_by_number(bucket.chunks(), *snapshot, id, cut.remove_to, cut.noted_to));
+  for (int64_t count = 0;; ++count) {
+    GM_ASSIGN(const std::optional<bson::View> chunk, cursor->next());
+    if (!chunk) return count;
+  }
+}
+
 }  // namespace
 
 namespace {
@@ -163,7 +194,9 @@ Status write_cut_and_growth(FileContext& context, const bson::Value& id, const C
   cut.upload_date = commit.upload_date;
   cut.sparse = commit.was_sparse;
   cut.was_sparse = commit.was_sparse;
+  cut.stored_chunks = commit.stored_chunks;
   GM_TRY(write_commit(context, id, layout, chunk_bytes, cut));
+  commit.stored_chunks = cut.stored_chunks;
   GM_TRY(context.aftercare.finish_truncated(id));
   commit.remove_from = 0;
   commit.remove_to = 0;
@@ -186,22 +219,35 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   if (notes && end > cut.remove_to) {
     return write_cut_and_growth(context, id, layout, chunk_bytes, commit);
   }
+  // Nobody else changes the file's chunks meanwhile: it is the turn of this commit.
+  GM_ASSIGN(int64_t fewer, count_noted(bucket, id, commit, cut));
+  int64_t more = 0;
   if (notes) context.aftercare.note_truncated(id, cut.remove_to);
+  std::optional<int64_t> stored_chunks;
   {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
     if (commit.upload_date && context.options.revisions) {
       GM_TRY(keep_order(bucket, *transaction, id, *commit.upload_date));
     }
     if (commit.remove_from < cut.remove_to) {
-      GM_TRY(bucket.chunks().remove(*transaction,
-                                    chunk_range(id, commit.remove_from, cut.remove_to), true));
+      GM_ASSIGN(const int64_t removed,
+                bucket.chunks().remove(*transaction,
+                                       chunk_range(id, commit.remove_from, cut.remove_to), true));
+      fewer += removed;
     }
     if (notes) GM_TRY(bucket.note_truncated(*transaction, id, cut.remove_to, cut.noted_to));
     ChunkWriter writer(bucket, *transaction, id, layout);
-    for (const CommittedChunk& chunk : commit.chunks) GM_TRY(writer.put(chunk));
-    GM_TRY(update_files_document(bucket, *transaction, id, files_update(commit)));
+    for (const CommittedChunk& chunk : commit.chunks) {
+      GM_ASSIGN(const bool is_new, writer.put(chunk));
+      more += is_new ? 1 : 0;
+    }
+    if (commit.stored_chunks) {
+      stored_chunks = std::max<int64_t>(*commit.stored_chunks + more - fewer, 0);
+    }
+    GM_TRY(update_files_document(bucket, *transaction, id, files_update(commit, stored_chunks)));
     GM_TRY(transaction->commit());
   }
+  commit.stored_chunks = stored_chunks;
   if (notes) context.aftercare.start_truncated(id);
   return {};
 }

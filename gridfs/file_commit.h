@@ -37,6 +37,9 @@ struct FileCommit {
   bool keep_md5 = false;           // it is to stay as it is
   bool sparse = false;
   bool was_sparse = false;
+  // How many chunks within its length the store has of the file, if known: before the commit, which
+  // makes it what it is afterwards, also where it fails halfway. A sparse file's document has it.
+  std::optional<int64_t> stored_chunks;
   std::optional<timespec> mtime;  // set if they change
   std::optional<timespec> ctime;
 };

@@ -16,7 +16,8 @@ constexpr std::array<std::string_view, 6> kRootFields = {"length", "chunkSize", 
                                                          "md5",    "filename",  "contentType"};
 
 bool is_ours(std::string_view metadata_field) {
-  return metadata_field == "posix" || metadata_field == "sparse";
+  return metadata_field == "posix" || metadata_field == "sparse" ||
+         metadata_field == "storedChunks";
 }
 
 std::string text_of(bson::ValueView value) {

@@ -1,8 +1,8 @@
 // A files document's own fields as text, as a mount shows them in extended attributes.
 //
 // `id`, `length`, `chunkSize`, `uploadDate`, `md5`, `filename`, `contentType`, and `metadata`
-// without what a mount itself keeps there (`posix`, `sparse`). A string is its own text, an
-// ObjectId its 24 digits, all else relaxed Extended JSON.
+// without what a mount itself keeps there (`posix`, `sparse`, `storedChunks`). A string is its own
+// text, an ObjectId its 24 digits, all else relaxed Extended JSON.
 //
 // Thread-safety: pure functions.
 #pragma once

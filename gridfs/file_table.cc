@@ -21,6 +21,16 @@ class BucketFileTable final : public FileTable {
 
   std::shared_ptr<File> find(bson::ValueView id) override { return context_->open_files.find(id); }
 
+  Result<std::shared_ptr<File>> open_detached(bson::View document) override {
+    GM_ASSIGN(std::shared_ptr<OpenFile> file,
+              context_->open_files.open_detached(context_, document));
+    return std::shared_ptr<File>(std::move(file));
+  }
+
+  void set_attached(bson::ValueView id) override {
+    if (const auto file = context_->open_files.find(id)) file->set_detached(false);
+  }
+
   Status remove(engine::Transaction& transaction, bson::ValueView id) override {
     return context_->open_files.remove(transaction, id);
   }

@@ -208,6 +208,11 @@ Result<FilesDocument> FilesDocument::parse(bson::View document) {
   if (!file.content_type) file.content_type = read_string(fields, "contentType");
   const std::optional<bson::ValueView> sparse = fields.find("sparse");
   file.sparse = sparse && sparse->type() == bson::Type::kBool && sparse->as_bool();
+  if (file.sparse) {
+    const std::optional<bson::ValueView> stored = fields.find("storedChunks");
+    file.stored_chunks = stored ? stored->integral() : std::nullopt;
+    if (file.stored_chunks && *file.stored_chunks < 0) file.stored_chunks.reset();
+  }
   const std::optional<bson::ValueView> posix = fields.find("posix");
   if (posix && posix->type() == bson::Type::kDocument) {
     file.posix = read_posix_fields(posix->as_document());

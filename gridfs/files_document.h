@@ -69,6 +69,8 @@ struct FilesDocument {
   std::optional<std::string> filename;      // nullopt: missing or not a string
   std::optional<std::string> content_type;  // root field or metadata.contentType
   bool sparse = false;                      // metadata.sparse: absent chunks are zeros
+  // metadata.storedChunks of a sparse file: how many of its chunks are there. Nobody may know.
+  std::optional<int64_t> stored_chunks;
   PosixFields posix;
 
   int64_t chunk_count() const { return length / chunk_bytes + (length % chunk_bytes != 0 ? 1 : 0); }

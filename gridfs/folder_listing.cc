@@ -78,12 +78,13 @@ uint64_t cookie_of(std::string_view key) {
 }
 
 FolderListing::FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
-                             std::string folder)
+                             std::string folder, std::function<void(Node&)> complete)
     : names_(names),
       bucket_(names.bucket()),
       files_(files),
       options_(options),
       folder_(std::move(folder)),
+      complete_(std::move(complete)),
       batch_entries_(kFirstBatchEntries) {}
 
 Result<std::optional<DirectoryEntry>> FolderListing::next() {
@@ -128,6 +129,7 @@ Status FolderListing::seek(uint64_t cookie) {
 }
 
 void FolderListing::add(std::string_view key, std::string name, Node node, Place after) {
+  complete_(node);
   Listed listed{{std::move(name), std::move(node), cookie_of(key)}, std::move(after)};
   read_to_ = listed.after;
   batch_.push_back(std::move(listed));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -26,9 +27,9 @@ uint64_t cookie_of(std::string_view key);
 
 class FolderListing final : public DirectoryStream {
  public:
-  // All outlive the listing.
+  // All outlive the listing. `complete` adds to a node what is known beyond its document.
   FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
-                std::string folder);
+                std::string folder, std::function<void(Node&)> complete);
 
   Result<std::optional<DirectoryEntry>> next() override;
   Status seek(uint64_t cookie) override;
@@ -60,6 +61,7 @@ class FolderListing final : public DirectoryStream {
   FileTable& files_;
   const VolumeOptions& options_;
   const std::string folder_;
+  const std::function<void(Node&)> complete_;
 
   Place read_to_;             // behind the batch
   std::deque<Listed> batch_;  // not yet given

@@ -27,7 +27,9 @@ void Holes::add(int64_t first, int64_t last) {
   auto begin = runs_.upper_bound(first);
   if (begin != runs_.begin() && std::prev(begin)->second >= first) --begin;
   auto end = begin;
+  int64_t known = 0;
   for (; end != runs_.end() && end->first <= last; ++end) {
+    known += end->second - end->first;
     first = std::min(first, end->first);
     last = std::max(last, end->second);
   }
@@ -38,6 +40,7 @@ void Holes::add(int64_t first, int64_t last) {
     runs_.emplace(first, last);
   }
   runs_.erase(begin, end);
+  chunks_ += last - first - known;
 }
 
 void Holes::fill(int64_t n) {
@@ -52,13 +55,22 @@ void Holes::fill(int64_t n) {
   } else {
     runs_.erase(run);
   }
+  --chunks_;
 }
 
 void Holes::cut(int64_t end) {
-  runs_.erase(runs_.lower_bound(end), runs_.end());
+  const auto behind = runs_.lower_bound(end);
+  for (auto run = behind; run != runs_.end(); ++run) chunks_ -= run->second - run->first;
+  runs_.erase(behind, runs_.end());
   if (runs_.empty()) return;
   auto& last = std::prev(runs_.end())->second;
+  chunks_ -= std::max<int64_t>(last - end, 0);
   last = std::min(last, end);
+}
+
+void Holes::clear() {
+  runs_.clear();
+  chunks_ = 0;
 }
 
 }  // namespace gridmount::gridfs

@@ -2,8 +2,11 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "engine/bson/compare.h"
 #include "gridfs/aliases.h"
+#include "gridfs/file_time.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -74,6 +77,20 @@ uint64_t file_number(std::string_view bucket, bson::ValueView id) {
   return number_of(bucket, kHashedFile, id);
 }
 
+int64_t blocks_of(const FilesDocument& file) {
+  const auto of_bytes = [](int64_t bytes) {
+    return bytes / kStatBlockBytes + (bytes % kStatBlockBytes != 0 ? 1 : 0);
+  };
+  if (file.posix.symlink_target) {
+    return of_bytes(static_cast<int64_t>(file.posix.symlink_target->size()));
+  }
+  if (!file.sparse || !file.stored_chunks) return of_bytes(file.length);
+  const int64_t stored = std::min(*file.stored_chunks, file.chunk_count()) * file.chunk_bytes;
+  // Never none of a file that is not empty: tar(1) takes that for one without any data, and the
+  // kernel, which writes through a mapping in its own time, may still show what was before.
+  return of_bytes(std::min(std::max<int64_t>(stored, 1), file.length));
+}
+
 Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options) {
   Node node;
   node.kind = NodeKind::kFile;
@@ -87,8 +104,7 @@ Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeO
   set_times(attributes, posix, to_timespec(file.upload_date));
   attributes.size =
       posix.symlink_target ? static_cast<int64_t>(posix.symlink_target->size()) : file.length;
-  attributes.blocks =
-      attributes.size / kStatBlockBytes + (attributes.size % kStatBlockBytes != 0 ? 1 : 0);
+  attributes.blocks = blocks_of(file);
   attributes.rdev = posix.rdev.value_or(0);
   return node;
 }
@@ -150,6 +166,7 @@ PosixFields posix_of_implied(const Node& folder) {
   posix.mode = folder.attributes.mode;
   posix.uid = folder.attributes.uid;
   posix.gid = folder.attributes.gid;
+  posix.atime = folder.attributes.atime;
   posix.mtime = folder.attributes.mtime;
   posix.ctime = folder.attributes.ctime;
   return posix;
@@ -160,8 +177,8 @@ PosixFields default_folder_posix(const VolumeOptions& options) {
   posix.mode = S_IFDIR | (0777 & ~options.umask);
   posix.uid = options.default_owner.uid;
   posix.gid = options.default_owner.gid;
-  clock_gettime(CLOCK_REALTIME, &posix.mtime.emplace());
-  posix.ctime = posix.mtime;
+  posix.mtime = file_time_now();
+  posix.atime = posix.ctime = posix.mtime;
   return posix;
 }
 

@@ -17,6 +17,8 @@ uint64_t file_number(std::string_view bucket, bson::ValueView id);
 // Of what a document says: whoever has written a mode without a type, or with one that no file has,
 // has meant a file.
 uint32_t mode_of_file(uint32_t mode, bool is_symlink);
+// st_blocks: the chunks that are there; by the length where it is not known which are.
+int64_t blocks_of(const FilesDocument& file);
 // Without any alias.
 Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options);
 // Also of a document that is no valid files document: an empty file nobody may write.

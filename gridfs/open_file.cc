@@ -37,6 +37,7 @@ FilesDocument OpenFile::document() const {
   document.length = length_;
   document.posix = posix_;
   document.sparse = holes_unknown_ || !holes_.empty();
+  document.stored_chunks = document.sparse ? estimated_chunks() : std::nullopt;
   if (content_changed_) {
     document.upload_date = std::max(bson::Date::now(), stored_.upload_date);
     document.md5.reset();
@@ -138,9 +139,9 @@ Status OpenFile::sync() {
   return context_->bucket.store().make_durable();
 }
 
-void OpenFile::set_detached() {
+void OpenFile::set_detached(bool detached) {
   MutexLock lock(mutex_);
-  detached_ = true;
+  detached_ = detached;
 }
 
 bool OpenFile::quiet_for(std::chrono::milliseconds duration) const {

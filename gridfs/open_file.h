@@ -58,8 +58,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status commit_in_background() GM_EXCLUDES(mutex_);
   // Commits what is dirty with md5, and md5 if that is all that is missing and cheap to have.
   Status commit_with_md5() GM_EXCLUDES(mutex_) { return commit(CommitKind::kFlush); }
-  // The files document has been moved to `detached`.
-  void set_detached() GM_EXCLUDES(mutex_);
+  // The files document has been moved to `detached`, or from there.
+  void set_detached(bool detached) GM_EXCLUDES(mutex_);
 
   // Nothing is dirty and nothing was changed for `duration`.
   bool quiet_for(std::chrono::milliseconds duration) const GM_EXCLUDES(mutex_);
@@ -144,6 +144,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Makes the chunks [first, last) a hole in the store. None of them is dirty, nor becomes so.
   Status punch(int64_t first, int64_t last, TimeUpdate times) GM_REQUIRES(write_mutex_)
       GM_EXCLUDES(mutex_);
+  // How many chunks the file would have in the store if committed now. What is not written yet and
+  // may replace what is stored counts as more where the holes are not known.
+  std::optional<int64_t> estimated_chunks() const GM_REQUIRES(mutex_);
   // The first chunk at or behind `n` that is somewhere, or `end`.
   Result<int64_t> next_chunk(int64_t n, int64_t end) GM_REQUIRES(mutex_);
 
@@ -168,6 +171,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   bool prepare(CommitKind kind, Prepared& prepared) GM_REQUIRES(mutex_);
   void prepare_chunks(FileCommit& commit) GM_REQUIRES(mutex_);
   void finish(const Prepared& prepared) GM_REQUIRES(mutex_);
+  // How many of the file's chunks the store has, if known.
+  std::optional<int64_t> chunks_in_store() const GM_REQUIRES(mutex_);
+  void note_holes(const FileCommit& commit) GM_REQUIRES(mutex_);
   // The content has changed; `has_own_date`: and uploadDate with it.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
   void undo(const Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);

@@ -61,6 +61,7 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   }
   commit.sparse = holes_unknown_ || !holes_.empty();
   commit.was_sparse = stored_.sparse;
+  commit.stored_chunks = chunks_in_store();
   if (prepared.times) {
     commit.mtime = posix_.mtime;
     commit.ctime = posix_.ctime;
@@ -84,10 +85,19 @@ void OpenFile::prepare_chunks(FileCommit& commit) {
   commit.remove_to = std::max(store_end_, stored_.chunk_count());
 }
 
+std::optional<int64_t> OpenFile::chunks_in_store() const {
+  return stored_.sparse ? stored_.stored_chunks : stored_.chunk_count();
+}
+
+void OpenFile::note_holes(const FileCommit& commit) {
+  stored_.sparse = commit.sparse;
+  stored_.stored_chunks = commit.sparse ? commit.stored_chunks : std::nullopt;
+}
+
 void OpenFile::finish(const Prepared& prepared) {
   const FileCommit& commit = prepared.commit;
   stored_.length = commit.length;
-  stored_.sparse = commit.sparse;
+  note_holes(commit);
   const bool has_own_date = prepared.content && *commit.upload_date > stored_.upload_date;
   if (prepared.content) stored_.upload_date = *commit.upload_date;
   if (!commit.keep_md5) stored_.md5 = commit.md5;
@@ -124,6 +134,7 @@ void OpenFile::undo(const Prepared& prepared, const Error& error) {
     dirty_.clear();
     return;
   }
+  if (stored_.sparse) stored_.stored_chunks = prepared.commit.stored_chunks;
   for (auto& [n, chunk] : frozen_) {
     if (n < frozen_end_ && n < chunk_count(length_)) dirty_.try_emplace(n, std::move(chunk));
   }

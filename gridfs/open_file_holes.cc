@@ -5,6 +5,7 @@
 #include "engine/bson/builder.h"
 #include "gridfs/commit_turn.h"
 #include "gridfs/error.h"
+#include "gridfs/file_time.h"
 #include "gridfs/open_file.h"
 #include "gridfs/zeros.h"
 
@@ -71,8 +72,9 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
     commit.upload_date = next_upload_date();
     commit.sparse = true;
     commit.was_sparse = stored_.sparse;
+    commit.stored_chunks = chunks_in_store();
     if (times == TimeUpdate::kNow) {
-      clock_gettime(CLOCK_REALTIME, &commit.mtime.emplace());
+      commit.mtime = file_time_now();
       commit.ctime = commit.mtime;
     }
     punching_ = true;
@@ -83,7 +85,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
   punching_ = false;
   if (!written) return written;
   holes_.add(first, commit.remove_to);
-  stored_.sparse = true;
+  note_holes(commit);
   const bool has_own_date = *commit.upload_date > stored_.upload_date;
   stored_.upload_date = *commit.upload_date;
   stored_.md5.reset();
@@ -95,6 +97,15 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
   }
   reschedule_md5(has_own_date);
   return {};
+}
+
+std::optional<int64_t> OpenFile::estimated_chunks() const {
+  const int64_t there_at_most = chunk_count(length_) - holes_.chunks();
+  if (!holes_unknown_) return there_at_most;
+  const std::optional<int64_t> stored = chunks_in_store();
+  if (!stored) return std::nullopt;
+  const auto unwritten = static_cast<int64_t>(dirty_.size() + frozen_.size());
+  return std::min(std::min(*stored, store_end_) + unwritten, there_at_most);
 }
 
 Result<std::optional<int64_t>> OpenFile::next_data(int64_t offset) {

@@ -5,6 +5,7 @@
 
 #include "engine/bson/json.h"
 #include "gridfs/error.h"
+#include "gridfs/file_time.h"
 #include "gridfs/open_file.h"
 
 namespace gridmount::gridfs {
@@ -263,10 +264,8 @@ bool OpenFile::try_cut(int64_t length, int64_t tail, uint32_t tail_bytes, TimeUp
 
 void OpenFile::note_times(TimeUpdate times) {
   if (times == TimeUpdate::kKeep) return;
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  posix_.mtime = now;
-  posix_.ctime = now;
+  posix_.mtime = file_time_now();
+  posix_.ctime = posix_.mtime;
   times_changed_ = true;
   list_as_dirty();
 }

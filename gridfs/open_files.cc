@@ -59,6 +59,16 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
   }
 }
 
+Result<std::shared_ptr<OpenFile>> OpenFiles::open_detached(
+    const std::shared_ptr<FileContext>& context, bson::View document) {
+  GM_ASSIGN(FilesDocument stored, FilesDocument::parse(document));
+  auto opened = std::make_shared<OpenFile>(context, std::move(stored));
+  opened->set_detached(true);
+  MutexLock lock(mutex_);
+  files_[opened->id()] = Entry{opened.get(), opened};
+  return opened;
+}
+
 void OpenFiles::closed(const OpenFile* file, const bson::Value& id) {
   MutexLock lock(mutex_);
   const auto found = files_.find(id);
@@ -119,7 +129,7 @@ std::vector<bson::Value> OpenFiles::after_commit() {
     end_removal(removal);
     if (!removal.detached) continue;
     if (std::shared_ptr<OpenFile> file = find_locked(removal.id)) {
-      file->set_detached();
+      file->set_detached(true);
       open.push_back(std::move(file));
     } else {
       unreachable.push_back(removal.id);

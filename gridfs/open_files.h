@@ -24,6 +24,9 @@ class OpenFiles {
   Result<std::shared_ptr<OpenFile>> open(const std::shared_ptr<FileContext>& context,
                                          bson::ValueView id) GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> find(bson::ValueView id) const GM_EXCLUDES(mutex_);
+  // FileTable's.
+  Result<std::shared_ptr<OpenFile>> open_detached(const std::shared_ptr<FileContext>& context,
+                                                  bson::View document) GM_EXCLUDES(mutex_);
   // Called by the destructor of `file`.
   void closed(const OpenFile* file, const bson::Value& id) GM_EXCLUDES(mutex_);
 

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include "gridfs/file_time.h"
+
 namespace gridmount::gridfs {
 namespace {
 
@@ -10,17 +12,17 @@ constexpr uint32_t kAclBits = 0777;
 
 std::optional<PosixAcl> list_of(const std::optional<Xattrs>& xattrs, std::string_view name) {
   if (!xattrs) return std::nullopt;
-  const auto found = xattrs->find(name);
-  if (found == xattrs->end()) return std::nullopt;
+  const std::optional<std::string_view> found = xattrs->find(name);
+  if (!found) return std::nullopt;
   // Somebody else may have written what is none: the mode alone counts then.
-  Result<PosixAcl> acl = PosixAcl::parse(found->second);
+  Result<PosixAcl> acl = PosixAcl::parse(*found);
   if (!acl) return std::nullopt;
   return *std::move(acl);
 }
 
 PosixFields changed_now() {
   PosixFields changes;
-  clock_gettime(CLOCK_REALTIME, &changes.ctime.emplace());
+  changes.ctime = file_time_now();
   return changes;
 }
 
@@ -39,7 +41,7 @@ void add_permissions(const PosixFields& now, uint32_t permissions, PosixFields& 
   if (!acl) return;
   acl->set_mode_bits(permissions);
   changes.xattrs = now.xattrs;
-  (*changes.xattrs)[std::string(kAccessAcl)] = acl->bytes();
+  changes.xattrs->set(kAccessAcl, acl->bytes());
 }
 
 Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
@@ -51,7 +53,7 @@ Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
     if (name == kAccessAcl) {
       changes.mode = (*now.mode & ~kAclBits) | acl.mode_bits();
       if (acl.is_minimal()) {
-        changes.xattrs->erase(std::string(name));
+        changes.xattrs->erase(name);
         return changes;
       }
     }
@@ -86,8 +88,8 @@ void inherit(const PosixFields& parent, uint32_t umask, bool lists, PosixFields&
   PosixAcl acl = *inherited;
   acl.restrict_to(*made.mode);
   *made.mode = (*made.mode & ~kAclBits) | acl.mode_bits();
-  if (!acl.is_minimal()) xattrs.emplace(kAccessAcl, acl.bytes());
-  if (is_folder) xattrs.emplace(kDefaultAcl, inherited->bytes());
+  if (!acl.is_minimal()) xattrs.set(kAccessAcl, acl.bytes());
+  if (is_folder) xattrs.set(kDefaultAcl, inherited->bytes());
   if (!xattrs.empty()) made.xattrs = std::move(xattrs);
 }
 

@@ -63,7 +63,8 @@ bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
       document.open_document("metadata");
       for (const bson::Element& part : field.value.as_document()) {
         // It has no holes.
-        if (part.key != "sparse") document.append(part.key, part.value);
+        if (part.key != "sparse" && part.key != "storedChunks")
+          document.append(part.key, part.value);
       }
       document.close();
     } else {

@@ -48,11 +48,16 @@ struct Creator {
   uint32_t umask = 0;
 };
 
+// Which nodes' atime reading changes (access_times.h).
+enum class AccessTimeMode { kNone, kFiles, kAll };
+
 struct VolumeOptions {
   // For files and folders without POSIX fields of their own (uploaded by a driver).
   Owner default_owner;
   uint32_t umask = 022;
   bool read_only = false;
+  // Counts as kNone if read_only.
+  AccessTimeMode access_times = AccessTimeMode::kNone;
   // Whether a folder's default access control list is passed on.
   bool access_lists = true;
   // How many contents before the present one a file that is replaced or cut to nothing keeps.
@@ -68,7 +73,7 @@ struct Attributes {
   uint32_t mode = 0;  // with S_IFMT
   uint32_t uid = 0;
   uint32_t gid = 0;
-  uint32_t nlink = 1;
+  uint32_t nlink = 1;  // of a folder: subfolder_counts.h
   int64_t size = 0;    // a symlink's is the length of its target
   int64_t blocks = 0;  // of 512 bytes
   uint64_t rdev = 0;
@@ -159,6 +164,14 @@ class Volume {
   // folder passes on is posix_changes.h's.
   virtual Result<Node> create_file(std::string_view folder, std::string_view name, uint32_t mode,
                                    Creator creator) = 0;
+  // A file that has no name yet, open; what it gets of a folder is this one's. Whoever lets go of
+  // it last removes it, unless link() has given it a name.
+  struct Nameless {
+    Node node;
+    std::shared_ptr<File> file;
+  };
+  virtual Result<Nameless> create_nameless(std::string_view folder, uint32_t mode,
+                                           Creator creator) = 0;
   // A pipe, socket or device: `mode` also holds its type.
   virtual Result<Node> create_special(std::string_view folder, std::string_view name, uint32_t mode,
                                       uint64_t rdev, Creator creator) = 0;
@@ -166,7 +179,8 @@ class Volume {
                                       std::string_view target, Creator creator) = 0;
   virtual Result<Node> create_directory(std::string_view folder, std::string_view name,
                                         uint32_t mode, Creator creator) = 0;
-  // One more name for the file: FileNotFound, TooManyLinks, InvalidName if it has no filename.
+  // One more name for the file, or the first for one of create_nameless(): FileNotFound,
+  // TooManyLinks, InvalidName if it has no filename.
   virtual Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) = 0;
   // Whether there may be files with several names.
   virtual bool has_links() const = 0;
@@ -185,7 +199,12 @@ class Volume {
   virtual Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) = 0;
   virtual Result<Node> set_directory_attributes(std::string_view path,
                                                 const AttributeChanges& changes) = 0;
+  // Counts as reading it.
   virtual Result<std::string> symlink_target(bson::ValueView id) = 0;
+  // Notes that the file or folder is being read: whether its atime has changed by it. Costs a look
+  // at its attributes.
+  virtual bool note_read(const File& file) = 0;
+  virtual bool note_read(std::string_view folder) = 0;
   // What the node's document says of it, `mode` filled in where it says nothing; and one
   // transaction that changes what depends on that.
   virtual Result<PosixFields> file_posix(bson::ValueView id) = 0;          // FileNotFound
@@ -211,6 +230,11 @@ class Volume {
   virtual Result<std::optional<bson::Value>> start_revision(bson::ValueView id) = 0;
   // All files by their id_name() (path.h), in the order of _id.
   virtual Result<std::unique_ptr<DirectoryStream>> list_ids() = 0;
+
+  // --- Others than this volume have changed a file's name, or one of its names, or any folder's
+  // document: after their commit.
+  virtual void name_changed_by_others(std::string_view filename) = 0;
+  virtual void folders_changed_by_others() = 0;
 
   // Commits all open files and stops background work. Errors of any file, the first.
   virtual Status close() = 0;

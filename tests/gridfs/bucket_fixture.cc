@@ -178,6 +178,12 @@ std::vector<std::string> BucketFixture::problems(engine::Snapshot* given) {
     std::map<int64_t, bson::Document> own_chunks = std::move(chunks[id]);
     chunks.erase(id);
     std::string content;
+    const auto behind = own_chunks.lower_bound(file.chunk_count());
+    const auto within = std::distance(own_chunks.begin(), behind);
+    if (file.stored_chunks && *file.stored_chunks != within) {
+      found.push_back(id + ": storedChunks is " + std::to_string(*file.stored_chunks) + ", not " +
+                      std::to_string(within));
+    }
     for (int64_t n = 0; n < file.chunk_count(); ++n) {
       const auto expected = static_cast<size_t>(
           std::min<int64_t>(file.chunk_bytes, file.length - n * file.chunk_bytes));

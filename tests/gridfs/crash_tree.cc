@@ -376,7 +376,8 @@ Status Tree::read_folder(const std::string& folder, Facts& facts) {
     GM_ASSIGN(const PosixFields posix, volume_->file_posix(entry->node.id));
     FileFact fact{.first_name = std::to_string(entry->node.ino),
                   .mode = entry->node.attributes.mode & 07777};
-    if (posix.xattrs && posix.xattrs->contains(kXattr)) fact.xattr = posix.xattrs->at(kXattr);
+    if (posix.xattrs && posix.xattrs->contains(kXattr))
+      fact.xattr = std::string(*posix.xattrs->find(kXattr));
     fact.content = text_of(content);
     facts[kFile + path] = fact.text();
   }

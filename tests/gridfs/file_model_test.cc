@@ -76,6 +76,8 @@ TEST_F(FileModelTest, RandomChanges) {
       case 4:
         must(file.open->flush());
         ASSERT_EQ(must(download(file.id)), file.content);
+        ASSERT_EQ(this->file(file.id).stored_chunks.has_value(), this->file(file.id).sparse);
+        ASSERT_EQ(this->file(file.id).stored_chunks, file.open->document().stored_chunks);
         break;
       case 5:
         file.open.reset();
@@ -104,7 +106,7 @@ TEST_F(FileModelTest, RandomChanges) {
       }
     }
     ASSERT_EQ(file.open->length(), static_cast<int64_t>(file.content.size()));
-    if (round % 100 == 0) {
+    if (round % 20 == 0) {
       // Whatever has been committed so far is whole.
       ASSERT_THAT(problems(), IsEmpty()) << "round " << round;
     }

@@ -8,6 +8,7 @@
 #include <future>
 #include <thread>
 
+#include "gridfs/file_time.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -106,8 +107,7 @@ TEST_F(FileTest, Write_TimesNow_SetsMtimeAndCtime) {
   const auto files = table();
   const bson::Value id = create("a");
   const auto file = must(files->open(id));
-  timespec before{};
-  clock_gettime(CLOCK_REALTIME, &before);
+  const timespec before = file_time_now();
   must(write(*file, 0, "x"));
   must(file->flush());
   const PosixFields posix = this->file(id).posix;

@@ -111,9 +111,9 @@ TEST_F(NamespaceCostTest, Changes_AreFewCalls) {
   must(volume_->rename("d", "new", "d", "renamed", RenameMode::kReplace));
   expect(6, 2, "rename");
   must(volume_->create_directory("d", "folder", 0755, {}));
-  expect(3, 2, "mkdir");
+  expect(4, 2, "mkdir");
   must(volume_->remove_directory("d", "folder"));
-  expect(3, 2, "rmdir");
+  expect(4, 2, "rmdir");
 }
 
 }  // namespace

@@ -1,0 +1,199 @@
+// Goal: metadata.storedChunks of a sparse file is the number of its chunks that are there, whatever
+// makes and fills holes, and files without holes have no such field. Method: one change each, then
+// the field beside what problems() counts; random changes are file_model_test.cc's.
+
+#include <gmock/gmock.h>
+
+#include "gridfs/nodes.h"
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+constexpr int32_t kMegabyte = 1024 * 1024;
+// So many chunks of that size are removed in one transaction.
+constexpr int64_t kRemovedAtOnce = 16;
+
+class StoredChunksTest : public BucketFixture {
+ protected:
+  ~StoredChunksTest() override {
+    if (files_) must(files_->close(std::chrono::milliseconds(0)));
+    EXPECT_THAT(problems(), IsEmpty());
+  }
+
+  FileTable& files() {
+    if (!files_) files_ = FileTable::create(bucket(), FileTableOptions());
+    return *files_;
+  }
+  // A file of ten chunks with data in the chunks 0, 4 and 9 only, nobody having it open.
+  bson::Value make_sparse(int32_t chunk_bytes = 100) {
+    const bson::Value id = create("sparse", chunk_bytes);
+    const auto file = must(files().open(id));
+    for (const int64_t n : {0, 4, 9}) {
+      must(write(*file, n * chunk_bytes, std::string(static_cast<size_t>(chunk_bytes), 'x')));
+    }
+    must(file->flush());
+    return id;
+  }
+  std::shared_ptr<File> open(const bson::Value& id) { return must(files().open(id)); }
+  std::optional<int64_t> stored(const bson::Value& id) { return file(id).stored_chunks; }
+  int64_t blocks(const bson::Value& id) { return blocks_of(file(id)); }
+
+ private:
+  std::unique_ptr<FileTable> files_;
+};
+
+TEST_F(StoredChunksTest, FileWithoutHoles_HasNoCount) {
+  const bson::Value id = create("a", 100);
+  const auto file = open(id);
+  must(write(*file, 0, std::string(1000, 'x')));
+  must(file->truncate(250, TimeUpdate::kNow));
+  must(file->flush());
+  EXPECT_FALSE(files_document(id)->view().find("metadata.storedChunks"));
+  EXPECT_EQ(stored(id), std::nullopt);
+  EXPECT_EQ(file->document().stored_chunks, std::nullopt);
+}
+
+TEST_F(StoredChunksTest, Hole_IsNotCounted) {
+  const bson::Value id = make_sparse();
+  EXPECT_THAT(stored(id), Optional(3));
+  must(open(id)->truncate(5'000, TimeUpdate::kNow));
+  must(open(id)->flush());
+  EXPECT_THAT(stored(id), Optional(3));
+}
+
+TEST_F(StoredChunksTest, WritingToAFileOpenedAnew_CountsWhatWasAHoleOnly) {
+  const bson::Value id = make_sparse();
+  const auto file = open(id);
+  must(write(*file, 400, std::string(100, 'y')));  // all of a stored one
+  must(write(*file, 30, "y"));                     // a part of one
+  must(write(*file, 250, std::string(100, 'y')));  // the holes 2 and 3
+  EXPECT_GE(file->document().stored_chunks.value_or(0), 5);
+  EXPECT_LE(file->document().stored_chunks.value_or(100), 3 + 4);
+  must(file->flush());
+  EXPECT_THAT(stored(id), Optional(5));
+  EXPECT_THAT(file->document().stored_chunks, Optional(5));
+}
+
+TEST_F(StoredChunksTest, HolesFilledWhileItIsOpen_TakeTheCountAway) {
+  const bson::Value id = create("a", 100);
+  const auto file = open(id);
+  must(write(*file, 250, "x"));
+  must(file->flush());
+  EXPECT_THAT(stored(id), Optional(1));
+  must(write(*file, 0, std::string(200, 'x')));
+  must(file->flush());
+  EXPECT_FALSE(this->file(id).sparse);
+  EXPECT_EQ(stored(id), std::nullopt);
+}
+
+TEST_F(StoredChunksTest, Punching_OfAFileWithoutHoles) {
+  const bson::Value id = upload("a", std::string(1000, 'x'), {std::nullopt, 100, {}, std::nullopt});
+  must(open(id)->zero(150, 500, TimeUpdate::kNow));
+  must(open(id)->flush());
+  EXPECT_THAT(stored(id), Optional(6)) << "chunks 2 to 5 have gone";
+}
+
+TEST_F(StoredChunksTest, Punching_WhereThereAreHolesAlready) {
+  const bson::Value id = make_sparse();
+  must(open(id)->zero(100, 500, TimeUpdate::kNow));
+  EXPECT_THAT(stored(id), Optional(2));
+  must(open(id)->zero(0, 1000, TimeUpdate::kNow));
+  EXPECT_THAT(stored(id), Optional(0));
+}
+
+TEST_F(StoredChunksTest, Cutting) {
+  const bson::Value id = make_sparse();
+  must(open(id)->truncate(420, TimeUpdate::kNow));
+  must(open(id)->flush());
+  EXPECT_THAT(stored(id), Optional(2));
+  must(open(id)->truncate(0, TimeUpdate::kNow));
+  must(open(id)->flush());
+  EXPECT_FALSE(file(id).sparse);
+}
+
+TEST_F(StoredChunksTest, CuttingByMoreThanOneTransactionRemoves) {
+  const bson::Value id = create("a", kMegabyte);
+  const auto file = open(id);
+  const std::string chunk(kMegabyte, 'x');
+  for (int64_t n = 0; n < kRemovedAtOnce + 8; n += 2) must(write(*file, n * kMegabyte, chunk));
+  must(file->flush());
+  EXPECT_THAT(stored(id), Optional((kRemovedAtOnce + 8) / 2));
+  must(file->truncate(3 * kMegabyte, TimeUpdate::kNow));
+  must(file->flush());
+  EXPECT_THAT(stored(id), Optional(2));
+  EXPECT_THAT(problems(), IsEmpty());
+  // Over what the cut has left.
+  must(write(*file, 20 * kMegabyte, chunk));
+  must(file->flush());
+  EXPECT_THAT(stored(id), Optional(3));
+}
+
+TEST_F(StoredChunksTest, CuttingByMuchAndGrowingAgainInOneCommit) {
+  const bson::Value id = create("a", kMegabyte);
+  const std::string chunk(kMegabyte, 'x');
+  {
+    const auto file = open(id);
+    for (int64_t n = 0; n < kRemovedAtOnce + 8; n += 2) must(write(*file, n * kMegabyte, chunk));
+    must(file->flush());
+  }
+  const auto file = open(id);
+  must(file->truncate(2 * kMegabyte, TimeUpdate::kNow));
+  must(file->truncate(30 * kMegabyte, TimeUpdate::kNow));
+  must(write(*file, 29 * kMegabyte, "x"));
+  must(file->flush());
+  EXPECT_THAT(stored(id), Optional(2));
+}
+
+TEST_F(StoredChunksTest, ChunkThatADriverHasLeftBehindTheEnd_CountsOnceItIsWithin) {
+  const bson::Value id = make_sparse();
+  insert_chunk(id, 20, "left behind");
+  const auto file = open(id);
+  must(write(*file, 2000, "x"));
+  must(file->flush());
+  EXPECT_THAT(stored(id), Optional(4));
+}
+
+TEST_F(StoredChunksTest, CountThatNobodyMade_StaysUnknown) {
+  const bson::Value id = make_sparse();
+  change([&](engine::Transaction& transaction) {
+    bson::Builder update;
+    update.open_document("$unset").append("metadata.storedChunks", "").close();
+    must(bucket().files().update(transaction, bson::View(), std::move(update).finish()));
+  });
+  EXPECT_EQ(blocks(id), 2) << "by the length";
+  const auto file = open(id);
+  must(write(*file, 100, "x"));
+  must(file->flush());
+  EXPECT_TRUE(this->file(id).sparse);
+  EXPECT_EQ(stored(id), std::nullopt);
+}
+
+TEST_F(StoredChunksTest, Blocks_AreThoseOfTheChunksThatAreThere) {
+  const bson::Value id = make_sparse(1024);
+  EXPECT_EQ(blocks(id), 3 * 2);
+  must(open(id)->zero(0, 10'240, TimeUpdate::kNow));
+  EXPECT_EQ(blocks(id), 1) << "0 would say that there can be no data";
+  must(open(id)->truncate(0, TimeUpdate::kNow));
+  must(open(id)->flush());
+  EXPECT_EQ(blocks(id), 0);
+  const bson::Value whole = upload("b", std::string(1025, 'x'), {});
+  EXPECT_EQ(blocks(whole), 3);
+}
+
+TEST_F(StoredChunksTest, Blocks_OfAFileThatIsOpen_ShowWhatIsNotWrittenYet) {
+  const bson::Value id = create("a", 1024);
+  const auto file = open(id);
+  must(file->truncate(1'000'000, TimeUpdate::kNow));
+  EXPECT_EQ(blocks_of(file->document()), 1);
+  must(write(*file, 500'000, "x"));
+  EXPECT_EQ(blocks_of(file->document()), 2);
+  must(file->zero(0, 1'000'000, TimeUpdate::kNow));
+  EXPECT_EQ(blocks_of(file->document()), 1);
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
