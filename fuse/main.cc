@@ -70,6 +70,10 @@ BucketSettings bucket_settings(const Options& options) {
   settings.volume.umask = options.umask;
   settings.volume.read_only = options.read_only;
   settings.volume.access_lists = options.access_lists;
+  if (options.access_times) {
+    settings.volume.access_times =
+        options.folder_access_times ? gridfs::AccessTimeMode::kAll : gridfs::AccessTimeMode::kFiles;
+  }
   settings.volume.revisions = options.revisions;
   settings.volume.at = options.at;
   settings.files.dirty_bytes_max = options.dirty_bytes;

@@ -16,14 +16,14 @@ namespace {
 constexpr uint32_t kMaxRevisions = 10'000;
 
 // Handed on as they are: to the kernel's mount, or to libfuse and fusermount3.
-constexpr std::array<std::string_view, 18> kGenericFlags{
-    "suid",       "nosuid",        "dev",         "nodev",      "exec",         "noexec",
-    "async",      "sync",          "dirsync",     "atime",      "noatime",      "nodiratime",
-    "norelatime", "nostrictatime", "allow_other", "allow_root", "auto_unmount", "debug"};
+constexpr std::array<std::string_view, 15> kGenericFlags{
+    "suid",    "nosuid", "dev",     "nodev",       "exec",       "noexec",       "async", "sync",
+    "dirsync", "atime",  "noatime", "allow_other", "allow_root", "auto_unmount", "debug"};
 constexpr std::array<std::string_view, 4> kGenericValues{"context", "fscontext", "defcontext",
                                                          "rootcontext"};
-// True anyway.
-constexpr std::array<std::string_view, 3> kAlwaysOn{"default_permissions", "defaults", "relatime"};
+// True anyway, or ours alone: libfuse knows none of them.
+constexpr std::array<std::string_view, 6> kNotHandedOn{
+    "default_permissions", "defaults", "relatime", "nodiratime", "norelatime", "nostrictatime"};
 // Of a line of fstab, for mount(8) and systemd: when to mount, and who may. mount(8) takes them
 // out, but not everybody who reads fstab does.
 constexpr std::array<std::string_view, 5> kForOthers{"auto", "noauto", "nofail", "nouser",
@@ -139,7 +139,18 @@ Status parse_mount_option(std::string_view text, Options& options) {
       options.access_lists = name == "acl";
       return {};
     }
-    if (contains(kAlwaysOn, name)) return {};
+    if (name == "noatime") options.access_times = false;
+    if (name == "atime" || name == "relatime") {
+      options.access_times = true;
+      std::erase(options.mount_options, "noatime");
+    }
+    if (name == "nodiratime") options.folder_access_times = false;
+    if (name == "strictatime") {
+      return fail(ErrorCode::kBadValue,
+                  "-o strictatime: the kernel does not tell what it reads from its cache; with "
+                  "relatime the first reading after a change, and after a day, is kept");
+    }
+    if (contains(kNotHandedOn, name)) return {};
     if (contains(kGenericFlags, name)) {
       options.mount_options.emplace_back(text);
       return {};
@@ -168,8 +179,11 @@ std::string_view mount_options_help() {
                     2024-05-01T12:00:00Z, or seconds since 1970
   acl, noacl        access control lists or not (default acl); without them ls -l asks less
   allow_other       for all users (others than root need user_allow_other in /etc/fuse.conf)
+  relatime, noatime, nodiratime
+                    the first reading after a change, and after a day, sets the access time
+                    (the default), or none does, or none of folders
   allow_root, auto_unmount, suid, nosuid, dev, nodev, exec, noexec, async, sync, dirsync,
-  atime, noatime, nodiratime, relatime, norelatime, nostrictatime, context= and its kin
+  atime, norelatime, nostrictatime, context= and its kin
                     as in mount(8) and fuse(8)
   debug             with --log-level debug: log each request of the kernel
   user, users, owner, group

@@ -37,6 +37,10 @@ struct Options {
   uint32_t umask = 022;
   bool access_lists = true;
 
+  // Whether reading changes atime, of folders too.
+  bool access_times = true;
+  bool folder_access_times = true;
+
   uint32_t revisions = 0;        // contents kept of what is replaced
   std::optional<bson::Date> at;  // the time whose tree is shown; then read_only
 

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/log_text.h"
+
 namespace gridmount::fuse {
 
 namespace {
@@ -36,7 +38,8 @@ namespace {
     }
     _exit(static_cast<int>(ExitStatus::kFailure));
   }
-  if (report.size() > 1) fprintf(stderr, "gridmount: %s\n", report.c_str() + 1);
+  if (report.size() > 1)
+    fprintf(stderr, "gridmount: %s\n", log_text(std::string_view(report).substr(1)).c_str());
   _exit(static_cast<unsigned char>(report[0]));
 }
 
@@ -85,7 +88,7 @@ void Startup::ready() {
 
 ExitStatus Startup::failed(ExitStatus status, const std::string& message) {
   if (pipe_ < 0) {
-    fprintf(stderr, "gridmount: %s\n", message.c_str());
+    fprintf(stderr, "gridmount: %s\n", log_text(message).c_str());
   } else {
     report(status, message);
   }

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <utility>
 
+#include "engine/log_formatter.h"
+
 namespace gridmount::fuse {
 
 namespace {
@@ -48,7 +50,7 @@ class LogFile : public spdlog::sinks::base_sink<std::mutex> {
 
 Status set_up_log(const Options& options) {
   spdlog::sink_ptr sink;
-  std::string pattern = "%Y-%m-%dT%H:%M:%S.%e %l: %v";
+  std::string lead = "%Y-%m-%dT%H:%M:%S.%e %l: ";
   if (options.log_file) {
     try {
       sink = std::make_shared<LogFile>(options.log_file->string());
@@ -57,13 +59,13 @@ Status set_up_log(const Options& options) {
     }
   } else if (options.foreground) {
     sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-    pattern = "gridmount: %l: %v";
+    lead = "gridmount: %l: ";
   } else {
     sink = std::make_shared<spdlog::sinks::syslog_sink_mt>("gridmount", LOG_PID, LOG_DAEMON, true);
-    pattern = "%v";
+    lead.clear();
   }
   auto logger = std::make_shared<spdlog::logger>("gridmount", std::move(sink));
-  logger->set_pattern(pattern);
+  logger->set_formatter(log_formatter(lead));
   logger->set_level(spdlog::level::from_str(options.log_level));
   // A line is there for whoever looks after a crash.
   logger->flush_on(spdlog::level::info);

@@ -6,6 +6,8 @@
 
 #include <system_error>
 
+#include "engine/log_text.h"
+
 namespace gridmount::fuse {
 
 namespace {
@@ -21,7 +23,7 @@ void tell(const std::string& state) {
 }  // namespace
 
 void tell_manager_ready(const std::string& status) {
-  tell("READY=1\nMAINPID=" + std::to_string(getpid()) + "\nSTATUS=" + status);
+  tell("READY=1\nMAINPID=" + std::to_string(getpid()) + "\nSTATUS=" + log_text(status));
 }
 
 void tell_manager_stopping() {

@@ -1,5 +1,5 @@
-// Requests that are answered by a thread of their own, because it waits for the kernel: the
-// session's threads are limited, and what the kernel does meanwhile needs one of them.
+// Requests that are answered by a thread of their own, because they wait for others that need the
+// session's threads, which are limited: for what the kernel does meanwhile, or for a folder's move.
 //
 // Thread-safety: thread-safe.
 #pragma once

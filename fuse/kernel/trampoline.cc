@@ -15,6 +15,8 @@
 
 #include "fuse/errno.h"
 #include "gridfs/error.h"
+#include "gridfs/file_time.h"
+#include "gridfs/posix_changes.h"
 
 namespace gridmount::fuse {
 
@@ -56,6 +58,10 @@ double attribute_seconds(const Entry& entry) {
   return entry.attributes_pass ? 0 : entry.cache_seconds;
 }
 
+void note_told(fuse_req_t request, uint64_t folder) {
+  context_of(request).attribute_answers.told(folder, fuse_req_ctx(request)->pid);
+}
+
 fuse_entry_param entry_param_of(const Entry& entry) {
   fuse_entry_param param{};
   param.ino = entry.number;
@@ -93,6 +99,17 @@ void reply_made(fuse_req_t request, const char* operation, fuse_ino_t parent, co
   reply_entry(request, *made);
 }
 
+// To be called with what has changed the names in a folder, before that is answered.
+template <typename Changed>
+Changed of_folder(fuse_req_t request, fuse_ino_t folder, Changed changed) {
+  TrampolineContext& context = context_of(request);
+  const pid_t thread = fuse_req_ctx(request)->pid;
+  if (changed && context.attribute_answers.is_told_to_another(folder, thread)) {
+    context.forget_attributes(folder);
+  }
+  return changed;
+}
+
 void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   guarded(request, "lookup", parent, name, [&] {
     FileSystem& file_system = file_system_of(request);
@@ -108,6 +125,7 @@ void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
         return;
       }
     }
+    if (found && S_ISDIR(found->attributes.mode)) note_told(request, found->number);
     reply_made(request, "lookup", parent, name, found);
   });
 }
@@ -127,18 +145,37 @@ void handle_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* for
 
 void handle_getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
   guarded(request, "getattr", number, [&] {
+    note_told(request, number);
     Result<Entry> entry = file_system_of(request).attributes(number, file_of(info));
     if (!entry) return reply_error(request, "getattr", number, nullptr, entry.error());
+    if (S_ISDIR(entry->attributes.mode)) note_told(request, number);
     const struct stat attributes = stat_of(number, entry->attributes);
     fuse_reply_attr(request, &attributes, attribute_seconds(*entry));
   });
 }
 
+// Whether set-user-ID goes by a call that changes no other attribute. chown(2) with neither an
+// owner nor a group takes it away, and is refused to others than the owner; the kernel leaves both
+// to us. Of a regular file it asks for the ctime then, and in no other call for that alone; for
+// nothing at all it asks before it writes to one.
+Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t number, OpenFile* file,
+                                 int to_set) {
+  if ((to_set & ~FUSE_SET_ATTR_CTIME) != 0) return false;
+  GM_ASSIGN(const Entry entry, file_system_of(request).attributes(number, file));
+  const gridfs::Attributes& now = entry.attributes;
+  if (gridfs::without_set_id(now.mode) == now.mode) return false;
+  const bool is_write = to_set == 0 && S_ISREG(now.mode);
+  const uid_t caller = fuse_req_ctx(request)->uid;
+  if (!is_write && caller != 0 && caller != now.uid) {
+    return fail(kNotPermitted, "set-user-ID and set-group-ID are the owner's to change");
+  }
+  return true;
+}
+
 void handle_setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, int to_set,
                     fuse_file_info* info) {
   guarded(request, "setattr", number, [&] {
-    timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    const timespec now = gridfs::file_time_now();
     gridfs::AttributeChanges changes;
     if (to_set & FUSE_SET_ATTR_MODE) changes.permissions = wanted->st_mode & 07777;
     if (to_set & FUSE_SET_ATTR_UID) changes.uid = wanted->st_uid;
@@ -149,8 +186,10 @@ void handle_setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, 
     if (to_set & FUSE_SET_ATTR_ATIME_NOW) changes.atime = now;
     if (to_set & FUSE_SET_ATTR_MTIME_NOW) changes.mtime = now;
     if (to_set & FUSE_SET_ATTR_CTIME) changes.ctime = wanted->st_ctim;
+    const Result<bool> clears = clears_set_id_alone(request, number, file_of(info), to_set);
+    if (!clears) return reply_error(request, "setattr", number, nullptr, clears.error());
     changes.clears_set_id =
-        changes.uid || changes.gid || (changes.size && !may_keep_set_id(request));
+        *clears || changes.uid || changes.gid || (changes.size && !may_keep_set_id(request));
     Result<Entry> entry = file_system_of(request).set_attributes(number, file_of(info), changes);
     if (!entry) return reply_error(request, "setattr", number, nullptr, entry.error());
     const struct stat attributes = stat_of(number, entry->attributes);
@@ -171,43 +210,49 @@ void handle_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_
   guarded(request, "mknod", parent, name, [&] {
     FileSystem& file_system = file_system_of(request);
     const gridfs::Creator caller = caller_of(request);
-    reply_made(request, "mknod", parent, name,
-               S_ISREG(mode) ? file_system.make_file(parent, name, mode & 07777, caller)
-                             : file_system.make_special(parent, name, mode, rdev, caller));
+    Result<Entry> made = S_ISREG(mode) ? file_system.make_file(parent, name, mode & 07777, caller)
+                                       : file_system.make_special(parent, name, mode, rdev, caller);
+    reply_made(request, "mknod", parent, name, of_folder(request, parent, std::move(made)));
   });
 }
 
 void handle_mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
   guarded(request, "mkdir", parent, name, [&] {
-    reply_made(
-        request, "mkdir", parent, name,
-        file_system_of(request).make_directory(parent, name, mode & 07777, caller_of(request)));
+    reply_made(request, "mkdir", parent, name,
+               of_folder(request, parent,
+                         file_system_of(request).make_directory(parent, name, mode & 07777,
+                                                                caller_of(request))));
   });
 }
 
 void handle_symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
   guarded(request, "symlink", parent, name, [&] {
-    reply_made(request, "symlink", parent, name,
-               file_system_of(request).make_symlink(parent, name, target, caller_of(request)));
+    reply_made(
+        request, "symlink", parent, name,
+        of_folder(request, parent,
+                  file_system_of(request).make_symlink(parent, name, target, caller_of(request))));
   });
 }
 
 void handle_link(fuse_req_t request, fuse_ino_t number, fuse_ino_t parent, const char* name) {
   guarded(request, "link", number, name, [&] {
-    reply_made(request, "link", number, name, file_system_of(request).link(number, parent, name));
+    reply_made(request, "link", number, name,
+               of_folder(request, parent, file_system_of(request).link(number, parent, name)));
   });
 }
 
 void handle_unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
   guarded(request, "unlink", parent, name, [&] {
-    reply_status(request, "unlink", parent, name, file_system_of(request).unlink(parent, name));
+    reply_status(request, "unlink", parent, name,
+                 of_folder(request, parent, file_system_of(request).unlink(parent, name)));
   });
 }
 
 void handle_rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
   guarded(request, "rmdir", parent, name, [&] {
-    reply_status(request, "rmdir", parent, name,
-                 file_system_of(request).remove_directory(parent, name));
+    reply_status(
+        request, "rmdir", parent, name,
+        of_folder(request, parent, file_system_of(request).remove_directory(parent, name)));
   });
 }
 
@@ -223,8 +268,11 @@ void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, f
                                "rename takes one flag at most, and of them "
                                "NOREPLACE and EXCHANGE"));
     }
-    reply_status(request, "rename", from, from_name,
-                 file_system_of(request).rename(from, from_name, to, to_name, mode));
+    reply_status(
+        request, "rename", from, from_name,
+        of_folder(request, from,
+                  of_folder(request, to,
+                            file_system_of(request).rename(from, from_name, to, to_name, mode))));
   });
 }
 
@@ -250,7 +298,13 @@ void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode
                    fuse_file_info* info) {
   guarded(request, "create", parent, name, [&] {
     FileSystem& file_system = file_system_of(request);
-    auto created = file_system.create(parent, name, mode & 07777, info->flags, caller_of(request));
+    const bool is_nameless = (info->flags & O_TMPFILE) == O_TMPFILE;
+    auto created =
+        is_nameless
+            ? file_system.create_nameless(parent, mode & 07777, info->flags, caller_of(request))
+            : of_folder(
+                  request, parent,
+                  file_system.create(parent, name, mode & 07777, info->flags, caller_of(request)));
     if (!created) return reply_error(request, "create", parent, name, created.error());
     const auto& [entry, file] = *created;
     set_handle(info, file);
@@ -303,9 +357,18 @@ void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size
   context.writes_ended.fetch_add(1, std::memory_order_relaxed);
 }
 
+// Before the reply, so that who has closed the file sees what it has made of it.
+void note_close(fuse_req_t request, fuse_ino_t number, OpenFile& file,
+                FileSystem::Closing closing) {
+  if (file_system_of(request).note_close(file, closing)) {
+    context_of(request).forget_attributes(number);
+  }
+}
+
 void handle_flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
   guarded(request, "flush", number, [&] {
-    const OpenFile& file = *file_of(info);
+    OpenFile& file = *file_of(info);
+    note_close(request, number, file, FileSystem::Closing::kByOne);
     reply_status(request, "flush", number, nullptr,
                  file.for_writing ? file.file()->flush() : Status());
   });
@@ -313,6 +376,7 @@ void handle_flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
 
 void handle_release(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
   guarded(request, "release", number, [&] {
+    note_close(request, number, *file_of(info), FileSystem::Closing::kByAll);
     file_system_of(request).release(file_of(info));
     fuse_reply_err(request, 0);
   });
@@ -327,7 +391,7 @@ void handle_fsync(fuse_req_t request, fuse_ino_t number, int, fuse_file_info* in
 void handle_opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
   guarded(request, "opendir", number, [&] {
     FileSystem& file_system = file_system_of(request);
-    Result<OpenDirectory*> directory = file_system.open_directory(number);
+    Result<OpenDirectory*> directory = file_system.open_directory(number, info->flags);
     if (!directory) return reply_error(request, "opendir", number, nullptr, directory.error());
     info->fh = reinterpret_cast<uint64_t>(*directory);
     if ((*directory)->may_be_cached()) {

@@ -9,8 +9,10 @@
 #include <functional>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "fuse/errno.h"
+#include "fuse/kernel/attribute_answers.h"
 #include "fuse/kernel/deferred_requests.h"
 #include "fuse/monitoring/operations_in_progress.h"
 #include "fuse/monitoring/statistics.h"
@@ -26,7 +28,13 @@ struct TrampolineContext {
   std::function<void()> on_ready;  // called when the kernel has asked for the mount's properties
   // Has the kernel hand over what it holds of a file, and waits for it.
   std::function<void(uint64_t number)> write_back;
+  // Has the kernel ask for a node's attributes again.
+  std::function<void(uint64_t number)> forget_attributes;
+  // Has libfuse answer a request.
+  std::function<void(std::vector<char>& message)> process;
+  AttributeAnswers attribute_answers;
   DeferredRequests deferred;
+  DeferredRequests laid_aside;  // what waits for a folder that is being moved
   // Writes begun and ended, by which stop() sees that the kernel has handed over everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};
@@ -35,6 +43,9 @@ struct TrampolineContext {
 };
 
 const fuse_lowlevel_ops& trampoline_operations();
+
+// Of a session that is mounted, before the first request: 0 or a negative errno.
+int take_requests(fuse_session* session);
 
 // Answers the kernel's first request, before the loop; 0 or a negative errno.
 int negotiate(fuse_session* session);
@@ -113,5 +124,7 @@ void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, Body 
 
 struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes);
 fuse_entry_param entry_param_of(const Entry& entry);
+// See AttributeAnswers::told().
+void note_told(fuse_req_t request, uint64_t folder);
 
 }  // namespace gridmount::fuse

@@ -35,6 +35,7 @@ class ReplyLister : public FileSystem::Lister {
     }
     fuse_entry_param param{};
     if (entry != nullptr) {
+      if (S_ISDIR(entry->attributes.mode)) note_told(request_, entry->number);
       param = entry_param_of(*entry);
       looked_up_.push_back(entry->number);
     } else {

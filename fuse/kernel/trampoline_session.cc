@@ -171,6 +171,16 @@ class LibfuseSession : public Session, private KernelCache {
   LibfuseSession(FileSystem& file_system, SessionOptions options)
       : options_(std::move(options)), context_(file_system) {
     context_.write_back = [this](uint64_t number) { forget_node(number); };
+    context_.process = [this](std::vector<char>& message) {
+      fuse_buf request{};
+      request.size = message.size();
+      request.mem = message.data();
+      fuse_session_process_buf(session_.get(), &request);
+    };
+    context_.forget_attributes = [this](uint64_t number) {
+      // From an offset below 0 on no content is forgotten.
+      (void)fuse_lowlevel_notify_inval_inode(session_.get(), number, -1, 0);
+    };
   }
 
   ~LibfuseSession() override {
@@ -234,7 +244,8 @@ class LibfuseSession : public Session, private KernelCache {
     fuse_loop_cfg_set_idle_threads(config.get(), kMaxIdleThreads);
     // A descriptor per thread made no difference here, neither to one client nor to four.
     fuse_loop_cfg_set_clone_fd(config.get(), 0);
-    int result = negotiate(session_.get());
+    int result = take_requests(session_.get());
+    if (result == 0) result = negotiate(session_.get());
     if (result == 0) result = fuse_session_loop_mt(session_.get(), config.get());
     {
       MutexLock lock(mutex_);
@@ -246,8 +257,9 @@ class LibfuseSession : public Session, private KernelCache {
       fuse_session_unmount(session_.get());
       mounted_ = false;
     }
-    // Whatever it still waits for, the connection's end answers.
+    // Whatever they still wait for, the connection's end answers; moves have ended with the loop.
     context_.deferred.stop();
+    context_.laid_aside.stop();
     if (result < 0) {
       return fail(ErrorCode::kIoError,
                   std::string("serving the mount ended: ") + strerror(-result));

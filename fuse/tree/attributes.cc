@@ -31,7 +31,7 @@ gridfs::Attributes nameless_attributes(const gridfs::FilesDocument& document,
   attributes.gid = posix.gid.value_or(defaults.default_owner.gid);
   attributes.nlink = 0;
   attributes.size = document.length;
-  attributes.blocks = (document.length + 511) / 512;
+  attributes.blocks = gridfs::blocks_of(document);
   attributes.rdev = posix.rdev.value_or(0);
   attributes.mtime = posix.mtime.value_or(uploaded);
   attributes.ctime = posix.ctime.value_or(attributes.mtime);

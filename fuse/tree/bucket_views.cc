@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gridfs/error.h"
+#include "gridfs/file_time.h"
 #include "gridfs/folder_listing.h"
 #include "gridfs/path.h"
 
@@ -180,7 +181,7 @@ Result<View> BucketViews::find(gridfs::Volume& volume, std::string_view path) co
     view.is_folder = false;
     view.attributes.mode = S_IFREG | 0400;
     view.attributes.size = static_cast<int64_t>(text(volume).size());
-    clock_gettime(CLOCK_REALTIME, &view.attributes.mtime);
+    view.attributes.mtime = gridfs::file_time_now();
     return view;
   }
   if (first == kRevisions) return find_revision(volume, rest);

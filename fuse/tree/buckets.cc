@@ -79,6 +79,16 @@ Result<std::shared_ptr<MountedBucket>> Buckets::find(std::string_view name) {
   return bucket;
 }
 
+std::shared_ptr<gridfs::Volume> Buckets::find_opened(const std::string& name) {
+  std::shared_ptr<MountedBucket> bucket;
+  {
+    MutexLock lock(mutex_);
+    const auto found = open_.find(name);
+    if (found != open_.end()) bucket = found->second;
+  }
+  return bucket ? bucket->opened_volume() : nullptr;
+}
+
 Result<std::shared_ptr<MountedBucket>> Buckets::create(std::string_view name) {
   GM_TRY(check_name(name));
   GM_ASSIGN(bool there, exists(name));

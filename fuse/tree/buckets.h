@@ -54,6 +54,12 @@ class MountedBucket {
   // Open files. While there are any, the bucket is not dropped or renamed.
   std::atomic<int64_t>& handles() { return handles_; }
 
+  // Null if it has not been needed yet.
+  std::shared_ptr<gridfs::Volume> opened_volume() GM_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return volume_;
+  }
+
   // 0 while the bucket is being opened or closed, which is not waited for.
   uint64_t dirty_bytes() GM_EXCLUDES(mutex_);
 
@@ -81,6 +87,9 @@ class Buckets {
   FileUsage file_usage() GM_EXCLUDES(mutex_);
   // NoSuchEntry if the store has no such bucket.
   Result<std::shared_ptr<MountedBucket>> find(std::string_view name);
+
+  // Its volume, if that is open, else null.
+  std::shared_ptr<gridfs::Volume> find_opened(const std::string& name) GM_EXCLUDES(mutex_);
 
   // InvalidNamespace for a name no bucket can have, EntryExists.
   Result<std::shared_ptr<MountedBucket>> create(std::string_view name);

@@ -3,21 +3,15 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "fuse/errno.h"
 #include "fuse/tree/attributes.h"
 #include "gridfs/error.h"
+#include "gridfs/file_time.h"
 
 namespace gridmount::fuse {
 
 namespace {
-
-timespec now() {
-  timespec time;
-  clock_gettime(CLOCK_REALTIME, &time);
-  return time;
-}
 
 // The bucket's name for a child of a root of buckets.
 Result<std::string> bucket_name(std::string_view shown) {
@@ -40,7 +34,9 @@ bool is_impossible_name(const Error& error) {
 }  // namespace
 
 FileSystem::FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket)
-    : buckets_(buckets), table_(std::move(root_bucket)), mount_root_changed_(now()) {}
+    : buckets_(buckets),
+      table_(std::move(root_bucket)),
+      mount_root_changed_(gridfs::file_time_now()) {}
 
 FileSystem::~FileSystem() {
   MutexLock lock(handles_mutex_);
@@ -391,7 +387,7 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
 
 void FileSystem::touch_mount_root() {
   MutexLock lock(handles_mutex_);
-  mount_root_changed_ = now();
+  mount_root_changed_ = gridfs::file_time_now();
 }
 
 }  // namespace gridmount::fuse

@@ -19,6 +19,7 @@
 // or one of errno.h.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -75,6 +76,9 @@ struct OpenFile {
   std::shared_ptr<gridfs::Volume> volume;  // outlives the file
   bool for_writing = false;                // others' failed writes are not told to readers
   bool is_view = false;
+  bool counts_as_reading = false;  // reading by it changes the file's atime
+  std::atomic<bool> was_read{false};
+  std::atomic<bool> was_closed{false};  // by one of those who have it
   // Of a view that is no file's content: all of it. There is no file then.
   std::optional<std::string> text;
   mutable Mutex mutex;
@@ -108,6 +112,12 @@ class FileSystem {
   Status rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                 std::string_view to_name, gridfs::RenameMode mode);
 
+  // --- Folders that are being moved (folder_moves.h): who asks for something in one waits, and so
+  // does who changes the store.
+  bool moves_any() const { return moves_.any(); }
+  bool is_moving(uint64_t number) const { return moves_.moves(number); }
+  void wait_for_moves() { moves_.wait(); }
+
   // --- Attributes. `file` is the handle the call came with, or null. No lookup is counted.
   Result<Entry> attributes(uint64_t number, const OpenFile* file);
   Result<Entry> set_attributes(uint64_t number, const OpenFile* file,
@@ -132,7 +142,15 @@ class FileSystem {
   // With O_EXCL an existing file is EntryExists, else it is opened.
   Result<std::pair<Entry, OpenFile*>> create(uint64_t parent, std::string_view name, uint32_t mode,
                                              int flags, gridfs::Creator creator);
+  // A file that has no name unless link() gives it one (O_TMPFILE).
+  Result<std::pair<Entry, OpenFile*>> create_nameless(uint64_t parent, uint32_t mode, int flags,
+                                                      gridfs::Creator creator);
   void release(OpenFile* file);
+  // One of those who have the handle closes it, or all of them have. What was read from the
+  // kernel's cache it has not told: so who closes a file that was open for reading alone has read
+  // it. Whether the kernel's attributes of the file are wrong by that.
+  enum class Closing { kByOne, kByAll };
+  bool note_close(OpenFile& file, Closing closing);
   // Holds what it points to until it goes; `file` must outlive it.
   Result<gridfs::ReadResult> read(OpenFile& file, int64_t offset, size_t size);
   Status sync(OpenFile& file);
@@ -149,7 +167,8 @@ class FileSystem {
                        int64_t size);
 
   // --- Folders.
-  Result<OpenDirectory*> open_directory(uint64_t number);
+  // `flags` are open(2)'s.
+  Result<OpenDirectory*> open_directory(uint64_t number, int flags);
   void release(OpenDirectory* directory);
   // What the lister does with an entry. `number` is the entry's as stat would show it.
   class Lister {
@@ -193,6 +212,7 @@ class FileSystem {
     uint64_t root;
     std::shared_ptr<MountedBucket> bucket;
   };
+  void tell_volume(const std::string& bucket, const BucketChanges& changes);
   // Nothing if the kernel knows nothing of it.
   std::optional<ChangedBucket> find_changed(const std::string& name) const;
   void add_stale_path(const ChangedBucket& changed, gridfs::Volume& volume, std::string_view path,

@@ -74,10 +74,18 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::Volume& vol
   }
 }
 
+void FileSystem::tell_volume(const std::string& bucket, const BucketChanges& changes) {
+  const std::shared_ptr<gridfs::Volume> volume = buckets_.find_opened(bucket);
+  if (!volume) return;
+  for (const std::string& filename : changes.filenames) volume->name_changed_by_others(filename);
+  if (changes.everything || !changes.folders.empty()) volume->folders_changed_by_others();
+}
+
 StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
   TreeReader lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;
   for (const auto& [name, of_bucket] : changes) {
+    tell_volume(name, of_bucket);
     const std::optional<ChangedBucket> changed = find_changed(name);
     if (!changed) continue;
     const Result<std::shared_ptr<gridfs::Volume>> volume = changed->bucket->volume();

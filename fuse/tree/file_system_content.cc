@@ -6,6 +6,7 @@
 #include "fuse/tree/attributes.h"
 #include "fuse/tree/file_system.h"
 #include "gridfs/error.h"
+#include "gridfs/file_time.h"
 #include "gridfs/posix_changes.h"
 
 namespace gridmount::fuse {
@@ -30,7 +31,7 @@ gridfs::Attributes changed_attributes(gridfs::Attributes attributes,
   attributes.gid = changes.gid.value_or(attributes.gid);
   attributes.atime = changes.atime.value_or(attributes.atime);
   attributes.mtime = changes.mtime.value_or(attributes.mtime);
-  clock_gettime(CLOCK_REALTIME, &attributes.ctime);
+  attributes.ctime = gridfs::file_time_now();
   return attributes;
 }
 
@@ -129,6 +130,10 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   Result<gridfs::Node> changed = volume->set_file_attributes(node.id, file_changes);
   if (changed) return entry_of_file(node, *changed);
   const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
+  if (changed.error().code() == gridfs::kFileNotFound && !file && node.nameless) {
+    // syncfs(2) has the kernel hand over the times of files that it has removed, too.
+    return Entry{number, changed_attributes(*node.nameless, changes), kCacheForever};
+  }
   if (changed.error().code() != gridfs::kFileNotFound || !file) {
     return fail(std::move(changed).error());
   }
@@ -149,7 +154,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
     posix.atime = changes.atime;
     posix.mtime = changes.mtime;
     posix.ctime = changes.ctime;
-    if (!posix.ctime) clock_gettime(CLOCK_REALTIME, &posix.ctime.emplace());
+    if (!posix.ctime) posix.ctime = gridfs::file_time_now();
     return posix;
   }));
   return Entry{number, nameless_attributes(file->document(), buckets_.settings().volume),
@@ -177,6 +182,7 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
   bucket->handles().fetch_add(1);
   handle->volume = volume;
   handle->for_writing = (flags & O_ACCMODE) != O_RDONLY;
+  handle->counts_as_reading = (flags & O_ACCMODE) != O_WRONLY && (flags & O_NOATIME) == 0;
   // A file without a name is found only through those who have it open.
   std::optional<ResolvedNode> node = table_.resolve(number);
   if (node && node->open_file) {
@@ -252,6 +258,24 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::str
   return created;
 }
 
+Result<std::pair<Entry, OpenFile*>> FileSystem::create_nameless(uint64_t parent, uint32_t mode,
+                                                                int flags,
+                                                                gridfs::Creator creator) {
+  TreeReader lock(moves_, tree_mutex_, parent);
+  GM_ASSIGN(const Folder in, folder(parent, "a file"));
+  GM_ASSIGN(const gridfs::Volume::Nameless made,
+            in.volume->create_nameless(in.node.path, mode, creator));
+  Entry entry{0, made.node.attributes, kCacheForever};
+  entry.number = table_.remember_file(in.node.bucket, made.node.id, made.node.ino);
+  table_.set_open_file(entry.number, made.file);
+  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.volume, made.node.id, flags);
+  if (!file) {
+    table_.forget(entry.number, 1);
+    return fail(std::move(file).error());
+  }
+  return std::pair{entry, *file};
+}
+
 void FileSystem::release(OpenFile* file) {
   {
     MutexLock lock(handles_mutex_);
@@ -267,7 +291,7 @@ Result<std::vector<std::string>> FileSystem::shown_bucket_names() const {
   return names;
 }
 
-Result<OpenDirectory*> FileSystem::open_directory(uint64_t number) {
+Result<OpenDirectory*> FileSystem::open_directory(uint64_t number, int flags) {
   TreeReader lock(moves_, tree_mutex_, number);
   GM_ASSIGN(ResolvedNode node, resolve(number));
   std::unique_ptr<OpenDirectory> directory;
@@ -285,6 +309,7 @@ Result<OpenDirectory*> FileSystem::open_directory(uint64_t number) {
   } else {
     GM_ASSIGN(Folder in, folder(number, ""));
     GM_ASSIGN(directory, OpenDirectory::open(number, in.node.bucket, in.volume, in.node.path));
+    if ((flags & O_NOATIME) == 0) directory->count_as_reading();
   }
   MutexLock handles_lock(handles_mutex_);
   open_directories_.insert(directory.get());
@@ -311,6 +336,7 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
     directory.set_bucket_names(std::move(names));
   }
   GM_TRY(directory.seek(offset, node.path));
+  if (offset == 0) directory.note_read();
   for (bool first = true;; first = false) {
     Result<std::optional<ListedEntry>> listed = directory.peek();
     if (!listed && first) return fail(std::move(listed).error());

@@ -72,13 +72,6 @@ Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {
   return add_open(std::move(handle));
 }
 
-Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size_t size) {
-  if (!file.text) return file.file()->read(offset, size);
-  const std::span bytes(reinterpret_cast<const uint8_t*>(file.text->data()), file.text->size());
-  const size_t from = std::min<size_t>(static_cast<size_t>(offset), bytes.size());
-  return gridfs::ReadResult::of(bytes.subspan(from, std::min(size, bytes.size() - from)));
-}
-
 Status FileSystem::sync(OpenFile& file) {
   return file.text ? Status() : file.file()->sync();
 }

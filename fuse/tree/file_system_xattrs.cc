@@ -110,10 +110,8 @@ Result<std::string> FileSystem::xattr(uint64_t number, std::string_view name) {
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
   if (posix.xattrs) {
-    const auto found = posix.xattrs->find(name);
-    if (found != posix.xattrs->end() && is_shown(name, found->second, keeps_access_lists())) {
-      return found->second;
-    }
+    const std::optional<std::string_view> found = posix.xattrs->find(name);
+    if (found && is_shown(name, *found, keeps_access_lists())) return std::string(*found);
   }
   return gridfs::no_such_xattr(name);
 }
@@ -123,8 +121,8 @@ Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t number) {
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
   std::vector<std::string> names;
   if (posix.xattrs) {
-    for (const auto& [name, value] : *posix.xattrs) {
-      if (is_shown(name, value, keeps_access_lists())) names.push_back(name);
+    for (const auto& [name, value] : posix.xattrs->attributes()) {
+      if (is_shown(name, value, keeps_access_lists())) names.emplace_back(name);
     }
   }
   return names;

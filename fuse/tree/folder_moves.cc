@@ -30,6 +30,11 @@ void FolderMoves::lock_shared(uint64_t number,
   }
 }
 
+void FolderMoves::wait() GM_NO_THREAD_SAFETY_ANALYSIS {
+  lock_shared(kWholeTree, std::nullopt);
+  tree_.unlock_shared();
+}
+
 void FolderMoves::lock() GM_NO_THREAD_SAFETY_ANALYSIS {
   while (true) {
     tree_.lock();
@@ -42,12 +47,14 @@ void FolderMoves::lock() GM_NO_THREAD_SAFETY_ANALYSIS {
 
 void FolderMoves::begin(std::vector<uint64_t> numbers) {
   moving_ = std::move(numbers);
+  is_any_.store(!moving_.empty(), std::memory_order_relaxed);
   for (const uint64_t number : moving_) table_.set_moving(number, true);
 }
 
 void FolderMoves::end() {
   for (const uint64_t number : moving_) table_.set_moving(number, false);
   moving_.clear();
+  is_any_.store(false, std::memory_order_relaxed);
   MutexLock lock(mutex_);
   ++ended_;
   changed_.notify_all();

@@ -8,6 +8,7 @@
 // Thread-safety: thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -28,6 +29,13 @@ class FolderMoves {
   // Returns with the tree locked, when neither node is in a moving folder; kWholeTree: when nothing
   // moves.
   void lock_shared(uint64_t number, std::optional<uint64_t> other) GM_ACQUIRE_SHARED(tree_);
+  // Whether any folder moves, and whether this node does: as it was a moment ago. By whoever holds
+  // no lock.
+  bool any() const { return is_any_.load(std::memory_order_relaxed); }
+  bool moves(uint64_t number) const { return any() && table_.is_moving(number); }
+  // Until nothing moves.
+  void wait() GM_EXCLUDES(tree_);
+
   // Returns with the tree locked exclusively, when nothing moves.
   void lock() GM_ACQUIRE(tree_);
 
@@ -61,6 +69,7 @@ class FolderMoves {
   SharedMutex& tree_;
   InodeTable& table_;
   std::vector<uint64_t> moving_ GM_GUARDED_BY(tree_);
+  std::atomic<bool> is_any_{false};
 
   mutable Mutex mutex_;
   Condition changed_;

@@ -138,8 +138,8 @@ class Collector final : public engine::WriteObserver {
 
 }  // namespace
 
-Result<std::unique_ptr<engine::Transaction>> WatchedStore::begin() {
-  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store_.begin());
+Result<std::unique_ptr<engine::Transaction>> WatchedStore::begin(engine::Waits waits) {
+  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store_.begin(waits));
   transaction->observe_writes(std::make_shared<Collector>(database_, changed_));
   return transaction;
 }

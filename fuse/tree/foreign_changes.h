@@ -47,7 +47,7 @@ class WatchedStore final : public engine::Store {
     return store_.databases(snapshot);
   }
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override { return store_.snapshot(); }
-  Result<std::unique_ptr<engine::Transaction>> begin() override;
+  Result<std::unique_ptr<engine::Transaction>> begin(engine::Waits waits) override;
   Status make_durable() override { return store_.make_durable(); }
   Result<engine::StoreStats> stats() override { return store_.stats(); }
   bool read_only() const override { return store_.read_only(); }

@@ -48,6 +48,13 @@ class OpenDirectory {
   const std::shared_ptr<MountedBucket>& bucket() const { return bucket_; }
   Mutex& mutex() GM_THREAD_ATTRIBUTE(lock_returned(mutex_)) { return mutex_; }
 
+  // Listing it changes the folder's atime. Before it is used.
+  void count_as_reading() { counts_as_reading_ = true; }
+  // The listing begins.
+  void note_read() GM_REQUIRES(mutex_) {
+    if (counts_as_reading_) (void)volume_->note_read(path_);
+  }
+
   // Buckets may have come and gone since: the root takes the names anew when it is rewound.
   bool lists_buckets() const { return bucket_ == nullptr; }
   void set_bucket_names(std::vector<std::string> names) GM_REQUIRES(mutex_) {
@@ -64,6 +71,7 @@ class OpenDirectory {
  private:
   const uint64_t number_;
   const bool may_be_cached_;
+  bool counts_as_reading_ = false;
   const std::shared_ptr<MountedBucket> bucket_;
   const std::shared_ptr<gridfs::Volume> volume_;
 

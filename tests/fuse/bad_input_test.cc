@@ -45,6 +45,14 @@ TEST_F(BadInputTest, MountPointMissing) {
   EXPECT_FALSE(std::filesystem::exists(store()));
 }
 
+TEST_F(BadInputTest, NamesWithNewlines_StayWithinTheLine) {
+  expect_refusal(ExitStatus::kMountPointUnusable, "no\\nne",
+                 {"--create", store(), folder() / "no\nne"});
+  const std::filesystem::path at = folder() / "at";
+  std::filesystem::create_directory(at);
+  expect_refusal(ExitStatus::kStoreNotFound, "no\\nne", {folder() / "no\nne", at});
+}
+
 TEST_F(BadInputTest, MountPointIsAFile) {
   std::ofstream(folder() / "file") << "x";
   expect_refusal(ExitStatus::kMountPointUnusable, "not a folder",

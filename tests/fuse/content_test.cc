@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <string>
 #include <thread>
@@ -251,6 +252,47 @@ TEST_F(ContentTest, Writing_MovesModificationTime) {
   mount({});
   EXPECT_EQ(stat_of(at("file")).st_mtim.tv_sec, written.tv_sec);
   EXPECT_EQ(stat_of(at("file")).st_mtim.tv_nsec, written.tv_nsec);
+}
+
+// The kernel has times of it to hand over, as it noted the loss of its names.
+// As on local file systems, but for truncate(2): the kernel, which has the times, asks for them by
+// ftruncate(2) alone.
+TEST_F(ContentTest, TruncatedToTheSameSize_IsModified) {
+  write_file(at("file"), "hello");
+  const auto has_changed = [&](const std::function<void()>& change) {
+    const struct stat before = stat_of(at("file"));
+    usleep(20'000);
+    change();
+    const struct stat after = stat_of(at("file"));
+    EXPECT_EQ(after.st_size, before.st_size);
+    const bool is_modified = after.st_mtim.tv_nsec != before.st_mtim.tv_nsec;
+    EXPECT_EQ(after.st_ctim.tv_nsec != before.st_ctim.tv_nsec, is_modified);
+    return is_modified;
+  };
+  const int file = open(at("file").c_str(), O_WRONLY);
+  ASSERT_GE(file, 0);
+  EXPECT_TRUE(has_changed([&] { EXPECT_CALL_OK(ftruncate(file, 5)); }));
+  close(file);
+  EXPECT_FALSE(has_changed([&] { EXPECT_CALL_OK(truncate(at("file").c_str(), 5)); }));
+  EXPECT_TRUE(has_changed([&] {
+    ASSERT_EQ(unmount(), 0);
+    mount({});
+  }));
+  ASSERT_CALL_OK(truncate(at("file").c_str(), 0));
+  EXPECT_TRUE(has_changed([&] { close(open(at("file").c_str(), O_WRONLY | O_TRUNC)); }));
+}
+
+TEST_F(ContentTest, SyncFs_AfterFilesWereRemoved_Succeeds) {
+  const int root = open(at().c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(root, 0);
+  write_file(at("removed"), "some");
+  ASSERT_CALL_OK(unlink(at("removed").c_str()));
+  EXPECT_CALL_OK(syncfs(root));
+  write_file(at("target"), "old");
+  write_file(at("source"), "new");
+  ASSERT_CALL_OK(rename(at("source").c_str(), at("target").c_str()));
+  EXPECT_CALL_OK(syncfs(root));
+  close(root);
 }
 
 TEST_F(ContentTest, MoreThanTheDirtyBudget_IsWritten) {

@@ -4,8 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
 #include <set>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/fuse/mounted_store.h"
 
@@ -160,6 +164,48 @@ TEST_F(DirectoryTest, NewEntries_AreInTheNextListing) {
   EXPECT_EQ(list(at("folder")).size(), 10U);
   ASSERT_CALL_OK(unlink(at("folder/file3").c_str()));
   EXPECT_EQ(list(at("folder")).size(), 9U);
+}
+
+// The kernel keeps attributes; those that were read before a change must not be what it keeps.
+TEST_F(DirectoryTest, AttributesAskedForWhileItChanges_AreNotKept) {
+  constexpr int kRounds = 600;
+  const std::string folder = at("changed");
+  ASSERT_CALL_OK(mkdir(folder.c_str(), 0755));
+  std::atomic<bool> asking = false;
+  std::atomic<bool> ended = false;
+  std::atomic<int> active = 0;
+  const auto ask = [&] {
+    struct statx asked {};
+    while (!ended) {
+      ++active;
+      if (asking) {
+        EXPECT_CALL_OK(statx(AT_FDCWD, folder.c_str(), AT_STATX_FORCE_SYNC, STATX_NLINK, &asked));
+      }
+      --active;
+      std::this_thread::yield();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back(ask);
+  nlink_t expected = 2;
+  int wrong = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    asking = true;
+    EXPECT_CALL_OK(mkdir((folder + "/" + std::to_string(round)).c_str(), 0755));
+    ++expected;
+    if (round % 3 == 2) {
+      EXPECT_CALL_OK(rmdir((folder + "/" + std::to_string(round - 1)).c_str()));
+      --expected;
+    }
+    asking = false;
+    while (active != 0) std::this_thread::yield();
+    struct stat kept {};
+    EXPECT_CALL_OK(stat(folder.c_str(), &kept));
+    wrong += kept.st_nlink == expected ? 0 : 1;
+  }
+  ended = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 // Goal: a wrong call fails with the errno POSIX names, and changes nothing.
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,6 +96,66 @@ TEST_F(ErrorTest, SizesBeyondTheLargestFile_AreTooBig) {
   EXPECT_ERRNO(truncate(at("file").c_str(), INT64_MAX), EFBIG);
   EXPECT_ERRNO(truncate(at("file").c_str(), -1), EINVAL);
   EXPECT_EQ(read_file(at("file")), "y");
+}
+
+TEST_F(ErrorTest, WritesBeyondTheLargestFile_AreTooBig) {
+  constexpr off_t kBeyond = off_t{1} << 60;
+  constexpr size_t kBytes = 4096;
+  alignas(kBytes) static char bytes[kBytes];
+  // Those that the kernel hands over at once.
+  for (const int flags : {O_DIRECT, O_SYNC, O_DSYNC}) {
+    const int file = open(at("file").c_str(), O_WRONLY | flags);
+    ASSERT_GE(file, 0);
+    EXPECT_ERRNO(pwrite(file, bytes, sizeof bytes, kBeyond), EFBIG);
+    close(file);
+  }
+  // Others it takes first.
+  write_file(at("other"), "z");
+  const int file = open(at("other").c_str(), O_WRONLY);
+  ASSERT_GE(file, 0);
+  EXPECT_EQ(pwrite(file, bytes, sizeof bytes, kBeyond), static_cast<ssize_t>(sizeof bytes));
+  EXPECT_ERRNO(fsync(file), EFBIG);
+  EXPECT_EQ(pwrite(file, bytes, sizeof bytes, kBeyond), static_cast<ssize_t>(sizeof bytes));
+  EXPECT_ERRNO(close(file), EIO);  // the kernel knows no more by then
+}
+
+TEST_F(ErrorTest, FlagsOfFiles_AreNotThere) {
+  for (const char* path : {"file", "folder"}) {
+    const int file = open(at(path).c_str(), O_RDONLY);
+    ASSERT_GE(file, 0);
+    int flags = FS_IMMUTABLE_FL;
+    EXPECT_ERRNO(ioctl(file, FS_IOC_GETFLAGS, &flags), ENOTTY);
+    EXPECT_ERRNO(ioctl(file, FS_IOC_SETFLAGS, &flags), ENOTTY);
+    close(file);
+  }
+}
+
+TEST_F(ErrorTest, FileSizeLimit_IsHeeded) {
+  as_user(getuid(), getgid(), [&] {
+    rlimit limit{};
+    ASSERT_CALL_OK(getrlimit(RLIMIT_FSIZE, &limit));
+    limit.rlim_cur = 5;
+    ASSERT_CALL_OK(setrlimit(RLIMIT_FSIZE, &limit));
+    // Taken from what is pending: a thread sanitizer runs handlers late.
+    sigset_t too_big;
+    sigemptyset(&too_big);
+    sigaddset(&too_big, SIGXFSZ);
+    ASSERT_CALL_OK(sigprocmask(SIG_BLOCK, &too_big, nullptr));
+    const auto signalled = [&too_big] {
+      const timespec at_once{};
+      return sigtimedwait(&too_big, nullptr, &at_once) == SIGXFSZ;
+    };
+    const int file = open(at("file").c_str(), O_WRONLY);
+    ASSERT_GE(file, 0);
+    EXPECT_EQ(pwrite(file, "0123456789", 10, 0), 5);
+    EXPECT_FALSE(signalled());
+    EXPECT_ERRNO(pwrite(file, "0", 1, 5), EFBIG);
+    EXPECT_TRUE(signalled());
+    EXPECT_ERRNO(ftruncate(file, 6), EFBIG);
+    EXPECT_TRUE(signalled());
+    close(file);
+  });
+  EXPECT_EQ(read_file(at("file")), "01234");
 }
 
 TEST_F(ErrorTest, ReadOnlyMount_RefusesEveryChange) {

@@ -101,6 +101,18 @@ TEST(Options, MountOptionsBehindThePlaces_AsMountWritesThem) {
   EXPECT_THAT(options.mount_options, ElementsAre("nosuid", "nodev", "noatime", "allow_other"));
 }
 
+TEST(Options, AccessTimes_TheLastCounts) {
+  const auto with = [](const std::string& list) { return parse({"/store", "/mnt", "-o", list}); };
+  EXPECT_TRUE(with("rw").access_times);
+  EXPECT_TRUE(with("rw").folder_access_times);
+  EXPECT_FALSE(with("relatime,noatime").access_times);
+  const Options options = with("noatime,relatime,nodiratime,norelatime,nostrictatime");
+  EXPECT_TRUE(options.access_times);
+  EXPECT_FALSE(options.folder_access_times);
+  EXPECT_THAT(options.mount_options, ElementsAre()) << "libfuse knows none of them";
+  EXPECT_THAT(refusal({"-o", "strictatime"}), HasSubstr("relatime"));
+}
+
 TEST(Options, LongOptionsInTheList_ReachTheirFields) {
   Options options = parse(
       {"/store", "/mnt", "--stuck-after", "5", "-o", "rw,db=media,chunk-size=64K,no-md5,nodev",

@@ -121,6 +121,35 @@ TEST_F(PermissionTest, SetIdBits_AreClearedByWriteAndChown) {
   EXPECT_EQ(stat_of(at("program")).st_mode, S_IFREG | 0777U);
 }
 
+TEST_F(PermissionTest, SetIdBits_AreClearedByChownOfNothing) {
+  constexpr auto kSame = static_cast<uid_t>(-1);
+  const std::string program = at("program");
+  ASSERT_CALL_OK(chmod(at().c_str(), 0777));
+  write_file(program, "x");
+  ASSERT_CALL_OK(chown(program.c_str(), kUser, kGroup));
+  ASSERT_CALL_OK(chmod(program.c_str(), 06755));
+  as_user(kUser + 1, kGroup, [&] { EXPECT_ERRNO(chown(program.c_str(), kSame, kSame), EPERM); });
+  EXPECT_EQ(stat_of(program).st_mode, S_IFREG | 06755U);
+  as_user(kUser, kGroup, [&] { EXPECT_CALL_OK(chown(program.c_str(), kSame, kSame)); });
+  EXPECT_EQ(stat_of(program).st_mode, S_IFREG | 0755U);
+  // Root's, too. Without execution by the group the other bit stands for something else.
+  ASSERT_CALL_OK(chmod(program.c_str(), 06745));
+  ASSERT_CALL_OK(chown(program.c_str(), kSame, kSame));
+  EXPECT_EQ(stat_of(program).st_mode, S_IFREG | 02745U);
+  // Without a bit it is anybody's.
+  ASSERT_CALL_OK(chmod(program.c_str(), 0755));
+  as_user(kUser + 1, kGroup, [&] { EXPECT_CALL_OK(chown(program.c_str(), kSame, kSame)); });
+  // A folder's mean something else, and a pipe's are as a file's.
+  ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0755));
+  ASSERT_CALL_OK(chmod(at("folder").c_str(), 06755));
+  ASSERT_CALL_OK(chown(at("folder").c_str(), kSame, kSame));
+  EXPECT_EQ(stat_of(at("folder")).st_mode, S_IFDIR | 06755U);
+  ASSERT_CALL_OK(mkfifo(at("pipe").c_str(), 0755));
+  ASSERT_CALL_OK(chmod(at("pipe").c_str(), 06755));
+  ASSERT_CALL_OK(chown(at("pipe").c_str(), kSame, kSame));
+  EXPECT_EQ(stat_of(at("pipe")).st_mode, S_IFIFO | 0755U);
+}
+
 TEST_F(PermissionTest, SetGroupIdFolder_PassesItsGroupOn) {
   ASSERT_CALL_OK(mkdir(at("club").c_str(), 0777));
   ASSERT_CALL_OK(chown(at("club").c_str(), 0, 555));

@@ -1,0 +1,126 @@
+// What comes from the kernel, before libfuse sees it: requests that would have to wait for a folder
+// that is being moved are laid aside, so that they do not keep the session's few threads from those
+// that others wait for; and FUSE_TMPFILE, which libfuse 3.14 does not know, becomes FUSE_CREATE.
+//
+// Nothing here may catch all exceptions: libfuse ends its threads by cancelling them while they
+// read.
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "fuse/kernel/trampoline.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+using Message = std::span<const char>;
+
+// Of those that begin with the handle.
+bool is_of_writer(Message body) {
+  uint64_t handle = 0;
+  if (body.size() < sizeof handle) return false;
+  std::memcpy(&handle, body.data(), sizeof handle);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<const OpenFile*>(handle)->for_writing;
+}
+
+// While a folder is moved: whether answering would wait for that. Who changes the store does; who
+// asks for something does if it is below the folder. Open files can be read and written.
+bool waits_for_move(const FileSystem& file_system, const fuse_in_header& header, Message body) {
+  switch (header.opcode) {
+    case FUSE_SETATTR:
+    case FUSE_SYMLINK:
+    case FUSE_MKNOD:
+    case FUSE_MKDIR:
+    case FUSE_UNLINK:
+    case FUSE_RMDIR:
+    case FUSE_RENAME:
+    case FUSE_RENAME2:
+    case FUSE_LINK:
+    case FUSE_CREATE:
+    case FUSE_SETXATTR:
+    case FUSE_REMOVEXATTR:
+      return true;
+    case FUSE_FLUSH:
+    case FUSE_FSYNC:
+      return is_of_writer(body);
+    case FUSE_LOOKUP:
+    case FUSE_GETATTR:
+    case FUSE_READLINK:
+    case FUSE_GETXATTR:
+    case FUSE_LISTXATTR:
+    case FUSE_OPEN:
+    case FUSE_OPENDIR:
+    case FUSE_READDIR:
+    case FUSE_READDIRPLUS:
+      return file_system.is_moving(header.nodeid);
+    default:
+      return false;
+  }
+}
+
+// Both have the same requests and replies. The flags tell which it was: open(2) does not let them
+// through to where files are made with a name.
+void translate(std::span<char> message) {
+  fuse_in_header header{};
+  fuse_create_in body{};
+  if (message.size() < sizeof header + sizeof body) return;
+  std::memcpy(&header, message.data(), sizeof header);
+  if (header.opcode != FUSE_TMPFILE) return;
+  std::memcpy(&body, message.data() + sizeof header, sizeof body);
+  header.opcode = FUSE_CREATE;
+  body.flags |= O_TMPFILE;
+  std::memcpy(message.data(), &header, sizeof header);
+  std::memcpy(message.data() + sizeof header, &body, sizeof body);
+}
+
+// True: it will be answered after the move, and is nobody else's any more.
+bool lay_aside(TrampolineContext& context, Message message) {
+  fuse_in_header header{};
+  if (!context.file_system.moves_any() || message.size() < sizeof header) return false;
+  std::memcpy(&header, message.data(), sizeof header);
+  if (!waits_for_move(context.file_system, header, message.subspan(sizeof header))) return false;
+  try {
+    return context.laid_aside.add(
+        [&context, copy = std::vector<char>(message.begin(), message.end())]() mutable {
+          context.file_system.wait_for_moves();
+          context.process(copy);
+        });
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+ssize_t read_request(int connection, void* buffer, size_t room, void* user_data) {
+  auto& context = *static_cast<TrampolineContext*>(user_data);
+  while (true) {
+    const ssize_t size = read(connection, buffer, room);
+    if (size <= 0) return size;
+    const std::span message(static_cast<char*>(buffer), static_cast<size_t>(size));
+    translate(message);
+    if (!lay_aside(context, message)) return size;
+  }
+}
+
+ssize_t write_reply(int connection, iovec* pieces, int count, void*) {
+  return writev(connection, pieces, count);
+}
+
+}  // namespace
+
+int take_requests(fuse_session* session) {
+  fuse_custom_io io{};
+  io.read = read_request;
+  io.writev = write_reply;
+  return fuse_session_custom_io(session, &io, fuse_session_fd(session));
+}
+
+}  // namespace gridmount::fuse

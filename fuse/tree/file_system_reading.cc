@@ -1,0 +1,33 @@
+// Reading open files, and that they have been read.
+#include <algorithm>
+#include <span>
+
+#include "fuse/tree/file_system.h"
+
+namespace gridmount::fuse {
+
+Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size_t size) {
+  if (!file.text) {
+    const std::shared_ptr<gridfs::File> content = file.file();
+    Result<gridfs::ReadResult> read = content->read(offset, size);
+    // The first request for all: whoever reads on looks at the time once more when closing. The
+    // kernel asks for the time again after each request.
+    if (read && file.counts_as_reading && !file.was_read.exchange(true)) {
+      (void)file.volume->note_read(*content);
+    }
+    return read;
+  }
+  const std::span bytes(reinterpret_cast<const uint8_t*>(file.text->data()), file.text->size());
+  const size_t from = std::min<size_t>(static_cast<size_t>(offset), bytes.size());
+  return gridfs::ReadResult::of(bytes.subspan(from, std::min(size, bytes.size() - from)));
+}
+
+bool FileSystem::note_close(OpenFile& file, Closing closing) {
+  if (!file.counts_as_reading || file.for_writing) return false;
+  // Of programs that were run the kernel tells nothing but the end.
+  const bool was_closed = file.was_closed.exchange(true);
+  if (was_closed && closing == Closing::kByAll) return false;
+  return file.volume->note_read(*file.file());
+}
+
+}  // namespace gridmount::fuse

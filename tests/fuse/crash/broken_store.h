@@ -1,0 +1,18 @@
+// A store that breaks a promise on purpose, for tests that have to notice.
+#pragma once
+
+#include <memory>
+
+#include "engine/store.h"
+
+namespace gridmount::fuse::testing {
+
+struct BrokenPromises {
+  bool makes_nothing_durable = false;  // but says so
+  bool late_chunks = false;            // committed after their files document (late_chunks.h)
+};
+
+// `store` outlives it.
+std::unique_ptr<engine::Store> with_broken_promises(engine::Store& store, BrokenPromises broken);
+
+}  // namespace gridmount::fuse::testing

@@ -1,0 +1,71 @@
+// Users of a mount, in a process of their own: it makes the calls of their programs, each user on a
+// thread, and notes in shared memory when each call began and returned.
+//
+// The time is a counter, the same for all: whoever serves the mount stamps with it what happens to
+// the store's files. A call that had returned by then has a smaller or equal `returned` there, one
+// that had not begun none.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/fuse/crash/call.h"
+
+namespace gridmount::fuse::testing {
+
+struct CallTimes {
+  std::atomic<uint64_t> begun;  // 0: not yet
+  std::atomic<uint64_t> returned;
+  std::atomic<int64_t> modified_ns;  // of the file, where the call has it settled; else 0
+};
+
+inline constexpr size_t kUsersMax = 4;
+inline constexpr size_t kCallsMax = 4096;  // of each
+inline constexpr size_t kSessionsMax = 4;
+
+// What the processes share.
+class CrashClock {
+ public:
+  CrashClock();
+  ~CrashClock();
+  CrashClock(const CrashClock&) = delete;
+  CrashClock& operator=(const CrashClock&) = delete;
+
+  uint64_t now() const { return shared_->now.load(); }
+  uint64_t tick() { return shared_->now.fetch_add(1) + 1; }
+  CallTimes& call(size_t user, size_t number) { return shared_->calls[user][number]; }
+  const CallTimes& call(size_t user, size_t number) const { return shared_->calls[user][number]; }
+  // When the store was closed at the end of the session; 0: not yet.
+  std::atomic<uint64_t>& closed(size_t session) { return shared_->closed[session]; }
+
+ private:
+  struct Shared {
+    std::atomic<uint64_t> now;
+    std::atomic<uint64_t> closed[kSessionsMax];
+    CallTimes calls[kUsersMax][kCallsMax];
+  };
+  Shared* shared_;
+};
+
+struct UsersOptions {
+  std::filesystem::path mount_point;
+  bool unmounts = true;              // at the end of the session
+  std::set<CallKind> left_out = {};  // noted as if they had been made
+};
+
+// Forks the process of a session's users, who wait until something is written to `start`, a pipe's
+// reading end. No other thread may be at work in this process. It ends with status 0 if all calls
+// did what they should.
+pid_t start_users(const std::vector<Program>& programs, size_t session, const UsersOptions& options,
+                  int start, CrashClock& clock);
+
+// The folder of a user below the mount point.
+std::string folder_of_user(size_t user);
+
+}  // namespace gridmount::fuse::testing
