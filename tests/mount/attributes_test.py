@@ -4,6 +4,7 @@ The tree is made on the build's own disk and copied by cp, rsync and tar into th
 after a remount, and once more outside. Devices and trusted attributes are root's, so others leave them out.
 """
 
+import hashlib
 import os
 import stat
 import struct
@@ -88,6 +89,32 @@ class AttributesOfTrees(MountCase):
         self.assertEqual(sorted(found), sorted(expected))
         for name, kept in expected.items():
             self.assertEqual(found[name], kept, name)
+
+    def test_FilesOfOTmpfile_AreDocumentsOnceTheyHaveAName(self):
+        if SYSTEM != "gridmount":
+            self.skipTest("looks into the store")
+        if [int(number) for number in os.uname().release.split(".")[:2]] < [6, 1]:
+            self.skipTest("needs Linux 6.1")
+        content = os.urandom(300_000)
+        opened = {}
+        for name in ("linked", "removed"):
+            opened[name] = os.open(self.root, os.O_TMPFILE | os.O_RDWR, 0o640)
+            os.write(opened[name], content)
+            os.fsync(opened[name])
+        # Python follows links only if it is given a folder, too.
+        descriptor = opened["linked"]
+        os.link(f"/proc/self/fd/{descriptor}", self.path("name"), src_dir_fd=descriptor)
+        for descriptor in opened.values():
+            os.close(descriptor)
+        self.system.stop()
+        (file, chunks), = self.documents()
+        self.assertEqual(file["filename"], "name")
+        self.assertEqual(file["length"], {"$numberLong": "300000"})
+        self.assertEqual(file["md5"], hashlib.md5(content).hexdigest())
+        self.assertEqual(len(chunks), 2)
+        self.check_store()
+        self.system.start()
+        self.assertEqual(self.digest(self.path("name")), hashlib.sha256(content).hexdigest())
 
     def copied_by(self, copy, all_times=True):
         inside = self.path("tree")

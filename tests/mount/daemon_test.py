@@ -56,6 +56,20 @@ class Daemon(MountCase):
         self.system.start()
         self.assertEqual(len(os.listdir(self.root)), 2)
 
+    def test_Log_NamesWithNewlines_StayWithinTheirLine(self):
+        self.system.start()
+        path = self.path("file")
+        with open(path, "wb"):
+            pass
+        with self.assertRaises(OSError):
+            for i in range(17):
+                os.setxattr(path, f"user.a\ngridmount: error: {i} \x1b[2J", bytes(1 << 16))
+        self.system.stop()
+        told = [line for line in self.system.log().splitlines() if "setxattr" in line]
+        self.assertEqual(len(told), 1)
+        self.assertIn("name user.a\\ngridmount: error: 15 \\x1b[2J: ", told[0])
+        self.assertNotIn("\ngridmount: error", self.system.log())
+
     def test_HangUp_ReopensTheLogFile(self):
         log = os.path.join(self.scratch, "log")
         self.system.options = ["--log-file", log]

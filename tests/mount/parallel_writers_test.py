@@ -4,6 +4,7 @@ import hashlib
 import multiprocessing
 import os
 import random
+import time
 
 from mount_case import MountCase, main
 
@@ -13,6 +14,8 @@ BLOCK_BYTES = 37_777  # crosses pages and chunks
 BLOCKS_EACH = 40
 LINES_EACH = 500
 CONTESTED_FILES = 1500
+MOVED_FILES = 2000
+MOVES = 12
 
 
 def bytes_of(writer, number, size):
@@ -83,6 +86,22 @@ def set_lengths(root, start):
         os.close(file)
 
 
+def list_moved(root, stop):
+    """Lists the folder by either name: all of its files, or none of that name."""
+    expected = sorted(f"{number}" for number in range(MOVED_FILES))
+    whole = 0
+    while not stop.is_set():
+        for name in ("here", "there"):
+            try:
+                listed = os.listdir(os.path.join(root, name))
+            except FileNotFoundError:
+                continue
+            # A listing that the move overtakes goes on in the folder that it opened.
+            assert sorted(listed) == expected, (name, len(listed))
+            whole += 1
+    assert whole > 0
+
+
 class ParallelWriters(MountCase):
     def run_writers(self, body, argument):
         processes = [
@@ -131,6 +150,23 @@ class ParallelWriters(MountCase):
         before = lengths()
         self.system.remount()
         self.assertEqual(lengths(), before)
+
+    def test_MovedFolder_IsWholeUnderEitherName(self):
+        os.mkdir(self.path("here"))
+        for number in range(MOVED_FILES):
+            with open(self.path("here", f"{number}"), "wb"):
+                pass
+        stop = multiprocessing.Event()
+        reader = multiprocessing.Process(target=list_moved, args=(self.root, stop))
+        reader.start()
+        names = ["here", "there"]
+        for _ in range(MOVES):
+            os.rename(self.path(names[0]), self.path(names[1]))
+            names.reverse()
+            time.sleep(0.05)
+        stop.set()
+        reader.join()
+        self.assertEqual(reader.exitcode, 0)
 
     def test_BlocksOfOneFile_AreAllThere_AlsoAfterRemount(self):
         path = self.path("shared")

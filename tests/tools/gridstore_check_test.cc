@@ -132,6 +132,17 @@ TEST_F(GridstoreCheck, MissingChunkOfASparseFile_IsAHole) {
   EXPECT_THAT(outcome.out, HasSubstr("md5 is 0123456789abcdef0123456789abcdef, but"));
 }
 
+TEST_F(GridstoreCheck, WrongNumberOfStoredChunks) {
+  update_whole(document("metadata.storedChunks", int64_t{7}));
+  EXPECT_EQ(gridstore_check().status, 0) << "of a file that is not sparse it says nothing";
+  update_whole(document("metadata.sparse", true));
+  expect_findings({kWhole + "metadata.storedChunks is 7, but 4 of its chunks are there"});
+  update_whole(document("metadata.storedChunks", "four"));
+  expect_findings({kWhole + "metadata.storedChunks is \"four\", but 4 of its chunks are there"});
+  update_whole(document("metadata.storedChunks", 4.0));
+  EXPECT_EQ(gridstore_check().status, 0);
+}
+
 TEST_F(GridstoreCheck, ChunksOfAWrongSize) {
   std::string data = pattern_bytes(60);
   bson::Builder shorter;

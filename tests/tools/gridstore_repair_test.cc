@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <numeric>
 #include <random>
 #include <sstream>
@@ -23,6 +24,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 constexpr int32_t kChunkBytes = 100;
 
@@ -177,6 +179,19 @@ TEST_F(GridstoreRepair, FileWithAMissingChunk_MovesToLostAndFound) {
   EXPECT_EQ(origin["original"].as_document()["filename"].as_string(), "dir/whole");
   EXPECT_FALSE(origin.find("moving"));
   EXPECT_FALSE(exists("kept"));
+}
+
+TEST_F(GridstoreRepair, WrongNumberOfStoredChunks_IsCounted) {
+  remove("fs.chunks", R"({"files_id": "W", "n": 1})");
+  update("fs.files", R"({"_id": "W"})",
+         R"({"$set": {"metadata": {"mine": 1, "sparse": true, "storedChunks": 9}},
+             "$unset": {"md5": "", "uploadDate": ""}})");
+  expect_repaired(UnorderedElementsAre(HasSubstr("it has an uploadDate again"),
+                                       HasSubstr("its metadata.storedChunks is right again")));
+  const bson::Document file = find_one("fs.files", R"({"_id": "W"})");
+  const bson::View metadata = file.find("metadata")->as_document();
+  EXPECT_EQ(metadata["storedChunks"].integral(), 3);
+  EXPECT_EQ(metadata["mine"].integral(), 1);
 }
 
 TEST_F(GridstoreRepair, ChunksOfWrongSizes_AreFilledUpOrKept) {
@@ -343,6 +358,34 @@ TEST_F(GridstoreRepair, FlippedByteOnDisk_TakesTheChunkOutAndMovesItsFile) {
   expected.replace(100, 100, 100, '\0');
   EXPECT_EQ(lost("fs/dir/whole"), expected);
   EXPECT_EQ(gridfiles({"--local", "-", "get", "other"}).out, pattern_bytes(120));
+}
+
+// The list of a transaction, in the current meta page's tree of free pages: its second page becomes
+// the first once more.
+TEST_F(GridstoreRepair, ListOfFreePages_IsMadeAnew) {
+  constexpr size_t kPage = 4096;
+  const std::string path = "store.gfs/data.mdb";
+  std::string data = read_file(path);
+  const auto number = [&](size_t at, size_t bytes) {
+    uint64_t value = 0;
+    std::memcpy(&value, data.data() + at, bytes);
+    return value;
+  };
+  const size_t meta = number(144, 8) > number(kPage + 144, 8) ? 0 : kPage;
+  size_t leaf = number(meta + 80, 8) * kPage;
+  while (number(leaf + 10, 2) == 1) leaf = number(leaf + number(leaf + 16, 2), 4) * kPage;
+  size_t list = 0;
+  for (size_t i = 0; i < (number(leaf + 12, 2) - 16) / 2; ++i) {
+    const size_t node = leaf + number(leaf + 16 + 2 * i, 2);
+    if ((number(node + 4, 2) & 1) == 0 && number(node + 16, 8) >= 2) list = node + 16;
+  }
+  ASSERT_NE(list, 0U);
+  data.replace(list + 16, 8, data, list + 8, 8);
+  write_file(path, data);
+  EXPECT_NE(gridstore_check().status, 0);
+  expect_repaired(ElementsAre(
+      AllOf(HasSubstr("is in the list of free pages twice"), HasSubstr("is made anew"))));
+  EXPECT_EQ(count("fs.files"), 2);
 }
 
 TEST_F(GridstoreRepair, Json_OneDocumentPerLine) {

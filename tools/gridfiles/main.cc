@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/exit_status.h"
+#include "engine/log_text.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/interruption.h"
 #include "tools/gridfiles/log.h"
@@ -95,7 +96,7 @@ int main_with(const std::vector<std::string>& arguments) {
   if (Status done = run(*options, log, **command); !done) {
     bool interrupted = done.error().code() == ErrorCode::kInterrupted;
     log.line(Log::kAlways,
-             interrupted ? done.error().message() : "Failed: " + done.error().message());
+             interrupted ? done.error().message() : "Failed: " + log_text(done.error().message()));
     return kFailure;
   }
   return kOk;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/log_text.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/file_id.h"
 #include "tools/gridfiles/local_file.h"
@@ -94,7 +95,8 @@ Status put_reporting(const CommandContext& context, const std::string& name,
   Status done = put(context, name, std::move(id));
   if (!done) {
     if (done.error().code() != ErrorCode::kInterrupted) {
-      context.log.line(Log::kAlways, "error adding gridFile: " + done.error().message() + "\n");
+      context.log.line(Log::kAlways,
+                       "error adding gridFile: " + log_text(done.error().message()) + "\n");
     }
     return done;
   }

@@ -8,6 +8,7 @@
 
 #include "engine/local/local_store.h"
 #include "engine/local/store_copy.h"
+#include "engine/log_text.h"
 #include "engine/store.h"
 #include "tools/store_opening.h"
 
@@ -22,7 +23,7 @@ struct BackupOptions {
 };
 
 ExitStatus fail_with(const Error& error) {
-  fputs(("gridstore: " + error.message() + "\n").c_str(), stderr);
+  fputs(("gridstore: " + log_text(error.message()) + "\n").c_str(), stderr);
   return exit_status_of(error.code());
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/local/store_copy.h"
+#include "engine/log_text.h"
 
 namespace gridmount::tools {
 
@@ -15,7 +16,7 @@ namespace {
 ExitStatus run_compact(const std::filesystem::path& store) {
   const Result<local::Compaction> compaction = local::compact_store(store);
   if (!compaction) {
-    fputs(("gridstore: " + compaction.error().message() + "\n").c_str(), stderr);
+    fputs(("gridstore: " + log_text(compaction.error().message()) + "\n").c_str(), stderr);
     return exit_status_of(compaction.error().code());
   }
   printf("%s: %" PRIu64 " bytes before, %" PRIu64 " now\n", store.c_str(), compaction->bytes_before,

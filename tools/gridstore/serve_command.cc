@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "engine/local/environment.h"
+#include "engine/log_formatter.h"
 #include "engine/store.h"
 #include "engine/wire/server/endpoint.h"
 #include "tools/store_opening.h"
@@ -38,7 +39,7 @@ sigset_t stop_signals() {
 void set_up_log() {
   auto logger = std::make_shared<spdlog::logger>("gridstore",
                                                  std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %l: %v");
+  logger->set_formatter(log_formatter("%Y-%m-%dT%H:%M:%S.%e %l: "));
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
 }

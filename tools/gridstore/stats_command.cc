@@ -13,6 +13,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/local/local_store.h"
+#include "engine/log_text.h"
 #include "engine/store.h"
 #include "tools/store_opening.h"
 
@@ -150,7 +151,7 @@ void print_json(const Contents& contents) {
 ExitStatus run_stats(const StatsOptions& options) {
   const Result<Contents> contents = read_contents(options.store);
   if (!contents) {
-    fputs(("gridstore: " + contents.error().message() + "\n").c_str(), stderr);
+    fputs(("gridstore: " + log_text(contents.error().message()) + "\n").c_str(), stderr);
     return exit_status_of(contents.error().code());
   }
   if (options.json) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "engine/local/local_store.h"
+#include "engine/log_text.h"
 #include "tools/store_opening.h"
 
 namespace gridmount::tools {
@@ -17,7 +18,7 @@ ExitStatus run_upgrade(const std::filesystem::path& folder) {
   for (const bool upgrade : {false, true}) {
     const auto store = open_store(folder, {.upgrade = upgrade});
     if (!store) {
-      fputs(("gridstore: " + store.error().message() + "\n").c_str(), stderr);
+      fputs(("gridstore: " + log_text(store.error().message()) + "\n").c_str(), stderr);
       return exit_status_of(store.error().code());
     }
     if (!upgrade) version = local::format_version_of(**store);

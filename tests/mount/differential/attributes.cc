@@ -107,6 +107,8 @@ std::string difference(const struct stat& mount, const struct stat& plain) {
   if (!S_ISFIFO(mount.st_mode)) same = same && is_alike(mount.st_mtim, plain.st_mtim);
   if (!S_ISDIR(mount.st_mode)) {
     same = same && mount.st_size == plain.st_size && mount.st_nlink == plain.st_nlink;
+  } else if (mount.st_nlink != 1 && plain.st_nlink != 1) {
+    same = same && mount.st_nlink == plain.st_nlink;
   }
   return same ? std::string() : text(mount) + "; plain: " + text(plain);
 }

@@ -4,7 +4,8 @@
 // - st_dev, st_ino, st_blocks, st_blksize: each file system's own. (That links to one file have one
 //   number, and that it stays through a rename, is asked for elsewhere.)
 // - the size of folders: each file system's own.
-// - the number of links of folders: ext4 counts subfolders, the mount says 1, as btrfs does.
+// - the number of links of folders, where one side says 1: ext4 counts subfolders, btrfs none, and
+//   the mount those of folders made since it was mounted.
 // - atime, except just after it was set: ext4 has it follow some reads (relatime).
 // - times that are "now": those of calls made one after the other are alike to some seconds. Times
 //   that tests set are never that near (Chance::distant_time), so they are compared exactly.

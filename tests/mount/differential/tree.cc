@@ -132,6 +132,24 @@ void add_false_counts(const Tree& tree, const Links& links, std::vector<std::str
   }
 }
 
+// Of folders, where their links are counted.
+void add_false_folder_counts(const Tree& tree, std::vector<std::string>& faults) {
+  std::map<std::string, nlink_t> subfolders;
+  for (const auto& [path, branch] : tree.branches) {
+    if (!S_ISDIR(branch.attributes.st_mode) || path == ".") continue;
+    const size_t slash = path.rfind('/');
+    ++subfolders[slash == std::string::npos ? "." : path.substr(0, slash)];
+  }
+  for (const auto& [path, branch] : tree.branches) {
+    const nlink_t count = branch.attributes.st_nlink;
+    if (!S_ISDIR(branch.attributes.st_mode) || count == 1) continue;
+    if (count != 2 + subfolders[path]) {
+      faults.push_back(shown(path) + ": has " + std::to_string(subfolders[path]) +
+                       " subfolders, but " + std::to_string(count) + " links");
+    }
+  }
+}
+
 std::string branch_difference(const Branch& mount, const Branch& plain) {
   std::string differs = difference(mount.attributes, plain.attributes);
   if (!differs.empty()) return differs;
@@ -154,6 +172,7 @@ Tree read_tree(const std::string& root) {
   Reader(tree).read_branch(fd, ".", ".");
   ::close(fd);
   add_false_counts(tree, links_of(tree), tree.faults);
+  add_false_folder_counts(tree, tree.faults);
   return tree;
 }
 
@@ -193,6 +212,8 @@ std::string description(const Tree& tree) {
     // while it writes back, cannot send the one it shows: it is that of the store later, by
     // milliseconds another.
     if (is_now(attributes.st_mtim)) attributes.st_mtim = {};
+    // Nobody counts those of what was there before the mount.
+    if (S_ISDIR(attributes.st_mode)) attributes.st_nlink = 1;
     text += shown(path) + ": " + differential::text(attributes) + ", number " +
             std::to_string(branch.attributes.st_ino) + ", " + shown(branch.content);
     for (const auto& [name, value] : branch.xattrs) {

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "engine/local/local_store.h"
+#include "engine/local/store_copy.h"
+#include "engine/log_text.h"
 #include "engine/store.h"
 #include "gridfs/md5.h"
 #include "tools/gridstore/check/bucket_check.h"
@@ -39,7 +41,7 @@ struct CheckOptions {
 };
 
 void print_failure(const Error& error) {
-  fputs(("gridstore: " + error.message() + "\n").c_str(), stderr);
+  fputs(("gridstore: " + log_text(error.message()) + "\n").c_str(), stderr);
 }
 
 Findings::Format format_of(const CheckOptions& options) {
@@ -170,11 +172,40 @@ std::filesystem::path default_keep_folder(const std::filesystem::path& store) {
   return folder += text.data();
 }
 
+// What is written to a store whose list of free pages is wrong may destroy what is in it, so it is
+// mended before the store is opened for writing. False if it could not be: then nothing is written.
+Result<bool> repair_free_list(const CheckOptions& options, Findings& findings) {
+  local::OpenOptions read_only;
+  read_only.read_only = true;
+  auto store = open_store(options.store, read_only);
+  // Whoever opens it for writing is told why it cannot be, or puts it in order first.
+  if (!store) return true;
+  GM_ASSIGN(const std::vector<std::string> problems, local::free_list_problems(**store));
+  store->reset();
+  if (problems.empty()) return true;
+  const Result<local::Compaction> compacted = local::compact_store(options.store);
+  if (!compacted) {
+    for (const std::string& problem : problems) findings.beyond_repair(problem);
+    findings.beyond_repair("the list of free pages cannot be made anew: " +
+                           compacted.error().message());
+    return false;
+  }
+  for (const std::string& problem : problems) {
+    findings.repaired(problem + ": the list of free pages is made anew");
+  }
+  return true;
+}
+
 ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
   const auto failed = [](const Error& error) {
     print_failure(error);
     return exit_status_of(error.code());
   };
+  Findings findings(format_of(options));
+  whereabouts.at("the list of free pages");
+  const Result<bool> may_be_written = repair_free_list(options, findings);
+  if (!may_be_written) return failed(may_be_written.error());
+  if (!*may_be_written) return findings.exit_status();
   local::OpenOptions open_options;
   // Documents that expire are none of a repair's business.
   open_options.expiry_interval = std::chrono::hours(24 * 365);
@@ -191,7 +222,6 @@ ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
     if (!found && !is_damage(found.error())) return failed(found.error());
     if (found) databases = std::move(found).value();
   }
-  Findings findings(format_of(options));
   RepairContext context{**store, keep, findings, std::chrono::seconds(options.grace_seconds)};
   if (Status repaired = repair_store(context, databases, whereabouts); !repaired) {
     return failed(repaired.error());

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "engine/bson/json.h"
+
 namespace gridmount::tools {
 
 namespace {
@@ -68,6 +70,11 @@ void FileCheck::check_document(bson::View document) {
   if (!upload_date || upload_date->type() != bson::Type::kDate) {
     problem(&FileVerdict::upload_date, "uploadDate is missing or not a date");
   }
+  if (file_->sparse) {
+    if (auto stored = document["metadata"].as_document().find("storedChunks")) {
+      stored_chunks_ = bson::to_json(*stored, bson::JsonForm::kRelaxed);
+    }
+  }
   auto md5 = document.find("md5");
   if (!md5 || md5->type() == bson::Type::kNull) return;
   if (md5->type() == bson::Type::kString && is_md5(md5->as_string())) {
@@ -128,6 +135,7 @@ void FileCheck::add_chunk(bson::View chunk) {
   }
   pass_gap(*number);
   add_data(*number, chunk);
+  ++verdict_.chunks;
   next_n_ = *number + 1;
 }
 
@@ -177,6 +185,11 @@ void FileCheck::finish() {
     problem(&FileVerdict::content, "length is " + std::to_string(file_->length) +
                                        ", but its chunks hold " + std::to_string(bytes_) +
                                        " bytes");
+  }
+  if (stored_chunks_ && file_->stored_chunks != verdict_.chunks) {
+    problem(&FileVerdict::stored_chunks, "metadata.storedChunks is " + *stored_chunks_ + ", but " +
+                                             std::to_string(verdict_.chunks) +
+                                             " of its chunks are there");
   }
   if (md5_) {
     std::string actual = md5_->hex();

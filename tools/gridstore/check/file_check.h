@@ -2,7 +2,8 @@
 //
 // Source of the rules: GridFS specification. Chunks n = 0, 1, ... hold chunkSize bytes each, the
 // last one the rest of the length; in a file marked sparse (metadata.sparse) an absent chunk stands
-// for zeros; md5, if there, is the content's.
+// for zeros, and metadata.storedChunks, if there, is how many are not; md5, if there, is the
+// content's.
 // Thread-safety: used by one thread at a time.
 #pragma once
 
@@ -31,6 +32,9 @@ struct FileVerdict {
   bool content = false;      // its chunks, its length or its document as a whole
   bool upload_date = false;  // missing or no date
   bool md5 = false;          // another than the content's, or none at all
+  // metadata.storedChunks should be that.
+  bool stored_chunks = false;
+  int64_t chunks = 0;  // within the length
   std::vector<std::string> problems;
 
   bool sound() const { return problems.empty(); }
@@ -77,6 +81,7 @@ class FileCheck {
   std::optional<gridfs::FilesDocument> file_;  // none: its document is unusable
   std::optional<gridfs::Md5> md5_;             // while the content read so far is whole
   Garbage garbage_;
+  std::optional<std::string> stored_chunks_;  // metadata.storedChunks of a sparse file, as JSON
   uint64_t garbage_chunks_ = 0;
   int64_t next_n_ = 0;
   uint64_t bytes_ = 0;  // in all chunks

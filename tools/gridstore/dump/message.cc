@@ -2,10 +2,12 @@
 
 #include <cstdio>
 
+#include "engine/log_text.h"
+
 namespace gridmount::tools {
 
 void say(std::string_view text) {
-  fputs(("gridstore: " + std::string(text) + "\n").c_str(), stderr);
+  fputs(("gridstore: " + log_text(text) + "\n").c_str(), stderr);
 }
 
 std::string counted(uint64_t number, std::string_view noun) {

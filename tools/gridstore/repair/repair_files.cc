@@ -75,7 +75,8 @@ class FileRepair {
       ++mended_;
       return lost_and_found_.move(file);
     }
-    if (file.verdict.md5 || file.verdict.upload_date) return mend_document(file);
+    const bool mends = file.verdict.md5 || file.verdict.upload_date || file.verdict.stored_chunks;
+    if (mends) return mend_document(file);
     return {};
   }
 
@@ -107,10 +108,17 @@ class FileRepair {
       update.open_document("$unset").append("md5", "").close();
       lines.emplace_back("its md5 is removed");
     }
+    bson::Builder set;
     if (file.verdict.upload_date) {
-      update.open_document("$set").append("uploadDate", date_of(file.id)).close();
+      set.append("uploadDate", date_of(file.id));
       lines.emplace_back("it has an uploadDate again");
     }
+    if (file.verdict.stored_chunks) {
+      set.append("metadata.storedChunks", file.verdict.chunks);
+      lines.emplace_back("its metadata.storedChunks is right again");
+    }
+    const bson::Document fields = std::move(set).finish();
+    if (!fields.view().empty()) update.append("$set", fields);
     GM_TRY(bucket_.files().update(*transaction, by_id, std::move(update).finish()));
     GM_TRY(commit_kept(context_, *transaction));
     ++mended_;

@@ -8,6 +8,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
+#include "engine/local/local_store.h"
 #include "gridfs/chunk_document.h"
 #include "tools/gridstore/check/index_check.h"
 
@@ -43,9 +44,7 @@ class IndexRepair {
 
  private:
   Status create(const engine::IndexDefinition& definition) {
-    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-    GM_TRY(collection_->create_index(*transaction, definition));
-    return transaction->commit();
+    return local::make_index_in_steps(context_.store, collection_->ns(), definition);
   }
 
   Status drop(const std::string& name) {
