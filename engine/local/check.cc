@@ -409,13 +409,26 @@ Result<StructureReport> check_structure(engine::Store& store,
   return check.run();
 }
 
-Result<std::vector<std::string>> free_list_problems(engine::Store& store) {
+namespace {
+
+Result<PageReport> survey_pages_of(engine::Store& store) {
   auto* local = dynamic_cast<LocalStore*>(&store);
   if (local == nullptr) {
     return fail(ErrorCode::kIllegalOperation, "only an embedded store has pages");
   }
-  GM_ASSIGN(const PageReport report, local->environment().survey_pages());
-  return report.problems;
+  return local->environment().survey_pages();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> free_list_problems(engine::Store& store) {
+  GM_ASSIGN(PageReport report, survey_pages_of(store));
+  return std::move(report.problems);
+}
+
+Result<uint64_t> damaged_pages(engine::Store& store) {
+  GM_ASSIGN(const PageReport report, survey_pages_of(store));
+  return report.damaged;
 }
 
 }  // namespace gridmount::local

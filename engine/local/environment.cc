@@ -566,16 +566,17 @@ Status Environment::check_all_pages() {
   return found;
 }
 
-Result<PageReport> Environment::survey_pages() {
+Result<PageReport> Environment::survey_pages(PageVisitor* visitor) {
   if (!parts_->guard || parts_->guard->map() == nullptr) return PageReport();
   MDB_stat stat;
   mdb_env_stat(parts_->env.get(), &stat);
   // As check_all_pages().
-  constexpr int kAttempts = 100;
+  const int attempts = visitor == nullptr ? 100 : 1;
   Result<PageReport> report = PageReport();
-  for (int i = 0; i < kAttempts; ++i) {
+  for (int i = 0; i < attempts; ++i) {
     GM_ASSIGN(const ReadTransaction snapshot, begin_read());
-    report = PageSurvey(parts_->guard->map(), stat.ms_psize).run(mdb_txn_id(snapshot.lmdb()));
+    report =
+        PageSurvey(parts_->guard->map(), stat.ms_psize, visitor).run(mdb_txn_id(snapshot.lmdb()));
     if (report) break;
   }
   return report;

@@ -167,7 +167,8 @@ class Environment {
   // pages. Not synced. StoreDamaged before anything is written, if the pages of the trees are.
   Status copy_pages(const File& file);
   // What the pages of a snapshot of now are used for.
-  Result<PageReport> survey_pages();
+  // With a visitor, which is told of them, nobody may commit meanwhile.
+  Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;
   // Whose store is read beside it: OpenOptions::beside_owner.

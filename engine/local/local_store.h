@@ -89,6 +89,10 @@ Result<StructureReport> check_structure(engine::Store& store,
 // written to such a store may destroy what is in it. compact_store() makes a list anew.
 Result<std::vector<std::string>> free_list_problems(engine::Store& store);
 
+// Pages of the trees that are not what they should be, which check_structure() has among its
+// problems by what it reads. Nothing is written to such a store that need not be: salvage_store().
+Result<uint64_t> damaged_pages(engine::Store& store);
+
 // Keeps what a repair takes out of the store.
 class RemovedData {
  public:
@@ -121,9 +125,19 @@ struct RepairReport {
 // documents that a unique index has no room for, are taken out (of several the first by record id
 // stays). In transactions of bounded size, each of which leaves a store that can be opened and
 // repaired again; what one takes out is kept and synced before it commits. Damaged entries of the
-// catalog and pages of the trees are beyond repair: the report says which were met. An error is one
+// catalog and pages of the trees are beyond this: the report says which were met. An error is one
 // of the device or of `removed`.
 Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options);
+
+// What is beyond that: makes the store in `folder` anew of all that can be read in it, pages that
+// are damaged or that damage hides included, and mends the new one. It takes the place of the old
+// one only when it is whole; interrupted at any moment, by a kill or a power loss, or after an
+// error, the store is as it was. Needs free space for the new one. `options.mended` is told when it
+// has taken its place: of records that were lost, pages that were left behind, and what was made
+// again. The store must not be in use (StoreLocked). DataCorruptionDetected if what the catalog has
+// lost leaves documents without their collection's name.
+Result<RepairReport> salvage_store(const std::filesystem::path& folder,
+                                   const RepairOptions& options);
 
 // What Collection::create_index() does, in transactions of bounded size, on a store that is open
 // for writing and whose collection nobody else changes meanwhile. The collection has the index when

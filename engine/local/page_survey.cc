@@ -43,7 +43,11 @@ Result<PageReport> PageSurvey::run(uint64_t snapshot) {
   free_.assign(last_page_ + 1, false);
   // First, so that where a page is used can be told.
   tree(records.data(), Holds::kIntegers, "free pages");
+  const bool knows_free = sees_all_ && report_.problems.empty();
   tree(records.data() + TreePage::kTreeRecordBytes, Holds::kTrees, "main");
+  // What is free may be an older state of anything.
+  if (visitor_ != nullptr && knows_free && !sees_all_) show_lost_leaves();
+  GM_TRY(visited_);
   for (uint64_t number = 2; sees_all_ && number <= last_page_; ++number) {
     if (used_[number] || free_[number]) continue;
     if (report_.leaked++ == 0) report_.first_leaked = number;
@@ -90,12 +94,18 @@ void PageSurvey::tree(const uint8_t* record, Holds holds, const std::string& nam
 }
 
 void PageSurvey::page(uint64_t number, size_t level, Holds holds, const std::string& name) {
-  if (!use(number, name)) return;
+  if (!visited_ || !use(number, name)) return;
   const TreePage found = at(number);
+  const char* defect = level > kDepthMax ? "it is too far down" : found.header_defect(number);
+  if (defect == nullptr) defect = found.entries_defect(holds);
+  if (defect == nullptr && visitor_ != nullptr && free_[number]) {
+    defect = "it is in the list of free pages";
+  }
   // What is wrong with it the reading of the tree tells.
-  if (level > kDepthMax || found.header_defect(number) != nullptr ||
-      found.entries_defect(holds) != nullptr) {
+  if (defect != nullptr) {
     sees_all_ = false;
+    ++report_.damaged;
+    show_damaged(number, holds, name, defect);
     return;
   }
   for (size_t i = 0; i < found.count(); ++i) {
@@ -112,11 +122,55 @@ void PageSurvey::leaf_node(const TreePage::Node& node, Holds holds, const std::s
   switch (holds) {
     case Holds::kValues:
       if (node.in_pages_of_its_own) (void)use_value(node, name);
+      show(node, name, true);
       return;
     case Holds::kTrees:
       return tree(node.value, Holds::kValues, std::string(node.key));
     case Holds::kIntegers:
       return free_list(node);
+  }
+}
+
+// What it has in the places that its list of entries names, or if that is gone, side by side behind
+// its free space. What is in the free space has been removed.
+void PageSurvey::show_damaged(uint64_t number, Holds holds, const std::string& name,
+                              const char* what) {
+  if (visitor_ == nullptr) return;
+  const TreePage found = at(number);
+  visited_ = visitor_->damaged(
+      {number,
+       name,
+       what,
+       {reinterpret_cast<const char*>(map_ + number * page_bytes_), page_bytes_}});
+  if (holds != Holds::kValues || free_[number] || found.is_branch()) return;
+  for (const TreePage::Node& node : found.leaf_nodes_of_damaged()) show(node, name, false);
+}
+
+void PageSurvey::show(const TreePage::Node& node, std::string_view tree, bool certain) {
+  if (visitor_ == nullptr || !visited_) return;
+  std::string_view value(reinterpret_cast<const char*>(node.value), node.bytes);
+  if (node.in_pages_of_its_own) {
+    const auto first = read<uint64_t>(node.value);
+    const uint64_t needed = (TreePage::kHeaderBytes - 1 + node.bytes) / page_bytes_ + 1;
+    if (node.bytes > kValueBytesMax || first < 2 || first > last_page_ ||
+        needed > last_page_ - first + 1) {
+      return;
+    }
+    const uint8_t* const begin = map_ + first * page_bytes_ + TreePage::kHeaderBytes;
+    value = {reinterpret_cast<const char*>(begin), node.bytes};
+  }
+  visited_ = visitor_->found({tree, certain, {node.key, value}});
+}
+
+void PageSurvey::show_lost_leaves() {
+  for (uint64_t number = 2; visited_ && number <= last_page_; ++number) {
+    if (used_[number] || free_[number]) continue;
+    const TreePage lost = at(number);
+    if (lost.header_defect(number) != nullptr || lost.is_branch() ||
+        lost.entries_defect(Holds::kValues) != nullptr) {
+      continue;
+    }
+    for (size_t i = 0; i < lost.count(); ++i) show(lost.node(i), {}, false);
   }
 }
 

@@ -4,16 +4,22 @@
 //
 // Reads the trees' pages themselves, without LMDB, and keeps two bits for each page of the file.
 //
+// With a visitor it shows what the trees hold, as far as it can still be read: pages that are not
+// what they should be are passed over, and what no tree leads to any more, because a branch above
+// it is damaged, is found by its being in no list.
+//
 // Thread-safety: none.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/error.h"
 #include "engine/local/tree_page.h"
+#include "engine/local/trees.h"
 
 namespace gridmount::local {
 
@@ -24,13 +30,38 @@ struct PageReport {
   // Neither in use nor free. Not known, and so 0, where a damaged page hides what is below it.
   uint64_t leaked = 0;
   uint64_t first_leaked = 0;
+  // That the trees lead to and that are not what they should be.
+  uint64_t damaged = 0;
 };
 inline constexpr size_t kPageProblemsMax = 100;
+
+// Views hold until the call returns. An error ends the survey, which then returns it.
+class PageVisitor {
+ public:
+  struct Found {
+    // That has led to the page; empty if none has. Where branches are damaged it may be the wrong
+    // one.
+    std::string_view tree;
+    bool certain = false;  // the page is what it should be; else the entry may be anything
+    TreeEntry entry;
+  };
+  struct Damaged {
+    uint64_t page = 0;
+    std::string_view tree;
+    const char* what = nullptr;
+    std::string_view bytes;
+  };
+  virtual ~PageVisitor() = default;
+  // An entry of a tree of values; some are shown more than once.
+  virtual Status found(const Found& found) = 0;
+  virtual Status damaged(const Damaged& damaged) = 0;
+};
 
 class PageSurvey {
  public:
   // `map` is where data.mdb is mapped.
-  PageSurvey(const uint8_t* map, uint32_t page_bytes) : map_(map), page_bytes_(page_bytes) {}
+  PageSurvey(const uint8_t* map, uint32_t page_bytes, PageVisitor* visitor = nullptr)
+      : map_(map), page_bytes_(page_bytes), visitor_(visitor) {}
 
   // A reader must hold the snapshot. StoreDamaged if its meta page is not there any more.
   Result<PageReport> run(uint64_t snapshot);
@@ -43,6 +74,10 @@ class PageSurvey {
   void page(uint64_t number, size_t level, Holds holds, const std::string& name);
   void leaf_node(const TreePage::Node& node, Holds holds, const std::string& name);
   void free_list(const TreePage::Node& node);
+  // For the visitor.
+  void show_damaged(uint64_t number, Holds holds, const std::string& name, const char* what);
+  void show(const TreePage::Node& node, std::string_view tree, bool certain);
+  void show_lost_leaves();
   // Whether the page was there to be taken.
   bool use(uint64_t number, const std::string& name);
   // Of the large values of the tree that is being read.
@@ -64,6 +99,8 @@ class PageSurvey {
   ValuePages values_;
   bool sees_all_ = true;
   bool left_out_ = false;
+  PageVisitor* const visitor_;
+  Status visited_;
   PageReport report_;
 };
 

@@ -1,18 +1,16 @@
 #include "engine/local/store_copy.h"
 
-#include <fcntl.h>
-
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "engine/local/ascending_cursor.h"
 #include "engine/local/environment.h"
-#include "engine/local/file_operations.h"
 #include "engine/local/local_store.h"
-#include "engine/local/meta_page.h"
 #include "engine/local/store.h"
 #include "engine/local/store_folder.h"
+#include "engine/local/store_replacement.h"
+#include "engine/local/tree_filler.h"
 #include "engine/local/trees.h"
 
 namespace gridmount::local {
@@ -43,40 +41,17 @@ Status copy(Environment& environment, const std::filesystem::path& folder) {
   return {};
 }
 
-// What one transaction of copy_entries() writes.
-constexpr size_t kBytesAtOnce = 16 * 1024 * 1024;
-
 // One tree, entry by entry.
-Status copy_tree(const std::shared_ptr<Trees>& from, MDB_dbi source, Environment& made,
-                 const TreeHandles& handles, MDB_dbi target) {
+Status copy_tree(const std::shared_ptr<Trees>& from, MDB_dbi source, TreeFiller& filler,
+                 size_t target) {
   AscendingCursor cursor(from, source);
   // LMDB has no empty keys, and none longer than 511 bytes.
   cursor.set_range(std::string(1, '\0'), std::string(512, '\xFF'));
-  for (bool done = false; !done;) {
-    GM_ASSIGN(WriteTransaction transaction, made.begin_write());
-    Trees trees(transaction.lmdb(), handles, /*writable=*/true);
-    const auto put_some = [&]() -> Result<bool> {
-      for (size_t bytes = 0; bytes < kBytesAtOnce;) {
-        GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
-        if (!entry) return true;
-        GM_TRY(trees.put(target, entry->key, entry->value));
-        bytes += entry->key.size() + entry->value.size();
-      }
-      return false;
-    };
-    const Result<bool> put = put_some();
-    trees.end();
-    if (!put) return fail(put.error());
-    done = *put;
-    GM_TRY(transaction.commit());
+  while (true) {
+    GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
+    if (!entry) return {};
+    GM_TRY(filler.put(target, *entry));
   }
-  return {};
-}
-
-TreeHandles handles_of(const Environment& environment) {
-  TreeHandles handles{environment.catalog(), {}};
-  for (int i = 0; i < Environment::kTreeCount; ++i) handles.ranges.push_back(environment.tree(i));
-  return handles;
 }
 
 // As copy(), from the trees alone: LMDB's copy of pages refuses where their number is not that of
@@ -86,15 +61,16 @@ Status copy_entries(Environment& environment, const std::filesystem::path& folde
   options.create = true;
   GM_ASSIGN(const std::unique_ptr<Environment> made, Environment::open(folder, options));
   const TreeHandles sources = handles_of(environment);
-  const TreeHandles targets = handles_of(*made);
+  TreeFiller filler(*made);
   GM_ASSIGN(const ReadTransaction snapshot, environment.begin_read());
   const auto from = std::make_shared<Trees>(snapshot.lmdb(), sources, /*writable=*/false);
-  Status copied = copy_tree(from, sources.catalog, *made, targets, targets.catalog);
-  for (size_t i = 0; copied && i < sources.ranges.size(); ++i) {
-    copied = copy_tree(from, sources.ranges[i], *made, targets, targets.ranges[i]);
+  Status copied;
+  for (size_t i = 0; copied && i <= from->tree_count(); ++i) {
+    copied = copy_tree(from, from->tree_of_number(i), filler, i);
   }
   from->end();
   if (!copied) return copied;
+  GM_TRY(filler.finish());
   return made->checkpoint();
 }
 
@@ -109,34 +85,17 @@ Status check_copy(const std::filesystem::path& copy, const std::filesystem::path
                   report.problems.front() + "; run 'gridstore check'");
 }
 
-// Only by who has the store locked: another one's copy may be in the making there.
-void remove_copy(const std::filesystem::path& copied) {
-  std::error_code ignored;
-  std::filesystem::remove_all(copied, ignored);
-}
-
 // Makes the copy and reads it whole. The number of the last transaction in it.
 Result<uint64_t> make_checked_copy(Environment& environment, const std::filesystem::path& copied,
                                    const std::filesystem::path& folder) {
-  remove_copy(copied);
+  remove_copy(folder);
   GM_ASSIGN(const PageReport pages, environment.survey_pages());
   const bool list_is_right = pages.problems.empty() && pages.leaked == 0;
   Status made = list_is_right ? copy(environment, copied) : copy_entries(environment, copied);
   if (made) made = check_copy(copied, folder);
   if (made) return environment.last_transaction();
-  remove_copy(copied);
+  remove_copy(folder);
   return fail(std::move(made).error());
-}
-
-// `folder` is locked, marked closed, and whole. In an order in which each step leaves a store: with
-// either file, no checkpoint is wanted while the mark says closed, and an older file's would be
-// wrong for the copy. LMDB's table of readers counts the transactions of the file it was made for.
-Status swap(StoreFolder& folder, const std::filesystem::path& copy) {
-  GM_TRY(CheckpointFile::create(folder.path() / "checkpoint"));
-  GM_TRY(sync_folder(folder.path()));
-  GM_TRY(remove_file(folder.path() / "data.mdb-lock"));
-  GM_TRY(rename_file(copy / "data.mdb", folder.data_path()));
-  return sync_folder(folder.path());
 }
 
 }  // namespace
@@ -158,28 +117,7 @@ Result<Compaction> compact_store(const std::filesystem::path& folder) {
     GM_ASSIGN(const std::unique_ptr<Environment> environment, Environment::open(folder, {}));
     GM_ASSIGN(transaction, make_checked_copy(*environment, copied, folder));
   }
-  // Once more, now that LMDB has let go of it. Who has it instead removes the copy.
-  GM_ASSIGN(StoreFolder locked, StoreFolder::open(folder, {}, TestOptions()));
-  GM_ASSIGN(const MetaPair metas, read_meta_pair(locked.data()));
-  Compaction compaction;
-  GM_ASSIGN(compaction.bytes_before, locked.data().size());
-  // With something to replay the mark must stay (D13, D15), and with what another owner has left;
-  // we have left nothing of that kind.
-  const bool is_ours =
-      locked.to_replay().empty() && locked.pending().empty() && metas.current.txn == transaction;
-  if (is_ours) GM_TRY(locked.mark(OwnerState::kClosed));
-  const Result<File> data = File::open(copied / "data.mdb", O_RDONLY);
-  if (!is_ours || !data) {
-    remove_copy(copied);
-    return fail(ErrorCode::kStoreLocked, "store " + folder.string() +
-                                             " has been used meanwhile; compact it while nobody "
-                                             "else does");
-  }
-  GM_ASSIGN(compaction.bytes_after, data->size());
-  const Status swapped = swap(locked, copied);
-  remove_copy(copied);
-  if (!swapped) return fail(swapped.error());
-  return compaction;
+  return take_copy(folder, transaction);
 }
 
 }  // namespace gridmount::local

@@ -45,6 +45,41 @@ bool TreePage::has_node(size_t i) const {
   return end <= page_bytes_;
 }
 
+std::optional<uint64_t> TreePage::leaf_node_bytes(uint64_t offset) const {
+  if (offset % 2 != 0 || offset < kHeaderBytes || offset + kNodeHeaderBytes > page_bytes_)
+    return {};
+  const uint8_t* const at = at_ + offset;
+  const auto flags = read<uint16_t>(at + 4);
+  const auto key_bytes = read<uint16_t>(at + 6);
+  if (flags > kBigData || key_bytes == 0 || key_bytes > kKeyBytesMax) return {};
+  const uint64_t value_bytes = flags == kBigData ? sizeof(uint64_t) : read<uint32_t>(at);
+  const uint64_t bytes = kNodeHeaderBytes + key_bytes + value_bytes;
+  if (offset + bytes > page_bytes_) return {};
+  return bytes;
+}
+
+std::vector<TreePage::Node> TreePage::leaf_nodes_of_damaged() const {
+  std::vector<Node> nodes;
+  const bool has_list = lower() > kHeaderBytes && lower() % 2 == 0 && lower() <= page_bytes_;
+  const bool has_bound = upper() >= kHeaderBytes && upper() % 2 == 0 && upper() < page_bytes_ &&
+                         (!has_list || upper() >= lower());
+  if (has_list) {
+    for (size_t i = 0; i < count(); ++i) {
+      const uint64_t begin = offset(i);
+      if (has_bound && begin < upper()) continue;
+      if (leaf_node_bytes(begin)) nodes.push_back(node_at(begin));
+    }
+  } else if (has_bound) {
+    for (uint64_t begin = upper(); begin < page_bytes_;) {
+      const std::optional<uint64_t> bytes = leaf_node_bytes(begin);
+      if (!bytes) break;
+      nodes.push_back(node_at(begin));
+      begin += even(*bytes);
+    }
+  }
+  return nodes;
+}
+
 const char* TreePage::header_defect(uint64_t number) const {
   if (read<uint64_t>(at_) != number) return "it says that it is another page";
   const auto flags = read<uint16_t>(at_ + 10);

@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace gridmount::local {
 
@@ -57,6 +59,9 @@ class TreePage {
     const uint8_t* const at = at_ + offset(i);
     return {reinterpret_cast<const char*>(at) + kNodeHeaderBytes, read<uint16_t>(at + 6)};
   }
+  // Of a page with a defect, read as a leaf of values: those that lie within it where its list of
+  // nodes says, or if that cannot be, side by side up to its end. Each may be anything.
+  std::vector<Node> leaf_nodes_of_damaged() const;
   // Whether a key is that of a node, and not left over in the page's free space.
   bool is_within_nodes(const uint8_t* key) const { return key >= at_ + upper() + kNodeHeaderBytes; }
   // How much of it is nodes and their offsets.
@@ -77,6 +82,8 @@ class TreePage {
   uint64_t upper() const { return read<uint16_t>(at_ + 14); }
   uint64_t offset(size_t i) const { return read<uint16_t>(at_ + kHeaderBytes + 2 * i); }
   Node node_at(uint64_t offset) const;
+  // Whether a leaf's node at the offset, with its key and value, lies within the page; its length.
+  std::optional<uint64_t> leaf_node_bytes(uint64_t offset) const;
 
   const uint8_t* at_;
   uint32_t page_bytes_;

@@ -1,0 +1,269 @@
+// salvage_store(): the trees' pages are walked as far as they can be, then the leaves that nothing
+// leads to any more; entries that their checksums vouch for go into a new store, under the ranges
+// that the catalog, which is read first, has for their prefixes. What is lost of indexes a repair
+// of the new store makes again from the documents.
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/local/catalog.h"
+#include "engine/local/catalog_keys.h"
+#include "engine/local/catalog_survey.h"
+#include "engine/local/fault_scope.h"
+#include "engine/local/index_value.h"
+#include "engine/local/local_store.h"
+#include "engine/local/page_survey.h"
+#include "engine/local/records.h"
+#include "engine/local/store_copy.h"
+#include "engine/local/store_folder.h"
+#include "engine/local/store_replacement.h"
+#include "engine/local/tree_filler.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr std::string_view kCatalogName = "catalog";
+constexpr size_t kCatalogNumber = 0;
+
+size_t number_of(const Range& range) {
+  return range.tree + 1;
+}
+
+uint64_t entries_of(MDB_txn* txn, MDB_dbi tree) {
+  MDB_stat stat{};
+  const int code = guarded([&] { return mdb_stat(txn, tree, &stat); });
+  return code == MDB_SUCCESS ? stat.ms_entries : 0;
+}
+
+// What is wrong cannot be mended: the store stays as it is.
+tl::unexpected<Error> beyond(std::string what) {
+  return fail(ErrorCode::kDataCorruptionDetected,
+              std::move(what) + ", so the store is not made anew; restore it from a backup");
+}
+
+class StoreSalvage : private PageVisitor {
+ public:
+  StoreSalvage(Environment& damaged, Environment& made, const RepairOptions& options,
+               std::vector<std::string>& lines)
+      : damaged_(damaged), made_(made), filler_(made), options_(options), lines_(lines) {}
+
+  Status run() {
+    at("the catalog");
+    GM_TRY(damaged_.survey_pages(this));
+    GM_TRY(filler_.finish());
+    GM_TRY(read_owners());
+    knows_owners_ = true;
+    at("the trees");
+    GM_TRY(damaged_.survey_pages(this));
+    GM_TRY(filler_.finish());
+    if (lost_of_catalog_ > 0 && of_nobody_ > 0) {
+      return beyond("the catalog has lost " + std::to_string(lost_of_catalog_) +
+                    " of its entries, and " + std::to_string(of_nobody_) +
+                    " records and index entries belong to no collection that it still names");
+    }
+    lines_.push_back("data.mdb is made anew of the " + std::to_string(taken_) +
+                     " records and index entries that can be read");
+    return made_.checkpoint();
+  }
+
+ private:
+  // Of a prefix. Without a collection: of a range that is being swept.
+  struct Owner {
+    Range range;
+    std::shared_ptr<const CollectionEntry> collection;
+    const IndexEntry* index = nullptr;  // null: its records
+  };
+
+  Status found(const Found& found) override {
+    if (found.entry.key.empty()) return {};
+    return knows_owners_ ? take_of_range(found) : take_of_catalog(found);
+  }
+
+  Status damaged(const Damaged& damaged) override {
+    if (!knows_owners_) return {};
+    const std::string what =
+        "page " + std::to_string(damaged.page) + " of the tree '" + std::string(damaged.tree) + "'";
+    if (lines_.size() < kMaxProblems) {
+      lines_.push_back("data.mdb: " + what + " is left behind: " + damaged.what);
+    }
+    return options_.removed.keep_bytes({"store", "pages"}, what, damaged.what, damaged.bytes);
+  }
+
+  // What lies elsewhere, or in a page that is not what it should be, needs its checksum.
+  Status take_of_catalog(const Found& found) {
+    const TreeEntry& entry = found.entry;
+    const bool in_place = found.certain && found.tree == kCatalogName;
+    const bool vouched = entry.key[0] == kCollectionKey
+                             ? entry.value.size() > kEntryChecksumBytes
+                             : has_entry_checksum(kCatalogTree, entry.key, entry.value);
+    if (!in_place && !vouched) return {};
+    if (!is_sound_catalog_entry(filler_.handles().ranges.size(), entry)) return {};
+    return filler_.put(kCatalogNumber, entry);
+  }
+
+  Status read_owners() {
+    GM_ASSIGN(const ReadTransaction source, damaged_.begin_read());
+    GM_ASSIGN(const ReadTransaction transaction, made_.begin_read());
+    const auto trees =
+        std::make_shared<Trees>(transaction.lmdb(), filler_.handles(), /*writable=*/false);
+    const uint64_t expected = entries_of(source.lmdb(), damaged_.catalog());
+    const uint64_t taken = entries_of(transaction.lmdb(), made_.catalog());
+    lost_of_catalog_ = expected > taken ? expected - taken : 0;
+    CatalogCache cache;
+    Catalog catalog(trees, cache);
+    const Status read = read_owners(trees, catalog);
+    trees->end();
+    return read;
+  }
+
+  Status read_owners(const std::shared_ptr<Trees>& trees, Catalog& catalog) {
+    GM_ASSIGN(const CatalogSurvey survey, survey_catalog(trees, catalog));
+    if (!survey.unreadable.empty()) return beyond(survey.unreadable.front());
+    if (!survey.shared.empty()) return beyond(survey.shared.begin()->second);
+    if (!survey.knows_all_ranges()) return beyond("the catalog has entries of an unknown kind");
+    GM_ASSIGN(const std::vector<Range> released, catalog.released_ranges());
+    for (const Range& range : released) owners_[range.prefix] = {range, nullptr};
+    GM_ASSIGN(const std::vector<std::string> databases, catalog.databases());
+    for (const std::string& database : databases) {
+      GM_ASSIGN(const std::vector<engine::Namespace> names, catalog.collections(database));
+      for (const engine::Namespace& ns : names) {
+        GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns));
+        owners_[entry->records.prefix] = {entry->records, entry};
+        for (const IndexEntry& index : entry->indexes) {
+          owners_[index.range.prefix] = {index.range, entry, &index};
+        }
+      }
+    }
+    return {};
+  }
+
+  Status take_of_range(const Found& found) {
+    const TreeEntry& entry = found.entry;
+    const auto owner =
+        entry.key.size() < 4 ? owners_.end() : owners_.find(big_endian_32(entry.key));
+    if (owner == owners_.end()) return note_of_nobody(found);
+    if (!owner->second.collection) return {};
+    const bool in_place =
+        found.certain && found.tree == tree_name(static_cast<int>(owner->second.range.tree));
+    return owner->second.index == nullptr ? take_record(owner->second, entry, in_place)
+                                          : take_index_entry(owner->second, entry, in_place);
+  }
+
+  // What is certain and belongs to nothing a repair of the new store takes out, and keeps.
+  Status note_of_nobody(const Found& found) {
+    if (!found.certain || found.tree == kCatalogName) return {};
+    ++of_nobody_;
+    for (size_t tree = 0; tree < filler_.handles().ranges.size(); ++tree) {
+      if (found.tree == tree_name(static_cast<int>(tree)))
+        return filler_.put(tree + 1, found.entry);
+    }
+    return {};
+  }
+
+  Status take_record(const Owner& owner, const TreeEntry& entry, bool in_place) {
+    const std::optional<RecordId> id = record_id_of(entry.key);
+    const std::string defect =
+        id ? record_defect(entry.value, Verify::kChecksum, RecordKey(owner.range, *id))
+           : "its key has " + std::to_string(entry.key.size()) + " bytes instead of " +
+                 std::to_string(kRecordKeyBytes);
+    if (defect.empty()) {
+      ++taken_;
+      return filler_.put(number_of(owner.range), entry);
+    }
+    // The page is kept as a whole.
+    if (!in_place) return {};
+    const engine::Namespace& ns = owner.collection->ns;
+    const std::string what = id ? record_name(entry.value, *id) : "a record";
+    if (lines_.size() < kMaxProblems) {
+      lines_.push_back(ns.full() + ": removed " + what + ": " + defect);
+    }
+    return options_.removed.keep_bytes(ns, what, defect, entry.value);
+  }
+
+  Status take_index_entry(const Owner& owner, const TreeEntry& entry, bool in_place) {
+    if (!(in_place || owner.index->checksums) || !is_sound(*owner.index, entry)) return {};
+    ++taken_;
+    return filler_.put(number_of(owner.range), entry);
+  }
+
+  void at(const std::string& place) {
+    if (options_.at) options_.at(place);
+  }
+
+  Environment& damaged_;
+  Environment& made_;
+  TreeFiller filler_;
+  const RepairOptions& options_;
+  std::vector<std::string>& lines_;
+  std::map<uint32_t, Owner> owners_;  // by prefix
+  bool knows_owners_ = false;
+  uint64_t lost_of_catalog_ = 0;
+  uint64_t of_nobody_ = 0;
+  uint64_t taken_ = 0;
+};
+
+// The new store is of the damaged one's format, as its data will be in that one's folder.
+Status take_format(const std::filesystem::path& folder, const std::filesystem::path& copied) {
+  std::error_code error;
+  std::filesystem::copy_file(folder / "format", copied / "format",
+                             std::filesystem::copy_options::overwrite_existing, error);
+  if (!error) return {};
+  return fail(ErrorCode::kIoError, "cannot write " + (copied / "format").string() + ": " +
+                                       error.message() + "; the store is left as it was");
+}
+
+Status mend_copy(const std::filesystem::path& copied, const RepairOptions& options,
+                 std::vector<std::string>& lines) {
+  OpenOptions open_options;
+  // Documents that expire are none of a repair's business.
+  open_options.expiry_interval = std::chrono::hours(24 * 365);
+  GM_ASSIGN(const std::unique_ptr<engine::Store> store, open(copied, open_options));
+  const RepairOptions mending{options.removed,
+                              [&](const std::string& line) { lines.push_back(line); }, options.at};
+  GM_ASSIGN(const RepairReport report, repair_structure(*store, mending));
+  if (!report.beyond_repair.empty()) return beyond(report.beyond_repair.front());
+  GM_ASSIGN(const StructureReport structure, check_structure(*store));
+  if (!structure.problems.empty()) return beyond(structure.problems.front());
+  return store->make_durable();
+}
+
+Status make_copy(Environment& damaged, const std::filesystem::path& folder,
+                 const RepairOptions& options, std::vector<std::string>& lines) {
+  const std::filesystem::path copied = folder / kCopyFolder;
+  {
+    OpenOptions create;
+    create.create = true;
+    GM_ASSIGN(const std::unique_ptr<Environment> made, Environment::open(copied, create));
+    GM_TRY(StoreSalvage(damaged, *made, options, lines).run());
+  }
+  GM_TRY(take_format(folder, copied));
+  GM_TRY(mend_copy(copied, options, lines));
+  return options.removed.sync();
+}
+
+}  // namespace
+
+Result<RepairReport> salvage_store(const std::filesystem::path& folder,
+                                   const RepairOptions& options) {
+  std::vector<std::string> lines;
+  uint64_t transaction = 0;
+  {
+    GM_ASSIGN(const std::unique_ptr<Environment> damaged, Environment::open(folder, {}));
+    remove_copy(folder);
+    if (Status made = make_copy(*damaged, folder, options, lines); !made) {
+      remove_copy(folder);
+      return fail(std::move(made).error());
+    }
+    transaction = damaged->last_transaction();
+  }
+  GM_TRY(take_copy(folder, transaction));
+  for (const std::string& line : lines) options.mended(line);
+  return RepairReport{lines.size(), {}};
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,33 @@
+#include "engine/local/tree_filler.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr size_t kBytesAtOnce = 16 * 1024 * 1024;
+
+}  // namespace
+
+TreeHandles handles_of(const Environment& environment) {
+  TreeHandles handles{environment.catalog(), {}};
+  for (int i = 0; i < Environment::kTreeCount; ++i) handles.ranges.push_back(environment.tree(i));
+  return handles;
+}
+
+Status TreeFiller::put(size_t tree, const TreeEntry& entry) {
+  if (!trees_) {
+    GM_ASSIGN(transaction_, made_.begin_write());
+    trees_.emplace(transaction_.lmdb(), handles_, /*writable=*/true);
+  }
+  GM_TRY(trees_->put(trees_->tree_of_number(tree), entry.key, entry.value));
+  bytes_ += entry.key.size() + entry.value.size();
+  return bytes_ < kBytesAtOnce ? Status() : finish();
+}
+
+Status TreeFiller::finish() {
+  if (!trees_) return {};
+  trees_.reset();
+  bytes_ = 0;
+  return transaction_.commit();
+}
+
+}  // namespace gridmount::local
