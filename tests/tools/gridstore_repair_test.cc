@@ -360,6 +360,27 @@ TEST_F(GridstoreRepair, FlippedByteOnDisk_TakesTheChunkOutAndMovesItsFile) {
   EXPECT_EQ(gridfiles({"--local", "-", "get", "other"}).out, pattern_bytes(120));
 }
 
+// The pages that have the index's key of a file's name become no pages: all that is lost with them
+// can be made again.
+TEST_F(GridstoreRepair, DamagedPageOfAnIndex_HasTheStoreMadeAnew) {
+  constexpr size_t kPage = 4096;
+  std::string data = read_file("store.gfs/data.mdb");
+  for (size_t page = 2 * kPage; page < data.size(); page += kPage) {
+    const std::string_view bytes = std::string_view(data).substr(page, kPage);
+    if (bytes.find("dir/whole") == std::string::npos ||
+        bytes.find("uploadDate") != std::string::npos) {
+      continue;
+    }
+    data.replace(page, kPage, kPage, '\xEE');
+  }
+  write_file("store.gfs/data.mdb", data);
+  EXPECT_EQ(gridstore_check().status, 3);
+  expect_repaired(testing::Contains(
+      HasSubstr("the index 'filename_1_uploadDate_1' follows the documents again")));
+  EXPECT_EQ(gridfiles({"--local", "-", "get", "dir/whole"}).out, pattern_bytes(350));
+  EXPECT_EQ(kept("store.pages.damaged.bson").size(), 1u);
+}
+
 // The list of a transaction, in the current meta page's tree of free pages: its second page becomes
 // the first once more.
 TEST_F(GridstoreRepair, ListOfFreePages_IsMadeAnew) {

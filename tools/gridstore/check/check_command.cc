@@ -174,7 +174,8 @@ std::filesystem::path default_keep_folder(const std::filesystem::path& store) {
 
 // What is written to a store whose list of free pages is wrong may destroy what is in it, so it is
 // mended before the store is opened for writing. False if it could not be: then nothing is written.
-Result<bool> repair_free_list(const CheckOptions& options, Findings& findings) {
+Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Findings& findings,
+                              Whereabouts& whereabouts) {
   local::OpenOptions read_only;
   read_only.read_only = true;
   auto store = open_store(options.store, read_only);
@@ -183,11 +184,20 @@ Result<bool> repair_free_list(const CheckOptions& options, Findings& findings) {
   GM_ASSIGN(const std::vector<std::string> problems, local::free_list_problems(**store));
   store->reset();
   if (problems.empty()) return true;
+  Status made_anew;
   const Result<local::Compaction> compacted = local::compact_store(options.store);
-  if (!compacted) {
+  if (!compacted && is_damage(compacted.error())) {
+    const Result<local::RepairReport> salvaged = local::salvage_store(
+        options.store, {keep, [&](const std::string& line) { findings.repaired(line); },
+                        [&](const std::string& place) { whereabouts.at(place); }});
+    if (!salvaged) made_anew = fail(salvaged.error());
+  } else if (!compacted) {
+    made_anew = fail(compacted.error());
+  }
+  if (!made_anew) {
     for (const std::string& problem : problems) findings.beyond_repair(problem);
     findings.beyond_repair("the list of free pages cannot be made anew: " +
-                           compacted.error().message());
+                           made_anew.error().message());
     return false;
   }
   for (const std::string& problem : problems) {
@@ -196,37 +206,53 @@ Result<bool> repair_free_list(const CheckOptions& options, Findings& findings) {
   return true;
 }
 
+// As databases_of(). None where damage hides them.
+Result<std::vector<std::string>> databases_to_repair(const CheckOptions& options,
+                                                     engine::Store& store) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store.snapshot());
+  auto found = databases_of(options, store, *snapshot);
+  if (!found && is_damage(found.error())) return std::vector<std::string>();
+  return found;
+}
+
+Status repair_all(const CheckOptions& options, StoreForRepair& repaired, KeepFolder& keep,
+                  Findings& findings, Whereabouts& whereabouts) {
+  // An unknown name ends it before anything is changed.
+  GM_TRY(databases_to_repair(options, *repaired.store));
+  GM_ASSIGN(const bool is_sound, repair_structure(repaired, keep, findings, whereabouts));
+  RepairContext context{*repaired.store, keep, findings,
+                        std::chrono::seconds(options.grace_seconds)};
+  if (is_sound) {
+    GM_ASSIGN(const std::vector<std::string> databases,
+              databases_to_repair(options, *repaired.store));
+    GM_TRY(repair_content(context, databases, whereabouts));
+  }
+  return finish_repair(context);
+}
+
 ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
   const auto failed = [](const Error& error) {
     print_failure(error);
     return exit_status_of(error.code());
   };
   Findings findings(format_of(options));
-  whereabouts.at("the list of free pages");
-  const Result<bool> may_be_written = repair_free_list(options, findings);
-  if (!may_be_written) return failed(may_be_written.error());
-  if (!*may_be_written) return findings.exit_status();
-  local::OpenOptions open_options;
-  // Documents that expire are none of a repair's business.
-  open_options.expiry_interval = std::chrono::hours(24 * 365);
-  whereabouts.at("what the store is opened with");
-  auto store = open_store(options.store, open_options);
-  if (!store) return failed(store.error());
   KeepFolder keep(options.keep.empty() ? default_keep_folder(options.store) : options.keep);
   if (Status free = keep.check_free(); !free) return failed(free.error());
-  std::vector<std::string> databases;
-  {
-    auto snapshot = (*store)->snapshot();
-    if (!snapshot) return failed(snapshot.error());
-    auto found = databases_of(options, **store, **snapshot);
-    if (!found && !is_damage(found.error())) return failed(found.error());
-    if (found) databases = std::move(found).value();
+  whereabouts.at("the list of free pages");
+  const Result<bool> may_be_written = repair_free_list(options, keep, findings, whereabouts);
+  if (!may_be_written) return failed(may_be_written.error());
+  if (!*may_be_written) return findings.exit_status();
+  StoreForRepair repaired{options.store, {}, nullptr};
+  // Documents that expire are none of a repair's business.
+  repaired.options.expiry_interval = std::chrono::hours(24 * 365);
+  whereabouts.at("what the store is opened with");
+  auto store = open_store(options.store, repaired.options);
+  if (!store) return failed(store.error());
+  repaired.store = std::move(store).value();
+  if (Status done = repair_all(options, repaired, keep, findings, whereabouts); !done) {
+    return failed(done.error());
   }
-  RepairContext context{**store, keep, findings, std::chrono::seconds(options.grace_seconds)};
-  if (Status repaired = repair_store(context, databases, whereabouts); !repaired) {
-    return failed(repaired.error());
-  }
-  return check_store(options, **store, false, findings, whereabouts);
+  return check_store(options, *repaired.store, false, findings, whereabouts);
 }
 
 ExitStatus run(const CheckOptions& options) {

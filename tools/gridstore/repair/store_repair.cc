@@ -2,16 +2,18 @@
 
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "engine/local/local_store.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/repair/repair_bucket.h"
+#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
 namespace {
 
-Status repair_content(RepairContext& context, const std::string& name, Whereabouts& whereabouts) {
+Status repair_database(RepairContext& context, const std::string& name, Whereabouts& whereabouts) {
   const std::shared_ptr<engine::Database> database = context.store.database(name);
   std::set<std::string> buckets;
   {
@@ -31,24 +33,41 @@ Status repair_content(RepairContext& context, const std::string& name, Whereabou
 
 }  // namespace
 
-Status repair_store(RepairContext& context, const std::vector<std::string>& databases,
-                    Whereabouts& whereabouts) {
+Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
+                              Whereabouts& whereabouts) {
   const local::RepairOptions options{
-      context.keep,
-      [&](const std::string& line) { context.findings.repaired(line); },
+      keep,
+      [&](const std::string& line) { findings.repaired(line); },
       [&](const std::string& place) { whereabouts.at(place); },
   };
-  GM_ASSIGN(const local::RepairReport report, local::repair_structure(context.store, options));
-  for (const std::string& problem : report.beyond_repair) context.findings.beyond_repair(problem);
-  // Files are moved by removing records, which damaged pages would make worse.
-  if (report.beyond_repair.empty()) {
-    for (const std::string& name : databases) {
-      GM_TRY(repair_content(context, name, whereabouts));
-    }
-  } else if (!databases.empty()) {
-    context.findings.beyond_repair(
-        "the buckets' content is left as it is, because what is below it cannot be mended");
+  std::vector<std::string> problems;
+  GM_ASSIGN(const uint64_t damaged, local::damaged_pages(*repaired.store));
+  if (damaged > 0) {
+    problems.push_back("data.mdb: " + std::to_string(damaged) + " pages are damaged");
+  } else {
+    GM_ASSIGN(local::RepairReport report, local::repair_structure(*repaired.store, options));
+    if (report.beyond_repair.empty()) return true;
+    problems = std::move(report.beyond_repair);
   }
+  repaired.store.reset();
+  const Result<local::RepairReport> made_anew = local::salvage_store(repaired.folder, options);
+  whereabouts.at("what the store is opened with");
+  GM_ASSIGN(repaired.store, open_store(repaired.folder, repaired.options));
+  if (made_anew) return true;
+  for (const std::string& problem : problems) findings.beyond_repair(problem);
+  findings.beyond_repair(made_anew.error().message());
+  findings.beyond_repair(
+      "the buckets' content is left as it is, because what is below it cannot be mended");
+  return false;
+}
+
+Status repair_content(RepairContext& context, const std::vector<std::string>& databases,
+                      Whereabouts& whereabouts) {
+  for (const std::string& name : databases) GM_TRY(repair_database(context, name, whereabouts));
+  return {};
+}
+
+Status finish_repair(RepairContext& context) {
   GM_TRY(context.keep.sync());
   if (context.keep.used()) context.findings.kept_in(context.keep.folder().string());
   return context.store.make_durable();
