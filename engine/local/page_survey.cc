@@ -80,6 +80,7 @@ bool PageSurvey::use(uint64_t number, const std::string& name) {
 
 void PageSurvey::tree(const uint8_t* record, Holds holds, const std::string& name) {
   ValuePages of_parent = std::exchange(values_, {});
+  const std::string_view key_of_parent = std::exchange(last_key_, {});
   const auto root = read<uint64_t>(record + kRootOffset);
   if (root != TreePage::kNoPage) page(root, 1, holds, name);
   // A header that claims more than its value needs is right if they all are together.
@@ -91,6 +92,21 @@ void PageSurvey::tree(const uint8_t* record, Holds holds, const std::string& nam
     sees_all_ = false;
   }
   values_ = std::move(of_parent);
+  last_key_ = key_of_parent;
+}
+
+// The first key of a branch is not read.
+const char* PageSurvey::order_defect(const TreePage& page, Holds holds) {
+  if (holds == Holds::kIntegers) return nullptr;
+  constexpr const char* kDisordered = "its keys are out of order";
+  std::string_view last = page.is_branch() ? std::string_view() : last_key_;
+  for (size_t i = page.is_branch() ? 1 : 0; i < page.count(); ++i) {
+    const std::string_view key = page.key(i);
+    if (last.data() != nullptr && key <= last) return kDisordered;
+    last = key;
+  }
+  if (!page.is_branch()) last_key_ = last;
+  return nullptr;
 }
 
 void PageSurvey::page(uint64_t number, size_t level, Holds holds, const std::string& name) {
@@ -98,6 +114,7 @@ void PageSurvey::page(uint64_t number, size_t level, Holds holds, const std::str
   const TreePage found = at(number);
   const char* defect = level > kDepthMax ? "it is too far down" : found.header_defect(number);
   if (defect == nullptr) defect = found.entries_defect(holds);
+  if (defect == nullptr) defect = order_defect(found, holds);
   if (defect == nullptr && visitor_ != nullptr && free_[number]) {
     defect = "it is in the list of free pages";
   }

@@ -78,6 +78,8 @@ class PageSurvey {
   void show_damaged(uint64_t number, Holds holds, const std::string& name, const char* what);
   void show(const TreePage::Node& node, std::string_view tree, bool certain);
   void show_lost_leaves();
+  // How a page's keys contradict each other and those of the leaves before.
+  const char* order_defect(const TreePage& page, Holds holds);
   // Whether the page was there to be taken.
   bool use(uint64_t number, const std::string& name);
   // Of the large values of the tree that is being read.
@@ -97,6 +99,7 @@ class PageSurvey {
   std::vector<bool> used_;
   std::vector<bool> free_;
   ValuePages values_;
+  std::string_view last_key_;  // of the leaves of the tree that is being read
   bool sees_all_ = true;
   bool left_out_ = false;
   PageVisitor* const visitor_;
