@@ -360,6 +360,44 @@ TEST_F(GridstoreRepair, FlippedByteOnDisk_TakesTheChunkOutAndMovesItsFile) {
   EXPECT_EQ(gridfiles({"--local", "-", "get", "other"}).out, pattern_bytes(120));
 }
 
+// A files document is damaged, its chunks are all there.
+TEST_F(GridstoreRepair, LostFilesDocument_LeavesTheFileInLostAndFound) {
+  std::string data = read_file("store.gfs/data.mdb");
+  const std::string id("\x02_id\0\x02\0\0\0W\0", 11);
+  for (size_t at = data.find(id); at != std::string::npos; at = data.find(id, at + 1)) {
+    const size_t date = data.find("uploadDate", at);
+    if (date != std::string::npos && date < at + 100) data[date + 1] ^= 1;
+  }
+  write_file("store.gfs/data.mdb", data);
+  EXPECT_EQ(gridstore_check().status, 3);
+  expect_repaired(
+      testing::Contains(AllOf(HasSubstr("moved to lost+found as `fs/dir/whole` with 4 "
+                                        "chunks: its files document is lost"))));
+  EXPECT_EQ(lost("fs/dir/whole"), pattern_bytes(350));
+  EXPECT_EQ(gridfiles({"--local", "-", "get", "other"}).out, pattern_bytes(120));
+}
+
+// The pages with the files' documents become no pages: nothing tells the names any more.
+TEST_F(GridstoreRepair, LostPageOfFilesDocuments_LeavesTheFilesInLostAndFound) {
+  constexpr size_t kPage = 4096;
+  std::string data = read_file("store.gfs/data.mdb");
+  for (size_t page = 2 * kPage; page < data.size(); page += kPage) {
+    const std::string_view bytes = std::string_view(data).substr(page, kPage);
+    if (bytes.find("uploadDate") == std::string::npos || bytes.find("other") == std::string::npos) {
+      continue;
+    }
+    data.replace(page, kPage, kPage, '\xEE');
+  }
+  write_file("store.gfs/data.mdb", data);
+  EXPECT_EQ(gridstore_check().status, 3);
+  const Outcome outcome = repair();
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("its files document is lost"));
+  EXPECT_EQ(lost("fs/\"W\""), pattern_bytes(350));
+  EXPECT_EQ(count("fs.files"), 0);
+  EXPECT_EQ(count("lost+found.files"), 2);
+}
+
 // The pages that have the index's key of a file's name become no pages: all that is lost with them
 // can be made again.
 TEST_F(GridstoreRepair, DamagedPageOfAnIndex_HasTheStoreMadeAnew) {

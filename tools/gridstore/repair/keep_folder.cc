@@ -78,6 +78,7 @@ Status KeepFolder::keep_document(const engine::Namespace& ns, bson::View documen
 
 Status KeepFolder::keep_bytes(const engine::Namespace& ns, const std::string& what,
                               const std::string& why, std::string_view bytes) {
+  lost_.add(ns, bytes);
   int32_t part = 0;
   do {
     const std::string_view some = bytes.substr(0, kPartBytesMax);

@@ -18,6 +18,7 @@
 
 #include "engine/local/file_operations.h"
 #include "engine/local/local_store.h"
+#include "tools/gridstore/repair/lost_documents.h"
 
 namespace gridmount::tools {
 
@@ -33,6 +34,7 @@ class KeepFolder : public local::RemovedData {
                     std::string_view bytes) override;
   Status sync() override;
 
+  const LostDocuments& lost() const { return lost_; }
   bool used() const { return !files_.empty(); }
   const std::filesystem::path& folder() const { return folder_; }
 
@@ -49,6 +51,7 @@ class KeepFolder : public local::RemovedData {
   const std::filesystem::path folder_;
   std::map<std::string, Kept> files_;  // by name
   bool entries_synced_ = true;
+  LostDocuments lost_;
 };
 
 }  // namespace gridmount::tools

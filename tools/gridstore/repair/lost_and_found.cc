@@ -56,17 +56,32 @@ LostAndFound::LostAndFound(RepairContext& context, const gridfs::Bucket& from,
     : context_(context), from_(from), to_(context.store, database, lost_and_found_options()) {}
 
 Status LostAndFound::move(const ContentDamage::File& file) {
-  Target target;
-  {
-    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-    GM_ASSIGN(const std::optional<bson::View> found,
-              from_.files().find_one(*transaction, gridfs::equals("_id", file.id)));
-    if (!found) return {};
-    const bson::Document document(*found);
-    GM_TRY(to_.ensure_indexes(*transaction));
-    GM_ASSIGN(target, make_target(*transaction, file, document));
-    GM_TRY(commit_kept(context_, *transaction));
-  }
+  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+  GM_ASSIGN(const std::optional<bson::View> found,
+            from_.files().find_one(*transaction, gridfs::equals("_id", file.id)));
+  if (!found) return {};
+  return move(std::move(transaction), file, bson::Document(*found), /*is_original=*/true);
+}
+
+Status LostAndFound::move_orphans(const Place& place, const bson::Value& files_id,
+                                  const std::optional<std::string>& filename) {
+  ContentDamage::File file{place, files_id, {}};
+  file.place.file_id = files_id;
+  file.place.filename = filename;
+  file.verdict.problems.emplace_back("its files document is lost");
+  bson::Builder document;
+  if (filename) document.append("filename", *filename);
+  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+  return move(std::move(transaction), file, std::move(document).finish(), /*is_original=*/false);
+}
+
+Status LostAndFound::move(std::unique_ptr<engine::Transaction> transaction,
+                          const ContentDamage::File& file, const bson::Document& document,
+                          bool is_original) {
+  GM_TRY(to_.ensure_indexes(*transaction));
+  GM_ASSIGN(Target target, make_target(*transaction, file, document, is_original));
+  GM_TRY(commit_kept(context_, *transaction));
+  transaction.reset();
   GM_TRY(move_chunks(target));
   GM_TRY(finish(target));
   context_.findings.repaired(file.place, "moved to " + std::string(kLostAndFound) + " as " +
@@ -107,7 +122,7 @@ Status LostAndFound::finish_interrupted() {
 
 Result<LostAndFound::Target> LostAndFound::make_target(engine::Transaction& transaction,
                                                        const ContentDamage::File& file,
-                                                       bson::View document) {
+                                                       bson::View document, bool is_original) {
   Target target;
   target.id = bson::Value(bson::ObjectId::generate());
   target.old_id = file.id;
@@ -129,7 +144,7 @@ Result<LostAndFound::Target> LostAndFound::make_target(engine::Transaction& tran
       free_name(transaction, from_.options().name + "/" +
                                  (filename ? std::string(filename->as_string())
                                            : bson::to_json(file.id, bson::JsonForm::kRelaxed))));
-  bson::Document made = target_document(target, file, document, true);
+  bson::Document made = target_document(target, file, document, is_original);
   if (document.size() > kOriginalBytesMax || !bson::validate(made.view().bytes())) {
     GM_TRY(context_.keep.keep_document(from_.files().ns(), document));
     made = target_document(target, file, document, false);

@@ -32,6 +32,9 @@ class LostAndFound {
   // takes the one in the bucket away. Bytes that have no place in the new file, and chunks without
   // a usable n or data, are kept in the folder.
   Status move(const ContentDamage::File& file);
+  // The same with chunks whose files document has been lost, all but what is found of its name.
+  Status move_orphans(const Place& place, const bson::Value& files_id,
+                      const std::optional<std::string>& filename);
   // Goes on where a repair ended while it moved a file of the bucket.
   Status finish_interrupted();
 
@@ -46,8 +49,11 @@ class LostAndFound {
     uint64_t chunks = 0;  // moved
   };
 
+  // Of what the file's document is, or was.
+  Status move(std::unique_ptr<engine::Transaction> transaction, const ContentDamage::File& file,
+              const bson::Document& document, bool is_original);
   Result<Target> make_target(engine::Transaction& transaction, const ContentDamage::File& file,
-                             bson::View document);
+                             bson::View document, bool is_original);
   // What the chunks of a file tell that can have a place in it.
   struct Chunks {
     int64_t largest = 0;  // bytes

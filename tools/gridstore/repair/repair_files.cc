@@ -55,6 +55,7 @@ class FileRepair {
   }
 
   bool is_within_grace(const ContentDamage::Orphans& orphans) {
+    if (may_have_been_files()) return false;
     if (!orphans.made || context_.grace.count() == 0) return false;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     if (std::chrono::seconds(*orphans.made) <= now - context_.grace) return false;
@@ -68,6 +69,9 @@ class FileRepair {
     }
     return true;
   }
+
+  // This repair has taken out what may have been their document.
+  bool may_have_been_files() const { return context_.keep.lost().may_be_of(bucket_.files().ns()); }
 
   Status mend(const ContentDamage::File& file) {
     if (file.is_detached_too) GM_TRY(attach(file));
@@ -129,6 +133,11 @@ class FileRepair {
   }
 
   Status take_out(const ContentDamage::Orphans& orphans) {
+    if (may_have_been_files()) {
+      ++mended_;
+      return lost_and_found_.move_orphans(place_, orphans.files_id,
+                                          context_.keep.lost().filename(orphans.files_id));
+    }
     const bson::Document by_file = gridfs::equals("files_id", orphans.files_id);
     uint64_t removed = 0;
     for (bool more = true; more;) {

@@ -1,0 +1,88 @@
+#include "tools/gridstore/repair/lost_documents.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+// Of a files document, as drivers and mounts write it, from the _id to the end of the filename.
+constexpr size_t kReachMax = size_t{64} << 10;
+constexpr size_t kDocumentHeaderBytes = 4;
+
+std::string element_of(const bson::Value& id) {
+  bson::Builder builder;
+  builder.append("_id", id);
+  const bson::Document document = std::move(builder).finish();
+  const auto bytes = document.view().bytes();
+  // Without the terminator.
+  return {reinterpret_cast<const char*>(bytes.data()) + kDocumentHeaderBytes,
+          bytes.size() - kDocumentHeaderBytes - 1};
+}
+
+// The string that `text` begins with: its length with the NUL in four bytes, then it.
+std::optional<std::string> string_at(std::string_view text) {
+  uint32_t bytes = 0;
+  if (text.size() < sizeof(bytes)) return std::nullopt;
+  std::memcpy(&bytes, text.data(), sizeof(bytes));
+  text.remove_prefix(sizeof(bytes));
+  if (bytes < 2 || bytes > text.size() || text[bytes - 1] != '\0') return std::nullopt;
+  std::string found(text.substr(0, bytes - 1));
+  bson::Builder builder;
+  builder.append("filename", found);
+  const bson::Document document = std::move(builder).finish();
+  if (!bson::validate(document.view().bytes())) return std::nullopt;
+  return found;
+}
+
+std::optional<std::string> filename_behind(std::string_view text) {
+  constexpr std::string_view kFilename(
+      "\x02"
+      "filename\0",
+      10);
+  constexpr std::string_view kNextId("_id\0", 4);
+  text = text.substr(0, std::min(text.find(kNextId), kReachMax));
+  const size_t at = text.find(kFilename);
+  if (at == std::string_view::npos) return std::nullopt;
+  return string_at(text.substr(at + kFilename.size()));
+}
+
+}  // namespace
+
+void LostDocuments::add(const engine::Namespace& ns, std::string_view bytes) {
+  if (ns.database == "store" && ns.collection == "pages") {
+    pages_ = true;
+  } else {
+    const std::string name = ns.full();
+    if (std::find(namespaces_.begin(), namespaces_.end(), name) == namespaces_.end()) {
+      namespaces_.push_back(name);
+    }
+    // Chunks are no files documents.
+    if (name.ends_with(".chunks")) return;
+  }
+  if (bytes_ + bytes.size() > kBytesMax) return;
+  bytes_ += bytes.size();
+  parts_.emplace_back(bytes);
+}
+
+bool LostDocuments::may_be_of(const engine::Namespace& ns) const {
+  return pages_ ||
+         std::find(namespaces_.begin(), namespaces_.end(), ns.full()) != namespaces_.end();
+}
+
+std::optional<std::string> LostDocuments::filename(const bson::Value& id) const {
+  const std::string element = element_of(id);
+  for (const std::string_view part : parts_) {
+    for (size_t at = part.find(element); at != std::string_view::npos;
+         at = part.find(element, at + 1)) {
+      if (auto found = filename_behind(part.substr(at + element.size()))) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace gridmount::tools
