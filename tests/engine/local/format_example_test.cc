@@ -112,7 +112,35 @@ std::string in_lines(const std::string& bytes) {
   return text + "\n";
 }
 
-// What the log has of it, with the text's log id.
+std::string beginning_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(4096, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+// A record's header and changes, whose size is at `size_at`, with its checksum; and with the id
+// that the text has at `id_at`, as it is drawn.
+std::string record_in(std::string bytes, size_t header, size_t size_at, size_t id_at,
+                      const std::string& shown) {
+  constexpr size_t kIdBytes = 16;
+  std::string digits;
+  for (const char c : shown) {
+    if (c != ' ' && c != '\n') digits += c;
+  }
+  uint32_t size;
+  std::memcpy(&size, bytes.data() + size_at, sizeof size);
+  if (digits.size() < 2 * header || size > bytes.size() - header) return "no record";
+  for (size_t i = id_at; i < id_at + kIdBytes; ++i) {
+    bytes[i] = static_cast<char>(std::stoul(digits.substr(2 * i, 2), nullptr, 16));
+  }
+  bytes.resize(header + size);
+  const uint32_t checksum = crc32c({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  bytes.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+  return in_lines(bytes);
+}
+
+// What the log has of it.
 std::string record_of_a_removal(const fs::path& store, const std::string& shown) {
   {
     auto opened = open(store, {});
@@ -121,25 +149,24 @@ std::string record_of_a_removal(const fs::path& store, const std::string& shown)
     EXPECT_TRUE(collection->remove(**transaction, document(R"({"_id": "g"})"), false));
     EXPECT_TRUE((*transaction)->commit(engine::Durability::kDurable));
   }
-  std::ifstream file(store / "redo", std::ios::binary);
-  std::string bytes(4096, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(bytes.find_last_not_of('\0') + 1);
-  // The id is drawn.
-  std::string digits;
-  for (const char c : shown) {
-    if (c != ' ' && c != '\n') digits += c;
+  return record_in(beginning_of(store / "redo"), 48, 44, 8, shown);
+}
+
+// What `pending` has of an insertion behind eight small changes.
+std::string record_of_an_insertion(const fs::path& store, const std::string& shown) {
+  auto opened = open(store, {});
+  const auto collection = (*opened)->database("library")->collection("people");
+  for (int year = 1816; year <= 1823; ++year) {
+    auto transaction = (*opened)->begin(engine::Waits::kForNothing);
+    EXPECT_TRUE(
+        collection->update(**transaction, document(R"({"_id": 7})"),
+                           document(R"({"$set": {"born": )" + std::to_string(year) + "}}")));
+    EXPECT_TRUE((*transaction)->commit());
   }
-  if (digits.size() < 48 || bytes.size() < 52) return "no record";
-  for (size_t i = 8; i < 24; ++i) {
-    bytes[i] = static_cast<char>(std::stoul(digits.substr(2 * i, 2), nullptr, 16));
-  }
-  uint32_t size;
-  std::memcpy(&size, bytes.data() + 44, sizeof size);
-  bytes.resize(48 + size);
-  const uint32_t checksum = crc32c({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
-  bytes.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
-  return in_lines(bytes);
+  auto transaction = (*opened)->begin(engine::Waits::kForNothing);
+  EXPECT_TRUE(collection->insert(**transaction, document(R"({"_id": "h", "name": "Hedy"})")));
+  EXPECT_TRUE((*transaction)->commit());
+  return record_in(beginning_of(store / "pending"), 36, 4, 20, shown);
 }
 
 TEST(FormatExample, Store_HoldsWhatTheTextShows) {
@@ -176,6 +203,14 @@ TEST(FormatExample, Store_HoldsWhatTheTextShows) {
   EXPECT_EQ("\n" + entries + "\n", shown);
   EXPECT_EQ("\n" + record_of_a_removal(folder, block(text, "record")) + "\n",
             block(text, "record"));
+  // What the store does by itself when it is opened may have the batch begin later.
+  std::string pending;
+  for (int i = 0; i < 20 && pending != block(text, "pending"); ++i) {
+    const fs::path copied = fs::path(pattern) / std::to_string(i);
+    fs::copy(folder, copied, fs::copy_options::recursive);
+    pending = "\n" + record_of_an_insertion(copied, block(text, "pending")) + "\n";
+  }
+  EXPECT_EQ(pending, block(text, "pending"));
   std::ifstream format(folder / "format");
   EXPECT_EQ(std::string((std::istreambuf_iterator<char>(format)), std::istreambuf_iterator<char>()),
             "gridmount store\nformat 3\n");

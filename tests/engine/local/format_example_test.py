@@ -206,15 +206,8 @@ class WorkedExample(unittest.TestCase):
         wanted = [names[type(document[path])] if path in document else 5 for path in paths]
         self.assertEqual(list(kinds), wanted)
 
-    def test_the_record_of_the_log_removes_the_second_document(self):
-        record = bytes.fromhex("".join(block("record").split()))
-        self.assertEqual(record[:8], b"GMREDO01")
-        number, _, count, size = struct.unpack_from("<QQII", record, 24)
-        self.assertEqual((number, count, 48 + size + 4), (1, 1, len(record)))
-        self.assertEqual(struct.unpack_from("<I", record, 48 + size)[0], crc32c(record[: 48 + size]))
-        changes = record[48 : 48 + size]
-        self.assertEqual(struct.unpack_from("<I", changes)[0], len(changes) - 4)
-        at = 4
+    def apply(self, changes):
+        at = 0
         while at < len(changes):
             kind, number, key_size = struct.unpack_from("<BBH", changes, at)
             tree = self.trees["catalog" if number == 0 else f"t{number - 1:03d}"]
@@ -230,6 +223,29 @@ class WorkedExample(unittest.TestCase):
             else:
                 self.assertEqual(kind, 2)
                 del tree[key]
+
+    def test_the_pending_record_inserts_another_document(self):
+        record = bytes.fromhex("".join(block("pending").split()))
+        self.assertEqual(record[:4], b"GMP1")
+        size, _, place = struct.unpack_from("<IQI", record, 4)
+        self.assertEqual((place, 36 + size + 4), (0, len(record)))
+        self.assertEqual(struct.unpack_from("<I", record, 36 + size)[0], crc32c(record[: 36 + size]))
+        self.apply(record[36 : 36 + size])
+        self.assertEqual(self.records()[3], {"_id": "h", "name": "Hedy"})
+        prefix = struct.pack(">I", self.entry["records"]["prefix"])
+        counts = self.counts(prefix)
+        self.assertEqual((counts[0], counts[2]), (2, 4))
+        self.assertIn(b"\x18Hedy\x00", self.range_of(self.entry["indexes"][1]))
+
+    def test_the_record_of_the_log_removes_the_second_document(self):
+        record = bytes.fromhex("".join(block("record").split()))
+        self.assertEqual(record[:8], b"GMREDO01")
+        number, _, count, size = struct.unpack_from("<QQII", record, 24)
+        self.assertEqual((number, count, 48 + size + 4), (1, 1, len(record)))
+        self.assertEqual(struct.unpack_from("<I", record, 48 + size)[0], crc32c(record[: 48 + size]))
+        changes = record[48 : 48 + size]
+        self.assertEqual(struct.unpack_from("<I", changes)[0], len(changes) - 4)
+        self.apply(changes[4:])
         self.documents.pop()
         self.assertEqual(self.records(), {1: self.documents[0]})
         self.test_index_entries_are_those_the_documents_call_for()
