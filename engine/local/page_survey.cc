@@ -46,6 +46,7 @@ Result<PageReport> PageSurvey::run(uint64_t snapshot) {
   const bool knows_free = sees_all_ && report_.problems.empty();
   tree(records.data() + TreePage::kTreeRecordBytes, Holds::kTrees, "main");
   // What is free may be an older state of anything.
+  report_.hides_pages = !knows_free && !sees_all_;
   if (visitor_ != nullptr && knows_free && !sees_all_) show_lost_leaves();
   GM_TRY(visited_);
   for (uint64_t number = 2; sees_all_ && number <= last_page_; ++number) {

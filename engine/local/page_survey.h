@@ -32,6 +32,9 @@ struct PageReport {
   uint64_t first_leaked = 0;
   // That the trees lead to and that are not what they should be.
   uint64_t damaged = 0;
+  // What is below them has not been looked for, as it cannot be told from an older state of it: the
+  // list of free pages is not known either.
+  bool hides_pages = false;
 };
 inline constexpr size_t kPageProblemsMax = 100;
 

@@ -104,7 +104,8 @@ void RedoChanges::append(const RedoChanges& nested) noexcept {
   }
 }
 
-Status replay_changes(std::string_view bytes, Trees& trees) {
+Status for_each_change(std::string_view bytes, size_t trees,
+                       const std::function<Status(const RedoChange&)>& work) {
   const auto damaged = [] {
     return fail(ErrorCode::kStoreDamaged, "a record of the log holds what is no change");
   };
@@ -113,20 +114,27 @@ Status replay_changes(std::string_view bytes, Trees& trees) {
       if (bytes.size() < kChangeHeaderBytes || bytes[0] != kRemove) return damaged();
     }
     const auto kind = static_cast<uint8_t>(bytes[0]);
-    const auto tree = static_cast<uint8_t>(bytes[1]);
+    RedoChange change{kind == kPut, static_cast<uint8_t>(bytes[1]), {}, {}};
     const auto key_bytes = number_at<uint16_t>(bytes, 2);
-    if ((kind != kPut && kind != kRemove) || tree > trees.tree_count()) return damaged();
+    if ((kind != kPut && kind != kRemove) || change.tree > trees) return damaged();
     const size_t value_bytes =
-        kind == kPut ? number_at<uint32_t>(bytes, kChangeHeaderBytes) : size_t{0};
-    bytes.remove_prefix(kChangeHeaderBytes + (kind == kPut ? kValueSizeBytes : 0));
+        change.is_put ? number_at<uint32_t>(bytes, kChangeHeaderBytes) : size_t{0};
+    bytes.remove_prefix(kChangeHeaderBytes + (change.is_put ? kValueSizeBytes : 0));
     if (bytes.size() < key_bytes + value_bytes) return damaged();
-    const std::string_view key = bytes.substr(0, key_bytes);
-    const std::string_view value = bytes.substr(key_bytes, value_bytes);
-    const MDB_dbi handle = trees.tree_of_number(tree);
-    GM_TRY(kind == kPut ? trees.put(handle, key, value) : trees.remove(handle, key));
+    change.key = bytes.substr(0, key_bytes);
+    change.value = bytes.substr(key_bytes, value_bytes);
+    GM_TRY(work(change));
     bytes.remove_prefix(key_bytes + value_bytes);
   }
   return {};
+}
+
+Status replay_changes(std::string_view bytes, Trees& trees) {
+  return for_each_change(bytes, trees.tree_count(), [&](const RedoChange& change) {
+    const MDB_dbi handle = trees.tree_of_number(change.tree);
+    return change.is_put ? trees.put(handle, change.key, change.value)
+                         : trees.remove(handle, change.key);
+  });
 }
 
 }  // namespace gridmount::local

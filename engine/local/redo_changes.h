@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -48,7 +49,18 @@ class RedoChanges {
   size_t unfilled_bytes_ = 0;
 };
 
-// Makes the changes that `bytes` holds in a transaction. StoreDamaged if they are none.
+// One of those that bytes() holds.
+struct RedoChange {
+  bool is_put = false;  // else the key is removed
+  uint32_t tree = 0;    // as above
+  std::string_view key;
+  std::string_view value;
+};
+// In their order, until one fails. StoreDamaged if they are none.
+Status for_each_change(std::string_view bytes, size_t trees,
+                       const std::function<Status(const RedoChange&)>& work);
+
+// Makes the changes in a transaction.
 Status replay_changes(std::string_view bytes, Trees& trees);
 
 }  // namespace gridmount::local

@@ -12,21 +12,6 @@
 #include "engine/local/store_folder.h"
 
 namespace gridmount::local {
-namespace {
-
-// `folder` is locked, marked closed, and whole. In an order in which each step leaves a store: with
-// either file, no checkpoint is wanted while the mark says closed, and an older file's would be
-// wrong for the copy. LMDB's table of readers counts the transactions of the file it was made for.
-Status swap(StoreFolder& folder) {
-  GM_TRY(CheckpointFile::create(folder.path() / "checkpoint"));
-  GM_TRY(sync_folder(folder.path()));
-  GM_TRY(remove_file(folder.path() / "data.mdb-lock"));
-  GM_TRY(rename_file(folder.path() / kCopyFolder / "data.mdb", folder.data_path()));
-  return sync_folder(folder.path());
-}
-
-}  // namespace
-
 void remove_copy(const std::filesystem::path& folder) {
   std::error_code ignored;
   std::filesystem::remove_all(folder / kCopyFolder, ignored);
@@ -51,10 +36,24 @@ Result<Compaction> take_copy(const std::filesystem::path& folder, uint64_t trans
                                              "else does");
   }
   GM_ASSIGN(compaction.bytes_after, data->size());
-  const Status swapped = swap(locked);
-  remove_copy(folder);
-  if (!swapped) return fail(swapped.error());
+  GM_TRY(swap_copy(folder));
   return compaction;
+}
+
+// In an order in which each step leaves a store: with either file, no checkpoint is wanted while
+// the mark says closed, and an older file's would be wrong for the copy. LMDB's table of readers
+// counts the transactions of the file it was made for.
+Status swap_copy(const std::filesystem::path& folder) {
+  const auto swap = [&]() -> Status {
+    GM_TRY(CheckpointFile::create(folder / "checkpoint"));
+    GM_TRY(sync_folder(folder));
+    GM_TRY(remove_file(folder / "data.mdb-lock"));
+    GM_TRY(rename_file(folder / kCopyFolder / "data.mdb", folder / "data.mdb"));
+    return sync_folder(folder);
+  };
+  Status swapped = swap();
+  remove_copy(folder);
+  return swapped;
 }
 
 }  // namespace gridmount::local

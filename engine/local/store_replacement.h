@@ -19,4 +19,8 @@ void remove_copy(const std::filesystem::path& folder);
 // the other.
 Result<Compaction> take_copy(const std::filesystem::path& folder, uint64_t transaction);
 
+// The second half of it: `folder` is locked by the caller, marked closed, and LMDB has let go of
+// it.
+Status swap_copy(const std::filesystem::path& folder);
+
 }  // namespace gridmount::local

@@ -3,7 +3,11 @@
 // that the catalog, which is read first, has for their prefixes. What is lost of indexes a repair
 // of the new store makes again from the documents.
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,10 +23,12 @@
 #include "engine/local/local_store.h"
 #include "engine/local/page_survey.h"
 #include "engine/local/records.h"
+#include "engine/local/redo_changes.h"
 #include "engine/local/store_copy.h"
 #include "engine/local/store_folder.h"
 #include "engine/local/store_replacement.h"
 #include "engine/local/tree_filler.h"
+#include "engine/local/unopened_store.h"
 
 namespace gridmount::local {
 namespace {
@@ -46,26 +52,37 @@ tl::unexpected<Error> beyond(std::string what) {
               std::move(what) + ", so the store is not made anew; restore it from a backup");
 }
 
+// What is read.
+struct DamagedStore {
+  std::function<Result<PageReport>(PageVisitor&)> survey_pages;
+  std::optional<uint64_t> catalog_entries;  // how many there should be, if that is known
+  // What is to be done behind it, as replay_changes() reads it.
+  std::vector<std::string> changes;
+};
+
 class StoreSalvage : private PageVisitor {
  public:
-  StoreSalvage(Environment& damaged, Environment& made, const RepairOptions& options,
+  StoreSalvage(const DamagedStore& damaged, Environment& made, const RepairOptions& options,
                std::vector<std::string>& lines)
       : damaged_(damaged), made_(made), filler_(made), options_(options), lines_(lines) {}
 
   Status run() {
     at("the catalog");
-    GM_TRY(damaged_.survey_pages(this));
+    GM_ASSIGN(const PageReport report, damaged_.survey_pages(*this));
+    if (report.hides_pages) {
+      return beyond("neither the list of free pages nor all that leads to other pages can be read");
+    }
     GM_TRY(filler_.finish());
     GM_TRY(read_owners());
     knows_owners_ = true;
     at("the trees");
-    GM_TRY(damaged_.survey_pages(this));
+    GM_TRY(damaged_.survey_pages(*this));
     GM_TRY(filler_.finish());
-    if (lost_of_catalog_ > 0 && of_nobody_ > 0) {
-      return beyond("the catalog has lost " + std::to_string(lost_of_catalog_) +
-                    " of its entries, and " + std::to_string(of_nobody_) +
+    if (may_lack_collections_ && of_nobody_ > 0) {
+      return beyond("the catalog has lost entries, and " + std::to_string(of_nobody_) +
                     " records and index entries belong to no collection that it still names");
     }
+    GM_TRY(make_changes());
     lines_.push_back("data.mdb is made anew of the " + std::to_string(taken_) +
                      " records and index entries that can be read");
     return made_.checkpoint();
@@ -107,13 +124,12 @@ class StoreSalvage : private PageVisitor {
   }
 
   Status read_owners() {
-    GM_ASSIGN(const ReadTransaction source, damaged_.begin_read());
     GM_ASSIGN(const ReadTransaction transaction, made_.begin_read());
     const auto trees =
         std::make_shared<Trees>(transaction.lmdb(), filler_.handles(), /*writable=*/false);
-    const uint64_t expected = entries_of(source.lmdb(), damaged_.catalog());
-    const uint64_t taken = entries_of(transaction.lmdb(), made_.catalog());
-    lost_of_catalog_ = expected > taken ? expected - taken : 0;
+    may_lack_collections_ =
+        !damaged_.catalog_entries ||
+        *damaged_.catalog_entries > entries_of(transaction.lmdb(), made_.catalog());
     CatalogCache cache;
     Catalog catalog(trees, cache);
     const Status read = read_owners(trees, catalog);
@@ -156,13 +172,41 @@ class StoreSalvage : private PageVisitor {
 
   // What is certain and belongs to nothing a repair of the new store takes out, and keeps.
   Status note_of_nobody(const Found& found) {
-    if (!found.certain || found.tree == kCatalogName) return {};
+    if (found.tree == kCatalogName) return {};
+    if (!found.certain) {
+      if (may_lack_collections_ && of_nobody_ == 0 && is_record(found.entry)) ++of_nobody_;
+      return {};
+    }
     ++of_nobody_;
     for (size_t tree = 0; tree < filler_.handles().ranges.size(); ++tree) {
       if (found.tree == tree_name(static_cast<int>(tree)))
         return filler_.put(tree + 1, found.entry);
     }
     return {};
+  }
+
+  // Of any tree.
+  bool is_record(const TreeEntry& entry) const {
+    const std::optional<RecordId> id = record_id_of(entry.key);
+    for (uint32_t tree = 0; id && tree < filler_.handles().ranges.size(); ++tree) {
+      const RecordKey key({tree, big_endian_32(entry.key)}, *id);
+      if (record_defect(entry.value, Verify::kChecksum, key).empty()) return true;
+    }
+    return false;
+  }
+
+  Status make_changes() {
+    if (damaged_.changes.empty()) return {};
+    for (const std::string& changes : damaged_.changes) {
+      GM_TRY(
+          for_each_change(changes, filler_.handles().ranges.size(), [&](const RedoChange& change) {
+            return change.is_put ? filler_.put(change.tree, {change.key, change.value})
+                                 : filler_.remove(change.tree, change.key);
+          }));
+    }
+    lines_.push_back("data.mdb has " + std::to_string(damaged_.changes.size()) +
+                     " transactions that only the log had");
+    return filler_.finish();
   }
 
   Status take_record(const Owner& owner, const TreeEntry& entry, bool in_place) {
@@ -195,14 +239,14 @@ class StoreSalvage : private PageVisitor {
     if (options_.at) options_.at(place);
   }
 
-  Environment& damaged_;
+  const DamagedStore& damaged_;
   Environment& made_;
   TreeFiller filler_;
   const RepairOptions& options_;
   std::vector<std::string>& lines_;
   std::map<uint32_t, Owner> owners_;  // by prefix
   bool knows_owners_ = false;
-  uint64_t lost_of_catalog_ = 0;
+  bool may_lack_collections_ = false;
   uint64_t of_nobody_ = 0;
   uint64_t taken_ = 0;
 };
@@ -232,7 +276,7 @@ Status mend_copy(const std::filesystem::path& copied, const RepairOptions& optio
   return store->make_durable();
 }
 
-Status make_copy(Environment& damaged, const std::filesystem::path& folder,
+Status make_copy(const DamagedStore& damaged, const std::filesystem::path& folder,
                  const RepairOptions& options, std::vector<std::string>& lines) {
   const std::filesystem::path copied = folder / kCopyFolder;
   {
@@ -246,22 +290,71 @@ Status make_copy(Environment& damaged, const std::filesystem::path& folder,
   return options.removed.sync();
 }
 
+// A second name for the file that goes, until somebody removes it.
+void keep_damaged_file(const std::filesystem::path& folder, std::vector<std::string>& lines) {
+  constexpr int kNamesTried = 100;
+  std::filesystem::path kept = folder / "data.mdb.damaged";
+  for (int i = 2; i < kNamesTried; ++i) {
+    if (::link((folder / "data.mdb").c_str(), kept.c_str()) == 0) {
+      lines.push_back("the damaged file is still there as " + kept.string() +
+                      "; remove it when nothing is missing");
+      return;
+    }
+    // Not every file system has links.
+    if (errno != EEXIST) return;
+    kept = folder / ("data.mdb.damaged." + std::to_string(i));
+  }
+}
+
+// What is left of a copy that failed is removed by who has the store locked.
+Status make_copy_or_none(const DamagedStore& damaged, const std::filesystem::path& folder,
+                         const RepairOptions& options, std::vector<std::string>& lines) {
+  remove_copy(folder);
+  Status made = make_copy(damaged, folder, options, lines);
+  if (!made) remove_copy(folder);
+  return made;
+}
+
+Status salvage_opened(std::unique_ptr<Environment> opened, const std::filesystem::path& folder,
+                      const RepairOptions& options, std::vector<std::string>& lines) {
+  DamagedStore damaged;
+  damaged.survey_pages = [&](PageVisitor& visitor) { return opened->survey_pages(&visitor); };
+  {
+    GM_ASSIGN(const ReadTransaction transaction, opened->begin_read());
+    damaged.catalog_entries = entries_of(transaction.lmdb(), opened->catalog());
+  }
+  GM_TRY(make_copy_or_none(damaged, folder, options, lines));
+  const uint64_t transaction = opened->last_transaction();
+  opened.reset();
+  keep_damaged_file(folder, lines);
+  GM_TRY(take_copy(folder, transaction));
+  return {};
+}
+
+Status salvage_unopened(const std::filesystem::path& folder, const RepairOptions& options,
+                        std::vector<std::string>& lines) {
+  GM_ASSIGN(const UnopenedStore unopened, UnopenedStore::open(folder));
+  DamagedStore damaged;
+  damaged.survey_pages = [&](PageVisitor& visitor) { return unopened.survey_pages(&visitor); };
+  damaged.changes = unopened.changes();
+  GM_TRY(make_copy_or_none(damaged, folder, options, lines));
+  keep_damaged_file(folder, lines);
+  GM_TRY(unopened.mark_closed());
+  return swap_copy(folder);
+}
+
 }  // namespace
 
 Result<RepairReport> salvage_store(const std::filesystem::path& folder,
                                    const RepairOptions& options) {
   std::vector<std::string> lines;
-  uint64_t transaction = 0;
-  {
-    GM_ASSIGN(const std::unique_ptr<Environment> damaged, Environment::open(folder, {}));
-    remove_copy(folder);
-    if (Status made = make_copy(*damaged, folder, options, lines); !made) {
-      remove_copy(folder);
-      return fail(std::move(made).error());
-    }
-    transaction = damaged->last_transaction();
+  Result<std::unique_ptr<Environment>> opened = Environment::open(folder, {});
+  if (!opened && opened.error().code() != ErrorCode::kStoreDamaged &&
+      opened.error().code() != ErrorCode::kDataCorruptionDetected) {
+    return fail(std::move(opened).error());
   }
-  GM_TRY(take_copy(folder, transaction));
+  GM_TRY(opened ? salvage_opened(std::move(opened).value(), folder, options, lines)
+                : salvage_unopened(folder, options, lines));
   for (const std::string& line : lines) options.mended(line);
   return RepairReport{lines.size(), {}};
 }

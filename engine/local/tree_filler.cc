@@ -13,14 +13,25 @@ TreeHandles handles_of(const Environment& environment) {
   return handles;
 }
 
+Status TreeFiller::begin() {
+  if (trees_) return {};
+  GM_ASSIGN(transaction_, made_.begin_write());
+  trees_.emplace(transaction_.lmdb(), handles_, /*writable=*/true);
+  return {};
+}
+
 Status TreeFiller::put(size_t tree, const TreeEntry& entry) {
-  if (!trees_) {
-    GM_ASSIGN(transaction_, made_.begin_write());
-    trees_.emplace(transaction_.lmdb(), handles_, /*writable=*/true);
-  }
+  GM_TRY(begin());
   GM_TRY(trees_->put(trees_->tree_of_number(tree), entry.key, entry.value));
   bytes_ += entry.key.size() + entry.value.size();
   return bytes_ < kBytesAtOnce ? Status() : finish();
+}
+
+Status TreeFiller::remove(size_t tree, std::string_view key) {
+  GM_TRY(begin());
+  const MDB_dbi handle = trees_->tree_of_number(tree);
+  GM_ASSIGN(const std::optional<std::string_view> found, trees_->get(handle, key));
+  return found ? trees_->remove(handle, key) : Status();
 }
 
 Status TreeFiller::finish() {

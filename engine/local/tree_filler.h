@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 
 #include "engine/error.h"
 #include "engine/local/environment.h"
@@ -22,12 +23,15 @@ class TreeFiller {
 
   // In the place of what is there. `tree` is numbered as Trees::tree_of_number() does.
   Status put(size_t tree, const TreeEntry& entry);
+  // What is not there stays so.
+  Status remove(size_t tree, std::string_view key);
   // Commits what has been put. Without it the last of that is undone.
   Status finish();
 
   const TreeHandles& handles() const { return handles_; }
 
  private:
+  Status begin();
   Environment& made_;
   const TreeHandles handles_;
   WriteTransaction transaction_;

@@ -206,6 +206,26 @@ Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Fin
   return true;
 }
 
+// What cannot be opened is made anew first, if that is possible.
+Status open_for_repair(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
+                       Whereabouts& whereabouts) {
+  auto store = open_store(repaired.folder, repaired.options);
+  if (!store) {
+    if (!is_damage(store.error())) return fail(store.error());
+    const Result<local::RepairReport> salvaged = local::salvage_store(
+        repaired.folder, {keep, [&](const std::string& line) { findings.repaired(line); },
+                          [&](const std::string& place) { whereabouts.at(place); }});
+    if (!salvaged) {
+      print_failure(store.error());
+      return fail(salvaged.error());
+    }
+    store = open_store(repaired.folder, repaired.options);
+    if (!store) return fail(store.error());
+  }
+  repaired.store = std::move(store).value();
+  return {};
+}
+
 // As databases_of(). None where damage hides them.
 Result<std::vector<std::string>> databases_to_repair(const CheckOptions& options,
                                                      engine::Store& store) {
@@ -246,9 +266,9 @@ ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
   // Documents that expire are none of a repair's business.
   repaired.options.expiry_interval = std::chrono::hours(24 * 365);
   whereabouts.at("what the store is opened with");
-  auto store = open_store(options.store, repaired.options);
-  if (!store) return failed(store.error());
-  repaired.store = std::move(store).value();
+  if (Status opened = open_for_repair(repaired, keep, findings, whereabouts); !opened) {
+    return failed(opened.error());
+  }
   if (Status done = repair_all(options, repaired, keep, findings, whereabouts); !done) {
     return failed(done.error());
   }
