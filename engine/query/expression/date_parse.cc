@@ -1,6 +1,7 @@
 // Reading dates from text. Source: MongoDB manual, "$dateFromString". Without a format these are
 // understood: ISO 8601 dates (calendar, week and ordinal, with and without separators), dates with
-// an English month name in either order, and behind them a time of day and an offset.
+// an English month name in either order, 7/4/17 and 04-07-2017, and behind them a time of day and
+// an offset, or what is short for one.
 
 #include <algorithm>
 #include <array>
@@ -32,6 +33,35 @@ struct Parts {
   int64_t hour = 0, minute = 0, second = 0, millisecond = 0;
   std::optional<int64_t> offset_seconds;
 };
+
+struct NamedZone {
+  std::string_view name;
+  int32_t minutes;
+};
+
+constexpr NamedZone kNamedZones[] = {
+    {"utc", 0},     {"gmt", 0},    {"wet", 0},    {"west", 60},  {"bst", 60},   {"cet", 60},
+    {"cest", 120},  {"eet", 120},  {"eest", 180}, {"msk", 180},  {"ist", 120},  {"sast", 120},
+    {"jst", 540},   {"kst", 540},  {"awst", 480}, {"acst", 570}, {"acdt", 630}, {"aest", 600},
+    {"aedt", 660},  {"nzst", 720}, {"nzdt", 780}, {"est", -300}, {"edt", -240}, {"cst", -360},
+    {"cdt", -300},  {"mst", -420}, {"mdt", -360}, {"pst", -480}, {"pdt", -420}, {"akst", -540},
+    {"akdt", -480}, {"hst", -600},
+};
+
+// Of an abbreviation or a military letter, A to Z without J.
+std::optional<int64_t> zone_seconds(std::string_view name) {
+  if (name.size() == 1 && is_letter(name[0])) {
+    const int letter = lower(name[0]);
+    if (letter == 'z') return 0;
+    if (letter == 'j') return std::nullopt;
+    if (letter > 'm') return int64_t{'m' - letter} * 3600;
+    return int64_t{letter - 'a' + (letter < 'j' ? 1 : 0)} * 3600;
+  }
+  for (const NamedZone& zone : kNamedZones) {
+    if (std::ranges::equal(zone.name, name, {}, {}, lower)) return int64_t{zone.minutes} * 60;
+  }
+  return std::nullopt;
+}
 
 // Takes pieces off the front of a text. What takes nothing leaves the text as it was.
 class Scanner {
@@ -94,13 +124,15 @@ class Scanner {
     }
     return std::nullopt;
   }
-  // Z, UTC, GMT, +hh, +hhmm, +hh:mm.
+  // Z, UTC, GMT, +hh, +hhmm, +hh:mm, GMT+hh, EST, A.
   std::optional<int64_t> offset() {
     const size_t begin = at_;
-    if (take_word("UTC") || take_word("GMT")) {
-      if (current() != '+' && current() != '-') return 0;
-    } else if (take_one_of("Zz")) {
-      return 0;
+    const std::string_view word = letters();
+    const std::optional<int64_t> named = zone_seconds(word);
+    if (named) {
+      skip(word.size());
+      const bool is_utc = *named == 0 && word.size() == 3;
+      if (!is_utc || (current() != '+' && current() != '-')) return named;
     }
     const bool negative = current() == '-';
     if (take_one_of("+-")) {
@@ -135,10 +167,14 @@ tl::unexpected<Error> fail_at(std::string_view text, size_t position, std::strin
 // The days the parts name; nothing if parts are missing, and an error if there is no such day.
 Result<std::optional<int64_t>> days_of(const Parts& parts, std::string_view text) {
   const auto invalid = [&] { return fail_at(text, text.size(), "The parsed date was invalid"); };
-  if (parts.iso_year && parts.iso_week) {
+  if (parts.iso_year || parts.iso_week || parts.iso_weekday) {
+    if (parts.year || parts.month || parts.day || parts.day_of_year) {
+      return fail_at(text, text.size(), "Mixing of ISO dates with natural dates is not allowed");
+    }
+    const int64_t week = parts.iso_week.value_or(1);
     const int64_t weekday = parts.iso_weekday.value_or(1);
-    if (*parts.iso_week < 1 || *parts.iso_week > 53 || weekday < 1 || weekday > 7) return invalid();
-    return std::optional(days_from_iso_week(*parts.iso_year, *parts.iso_week, weekday));
+    if (!parts.iso_year || week < 1 || week > 53 || weekday < 1 || weekday > 7) return invalid();
+    return std::optional(days_from_iso_week(*parts.iso_year, week, weekday));
   }
   if (!parts.year) return std::optional<int64_t>();
   if (parts.day_of_year) {
@@ -177,7 +213,8 @@ Result<bson::Date> date_of(const Parts& parts, std::string_view text, const Time
   return zone.from_local(local);
 }
 
-// 2020-02-29, 2020/02/29, 20200229, 2020-W09-6, 2020W096, 2020-060.
+// 2020-02-29, 2020/02/29, 20200229, 2020-W09-6, 2020W096, 2020-060, 2020-Feb-29, and 2020-02 for
+// its first day.
 bool scan_iso_date(Scanner& scanner, Parts& parts) {
   if (scanner.digits() == 8) {
     parts.year = scanner.number(4, 4);
@@ -205,11 +242,36 @@ bool scan_iso_date(Scanner& scanner, Parts& parts) {
     parts.day_of_year = scanner.number(3, 3);
     return true;
   }
+  if (has_dash && is_letter(scanner.current())) {
+    parts.month = scanner.month_name(true);
+    if (!parts.month) parts.month = scanner.month_name(false);
+    if (!parts.month || !scanner.take('-')) return false;
+    parts.day = scanner.number(1, 2);
+    return parts.day.has_value();
+  }
   parts.month = scanner.number(1, 2);
-  // A month alone is incomplete, which is said when the date is made.
-  if (!scanner.take(has_slash ? '/' : '-')) return parts.month.has_value();
+  if (!scanner.take(has_slash ? '/' : '-')) {
+    if (has_dash) parts.day = 1;
+    return parts.month.has_value();
+  }
   parts.day = scanner.number(1, 2);
   return parts.month && parts.day;
+}
+
+// 7/4/17 and 7/4/2017, month first; 04-07-2017 and 04.07.2017, day first.
+bool scan_short_date(Scanner& scanner, Parts& parts) {
+  const std::optional<int64_t> first = scanner.number(1, 2);
+  const char separator = scanner.current();
+  if (!first || !scanner.take_one_of("/-.")) return false;
+  const std::optional<int64_t> second = scanner.number(1, 2);
+  if (!second || !scanner.take(separator)) return false;
+  const size_t digits = scanner.digits();
+  if (digits != 4 && (digits != 2 || separator != '/')) return false;
+  parts.year = scanner.number(2, 4);
+  if (digits == 2) *parts.year += *parts.year < 70 ? 2000 : 1900;
+  parts.month = separator == '/' ? first : second;
+  parts.day = separator == '/' ? second : first;
+  return true;
 }
 
 bool scan_day(Scanner& scanner, Parts& parts) {
@@ -247,37 +309,54 @@ bool scan_named_date(Scanner& scanner, Parts& parts) {
   return parts.year.has_value();
 }
 
-// 12:34, 12:34:56.789, 1:34 pm, 123456.
+// A number of digits behind a decimal point, as milliseconds.
+std::optional<int64_t> scan_fraction(Scanner& scanner) {
+  const size_t count = scanner.digits();
+  std::optional<int64_t> fraction = scanner.number(1, 3);
+  for (size_t i = count; fraction && i < 3; ++i) *fraction *= 10;
+  return fraction;
+}
+
+// Of a clock with twelve hours; false if there is no such hour.
+bool scan_half_day(Scanner& scanner, Parts& parts) {
+  scanner.skip_spaces();
+  const bool is_am = scanner.take_word("am");
+  const bool is_pm = !is_am && scanner.take_word("pm");
+  if (!is_am && !is_pm) return true;
+  if (parts.hour < 1 || parts.hour > 12) return false;
+  parts.hour = parts.hour % 12 + (is_pm ? 12 : 0);
+  return true;
+}
+
+// 12:34, 12:34:56.789, 12:34.56, 1:34 pm, 1 pm, 123456.
 bool scan_time(Scanner& scanner, Parts& parts) {
   const bool is_packed = scanner.digits() == 6 || scanner.digits() == 4;
   const bool has_seconds = scanner.digits() == 6;
   const std::optional<int64_t> hour = scanner.number(is_packed ? 2 : 1, 2);
-  if (!hour || !(is_packed || scanner.take(':'))) return false;
+  if (!hour) return false;
+  if (!is_packed && !scanner.take(':')) {
+    parts.hour = *hour;
+    scanner.skip_spaces();
+    const char next = lower(scanner.current());
+    return (next == 'a' || next == 'p') && scan_half_day(scanner, parts) &&
+           !is_letter(scanner.current());
+  }
   const std::optional<int64_t> minute = scanner.number(2, 2);
   if (!minute) return false;
   parts.hour = *hour;
   parts.minute = *minute;
-  if (is_packed ? has_seconds : scanner.take(':')) {
+  if (is_packed ? has_seconds : scanner.take_one_of(":.")) {
     const std::optional<int64_t> second = scanner.number(2, 2);
     if (!second) return false;
     parts.second = *second;
     if (scanner.take_one_of(".,")) {
-      const size_t count = scanner.digits();
-      std::optional<int64_t> fraction = scanner.number(1, 3);
+      const std::optional<int64_t> fraction = scan_fraction(scanner);
       if (!fraction) return false;
-      for (size_t i = count; i < 3; ++i) *fraction *= 10;
       parts.millisecond = *fraction;
       scanner.skip(scanner.digits());
     }
   }
-  scanner.skip_spaces();
-  const bool is_am = scanner.take_word("am");
-  const bool is_pm = !is_am && scanner.take_word("pm");
-  if (is_am || is_pm) {
-    if (parts.hour < 1 || parts.hour > 12) return false;
-    parts.hour = parts.hour % 12 + (is_pm ? 12 : 0);
-  }
-  return true;
+  return scan_half_day(scanner, parts);
 }
 
 Status scan_specifier(char specifier, Scanner& scanner, Parts& parts, std::string_view text) {
@@ -306,7 +385,7 @@ Status scan_specifier(char specifier, Scanner& scanner, Parts& parts, std::strin
       if ((taken = take(1, 3))) parts.day_of_year = value;
       break;
     case 'G':
-      if ((taken = take(4, 4))) parts.iso_year = value;
+      if ((taken = take(1, 4))) parts.iso_year = value;
       break;
     case 'V':
       if ((taken = take(1, 2))) parts.iso_week = value;
@@ -324,9 +403,11 @@ Status scan_specifier(char specifier, Scanner& scanner, Parts& parts, std::strin
       if ((taken = take(2, 2))) parts.second = *value;
       break;
     case 'L':
-      if ((taken = take(1, 3))) parts.millisecond = *value;
+      value = scan_fraction(scanner);
+      if ((taken = value.has_value())) parts.millisecond = *value;
       break;
     case 'z':
+      scanner.skip_spaces();
       parts.offset_seconds = scanner.offset();
       taken = parts.offset_seconds.has_value();
       break;
@@ -340,6 +421,7 @@ Status scan_specifier(char specifier, Scanner& scanner, Parts& parts, std::strin
       taken = scanner.take('%');
   }
   if (taken) return {};
+  if (scanner.at_end()) return fail_at(text, scanner.position(), "Data missing");
   return fail_at(text, scanner.position(), "Format does not match: %" + std::string(1, specifier));
 }
 
@@ -353,17 +435,28 @@ Result<bson::Date> parse_date(std::string_view text, const TimeZone& zone) {
   const auto unexpected = [&] { return fail_at(text, scanner.position(), "Unexpected character"); };
   if (!scan_iso_date(scanner, parts)) {
     if (parts.year || parts.iso_year) return unexpected();
-    parts = Parts();
-    scanner = Scanner(text);
-    scanner.skip(begin);
-    if (!scan_named_date(scanner, parts)) return unexpected();
+    const auto again = [&] {
+      parts = Parts();
+      scanner = Scanner(text);
+      scanner.skip(begin);
+    };
+    again();
+    if (!scan_short_date(scanner, parts)) {
+      again();
+      if (!scan_named_date(scanner, parts)) return unexpected();
+    }
   }
   if (scanner.take_one_of("Tt")) {
     if (!scan_time(scanner, parts)) return unexpected();
   } else {
     scanner.take(',');
     scanner.skip_spaces();
-    if (is_digit(scanner.current()) && !scan_time(scanner, parts)) return unexpected();
+    if (scanner.take_word("noon")) {
+      parts.hour = 12;
+    } else if (!scanner.take_word("midnight") && is_digit(scanner.current()) &&
+               !scan_time(scanner, parts)) {
+      return unexpected();
+    }
   }
   scanner.skip_spaces();
   if (!scanner.at_end()) {
@@ -386,7 +479,8 @@ Result<bson::Date> parse_date(std::string_view text, std::string_view format,
     if (format[i] == '%') {
       GM_TRY(scan_specifier(format[++i], scanner, parts, text));
     } else if (!scanner.take(format[i])) {
-      return fail_at(text, scanner.position(), "The format separator does not match");
+      return fail_at(text, scanner.position(),
+                     scanner.at_end() ? "Data missing" : "Format literal not found");
     }
   }
   if (!scanner.at_end()) return fail_at(text, scanner.position(), "Trailing data");

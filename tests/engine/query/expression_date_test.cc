@@ -162,6 +162,63 @@ TEST(DateExpressionTest, ToString) {
       kDates);
 }
 
+// The forms and abbreviations that servers understand beside ISO 8601.
+TEST(DateExpressionTest, FromString_LooseForms_AreUnderstood) {
+  check_expressions(
+      {{
+          {"{'$dateFromString': {'dateString': '2017-07'}}", "T(2017-07-01T00:00:00Z)"},
+          {"{'$dateFromString': {'dateString': '7/4/17'}}", "T(2017-07-04T00:00:00Z)"},
+          {"{'$dateFromString': {'dateString': '07/04/1971 8:30'}}", "T(1971-07-04T08:30:00Z)"},
+          {"{'$dateFromString': {'dateString': '04-07-2017'}}", "T(2017-07-04T00:00:00Z)"},
+          {"{'$dateFromString': {'dateString': '2017-Jul-04 noon'}}", "T(2017-07-04T12:00:00Z)"},
+          {"{'$dateFromString': {'dateString': 'July 4th, 2017 11am'}}", "T(2017-07-04T11:00:00Z)"},
+          {"{'$dateFromString': {'dateString': 'July 4th, 2017 12pm'}}", "T(2017-07-04T12:00:00Z)"},
+          {"{'$dateFromString': {'dateString': '2017-07-04T11:56.02.8'}}",
+           "T(2017-07-04T11:56:02.800Z)"},
+          {"{'$dateFromString': {'dateString': 'July 4th, 2017 12:39:30 BST'}}",
+           "T(2017-07-04T11:39:30Z)"},
+          {"{'$dateFromString': {'dateString': '2017-07-14T12:02:44.771 EST'}}",
+           "T(2017-07-14T17:02:44.771Z)"},
+          {"{'$dateFromString': {'dateString': '2017-07-14T12:02:44.771 a'}}",
+           "T(2017-07-14T11:02:44.771Z)"},
+          {"{'$dateFromString': {'dateString': '2017-07-14T12:02:44.771 L'}}",
+           "T(2017-07-14T01:02:44.771Z)"},
+          {"{'$dateFromString': {'dateString': '2017-07-14T12:02:44.771 P'}}",
+           "T(2017-07-14T15:02:44.771Z)"},
+          {"{'$dateFromString': {'dateString': '2017-07-14T12:02 J'}}", "!241"},
+          {"{'$dateFromString': {'dateString': '2017-07-14T12:02 EST', 'timezone': '$zone'}}",
+           "!241"},
+          {"{'$dateFromString': {'dateString': '2017-07-14 Europe/Paris'}}", "!241"},
+          {"{'$dateFromString': {'dateString': '2017-07-14 13pm'}}", "!241"},
+          {"{'$dateFromString': {'dateString': '13/13/2017'}}", "!241"},
+      }},
+      kDates);
+}
+
+TEST(DateExpressionTest, FromString_Formats_TakeWhatServersTake) {
+  check_expressions(
+      {{
+          // Digits behind a point, not a number of milliseconds.
+          {"{'$dateFromString': {'dateString': '2017-07-04 02.81', 'format': '%Y-%m-%d %S.%L'}}",
+           "T(2017-07-04T00:00:02.810Z)"},
+          {"{'$dateFromString': {'dateString': '2017-07-04 02.8', 'format': '%Y-%m-%d %S.%L'}}",
+           "T(2017-07-04T00:00:02.800Z)"},
+          {"{'$dateFromString': {'dateString': '2017-07-14 PDT', 'format': '%Y-%m-%d%z'}}",
+           "T(2017-07-14T07:00:00Z)"},
+          {"{'$dateFromString': {'dateString': '2017', 'format': '%G'}}",
+           "T(2017-01-02T00:00:00Z)"},
+          {"{'$dateFromString': {'dateString': '2017, Day 5', 'format': '%G, Day %u'}}",
+           "T(2017-01-06T00:00:00Z)"},
+          {"{'$dateFromString': {'dateString': '1.1.1', 'format': '%V.%u.%G'}}",
+           "T(0001-01-01T00:00:00Z)"},
+          {"{'$dateFromString': {'dateString': 'Week 52', 'format': 'Week %V'}}", "!241"},
+          {"{'$dateFromString': {'dateString': 'Week 1, 2018', 'format': 'Week %V, %Y'}}", "!241"},
+          {"{'$dateFromString': {'dateString': '12/31/2018', 'format': '%m/%d/%G'}}", "!241"},
+          {"{'$dateFromString': {'dateString': '2018-01', 'format': '%Y-%m-%d'}}", "!241"},
+      }},
+      kDates);
+}
+
 TEST(DateExpressionTest, FromString) {
   check_expressions(
       {{
@@ -202,7 +259,7 @@ TEST(DateExpressionTest, FromString) {
            "!241 Error parsing date string 'never'"},
           {"{'$dateFromString': {'dateString': '2017-13-08'}}", "!241"},
           {"{'$dateFromString': {'dateString': '2017-02-30'}}", "!241"},
-          {"{'$dateFromString': {'dateString': '2017-02'}}", "!241 an incomplete date/time string"},
+          {"{'$dateFromString': {'dateString': 'July 4th'}}", "!241"},
           {"{'$dateFromString': {'dateString': '2017-02-08 25:00'}}", "!241"},
           {"{'$dateFromString': {'dateString': '06-15-2018', 'format': '%d-%m-%Y'}}", "!241"},
           {"{'$dateFromString': {'dateString': '06-15', 'format': '%m-%d'}}", "!241"},
