@@ -286,9 +286,17 @@ Result<std::optional<size_t>> find_hinted(const bson::Value& hint,
       scan.backward = direction == -1;
       return std::optional<size_t>();
     }
+    std::optional<size_t> found;
     for (size_t i = 0; i < indexes.size(); ++i) {
-      if (bson::compare(keys, indexes[i].keys) == 0) return std::optional(i);
+      if (bson::compare(keys, indexes[i].keys) != 0) continue;
+      if (found) {
+        return fail(ErrorCode::kIndexNotFound,
+                    "Hint matched multiple indexes, must hint by index name. Matched: " +
+                        indexes[*found].name + " and " + indexes[i].name);
+      }
+      found = i;
     }
+    if (found) return found;
   } else if (hint.type() == bson::Type::kString) {
     for (size_t i = 0; i < indexes.size(); ++i) {
       if (indexes[i].name == hint.view().as_string()) return std::optional(i);

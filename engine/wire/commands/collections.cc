@@ -191,6 +191,7 @@ Status run_create(Call& call, bson::Builder&) {
     }
   }
   GM_TRY(arguments.finish());
+  GM_TRY(check_system_name(ns));
   call.set_ns(ns);
   const bson::Document document = std::move(options).finish();
   const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
@@ -248,11 +249,16 @@ Status run_rename(Call& call, bson::Builder&) {
   GM_TRY(arguments.finish());
   GM_ASSIGN(const engine::Namespace from, read_full_name(from_name));
   GM_ASSIGN(const engine::Namespace to, read_full_name(to_name));
+  GM_TRY(check_system_name(to));
   call.set_ns(from);
-  return change_schema(call, [&](engine::Transaction& transaction) {
-    return call.store()
-        .database(from.database)
-        ->rename(transaction, from.collection, to, drop_target);
+  return change_schema(call, [&](engine::Transaction& transaction) -> Status {
+    const std::shared_ptr<engine::Database> database = call.store().database(from.database);
+    GM_TRY(check_no_view(*database, transaction, from));
+    if (!check_no_view(*call.store().database(to.database), transaction, to)) {
+      return fail(ErrorCode::kNamespaceExists,
+                  "a view already exists with that name: " + to.full());
+    }
+    return database->rename(transaction, from.collection, to, drop_target);
   });
 }
 

@@ -19,6 +19,7 @@ using engine::IndexDefinition;
 using Indexes = std::vector<IndexDefinition>;
 
 constexpr std::string_view kIdIndex = "_id_";
+constexpr ErrorCode kAmbiguousKeys{181};
 
 // What an index can have at all; ignoreUnknownIndexOptions drops everything else.
 constexpr std::string_view kKnownOptions[] = {"v",
@@ -54,6 +55,30 @@ bool is_known(std::string_view option) {
 
 // --- createIndexes
 
+// There is one index on _id alone, {_id: 1}, and it has no options.
+Status check_id_index(bson::View specification) {
+  constexpr std::string_view kOptions[] = {"v", "key", "name", "ns", "collation", "background"};
+  const std::optional<bson::ValueView> keys = specification.find("key");
+  if (!keys || keys->type() != Type::kDocument || keys->as_document().empty()) return {};
+  const bson::Element first = *keys->as_document().begin();
+  const std::optional<int64_t> direction = first.value.integral();
+  const bool is_id =
+      first.key == "_id" && ++keys->as_document().begin() == keys->as_document().end();
+  if (!is_id || (direction != 1 && direction != -1)) return {};
+  for (const bson::Element option : specification) {
+    if (option.key == "hidden" || std::ranges::find(kOptions, option.key) != std::end(kOptions)) {
+      continue;
+    }
+    return fail(ErrorCode::kInvalidIndexSpecificationOption,
+                "The field '" + std::string(option.key) +
+                    "' is not valid for an _id index specification. Specification: " +
+                    bson::to_text(specification));
+  }
+  if (direction == 1) return {};
+  return fail(ErrorCode::kBadValue, "The field 'key' for an _id index must be {_id: 1}, but got " +
+                                        bson::to_text(keys->as_document()));
+}
+
 Result<IndexDefinition> read_index(bson::View specification, bool ignore_unknown) {
   bson::Builder known;
   for (const bson::Element option : specification) {
@@ -61,6 +86,7 @@ Result<IndexDefinition> read_index(bson::View specification, bool ignore_unknown
     known.append(option.key, option.value);
   }
   const bson::Document whole = std::move(known).finish();
+  GM_TRY(check_id_index(whole));
   if (!whole.find("key")) {
     return fail(ErrorCode::kFailedToParse,
                 "Error in specification " + bson::to_text(whole) +
@@ -98,6 +124,7 @@ Status run_create_indexes(Call& call, bson::Builder& reply) {
     return fail(ErrorCode::kBadValue, "Standalones can't specify commitQuorum");
   }
   GM_TRY(arguments.finish());
+  GM_TRY(check_system_name(ns));
   call.set_ns(ns);
   const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
   const std::unique_ptr<engine::Collection> collection = database->collection(ns.collection);
@@ -105,6 +132,7 @@ Status run_create_indexes(Call& call, bson::Builder& reply) {
   size_t after = 0;
   bool existed = false;
   const auto change = [&](engine::Transaction& transaction) -> Status {
+    GM_TRY(check_no_view(*database, transaction, ns));
     GM_ASSIGN(existed, database->exists(transaction, ns.collection));
     if (!existed) GM_TRY(database->create(transaction, ns.collection, bson::View()));
     GM_ASSIGN(const Indexes had, collection->indexes(transaction));
@@ -132,11 +160,7 @@ Status check_collection(engine::Database& database, engine::Snapshot& snapshot,
   GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
             database.collection_info(snapshot, ns.collection));
   if (!info) return fail(ErrorCode::kNamespaceNotFound, missing + ns.full());
-  if (info->options.find("viewOn")) {
-    return fail(ErrorCode::kCommandNotSupportedOnView,
-                "Namespace " + ns.full() + " is a view, not a collection");
-  }
-  return {};
+  return check_no_view(database, snapshot, ns);
 }
 
 Status run_list_indexes(Call& call, bson::Builder& reply) {
@@ -172,11 +196,23 @@ Result<std::string> name_of(const Indexes& indexes, bson::ValueView which) {
     if (found) return name;
     return fail(ErrorCode::kIndexNotFound, "index not found with name [" + name + "]");
   }
-  for (const IndexDefinition& index : indexes) {
-    if (bson::compare(index.keys.view(), which.as_document()) == 0) return index.name;
+  const bson::View keys = which.as_document();
+  const auto has_keys = [&](const IndexDefinition& one) {
+    return bson::compare(one.keys.view(), keys) == 0;
+  };
+  const auto found = std::find_if(indexes.begin(), indexes.end(), has_keys);
+  if (found == indexes.end()) {
+    return fail(ErrorCode::kIndexNotFound, "can't find index with key: " + bson::to_text(keys));
   }
-  return fail(ErrorCode::kIndexNotFound,
-              "can't find index with key: " + bson::to_text(which.as_document()));
+  // Indexes with the same keys differ in their options: which one is meant, only a name tells.
+  if (const auto other = std::find_if(found + 1, indexes.end(), has_keys); other != indexes.end()) {
+    return fail(kAmbiguousKeys,
+                std::to_string(std::count_if(indexes.begin(), indexes.end(), has_keys)) +
+                    " indexes found for key: " + bson::to_text(keys) +
+                    ", identify by name instead. Conflicting indexes: " + found->name + ", " +
+                    other->name);
+  }
+  return found->name;
 }
 
 // The names of the indexes that `which` stands for: "*", a name, several, or keys.

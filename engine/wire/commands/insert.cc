@@ -3,6 +3,7 @@
 #include "engine/wire/commands/families.h"
 #include "engine/wire/commands/last_write.h"
 #include "engine/wire/commands/read_arguments.h"
+#include "engine/wire/commands/schema_change.h"
 #include "engine/wire/commands/write_batch.h"
 #include "engine/wire/commands/write_privileges.h"
 
@@ -20,6 +21,7 @@ Status run_insert(Call& call, bson::Builder& reply) {
   arguments.ignore("stmtIds");  // of retried writes, which there are none of
   GM_TRY(arguments.finish());
   GM_TRY(check_batch_size(documents.size()));
+  GM_TRY(check_system_name(ns));
   call.set_ns(ns);
 
   const std::shared_ptr<engine::Database> database = call.store().database(ns.database);

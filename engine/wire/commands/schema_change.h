@@ -1,16 +1,24 @@
 // A command that changes collections or indexes: one transaction, and as durable as the command's
-// write concern asks for.
+// write concern asks for. What it may make, and of what.
 //
-// Thread-safety: a function without state.
+// Thread-safety: functions without state.
 #pragma once
 
 #include <functional>
 
+#include "engine/store.h"
 #include "engine/wire/call.h"
 
 namespace gridmount::wire {
 
 // Commits if `change` succeeds; else nothing has happened.
 Status change_schema(Call& call, const std::function<Status(engine::Transaction&)>& change);
+
+// CommandNotSupportedOnView if it is a view; what is not there is none.
+Status check_no_view(engine::Database& database, engine::Snapshot& snapshot,
+                     const engine::Namespace& ns);
+
+// InvalidNamespace for names beginning with "system." but those that clients may make and write to.
+Status check_system_name(const engine::Namespace& ns);
 
 }  // namespace gridmount::wire

@@ -5,6 +5,7 @@
 #include "engine/wire/commands/families.h"
 #include "engine/wire/commands/last_write.h"
 #include "engine/wire/commands/read_arguments.h"
+#include "engine/wire/commands/schema_change.h"
 #include "engine/wire/commands/write_batch.h"
 #include "engine/wire/commands/write_privileges.h"
 #include "engine/wire/commands/write_statements.h"
@@ -85,6 +86,7 @@ Result<UpdateCommand> UpdateCommand::read(Arguments& arguments) {
   GM_TRY(arguments.boolean("bypassEmptyTsReplacement"));
   arguments.ignore("stmtIds");
   GM_TRY(check_batch_size(command.statements.size()));
+  GM_TRY(check_system_name(command.ns));
   for (size_t i = 0; i < command.statements.size(); ++i) {
     GM_ASSIGN(const UpdateStatement statement, command.statement(i));
     // Servers count the stages of all statements' pipelines, and fail where they cannot.

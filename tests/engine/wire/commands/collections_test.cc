@@ -99,6 +99,73 @@ TEST_F(CollectionCommands, Drop_AndRename_SayWhatTheyFound) {
   EXPECT_THAT(names(), IsEmpty());
 }
 
+TEST_F(CollectionCommands, Views_AreNoCollections) {
+  insert_numbered("c", 2);
+  good(R"({"create": "v", "viewOn": "c", "pipeline": []})");
+  EXPECT_EQ(bad(R"({"createIndexes": "v", "indexes": [{"key": {"a": 1}, "name": "a_1"}]})"),
+            "166: Namespace test.v is a view, not a collection");
+  EXPECT_EQ(code_of(R"({"renameCollection": "test.v", "to": "test.w"})", "admin"), 166);
+  EXPECT_EQ(bad(R"({"renameCollection": "test.c", "to": "test.v", "dropTarget": true})", "admin"),
+            "48: a view already exists with that name: test.v");
+  EXPECT_THAT(find("v"), SizeIs(2));
+}
+
+TEST_F(CollectionCommands, SystemNames_AreNotMade) {
+  insert_numbered("c", 1);
+  for (const char* const name :
+       {"system.indexes", "system.namespaces", "system.views", "system.roles", "system."}) {
+    const std::string collection = name;
+    EXPECT_EQ(code_of(R"({"create": ")" + collection + "\"}"), 73) << name;
+    EXPECT_EQ(code_of(R"({"createIndexes": ")" + collection +
+                      R"(", "indexes": [{"key": {"a": 1}, "name": "a_1"}]})"),
+              73)
+        << name;
+    EXPECT_EQ(code_of(R"({"insert": ")" + collection + R"(", "documents": [{}]})"), 73) << name;
+    EXPECT_EQ(code_of(R"({"update": ")" + collection +
+                      R"(", "updates": [{"q": {}, "u": {"a": 1}, "upsert": true}]})"),
+              73)
+        << name;
+    EXPECT_EQ(code_of(R"({"findAndModify": ")" + collection +
+                      R"(", "update": {"a": 1}, "upsert": true})"),
+              73)
+        << name;
+    EXPECT_EQ(
+        code_of(R"({"renameCollection": "test.c", "to": "test.)" + collection + "\"}", "admin"), 73)
+        << name;
+  }
+  EXPECT_EQ(names(), std::vector<std::string>{R"({ "name" : "c", "type" : "collection" })"});
+  good(R"({"create": "system.profile", "capped": true, "size": 4096})");
+  good(R"({"insert": "system.js", "documents": [{"_id": "f"}]})");
+}
+
+TEST_F(CollectionCommands, IdIndex_HasNoOptions) {
+  const auto code = [&](std::string_view index) {
+    return code_of(R"({"createIndexes": "c", "indexes": [)" + std::string(index) + "]}");
+  };
+  EXPECT_EQ(code(R"({"key": {"_id": 1}, "name": "i", "unique": true})"), 197);
+  EXPECT_EQ(code(R"({"key": {"_id": 1}, "name": "i", "sparse": true})"), 197);
+  EXPECT_EQ(code(R"({"key": {"_id": 1}, "name": "i", "expireAfterSeconds": 5})"), 197);
+  EXPECT_EQ(code(R"({"key": {"_id": 1}, "name": "_id_", "hidden": true})"), 2);
+  EXPECT_EQ(bad(R"({"createIndexes": "c", "indexes": [{"key": {"_id": -1}, "name": "i"}]})"),
+            "2: The field 'key' for an _id index must be {_id: 1}, but got { _id: -1 }");
+  good(R"({"createIndexes": "c", "indexes": [{"key": {"_id": 1}, "name": "_id_1"}]})");
+  good(R"({"createIndexes": "c", "indexes": [{"key": {"_id": "hashed"}, "name": "h"},
+           {"key": {"_id": -1, "a": 1}, "name": "_id_-1_a_1", "unique": true}]})");
+}
+
+TEST_F(CollectionCommands, IndexesOfTheSameKeys_AreToldByName) {
+  good(R"({"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a_1"},
+           {"key": {"a": 1}, "name": "sparse", "sparse": true}]})");
+  EXPECT_EQ(bad(R"({"dropIndexes": "c", "index": {"a": 1}})"),
+            "181: 2 indexes found for key: { a: 1 }, identify by name instead. Conflicting "
+            "indexes: a_1, sparse");
+  EXPECT_EQ(bad(R"({"find": "c", "hint": {"a": 1}})"),
+            "27: Hint matched multiple indexes, must hint by index name. Matched: a_1 and sparse");
+  good(R"({"find": "c", "hint": "sparse"})");
+  good(R"({"dropIndexes": "c", "index": "sparse"})");
+  good(R"({"dropIndexes": "c", "index": {"a": 1}})");
+}
+
 TEST_F(CollectionCommands, CollMod_AndConvertToCapped_Change) {
   insert_numbered("c", 3);
   good(R"({"collMod": "c", "validator": {"_id": {"$gte": 0}}, "validationAction": "warn"})");
