@@ -199,8 +199,14 @@ Decimal128 round_to_places(Decimal128 value, int places, DecimalRounding roundin
   BID_UINT128 quantum;
   quantum.w[0] = 1;
   quantum.w[1] = static_cast<uint64_t>(kExponentBias - places) << 49;
-  return own_type(
-      bid128_quantize(library_type(value), quantum, library_rounding(rounding), &ignored));
+  const BID_UINT128 rounded =
+      bid128_quantize(library_type(value), quantum, library_rounding(rounding), &ignored);
+  if (bid128_isNaN(rounded) == 0 || bid128_isFinite(library_type(value)) == 0) {
+    return own_type(rounded);
+  }
+  // So many places are not there: none is rounded away, and the value gets as many as there are.
+  constexpr BID_UINT128 kLeastZero{};
+  return own_type(bid128_add(library_type(value), kLeastZero, BID_ROUNDING_TO_NEAREST, &ignored));
 }
 
 bool is_zero(Decimal128 value) {
