@@ -90,8 +90,7 @@ Result<std::string> format_part(char specifier, const Moment& moment) {
     case 'z':
       return offset_text(moment.offset_seconds);
     case 'Z':
-      return (moment.offset_seconds < 0 ? "-" : "+") +
-             std::to_string(std::llabs(moment.offset_seconds) / 60);
+      return std::to_string(moment.offset_seconds / 60);
     default:
       return std::string("%");
   }
