@@ -9,6 +9,7 @@
 #include "engine/wire/call.h"
 #include "engine/wire/commands/families.h"
 #include "engine/wire/commands/read_arguments.h"
+#include "engine/wire/commands/schema_change.h"
 
 namespace gridmount::wire {
 namespace {
@@ -62,8 +63,10 @@ Status run_data_size(Call& call, bson::Builder& reply) {
       dot == std::string_view::npos ? std::string() : std::string(full.substr(dot + 1))};
   GM_TRY(engine::check_namespace(ns));
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
+  const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
+  GM_TRY(check_no_view(*database, *snapshot, ns));
   GM_ASSIGN(const engine::CollectionStats stats,
-            call.store().database(ns.database)->collection(ns.collection)->stats(*snapshot));
+            database->collection(ns.collection)->stats(*snapshot));
   reply.append("estimate", false).append("size", stats.document_bytes);
   reply.append("numObjects", stats.documents);
   const auto spent = std::chrono::steady_clock::now() - begin;

@@ -243,6 +243,7 @@ TEST_F(CollectionCommands, Sizes_Commands_TellThem) {
   EXPECT_EQ(code_of(R"({"compact": "none"})"), 26);
   good(R"({"create": "v", "viewOn": "c"})");
   EXPECT_EQ(code_of(R"({"collStats": "v"})"), 166);
+  EXPECT_EQ(code_of(R"({"dataSize": "test.v"})"), 166);
   EXPECT_EQ(code_of(R"({"listIndexes": "v"})"), 166);
   EXPECT_THAT(field(run(R"({"insert": "v", "documents": [{}]})"), "writeErrors.0.code"), "166");
 }
