@@ -120,7 +120,12 @@ class StoreSalvage : private PageVisitor {
                              : has_entry_checksum(kCatalogTree, entry.key, entry.value);
     if (!in_place && !vouched) return {};
     if (!is_sound_catalog_entry(filler_.handles().ranges.size(), entry)) return {};
-    return filler_.put(kCatalogNumber, entry);
+    return put(kCatalogNumber, entry, in_place);
+  }
+
+  // A page that no tree leads to may have been left over, with older states of what is in place.
+  Status put(size_t tree, const TreeEntry& entry, bool in_place) {
+    return in_place ? filler_.put(tree, entry) : filler_.put_new(tree, entry);
   }
 
   Status read_owners() {
@@ -217,7 +222,7 @@ class StoreSalvage : private PageVisitor {
                  std::to_string(kRecordKeyBytes);
     if (defect.empty()) {
       ++taken_;
-      return filler_.put(number_of(owner.range), entry);
+      return put(number_of(owner.range), entry, in_place);
     }
     // The page is kept as a whole.
     if (!in_place) return {};
@@ -232,7 +237,7 @@ class StoreSalvage : private PageVisitor {
   Status take_index_entry(const Owner& owner, const TreeEntry& entry, bool in_place) {
     if (!(in_place || owner.index->checksums) || !is_sound(*owner.index, entry)) return {};
     ++taken_;
-    return filler_.put(number_of(owner.range), entry);
+    return put(number_of(owner.range), entry, in_place);
   }
 
   void at(const std::string& place) {

@@ -27,6 +27,13 @@ Status TreeFiller::put(size_t tree, const TreeEntry& entry) {
   return bytes_ < kBytesAtOnce ? Status() : finish();
 }
 
+Status TreeFiller::put_new(size_t tree, const TreeEntry& entry) {
+  GM_TRY(begin());
+  GM_ASSIGN(const std::optional<std::string_view> found,
+            trees_->get(trees_->tree_of_number(tree), entry.key));
+  return found ? Status() : put(tree, entry);
+}
+
 Status TreeFiller::remove(size_t tree, std::string_view key) {
   GM_TRY(begin());
   const MDB_dbi handle = trees_->tree_of_number(tree);

@@ -23,6 +23,8 @@ class TreeFiller {
 
   // In the place of what is there. `tree` is numbered as Trees::tree_of_number() does.
   Status put(size_t tree, const TreeEntry& entry);
+  // Only if the key is not there.
+  Status put_new(size_t tree, const TreeEntry& entry);
   // What is not there stays so.
   Status remove(size_t tree, std::string_view key);
   // Commits what has been put. Without it the last of that is undone.
