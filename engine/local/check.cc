@@ -63,6 +63,10 @@ class StructureCheck {
   // Of the file below the trees; before run().
   void note_pages(const PageReport& pages) {
     for (const std::string& text : pages.problems) problem(text + kAboutFreePages);
+    if (pages.damaged > 0) {
+      problem("data.mdb: " + std::to_string(pages.damaged) +
+              " pages of its trees are not what they should be");
+    }
     if (pages.leaked == 0) return;
     problem("data.mdb: " + std::to_string(pages.leaked) +
             " pages are neither in use nor free, the first of them page " +

@@ -376,6 +376,7 @@ Status CollectionRepair::mend_counts(Step& step) {
       noted->document_bytes == right.document_bytes && noted->next_record == right.next_record) {
     return {};
   }
+  lost_documents_ = !noted || noted->documents > right.documents;
   ++step.changes;
   step.lines.push_back("the catalog counts " +
                        counted(static_cast<uint64_t>(documents_), "documents") + " of " +

@@ -34,6 +34,8 @@ class CollectionRepair {
   // What stays as it is, whatever run() returns.
   const std::vector<std::string>& beyond_repair() const { return beyond_repair_; }
   uint64_t records() const { return records_; }
+  // There are fewer documents than the catalog counted, or it could not tell.
+  bool lost_documents() const { return lost_documents_; }
 
  private:
   // What one transaction has done, told once it is committed.
@@ -99,6 +101,7 @@ class CollectionRepair {
   const RepairOptions& options_;
   uint64_t mended_ = 0;
   uint64_t records_ = 0;
+  bool lost_documents_ = false;
   std::vector<std::string> beyond_repair_;
   OverflowPages pages_;
 

@@ -118,6 +118,8 @@ struct RepairOptions {
 struct RepairReport {
   uint64_t mended = 0;                     // the lines told
   std::vector<std::string> beyond_repair;  // at most kMaxProblems
+  // Collections with fewer documents than the catalog counted, or whose counts were lost.
+  std::vector<engine::Namespace> lost_documents;
 };
 
 // Mends what check_structure() finds, on a store that is open for writing and that nobody else

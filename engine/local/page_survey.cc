@@ -43,12 +43,14 @@ Result<PageReport> PageSurvey::run(uint64_t snapshot) {
   free_.assign(last_page_ + 1, false);
   // First, so that where a page is used can be told.
   tree(records.data(), Holds::kIntegers, "free pages");
-  const bool knows_free = sees_all_ && report_.problems.empty();
-  tree(records.data() + TreePage::kTreeRecordBytes, Holds::kTrees, "main");
+  const bool sees_list = std::exchange(sees_all_, true);
   // What is free may be an older state of anything.
+  const bool knows_free = sees_list && report_.problems.empty();
+  tree(records.data() + TreePage::kTreeRecordBytes, Holds::kTrees, "main");
   report_.hides_pages = !knows_free && !sees_all_;
-  if (visitor_ != nullptr && knows_free && !sees_all_) show_lost_leaves();
+  if (visitor_ != nullptr && knows_free && !sees_all_ && !show_lost_leaves()) show_claimed();
   GM_TRY(visited_);
+  sees_all_ = sees_all_ && sees_list;
   for (uint64_t number = 2; sees_all_ && number <= last_page_; ++number) {
     if (used_[number] || free_[number]) continue;
     if (report_.leaked++ == 0) report_.first_leaked = number;
@@ -118,6 +120,7 @@ void PageSurvey::page(uint64_t number, size_t level, Holds holds, const std::str
   if (defect == nullptr) defect = order_defect(found, holds);
   if (defect == nullptr && visitor_ != nullptr && free_[number]) {
     defect = "it is in the list of free pages";
+    claimed_.push_back({number, name});
   }
   // What is wrong with it the reading of the tree tells.
   if (defect != nullptr) {
@@ -180,7 +183,8 @@ void PageSurvey::show(const TreePage::Node& node, std::string_view tree, bool ce
   visited_ = visitor_->found({tree, certain, {node.key, value}});
 }
 
-void PageSurvey::show_lost_leaves() {
+bool PageSurvey::show_lost_leaves() {
+  bool any = false;
   for (uint64_t number = 2; visited_ && number <= last_page_; ++number) {
     if (used_[number] || free_[number]) continue;
     const TreePage lost = at(number);
@@ -188,7 +192,20 @@ void PageSurvey::show_lost_leaves() {
         lost.entries_defect(Holds::kValues) != nullptr) {
       continue;
     }
+    any = true;
     for (size_t i = 0; i < lost.count(); ++i) show(lost.node(i), {}, false);
+  }
+  return any;
+}
+
+// A branch's leaves are in no list.
+void PageSurvey::show_claimed() {
+  for (const Claimed& claimed : claimed_) {
+    const TreePage page = at(claimed.page);
+    if (page.header_defect(claimed.page) != nullptr || page.is_branch()) continue;
+    for (const TreePage::Node& node : page.leaf_nodes_of_damaged()) {
+      show(node, claimed.tree, false);
+    }
   }
 }
 

@@ -80,7 +80,11 @@ class PageSurvey {
   // For the visitor.
   void show_damaged(uint64_t number, Holds holds, const std::string& name, const char* what);
   void show(const TreePage::Node& node, std::string_view tree, bool certain);
-  void show_lost_leaves();
+  // Whether there are any.
+  bool show_lost_leaves();
+  // Pages that a tree leads to and that are in the list of free pages: if no other page has been
+  // lost, it is the list that is wrong.
+  void show_claimed();
   // How a page's keys contradict each other and those of the leaves before.
   const char* order_defect(const TreePage& page, Holds holds);
   // Whether the page was there to be taken.
@@ -102,7 +106,12 @@ class PageSurvey {
   std::vector<bool> used_;
   std::vector<bool> free_;
   ValuePages values_;
-  std::string_view last_key_;  // of the leaves of the tree that is being read
+  struct Claimed {
+    uint64_t page = 0;
+    std::string tree;
+  };
+  std::vector<Claimed> claimed_;  // of trees of values or of trees
+  std::string_view last_key_;     // of the leaves of the tree that is being read
   bool sees_all_ = true;
   bool left_out_ = false;
   PageVisitor* const visitor_;

@@ -117,6 +117,7 @@ class StructureRepair {
       CollectionRepair repair(store_, ns, options_);
       Status repaired = repair.run();
       report_.mended += repair.mended();
+      if (repair.lost_documents()) report_.lost_documents.push_back(ns);
       for (const std::string& text : repair.beyond_repair()) beyond_repair(text);
       if (repaired) continue;
       if (!is_damage(repaired.error())) return repaired;

@@ -117,7 +117,8 @@ Result<Compaction> compact_store(const std::filesystem::path& folder) {
     GM_ASSIGN(const std::unique_ptr<Environment> environment, Environment::open(folder, {}));
     GM_ASSIGN(transaction, make_checked_copy(*environment, copied, folder));
   }
-  return take_copy(folder, transaction);
+  GM_ASSIGN(const Replacement replacement, take_copy(folder, transaction, OldData::kDropped));
+  return replacement.sizes;
 }
 
 }  // namespace gridmount::local

@@ -3,9 +3,6 @@
 // that the catalog, which is read first, has for their prefixes. What is lost of indexes a repair
 // of the new store makes again from the documents.
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -267,14 +264,14 @@ Status take_format(const std::filesystem::path& folder, const std::filesystem::p
 }
 
 Status mend_copy(const std::filesystem::path& copied, const RepairOptions& options,
-                 std::vector<std::string>& lines) {
+                 RepairReport& report, std::vector<std::string>& lines) {
   OpenOptions open_options;
   // Documents that expire are none of a repair's business.
   open_options.expiry_interval = std::chrono::hours(24 * 365);
   GM_ASSIGN(const std::unique_ptr<engine::Store> store, open(copied, open_options));
   const RepairOptions mending{options.removed,
                               [&](const std::string& line) { lines.push_back(line); }, options.at};
-  GM_ASSIGN(const RepairReport report, repair_structure(*store, mending));
+  GM_ASSIGN(report, repair_structure(*store, mending));
   if (!report.beyond_repair.empty()) return beyond(report.beyond_repair.front());
   GM_ASSIGN(const StructureReport structure, check_structure(*store));
   if (!structure.problems.empty()) return beyond(structure.problems.front());
@@ -282,7 +279,8 @@ Status mend_copy(const std::filesystem::path& copied, const RepairOptions& optio
 }
 
 Status make_copy(const DamagedStore& damaged, const std::filesystem::path& folder,
-                 const RepairOptions& options, std::vector<std::string>& lines) {
+                 const RepairOptions& options, RepairReport& report,
+                 std::vector<std::string>& lines) {
   const std::filesystem::path copied = folder / kCopyFolder;
   {
     OpenOptions create;
@@ -291,61 +289,48 @@ Status make_copy(const DamagedStore& damaged, const std::filesystem::path& folde
     GM_TRY(StoreSalvage(damaged, *made, options, lines).run());
   }
   GM_TRY(take_format(folder, copied));
-  GM_TRY(mend_copy(copied, options, lines));
+  GM_TRY(mend_copy(copied, options, report, lines));
   return options.removed.sync();
-}
-
-// A second name for the file that goes, until somebody removes it.
-void keep_damaged_file(const std::filesystem::path& folder, std::vector<std::string>& lines) {
-  constexpr int kNamesTried = 100;
-  std::filesystem::path kept = folder / "data.mdb.damaged";
-  for (int i = 2; i < kNamesTried; ++i) {
-    if (::link((folder / "data.mdb").c_str(), kept.c_str()) == 0) {
-      lines.push_back("the damaged file is still there as " + kept.string() +
-                      "; remove it when nothing is missing");
-      return;
-    }
-    // Not every file system has links.
-    if (errno != EEXIST) return;
-    kept = folder / ("data.mdb.damaged." + std::to_string(i));
-  }
 }
 
 // What is left of a copy that failed is removed by who has the store locked.
 Status make_copy_or_none(const DamagedStore& damaged, const std::filesystem::path& folder,
-                         const RepairOptions& options, std::vector<std::string>& lines) {
+                         const RepairOptions& options, RepairReport& report,
+                         std::vector<std::string>& lines) {
   remove_copy(folder);
-  Status made = make_copy(damaged, folder, options, lines);
+  Status made = make_copy(damaged, folder, options, report, lines);
   if (!made) remove_copy(folder);
   return made;
 }
 
-Status salvage_opened(std::unique_ptr<Environment> opened, const std::filesystem::path& folder,
-                      const RepairOptions& options, std::vector<std::string>& lines) {
+// Both of these tell where the old data is kept.
+Result<std::filesystem::path> salvage_opened(std::unique_ptr<Environment> opened,
+                                             const std::filesystem::path& folder,
+                                             const RepairOptions& options, RepairReport& report,
+                                             std::vector<std::string>& lines) {
   DamagedStore damaged;
   damaged.survey_pages = [&](PageVisitor& visitor) { return opened->survey_pages(&visitor); };
   {
     GM_ASSIGN(const ReadTransaction transaction, opened->begin_read());
     damaged.catalog_entries = entries_of(transaction.lmdb(), opened->catalog());
   }
-  GM_TRY(make_copy_or_none(damaged, folder, options, lines));
+  GM_TRY(make_copy_or_none(damaged, folder, options, report, lines));
   const uint64_t transaction = opened->last_transaction();
   opened.reset();
-  keep_damaged_file(folder, lines);
-  GM_TRY(take_copy(folder, transaction));
-  return {};
+  GM_ASSIGN(Replacement replacement, take_copy(folder, transaction, OldData::kKept));
+  return std::move(replacement.kept);
 }
 
-Status salvage_unopened(const std::filesystem::path& folder, const RepairOptions& options,
-                        std::vector<std::string>& lines) {
+Result<std::filesystem::path> salvage_unopened(const std::filesystem::path& folder,
+                                               const RepairOptions& options, RepairReport& report,
+                                               std::vector<std::string>& lines) {
   GM_ASSIGN(const UnopenedStore unopened, UnopenedStore::open(folder));
   DamagedStore damaged;
   damaged.survey_pages = [&](PageVisitor& visitor) { return unopened.survey_pages(&visitor); };
   damaged.changes = unopened.changes();
-  GM_TRY(make_copy_or_none(damaged, folder, options, lines));
-  keep_damaged_file(folder, lines);
+  GM_TRY(make_copy_or_none(damaged, folder, options, report, lines));
   GM_TRY(unopened.mark_closed());
-  return swap_copy(folder);
+  return swap_copy(folder, OldData::kKept);
 }
 
 }  // namespace
@@ -358,10 +343,17 @@ Result<RepairReport> salvage_store(const std::filesystem::path& folder,
       opened.error().code() != ErrorCode::kDataCorruptionDetected) {
     return fail(std::move(opened).error());
   }
-  GM_TRY(opened ? salvage_opened(std::move(opened).value(), folder, options, lines)
-                : salvage_unopened(folder, options, lines));
+  RepairReport report;
+  GM_ASSIGN(const std::filesystem::path kept,
+            opened ? salvage_opened(std::move(opened).value(), folder, options, report, lines)
+                   : salvage_unopened(folder, options, report, lines));
+  if (!kept.empty()) {
+    lines.push_back("the damaged file is still there as " + kept.string() +
+                    "; remove it when nothing is missing");
+  }
   for (const std::string& line : lines) options.mended(line);
-  return RepairReport{lines.size(), {}};
+  report.mended = lines.size();
+  return report;
 }
 
 }  // namespace gridmount::local
