@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -27,6 +28,8 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 constexpr int32_t kChunkBytes = 100;
+// In what the catalog has of a collection.
+constexpr const char* kCollectionEntry = "multikey";
 
 bson::Document json(const std::string& text) {
   return must(bson::document_from_json(text));
@@ -136,6 +139,20 @@ class GridstoreRepair : public StoreTest {
     builder.append("data", bson::Binary{0, reinterpret_cast<const uint8_t*>(data.data()),
                                         static_cast<uint32_t>(data.size())});
     return std::move(builder).finish();
+  }
+
+  // Makes no pages of those of data.mdb that have these texts and not the other.
+  void overwrite_pages(const std::vector<std::string>& with, const std::string& without) const {
+    constexpr size_t kPage = 4096;
+    std::string data = read_file("store.gfs/data.mdb");
+    for (size_t page = 2 * kPage; page < data.size(); page += kPage) {
+      const std::string bytes = data.substr(page, kPage);
+      const auto has = [&](const std::string& text) { return bytes.find(text) != bytes.npos; };
+      if (std::all_of(with.begin(), with.end(), has) && !has(without)) {
+        data.replace(page, kPage, kPage, '\xEE');
+      }
+    }
+    write_file("store.gfs/data.mdb", data);
   }
 
   // What stands in lost+found under that name.
@@ -379,16 +396,7 @@ TEST_F(GridstoreRepair, LostFilesDocument_LeavesTheFileInLostAndFound) {
 
 // The pages with the files' documents become no pages: nothing tells the names any more.
 TEST_F(GridstoreRepair, LostPageOfFilesDocuments_LeavesTheFilesInLostAndFound) {
-  constexpr size_t kPage = 4096;
-  std::string data = read_file("store.gfs/data.mdb");
-  for (size_t page = 2 * kPage; page < data.size(); page += kPage) {
-    const std::string_view bytes = std::string_view(data).substr(page, kPage);
-    if (bytes.find("uploadDate") == std::string::npos || bytes.find("other") == std::string::npos) {
-      continue;
-    }
-    data.replace(page, kPage, kPage, '\xEE');
-  }
-  write_file("store.gfs/data.mdb", data);
+  overwrite_pages({"dir/whole", "uploadDate"}, kCollectionEntry);
   EXPECT_EQ(gridstore_check().status, 3);
   const Outcome outcome = repair();
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
@@ -401,22 +409,22 @@ TEST_F(GridstoreRepair, LostPageOfFilesDocuments_LeavesTheFilesInLostAndFound) {
 // The pages that have the index's key of a file's name become no pages: all that is lost with them
 // can be made again.
 TEST_F(GridstoreRepair, DamagedPageOfAnIndex_HasTheStoreMadeAnew) {
-  constexpr size_t kPage = 4096;
-  std::string data = read_file("store.gfs/data.mdb");
-  for (size_t page = 2 * kPage; page < data.size(); page += kPage) {
-    const std::string_view bytes = std::string_view(data).substr(page, kPage);
-    if (bytes.find("dir/whole") == std::string::npos ||
-        bytes.find("uploadDate") != std::string::npos) {
-      continue;
-    }
-    data.replace(page, kPage, kPage, '\xEE');
-  }
-  write_file("store.gfs/data.mdb", data);
+  overwrite_pages({"dir/whole"}, "uploadDate");
   EXPECT_EQ(gridstore_check().status, 3);
   expect_repaired(testing::Contains(
       HasSubstr("the index 'filename_1_uploadDate_1' follows the documents again")));
   EXPECT_EQ(gridfiles({"--local", "-", "get", "dir/whole"}).out, pattern_bytes(350));
   EXPECT_EQ(kept("store.pages.damaged.bson").size(), 1u);
+}
+
+// What damage has nothing to do with stays what it was: chunks of an upload that was interrupted.
+TEST_F(GridstoreRepair, DamagedPageOfAnIndex_LeavesYoungOrphansAlone) {
+  insert("fs.chunks", chunk(bson::Value(bson::ObjectId::generate()), 0, pattern_bytes(100)));
+  overwrite_pages({"dir/whole"}, "uploadDate");
+  const Outcome outcome = repair();
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("is made anew"), HasSubstr("are left, because")));
+  EXPECT_EQ(count("fs.chunks"), 7);
+  EXPECT_EQ(count("lost+found.files"), 0);
 }
 
 // The list of a transaction, in the current meta page's tree of free pages: its second page becomes

@@ -187,10 +187,7 @@ Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Fin
   Status made_anew;
   const Result<local::Compaction> compacted = local::compact_store(options.store);
   if (!compacted && is_damage(compacted.error())) {
-    const Result<local::RepairReport> salvaged = local::salvage_store(
-        options.store, {keep, [&](const std::string& line) { findings.repaired(line); },
-                        [&](const std::string& place) { whereabouts.at(place); }});
-    if (!salvaged) made_anew = fail(salvaged.error());
+    made_anew = make_store_anew(options.store, keep, findings, whereabouts);
   } else if (!compacted) {
     made_anew = fail(compacted.error());
   }
@@ -212,12 +209,9 @@ Status open_for_repair(StoreForRepair& repaired, KeepFolder& keep, Findings& fin
   auto store = open_store(repaired.folder, repaired.options);
   if (!store) {
     if (!is_damage(store.error())) return fail(store.error());
-    const Result<local::RepairReport> salvaged = local::salvage_store(
-        repaired.folder, {keep, [&](const std::string& line) { findings.repaired(line); },
-                          [&](const std::string& place) { whereabouts.at(place); }});
-    if (!salvaged) {
+    if (Status made = make_store_anew(repaired.folder, keep, findings, whereabouts); !made) {
       print_failure(store.error());
-      return fail(salvaged.error());
+      return made;
     }
     store = open_store(repaired.folder, repaired.options);
     if (!store) return fail(store.error());

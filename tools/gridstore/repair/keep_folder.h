@@ -34,7 +34,7 @@ class KeepFolder : public local::RemovedData {
                     std::string_view bytes) override;
   Status sync() override;
 
-  const LostDocuments& lost() const { return lost_; }
+  LostDocuments& lost() { return lost_; }
   bool used() const { return !files_.empty(); }
   const std::filesystem::path& folder() const { return folder_; }
 

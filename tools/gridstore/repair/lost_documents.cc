@@ -54,24 +54,18 @@ std::optional<std::string> filename_behind(std::string_view text) {
 }  // namespace
 
 void LostDocuments::add(const engine::Namespace& ns, std::string_view bytes) {
-  if (ns.database == "store" && ns.collection == "pages") {
-    pages_ = true;
-  } else {
-    const std::string name = ns.full();
-    if (std::find(namespaces_.begin(), namespaces_.end(), name) == namespaces_.end()) {
-      namespaces_.push_back(name);
-    }
-    // Chunks are no files documents.
-    if (name.ends_with(".chunks")) return;
-  }
-  if (bytes_ + bytes.size() > kBytesMax) return;
+  // Chunks are no files documents.
+  if (ns.collection.ends_with(".chunks") || bytes_ + bytes.size() > kBytesMax) return;
   bytes_ += bytes.size();
   parts_.emplace_back(bytes);
 }
 
-bool LostDocuments::may_be_of(const engine::Namespace& ns) const {
-  return pages_ ||
-         std::find(namespaces_.begin(), namespaces_.end(), ns.full()) != namespaces_.end();
+void LostDocuments::add_collections(const std::vector<engine::Namespace>& collections) {
+  for (const engine::Namespace& collection : collections) collections_.insert(collection.full());
+}
+
+bool LostDocuments::are_of(const engine::Namespace& collection) const {
+  return collections_.contains(collection.full());
 }
 
 std::optional<std::string> LostDocuments::filename(const bson::Value& id) const {

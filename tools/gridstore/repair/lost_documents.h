@@ -1,12 +1,13 @@
-// What a repair has taken out of a store without knowing what it was: bytes in which files
-// documents may be found in part, so that chunks that are all there get their file's name back.
+// Documents that a repair has lost: which collections they are of, and the bytes in which they may
+// still be found in part, so that a file whose chunks are all there gets its name back.
 //
-// Keeps as much of it as kBytesMax; of what is more only that it was there.
+// Keeps as many bytes as kBytesMax.
 // Thread-safety: used by one thread at a time.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,14 +24,15 @@ class LostDocuments {
   // As RemovedData::keep_bytes() is told of it.
   void add(const engine::Namespace& ns, std::string_view bytes);
 
-  // Whether the collection may have lost documents: some of its own, or any that were in a page.
-  bool may_be_of(const engine::Namespace& ns) const;
+  // As RepairReport has them.
+  void add_collections(const std::vector<engine::Namespace>& collections);
+
+  bool are_of(const engine::Namespace& collection) const;
   // What `filename` says behind that _id.
   std::optional<std::string> filename(const bson::Value& id) const;
 
  private:
-  bool pages_ = false;
-  std::vector<std::string> namespaces_;
+  std::set<std::string> collections_;
   std::vector<std::string> parts_;
   size_t bytes_ = 0;
 };

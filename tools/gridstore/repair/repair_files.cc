@@ -70,8 +70,8 @@ class FileRepair {
     return true;
   }
 
-  // This repair has taken out what may have been their document.
-  bool may_have_been_files() const { return context_.keep.lost().may_be_of(bucket_.files().ns()); }
+  // This repair has lost what may have been their document.
+  bool may_have_been_files() const { return context_.keep.lost().are_of(bucket_.files().ns()); }
 
   Status mend(const ContentDamage::File& file) {
     if (file.is_detached_too) GM_TRY(attach(file));

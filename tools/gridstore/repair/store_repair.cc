@@ -33,6 +33,16 @@ Status repair_database(RepairContext& context, const std::string& name, Whereabo
 
 }  // namespace
 
+Status make_store_anew(const std::filesystem::path& folder, KeepFolder& keep, Findings& findings,
+                       Whereabouts& whereabouts) {
+  GM_ASSIGN(
+      const local::RepairReport report,
+      local::salvage_store(folder, {keep, [&](const std::string& line) { findings.repaired(line); },
+                                    [&](const std::string& place) { whereabouts.at(place); }}));
+  keep.lost().add_collections(report.lost_documents);
+  return {};
+}
+
 Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
                               Whereabouts& whereabouts) {
   const local::RepairOptions options{
@@ -46,11 +56,12 @@ Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findin
     problems.push_back("data.mdb: " + std::to_string(damaged) + " pages are damaged");
   } else {
     GM_ASSIGN(local::RepairReport report, local::repair_structure(*repaired.store, options));
+    keep.lost().add_collections(report.lost_documents);
     if (report.beyond_repair.empty()) return true;
     problems = std::move(report.beyond_repair);
   }
   repaired.store.reset();
-  const Result<local::RepairReport> made_anew = local::salvage_store(repaired.folder, options);
+  const Status made_anew = make_store_anew(repaired.folder, keep, findings, whereabouts);
   whereabouts.at("what the store is opened with");
   GM_ASSIGN(repaired.store, open_store(repaired.folder, repaired.options));
   if (made_anew) return true;

@@ -20,6 +20,10 @@ struct StoreForRepair {
   std::unique_ptr<engine::Store> store;
 };
 
+// local::salvage_store() of a store that nobody has open. What it says goes to the findings.
+Status make_store_anew(const std::filesystem::path& folder, KeepFolder& keep, Findings& findings,
+                       Whereabouts& whereabouts);
+
 // What is below the documents. Where damage is beyond what can be mended in place, the store is
 // made anew, and opened again. What was mended, and what could not be, goes to the findings. False
 // if something could not be: then content is better left as it is. An error is one of the device or
