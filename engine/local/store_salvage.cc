@@ -67,7 +67,7 @@ class StoreSalvage : private PageVisitor {
     at("the catalog");
     GM_ASSIGN(const PageReport report, damaged_.survey_pages(*this));
     if (report.hides_pages) {
-      return beyond("neither the list of free pages nor all that leads to other pages can be read");
+      return beyond("the list of free pages and other pages are damaged");
     }
     GM_TRY(filler_.finish());
     GM_TRY(read_owners());
