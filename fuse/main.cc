@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "engine/exit_status.h"
-#include "engine/local/environment.h"
 #include "engine/local/local_store.h"
+#include "engine/system/memory.h"
 #include "engine/wire/server/endpoint.h"
 #include "fuse/daemon/bucket_statistics.h"
 #include "fuse/daemon/daemonize.h"
@@ -266,6 +266,6 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace gridmount::fuse
 
 int main(int argc, char** argv) {
-  gridmount::local::tune_allocator();
+  gridmount::system::tune_allocator();
   return gridmount::fuse::run(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -4,16 +4,18 @@
 #include <chrono>
 
 #include "engine/bson/builder.h"
-#include "engine/local/cursor.h"
+#include "engine/local/catalog/records.h"
+#include "engine/local/catalog/system_collections.h"
 #include "engine/local/database.h"
-#include "engine/local/explain.h"
-#include "engine/local/observation.h"
-#include "engine/local/system_collections.h"
-#include "engine/local/unique_lookup.h"
+#include "engine/local/queries/cursor.h"
+#include "engine/local/queries/explain.h"
+#include "engine/local/queries/observation.h"
+#include "engine/local/queries/unique_lookup.h"
 #include "engine/query/filter.h"
 #include "engine/query/projection.h"
 #include "engine/query/sort.h"
 #include "engine/query/variables.h"
+#include "engine/system/memory.h"
 
 namespace gridmount::local {
 namespace {
@@ -333,7 +335,7 @@ void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
   if (!entry || !*entry) return;
   const auto ask_for = [&](RecordId id) {
     const auto record = get_record(contents.trees(), (*entry)->records, id);
-    if (record && *record) local::will_need((*record)->data(), (*record)->size());
+    if (record && *record) system::will_need((*record)->data(), (*record)->size());
   };
   if (const std::optional<UniqueLookup> lookup = unique_lookup(**entry, filter)) {
     const Result<std::optional<RecordId>> id = find_unique(contents.trees(), **entry, *lookup);

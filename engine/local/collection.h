@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engine/aggregation/aggregate.h"
-#include "engine/local/contents.h"
-#include "engine/local/index_writer.h"
-#include "engine/local/match_stream.h"
+#include "engine/local/catalog/contents.h"
+#include "engine/local/indexes/index_writer.h"
+#include "engine/local/queries/match_stream.h"
 #include "engine/query/update.h"
 #include "engine/store.h"
 

@@ -2,7 +2,7 @@
 
 #include "engine/bson/text.h"
 #include "engine/local/collection.h"
-#include "engine/local/index_creation.h"
+#include "engine/local/indexes/index_creation.h"
 
 namespace gridmount::local {
 namespace {

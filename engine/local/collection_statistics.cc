@@ -2,7 +2,7 @@
 // is an estimate.
 
 #include "engine/local/collection.h"
-#include "engine/local/range_cursor.h"
+#include "engine/local/storage/range_cursor.h"
 
 namespace gridmount::local {
 namespace {
@@ -48,7 +48,7 @@ Result<std::vector<engine::IndexStats>> LocalCollection::index_stats(engine::Sna
   std::vector<engine::IndexStats> stats;
   if (!entry) return stats;
   GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
-  const IndexUsage& usage = environment_.index_usage();
+  const IndexUsage& usage = contents->index_usage();
   for (const IndexEntry& index : entry->indexes) {
     GM_ASSIGN(const double entry_bytes, mean_entry_bytes(*contents, index));
     stats.push_back({index.definition,

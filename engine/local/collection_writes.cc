@@ -1,10 +1,10 @@
 // engine::Collection's writes: which documents, and what becomes of each.
 
+#include "engine/local/catalog/system_collections.h"
 #include "engine/local/collection.h"
-#include "engine/local/observation.h"
+#include "engine/local/queries/observation.h"
+#include "engine/local/queries/unique_lookup.h"
 #include "engine/local/stored_document.h"
-#include "engine/local/system_collections.h"
-#include "engine/local/unique_lookup.h"
 #include "engine/query/filter.h"
 #include "engine/query/projection.h"
 #include "engine/query/sort.h"

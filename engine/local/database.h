@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/local/contents.h"
+#include "engine/local/catalog/contents.h"
 #include "engine/store.h"
 
 namespace gridmount::local {

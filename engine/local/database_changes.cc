@@ -6,7 +6,7 @@
 #include "engine/bson/compare.h"
 #include "engine/local/collection.h"
 #include "engine/local/database.h"
-#include "engine/local/range_cursor.h"
+#include "engine/local/storage/range_cursor.h"
 
 namespace gridmount::local {
 namespace {

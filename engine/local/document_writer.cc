@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "engine/local/catalog/records.h"
 #include "engine/local/collection.h"
 #include "engine/local/validation.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
-#include "engine/local/catalog.h"
+#include "engine/local/catalog/catalog.h"
 #include "engine/local/store.h"
 
 namespace gridmount::local {

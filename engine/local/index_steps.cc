@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "engine/local/contents.h"
-#include "engine/local/index_creation.h"
-#include "engine/local/index_writer.h"
+#include "engine/local/catalog/contents.h"
+#include "engine/local/indexes/index_creation.h"
+#include "engine/local/indexes/index_writer.h"
 #include "engine/local/local_store.h"
 #include "engine/local/store.h"
 

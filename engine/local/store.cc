@@ -3,15 +3,15 @@
 #include <utility>
 
 #include "engine/local/database.h"
+#include "engine/local/files/store_folder.h"
 #include "engine/local/local_store.h"
-#include "engine/local/store_folder.h"
 
 namespace gridmount::local {
 
 LocalSnapshot::LocalSnapshot(ReadTransaction transaction, const TreeHandles& handles,
-                             CatalogCache& cache, Environment& environment)
-    : ContentsHolder(
-          std::make_shared<Contents>(transaction.lmdb(), handles, false, cache, environment)),
+                             CatalogCache& cache, IndexUsage& index_usage, Environment& environment)
+    : ContentsHolder(std::make_shared<Contents>(transaction.lmdb(), handles, false, cache,
+                                                index_usage, environment)),
       transaction_(std::move(transaction)) {}
 
 LocalSnapshot::~LocalSnapshot() {
@@ -35,9 +35,10 @@ Status LocalSnapshot::resume() {
 }
 
 LocalTransaction::LocalTransaction(WriteTransaction transaction, const TreeHandles& handles,
-                                   CatalogCache& cache, Environment& environment, Sweeper& sweeper)
-    : ContentsHolder(
-          std::make_shared<Contents>(transaction.lmdb(), handles, true, cache, environment)),
+                                   CatalogCache& cache, IndexUsage& index_usage,
+                                   Environment& environment, Sweeper& sweeper)
+    : ContentsHolder(std::make_shared<Contents>(transaction.lmdb(), handles, true, cache,
+                                                index_usage, environment)),
       transaction_(std::move(transaction)),
       sweeper_(sweeper) {}
 
@@ -99,7 +100,8 @@ Result<std::vector<std::string>> LocalStore::databases(engine::Snapshot& snapsho
 
 Result<std::unique_ptr<LocalSnapshot>> LocalStore::local_snapshot() {
   GM_ASSIGN(ReadTransaction transaction, environment_->begin_read());
-  return std::make_unique<LocalSnapshot>(std::move(transaction), handles_, cache_, *environment_);
+  return std::make_unique<LocalSnapshot>(std::move(transaction), handles_, cache_, index_usage_,
+                                         *environment_);
 }
 
 Result<std::unique_ptr<engine::Snapshot>> LocalStore::snapshot() {
@@ -110,7 +112,7 @@ Result<std::unique_ptr<engine::Snapshot>> LocalStore::snapshot() {
 Result<std::unique_ptr<engine::Transaction>> LocalStore::begin(engine::Waits waits) {
   GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(waits));
   return std::unique_ptr<engine::Transaction>(std::make_unique<LocalTransaction>(
-      std::move(transaction), handles_, cache_, *environment_, *sweeper_));
+      std::move(transaction), handles_, cache_, index_usage_, *environment_, *sweeper_));
 }
 
 Status LocalStore::make_durable() {

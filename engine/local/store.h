@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/local/catalog.h"
-#include "engine/local/contents.h"
-#include "engine/local/environment.h"
+#include "engine/local/catalog/catalog.h"
+#include "engine/local/catalog/contents.h"
+#include "engine/local/catalog/sweeper.h"
 #include "engine/local/expiry.h"
 #include "engine/local/local_store.h"
-#include "engine/local/sweeper.h"
+#include "engine/local/storage/environment.h"
 #include "engine/store.h"
 
 namespace gridmount::local {
@@ -19,7 +19,7 @@ namespace gridmount::local {
 class LocalSnapshot : public engine::Snapshot, public ContentsHolder {
  public:
   LocalSnapshot(ReadTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
-                Environment& environment);
+                IndexUsage& index_usage, Environment& environment);
   ~LocalSnapshot() override;
 
   Status pause() override;
@@ -36,7 +36,7 @@ class LocalTransaction : public engine::Transaction, public ContentsHolder {
  public:
   // `sweeper` is told of a commit that has released ranges.
   LocalTransaction(WriteTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
-                   Environment& environment, Sweeper& sweeper);
+                   IndexUsage& index_usage, Environment& environment, Sweeper& sweeper);
   ~LocalTransaction() override;
 
   Status commit(engine::Durability durability) override;
@@ -80,6 +80,7 @@ class LocalStore : public engine::Store {
   std::unique_ptr<Environment> environment_;
   TreeHandles handles_;
   CatalogCache cache_;
+  IndexUsage index_usage_;
   // Null on a read-only store.
   std::unique_ptr<Sweeper> sweeper_;
   std::unique_ptr<Expiry> expiry_;

@@ -6,7 +6,7 @@
 
 #include "engine/bson/document.h"
 #include "engine/error.h"
-#include "engine/local/catalog_entry.h"
+#include "engine/local/format/catalog_entry.h"
 
 namespace gridmount::local {
 

@@ -14,7 +14,7 @@
 
 #include <iostream>
 
-#include "tests/engine/local/crash_run.h"
+#include "tests/engine/local/crash/crash_run.h"
 
 namespace gridmount::fuse::testing {
 namespace {

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "engine/checksum/crc32c.h"
-#include "engine/local/checkpoint_file.h"
-#include "engine/local/owner_file.h"
-#include "engine/local/pending_file.h"
-#include "engine/local/redo_record.h"
+#include "engine/local/files/checkpoint_file.h"
+#include "engine/local/files/owner_file.h"
+#include "engine/local/files/pending_file.h"
+#include "engine/local/files/redo_record.h"
 
 using namespace gridmount;
 using namespace gridmount::local;

@@ -9,7 +9,7 @@
 #include "gridfs/path.h"
 #include "gridfs/posix_changes.h"
 #include "gridfs/volume.h"
-#include "tests/engine/local/crash_store.h"
+#include "tests/engine/local/crash/crash_store.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/late_chunks.h"
 #include "tools/gridstore/check/bucket_check.h"

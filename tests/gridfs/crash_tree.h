@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "tests/engine/local/crash_subject.h"
+#include "tests/engine/local/crash/crash_subject.h"
 
 namespace gridmount::gridfs {
 

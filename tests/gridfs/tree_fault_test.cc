@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-#include "tests/engine/local/fault_run.h"
+#include "tests/engine/local/crash/fault_run.h"
 #include "tests/gridfs/crash_tree.h"
 #include "tests/sanitized.h"
 

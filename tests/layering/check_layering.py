@@ -13,24 +13,43 @@ import re
 import sys
 
 BASE = "engine/<base>"  # the two headers that everything may include
-BASE_FILES = {"engine/error.h", "engine/thread_safety.h"}
+LOCAL_DOOR = "engine/local/<door>"  # what programs and tests ask of the embedded store
+# Headers that stand in a folder and belong to a layer below it.
+FILES_OF_LAYERS = {
+    "engine/error.h": BASE,
+    "engine/thread_safety.h": BASE,
+    "engine/local/local_store.h": LOCAL_DOOR,
+    "engine/local/store_copy.h": LOCAL_DOOR,
+    "engine/local/test_options.h": LOCAL_DOOR,
+}
 
 DOCUMENTS = {BASE, "engine/bson"}
 INTERFACE = DOCUMENTS | {"engine/query", "engine"}
 # Implementations of the interface: only programs and tests know them.
-LEAVES = {"engine/local", "engine/mongo", "engine/wire"}
+LEAVES = {LOCAL_DOOR, "engine/local", "engine/mongo", "engine/wire"}
+
+# The rooms of the embedded store, each knowing those before it.
+LOCAL_ROOMS = [
+    f"engine/local/{room}"
+    for room in ("format", "files", "storage", "catalog", "indexes", "queries")
+]
+LOCAL = INTERFACE | {"engine/checksum", "engine/system", LOCAL_DOOR}
 
 # What a folder may include and link, besides itself. The longest matching folder counts.
 LAYERS = {
     BASE: set(),
     "engine/checksum": set(),
+    "engine/system": DOCUMENTS,  # for the definitions of the base
     "engine/bson": {BASE},
     "engine/query": DOCUMENTS,
     "engine": DOCUMENTS | {"engine/query"},
     "engine/aggregation": INTERFACE,
     "engine/cursors": INTERFACE,
     "engine/profiling": INTERFACE,
-    "engine/local": INTERFACE | {"engine/aggregation", "engine/checksum"},
+    LOCAL_DOOR: INTERFACE,
+    **{room: LOCAL | set(LOCAL_ROOMS[:number]) for number, room in enumerate(LOCAL_ROOMS)},
+    "engine/local": LOCAL | {"engine/aggregation", *LOCAL_ROOMS},
+    "engine/local/integrity": LOCAL | {"engine/local", *LOCAL_ROOMS},
     "engine/mongo": INTERFACE,
     "engine/wire": INTERFACE
     | {"engine/aggregation", "engine/checksum", "engine/cursors", "engine/profiling"},
@@ -40,9 +59,10 @@ LAYERS = {
     "fuse/kernel": INTERFACE | {"gridfs", "fuse", "fuse/tree", "fuse/monitoring", "fuse/daemon"},
     "fuse": INTERFACE
     | {"gridfs", "fuse/tree", "fuse/monitoring", "fuse/kernel", "fuse/daemon"}
+    | {"engine/system"}
     | LEAVES,
     "fuse/daemon": INTERFACE | {"gridfs", "fuse", "fuse/tree", "fuse/monitoring", "fuse/kernel"} | LEAVES,
-    "tools": INTERFACE | {"engine/aggregation", "gridfs"} | LEAVES,
+    "tools": INTERFACE | {"engine/aggregation", "engine/system", "gridfs"} | LEAVES,
 }
 
 # Libraries and the only files that include them (tests apart), as patterns.
@@ -52,7 +72,7 @@ DOORS = [
     (
         r"openssl/|asio/ssl",
         "OpenSSL",
-        r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/index_key\w*\.(h|cc)"
+        r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/format/index_key\w*\.(h|cc)"
         r"|engine/wire/server/tls\w*\.(h|cc)|engine/wire/(auth/digest|commands/file_md5)\.cc",
     ),
     (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),
@@ -112,8 +132,8 @@ def files_below(folder):
 
 def layer_of(name):
     """The layer of a file or folder by its path from the root; None for tests and the like."""
-    if name in BASE_FILES:
-        return BASE
+    if name in FILES_OF_LAYERS:
+        return FILES_OF_LAYERS[name]
     best = None
     for layer in LAYERS:
         if name.startswith(layer + "/") and (best is None or len(layer) > len(best)):

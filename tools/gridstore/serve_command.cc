@@ -13,9 +13,9 @@
 #include <thread>
 #include <utility>
 
-#include "engine/local/environment.h"
 #include "engine/log_formatter.h"
 #include "engine/store.h"
+#include "engine/system/memory.h"
 #include "engine/wire/server/endpoint.h"
 #include "tools/store_opening.h"
 
@@ -65,7 +65,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   set_up_log();
-  local::tune_allocator();
+  system::tune_allocator();
   local::OpenOptions open_options;
   open_options.create = options.create;
   auto store = open_store(options.store, open_options);

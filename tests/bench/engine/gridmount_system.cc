@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
-#include "engine/local/environment.h"
 #include "engine/local/local_store.h"
+#include "engine/local/storage/environment.h"
 #include "engine/local/store.h"
 #include "engine/store.h"
 #include "system.h"

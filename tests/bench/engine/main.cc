@@ -16,7 +16,7 @@
 #include "collections.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "engine/local/environment.h"
+#include "engine/system/memory.h"
 #include "report.h"
 #include "run.h"
 
@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
     std::cerr << "engine_bench: there are more operations than documents\n";
     return 2;
   }
-  local::tune_allocator();
+  system::tune_allocator();
   try {
     execute(arguments);
   } catch (const std::exception& error) {

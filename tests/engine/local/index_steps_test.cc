@@ -18,11 +18,11 @@
 #include "engine/bson/builder.h"
 #include "engine/local/local_store.h"
 #include "engine/local/store.h"
-#include "tests/engine/local/crash_folder.h"
-#include "tests/engine/local/crash_run.h"
-#include "tests/engine/local/crash_store.h"
-#include "tests/engine/local/crash_trials.h"
-#include "tests/engine/local/write_recorder.h"
+#include "tests/engine/local/crash/crash_folder.h"
+#include "tests/engine/local/crash/crash_run.h"
+#include "tests/engine/local/crash/crash_store.h"
+#include "tests/engine/local/crash/crash_trials.h"
+#include "tests/engine/local/crash/write_recorder.h"
 
 namespace gridmount::local::testing {
 namespace {

@@ -10,8 +10,8 @@
 #include <limits>
 
 #include "engine/bson/builder.h"
-#include "engine/local/index_bounds.h"
-#include "engine/local/index_key.h"
+#include "engine/local/format/index_key.h"
+#include "engine/local/queries/index_bounds.h"
 #include "engine/query/plan.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/parse_json.h"

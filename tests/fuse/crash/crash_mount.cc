@@ -16,8 +16,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "tests/engine/local/crash_folder.h"
-#include "tests/engine/local/write_recorder.h"
+#include "tests/engine/local/crash/crash_folder.h"
+#include "tests/engine/local/crash/write_recorder.h"
 #include "tests/fuse/crash/image_comparison.h"
 #include "tests/fuse/crash/image_reader.h"
 #include "tests/fuse/crash/random_program.h"

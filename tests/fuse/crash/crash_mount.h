@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <set>
 
-#include "tests/engine/local/crash_trials.h"
+#include "tests/engine/local/crash/crash_trials.h"
 #include "tests/fuse/crash/broken_store.h"
 #include "tests/fuse/crash/call.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "gridfs/path.h"
-#include "tests/engine/local/crash_store.h"
+#include "tests/engine/local/crash/crash_store.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/check/findings.h"
 

@@ -15,9 +15,9 @@
 #include "fuse/daemon/signals.h"
 #include "fuse/kernel/session.h"
 #include "fuse/tree/file_system.h"
-#include "tests/engine/local/crash_store.h"
-#include "tests/engine/local/crash_trials.h"
-#include "tests/engine/local/write_recorder.h"
+#include "tests/engine/local/crash/crash_store.h"
+#include "tests/engine/local/crash/crash_trials.h"
+#include "tests/engine/local/crash/write_recorder.h"
 
 namespace gridmount::fuse::testing {
 namespace {

@@ -21,7 +21,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "tests/engine/local/write_recorder.h"
+#include "tests/engine/local/crash/write_recorder.h"
 #include "tests/fuse/crash/model.h"
 
 namespace gridmount::fuse::testing {

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/local/lmdb_error.h"
+#include "engine/system/system_error.h"
 #include "tools/gridstore/dump/dump_file_name.h"
 #include "tools/gridstore/dump/input_file.h"
 #include "tools/quoted.h"
@@ -28,7 +28,7 @@ Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
   }
   if (error) {
     return fail(
-        local::lmdb_error(error.value(), "reading the folder " + in_quotes(folder.string())));
+        system::system_error(error.value(), "reading the folder " + in_quotes(folder.string())));
   }
   std::sort(entries.begin(), entries.end());
   return entries;

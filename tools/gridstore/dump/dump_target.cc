@@ -7,7 +7,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "engine/local/lmdb_error.h"
+#include "engine/system/system_error.h"
 #include "tools/gridstore/dump/archive_writer.h"
 #include "tools/gridstore/dump/dump_file_name.h"
 #include "tools/gridstore/dump/output_file.h"
@@ -70,7 +70,7 @@ class FolderTarget final : public DumpTarget {
     fs::create_directories(folder, error);
     if (!error) return {};
     return fail(
-        local::lmdb_error(error.value(), "making the folder " + in_quotes(folder.string())));
+        system::system_error(error.value(), "making the folder " + in_quotes(folder.string())));
   }
 
   std::string with_suffix(std::string_view suffix) const {

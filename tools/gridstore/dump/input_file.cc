@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "engine/local/lmdb_error.h"
+#include "engine/system/system_error.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -31,7 +31,7 @@ void InputFile::EndInflate::operator()(z_stream_s* stream) const {
 
 Result<std::unique_ptr<InputFile>> InputFile::open(const std::filesystem::path& path, bool gzip) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return fail(local::lmdb_error(errno, "opening " + in_quotes(path.string())));
+  if (fd < 0) return fail(system::system_error(errno, "opening " + in_quotes(path.string())));
   std::unique_ptr<InputFile> file(new InputFile(fd, in_quotes(path.string())));
   if (gzip) GM_TRY(file->begin_gzip());
   return file;
@@ -78,7 +78,7 @@ Status InputFile::fill_buffer() {
   } while (count < 0 && errno == EINTR);
   const int error = errno;
   buffer_.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
-  if (count < 0) return fail(local::lmdb_error(error, "reading " + name_));
+  if (count < 0) return fail(system::system_error(error, "reading " + name_));
   at_end_ = count == 0;
   return {};
 }

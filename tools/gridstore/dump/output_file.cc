@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "engine/local/lmdb_error.h"
+#include "engine/system/system_error.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::filesystem::pa
   constexpr mode_t kMode = 0666;  // less the umask, as for any file
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
   if (fd < 0) {
-    return fail(local::lmdb_error(errno, "creating the file " + in_quotes(target.string())));
+    return fail(system::system_error(errno, "creating the file " + in_quotes(target.string())));
   }
   std::unique_ptr<OutputFile> file(new OutputFile(fd, in_quotes(target.string())));
   file->target_ = target;
@@ -130,11 +130,11 @@ Status sync_folder(const std::filesystem::path& folder) {
   if (fd >= 0) ::close(fd);
   // Some file systems cannot do that and do not need it.
   if (error == 0 || error == EINVAL) return {};
-  return fail(local::lmdb_error(error, "syncing the folder " + in_quotes(name)));
+  return fail(system::system_error(error, "syncing the folder " + in_quotes(name)));
 }
 
 tl::unexpected<Error> OutputFile::failure(int error_number) const {
-  return fail(local::lmdb_error(error_number, "writing " + name_));
+  return fail(system::system_error(error_number, "writing " + name_));
 }
 
 }  // namespace gridmount::tools

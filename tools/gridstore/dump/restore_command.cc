@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/local/environment.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
+#include "engine/system/memory.h"
 #include "tools/gridstore/dump/archive_flag.h"
 #include "tools/gridstore/dump/archive_reader.h"
 #include "tools/gridstore/dump/document_reader.h"
@@ -232,7 +232,7 @@ ExitStatus run_restore(const RestoreOptions& options) {
     if (!dry) return fail_with(dry.error());
     return source->problems.empty() ? ExitStatus::kOk : ExitStatus::kFailure;
   }
-  local::tune_allocator();
+  system::tune_allocator();
   local::OpenOptions open_options;
   open_options.create = options.create;
   const auto store = open_store(options.store, open_options);

@@ -54,14 +54,14 @@ Status KeepFolder::make_folder() const {
                 "making the folder " + folder_.string() + ": " + std::strerror(errno));
   }
   const std::filesystem::path above = std::filesystem::absolute(folder_).parent_path();
-  return local::sync_folder(above);
+  return system::sync_folder(above);
 }
 
 Status KeepFolder::append(const std::string& name, bson::View document) {
   auto at = files_.find(name);
   if (at == files_.end()) {
     if (files_.empty()) GM_TRY(make_folder());
-    GM_ASSIGN(local::File file, local::File::open(folder_ / name, O_RDWR | O_CREAT | O_EXCL));
+    GM_ASSIGN(system::File file, system::File::open(folder_ / name, O_RDWR | O_CREAT | O_EXCL));
     at = files_.emplace(name, Kept{std::move(file)}).first;
     entries_synced_ = false;
   }
@@ -99,7 +99,7 @@ Status KeepFolder::sync() {
     GM_TRY(kept.file.sync_data());
     kept.synced = true;
   }
-  if (!entries_synced_) GM_TRY(local::sync_folder(folder_));
+  if (!entries_synced_) GM_TRY(system::sync_folder(folder_));
   entries_synced_ = true;
   return {};
 }

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/file_operations.h"
 #include "engine/local/local_store.h"
+#include "engine/system/file.h"
 #include "tools/gridstore/repair/lost_documents.h"
 
 namespace gridmount::tools {
@@ -40,7 +40,7 @@ class KeepFolder : public local::RemovedData {
 
  private:
   struct Kept {
-    local::File file;
+    system::File file;
     uint64_t size = 0;
     bool synced = false;
   };

@@ -1,0 +1,321 @@
+#include "engine/local/catalog/catalog.h"
+
+#include <algorithm>
+
+#include "engine/bson/builder.h"
+#include "engine/local/format/catalog_keys.h"
+#include "engine/local/storage/ascending_cursor.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr size_t kRecentMax = 8;
+
+tl::unexpected<Error> damaged(std::string_view what) {
+  return fail(ErrorCode::kStoreDamaged, "the catalog's " + std::string(what) +
+                                            " is damaged; restore the store from a backup");
+}
+
+}  // namespace
+
+std::shared_ptr<const CollectionEntry> CatalogCache::find(const std::string& key,
+                                                          std::string_view bytes) const {
+  ReaderLock lock(mutex_);
+  const auto at = entries_.find(key);
+  return at != entries_.end() && at->second.bytes == bytes ? at->second.entry : nullptr;
+}
+
+void CatalogCache::put(const std::string& key, std::string_view bytes,
+                       std::shared_ptr<const CollectionEntry> entry) {
+  WriterLock lock(mutex_);
+  if (entries_.size() >= kEntriesMax) entries_.clear();
+  entries_[key] = {std::string(bytes), std::move(entry)};
+}
+
+Catalog::Catalog(std::shared_ptr<Trees> trees, CatalogCache& cache)
+    : trees_(std::move(trees)), cache_(cache) {}
+
+Result<std::shared_ptr<const CollectionEntry>> Catalog::find(const engine::Namespace& ns) {
+  for (const auto& entry : recent_) {
+    if (entry->ns == ns) return entry;
+  }
+  const std::string key = collection_key(ns);
+  GM_ASSIGN(const std::optional<std::string_view> bytes, trees_->get(trees_->catalog(), key));
+  if (!bytes) {
+    GM_TRY(trees_->prove_absent(trees_->catalog(), key));
+    return std::shared_ptr<const CollectionEntry>();
+  }
+  std::shared_ptr<const CollectionEntry> entry = cache_.find(key, *bytes);
+  if (!entry) {
+    GM_ASSIGN(entry, CollectionEntry::decode(ns, *bytes));
+    for (const IndexEntry& index : entry->indexes) {
+      if (index.range.tree >= trees_->tree_count()) return damaged("entry of " + ns.full());
+    }
+    if (entry->records.tree >= trees_->tree_count()) return damaged("entry of " + ns.full());
+    cache_.put(key, *bytes, entry);
+  }
+  if (recent_.size() == kRecentMax) recent_.erase(recent_.begin());
+  recent_.push_back(entry);
+  return entry;
+}
+
+Status Catalog::walk(
+    const std::string& low, const std::string& high,
+    const std::function<bool(std::string_view key, std::string_view value)>& visit) const {
+  AscendingCursor cursor(trees_, trees_->catalog());
+  cursor.set_range(low, high);
+  while (true) {
+    GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
+    if (!entry || !visit(entry->key, entry->value)) return {};
+  }
+}
+
+Result<std::vector<std::string>> Catalog::databases() const {
+  std::vector<std::string> names;
+  std::string from(1, kCollectionKey);
+  const std::string end(1, kCollectionKey + 1);
+  // From database to database, not from collection to collection.
+  while (true) {
+    std::optional<std::string> name;
+    GM_TRY(walk(from, end, [&](std::string_view key, std::string_view) {
+      name = std::string(key.substr(1, key.find('\0') - 1));
+      return false;
+    }));
+    if (!name) return names;
+    names.push_back(*name);
+    from = std::string(1, kCollectionKey) + *name + '\x01';
+  }
+}
+
+Result<std::vector<engine::Namespace>> Catalog::collections(const std::string& database) const {
+  std::vector<engine::Namespace> names;
+  const std::string low = collection_key({database, ""});
+  std::string high = low;
+  high.back() = '\x01';
+  GM_TRY(walk(low, high, [&](std::string_view key, std::string_view) {
+    names.push_back({database, std::string(key.substr(low.size()))});
+    return true;
+  }));
+  return names;
+}
+
+Result<std::vector<engine::Namespace>> Catalog::expiring_collections() const {
+  std::vector<engine::Namespace> names;
+  GM_TRY(walk(std::string(1, kExpiringKey), std::string(1, kExpiringKey + 1),
+              [&](std::string_view key, std::string_view) {
+                key.remove_prefix(1);
+                const size_t end = std::min(key.find('\0'), key.size());
+                names.push_back({std::string(key.substr(0, end)),
+                                 std::string(key.substr(std::min(end + 1, key.size())))});
+                return true;
+              }));
+  return names;
+}
+
+Status Catalog::note_expiring(const engine::Namespace& ns, bool expires) {
+  const std::string key = collection_key(ns, kExpiringKey);
+  GM_ASSIGN(const std::optional<std::string_view> noted, trees_->get(trees_->catalog(), key));
+  if (noted.has_value() == expires) return {};
+  if (!expires) return trees_->remove(trees_->catalog(), key);
+  GM_TRY(trees_->put(trees_->catalog(), key, ""));
+  return {};
+}
+
+Result<Counts> Catalog::counts(const CollectionEntry& entry) const {
+  const auto changed = counts_.find(entry.records.prefix);
+  if (changed != counts_.end()) return changed->second;
+  const std::string key = prefix_key(kCountsKey, entry.records.prefix);
+  GM_ASSIGN(const std::optional<std::string_view> bytes, trees_->get(trees_->catalog(), key));
+  if (!bytes) {
+    GM_TRY(trees_->prove_absent(trees_->catalog(), key));
+    return Counts();
+  }
+  if (!is_sound_value(key, *bytes, kCountsBytes)) return damaged("counts of " + entry.ns.full());
+  Counts counts;
+  counts.documents = static_cast<int64_t>(big_endian_64(*bytes));
+  counts.document_bytes = static_cast<int64_t>(big_endian_64(bytes->substr(8)));
+  counts.next_record = big_endian_64(bytes->substr(16));
+  return counts;
+}
+
+Result<Counts*> Catalog::counts_for_change(const CollectionEntry& entry) {
+  GM_ASSIGN(const Counts current, counts(entry));
+  return &counts_.try_emplace(entry.records.prefix, current).first->second;
+}
+
+void Catalog::replace_counts(const CollectionEntry& entry, const Counts& counts) {
+  counts_[entry.records.prefix] = counts;
+}
+
+Status Catalog::put_value(const std::string& key, std::string value) {
+  if (trees_->has_checksums()) append_entry_checksum(value, kCatalogTree, key);
+  return trees_->put(trees_->catalog(), key, value);
+}
+
+Status Catalog::write_counts() {
+  for (const auto& [prefix, counts] : counts_) {
+    std::string value;
+    append_big_endian_64(value, static_cast<uint64_t>(counts.documents));
+    append_big_endian_64(value, static_cast<uint64_t>(counts.document_bytes));
+    append_big_endian_64(value, counts.next_record);
+    GM_TRY(put_value(prefix_key(kCountsKey, prefix), std::move(value)));
+  }
+  counts_.clear();
+  return {};
+}
+
+Result<std::shared_ptr<const CollectionEntry>> Catalog::create(const engine::Namespace& ns,
+                                                               bson::View options) {
+  GM_TRY(trees_->writable_now());
+  CollectionEntry entry;
+  entry.ns = ns;
+  entry.options = bson::Document(options);
+  GM_ASSIGN(entry.records, allocate_range());
+  IndexEntry by_id;
+  bson::Builder keys;
+  keys.append("_id", int32_t{1});
+  by_id.definition.name = kIdIndexName;
+  by_id.definition.keys = std::move(keys).finish();
+  by_id.definition.unique = true;
+  by_id.rules.parts.push_back({bson::Path("_id")});
+  by_id.checksums = trees_->has_checksums();
+  GM_ASSIGN(by_id.range, allocate_range());
+  entry.indexes.push_back(std::move(by_id));
+  return put(std::move(entry));
+}
+
+Result<std::shared_ptr<const CollectionEntry>> Catalog::put(CollectionEntry entry) {
+  recent_.clear();
+  GM_TRY(entry.derive());
+  GM_TRY(trees_->put(trees_->catalog(), collection_key(entry.ns), entry.encode()));
+  GM_TRY(note_expiring(
+      entry.ns,
+      std::any_of(entry.indexes.begin(), entry.indexes.end(), [](const IndexEntry& index) {
+        return index.definition.expire_after_seconds.has_value();
+      })));
+  return std::make_shared<const CollectionEntry>(std::move(entry));
+}
+
+Status Catalog::erase(const CollectionEntry& entry) {
+  recent_.clear();
+  GM_TRY(trees_->remove(trees_->catalog(), collection_key(entry.ns)));
+  GM_TRY(note_expiring(entry.ns, false));
+  const std::string counts_key = prefix_key(kCountsKey, entry.records.prefix);
+  counts_.erase(entry.records.prefix);
+  GM_ASSIGN(const std::optional<std::string_view> stored,
+            trees_->get(trees_->catalog(), counts_key));
+  if (stored) GM_TRY(trees_->remove(trees_->catalog(), counts_key));
+  GM_TRY(release_range(entry.records));
+  for (const IndexEntry& index : entry.indexes) GM_TRY(release_range(index.range));
+  return {};
+}
+
+Status Catalog::rename(const CollectionEntry& entry, const engine::Namespace& to) {
+  CollectionEntry renamed = entry;
+  renamed.ns = to;
+  GM_TRY(put(std::move(renamed)));
+  GM_TRY(note_expiring(entry.ns, false));
+  return trees_->remove(trees_->catalog(), collection_key(entry.ns));
+}
+
+Result<Catalog::Allocation> Catalog::read_allocation() const {
+  Allocation allocation;
+  allocation.ranges.resize(trees_->tree_count());
+  const std::string key(1, kAllocationKey);
+  GM_ASSIGN(const std::optional<std::string_view> bytes, trees_->get(trees_->catalog(), key));
+  if (!bytes) {
+    GM_TRY(trees_->prove_absent(trees_->catalog(), key));
+    return allocation;
+  }
+  if (!is_sound_value(key, *bytes, allocation_bytes(trees_->tree_count()))) {
+    return damaged("table of ranges");
+  }
+  allocation.next_prefix = big_endian_32(*bytes);
+  for (size_t i = 0; i < allocation.ranges.size(); ++i) {
+    allocation.ranges[i] = big_endian_32(bytes->substr(4 * (1 + i)));
+  }
+  return allocation;
+}
+
+Status Catalog::write_allocation(const Allocation& allocation) {
+  std::string value;
+  append_big_endian_32(value, allocation.next_prefix);
+  for (const uint32_t ranges : allocation.ranges) append_big_endian_32(value, ranges);
+  return put_value(std::string(1, kAllocationKey), std::move(value));
+}
+
+Result<Range> Catalog::allocate_range() {
+  GM_ASSIGN(Allocation allocation, read_allocation());
+  if (allocation.next_prefix == UINT32_MAX) {
+    return fail(ErrorCode::kOperationFailed,
+                "the store has had 4294967294 collections and indexes, the most its format can "
+                "number; copy its contents to a new store");
+  }
+  const auto least = std::min_element(allocation.ranges.begin(), allocation.ranges.end());
+  const Range range{static_cast<uint32_t>(least - allocation.ranges.begin()),
+                    allocation.next_prefix};
+  ++allocation.next_prefix;
+  ++*least;
+  GM_TRY(write_allocation(allocation));
+  return range;
+}
+
+Status Catalog::note_released(const Range& range) {
+  std::string tree;
+  append_big_endian_32(tree, range.tree);
+  return put_value(prefix_key(kReleasedKey, range.prefix), std::move(tree));
+}
+
+Result<Range> Catalog::allocate_unfinished_range() {
+  GM_ASSIGN(const Range range, allocate_range());
+  GM_TRY(note_released(range));
+  return range;
+}
+
+Status Catalog::finish_range(const Range& range) {
+  return trees_->remove(trees_->catalog(), prefix_key(kReleasedKey, range.prefix));
+}
+
+Status Catalog::release_range(const Range& range) {
+  released_ = true;
+  return note_released(range);
+}
+
+Result<std::vector<Range>> Catalog::released_ranges() const {
+  std::vector<Range> ranges;
+  bool sound = true;
+  GM_TRY(walk(std::string(1, kReleasedKey), std::string(1, kReleasedKey + 1),
+              [&](std::string_view key, std::string_view value) {
+                sound = key.size() == kPrefixKeyBytes &&
+                        is_sound_value(key, value, kReleasedBytes) &&
+                        big_endian_32(value) < trees_->tree_count();
+                if (sound) ranges.push_back({big_endian_32(value), big_endian_32(key.substr(1))});
+                return sound;
+              }));
+  if (!sound) return damaged("list of released ranges");
+  return ranges;
+}
+
+Status Catalog::forget_range(const Range& range) {
+  GM_TRY(trees_->remove(trees_->catalog(), prefix_key(kReleasedKey, range.prefix)));
+  GM_ASSIGN(Allocation allocation, read_allocation());
+  if (allocation.ranges[range.tree] == 0) return damaged("table of ranges");
+  --allocation.ranges[range.tree];
+  return write_allocation(allocation);
+}
+
+Result<uint32_t> Catalog::ranges_in_tree(uint32_t tree) const {
+  GM_ASSIGN(const Allocation allocation, read_allocation());
+  return allocation.ranges[tree];
+}
+
+Result<uint32_t> Catalog::next_prefix() const {
+  GM_ASSIGN(const Allocation allocation, read_allocation());
+  return allocation.next_prefix;
+}
+
+Status Catalog::replace_allocation(uint32_t next_prefix, std::vector<uint32_t> ranges) {
+  return write_allocation({next_prefix, std::move(ranges)});
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,48 @@
+// How often each index has been used to find documents since the store was opened.
+// Thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+
+#include "engine/bson/value.h"
+#include "engine/local/format/range.h"
+#include "engine/thread_safety.h"
+
+namespace gridmount::local {
+
+class IndexUsage {
+ public:
+  IndexUsage() : since_(bson::Date::now()) {}
+
+  void note(const Range& index) {
+    Shard& shard = shard_of(index);
+    const MutexLock lock(shard.mutex);
+    ++shard.accesses[index.prefix];
+  }
+
+  int64_t accesses(const Range& index) const {
+    const Shard& shard = shard_of(index);
+    const MutexLock lock(shard.mutex);
+    const auto found = shard.accesses.find(index.prefix);
+    return found == shard.accesses.end() ? 0 : found->second;
+  }
+
+  bson::Date since() const { return since_; }
+
+ private:
+  // By the prefix, which no two ranges share, in parts so that readers seldom meet.
+  struct Shard {
+    mutable Mutex mutex;
+    std::unordered_map<uint32_t, int64_t> accesses GM_GUARDED_BY(mutex);
+  };
+  static constexpr size_t kShards = 16;
+  Shard& shard_of(const Range& index) { return shards_[index.prefix % kShards]; }
+  const Shard& shard_of(const Range& index) const { return shards_[index.prefix % kShards]; }
+
+  const bson::Date since_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace gridmount::local

@@ -1,0 +1,140 @@
+#include "engine/local/catalog/sweeper.h"
+
+#include <chrono>
+#include <string>
+
+#include "engine/local/files/fault_scope.h"
+
+namespace gridmount::local {
+namespace {
+
+using std::chrono::steady_clock;
+
+// What one transaction may do, so that other writers wait only a moment.
+constexpr int kEntriesMax = 1024;
+constexpr std::chrono::milliseconds kTimeMax{5};
+// A tree of one range and at most this many pages is cleared at once: freeing a page that way
+// costs eight bytes in the list of free pages and no look at it.
+constexpr size_t kPagesAtOnceMax = 65536;
+// After a failure, such as a full disk.
+constexpr std::chrono::seconds kRetryAfter{5};
+
+size_t pages_of(const Trees& trees, MDB_dbi tree) {
+  MDB_stat stat{};
+  const int code = guarded([&] { return mdb_stat(trees.txn(), tree, &stat); });
+  if (code != MDB_SUCCESS) return SIZE_MAX;
+  return stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages;
+}
+
+// Removes entries of the range; true if none are left.
+Result<bool> remove_some(Trees& trees, const Range& range) {
+  const std::string low = range_prefix(range);
+  const std::string high = range_end(range);
+  const MDB_dbi tree = trees.tree(range);
+  const steady_clock::time_point end = steady_clock::now() + kTimeMax;
+  for (int i = 0; i < kEntriesMax; ++i) {
+    GM_ASSIGN(const std::optional<TreeEntry> entry, trees.at_or_after(tree, low));
+    if (!entry || entry->key >= high) return true;
+    GM_TRY(trees.remove(tree, std::string(entry->key)));
+    if (i % 16 == 15 && steady_clock::now() > end) break;
+  }
+  return false;
+}
+
+}  // namespace
+
+Sweeper::Sweeper(Environment& environment, const TreeHandles& handles, CatalogCache& cache)
+    : environment_(environment), handles_(handles), cache_(cache), thread_([this] { run(); }) {}
+
+Sweeper::~Sweeper() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+void Sweeper::wake() {
+  MutexLock lock(mutex_);
+  work_ = true;
+  changed_.notify_all();
+}
+
+Sweeper::Spared::Spared(Sweeper& sweeper, const Range& range)
+    : sweeper_(sweeper), prefix_(range.prefix) {
+  MutexLock lock(sweeper_.mutex_);
+  sweeper_.spared_.insert(prefix_);
+}
+
+Sweeper::Spared::~Spared() {
+  {
+    MutexLock lock(sweeper_.mutex_);
+    sweeper_.spared_.erase(prefix_);
+  }
+  sweeper_.wake();
+}
+
+bool Sweeper::spares(const Range& range) {
+  MutexLock lock(mutex_);
+  return spared_.contains(range.prefix);
+}
+
+void Sweeper::run() {
+  while (true) {
+    {
+      MutexLock lock(mutex_);
+      while (!work_ && !stopping_) changed_.wait(mutex_);
+      if (stopping_) return;
+      work_ = false;
+    }
+    const Result<bool> done = sweep_some();
+    MutexLock lock(mutex_);
+    if (!done) {
+      // Nobody waits for a sweep, so there is nobody to tell; what failed will fail for others too.
+      if (!stopping_) changed_.wait_for(mutex_, kRetryAfter);
+      work_ = true;
+    } else if (!*done) {
+      work_ = true;
+    }
+  }
+}
+
+Result<std::vector<Range>> Sweeper::released_ranges() {
+  GM_ASSIGN(const ReadTransaction transaction, environment_.begin_read());
+  const auto trees = std::make_shared<Trees>(transaction.lmdb(), handles_, false);
+  Result<std::vector<Range>> ranges = Catalog(trees, cache_).released_ranges();
+  trees->end();
+  return ranges;
+}
+
+Result<bool> Sweeper::sweep_some() {
+  GM_ASSIGN(std::vector<Range> ranges, released_ranges());
+  std::erase_if(ranges, [&](const Range& range) { return spares(range); });
+  if (ranges.empty()) return true;
+  const Range range = ranges.front();
+
+  GM_ASSIGN(WriteTransaction transaction, environment_.begin_write());
+  const auto trees = std::make_shared<Trees>(transaction.lmdb(), handles_, true);
+  Catalog catalog(trees, cache_);
+  const auto sweep = [&]() -> Status {
+    GM_ASSIGN(const uint32_t sharing, catalog.ranges_in_tree(range.tree));
+    bool empty = false;
+    if (sharing == 1 && pages_of(*trees, trees->tree(range)) <= kPagesAtOnceMax) {
+      GM_TRY(trees->clear(trees->tree(range)));
+      empty = true;
+    } else {
+      GM_ASSIGN(empty, remove_some(*trees, range));
+    }
+    return empty ? catalog.forget_range(range) : Status();
+  };
+  const Status swept = sweep();
+  if (trees->leave_less()) transaction.leaves_less();
+  transaction.log(trees->take_changes());
+  trees->end();
+  if (!swept) return fail(swept.error());
+  GM_TRY(transaction.commit());
+  return false;
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,22 @@
+// Collections that are the catalog seen as documents: system.namespaces and system.indexes, which
+// servers had until 3.0. They can be read like others and not be written.
+// Source: MongoDB 2.4 manual, "System Collections".
+#pragma once
+
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/local/catalog/catalog.h"
+#include "engine/store.h"
+
+namespace gridmount::local {
+
+bool is_catalog_collection(const engine::Namespace& ns);
+
+// {name: "db.c", options: {...}} per collection and {name: "db.c.$_id_"} per index; or {v, key, ns,
+// name, ...} per index.
+Result<std::vector<bson::Document>> catalog_documents(Catalog& catalog,
+                                                      const engine::Namespace& ns);
+
+}  // namespace gridmount::local

@@ -1,0 +1,71 @@
+#include "engine/local/files/fault_scope.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "engine/local/files/map_guard.h"
+
+namespace gridmount::local {
+
+constinit thread_local FaultScope* current_fault_scope = nullptr;
+
+namespace {
+
+struct sigaction previous_bus_error;
+struct sigaction previous_segment_error;
+
+void pass_on(const struct sigaction& previous, int signal, siginfo_t* info, void* context) {
+  if ((previous.sa_flags & SA_SIGINFO) != 0) {
+    previous.sa_sigaction(signal, info, context);
+    return;
+  }
+  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    previous.sa_handler(signal);
+    return;
+  }
+  // Back at the instruction, which faults again, the default ends the process.
+  ::signal(signal, SIG_DFL);
+  if (info->si_code <= 0) ::raise(signal);
+}
+
+// Async-signal-safe, but for what it passes on to.
+void on_fault(int signal, siginfo_t* info, void* context) {
+  // Above zero: the kernel's own, not kill().
+  if (info->si_code > 0) {
+    // In a call of LMDB, what lies behind the end is where a damaged page has led it.
+    const bool behind_end = current_fault_scope == nullptr;
+    if (signal == SIGBUS && MapGuard::put_zeros_at(info->si_addr, behind_end)) return;
+    leave_fault_scope();
+  }
+  pass_on(signal == SIGBUS ? previous_bus_error : previous_segment_error, signal, info, context);
+}
+
+bool install(int signal, struct sigaction& previous) {
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  // Not deferred, as the handler may leave by a jump that restores no mask.
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  return ::sigaction(signal, &action, &previous) == 0;
+}
+
+}  // namespace
+
+void leave_fault_scope() {
+  FaultScope* const scope = current_fault_scope;
+  if (scope == nullptr) return;
+  current_fault_scope = nullptr;
+#ifdef GM_FAULT_SCOPE_KEEPS_BOOKS
+  siglongjmp(scope->place, 1);
+#else
+  __builtin_longjmp(scope->place, 1);
+#endif
+}
+
+void install_fault_handler() {
+  static const bool installed =
+      install(SIGBUS, previous_bus_error) && install(SIGSEGV, previous_segment_error);
+  (void)installed;
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,144 @@
+#include "engine/local/files/map_guard.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string>
+
+#include "engine/local/files/fault_scope.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr uint64_t kReadable = UINT64_MAX;
+
+// What the handler looks at, which may take no lock. A slot whose `begin` is zero is free.
+struct Slot {
+  std::atomic<uintptr_t> begin = 0;
+  std::atomic<uintptr_t> end = 0;
+  std::atomic<uint64_t> unreadable = kReadable;
+};
+
+std::array<Slot, MapGuard::kGuardsMax> slots;
+std::mutex slots_mutex;  // to take and to give back
+const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+
+// Where the pages of the newest snapshot end, by the meta pages. Where these cannot be read, they
+// are put as zeros: then all that is known is that they should be there.
+uint64_t data_bytes(const uint8_t* map) {
+  constexpr uint64_t kPageSizeOffset = 40;
+  constexpr uint64_t kLastPageOffset = 136;
+  const auto read = [&](uint64_t offset, auto number) {
+    std::memcpy(&number, map + offset, sizeof(number));
+    return number;
+  };
+  const auto bytes = read(kPageSizeOffset, uint32_t{});
+  if (bytes < 512 || bytes > 32768) return 2 * page_bytes;
+  const uint64_t last =
+      std::max(read(kLastPageOffset, uint64_t{}), read(bytes + kLastPageOffset, uint64_t{}));
+  return std::max(2 * page_bytes, (last + 1) * bytes);
+}
+
+struct Range {
+  uintptr_t begin = 0;
+  uintptr_t end = 0;
+};
+
+// LMDB does not tell where it has mapped its file.
+std::optional<Range> find_mapping(const system::File& file) {
+  struct stat status {};
+  if (::fstat(file.fd(), &status) != 0) return std::nullopt;
+  std::error_code error;
+  const std::string path = std::filesystem::canonical(file.path(), error).string();
+  std::ifstream maps("/proc/self/maps");
+  std::optional<Range> found;
+  for (std::string line; std::getline(maps, line);) {
+    Range range;
+    unsigned device_major = 0;
+    unsigned device_minor = 0;
+    uint64_t inode = 0;
+    int path_at = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %*s %*s %x:%x %" SCNu64 " %n",
+                    &range.begin, &range.end, &device_major, &device_minor, &inode,
+                    &path_at) != 5) {
+      continue;
+    }
+    // Layered file systems show another device here than to stat().
+    const bool is_file = inode == status.st_ino && device_major == major(status.st_dev) &&
+                         device_minor == minor(status.st_dev);
+    const bool is_path = !path.empty() && path_at > 0 && line.substr(path_at) == path;
+    if (!is_file && !is_path) continue;
+    // The one that was made last, if a process has the file mapped twice, is the largest.
+    if (!found || range.end - range.begin > found->end - found->begin) found = range;
+  }
+  return found;
+}
+
+}  // namespace
+
+// Async-signal-safe: atomics and system calls alone.
+bool MapGuard::put_zeros_at(void* where, bool behind_end) {
+  const auto address = reinterpret_cast<uintptr_t>(where);
+  for (Slot& slot : slots) {
+    const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
+    if (begin == 0 || address < begin || address >= slot.end.load(std::memory_order_relaxed)) {
+      continue;
+    }
+    if (!behind_end && address - begin >= data_bytes(std::bit_cast<const uint8_t*>(begin))) {
+      return false;
+    }
+    const uintptr_t into_page = address % page_bytes;
+    void* const zeros = ::mmap(static_cast<char*>(where) - into_page, page_bytes, PROT_READ,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (zeros == MAP_FAILED) return false;
+    uint64_t readable = kReadable;
+    slot.unreadable.compare_exchange_strong(readable, address - into_page - begin);
+    return true;
+  }
+  return false;
+}
+
+MapGuard::MapGuard(const system::File& file) {
+  const std::optional<Range> range = find_mapping(file);
+  if (!range) return;
+  install_fault_handler();
+  const std::lock_guard lock(slots_mutex);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].begin != 0) continue;
+    slots[i].unreadable = kReadable;
+    slots[i].end = range->end;
+    slots[i].begin.store(range->begin, std::memory_order_release);
+    slot_ = i;
+    return;
+  }
+}
+
+MapGuard::~MapGuard() {
+  if (!slot_) return;
+  const std::lock_guard lock(slots_mutex);
+  slots[*slot_].begin = 0;
+}
+
+const uint8_t* MapGuard::map() const {
+  return slot_ ? std::bit_cast<const uint8_t*>(slots[*slot_].begin.load()) : nullptr;
+}
+
+std::optional<uint64_t> MapGuard::unreadable() const {
+  if (!slot_) return std::nullopt;
+  const uint64_t offset = slots[*slot_].unreadable.load();
+  return offset == kReadable ? std::nullopt : std::optional(offset);
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,71 @@
+#include "engine/local/files/redo_file.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace gridmount::local {
+
+Status RedoFile::prepare(uint64_t bytes) {
+  constexpr uint64_t kWrittenAtOnce = uint64_t{1} << 20;
+  if (!is_open()) return {};
+  const Result<uint64_t> size = file_.size();
+  if (!size) {
+    close();
+    return {};
+  }
+  segment_bytes_ = RedoSegments::of(*size).bytes_each;
+  if (*size < bytes) {
+    // Written, not only allocated: so that a sync has nothing to say of where the file is.
+    const std::vector<uint8_t> zeros(std::min(bytes, kWrittenAtOnce));
+    for (uint64_t at = 0; at < bytes; at += zeros.size()) {
+      const auto part = std::span(zeros).first(std::min<uint64_t>(zeros.size(), bytes - at));
+      if (!file_.write(at, part)) {
+        // What there is of it is room that others may need.
+        (void)file_.resize(0);
+        close();
+        return {};
+      }
+    }
+    GM_TRY(file_.sync_data());
+    segment_bytes_ = RedoSegments::of(bytes).bytes_each;
+    return {};
+  }
+  // Holes that a copy of the store may have. What knows no such call has no use for it.
+  const int code = ::posix_fallocate(file_.fd(), 0, static_cast<off_t>(*size));
+  if (code == ENOSPC || code == EDQUOT) close();
+  return {};
+}
+
+// D11.
+std::optional<RedoFile::Place> RedoFile::find_place(uint64_t record_bytes,
+                                                    uint64_t checkpointed) const {
+  if (record_bytes > segment_bytes_) return std::nullopt;
+  const Segment& segment = segments_[current_];
+  if (record_bytes <= segment_bytes_ - segment.end) return Place{current_, segment.end};
+  if (segments_[1 - current_].last_transaction <= checkpointed) return Place{1 - current_, 0};
+  return std::nullopt;
+}
+
+std::optional<RedoFile::Failure> RedoFile::append(const Place& place,
+                                                  const std::list<RedoTransaction>& transactions,
+                                                  bool syncs) {
+  const bool continues = segments_[current_].last_transaction == transactions.front().number;
+  format_redo_record(id_, records_ + 1, continues, transactions, record_);
+  if (Status status = file_.write(place.segment * segment_bytes_ + place.offset, record_);
+      !status) {
+    return Failure{std::move(status).error(), false};
+  }
+  if (syncs) {
+    if (Status status = file_.sync_data(); !status) {
+      return Failure{std::move(status).error(), true};
+    }
+  }
+  ++records_;
+  current_ = place.segment;
+  segments_[current_] = {place.offset + record_.size(), transactions.back().number};
+  return std::nullopt;
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,58 @@
+#include "engine/local/files/space_reserve.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+namespace gridmount::local {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kStepBytes = uint64_t{64} << 10;
+// So much is not used up within that time.
+constexpr uint64_t kPlentyBytes = uint64_t{1} << 30;
+constexpr std::chrono::milliseconds kPlentyLasts{100};
+
+}  // namespace
+
+void SpaceReserve::open() {
+  if (system::File::open_errno(folder_ / "reserve", O_RDWR | O_CREAT, file_) == 0) fill();
+}
+
+void SpaceReserve::fill() {
+  // All at once, or as much as there is.
+  for (uint64_t bytes = kBytes; bytes > bytes_; bytes -= kStepBytes) {
+    if (::posix_fallocate(file_.fd(), 0, static_cast<off_t>(bytes)) == 0) bytes_ = bytes;
+  }
+  // What an attempt got that failed.
+  (void)file_.resize(bytes_);
+}
+
+SpaceReserve::Room SpaceReserve::room() {
+  if (!file_.is_open() || Clock::now() < ask_again_) return Room::kEnough;
+  const Result<struct statvfs> file_system = system::file_system_of(folder_);
+  // Some that are mounted from elsewhere do not know their size.
+  if (!file_system || file_system->f_blocks == 0) return Room::kEnough;
+  uint64_t bytes = system::free_bytes(*file_system);
+  if (bytes >= kPlentyBytes) ask_again_ = Clock::now() + kPlentyLasts;
+  if (bytes_ < kBytes && bytes > 0) {
+    const uint64_t had = bytes_;
+    fill();
+    bytes -= std::min(bytes, bytes_ - had);
+  }
+  if (bytes >= kScarceBytes) return Room::kEnough;
+  return bytes >= kBytes ? Room::kScarce : Room::kNone;
+}
+
+void SpaceReserve::lend() {
+  bytes_ = 0;
+  (void)file_.resize(0);
+}
+
+void SpaceReserve::take_back(bool grown) {
+  fill();
+  if (grown) wants_checkpoint_ = true;
+}
+
+}  // namespace gridmount::local

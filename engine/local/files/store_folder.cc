@@ -1,0 +1,439 @@
+#include "engine/local/files/store_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <set>
+#include <string_view>
+
+#include "engine/system/system_error.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr std::string_view kFormatFirstLine = "gridmount store\nformat ";
+constexpr size_t kFormatBytesMax = 64;
+constexpr std::array<std::string_view, 7> kCreationFiles = {
+    "owner", "data.mdb", "data.mdb-lock", "checkpoint", "redo", "pending", "format.new"};
+constexpr int kFirstVersionWithLog = 2;
+constexpr int kFirstVersionWithPending = 3;
+
+enum class Contents {
+  kNothing,     // no folder, or an empty one
+  kUnfinished,  // the files of a store whose making was interrupted
+  kStore,
+};
+
+tl::unexpected<Error> not_a_store(const std::filesystem::path& path, const std::string& why) {
+  return fail(ErrorCode::kNotAStore, path.string() + " is not a gridmount store: " + why);
+}
+
+Result<int> read_format(const std::filesystem::path& path) {
+  GM_ASSIGN(const system::File file, system::File::open(path / "format", O_RDONLY));
+  GM_ASSIGN(const std::vector<uint8_t> bytes, file.read(0, kFormatBytesMax));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  int version = 0;
+  if (!text.starts_with(kFormatFirstLine)) {
+    return not_a_store(path, "its file 'format' says something else");
+  }
+  const std::string_view number = text.substr(kFormatFirstLine.size());
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), version);
+  if (error != std::errc() || end == number.data() + number.size() || *end != '\n' || version < 1) {
+    return fail(ErrorCode::kStoreDamaged, "store " + path.string() +
+                                              ": the file 'format' gives no version; restore the "
+                                              "store from a backup");
+  }
+  if (version > kFormatVersion) {
+    return fail(ErrorCode::kStoreFormatTooNew,
+                "store " + path.string() + " has format version " + std::to_string(version) +
+                    ", this program knows versions up to " + std::to_string(kFormatVersion) +
+                    "; use the version of gridmount that wrote it, or a newer one");
+  }
+  return version;
+}
+
+// What is at the path; NotAStore if neither a store nor a place for one.
+Result<Contents> examine(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return Contents::kNothing;
+  if (error) return fail(system::system_error(error.value(), "examining " + path.string()));
+  if (status.type() != std::filesystem::file_type::directory) {
+    return not_a_store(path, "it is no folder");
+  }
+  std::set<std::string> names;
+  std::filesystem::directory_iterator entries(path, error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    names.insert(entries->path().filename().string());
+  }
+  if (error) return fail(system::system_error(error.value(), "listing " + path.string()));
+  if (names.contains("format")) {
+    GM_TRY(read_format(path));
+    return Contents::kStore;
+  }
+  if (names.empty()) return Contents::kNothing;
+  for (const std::string& name : names) {
+    if (std::find(kCreationFiles.begin(), kCreationFiles.end(), name) == kCreationFiles.end()) {
+      return not_a_store(path, "it holds other things, such as '" + name + "'");
+    }
+  }
+  // `owner` is the first file made and written before any other.
+  GM_ASSIGN(const system::File owner, system::File::open(path / "owner", O_RDONLY));
+  GM_ASSIGN(const std::vector<uint8_t> bytes, owner.read(0, kOwnerBytes));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  // Before its first sync the file system may show any length, and zeros.
+  GM_ASSIGN(const uint64_t size, owner.size());
+  const bool is_blank = size <= kOwnerBytes && text.find_first_not_of('\0') == text.npos;
+  if (!parse_owner_mark(text) && !(is_blank && names.size() == 1)) {
+    return not_a_store(path, "it holds other things, such as a file 'owner' of another kind");
+  }
+  return Contents::kUnfinished;
+}
+
+Status make_folder(const std::filesystem::path& path, bool& made) {
+  if (::mkdir(path.c_str(), 0700) == 0) {
+    made = true;
+    const std::filesystem::path absolute = std::filesystem::absolute(path);
+    const std::filesystem::path parent =
+        absolute.has_filename() ? absolute.parent_path() : absolute.parent_path().parent_path();
+    return system::sync_folder(parent);
+  }
+  if (errno == EEXIST) return {};
+  if (errno == ENOENT) {
+    return fail(ErrorCode::kStoreNotFound, "the store " + path.string() +
+                                               " cannot be made: the folder above it does not "
+                                               "exist");
+  }
+  return fail(system::system_error(errno, "making the folder " + path.string()));
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+}  // namespace
+
+tl::unexpected<Error> StoreFolder::damaged(const std::string& what) const {
+  return fail(ErrorCode::kStoreDamaged,
+              "store " + path_.string() + " is damaged: " + what + "; restore it from a backup");
+}
+
+Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const OpenOptions& options,
+                                      const TestOptions& test) {
+  if (options.create && options.read_only) {
+    return fail(ErrorCode::kInvalidOptions,
+                "store " + path.string() + ": create and read-only exclude each other");
+  }
+  if (options.beside_owner && !options.read_only) {
+    return fail(ErrorCode::kInvalidOptions,
+                "store " + path.string() + ": only a reader can be beside an owner");
+  }
+  GM_ASSIGN(Contents contents, examine(path));
+  if (contents != Contents::kStore && !options.create) {
+    return fail(ErrorCode::kStoreNotFound,
+                contents == Contents::kNothing
+                    ? "there is no store at " + path.string() + "; 'gridmount --create' makes one"
+                    : "the making of store " + path.string() +
+                          " was interrupted; 'gridmount --create' makes it again");
+  }
+  bool made_folder = false;
+  if (contents == Contents::kNothing) GM_TRY(make_folder(path, made_folder));
+  Result<OwnerFile> locked = OwnerFile::lock(path, options.read_only, !options.read_only);
+  if (!locked) {
+    if (!options.beside_owner || locked.error().code() != ErrorCode::kStoreLocked) {
+      return fail(std::move(locked).error());
+    }
+    return open_beside_owner(path, test, std::move(locked).error());
+  }
+  OwnerFile owner = std::move(locked).value();
+  // Another process may have made the store before we got the lock.
+  GM_ASSIGN(contents, examine(path));
+  StoreFolder folder(path, std::move(owner), options.read_only,
+                     test.boot_id.empty() ? running_boot_id() : test.boot_id);
+  folder.made_folder_ = made_folder;
+  if (contents == Contents::kStore) {
+    GM_ASSIGN(folder.format_version_, read_format(path));
+    GM_TRY(folder.open_files(test, options.map_bytes));
+    if (!folder.read_only_ && folder.to_replay().empty()) GM_TRY(folder.mark(OwnerState::kOpen));
+  } else {
+    folder.is_new_ = true;
+    if (Status status = folder.create_files(test); !status) {
+      folder.abandon_creation();
+      return fail(std::move(status).error().with_context("making the store " + path.string()));
+    }
+  }
+  return folder;
+}
+
+Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& path,
+                                                   const TestOptions& test, Error locked) {
+  GM_ASSIGN(OwnerFile file, OwnerFile::look(path));
+  GM_ASSIGN(std::optional<OwnerMark> mark, file.read());
+  StoreFolder folder(path, std::move(file), true,
+                     test.boot_id.empty() ? running_boot_id() : test.boot_id);
+  GM_ASSIGN(folder.data_, system::File::open(folder.data_path(), O_RDONLY));
+  GM_ASSIGN(const uint64_t inode, folder.data_.inode());
+  // The owner marks the store open, with its kernel and the file's inode, when it has put in order
+  // what the one before it left. Until then there is nothing to be read beside it.
+  if (!mark || mark->state == OwnerState::kClosed || mark->boot_id != folder.boot_id_ ||
+      mark->data_inode != inode) {
+    return fail(std::move(locked));
+  }
+  folder.beside_ = std::move(mark);
+  GM_ASSIGN(folder.format_version_, read_format(path));
+  return folder;
+}
+
+Status StoreFolder::create_files(const TestOptions& test) {
+  // The mark first: it says whose the other files are if we are interrupted.
+  GM_TRY(mark(OwnerState::kOpen));
+  GM_TRY(system::sync_folder(path_));
+  GM_TRY(system::remove_file(path_ / "data.mdb-lock"));
+  GM_TRY(system::remove_file(path_ / "format.new"));
+  GM_ASSIGN(data_, system::File::open(data_path(), O_RDWR | O_CREAT | O_TRUNC));
+  GM_ASSIGN(checkpoint_, CheckpointFile::create(path_ / "checkpoint"));
+  GM_TRY(system::File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
+  GM_TRY(begin_log(test));
+  GM_TRY(begin_pending());
+  GM_TRY(mark(OwnerState::kOpen));  // now with data.mdb's inode
+  return system::sync_folder(path_);
+}
+
+Status StoreFolder::finish_creation() {
+  GM_TRY(write_format());
+  is_new_ = false;
+  return {};
+}
+
+Status StoreFolder::upgrade() {
+  if (format_version_ == kFormatVersion) return {};
+  // Another version's, or what an upgrade left that was interrupted.
+  if (format_version_ < kFirstVersionWithLog) {
+    GM_ASSIGN(const system::File redo, system::File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
+    GM_TRY(redo.sync_data());
+  }
+  GM_ASSIGN(const system::File pending,
+            system::File::open(pending_path(), O_RDWR | O_CREAT | O_TRUNC));
+  GM_TRY(pending.sync_data());
+  GM_TRY(system::sync_folder(path_));
+  GM_TRY(write_format());
+  format_version_ = kFormatVersion;
+  return {};
+}
+
+Status StoreFolder::write_format() const {
+  const std::filesystem::path temporary = path_ / "format.new";
+  GM_ASSIGN(const system::File file, system::File::open(temporary, O_WRONLY | O_CREAT | O_TRUNC));
+  const std::string text = std::string(kFormatFirstLine) + std::to_string(kFormatVersion) + "\n";
+  GM_TRY(file.write(0, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
+  GM_TRY(file.sync_data());
+  GM_TRY(system::rename_file(temporary, path_ / "format"));
+  return system::sync_folder(path_);
+}
+
+void StoreFolder::abandon_creation() {
+  // `format` first, without which the others are an unfinished store; `owner` last, as it says
+  // whose the others are. What cannot be removed is an unfinished store.
+  for (const std::string_view name : {"format", "format.new", "data.mdb-lock", "data.mdb",
+                                      "checkpoint", "redo", "pending", "owner"}) {
+    if (!system::remove_file(path_ / name)) return;
+  }
+  if (made_folder_) ::rmdir(path_.c_str());
+}
+
+Status StoreFolder::open_files(const TestOptions& test, uint64_t bytes_max) {
+  const int code = system::File::open_errno(data_path(), read_only_ ? O_RDONLY : O_RDWR, data_);
+  if (code == ENOENT) return damaged("its file data.mdb is missing");
+  if (code != 0) return fail(system::system_error(code, "opening " + data_path().string()));
+
+  const std::filesystem::path checkpoint_path = path_ / "checkpoint";
+  Result<CheckpointFile> checkpoint = CheckpointFile::open(checkpoint_path, read_only_);
+  if (checkpoint) {
+    checkpoint_ = std::move(checkpoint).value();
+  } else if (::access(checkpoint_path.c_str(), F_OK) == 0) {
+    return fail(std::move(checkpoint).error());
+  }
+  GM_TRY(trust_data(test, bytes_max));
+  if (!read_only_) {
+    GM_TRY(begin_log(test));
+    GM_TRY(begin_pending());
+  }
+  if (read_only_ || (checkpoint_ && checkpoint_->newest())) return {};
+  // Only a cleanly closed store gets here. It needs a checkpoint before it is marked open.
+  GM_TRY(data_.sync_data());
+  GM_ASSIGN(checkpoint_, CheckpointFile::create(checkpoint_path));
+  GM_TRY(begin_log(test));
+  GM_TRY(system::sync_folder(path_));
+  GM_ASSIGN(const MetaPair metas, read_meta_pair(data_));
+  if (auto failure = checkpoint_->write(metas)) return fail(std::move(failure->error));
+  return {};
+}
+
+// Decides by the last owner's mark what is to be believed of data.mdb (invariants D4 to D7).
+Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
+  GM_ASSIGN(const std::optional<OwnerMark> mark, owner_.read());
+  GM_ASSIGN(const uint64_t inode, data_.inode());
+  const bool closed = mark && mark->state == OwnerState::kClosed;
+  // The kernel that took the last owner's writes still has them.
+  const bool killed = mark && mark->state == OwnerState::kOpen && !boot_id_.empty() &&
+                      mark->boot_id == boot_id_ && mark->data_inode == inode;
+  const std::optional<MetaPair> saved =
+      checkpoint_ ? checkpoint_->newest() : std::optional<MetaPair>();
+  if (!closed && !saved) return damaged("its file checkpoint is missing or holds no checkpoint");
+  const bool is_own = mark && mark->data_inode == inode;
+  if ((!closed && !killed) || (closed && is_own && saved && has_other_metas(*saved))) {
+    GM_TRY(recover(test));
+  }
+  if (!closed && !killed) GM_TRY(find_what_to_replay(test));
+
+  Result<MetaPair> metas = read_meta_pair(data_);
+  if (!metas) return damaged("data.mdb: " + std::move(metas).error().message());
+  // A checkpoint comes before the mark `closed`, and nothing is committed between the two (D4).
+  if (saved && (metas->current.txn < saved->current.txn ||
+                (closed && metas->current.txn != saved->current.txn))) {
+    return damaged("data.mdb is of transaction " + std::to_string(metas->current.txn) +
+                   ", but its file checkpoint of " + std::to_string(saved->current.txn) +
+                   "; they belong together");
+  }
+  if (metas->current.txn - metas->previous_txn > 1) {
+    return damaged("data.mdb's meta pages are of transactions that do not follow one another: " +
+                   std::to_string(metas->previous_txn) + " and " +
+                   std::to_string(metas->current.txn));
+  }
+  GM_ASSIGN(const uint64_t size, data_.size());
+  // D7: what the last checkpoint needed must be there; behind that, only pages that were free when
+  // the process ended may be missing.
+  const uint64_t needed = killed && saved ? saved->current.data_bytes()  //
+                                          : metas->current.data_bytes();
+  if (size < needed) {
+    return damaged("data.mdb is cut off: it has " + std::to_string(size) + " of at least " +
+                   std::to_string(needed) + " bytes");
+  }
+  if (metas->current.data_bytes() > std::max(size, bytes_max)) {
+    return damaged("data.mdb's last page is number " + std::to_string(metas->current.last_page) +
+                   ", more than a store has");
+  }
+  if (size < metas->current.data_bytes()) {
+    if (read_only_) {
+      return fail(ErrorCode::kStoreReadOnly,
+                  "store " + path_.string() +
+                      " was not closed by its last owner; open it for writing once");
+    }
+    // Pages that are not there would kill the process when touched; zeros are seen as damage.
+    GM_TRY(data_.resize(metas->current.data_bytes()));
+  }
+  return killed ? find_pending(metas->current.txn, test) : Status();
+}
+
+// Whether data.mdb's meta pages are not those that were saved for the same transaction, although
+// nothing was committed after it: damage, and what was saved is as good as ever.
+bool StoreFolder::has_other_metas(const MetaPair& saved) const {
+  const Result<MetaPair> found = read_meta_pair(data_);
+  return found && found->current.txn == saved.current.txn && found->bytes != saved.bytes;
+}
+
+// D5. May be interrupted anywhere: the mark still says that recovery is needed.
+Status StoreFolder::recover(const TestOptions& test) {
+  if (!test.restore) return {};
+  const MetaPair& saved = *checkpoint_->newest();
+  GM_ASSIGN(const uint64_t size, data_.size());
+  if (size < saved.current.data_bytes()) {
+    return damaged("data.mdb is cut off: it has " + std::to_string(size) + " of at least " +
+                   std::to_string(saved.current.data_bytes()) + " bytes");
+  }
+  const Result<MetaPair> found = read_meta_pair(data_);
+  if (found && found->bytes == saved.bytes) return {};
+  if (read_only_) {
+    return fail(ErrorCode::kStoreReadOnly,
+                "store " + path_.string() +
+                    " was open when its machine went down and must be put back to its last "
+                    "checkpoint, which writes; open it for writing once");
+  }
+  GM_TRY(write_meta_pair(data_, saved));
+  return data_.sync_data();
+}
+
+// D13. What is replayed is found by the log id and the transaction of the slot that recover() has
+// put back.
+Status StoreFolder::find_what_to_replay(const TestOptions& test) {
+  if (!checkpoint_->newest_log() || !test.replay) return {};
+  system::File redo;
+  const int code = system::File::open_errno(redo_path(), O_RDONLY, redo);
+  if (code == ENOENT) return damaged("its file redo is missing");
+  if (code != 0) return fail(system::system_error(code, "opening " + redo_path().string()));
+  const bool checks_id = test.checks_log_id && test.checks_order;
+  GM_ASSIGN(redo_contents_, read_redo(redo, checks_id ? &*checkpoint_->newest_log() : nullptr,
+                                      checkpoint_->newest()->current.txn, test.checks_order));
+  if (!read_only_ || to_replay().empty()) return {};
+  return fail(ErrorCode::kStoreReadOnly,
+              "store " + path_.string() +
+                  " was open when its machine went down and its log must be replayed, which "
+                  "writes; open it for writing once");
+}
+
+// D15.
+Status StoreFolder::find_pending(uint64_t snapshot, const TestOptions& test) {
+  if (!test.replay_pending) return {};
+  if (format_version_ < kFirstVersionWithPending) return {};
+  system::File file;
+  const int code = system::File::open_errno(pending_path(), O_RDONLY, file);
+  if (code == ENOENT) return {};
+  if (code != 0) return fail(system::system_error(code, "opening " + pending_path().string()));
+  GM_ASSIGN(pending_contents_, read_pending(file, snapshot));
+  if (!read_only_ || pending().empty()) return {};
+  return fail(ErrorCode::kStoreReadOnly,
+              "store " + path_.string() +
+                  " was not closed by its last owner, and what that committed last must be put "
+                  "into data.mdb, which writes; open it for writing once");
+}
+
+Status StoreFolder::begin_pending() {
+  if (format_version_ < kFirstVersionWithPending) return {};
+  GM_ASSIGN(system::File file, system::File::open(pending_path(), O_RDWR | O_CREAT));
+  GM_ASSIGN(const LogId id, draw_log_id());
+  pending_ = PendingFile(std::move(file), id);
+  // Before the mark says that this kernel has what was written.
+  return pending().empty() ? pending_.clear() : Status();
+}
+
+// D12: a new id for the slots from here on, and for what is written behind them.
+Status StoreFolder::begin_log(const TestOptions& test) {
+  if (format_version_ < kFirstVersionWithLog || !checkpoint_) return {};
+  GM_ASSIGN(const LogId id, draw_log_id());
+  log_id_ = id;
+  // D15.
+  const std::optional<LogId>& before = checkpoint_->newest_log();
+  const bool keeps = !pending().empty() && before && test.keeps_log_until_replayed;
+  checkpoint_->begin_log(keeps ? *before : id);
+  // Where the slot says that there is a log there is the file, if only an empty one.
+  const bool is_there = ::access(redo_path().c_str(), F_OK) == 0;
+  GM_ASSIGN(system::File file, system::File::open(redo_path(), O_RDWR | O_CREAT));
+  if (!is_there) GM_TRY(system::sync_folder(path_));
+  redo_ = RedoFile(std::move(file), id);
+  return {};
+}
+
+void StoreFolder::begin_own_log() {
+  if (log_id_) checkpoint_->begin_log(*log_id_);
+}
+
+Status StoreFolder::mark(OwnerState state) const {
+  uint64_t inode = 0;
+  if (data_.is_open()) {
+    GM_ASSIGN(inode, data_.inode());
+  }
+  return owner_.write({.state = state,
+                       .pid = ::getpid(),
+                       .host = host_name(),
+                       .boot_id = boot_id_,
+                       .data_inode = inode});
+}
+
+}  // namespace gridmount::local

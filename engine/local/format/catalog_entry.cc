@@ -1,0 +1,171 @@
+#include "engine/local/format/catalog_entry.h"
+
+#include "engine/bson/builder.h"
+#include "engine/checksum/crc32c.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr size_t kChecksumBytes = 4;
+
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+void append_range(bson::Builder& builder, const Range& range) {
+  builder.append("tree", static_cast<int32_t>(range.tree));
+  builder.append("prefix", static_cast<int64_t>(range.prefix));
+}
+
+std::optional<Range> range_of(bson::View document) {
+  const std::optional<bson::ValueView> tree = document.find("tree");
+  const std::optional<bson::ValueView> prefix = document.find("prefix");
+  if (!tree || tree->type() != bson::Type::kInt32 || !prefix ||
+      prefix->type() != bson::Type::kInt64) {
+    return std::nullopt;
+  }
+  return Range{static_cast<uint32_t>(tree->as_int32()), static_cast<uint32_t>(prefix->as_int64())};
+}
+
+std::optional<bson::ValueView> field(bson::View document, std::string_view name, bson::Type type) {
+  const std::optional<bson::ValueView> value = document.find(name);
+  if (!value || value->type() != type) return std::nullopt;
+  return value;
+}
+
+std::optional<IndexEntry> index_of(bson::View document) {
+  const auto name = field(document, "name", bson::Type::kString);
+  const auto key = field(document, "key", bson::Type::kDocument);
+  const auto unique = field(document, "unique", bson::Type::kBool);
+  const auto multikey = field(document, "multikey", bson::Type::kBool);
+  const std::optional<Range> range = range_of(document);
+  if (!name || !key || !unique || !multikey || !range) return std::nullopt;
+  IndexEntry index;
+  index.definition.name = name->as_string();
+  index.definition.keys = bson::Document(key->as_document());
+  index.definition.unique = unique->as_bool();
+  index.definition.sparse = document.find("sparse").has_value();
+  index.definition.hidden = document.find("hidden").has_value();
+  if (const auto background = field(document, "background", bson::Type::kBool)) {
+    index.definition.background = background->as_bool();
+  }
+  if (const auto partial = field(document, "partial", bson::Type::kDocument)) {
+    index.definition.partial_filter = bson::Document(partial->as_document());
+  }
+  if (const auto seconds = field(document, "expireAfterSeconds", bson::Type::kInt64)) {
+    index.definition.expire_after_seconds = seconds->as_int64();
+  }
+  Result<KeyRules> rules = key_rules(index.definition);
+  if (!rules) return std::nullopt;
+  index.rules = std::move(rules).value();
+  index.multikey = multikey->as_bool();
+  index.checksums = document.find("checksums").has_value();
+  index.range = *range;
+  return index;
+}
+
+std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bson::View document) {
+  const auto records = field(document, "records", bson::Type::kDocument);
+  const auto options = field(document, "options", bson::Type::kDocument);
+  const auto indexes = field(document, "indexes", bson::Type::kArray);
+  if (!records || !options || !indexes) return nullptr;
+  // The key is not under the checksum.
+  const auto name = field(document, "ns", bson::Type::kString);
+  if (name && name->as_string() != ns.full()) return nullptr;
+  auto entry = std::make_shared<CollectionEntry>();
+  entry->ns = ns;
+  const std::optional<Range> range = range_of(records->as_document());
+  if (!range) return nullptr;
+  entry->records = *range;
+  entry->options = bson::Document(options->as_document());
+  for (const bson::Element element : indexes->as_document()) {
+    if (element.value.type() != bson::Type::kDocument) return nullptr;
+    std::optional<IndexEntry> index = index_of(element.value.as_document());
+    if (!index) return nullptr;
+    entry->indexes.push_back(std::move(*index));
+  }
+  if (entry->indexes.empty() || entry->indexes[0].definition.name != kIdIndexName) return nullptr;
+  if (!entry->derive()) return nullptr;
+  return entry;
+}
+
+}  // namespace
+
+Status CollectionEntry::derive() {
+  definitions.clear();
+  multikey.clear();
+  for (const IndexEntry& index : indexes) {
+    definitions.push_back(index.definition);
+    multikey.push_back(index.multikey);
+  }
+  GM_ASSIGN(settings, engine::CollectionOptions::parse(ns, options));
+  validator.reset();
+  if (settings.validator && settings.level != engine::CollectionOptions::ValidationLevel::kOff) {
+    // It stays: $$NOW is then the time of each write.
+    GM_ASSIGN(query::Filter filter,
+              query::Filter::parse(*settings.validator, {.now = std::nullopt}));
+    validator = std::make_shared<const query::Filter>(std::move(filter));
+  }
+  return {};
+}
+
+std::string CollectionEntry::encode() const {
+  bson::Builder builder;
+  builder.open_document("records");
+  append_range(builder, records);
+  builder.close();
+  builder.append("ns", ns.full());
+  builder.append("options", options);
+  builder.open_array("indexes");
+  for (const IndexEntry& index : indexes) {
+    builder.push_open_document();
+    builder.append("name", index.definition.name).append("key", index.definition.keys);
+    builder.append("unique", index.definition.unique).append("multikey", index.multikey);
+    if (index.definition.sparse) builder.append("sparse", true);
+    if (index.definition.hidden) builder.append("hidden", true);
+    if (index.definition.background) builder.append("background", *index.definition.background);
+    if (index.definition.partial_filter) {
+      builder.append("partial", *index.definition.partial_filter);
+    }
+    if (index.definition.expire_after_seconds) {
+      builder.append("expireAfterSeconds", *index.definition.expire_after_seconds);
+    }
+    if (index.checksums) builder.append("checksums", true);
+    append_range(builder, index.range);
+    builder.close();
+  }
+  builder.close();
+  const bson::Document document = std::move(builder).finish();
+
+  const bson::View view = document;
+  std::string bytes;
+  append_big_endian_32(bytes, crc32c(view.bytes()));
+  bytes.append(reinterpret_cast<const char*>(view.data()), view.size());
+  return bytes;
+}
+
+bool CollectionEntry::is_entry_of(const engine::Namespace& ns, std::string_view bytes) {
+  if (bytes.size() <= kChecksumBytes) return false;
+  const std::span<const uint8_t> document = bytes_of(bytes.substr(kChecksumBytes));
+  if (crc32c(document) != big_endian_32(bytes)) return false;
+  const Result<bson::View> view = bson::validate(document);
+  if (!view) return false;
+  const auto name = field(*view, "ns", bson::Type::kString);
+  return !name || name->as_string() == ns.full();
+}
+
+Result<std::shared_ptr<const CollectionEntry>> CollectionEntry::decode(const engine::Namespace& ns,
+                                                                       std::string_view bytes) {
+  if (bytes.size() > kChecksumBytes) {
+    const std::span<const uint8_t> document = bytes_of(bytes.substr(kChecksumBytes));
+    if (crc32c(document) == big_endian_32(bytes)) {
+      if (Result<bson::View> view = bson::validate(document)) {
+        if (std::shared_ptr<const CollectionEntry> entry = entry_of(ns, *view)) return entry;
+      }
+    }
+  }
+  return fail(ErrorCode::kStoreDamaged, "the catalog's entry of " + ns.full() +
+                                            " is damaged; restore the store from a backup");
+}
+
+}  // namespace gridmount::local

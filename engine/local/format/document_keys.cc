@@ -1,0 +1,269 @@
+#include "engine/local/format/document_keys.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "engine/local/format/index_key.h"
+
+namespace gridmount::local {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+
+// The position an array is asked for by a path part such as "0", if it is one.
+std::optional<uint32_t> array_position(const std::string& part) {
+  if (part.empty() || (part.size() > 1 && part[0] == '0')) return std::nullopt;
+  uint32_t position = 0;
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), position);
+  if (error != std::errc() || end != part.data() + part.size()) return std::nullopt;
+  return position;
+}
+
+}  // namespace
+
+bool KeySet::contains(std::string_view key) const {
+  const auto at = std::lower_bound(keys_.begin(), keys_.end(), key, [&](Key a, std::string_view b) {
+    return std::string_view(bytes_).substr(a.offset, a.size) < b;
+  });
+  return at != keys_.end() && std::string_view(bytes_).substr(at->offset, at->size) == key;
+}
+
+void KeySet::clear() {
+  bytes_.clear();
+  keys_.clear();
+  multikey_ = false;
+}
+
+void KeySet::end_key(size_t start, bool shortened) {
+  if (shortened) shorten(bytes_, start);
+  keys_.push_back({static_cast<uint32_t>(start), static_cast<uint32_t>(bytes_.size() - start)});
+}
+
+void KeySet::sort() {
+  const std::string_view bytes(bytes_);
+  const auto text = [&](Key key) { return bytes.substr(key.offset, key.size); };
+  std::sort(keys_.begin(), keys_.end(), [&](Key a, Key b) { return text(a) < text(b); });
+  keys_.erase(
+      std::unique(keys_.begin(), keys_.end(), [&](Key a, Key b) { return text(a) == text(b); }),
+      keys_.end());
+}
+
+// Follows all parts through one document. Parts go down through documents on their own; where some
+// stand before an array, it is expanded for all of them together, so that one key holds values of
+// one element.
+class KeyExtraction {
+ public:
+  KeyExtraction(const KeyRules& rules, KeySet& keys, bool shortened)
+      : rules_(rules), parts_(rules.parts), keys_(keys), shortened_(shortened) {}
+
+  Status run(bson::View document) {
+    keys_.clear();
+    if (rules_.partial && !rules_.partial->matches(document)) return {};
+    if (simple(document)) return {};
+    keys_.clear();
+    for (const IndexPart& part : parts_) {
+      if (part.hashed) {
+        constexpr ErrorCode kArrayUnderHashedIndex{16766};
+        return fail(
+            kArrayUnderHashedIndex,
+            "hashed indexes do not currently support array values; field: " + part.path.dotted());
+      }
+    }
+    std::vector<Position> positions(parts_.size());
+    for (size_t i = 0; i < parts_.size(); ++i) positions[i] = start(i, document);
+    GM_TRY(expand(positions));
+    keys_.sort();
+    return {};
+  }
+
+ private:
+  // How far a part has got: the value reached, or nothing if it is missing, and the path parts
+  // still to go.
+  struct Position {
+    std::optional<ValueView> value;
+    size_t next = 0;
+    bool empty_array = false;
+    bool done = false;
+  };
+
+  // The common case: no arrays, one key. False if an array is met.
+  bool simple(bson::View document) {
+    bool found = false;
+    for (const IndexPart& part : parts_) {
+      std::optional<ValueView> value;
+      bson::View within = document;
+      for (const std::string& name : part.path.parts()) {
+        if (value) {
+          if (value->type() != Type::kDocument) {
+            value.reset();
+            break;
+          }
+          within = value->as_document();
+        }
+        value = within.find(name);
+        if (!value) break;
+        if (value->type() == Type::kArray) return false;
+      }
+      found = found || value.has_value();
+      append_part(keys_.bytes_, part, value);
+    }
+    if (rules_.sparse && !found) {
+      keys_.clear();
+    } else {
+      keys_.end_key(0, shortened_);
+    }
+    return true;
+  }
+
+  Position start(size_t part, bson::View document) {
+    Position position;
+    position.value = document.find(parts_[part].path.parts()[0]);
+    position.next = 1;
+    advance(part, position);
+    return position;
+  }
+
+  // Goes down through documents, until the path ends, something is missing or an array is met.
+  void advance(size_t part, Position& position) {
+    const std::vector<std::string>& names = parts_[part].path.parts();
+    while (position.value) {
+      if (position.value->type() == Type::kArray) return;
+      if (position.next == names.size()) break;
+      if (position.value->type() == Type::kDocument) {
+        position.value = position.value->as_document().find(names[position.next++]);
+      } else {
+        position.value.reset();
+      }
+    }
+    position.done = true;
+  }
+
+  Status expand(std::vector<Position> positions) {
+    GM_TRY(take_numeric_positions(positions));
+    const ValueView* array = nullptr;
+    size_t first = 0;
+    for (size_t i = 0; i < positions.size(); ++i) {
+      if (positions[i].done) continue;
+      if (array == nullptr) {
+        array = &*positions[i].value;
+        first = i;
+      } else if (array->data() != positions[i].value->data()) {
+        return fail(ErrorCode::kCannotIndexParallelArrays, "cannot index parallel arrays [" +
+                                                               parts_[i].path.dotted() + "] [" +
+                                                               parts_[first].path.dotted() + "]");
+      }
+    }
+    if (array == nullptr) {
+      end_key(positions);
+      return {};
+    }
+    keys_.multikey_ = true;
+    const bson::View elements = array->as_document();
+    if (elements.empty()) {
+      for (size_t i = 0; i < positions.size(); ++i) {
+        if (positions[i].done) continue;
+        positions[i].empty_array = positions[i].next == parts_[i].path.parts().size();
+        positions[i].value.reset();
+        positions[i].done = true;
+      }
+      end_key(positions);
+      return {};
+    }
+    for (const bson::Element element : elements) {
+      std::vector<Position> within = positions;
+      for (size_t i = 0; i < within.size(); ++i) {
+        if (!within[i].done) enter(i, within[i], element.value);
+      }
+      GM_TRY(expand(std::move(within)));
+    }
+    return {};
+  }
+
+  // Moves a part that stands before an array to one of its elements. An array within the array is
+  // a value of its own at the end of a path, and is not searched further before it.
+  void enter(size_t part, Position& position, ValueView element) {
+    const std::vector<std::string>& names = parts_[part].path.parts();
+    position.value = element;
+    if (position.next == names.size()) {
+      position.done = true;
+    } else if (element.type() == Type::kDocument) {
+      advance(part, position);
+    } else if (element.type() == Type::kArray) {
+      const std::optional<uint32_t> index = array_position(names[position.next]);
+      std::optional<ValueView> inner;
+      if (index) inner = element.as_document().find(names[position.next]);
+      position.value = inner;
+      if (inner) {
+        ++position.next;
+        advance(part, position);
+      } else {
+        position.done = true;
+      }
+    } else {
+      position.value.reset();
+      position.done = true;
+    }
+  }
+
+  // A numeric path part means the array's element of that position, if it has one. Elements that
+  // have a field of that name make the path ambiguous, which MongoDB refuses.
+  Status take_numeric_positions(std::vector<Position>& positions) {
+    for (size_t i = 0; i < positions.size(); ++i) {
+      const std::vector<std::string>& names = parts_[i].path.parts();
+      while (!positions[i].done && positions[i].next < names.size()) {
+        const std::string& name = names[positions[i].next];
+        if (!array_position(name)) break;
+        const bson::View elements = positions[i].value->as_document();
+        const std::optional<ValueView> at = elements.find(name);
+        if (!at) break;
+        for (const bson::Element element : elements) {
+          if (element.value.type() == Type::kDocument && element.value.as_document().find(name)) {
+            constexpr ErrorCode kAmbiguousFieldName{16746};
+            return fail(kAmbiguousFieldName,
+                        "ambiguous field name found in array (do not use "
+                        "numeric field names in embedded elements in an "
+                        "array), field: '" +
+                            name + "' for path: " + parts_[i].path.dotted());
+          }
+        }
+        positions[i].value = at;
+        ++positions[i].next;
+        advance(i, positions[i]);
+      }
+    }
+    return {};
+  }
+
+  void end_key(const std::vector<Position>& positions) {
+    const bool found = std::any_of(
+        positions.begin(), positions.end(),
+        [](const Position& position) { return position.value || position.empty_array; });
+    if (rules_.sparse && !found) return;
+    const size_t start = keys_.bytes_.size();
+    for (size_t i = 0; i < positions.size(); ++i) {
+      if (positions[i].empty_array) {
+        append_encoded_empty_array(keys_.bytes_, parts_[i].descending);
+      } else {
+        append_part(keys_.bytes_, parts_[i], positions[i].value);
+      }
+    }
+    keys_.end_key(start, shortened_);
+  }
+
+  const KeyRules& rules_;
+  const std::vector<IndexPart>& parts_;
+  KeySet& keys_;
+  const bool shortened_;
+};
+
+Status extract_keys(const KeyRules& rules, bson::View document, KeySet& keys) {
+  return KeyExtraction(rules, keys, true).run(document);
+}
+
+Status extract_whole_keys(const KeyRules& rules, bson::View document, KeySet& keys) {
+  return KeyExtraction(rules, keys, false).run(document);
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,147 @@
+// What the definition of an index asks for.
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/checksum/crc32c.h"
+#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_key.h"
+
+namespace gridmount::local {
+namespace {
+
+using query::Filter;
+using query::Predicate;
+
+// Tells in which index and why.
+class Refusal {
+ public:
+  explicit Refusal(const query::IndexDefinition& definition)
+      : index_("index '" + definition.name + "': ") {}
+  tl::unexpected<Error> operator()(const std::string& why) const {
+    return fail(ErrorCode::kCannotCreateIndex, index_ + why);
+  }
+
+ private:
+  std::string index_;
+};
+
+Result<IndexPart> part_of(const bson::Element& element, const Refusal& refuse) {
+  const std::string name(element.key);
+  IndexPart part{bson::Path(name)};
+  bool is_first = true;
+  for (const std::string& step : part.path.parts()) {
+    if (step.empty()) return refuse("a key's name is empty or has an empty part");
+    if (name == "$**" || name.ends_with(".$**")) {
+      return refuse("wildcard indexes are not supported");
+    }
+    // Below another field they are those of a DBRef.
+    const bool of_reference = !is_first && (step == "$ref" || step == "$id" || step == "$db");
+    if (step[0] == '$' && !of_reference) {
+      return refuse("the key '" + name + "' has a part beginning with '$'");
+    }
+    is_first = false;
+  }
+  if (element.value.type() == bson::Type::kString) {
+    const std::string_view kind = element.value.as_string();
+    if (kind != "hashed") {
+      return refuse("indexes of the kind '" + std::string(kind) + "' are not supported");
+    }
+    part.hashed = true;
+    return part;
+  }
+  const std::optional<double> direction = element.value.number();
+  if (!direction || *direction == 0 || std::isnan(*direction)) {
+    return refuse("the value of the key '" + name +
+                  "' must be a number greater or less than 0, or a kind of index");
+  }
+  part.descending = *direction < 0;
+  return part;
+}
+
+// What servers take in a partialFilterExpression: conditions whose being met by a query can be told
+// from the query.
+Status check_partial(const Filter& filter, const Refusal& refuse) {
+  switch (filter.kind()) {
+    case Filter::Kind::kAnd:
+    case Filter::Kind::kOr:
+      for (const Filter& child : filter.children()) GM_TRY(check_partial(child, refuse));
+      return {};
+    case Filter::Kind::kPredicate:
+      switch (filter.predicate().kind()) {
+        case Predicate::Kind::kEqual:
+        case Predicate::Kind::kLess:
+        case Predicate::Kind::kLessEqual:
+        case Predicate::Kind::kGreater:
+        case Predicate::Kind::kGreaterEqual:
+        case Predicate::Kind::kIn:
+        case Predicate::Kind::kExists:
+        case Predicate::Kind::kType:
+          return {};
+        default:
+          break;
+      }
+      [[fallthrough]];
+    default:
+      return refuse(
+          "a partialFilterExpression may use equality, $exists: true, $gt, $gte, $lt, $lte, $in, "
+          "$type, $and and $or only");
+  }
+}
+
+}  // namespace
+
+Result<KeyRules> key_rules(const query::IndexDefinition& definition) {
+  const Refusal refuse(definition);
+  KeyRules rules;
+  for (const bson::Element element : definition.keys.view()) {
+    GM_ASSIGN(IndexPart part, part_of(element, refuse));
+    for (const IndexPart& earlier : rules.parts) {
+      if (earlier.path.dotted() == part.path.dotted()) {
+        return refuse("the key '" + std::string(element.key) + "' is given twice");
+      }
+      if (earlier.hashed && part.hashed) {
+        return refuse("a maximum of one index field is allowed to be hashed");
+      }
+    }
+    rules.parts.push_back(std::move(part));
+  }
+  if (rules.parts.empty()) return refuse("no keys are given");
+  if (rules.parts.size() > kMaxIndexParts) return refuse("more than 32 keys are given");
+  const bool hashed = std::any_of(rules.parts.begin(), rules.parts.end(),
+                                  [](const IndexPart& part) { return part.hashed; });
+  if (hashed && definition.unique) {
+    constexpr ErrorCode kUniqueHashedIndex{16764};
+    return fail(kUniqueHashedIndex,
+                "Currently hashed indexes cannot guarantee uniqueness. Use a regular index.");
+  }
+  rules.sparse = definition.sparse;
+  if (definition.partial_filter) {
+    GM_ASSIGN(Filter partial,
+              Filter::parse(*definition.partial_filter, {.special_operators = false}));
+    GM_TRY(check_partial(partial, refuse));
+    rules.partial = std::make_shared<const Filter>(std::move(partial));
+  }
+  return rules;
+}
+
+void append_part(std::string& out, const IndexPart& part,
+                 const std::optional<bson::ValueView>& value) {
+  if (!part.hashed) {
+    if (value) {
+      append_encoded(out, *value, part.descending);
+    } else {
+      append_encoded_missing(out, part.descending);
+    }
+    return;
+  }
+  std::string encoded;
+  if (value) {
+    append_encoded(encoded, *value, false);
+  } else {
+    append_encoded_missing(encoded, false);
+  }
+  append_encoded(out, bson::Value(bson::Date{hash_of_encoded(encoded)}), false);
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,105 @@
+#include "engine/local/format/record.h"
+
+#include <cstring>
+#include <span>
+
+#include "engine/bson/text.h"
+#include "engine/checksum/crc32c.h"
+#include "engine/local/format/entry_checksum.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr size_t kChecksumBytes = 4;
+
+uint32_t little_endian_32(const char* bytes) {
+  uint32_t value = 0;
+  for (int i = 3; i >= 0; --i) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  return value;
+}
+
+void put_little_endian_32(uint8_t* out, uint32_t value) {
+  for (int i = 0; i < 4; ++i) out[i] = static_cast<uint8_t>(value >> (8 * i));
+}
+
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace
+
+RecordKey::RecordKey(const Range& records, RecordId id) : tree_(records.tree), id_(id) {
+  for (size_t i = 0; i < 4; ++i) bytes_[i] = static_cast<uint8_t>(records.prefix >> (24 - 8 * i));
+  for (size_t i = 0; i < 8; ++i) bytes_[4 + i] = static_cast<uint8_t>(id >> (56 - 8 * i));
+}
+
+uint32_t RecordKey::checksum() const {
+  return key_checksum(tree_, view());
+}
+
+std::optional<RecordId> record_id_of(std::string_view key) {
+  if (key.size() != kRecordKeyBytes) return std::nullopt;
+  return big_endian_64(key.substr(4));
+}
+
+std::string record_name(std::string_view value, RecordId id) {
+  std::string record = "record " + std::to_string(id);
+  if (value.size() <= kRecordHeaderBytes) return record;
+  const Result<bson::View> document = bson::validate(bytes_of(value.substr(kRecordHeaderBytes)));
+  if (!document) return record;
+  const std::optional<bson::ValueView> document_id = document->find("_id");
+  if (!document_id) return record;
+  return "the document with _id " + bson::to_text(*document_id) + " (" + record + ")";
+}
+
+std::optional<bool> has_key_checksum(std::string_view value, uint32_t tree, std::string_view key) {
+  if (static_cast<uint8_t>(value[kChecksumBytes]) != kKeyedRecord) return std::nullopt;
+  return little_endian_32(value.data() + kChecksumBytes) >> 8 == key_checksum(tree, key);
+}
+
+std::string record_defect(std::string_view value, Verify verify, const RecordKey& key) {
+  if (value.size() < kRecordHeaderBytes + 5) {
+    return "the record has only " + std::to_string(value.size()) + " bytes";
+  }
+  if (verify == Verify::kChecksum) {
+    const uint32_t stored = little_endian_32(value.data());
+    if (crc32c(bytes_of(value.substr(kChecksumBytes))) != stored) {
+      return "its checksum does not match its contents";
+    }
+  }
+  const auto kind = static_cast<uint8_t>(value[kChecksumBytes]);
+  if (kind == kKeyedRecord) {
+    if (little_endian_32(value.data() + kChecksumBytes) >> 8 != key.checksum()) {
+      return "it is not the record of its key";
+    }
+  } else if (kind != kPlainRecord) {
+    return "the record is of kind " + std::to_string(kind) + ", which this version does not know";
+  }
+  const size_t document_bytes = value.size() - kRecordHeaderBytes;
+  const uint32_t length = little_endian_32(value.data() + kRecordHeaderBytes);
+  if (length != document_bytes) {
+    return "the document's length is given as " + std::to_string(length) +
+           " bytes, the record has " + std::to_string(document_bytes);
+  }
+  return {};
+}
+
+Result<bson::View> document_of(std::string_view value, Verify verify, const engine::Namespace& ns,
+                               const RecordKey& key) {
+  if (std::string defect = record_defect(value, verify, key); !defect.empty()) {
+    return fail(ErrorCode::kDataCorruptionDetected,
+                ns.full() + ": " + record_name(value, key.id()) + " is damaged: " + defect +
+                    "; run 'gridstore check' and restore the document from a backup");
+  }
+  return bson::View(reinterpret_cast<const uint8_t*>(value.data()) + kRecordHeaderBytes,
+                    static_cast<uint32_t>(value.size() - kRecordHeaderBytes));
+}
+
+void write_record(std::span<uint8_t> value, const RecordKey& key, bson::View document, bool keyed) {
+  const uint32_t kind = keyed ? key.checksum() << 8 | kKeyedRecord : kPlainRecord;
+  put_little_endian_32(value.data() + kChecksumBytes, kind);
+  std::memcpy(value.data() + kRecordHeaderBytes, document.data(), document.size());
+  put_little_endian_32(value.data(), crc32c(value.subspan(kChecksumBytes)));
+}
+
+}  // namespace gridmount::local

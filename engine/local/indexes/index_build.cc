@@ -1,0 +1,155 @@
+// Filling a new index, and what a duplicate in one is reported as.
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/text.h"
+#include "engine/local/catalog/records.h"
+#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_value.h"
+#include "engine/local/indexes/index_writer.h"
+#include "engine/local/storage/range_cursor.h"
+
+namespace gridmount::local {
+namespace {
+
+// Keys are sorted in batches of this size before they are put into the tree, which fills its pages
+// in order.
+constexpr size_t kBatchBytes = 32 * 1024 * 1024;
+
+struct NewEntry {
+  std::string encoded;
+  RecordId id;
+  std::string kinds;
+  friend auto operator<=>(const NewEntry&, const NewEntry&) = default;
+};
+
+Status put_batch(Trees& trees, const CollectionEntry& entry, const IndexEntry& index,
+                 std::vector<NewEntry>& batch) {
+  std::sort(batch.begin(), batch.end());
+  const MDB_dbi tree = trees.tree(index.range);
+  std::string key;
+  for (const NewEntry& added : batch) {
+    set_index_key(key, index, added.encoded, added.id);
+    GM_ASSIGN(const std::optional<TreeEntry> found, trees.at_or_after(tree, key));
+    if (found && found->key == key) {
+      GM_ASSIGN(const std::optional<std::string_view> record,
+                get_record(trees, entry.records, added.id));
+      bson::View document;
+      if (record) {
+        GM_ASSIGN(document, document_of(*record, Verify::kChecksum, entry.ns,
+                                        RecordKey(entry.records, added.id)));
+      }
+      return fail(duplicate_key(entry, index, document, added.encoded));
+    }
+    GM_TRY(trees.put(tree, key, index_value(index, key, added.id, added.kinds)));
+  }
+  batch.clear();
+  return {};
+}
+
+// The value behind one part of a duplicate key: where the path ends at an array, the element that
+// encodes as the key has it.
+void append_key_value(bson::Builder& builder, const IndexPart& part, bson::View document,
+                      std::string_view encoded) {
+  std::optional<bson::Value> found;
+  const auto matches = [&](bson::ValueView value) {
+    std::string key;
+    append_part(key, part, value);
+    return encoded.starts_with(key);
+  };
+  part.path.visit(document, [&](const bson::Path::Reached& reached) {
+    if (!reached.value) return true;
+    if (matches(*reached.value)) {
+      found = bson::Value(*reached.value);
+    } else if (reached.value->type() == bson::Type::kArray) {
+      for (const bson::Element element : reached.value->as_document()) {
+        if (matches(element.value)) found = bson::Value(element.value);
+      }
+    }
+    return !found;
+  });
+  if (!found) {
+    // Too long for the key's beginning to tell, or missing.
+    if (const std::optional<bson::ValueView> value = part.path.resolve(document)) {
+      found = bson::Value(*value);
+    }
+  }
+  if (found) {
+    builder.append(part.path.dotted(), *found);
+  } else {
+    builder.append_null(part.path.dotted());
+  }
+}
+
+}  // namespace
+
+Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
+                              const IndexEntry& index, const IndexPartLimits& limits,
+                              std::string& from, bool& multikey) {
+  std::vector<NewEntry> batch;
+  size_t batch_bytes = 0;
+  KeySet keys;
+  RangeCursor cursor(trees, trees->tree(entry.records));
+  cursor.set_proving();
+  cursor.set_range(from.empty() ? range_prefix(entry.records) : from, range_end(entry.records),
+                   false);
+  bool done = false;
+  while (batch.size() < limits.entries && batch_bytes <= limits.bytes) {
+    GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
+    if (!record) {
+      done = true;
+      break;
+    }
+    const RecordId id = record_id_of(record->key).value_or(0);
+    GM_ASSIGN(const bson::View document, document_of(record->value, Verify::kChecksum, entry.ns,
+                                                     RecordKey(entry.records, id)));
+    GM_TRY(extract_keys(index.rules, document, keys));
+    multikey = multikey || keys.multikey();
+    const std::string kinds = value_kinds(index.rules, document);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      batch.push_back({std::string(keys[i]), id, kinds});
+      batch_bytes += keys[i].size() + sizeof(NewEntry);
+    }
+    from = std::string(record->key) + '\0';
+  }
+  GM_TRY(put_batch(*trees, entry, index, batch));
+  return done;
+}
+
+Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
+                   const IndexEntry& index, bool& multikey) {
+  std::string from;
+  while (true) {
+    GM_ASSIGN(const bool done,
+              build_index_part(trees, entry, index, {.entries = SIZE_MAX, .bytes = kBatchBytes},
+                               from, multikey));
+    if (done) return {};
+  }
+}
+
+Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson::View document,
+                    std::string_view encoded) {
+  bson::Builder values;
+  for (const IndexPart& part : index.rules.parts) {
+    append_key_value(values, part, document, encoded);
+    encoded.remove_prefix(encoded_size(encoded, part.descending).value_or(encoded.size()));
+  }
+  const bson::Document key_value = std::move(values).finish();
+
+  std::string text;
+  for (const bson::Element element : key_value.view()) {
+    text += (text.empty() ? " " : ", ") + std::string(element.key) + ": " +
+            bson::to_text(element.value);
+  }
+  bson::Builder details;
+  details.append("keyPattern", index.definition.keys).append("keyValue", key_value);
+  return Error(ErrorCode::kDuplicateKey,
+               "E11000 duplicate key error collection: " + entry.ns.full() +
+                   " index: " + index.definition.name + " dup key: {" + text + " }")
+      .with_details(std::move(details).finish().release());
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,117 @@
+#include "engine/local/indexes/index_writer.h"
+
+#include "engine/local/catalog/records.h"
+#include "engine/local/format/index_value.h"
+#include "engine/local/indexes/entry_reading.h"
+
+namespace gridmount::local {
+
+void set_index_key(std::string& key, const IndexEntry& index, std::string_view encoded,
+                   RecordId id) {
+  key.clear();
+  append_big_endian_32(key, index.range.prefix);
+  key += encoded;
+  if (!index.definition.unique) append_big_endian_64(key, id);
+}
+
+IndexWriter::IndexWriter(Trees& trees, const CollectionEntry& entry)
+    : trees_(trees), entry_(entry), changes_(entry.indexes.size()) {}
+
+void IndexWriter::begin(RecordId id) {
+  id_ = id;
+  for (Change& change : changes_) {
+    change.removed.clear();
+    change.added.clear();
+    change.active = false;
+  }
+}
+
+Status IndexWriter::prepare_insert(bson::View document, RecordId id) {
+  begin(id);
+  for (size_t i = 0; i < changes_.size(); ++i) {
+    changes_[i].active = true;
+    GM_TRY(extract_keys(entry_.indexes[i].rules, document, changes_[i].added));
+    changes_[i].added_kinds = value_kinds(entry_.indexes[i].rules, document);
+  }
+  for (size_t i = 0; i < changes_.size(); ++i) GM_TRY(check_unique(i, document));
+  return {};
+}
+
+Status IndexWriter::prepare_update(bson::View before, bson::View after, RecordId id,
+                                   const std::vector<bool>& affected) {
+  begin(id);
+  for (size_t i = 0; i < changes_.size(); ++i) {
+    if (!affected[i]) continue;
+    changes_[i].active = true;
+    GM_TRY(extract_keys(entry_.indexes[i].rules, before, changes_[i].removed));
+    GM_TRY(extract_keys(entry_.indexes[i].rules, after, changes_[i].added));
+    changes_[i].removed_kinds = value_kinds(entry_.indexes[i].rules, before);
+    changes_[i].added_kinds = value_kinds(entry_.indexes[i].rules, after);
+  }
+  for (size_t i = 0; i < changes_.size(); ++i) GM_TRY(check_unique(i, after));
+  return {};
+}
+
+Status IndexWriter::prepare_remove(bson::View document, RecordId id) {
+  begin(id);
+  for (size_t i = 0; i < changes_.size(); ++i) {
+    changes_[i].active = true;
+    GM_TRY(extract_keys(entry_.indexes[i].rules, document, changes_[i].removed));
+  }
+  return {};
+}
+
+Status IndexWriter::check_unique(size_t i, bson::View document) {
+  const IndexEntry& index = entry_.indexes[i];
+  const Change& change = changes_[i];
+  if (!change.active || !index.definition.unique) return {};
+  for (size_t k = 0; k < change.added.size(); ++k) {
+    const std::string_view encoded = change.added[k];
+    if (change.removed.contains(encoded)) continue;
+    set_index_key(key_, index, encoded, id_);
+    GM_ASSIGN(const std::optional<TreeEntry> found,
+              trees_.at_or_after(trees_.tree(index.range), key_));
+    if (found && found->key == key_) {
+      GM_TRY(sound_record_of_entry(entry_, index, *found));
+      return fail(duplicate_key(entry_, index, document, encoded));
+    }
+    if (!index.checksums) continue;
+    Status proved = trees_.prove_absent(trees_.tree(index.range), key_, found);
+    if (!proved) return fail(of_index(std::move(proved).error(), entry_, index));
+  }
+  return {};
+}
+
+std::vector<size_t> IndexWriter::becoming_multikey() const {
+  std::vector<size_t> becoming;
+  for (size_t i = 0; i < changes_.size(); ++i) {
+    if (changes_[i].added.multikey() && !entry_.indexes[i].multikey) becoming.push_back(i);
+  }
+  return becoming;
+}
+
+Status IndexWriter::apply() {
+  for (size_t i = 0; i < changes_.size(); ++i) {
+    const Change& change = changes_[i];
+    if (!change.active) continue;
+    const IndexEntry& index = entry_.indexes[i];
+    const MDB_dbi tree = trees_.tree(index.range);
+    for (size_t k = 0; k < change.removed.size(); ++k) {
+      if (change.added.contains(change.removed[k])) continue;
+      set_index_key(key_, index, change.removed[k], id_);
+      GM_TRY(trees_.remove(tree, key_));
+    }
+    // 5 that becomes 5.0 keeps its key.
+    const bool same_kinds = change.removed_kinds == change.added_kinds;
+    for (size_t k = 0; k < change.added.size(); ++k) {
+      if (same_kinds && change.removed.contains(change.added[k])) continue;
+      set_index_key(key_, index, change.added[k], id_);
+      // check_unique() has left the cursor at the place of a new key of a unique index.
+      if (!index.definition.unique) GM_TRY(trees_.at_or_after(tree, key_));
+      GM_TRY(trees_.put(tree, key_, index_value(index, key_, id_, change.added_kinds)));
+    }
+  }
+  return {};
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,439 @@
+// check_structure(): everything below the documents, in bounded memory.
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/count.h"
+#include "engine/bson/document.h"
+#include "engine/local/catalog/records.h"
+#include "engine/local/database.h"
+#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_value.h"
+#include "engine/local/indexes/entry_reading.h"
+#include "engine/local/indexes/index_writer.h"
+#include "engine/local/integrity/catalog_survey.h"
+#include "engine/local/local_store.h"
+#include "engine/local/storage/ascending_cursor.h"
+#include "engine/local/storage/overflow_page.h"
+#include "engine/local/store.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr const char* kAboutFreePages =
+    "; write nothing to the store before 'gridstore compact' has made the list of free pages anew";
+
+class StructureCheck {
+ public:
+  // `renew` gives `contents` a new view: after a damaged page LMDB gives nothing more in the old
+  // one. Without it such a page ends the check.
+  explicit StructureCheck(Contents& contents, std::function<void()> record_read = {},
+                          std::function<Status()> renew = {})
+      : contents_(contents),
+        trees_(contents.trees()),
+        catalog_(contents.catalog()),
+        record_read_(std::move(record_read)),
+        renew_(std::move(renew)) {}
+
+  Result<StructureReport> run() {
+    GM_ASSIGN(const std::vector<std::string> databases, catalog_.databases());
+    for (const std::string& database : databases) {
+      GM_ASSIGN(const std::vector<engine::Namespace> names, catalog_.collections(database));
+      for (const engine::Namespace& name : names) {
+        const Result<std::shared_ptr<const CollectionEntry>> entry = catalog_.find(name);
+        if (!entry) {
+          problem(entry.error().message());
+          GM_TRY(renew_view());
+        } else {
+          GM_TRY(go_on_behind_damage(name.full(), check_collection(**entry)));
+        }
+      }
+    }
+    GM_TRY(check_ranges());
+    GM_TRY(go_on_behind_damage("the catalog", check_catalog()));
+    note_left_out();
+    return std::move(report_);
+  }
+
+  // Of the file below the trees; before run().
+  void note_pages(const PageReport& pages) {
+    for (const std::string& text : pages.problems) problem(text + kAboutFreePages);
+    if (pages.damaged > 0) {
+      problem("data.mdb: " + std::to_string(pages.damaged) +
+              " pages of its trees are not what they should be");
+    }
+    if (pages.leaked == 0) return;
+    problem("data.mdb: " + std::to_string(pages.leaked) +
+            " pages are neither in use nor free, the first of them page " +
+            std::to_string(pages.first_leaked) + "; 'gridstore compact' gives their room back");
+  }
+
+  // What `validate` tells of one collection.
+  Result<bson::Document> validate(const CollectionEntry& entry) {
+    GM_TRY(check_collection(entry));
+    note_left_out();
+    bson::Builder out;
+    out.append("ns", entry.ns.full());
+    bson::append_count(out, "nInvalidDocuments", invalid_documents_);
+    bson::append_count(out, "nNonCompliantDocuments", noncompliant_documents_);
+    bson::append_count(out, "nrecords", static_cast<int64_t>(report_.records));
+    out.append("nIndexes", static_cast<int32_t>(entry.indexes.size()));
+    out.open_document("keysPerIndex");
+    for (size_t i = 0; i < entry.indexes.size(); ++i) {
+      bson::append_count(out, entry.indexes[i].definition.name,
+                         static_cast<int64_t>(keys_per_index_[i]));
+    }
+    out.close();
+    out.append("valid", report_.problems.empty()).open_array("warnings");
+    if (noncompliant_documents_ > 0) {
+      out.push(bson::Value("Detected one or more documents not compliant with the collection's "
+                           "schema")
+                   .view());
+    }
+    out.close().open_array("errors");
+    for (const std::string& text : report_.problems) out.push(bson::Value(text).view());
+    out.close();
+    return std::move(out).finish();
+  }
+
+ private:
+  void note_left_out() {
+    if (left_out_ == 0) return;
+    report_.problems.push_back("and " + std::to_string(left_out_) + " further problems");
+  }
+
+  void problem(std::string text) {
+    if (report_.problems.size() < kMaxProblems) {
+      report_.problems.push_back(std::move(text));
+    } else {
+      ++left_out_;
+    }
+  }
+
+  Status check_collection(const CollectionEntry& entry) {
+    ++report_.collections;
+    claim(entry.records, entry.ns.full());
+    for (const IndexEntry& index : entry.indexes) {
+      claim(index.range, entry.ns.full() + " index '" + index.definition.name + "'");
+    }
+    std::vector<uint64_t> expected(entry.indexes.size());
+    GM_TRY(check_records(entry, expected));
+    keys_per_index_.clear();
+    for (size_t i = 0; i < entry.indexes.size(); ++i) {
+      GM_TRY(check_index(entry, entry.indexes[i], expected[i]));
+    }
+    return {};
+  }
+
+  void claim(const Range& range, const std::string& owner) {
+    const auto [at, added] = owners_.try_emplace(range.prefix, owner);
+    if (!added)
+      problem(owner + " and " + at->second + " share the range " + std::to_string(range.prefix));
+    ++ranges_[range.tree];
+  }
+
+  // Each record, and from it to its index entries. Counts the entries found for each index.
+  Status check_records(const CollectionEntry& entry, std::vector<uint64_t>& expected) {
+    Result<Counts> counts = catalog_.counts(entry);
+    if (!counts) problem(counts.error().message());
+    int64_t documents = 0;
+    int64_t bytes = 0;
+    RecordId last = 0;
+    AscendingCursor cursor(contents_.shared_trees(), trees_.tree(entry.records));
+    cursor.set_range(range_prefix(entry.records), range_end(entry.records));
+    OverflowPages pages = OverflowPages::of(contents_.shared_trees(), trees_.tree(entry.records));
+    while (true) {
+      GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
+      if (!record) break;
+      ++report_.records;
+      if (record_read_) record_read_();
+      const std::optional<RecordId> id = record_id_of(record->key);
+      if (!id) {
+        problem(entry.ns.full() + ": a record's key has " + std::to_string(record->key.size()) +
+                " bytes instead of " + std::to_string(kRecordKeyBytes));
+        continue;
+      }
+      last = *id;
+      ++documents;
+      bytes +=
+          static_cast<int64_t>(record->value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
+      if (const std::string defect = pages.defect(*record); !defect.empty()) {
+        problem(entry.ns.full() + ": " + record_name(record->value, *id) + ": " + defect);
+      }
+      const Result<bson::View> document =
+          document_of(record->value, Verify::kChecksum, entry.ns, RecordKey(entry.records, *id));
+      if (!document) {
+        problem(document.error().message());
+        ++invalid_documents_;
+        continue;
+      }
+      const Result<bson::View> valid = bson::validate(document->bytes());
+      if (!valid) {
+        problem(entry.ns.full() + ": record " + std::to_string(*id) +
+                " is no valid BSON: " + valid.error().message());
+        ++invalid_documents_;
+        continue;
+      }
+      if (entry.validator && !entry.validator->matches(*valid)) ++noncompliant_documents_;
+      GM_TRY(check_entries_of(entry, *id, *valid, expected));
+    }
+    if (!counts) return {};
+    if (counts->documents != documents || counts->document_bytes != bytes) {
+      problem(entry.ns.full() + ": the catalog counts " + std::to_string(counts->documents) +
+              " documents of " + std::to_string(counts->document_bytes) + " bytes, there are " +
+              std::to_string(documents) + " of " + std::to_string(bytes));
+    }
+    if (last >= counts->next_record) {
+      problem(entry.ns.full() + ": the next record id is " + std::to_string(counts->next_record) +
+              ", but record " + std::to_string(last) + " exists");
+    }
+    return {};
+  }
+
+  Status check_entries_of(const CollectionEntry& entry, RecordId id, bson::View document,
+                          std::vector<uint64_t>& expected) {
+    for (size_t i = 0; i < entry.indexes.size(); ++i) {
+      const IndexEntry& index = entry.indexes[i];
+      if (const Status extracted = extract_keys(index.rules, document, keys_); !extracted) {
+        problem(name(entry, index) + ": record " + std::to_string(id) +
+                " cannot be indexed: " + extracted.error().message());
+        continue;
+      }
+      if (keys_.multikey() && !index.multikey) {
+        problem(name(entry, index) + " is not marked as holding arrays, but record " +
+                std::to_string(id) + " has one");
+      }
+      for (size_t k = 0; k < keys_.size(); ++k) {
+        set_index_key(key_, index, keys_[k], id);
+        GM_ASSIGN(const std::optional<std::string_view> value,
+                  trees_.get(trees_.tree(index.range), key_));
+        if (value) ++expected[i];
+        if (!value) {
+          problem(name(entry, index) + " lacks an entry for record " + std::to_string(id));
+        } else if (record_of_entry(index, {key_, *value}) != id) {
+          problem(name(entry, index) + " names another record than " + std::to_string(id) +
+                  " for one of its keys");
+        } else if (!is_sound(index, {key_, *value})) {
+          problem(name(entry, index) + " has an entry for record " + std::to_string(id) +
+                  " whose checksum does not match it");
+        } else if (const std::string_view kinds = kinds_of_value(index, *value);
+                   !kinds.empty() && kinds != value_kinds(index.rules, document)) {
+          problem(name(entry, index) + " has other types than record " + std::to_string(id) +
+                  " for one of its keys");
+        }
+      }
+    }
+    return {};
+  }
+
+  // The way back. When there are as many entries as were found from the documents, no others can
+  // exist; only otherwise each entry is followed to its document.
+  Status check_index(const CollectionEntry& entry, const IndexEntry& index, uint64_t expected) {
+    uint64_t found = 0;
+    GM_TRY(for_each_entry(index, [&](const TreeEntry&) {
+      ++found;
+      return Status();
+    }));
+    report_.index_entries += found;
+    keys_per_index_.push_back(found);
+    if (found == expected) return {};
+    problem(name(entry, index) + " has " + std::to_string(found) +
+            " entries, its documents account for " + std::to_string(expected));
+    return for_each_entry(index, [&](const TreeEntry& found_entry) -> Status {
+      const std::optional<RecordId> id = record_of_entry(index, found_entry);
+      if (!id) {
+        problem(name(entry, index) + " holds an entry of the wrong form");
+        return {};
+      }
+      GM_ASSIGN(const std::optional<std::string_view> record,
+                get_record(trees_, entry.records, *id));
+      if (!record) {
+        problem(name(entry, index) + " names record " + std::to_string(*id) +
+                ", which does not exist");
+        return {};
+      }
+      // A damaged record has been reported.
+      const RecordKey key(entry.records, *id);
+      if (!record_defect(*record, Verify::kChecksum, key).empty()) return {};
+      GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, entry.ns, key));
+      if (!bson::validate(document.bytes()) || !extract_keys(index.rules, document, keys_)) {
+        return {};
+      }
+      if (!keys_.contains(encoded_of_entry(index, found_entry.key))) {
+        problem(name(entry, index) + " has an entry for record " + std::to_string(*id) +
+                " that its document does not give");
+      }
+      return {};
+    });
+  }
+
+  template <typename Visit>
+  Status for_each_entry(const IndexEntry& index, const Visit& visit) {
+    AscendingCursor cursor(contents_.shared_trees(), trees_.tree(index.range));
+    cursor.set_range(range_prefix(index.range), range_end(index.range));
+    while (true) {
+      GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
+      if (!entry) return {};
+      GM_TRY(visit(*entry));
+    }
+  }
+
+  // Every key in the trees belongs to a collection, an index or a range that is being swept.
+  Status check_ranges() {
+    Result<std::vector<Range>> released = catalog_.released_ranges();
+    if (!released) {
+      problem(released.error().message());
+    } else {
+      for (const Range& range : *released) claim(range, "a dropped collection or index");
+    }
+    for (uint32_t tree = 0; tree < trees_.tree_count(); ++tree) {
+      const Result<uint32_t> counted = catalog_.ranges_in_tree(tree);
+      if (!counted) {
+        problem(counted.error().message());
+        return {};
+      }
+      if (*counted != ranges_[tree]) {
+        problem("tree " + std::to_string(tree) + " is said to hold " + std::to_string(*counted) +
+                " ranges, it holds " + std::to_string(ranges_[tree]));
+      }
+      GM_TRY(go_on_behind_damage("tree " + std::to_string(tree), check_tree(tree)));
+    }
+    return {};
+  }
+
+  Status renew_view() { return renew_ ? renew_() : Status(); }
+
+  // A damaged page is a problem like others.
+  Status go_on_behind_damage(const std::string& where, const Status& checked) {
+    if (checked || !renew_ || checked.error().code() != ErrorCode::kStoreDamaged) return checked;
+    problem(where + ": " + checked.error().message());
+    return renew_view();
+  }
+
+  // From range to range.
+  Status check_tree(uint32_t tree) {
+    AscendingCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
+    std::string from(1, '\0');           // LMDB has no empty keys
+    const std::string end(512, '\xFF');  // above every key
+    while (true) {
+      cursor.set_range(from, end);
+      GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
+      if (!entry) return {};
+      if (entry->key.size() < 4) {
+        problem("tree " + std::to_string(tree) + " holds a key of " +
+                std::to_string(entry->key.size()) + " bytes");
+        from = std::string(entry->key) + '\0';
+        continue;
+      }
+      const uint32_t prefix = big_endian_32(entry->key);
+      if (!owners_.contains(prefix)) {
+        problem("tree " + std::to_string(tree) + " holds entries of the range " +
+                std::to_string(prefix) + ", which belongs to no collection or index");
+      }
+      if (prefix == std::numeric_limits<uint32_t>::max()) return {};
+      from = range_end({tree, prefix});
+    }
+  }
+
+  // Keys of the catalog that say nothing, and lists that do not follow its entries.
+  Status check_catalog() {
+    GM_ASSIGN(const CatalogSurvey survey, survey_catalog(contents_.shared_trees(), catalog_));
+    for (const CatalogSurvey::StrayKey& stray : survey.stray) {
+      problem("the catalog holds " + stray.what);
+    }
+    for (const engine::Namespace& ns : survey.expiring_unlisted) {
+      problem(ns.full() + " is not noted as having documents that expire");
+    }
+    const Result<uint32_t> next = catalog_.next_prefix();
+    // What cannot be read has been reported.
+    if (next && !owners_.empty() && *next <= owners_.rbegin()->first) {
+      problem("the next range is " + std::to_string(*next) + ", but the range " +
+              std::to_string(owners_.rbegin()->first) + " is in use");
+    }
+    return {};
+  }
+
+  static std::string name(const CollectionEntry& entry, const IndexEntry& index) {
+    return entry.ns.full() + ": the index '" + index.definition.name + "'";
+  }
+
+  Contents& contents_;
+  Trees& trees_;
+  Catalog& catalog_;
+  StructureReport report_;
+  uint64_t left_out_ = 0;
+  // Of the collection checked last.
+  std::vector<uint64_t> keys_per_index_;
+  int64_t invalid_documents_ = 0;
+  int64_t noncompliant_documents_ = 0;
+  std::map<uint32_t, std::string> owners_;  // by prefix
+  std::map<uint32_t, uint32_t> ranges_;     // number per tree
+  std::function<void()> record_read_;
+  std::function<Status()> renew_;
+  KeySet keys_;
+  std::string key_;
+};
+
+}  // namespace
+
+Result<bson::Document> LocalDatabase::validate(engine::Snapshot& snapshot,
+                                               std::string_view collection) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  const engine::Namespace name = ns(collection);
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
+  if (!entry) {
+    return fail(ErrorCode::kNamespaceNotFound,
+                "Collection '" + name.full() + "' does not exist to validate.");
+  }
+  if (entry->settings.is_view()) {
+    return fail(ErrorCode::kCommandNotSupportedOnView, "Cannot validate a view: " + name.full());
+  }
+  return StructureCheck(*contents).validate(*entry);
+}
+
+Result<StructureReport> check_structure(engine::Store& store,
+                                        const std::function<void()>& record_read) {
+  auto* local = dynamic_cast<LocalStore*>(&store);
+  if (local == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "only an embedded store's structure can be checked");
+  }
+  GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, local->local_snapshot());
+  const auto renew = [&]() -> Status {
+    GM_TRY(snapshot->pause());
+    return snapshot->resume();
+  };
+  StructureCheck check(*snapshot->contents(), record_read, renew);
+  GM_ASSIGN(const PageReport pages, local->environment().survey_pages());
+  check.note_pages(pages);
+  return check.run();
+}
+
+namespace {
+
+Result<PageReport> survey_pages_of(engine::Store& store) {
+  auto* local = dynamic_cast<LocalStore*>(&store);
+  if (local == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "only an embedded store has pages");
+  }
+  return local->environment().survey_pages();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> free_list_problems(engine::Store& store) {
+  GM_ASSIGN(PageReport report, survey_pages_of(store));
+  return std::move(report.problems);
+}
+
+Result<uint64_t> damaged_pages(engine::Store& store) {
+  GM_ASSIGN(const PageReport report, survey_pages_of(store));
+  return report.damaged;
+}
+
+}  // namespace gridmount::local

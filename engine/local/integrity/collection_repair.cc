@@ -1,0 +1,392 @@
+#include "engine/local/integrity/collection_repair.h"
+
+#include <utility>
+
+#include "engine/local/catalog/records.h"
+#include "engine/local/format/index_value.h"
+#include "engine/local/indexes/entry_reading.h"
+#include "engine/local/indexes/index_writer.h"
+#include "engine/local/storage/ascending_cursor.h"
+
+namespace gridmount::local {
+namespace {
+
+// What one transaction may do.
+constexpr uint64_t kLookedAtMax = 10'000;
+constexpr uint64_t kChangesMax = 1'000;
+constexpr uint64_t kBytesMax = 16 * 1024 * 1024;
+
+std::string counted(uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what;
+}
+
+}  // namespace
+
+bool CollectionRepair::Step::full() const {
+  return looked_at >= kLookedAtMax || changes >= kChangesMax || bytes >= kBytesMax;
+}
+
+Status CollectionRepair::run() {
+  Status mended = mend_all();
+  tell_tallies();
+  return mended;
+}
+
+Status CollectionRepair::mend_all() {
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+    Contents& contents = *dynamic_cast<ContentsHolder&>(*snapshot).contents();
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents.catalog().find(ns_));
+    if (!entry) return {};
+    pages_ = OverflowPages::of(contents.shared_trees(), contents.trees().tree(entry->records));
+    pages_.count();
+  }
+  GM_TRY(in_steps([&](Step& step) -> Result<bool> {
+    from_ = range_prefix(step.entry->records);
+    tallies_.assign(step.entry->indexes.size(), {});
+    for (const IndexEntry& index : step.entry->indexes) {
+      index_names_.push_back(index.definition.name);
+      multikey_.push_back(index.multikey);
+    }
+    return true;
+  }));
+  GM_TRY(in_steps([&](Step& step) { return mend_records(step); }));
+  for (size_t i = 0; i < tallies_.size(); ++i) {
+    GM_ASSIGN(const uint64_t found, count_entries(i));
+    // Every entry that should be there is, so as many entries are all of them.
+    if (found == tallies_[i].expected) continue;
+    std::string from;
+    GM_TRY(in_steps([&](Step& step) { return mend_index(step, i, from); }));
+  }
+  return in_steps([&](Step& step) -> Result<bool> {
+    GM_TRY(mend_counts(step));
+    return true;
+  });
+}
+
+Status CollectionRepair::in_steps(const std::function<Result<bool>(Step&)>& work) {
+  while (true) {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    Step step;
+    step.contents = dynamic_cast<ContentsHolder&>(*transaction).contents().get();
+    GM_ASSIGN(step.entry, step.contents->catalog().find(ns_));
+    if (!step.entry) return {};
+    GM_ASSIGN(const bool done, work(step));
+    if (step.changes > 0) {
+      GM_TRY(options_.removed.sync());
+      GM_TRY(transaction->commit());
+    }
+    for (const std::string& line : step.lines) tell(line);
+    if (done) return {};
+  }
+}
+
+void CollectionRepair::tell(const std::string& line) {
+  ++mended_;
+  options_.mended(ns_.full() + ": " + line);
+}
+
+void CollectionRepair::tell_tallies() {
+  for (size_t i = 0; i < tallies_.size(); ++i) {
+    const IndexTally& tally = tallies_[i];
+    if (tally.added + tally.corrected + tally.removed == 0) continue;
+    std::string text;
+    const auto add = [&](uint64_t count, const std::string& what) {
+      if (count > 0) text += (text.empty() ? "" : ", ") + counted(count, what);
+    };
+    add(tally.added, "entries added");
+    add(tally.corrected, "corrected");
+    add(tally.removed, "removed");
+    tell("the index '" + index_names_[i] + "' follows the documents again: " + text);
+  }
+}
+
+Result<bool> CollectionRepair::mend_records(Step& step) {
+  const std::shared_ptr<Trees>& trees = step.contents->shared_trees();
+  AscendingCursor cursor(trees, trees->tree(step.entry->records));
+  cursor.set_range(from_, range_end(step.entry->records));
+  while (!step.full()) {
+    GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
+    if (!record) {
+      GM_TRY(mark_multikey(step));
+      return true;
+    }
+    from_ = std::string(record->key) + '\0';
+    GM_TRY(mend_record(step, *record));
+  }
+  GM_TRY(mark_multikey(step));
+  return false;
+}
+
+Status CollectionRepair::mend_record(Step& step, const TreeEntry& record) {
+  ++step.looked_at;
+  ++records_;
+  const std::optional<RecordId> id = record_id_of(record.key);
+  if (!id) {
+    return take_out_bytes(step, record, "a record",
+                          "its key has " + std::to_string(record.key.size()) +
+                              " bytes instead of " + std::to_string(kRecordKeyBytes));
+  }
+  last_ = *id;
+  const RecordKey key(step.entry->records, *id);
+  const std::string defect = record_defect(record.value, Verify::kChecksum, key);
+  if (!defect.empty()) {
+    return take_out_bytes(step, record, record_name(record.value, *id), defect);
+  }
+  GM_ASSIGN(const bson::View document, document_of(record.value, Verify::kBounds, ns_, key));
+  if (const Result<bson::View> valid = bson::validate(document.bytes()); !valid) {
+    return take_out_bytes(step, record, "record " + std::to_string(*id),
+                          "it is no valid BSON: " + valid.error().message());
+  }
+  if (const std::string page_defect = pages_.defect(record); !page_defect.empty()) {
+    note_beyond_repair(record_name(record.value, *id) + ": " + page_defect);
+  }
+  return index_document(step, *id);
+}
+
+Status CollectionRepair::take_out_bytes(Step& step, const TreeEntry& record,
+                                        const std::string& what, const std::string& why) {
+  if (!can_be_removed(record, record_id_of(record.key).value_or(0))) return {};
+  GM_TRY(options_.removed.keep_bytes(ns_, what, why, record.value));
+  ++step.changes;
+  step.bytes += record.value.size();
+  step.lines.push_back("removed " + what + ": " + why);
+  Trees& trees = step.contents->trees();
+  return trees.remove(trees.tree(step.entry->records), std::string(record.key));
+}
+
+Status CollectionRepair::index_document(Step& step, RecordId id) {
+  Trees& trees = step.contents->trees();
+  std::vector<MissingEntry> missing;
+  while (true) {
+    // Read anew in each round, because taking another record out ends the views.
+    GM_ASSIGN(const std::optional<std::string_view> record,
+              get_record(trees, step.entry->records, id));
+    if (!record) return {};
+    GM_ASSIGN(const bson::View document,
+              document_of(*record, Verify::kBounds, ns_, RecordKey(step.entry->records, id)));
+    missing.clear();
+    GM_ASSIGN(const std::optional<Conflict> conflict, find_missing(step, id, document, missing));
+    if (!conflict) {
+      ++documents_;
+      bytes_ += document.size();
+      return put_entries(step, missing);
+    }
+    if (conflict->record <= id) return take_out_document(step, id, document, conflict->why);
+    GM_ASSIGN(const std::optional<std::string_view> later,
+              get_record(trees, step.entry->records, conflict->record));
+    if (!later) continue;
+    GM_ASSIGN(const bson::View in_the_way,
+              document_of(*later, Verify::kBounds, ns_,
+                          RecordKey(step.entry->records, conflict->record)));
+    if (!pages_.defect({RecordKey(step.entry->records, conflict->record).view(), *later}).empty()) {
+      // It has to stay, and is counted when it is come to; so this one makes room.
+      return take_out_document(step, id, document, conflict->why);
+    }
+    GM_TRY(take_out_document(step, conflict->record, in_the_way, conflict->why));
+  }
+}
+
+Result<std::optional<CollectionRepair::Conflict>> CollectionRepair::find_missing(
+    const Step& step, RecordId id, bson::View document, std::vector<MissingEntry>& missing) {
+  const Trees& trees = step.contents->trees();
+  std::vector<uint64_t> keys_of(tallies_.size());
+  std::vector<bool> arrays(tallies_.size());
+  std::string key;
+  for (size_t i = 0; i < tallies_.size(); ++i) {
+    const IndexEntry& index = step.entry->indexes[i];
+    if (const Status extracted = extract_keys(index.rules, document, keys_); !extracted) {
+      return std::optional(Conflict{id, "the index '" + index_names_[i] +
+                                            "' cannot have it: " + extracted.error().message()});
+    }
+    const std::string kinds = value_kinds(index.rules, document);
+    keys_of[i] = keys_.size();
+    arrays[i] = keys_.multikey();
+    for (size_t k = 0; k < keys_.size(); ++k) {
+      set_index_key(key, index, keys_[k], id);
+      GM_ASSIGN(const std::optional<std::string_view> value,
+                trees.get(trees.tree(index.range), key));
+      if (value) {
+        const std::string_view found_kinds = kinds_of_value(index, *value);
+        const bool own = record_of_entry(index, {key, *value}) == id;
+        const bool sound = is_sound(index, {key, *value});
+        if (own && sound && (found_kinds.empty() || found_kinds == kinds)) continue;
+        if (!own) {
+          GM_ASSIGN(const std::optional<RecordId> owner,
+                    rightful_owner(step, index, {key, *value}));
+          if (owner) {
+            const RecordId first = std::min(*owner, id);
+            return std::optional(
+                Conflict{*owner, "the index '" + index_names_[i] + "' is unique, and record " +
+                                     std::to_string(first) + ", which stays, has the same key"});
+          }
+        }
+      }
+      missing.push_back({i, value.has_value(), key, index_value(index, key, id, kinds)});
+    }
+  }
+  for (size_t i = 0; i < tallies_.size(); ++i) {
+    tallies_[i].expected += keys_of[i];
+    multikey_[i] = multikey_[i] || arrays[i];
+  }
+  return std::optional<Conflict>();
+}
+
+Result<std::optional<RecordId>> CollectionRepair::rightful_owner(const Step& step,
+                                                                 const IndexEntry& index,
+                                                                 const TreeEntry& entry) {
+  const Trees& trees = step.contents->trees();
+  const std::optional<RecordId> id = record_of_entry(index, entry);
+  if (!id) return std::optional<RecordId>();
+  GM_ASSIGN(const std::optional<std::string_view> record,
+            get_record(trees, step.entry->records, *id));
+  const RecordKey key(step.entry->records, *id);
+  if (!record || !record_defect(*record, Verify::kChecksum, key).empty()) {
+    return std::optional<RecordId>();
+  }
+  GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, ns_, key));
+  if (!bson::validate(document.bytes()) || !extract_keys(index.rules, document, other_keys_) ||
+      !other_keys_.contains(encoded_of_entry(index, entry.key))) {
+    return std::optional<RecordId>();
+  }
+  return id;
+}
+
+Status CollectionRepair::put_entries(Step& step, const std::vector<MissingEntry>& missing) {
+  Trees& trees = step.contents->trees();
+  for (const MissingEntry& entry : missing) {
+    GM_TRY(trees.put(trees.tree(step.entry->indexes[entry.index].range), entry.key, entry.value));
+    ++step.changes;
+    step.bytes += entry.key.size();
+    IndexTally& tally = tallies_[entry.index];
+    ++(entry.corrects ? tally.corrected : tally.added);
+  }
+  return {};
+}
+
+Status CollectionRepair::mark_multikey(Step& step) {
+  CollectionEntry changed = *step.entry;
+  bool any = false;
+  for (size_t i = 0; i < multikey_.size(); ++i) {
+    if (!multikey_[i] || changed.indexes[i].multikey) continue;
+    changed.indexes[i].multikey = true;
+    any = true;
+    step.lines.push_back("the index '" + index_names_[i] + "' is marked as holding arrays");
+  }
+  if (!any) return {};
+  ++step.changes;
+  GM_ASSIGN(step.entry, step.contents->catalog().put(std::move(changed)));
+  return {};
+}
+
+Status CollectionRepair::take_out_document(Step& step, RecordId id, bson::View document,
+                                           const std::string& why) {
+  {
+    const RecordKey own_key(step.entry->records, id);
+    GM_ASSIGN(const std::optional<std::string_view> own,
+              get_record(step.contents->trees(), step.entry->records, id));
+    if (!own || !can_be_removed({own_key.view(), *own}, id)) return {};
+  }
+  GM_TRY(options_.removed.keep_document(ns_, document));
+  ++step.changes;
+  step.bytes += document.size();
+  Trees& trees = step.contents->trees();
+  std::vector<std::pair<MDB_dbi, std::string>> entries;
+  std::string key;
+  for (const IndexEntry& index : step.entry->indexes) {
+    if (!extract_keys(index.rules, document, other_keys_)) continue;
+    for (size_t k = 0; k < other_keys_.size(); ++k) {
+      set_index_key(key, index, other_keys_[k], id);
+      GM_ASSIGN(const std::optional<std::string_view> value,
+                trees.get(trees.tree(index.range), key));
+      if (value && record_of_entry(index, {key, *value}) == id) {
+        entries.emplace_back(trees.tree(index.range), key);
+      }
+    }
+  }
+  GM_ASSIGN(const std::optional<std::string_view> record,
+            get_record(trees, step.entry->records, id));
+  step.lines.push_back("removed " + record_name(record.value_or(std::string_view()), id) + ": " +
+                       why);
+  for (const auto& [tree, entry] : entries) GM_TRY(trees.remove(tree, entry));
+  return trees.remove(trees.tree(step.entry->records), RecordKey(step.entry->records, id).view());
+}
+
+bool CollectionRepair::can_be_removed(const TreeEntry& record, RecordId id) {
+  const std::string defect = pages_.defect(record);
+  if (defect.empty()) return true;
+  // The counts have it as long as it is there.
+  ++documents_;
+  bytes_ += static_cast<int64_t>(record.value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
+  note_beyond_repair(record_name(record.value, id) + ": " + defect);
+  return false;
+}
+
+void CollectionRepair::note_beyond_repair(const std::string& what) {
+  if (beyond_repair_.size() < kMaxProblems) beyond_repair_.push_back(ns_.full() + ": " + what);
+}
+
+Result<uint64_t> CollectionRepair::count_entries(size_t i) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  Contents& contents = *dynamic_cast<ContentsHolder&>(*snapshot).contents();
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents.catalog().find(ns_));
+  const Range range = entry->indexes[i].range;
+  AscendingCursor cursor(contents.shared_trees(), contents.trees().tree(range));
+  cursor.set_range(range_prefix(range), range_end(range));
+  for (uint64_t count = 0;; ++count) {
+    GM_ASSIGN(const std::optional<TreeEntry> found, cursor.next());
+    if (!found) return count;
+  }
+}
+
+Result<bool> CollectionRepair::mend_index(Step& step, size_t i, std::string& from) {
+  const IndexEntry& index = step.entry->indexes[i];
+  const std::shared_ptr<Trees>& trees = step.contents->shared_trees();
+  const MDB_dbi tree = trees->tree(index.range);
+  AscendingCursor cursor(trees, tree);
+  cursor.set_range(from.empty() ? range_prefix(index.range) : from, range_end(index.range));
+  while (!step.full()) {
+    GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
+    if (!entry) return true;
+    from = std::string(entry->key) + '\0';
+    ++step.looked_at;
+    GM_ASSIGN(const bool backed, is_backed(step, index, *entry));
+    if (backed) continue;
+    ++step.changes;
+    ++tallies_[i].removed;
+    GM_TRY(trees->remove(tree, std::string(entry->key)));
+  }
+  return false;
+}
+
+Result<bool> CollectionRepair::is_backed(const Step& step, const IndexEntry& index,
+                                         const TreeEntry& entry) {
+  if (!record_of_entry(index, entry)) return false;
+  // The documents of this collection are sound by now, so this asks for no more than it says.
+  GM_ASSIGN(const std::optional<RecordId> owner, rightful_owner(step, index, entry));
+  return owner.has_value();
+}
+
+Status CollectionRepair::mend_counts(Step& step) {
+  Catalog& catalog = step.contents->catalog();
+  const Result<Counts> noted = catalog.counts(*step.entry);
+  if (!noted && noted.error().code() != ErrorCode::kStoreDamaged) return fail(noted.error());
+  Counts right{documents_, bytes_, last_ + 1};
+  if (noted) right.next_record = std::max(right.next_record, noted->next_record);
+  if (noted && noted->documents == right.documents &&
+      noted->document_bytes == right.document_bytes && noted->next_record == right.next_record) {
+    return {};
+  }
+  lost_documents_ = !noted || noted->documents > right.documents;
+  ++step.changes;
+  step.lines.push_back("the catalog counts " +
+                       counted(static_cast<uint64_t>(documents_), "documents") + " of " +
+                       counted(static_cast<uint64_t>(bytes_), "bytes") +
+                       (noted ? ", no longer " + std::to_string(noted->documents) + " of " +
+                                    std::to_string(noted->document_bytes)
+                              : std::string(", its counts were damaged")));
+  catalog.replace_counts(*step.entry, right);
+  return {};
+}
+
+}  // namespace gridmount::local

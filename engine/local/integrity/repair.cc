@@ -1,0 +1,318 @@
+// repair_structure(): collection by collection, then what the catalog says of the trees.
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "engine/local/format/record.h"
+#include "engine/local/integrity/catalog_survey.h"
+#include "engine/local/integrity/collection_repair.h"
+#include "engine/local/local_store.h"
+#include "engine/local/storage/ascending_cursor.h"
+#include "engine/local/store.h"
+
+namespace gridmount::local {
+namespace {
+
+// What one transaction removes of a range that is nobody's.
+constexpr uint64_t kRemovedAtOnce = 1'000;
+constexpr uint64_t kBytesAtOnce = 16 * 1024 * 1024;
+// Above every key of a tree, as keys have at most 511 bytes.
+constexpr size_t kKeyBytesBound = 512;
+
+// Where the dump has what belongs to no collection.
+engine::Namespace store_namespace(const std::string& what) {
+  return {"store", what};
+}
+
+std::string hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char byte : bytes) {
+    text.push_back(kDigits[static_cast<uint8_t>(byte) >> 4]);
+    text.push_back(kDigits[static_cast<uint8_t>(byte) & 15]);
+  }
+  return text;
+}
+
+// What lies in the pages, as opposed to a full disk or a failing device.
+bool is_damage(const Error& error) {
+  return error.code() == ErrorCode::kStoreDamaged ||
+         error.code() == ErrorCode::kDataCorruptionDetected ||
+         error.code() == ErrorCode::kInternalError;
+}
+
+Contents& contents_of(engine::Snapshot& snapshot) {
+  return *dynamic_cast<ContentsHolder&>(snapshot).contents();
+}
+
+class StructureRepair {
+ public:
+  StructureRepair(engine::Store& store, const RepairOptions& options)
+      : store_(store), options_(options) {}
+
+  Result<RepairReport> run() {
+    if (Status repaired = repair(); !repaired) {
+      if (!is_damage(repaired.error())) return fail(std::move(repaired).error());
+      beyond_repair(repaired.error().message());
+    }
+    return std::move(report_);
+  }
+
+ private:
+  Status repair() {
+    at("the catalog");
+    GM_ASSIGN(const CatalogSurvey before, survey());
+    for (const std::string& text : before.unreadable) beyond_repair(text);
+    for (const auto& [prefix, text] : before.shared) beyond_repair(text);
+    GM_TRY(remove_stray_keys(before));
+    GM_TRY(repair_collections(before));
+    GM_TRY(repair_trees(before));
+    at("the catalog");
+    return repair_lists();
+  }
+
+  Result<CatalogSurvey> survey() {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+    Contents& contents = contents_of(*snapshot);
+    return survey_catalog(contents.shared_trees(), contents.catalog());
+  }
+
+  Status remove_stray_keys(const CatalogSurvey& survey) {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    Trees& trees = contents_of(*transaction).trees();
+    std::vector<std::string> lines;
+    for (const CatalogSurvey::StrayKey& stray : survey.stray) {
+      const std::string what = "the catalog's key " + hex(stray.key);
+      if (!stray.removable) {
+        beyond_repair(what + ": " + stray.what);
+        continue;
+      }
+      GM_ASSIGN(const std::optional<std::string_view> value, trees.get(trees.catalog(), stray.key));
+      // The sweeper may have been faster.
+      if (!value) continue;
+      GM_TRY(options_.removed.keep_bytes(store_namespace("catalog"), what, stray.what, *value));
+      GM_TRY(trees.remove(trees.catalog(), stray.key));
+      lines.push_back("removed " + what + ": " + stray.what);
+    }
+    return commit(*transaction, lines);
+  }
+
+  Status repair_collections(const CatalogSurvey& survey) {
+    std::vector<engine::Namespace> names;
+    {
+      GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+      Catalog& catalog = contents_of(*snapshot).catalog();
+      GM_ASSIGN(const std::vector<std::string> databases, catalog.databases());
+      for (const std::string& database : databases) {
+        GM_ASSIGN(const std::vector<engine::Namespace> found, catalog.collections(database));
+        for (const engine::Namespace& ns : found) {
+          const Result<std::shared_ptr<const CollectionEntry>> entry = catalog.find(ns);
+          if (entry && *entry && survey.is_alone(**entry)) names.push_back(ns);
+        }
+      }
+    }
+    for (const engine::Namespace& ns : names) {
+      at(ns.full());
+      CollectionRepair repair(store_, ns, options_);
+      Status repaired = repair.run();
+      report_.mended += repair.mended();
+      if (repair.lost_documents()) report_.lost_documents.push_back(ns);
+      for (const std::string& text : repair.beyond_repair()) beyond_repair(text);
+      if (repaired) continue;
+      if (!is_damage(repaired.error())) return repaired;
+      beyond_repair(ns.full() + ": " + repaired.error().message());
+    }
+    return {};
+  }
+
+  // Removes the ranges that are nobody's, if that can be told.
+  Status repair_trees(const CatalogSurvey& survey) {
+    for (uint32_t tree = 0; tree < survey.ranges.size(); ++tree) {
+      at("the tree " + std::to_string(tree));
+      if (Status repaired = repair_tree(survey, tree); !repaired) {
+        if (!is_damage(repaired.error())) return repaired;
+        trees_are_read_ = false;
+        beyond_repair("tree " + std::to_string(tree) + ": " + repaired.error().message());
+      }
+    }
+    return {};
+  }
+
+  // From range to range.
+  Status repair_tree(const CatalogSurvey& survey, uint32_t tree) {
+    std::vector<std::string> nobodys;  // beginnings of keys
+    {
+      GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+      Contents& contents = contents_of(*snapshot);
+      AscendingCursor cursor(contents.shared_trees(), contents.trees().tree({tree, 0}));
+      std::string from(1, '\0');
+      while (true) {
+        cursor.set_range(from, std::string(kKeyBytesBound, '\xFF'));
+        GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
+        if (!entry) break;
+        const std::string beginning(entry->key.substr(0, 4));
+        const bool is_range = beginning.size() == 4;
+        const uint32_t prefix = is_range ? big_endian_32(beginning) : 0;
+        if (is_range && survey.owners.contains(prefix)) {
+          highest_prefix_ = std::max(highest_prefix_, prefix);
+        } else {
+          nobodys.push_back(beginning);
+          if (!survey.knows_all_ranges()) highest_prefix_ = std::max(highest_prefix_, prefix);
+        }
+        if (!is_range) {
+          from = beginning + '\0';
+        } else if (prefix == std::numeric_limits<uint32_t>::max()) {
+          break;
+        } else {
+          from = range_end({tree, prefix});
+        }
+      }
+    }
+    for (const std::string& beginning : nobodys) GM_TRY(remove_range(survey, tree, beginning));
+    return {};
+  }
+
+  Status remove_range(const CatalogSurvey& survey, uint32_t tree, const std::string& beginning) {
+    const std::string what = beginning.size() < 4
+                                 ? "the key " + hex(beginning) + " of tree " + std::to_string(tree)
+                                 : "the range " + std::to_string(big_endian_32(beginning)) +
+                                       " of tree " + std::to_string(tree);
+    if (!survey.knows_all_ranges()) {
+      beyond_repair(what + " belongs to no collection or index whose entry can be read");
+      return {};
+    }
+    uint64_t removed = 0;
+    uint64_t documents = 0;
+    for (bool done = false; !done;) {
+      GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+      GM_ASSIGN(done, remove_some(contents_of(*transaction).trees(), tree, beginning, removed,
+                                  documents));
+      std::vector<std::string> lines;
+      if (done) {
+        lines.push_back("removed " + what +
+                        ", which belonged to no collection or index: " + std::to_string(removed) +
+                        " keys, " + std::to_string(documents) + " of documents");
+      }
+      GM_TRY(commit(*transaction, lines));
+    }
+    return {};
+  }
+
+  Result<bool> remove_some(Trees& trees, uint32_t tree, const std::string& beginning,
+                           uint64_t& removed, uint64_t& documents) {
+    const MDB_dbi handle = trees.tree({tree, 0});
+    uint64_t bytes = 0;
+    for (uint64_t i = 0; i < kRemovedAtOnce && bytes < kBytesAtOnce; ++i) {
+      GM_ASSIGN(const std::optional<TreeEntry> entry, trees.at_or_after(handle, beginning));
+      const bool is_one = entry && (beginning.size() < 4 ? entry->key == beginning
+                                                         : entry->key.starts_with(beginning));
+      if (!is_one) return true;
+      bytes += entry->value.size();
+      ++removed;
+      if (keeps_document(tree, *entry)) {
+        ++documents;
+        GM_TRY(options_.removed.keep_document(
+            store_namespace("range-" + hex(beginning)),
+            bson::View(reinterpret_cast<const uint8_t*>(entry->value.data()) + kRecordHeaderBytes,
+                       static_cast<uint32_t>(entry->value.size() - kRecordHeaderBytes))));
+      } else {
+        GM_TRY(options_.removed.keep_bytes(store_namespace("range-" + hex(beginning)),
+                                           "the key " + hex(entry->key),
+                                           "it belonged to no collection or index", entry->value));
+      }
+      GM_TRY(trees.remove(handle, std::string(entry->key)));
+    }
+    return false;
+  }
+
+  static bool keeps_document(uint32_t tree, const TreeEntry& entry) {
+    const std::optional<RecordId> id = record_id_of(entry.key);
+    if (!id) return false;
+    const RecordKey key({tree, big_endian_32(entry.key)}, *id);
+    if (!record_defect(entry.value, Verify::kChecksum, key).empty()) return false;
+    const std::string_view document = entry.value.substr(kRecordHeaderBytes);
+    return bson::validate({reinterpret_cast<const uint8_t*>(document.data()), document.size()})
+        .has_value();
+  }
+
+  // The list of collections with expiring documents, and the table of ranges.
+  Status repair_lists() {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    Contents& contents = contents_of(*transaction);
+    Catalog& catalog = contents.catalog();
+    GM_ASSIGN(const CatalogSurvey now, survey_catalog(contents.shared_trees(), catalog));
+    std::vector<std::string> lines;
+    for (const engine::Namespace& ns : now.expiring_unlisted) {
+      GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns));
+      GM_TRY(catalog.put(*entry));
+      lines.push_back(ns.full() + " is noted as having documents that expire");
+    }
+    GM_TRY(repair_allocation(contents.trees(), catalog, now, lines));
+    return commit(*transaction, lines);
+  }
+
+  Status repair_allocation(Trees& trees, Catalog& catalog, const CatalogSurvey& now,
+                           std::vector<std::string>& lines) {
+    const Result<uint32_t> noted = catalog.next_prefix();
+    if (!noted && !is_damage(noted.error())) return fail(noted.error());
+    uint32_t highest = highest_prefix_;
+    if (!now.owners.empty()) highest = std::max(highest, now.owners.rbegin()->first);
+    if (highest == std::numeric_limits<uint32_t>::max()) {
+      beyond_repair("the prefixes of ranges are used up");
+      return {};
+    }
+    std::vector<uint32_t> ranges(trees.tree_count());
+    for (uint32_t tree = 0; noted && tree < ranges.size(); ++tree) {
+      GM_ASSIGN(ranges[tree], catalog.ranges_in_tree(tree));
+    }
+    const bool counts_known = now.knows_all_ranges() && trees_are_read_;
+    const bool counts_wrong = !noted || (counts_known && ranges != now.ranges);
+    const uint32_t next = noted ? std::max(*noted, highest + 1) : highest + 1;
+    if (noted && *noted == next && !counts_wrong) return {};
+    lines.push_back("the catalog's table of ranges is made anew");
+    return catalog.replace_allocation(next, counts_wrong ? now.ranges : ranges);
+  }
+
+  // `lines` say what the transaction has done.
+  Status commit(engine::Transaction& transaction, const std::vector<std::string>& lines) {
+    GM_TRY(options_.removed.sync());
+    GM_TRY(transaction.commit());
+    for (const std::string& line : lines) {
+      ++report_.mended;
+      options_.mended(line);
+    }
+    return {};
+  }
+
+  void at(const std::string& place) {
+    if (options_.at) options_.at(place);
+  }
+
+  void beyond_repair(const std::string& text) {
+    std::vector<std::string>& texts = report_.beyond_repair;
+    if (texts.size() < kMaxProblems && std::find(texts.begin(), texts.end(), text) == texts.end()) {
+      texts.push_back(text);
+    }
+  }
+
+  engine::Store& store_;
+  const RepairOptions& options_;
+  RepairReport report_;
+  uint32_t highest_prefix_ = 0;  // met in the trees
+  bool trees_are_read_ = true;
+};
+
+}  // namespace
+
+Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options) {
+  if (dynamic_cast<LocalStore*>(&store) == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "only an embedded store's structure can be repaired");
+  }
+  if (store.read_only()) {
+    return fail(ErrorCode::kStoreReadOnly, "a store that is open read-only cannot be repaired");
+  }
+  return StructureRepair(store, options).run();
+}
+
+}  // namespace gridmount::local

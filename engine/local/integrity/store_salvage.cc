@@ -1,0 +1,359 @@
+// salvage_store(): the trees' pages are walked as far as they can be, then the leaves that nothing
+// leads to any more; entries that their checksums vouch for go into a new store, under the ranges
+// that the catalog, which is read first, has for their prefixes. What is lost of indexes a repair
+// of the new store makes again from the documents.
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/local/catalog/catalog.h"
+#include "engine/local/files/fault_scope.h"
+#include "engine/local/files/store_folder.h"
+#include "engine/local/format/catalog_keys.h"
+#include "engine/local/format/index_value.h"
+#include "engine/local/format/record.h"
+#include "engine/local/format/redo_changes.h"
+#include "engine/local/integrity/catalog_survey.h"
+#include "engine/local/integrity/store_replacement.h"
+#include "engine/local/integrity/unopened_store.h"
+#include "engine/local/local_store.h"
+#include "engine/local/storage/page_survey.h"
+#include "engine/local/storage/tree_filler.h"
+#include "engine/local/store_copy.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr std::string_view kCatalogName = "catalog";
+constexpr size_t kCatalogNumber = 0;
+
+size_t number_of(const Range& range) {
+  return range.tree + 1;
+}
+
+uint64_t entries_of(MDB_txn* txn, MDB_dbi tree) {
+  MDB_stat stat{};
+  const int code = guarded([&] { return mdb_stat(txn, tree, &stat); });
+  return code == MDB_SUCCESS ? stat.ms_entries : 0;
+}
+
+// What is wrong cannot be mended: the store stays as it is.
+tl::unexpected<Error> beyond(std::string what) {
+  return fail(ErrorCode::kDataCorruptionDetected,
+              std::move(what) + ", so the store is not made anew; restore it from a backup");
+}
+
+// What is read.
+struct DamagedStore {
+  std::function<Result<PageReport>(PageVisitor&)> survey_pages;
+  std::optional<uint64_t> catalog_entries;  // how many there should be, if that is known
+  // What is to be done behind it, as for_each_change() reads it.
+  std::vector<std::string> changes;
+};
+
+class StoreSalvage : private PageVisitor {
+ public:
+  StoreSalvage(const DamagedStore& damaged, Environment& made, const RepairOptions& options,
+               std::vector<std::string>& lines)
+      : damaged_(damaged), made_(made), filler_(made), options_(options), lines_(lines) {}
+
+  Status run() {
+    at("the catalog");
+    GM_ASSIGN(const PageReport report, damaged_.survey_pages(*this));
+    if (report.hides_pages) {
+      return beyond("the list of free pages and other pages are damaged");
+    }
+    GM_TRY(filler_.finish());
+    GM_TRY(read_owners());
+    knows_owners_ = true;
+    at("the trees");
+    GM_TRY(damaged_.survey_pages(*this));
+    GM_TRY(filler_.finish());
+    if (may_lack_collections_ && of_nobody_ > 0) {
+      return beyond("the catalog has lost entries, and " + std::to_string(of_nobody_) +
+                    " records and index entries belong to no collection that it still names");
+    }
+    GM_TRY(make_changes());
+    lines_.push_back("data.mdb is made anew of the " + std::to_string(taken_) +
+                     " records and index entries that can be read");
+    return made_.checkpoint();
+  }
+
+ private:
+  // Of a prefix. Without a collection: of a range that is being swept.
+  struct Owner {
+    Range range;
+    std::shared_ptr<const CollectionEntry> collection;
+    const IndexEntry* index = nullptr;  // null: its records
+  };
+
+  Status found(const Found& found) override {
+    if (found.entry.key.empty()) return {};
+    return knows_owners_ ? take_of_range(found) : take_of_catalog(found);
+  }
+
+  Status damaged(const Damaged& damaged) override {
+    if (!knows_owners_) return {};
+    const std::string what =
+        "page " + std::to_string(damaged.page) + " of the tree '" + std::string(damaged.tree) + "'";
+    if (lines_.size() < kMaxProblems) {
+      lines_.push_back("data.mdb: " + what + " is left behind: " + damaged.what);
+    }
+    return options_.removed.keep_bytes({"store", "pages"}, what, damaged.what, damaged.bytes);
+  }
+
+  // What lies elsewhere, or in a page that is not what it should be, needs its checksum.
+  Status take_of_catalog(const Found& found) {
+    const TreeEntry& entry = found.entry;
+    const bool in_place = found.certain && found.tree == kCatalogName;
+    const bool vouched = entry.key[0] == kCollectionKey
+                             ? entry.value.size() > kEntryChecksumBytes
+                             : has_entry_checksum(kCatalogTree, entry.key, entry.value);
+    if (!in_place && !vouched) return {};
+    if (!is_sound_catalog_entry(filler_.handles().ranges.size(), entry)) return {};
+    return put(kCatalogNumber, entry, in_place);
+  }
+
+  // A page that no tree leads to may have been left over, with older states of what is in place.
+  Status put(size_t tree, const TreeEntry& entry, bool in_place) {
+    return in_place ? filler_.put(tree, entry) : filler_.put_new(tree, entry);
+  }
+
+  Status read_owners() {
+    GM_ASSIGN(const ReadTransaction transaction, made_.begin_read());
+    const auto trees =
+        std::make_shared<Trees>(transaction.lmdb(), filler_.handles(), /*writable=*/false);
+    may_lack_collections_ =
+        !damaged_.catalog_entries ||
+        *damaged_.catalog_entries > entries_of(transaction.lmdb(), made_.catalog());
+    CatalogCache cache;
+    Catalog catalog(trees, cache);
+    const Status read = read_owners(trees, catalog);
+    trees->end();
+    return read;
+  }
+
+  Status read_owners(const std::shared_ptr<Trees>& trees, Catalog& catalog) {
+    GM_ASSIGN(const CatalogSurvey survey, survey_catalog(trees, catalog));
+    if (!survey.unreadable.empty()) return beyond(survey.unreadable.front());
+    if (!survey.shared.empty()) return beyond(survey.shared.begin()->second);
+    if (!survey.knows_all_ranges()) return beyond("the catalog has entries of an unknown kind");
+    GM_ASSIGN(const std::vector<Range> released, catalog.released_ranges());
+    for (const Range& range : released) owners_[range.prefix] = {range, nullptr};
+    GM_ASSIGN(const std::vector<std::string> databases, catalog.databases());
+    for (const std::string& database : databases) {
+      GM_ASSIGN(const std::vector<engine::Namespace> names, catalog.collections(database));
+      for (const engine::Namespace& ns : names) {
+        GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns));
+        owners_[entry->records.prefix] = {entry->records, entry};
+        for (const IndexEntry& index : entry->indexes) {
+          owners_[index.range.prefix] = {index.range, entry, &index};
+        }
+      }
+    }
+    return {};
+  }
+
+  Status take_of_range(const Found& found) {
+    const TreeEntry& entry = found.entry;
+    const auto owner =
+        entry.key.size() < 4 ? owners_.end() : owners_.find(big_endian_32(entry.key));
+    if (owner == owners_.end()) return note_of_nobody(found);
+    if (!owner->second.collection) return {};
+    const bool in_place =
+        found.certain && found.tree == tree_name(static_cast<int>(owner->second.range.tree));
+    return owner->second.index == nullptr ? take_record(owner->second, entry, in_place)
+                                          : take_index_entry(owner->second, entry, in_place);
+  }
+
+  // What is certain and belongs to nothing a repair of the new store takes out, and keeps.
+  Status note_of_nobody(const Found& found) {
+    if (found.tree == kCatalogName) return {};
+    if (!found.certain) {
+      if (may_lack_collections_ && of_nobody_ == 0 && is_record(found.entry)) ++of_nobody_;
+      return {};
+    }
+    ++of_nobody_;
+    for (size_t tree = 0; tree < filler_.handles().ranges.size(); ++tree) {
+      if (found.tree == tree_name(static_cast<int>(tree)))
+        return filler_.put(tree + 1, found.entry);
+    }
+    return {};
+  }
+
+  // Of any tree.
+  bool is_record(const TreeEntry& entry) const {
+    const std::optional<RecordId> id = record_id_of(entry.key);
+    for (uint32_t tree = 0; id && tree < filler_.handles().ranges.size(); ++tree) {
+      const RecordKey key({tree, big_endian_32(entry.key)}, *id);
+      if (record_defect(entry.value, Verify::kChecksum, key).empty()) return true;
+    }
+    return false;
+  }
+
+  Status make_changes() {
+    if (damaged_.changes.empty()) return {};
+    for (const std::string& changes : damaged_.changes) {
+      GM_TRY(
+          for_each_change(changes, filler_.handles().ranges.size(), [&](const RedoChange& change) {
+            return change.is_put ? filler_.put(change.tree, {change.key, change.value})
+                                 : filler_.remove(change.tree, change.key);
+          }));
+    }
+    lines_.push_back("data.mdb has " + std::to_string(damaged_.changes.size()) +
+                     " transactions that only the log had");
+    return filler_.finish();
+  }
+
+  Status take_record(const Owner& owner, const TreeEntry& entry, bool in_place) {
+    const std::optional<RecordId> id = record_id_of(entry.key);
+    const std::string defect =
+        id ? record_defect(entry.value, Verify::kChecksum, RecordKey(owner.range, *id))
+           : "its key has " + std::to_string(entry.key.size()) + " bytes instead of " +
+                 std::to_string(kRecordKeyBytes);
+    if (defect.empty()) {
+      ++taken_;
+      return put(number_of(owner.range), entry, in_place);
+    }
+    // The page is kept as a whole.
+    if (!in_place) return {};
+    const engine::Namespace& ns = owner.collection->ns;
+    const std::string what = id ? record_name(entry.value, *id) : "a record";
+    if (lines_.size() < kMaxProblems) {
+      lines_.push_back(ns.full() + ": removed " + what + ": " + defect);
+    }
+    return options_.removed.keep_bytes(ns, what, defect, entry.value);
+  }
+
+  Status take_index_entry(const Owner& owner, const TreeEntry& entry, bool in_place) {
+    if (!(in_place || owner.index->checksums) || !is_sound(*owner.index, entry)) return {};
+    ++taken_;
+    return put(number_of(owner.range), entry, in_place);
+  }
+
+  void at(const std::string& place) {
+    if (options_.at) options_.at(place);
+  }
+
+  const DamagedStore& damaged_;
+  Environment& made_;
+  TreeFiller filler_;
+  const RepairOptions& options_;
+  std::vector<std::string>& lines_;
+  std::map<uint32_t, Owner> owners_;  // by prefix
+  bool knows_owners_ = false;
+  bool may_lack_collections_ = false;
+  uint64_t of_nobody_ = 0;
+  uint64_t taken_ = 0;
+};
+
+// The new store is of the damaged one's format, as its data will be in that one's folder.
+Status take_format(const std::filesystem::path& folder, const std::filesystem::path& copied) {
+  std::error_code error;
+  std::filesystem::copy_file(folder / "format", copied / "format",
+                             std::filesystem::copy_options::overwrite_existing, error);
+  if (!error) return {};
+  return fail(ErrorCode::kIoError, "cannot write " + (copied / "format").string() + ": " +
+                                       error.message() + "; the store is left as it was");
+}
+
+Status mend_copy(const std::filesystem::path& copied, const RepairOptions& options,
+                 RepairReport& report, std::vector<std::string>& lines) {
+  OpenOptions open_options;
+  // Documents that expire are none of a repair's business.
+  open_options.expiry_interval = std::chrono::hours(24 * 365);
+  GM_ASSIGN(const std::unique_ptr<engine::Store> store, open(copied, open_options));
+  const RepairOptions mending{options.removed,
+                              [&](const std::string& line) { lines.push_back(line); }, options.at};
+  GM_ASSIGN(report, repair_structure(*store, mending));
+  if (!report.beyond_repair.empty()) return beyond(report.beyond_repair.front());
+  GM_ASSIGN(const StructureReport structure, check_structure(*store));
+  if (!structure.problems.empty()) return beyond(structure.problems.front());
+  return store->make_durable();
+}
+
+Status make_copy(const DamagedStore& damaged, const std::filesystem::path& folder,
+                 const RepairOptions& options, RepairReport& report,
+                 std::vector<std::string>& lines) {
+  const std::filesystem::path copied = folder / kCopyFolder;
+  {
+    OpenOptions create;
+    create.create = true;
+    GM_ASSIGN(const std::unique_ptr<Environment> made, Environment::open(copied, create));
+    GM_TRY(StoreSalvage(damaged, *made, options, lines).run());
+  }
+  GM_TRY(take_format(folder, copied));
+  GM_TRY(mend_copy(copied, options, report, lines));
+  return options.removed.sync();
+}
+
+// What is left of a copy that failed is removed by who has the store locked.
+Status make_copy_or_none(const DamagedStore& damaged, const std::filesystem::path& folder,
+                         const RepairOptions& options, RepairReport& report,
+                         std::vector<std::string>& lines) {
+  remove_copy(folder);
+  Status made = make_copy(damaged, folder, options, report, lines);
+  if (!made) remove_copy(folder);
+  return made;
+}
+
+// Both of these tell where the old data is kept.
+Result<std::filesystem::path> salvage_opened(std::unique_ptr<Environment> opened,
+                                             const std::filesystem::path& folder,
+                                             const RepairOptions& options, RepairReport& report,
+                                             std::vector<std::string>& lines) {
+  DamagedStore damaged;
+  damaged.survey_pages = [&](PageVisitor& visitor) { return opened->survey_pages(&visitor); };
+  {
+    GM_ASSIGN(const ReadTransaction transaction, opened->begin_read());
+    damaged.catalog_entries = entries_of(transaction.lmdb(), opened->catalog());
+  }
+  GM_TRY(make_copy_or_none(damaged, folder, options, report, lines));
+  const uint64_t transaction = opened->last_transaction();
+  opened.reset();
+  GM_ASSIGN(Replacement replacement, take_copy(folder, transaction, OldData::kKept));
+  return std::move(replacement.kept);
+}
+
+Result<std::filesystem::path> salvage_unopened(const std::filesystem::path& folder,
+                                               const RepairOptions& options, RepairReport& report,
+                                               std::vector<std::string>& lines) {
+  GM_ASSIGN(const UnopenedStore unopened, UnopenedStore::open(folder));
+  DamagedStore damaged;
+  damaged.survey_pages = [&](PageVisitor& visitor) { return unopened.survey_pages(&visitor); };
+  damaged.changes = unopened.changes();
+  GM_TRY(make_copy_or_none(damaged, folder, options, report, lines));
+  GM_TRY(unopened.mark_closed());
+  return swap_copy(folder, OldData::kKept);
+}
+
+}  // namespace
+
+Result<RepairReport> salvage_store(const std::filesystem::path& folder,
+                                   const RepairOptions& options) {
+  std::vector<std::string> lines;
+  Result<std::unique_ptr<Environment>> opened = Environment::open(folder, {});
+  if (!opened && opened.error().code() != ErrorCode::kStoreDamaged &&
+      opened.error().code() != ErrorCode::kDataCorruptionDetected) {
+    return fail(std::move(opened).error());
+  }
+  RepairReport report;
+  GM_ASSIGN(const std::filesystem::path kept,
+            opened ? salvage_opened(std::move(opened).value(), folder, options, report, lines)
+                   : salvage_unopened(folder, options, report, lines));
+  if (!kept.empty()) {
+    lines.push_back("the damaged file is still there as " + kept.string() +
+                    "; remove it when nothing is missing");
+  }
+  for (const std::string& line : lines) options.mended(line);
+  report.mended = lines.size();
+  return report;
+}
+
+}  // namespace gridmount::local

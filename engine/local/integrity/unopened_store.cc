@@ -1,0 +1,108 @@
+#include "engine/local/integrity/unopened_store.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "engine/local/files/checkpoint_file.h"
+#include "engine/local/files/pending_file.h"
+#include "engine/local/files/redo_record.h"
+#include "engine/system/system_error.h"
+
+namespace gridmount::local {
+void UnopenedStore::Unmap::operator()(uint8_t* map) const {
+  (void)::munmap(map, bytes);
+}
+
+Result<UnopenedStore> UnopenedStore::open(const std::filesystem::path& folder) {
+  GM_ASSIGN(OwnerFile owner, OwnerFile::lock(folder, /*read_only=*/false, /*create=*/false));
+  GM_ASSIGN(system::File data, system::File::open(folder / "data.mdb", O_RDONLY));
+  UnopenedStore store(std::move(owner), std::move(data));
+  GM_TRY(store.find_metas(folder));
+  GM_TRY(store.map_pages());
+  return store;
+}
+
+// By the rules of D6, with the checkpoint in the place of what cannot be believed.
+Status UnopenedStore::find_metas(const std::filesystem::path& folder) {
+  GM_ASSIGN(const std::optional<OwnerMark> mark, owner_.read());
+  GM_ASSIGN(const uint64_t inode, data_.inode());
+  const bool closed = mark && mark->state == OwnerState::kClosed;
+  const std::string boot_id = running_boot_id();
+  const bool killed = mark && mark->state == OwnerState::kOpen && !boot_id.empty() &&
+                      mark->boot_id == boot_id && mark->data_inode == inode;
+  const Result<CheckpointFile> checkpoint =
+      CheckpointFile::open(folder / "checkpoint", /*read_only=*/true);
+  const bool has_slot = checkpoint && checkpoint->newest();
+  const Result<MetaPair> found = read_meta_pair(data_);
+  if (found && (closed || killed)) {
+    // Where the two are of one transaction, those that were saved are as good as ever.
+    const bool is_saved = has_slot && checkpoint->newest()->current.txn == found->current.txn;
+    metas_ = closed && is_saved ? *checkpoint->newest() : *found;
+    if (!killed) return {};
+    system::File pending;
+    if (system::File::open_errno(folder / "pending", O_RDONLY, pending) != 0) return {};
+    GM_ASSIGN(PendingContents contents, read_pending(pending, metas_.current.txn));
+    changes_ = std::move(contents.changes);
+    return {};
+  }
+  if (!has_slot) {
+    return fail(ErrorCode::kStoreDamaged, "store " + folder.string() +
+                                              ": neither data.mdb nor the file checkpoint has meta "
+                                              "pages that can be believed; restore it from a "
+                                              "backup");
+  }
+  metas_ = *checkpoint->newest();
+  system::File redo;
+  const bool has_log =
+      checkpoint->newest_log() && system::File::open_errno(folder / "redo", O_RDONLY, redo) == 0;
+  if (!has_log) return {};
+  GM_ASSIGN(RedoContents contents,
+            read_redo(redo, &*checkpoint->newest_log(), metas_.current.txn, /*in_order=*/true));
+  changes_ = std::move(contents.changes);
+  return {};
+}
+
+// Privately, with the meta pages as they were found; what the file has been cut off is zeros.
+Status UnopenedStore::map_pages() {
+  const auto mapping_failed = [&] { return fail(system::system_error(errno, "mapping data.mdb")); };
+  GM_ASSIGN(const uint64_t size, data_.size());
+  const uint64_t bytes =
+      std::max(metas_.current.data_bytes(), uint64_t{2} * metas_.current.page_bytes);
+  void* const map = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) return mapping_failed();
+  map_ = Map(static_cast<uint8_t*>(map), Unmap{bytes});
+  const auto unit = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t there = std::min(size, bytes) / unit * unit;
+  if (there > 0 && ::mmap(map, there, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, data_.fd(), 0) == MAP_FAILED) {
+    return mapping_failed();
+  }
+  for (size_t i = 0; i < metas_.bytes.size(); ++i) {
+    std::memcpy(map_.get() + i * metas_.current.page_bytes, metas_.bytes[i].data(),
+                metas_.bytes[i].size());
+  }
+  return {};
+}
+
+Result<PageReport> UnopenedStore::survey_pages(PageVisitor* visitor) const {
+  return PageSurvey(map_.get(), metas_.current.page_bytes, visitor).run(metas_.current.txn);
+}
+
+Status UnopenedStore::mark_closed() const {
+  GM_ASSIGN(const std::optional<OwnerMark> before, owner_.read());
+  OwnerMark mark = before.value_or(OwnerMark());
+  mark.state = OwnerState::kClosed;
+  mark.pid = ::getpid();
+  GM_ASSIGN(mark.data_inode, data_.inode());
+  return owner_.write(mark);
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,58 @@
+#include "engine/local/queries/cursor.h"
+
+#include "engine/bson/builder.h"
+#include "engine/local/format/index_key.h"
+
+namespace gridmount::local {
+
+void FindCursor::return_keys(std::shared_ptr<const CollectionEntry> entry,
+                             const IndexEntry* index) {
+  returns_keys_ = true;
+  entry_ = std::move(entry);
+  index_ = index;
+}
+
+// {path: value, ...}, what the document has none of being null there.
+bson::Document FindCursor::key_of(bson::View document) const {
+  bson::Builder key;
+  if (index_ == nullptr) return std::move(key).finish();
+  for (const IndexPart& part : index_->rules.parts) {
+    const std::optional<bson::ValueView> value = part.path.resolve(document);
+    if (part.hashed) {
+      std::string encoded;
+      if (value) {
+        append_encoded(encoded, *value, false);
+      } else {
+        append_encoded_missing(encoded, false);
+      }
+      key.append(part.path.dotted(), hash_of_encoded(encoded));
+    } else if (value) {
+      key.append(part.path.dotted(), *value);
+    } else {
+      key.append_null(part.path.dotted());
+    }
+  }
+  return std::move(key).finish();
+}
+
+Result<std::optional<bson::View>> FindCursor::next() {
+  GM_ASSIGN(const std::optional<Match> match, matches_->next());
+  if (!match) return std::optional<bson::View>();
+  if (!projection_ && !returns_keys_ && !shows_record_ids_) return std::optional(match->document);
+  if (returns_keys_) {
+    projected_ = key_of(match->document);
+  } else if (projection_) {
+    GM_ASSIGN(projected_, projection_->apply(match->document));
+  } else {
+    projected_ = bson::Document(match->document);
+  }
+  if (shows_record_ids_ && !returns_keys_) {
+    bson::Builder with_id;
+    with_id.append_all(projected_);
+    with_id.append("$recordId", static_cast<int64_t>(match->id));
+    projected_ = std::move(with_id).finish();
+  }
+  return std::optional(projected_.view());
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,44 @@
+// The cursors that find() gives.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "engine/local/catalog/contents.h"
+#include "engine/local/queries/match_stream.h"
+#include "engine/query/projection.h"
+#include "engine/store.h"
+
+namespace gridmount::local {
+
+// Over a collection that does not exist.
+class EmptyCursor : public engine::Cursor {
+ public:
+  Result<std::optional<bson::View>> next() override { return std::optional<bson::View>(); }
+};
+
+class FindCursor : public engine::Cursor {
+ public:
+  FindCursor(std::unique_ptr<MatchStream> matches, std::optional<query::Projection> projection)
+      : matches_(std::move(matches)), projection_(std::move(projection)) {}
+
+  // FindOptions::show_record_id.
+  void show_record_ids() { shows_record_ids_ = true; }
+  // FindOptions::return_key: `index` is what the stream reads, null if it reads none.
+  void return_keys(std::shared_ptr<const CollectionEntry> entry, const IndexEntry* index);
+
+  Result<std::optional<bson::View>> next() override;
+
+ private:
+  bson::Document key_of(bson::View document) const;
+
+  std::unique_ptr<MatchStream> matches_;
+  std::optional<query::Projection> projection_;
+  bool shows_record_ids_ = false;
+  bool returns_keys_ = false;
+  std::shared_ptr<const CollectionEntry> entry_;  // index_ is in it
+  const IndexEntry* index_ = nullptr;
+  bson::Document projected_;
+};
+
+}  // namespace gridmount::local

@@ -1,0 +1,62 @@
+#include "engine/local/queries/key_limits.h"
+
+#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_key.h"
+#include "engine/query/filter.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr ErrorCode kNoHint{51173};
+constexpr ErrorCode kOtherIndex{51174};
+constexpr ErrorCode kMinNotBeforeMax{51175};
+
+Result<std::optional<std::string>> encode(const IndexEntry& index, bson::View limit) {
+  if (limit.empty()) return std::optional<std::string>();
+  std::string encoded;
+  auto field = limit.begin();
+  for (const IndexPart& part : index.rules.parts) {
+    if (field == limit.end() || (*field).key != part.path.dotted()) {
+      return fail(kOtherIndex, "The index chosen is not compatible with min/max");
+    }
+    append_part(encoded, part, (*field).value);
+    ++field;
+  }
+  if (field != limit.end()) {
+    return fail(kOtherIndex, "The index chosen is not compatible with min/max");
+  }
+  if (is_shortened(encoded)) {
+    return fail(ErrorCode::kBadValue,
+                "min and max may have at most " + std::to_string(kEncodedBytesMax) +
+                    " bytes as keys of the index '" + index.definition.name + "'");
+  }
+  return std::optional(std::move(encoded));
+}
+
+}  // namespace
+
+Result<LimitedPlan> limited_plan(const CollectionEntry& entry, bson::View min, bson::View max,
+                                 const std::optional<bson::Value>& hint, const query::Sort* sort) {
+  const auto no_hint = [] {
+    return fail(kNoHint, "When using min()/max() a hint of which index to use must be provided");
+  };
+  if (!hint) return no_hint();
+  GM_ASSIGN(const query::Filter everything, query::Filter::parse(bson::View()));
+  GM_ASSIGN(query::Plan plan,
+            query::make_plan(everything, sort, entry.definitions, entry.multikey, hint));
+  if (plan.kind != query::Plan::Kind::kIndexScan) return no_hint();
+  // The filter that comes with the limits is not in the bounds.
+  plan.bounds_are_exact = false;
+  LimitedPlan limited{std::move(plan), {}};
+  const IndexEntry& index = entry.indexes[limited.plan.index];
+  GM_ASSIGN(limited.limits.low, encode(index, min));
+  GM_ASSIGN(limited.limits.high, encode(index, max));
+  const KeyLimits& limits = limited.limits;
+  if (limits.low && limits.high && *limits.low >= *limits.high) {
+    return fail(kMinNotBeforeMax,
+                "The value provided for min() does not come before the value provided for max()");
+  }
+  return limited;
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,299 @@
+#include "engine/local/queries/match_stream.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "engine/local/catalog/records.h"
+#include "engine/local/format/index_key.h"
+#include "engine/local/queries/observation.h"
+#include "engine/local/queries/planner.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr ErrorCode kQueryPlanKilled{175};
+constexpr ErrorCode kCappedPositionLost{136};
+
+}  // namespace
+
+std::optional<KeyReader> covering_reader(const CollectionEntry& entry, const query::Plan& plan,
+                                         const query::Filter& filter,
+                                         const std::vector<std::string>& paths) {
+  if (plan.kind != query::Plan::Kind::kIndexScan) return std::nullopt;
+  const IndexEntry& index = entry.indexes[plan.index];
+  if (index.multikey) return std::nullopt;
+  std::set<std::string> needed(paths.begin(), paths.end());
+  filter.add_paths(needed);
+  for (const IndexPart& part : index.rules.parts) needed.erase(part.path.dotted());
+  if (!needed.empty()) return std::nullopt;
+  return KeyReader(index);
+}
+
+Status DeadlineWatch::look() const {
+  if (std::chrono::steady_clock::now() <= *deadline_) return {};
+  return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
+}
+
+Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entry, RecordId id,
+                                 Verify verify) {
+  GM_ASSIGN(const std::optional<std::string_view> record, get_record(trees, entry.records, id));
+  if (!record) {
+    return fail(ErrorCode::kDataCorruptionDetected,
+                entry.ns.full() + ": an index names record " + std::to_string(id) +
+                    ", which does not exist; run 'gridstore check'");
+  }
+  return document_of(*record, verify, entry.ns, RecordKey(entry.records, id));
+}
+
+MatchStream::MatchStream(std::shared_ptr<Contents> contents,
+                         std::shared_ptr<const CollectionEntry> entry, query::Filter filter,
+                         MatchOptions options, ChosenPlan plan)
+    : contents_(std::move(contents)),
+      entry_(std::move(entry)),
+      filter_(std::move(filter)),
+      options_(std::move(options)),
+      plan_(std::move(plan)),
+      scan_(make_scan(contents_->shared_trees(), entry_, plan_.plan,
+                      {options_.sort_bytes_max, options_.limits, options_.tailable})),
+      observer_(contents_->observer()),
+      watch_(options_.deadline),
+      resumptions_seen_(contents_->trees().resumptions()),
+      sorts_(options_.sort.has_value() && !plan_.plan.provides_sort),
+      to_skip_(options_.skip) {
+  ranges_.push_back(entry_->records);
+  add_ranges(*entry_, plan_.plan, ranges_);
+  if (options_.only_paths && !sorts_) {
+    reader_ = covering_reader(*entry_, plan_.plan, filter_, *options_.only_paths);
+    covered_ = reader_.has_value();
+  }
+  if (!reader_ && !plan_.plan.bounds_are_exact) {
+    reader_ = covering_reader(*entry_, plan_.plan, filter_, {});
+  }
+  if (!covered_ && (!reader_ || plan_.plan.bounds_are_exact)) scan_->will_read_records();
+}
+
+Result<std::optional<bool>> MatchStream::match_entry(const Candidate& candidate) {
+  if (!reader_ || candidate.encoded.empty()) return std::optional<bool>();
+  if (candidate.certain && !covered_) return std::optional(true);
+  std::optional<bson::Document> document = reader_->read(candidate.encoded, candidate.kinds);
+  if (!document) return std::optional<bool>();
+  entry_document_ = *std::move(document);
+  if (candidate.certain) return std::optional(true);
+  GM_ASSIGN(const bool matches, filter_.evaluate(entry_document_));
+  return std::optional(matches);
+}
+
+Status MatchStream::check_resumption() {
+  const Trees& trees = contents_->trees();
+  if (trees.resumptions() == resumptions_seen_) return {};
+  resumptions_seen_ = trees.resumptions();
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> now,
+            contents_->catalog().find(entry_->ns));
+  const auto killed = [&](const char* why) {
+    return fail(kQueryPlanKilled, entry_->ns.full() + ": the query's plan was killed: " + why);
+  };
+  if (!now || now->records != entry_->records) return killed("the collection is gone");
+  for (size_t i = 1; i < ranges_.size(); ++i) {
+    const bool is_there =
+        std::any_of(now->indexes.begin(), now->indexes.end(),
+                    [&](const IndexEntry& index) { return index.range == ranges_[i]; });
+    if (!is_there) return killed("an index it reads is gone");
+  }
+  if (options_.tailable) {
+    GM_ASSIGN(const bool has_place, scan_->has_place());
+    if (!has_place) {
+      return fail(kCappedPositionLost,
+                  entry_->ns.full() + ": the cursor's place has been overwritten");
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents> contents,
+                                                       std::shared_ptr<const CollectionEntry> entry,
+                                                       query::Filter filter, MatchOptions options) {
+  if (options.tailable && !entry->settings.capped) {
+    return fail(ErrorCode::kBadValue,
+                entry->ns.full() + ": tailable cursor requested on non capped collection");
+  }
+  if (options.sort && options.sort->empty()) options.sort.reset();
+  const query::Sort* const sort = options.sort ? &*options.sort : nullptr;
+  ChosenPlan chosen;
+  if (options.min.empty() && options.max.empty()) {
+    GM_ASSIGN(chosen, choose_plan(contents->shared_trees(), entry, filter,
+                                  {sort, options.hint, options.limit != 0}));
+  } else {
+    GM_ASSIGN(LimitedPlan limited,
+              limited_plan(*entry, options.min, options.max, options.hint, sort));
+    chosen.plan = std::move(limited.plan);
+    options.limits = std::move(limited.limits);
+  }
+  note_plan(*contents, *entry, chosen.plan);
+  return std::unique_ptr<MatchStream>(new MatchStream(std::move(contents), std::move(entry),
+                                                      std::move(filter), std::move(options),
+                                                      std::move(chosen)));
+}
+
+void MatchStream::tell_observer() {
+  note_examined(observer_.get(), keys_examined() - keys_told_,
+                documents_examined_ - documents_told_);
+  keys_told_ = keys_examined();
+  documents_told_ = documents_examined_;
+}
+
+Result<std::optional<Match>> MatchStream::next() {
+  Result<std::optional<Match>> match = next_untold();
+  tell_observer();
+  return match;
+}
+
+Result<std::optional<Match>> MatchStream::next_untold() {
+  if (options_.limit != 0 && given_ == options_.limit) return std::optional<Match>();
+  GM_TRY(check_resumption());
+  while (true) {
+    GM_ASSIGN(const std::optional<Match> match, sorts_ ? next_sorted() : next_match());
+    if (!match) return match;
+    if (to_skip_ > 0) {
+      --to_skip_;
+      continue;
+    }
+    ++given_;
+    return match;
+  }
+}
+
+Result<std::optional<Match>> MatchStream::next_match() {
+  const Trees& trees = contents_->trees();
+  while (true) {
+    GM_ASSIGN(const std::optional<Candidate> candidate, scan_->next());
+    if (!candidate) return std::optional<Match>();
+    GM_TRY(watch_.check());
+    GM_ASSIGN(const std::optional<bool> told, match_entry(*candidate));
+    if (told && !*told) continue;
+    if (told && covered_) return std::optional(Match{candidate->id, entry_document_.view()});
+    Match match{candidate->id, bson::View()};
+    if (candidate->remembered && trees.writes() != 0) {
+      GM_ASSIGN(const std::optional<std::string_view> record,
+                get_record(trees, entry_->records, candidate->id));
+      if (!record) continue;
+    }
+    if (candidate->record) {
+      GM_ASSIGN(match.document, document_of(*candidate->record, options_.verify, entry_->ns,
+                                            RecordKey(entry_->records, candidate->id)));
+    } else {
+      GM_ASSIGN(match.document, read_document(trees, *entry_, candidate->id, options_.verify));
+    }
+    ++documents_examined_;
+    if (candidate->certain || told) return std::optional(match);
+    GM_ASSIGN(const bool matches, filter_.evaluate(match.document));
+    if (matches) return std::optional(match);
+  }
+}
+
+// Keeps only keys and record ids, and with a limit only as many as will be given.
+Status MatchStream::add_sorted(const Match& match) {
+  const query::Sort& sort = *options_.sort;
+  const std::vector<bson::Value> values = sort.key_of(match.document);
+  Sorted sorted{{}, match.id};
+  for (size_t i = 0; i < values.size(); ++i) {
+    append_encoded(sorted.key, values[i], sort.parts()[i].descending);
+  }
+  const bool bounded =
+      options_.limit != 0 && options_.limit <= std::numeric_limits<int64_t>::max() - options_.skip;
+  if (bounded && static_cast<int64_t>(sorted_.size()) == options_.skip + options_.limit) {
+    if (sorted >= sorted_.front()) return {};
+    std::pop_heap(sorted_.begin(), sorted_.end());
+    sorted_bytes_ -= sorted_.back().key.size() + sizeof(Sorted);
+    sorted_.pop_back();
+  }
+  sorted_bytes_ += sorted.key.size() + sizeof(Sorted);
+  if (sorted_bytes_ > options_.sort_bytes_max) {
+    return fail(ErrorCode::kQueryExceededMemoryLimit,
+                entry_->ns.full() + ": the sort needs more than the " +
+                    std::to_string(options_.sort_bytes_max) +
+                    " bytes it may use; create an index for it or use a limit");
+  }
+  sorted_.push_back(std::move(sorted));
+  if (bounded) std::push_heap(sorted_.begin(), sorted_.end());
+  return {};
+}
+
+Status MatchStream::sort_all() {
+  while (true) {
+    GM_ASSIGN(const std::optional<Match> match, next_match());
+    if (!match) break;
+    GM_TRY(add_sorted(*match));
+  }
+  std::sort(sorted_.begin(), sorted_.end());
+  gathered_ = true;
+  gathered_at_write_ = contents_->trees().writes();
+  return {};
+}
+
+Result<std::optional<Match>> MatchStream::next_sorted() {
+  if (!gathered_) GM_TRY(sort_all());
+  const Trees& trees = contents_->trees();
+  while (sorted_at_ < sorted_.size()) {
+    const RecordId id = sorted_[sorted_at_++].id;
+    if (trees.writes() == gathered_at_write_) {
+      // Its checksum was verified when its key was read.
+      GM_ASSIGN(const bson::View document, read_document(trees, *entry_, id, Verify::kBounds));
+      return std::optional(Match{id, document});
+    }
+    // The transaction has written since: the document may be gone or match no longer.
+    GM_ASSIGN(const std::optional<std::string_view> record, get_record(trees, entry_->records, id));
+    if (!record) continue;
+    GM_ASSIGN(const bson::View document,
+              document_of(*record, options_.verify, entry_->ns, RecordKey(entry_->records, id)));
+    GM_ASSIGN(const bool matches, filter_.evaluate(document));
+    if (matches) return std::optional(Match{id, document});
+  }
+  return std::optional<Match>();
+}
+
+Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
+                              const std::shared_ptr<const CollectionEntry>& entry,
+                              const query::Filter& filter, const MatchOptions& options) {
+  const Trees& trees = contents->trees();
+  GM_ASSIGN(const ChosenPlan chosen,
+            choose_plan(contents->shared_trees(), entry, filter, {nullptr, options.hint}));
+  const query::Plan& plan = chosen.plan;
+  note_plan(*contents, *entry, plan);
+  const std::unique_ptr<Scan> scan = make_scan(contents->shared_trees(), entry, plan);
+  DeadlineWatch watch(options.deadline);
+  const std::optional<KeyReader> reader = covering_reader(*entry, plan, filter, {});
+  if (!reader && !plan.bounds_are_exact) scan->will_read_records();
+  int64_t count = 0;
+  int64_t documents_examined = 0;
+  while (options.limit == 0 || count - options.skip < options.limit) {
+    GM_ASSIGN(const std::optional<Candidate> candidate, scan->next());
+    if (!candidate) break;
+    GM_TRY(watch.check());
+    if (!candidate->certain) {
+      bson::View document;
+      std::optional<bson::Document> read;
+      if (reader && !candidate->encoded.empty()) {
+        read = reader->read(candidate->encoded, candidate->kinds);
+      }
+      if (read) {
+        document = read->view();
+      } else if (candidate->record) {
+        ++documents_examined;
+        GM_ASSIGN(document, document_of(*candidate->record, Verify::kChecksum, entry->ns,
+                                        RecordKey(entry->records, candidate->id)));
+      } else {
+        ++documents_examined;
+        GM_ASSIGN(document, read_document(trees, *entry, candidate->id, Verify::kChecksum));
+      }
+      GM_ASSIGN(const bool matches, filter.evaluate(document));
+      if (!matches) continue;
+    }
+    ++count;
+  }
+  note_examined(contents->observer().get(), scan->keys_examined(), documents_examined);
+  return std::max<int64_t>(0, count - options.skip);
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,152 @@
+// The documents that match a filter, in the order asked for: what find, update, remove and
+// findAndModify work on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/local/catalog/contents.h"
+#include "engine/local/format/index_value.h"
+#include "engine/local/format/record.h"
+#include "engine/local/queries/planner.h"
+#include "engine/local/queries/scan.h"
+#include "engine/query/filter.h"
+#include "engine/query/plan.h"
+#include "engine/query/sort.h"
+
+namespace gridmount::local {
+
+struct Match {
+  RecordId id = 0;
+  bson::View document;  // points into the store
+};
+
+struct MatchOptions {
+  std::optional<query::Sort> sort;
+  std::optional<bson::Value> hint;
+  int64_t skip = 0;
+  int64_t limit = 0;  // 0: none
+  Verify verify = Verify::kChecksum;
+  uint64_t sort_bytes_max = 100 * 1024 * 1024;
+  std::optional<engine::Deadline> deadline = {};
+  bool tailable = false;
+  std::optional<std::vector<std::string>> only_paths = {};
+  // FindOptions'; looked at by open() alone.
+  bson::View min = {};
+  bson::View max = {};
+  KeyLimits limits = {};  // open() makes them
+};
+
+// Looks at the clock once in a while.
+class DeadlineWatch {
+ public:
+  explicit DeadlineWatch(std::optional<engine::Deadline> deadline)
+      : deadline_(std::move(deadline)) {}
+
+  // To be called for each document or key looked at.
+  Status check() {
+    if (!deadline_ || (++calls_ % kCallsPerLook) != 1) return {};
+    return look();
+  }
+
+ private:
+  static constexpr uint32_t kCallsPerLook = 64;
+  Status look() const;
+
+  std::optional<engine::Deadline> deadline_;
+  uint32_t calls_ = 0;
+};
+
+class MatchStream {
+ public:
+  static Result<std::unique_ptr<MatchStream>> open(std::shared_ptr<Contents> contents,
+                                                   std::shared_ptr<const CollectionEntry> entry,
+                                                   query::Filter filter, MatchOptions options);
+
+  const ChosenPlan& plan() const { return plan_; }
+  bool sorts() const { return sorts_; }
+  // Whether documents are made of index entries, as far as those tell.
+  bool covered() const { return covered_; }
+  // Whether index entries are matched before their documents are read, as far as those tell.
+  bool filters_entries() const { return reader_.has_value(); }
+  // What has been read so far.
+  int64_t keys_examined() const { return scan_->keys_examined(); }
+  int64_t documents_examined() const { return documents_examined_; }
+
+  // Nothing at the end. A damaged document is DataCorruptionDetected; the stream can go on.
+  Result<std::optional<Match>> next();
+
+ private:
+  MatchStream(std::shared_ptr<Contents> contents, std::shared_ptr<const CollectionEntry> entry,
+              query::Filter filter, MatchOptions options, ChosenPlan plan);
+
+  struct Sorted {
+    std::string key;  // the sort's values, encoded with their directions
+    RecordId id;
+    friend auto operator<=>(const Sorted&, const Sorted&) = default;
+  };
+
+  // Tells the observer what has been read since it was told last.
+  void tell_observer();
+  Result<std::optional<Match>> next_untold();
+  // After a pause of the snapshot: what the plan reads must still be there.
+  Status check_resumption();
+  Result<std::optional<Match>> next_match();
+  // Whether the filter matches, as far as an index entry tells it; makes entry_document_ of it
+  // then.
+  Result<std::optional<bool>> match_entry(const Candidate& candidate);
+  Result<std::optional<Match>> next_sorted();
+  Status sort_all();
+  Status add_sorted(const Match& match);
+
+  std::shared_ptr<Contents> contents_;
+  std::shared_ptr<const CollectionEntry> entry_;
+  query::Filter filter_;
+  MatchOptions options_;
+  const ChosenPlan plan_;
+  std::unique_ptr<Scan> scan_;
+  const std::shared_ptr<engine::ReadObserver> observer_;
+  DeadlineWatch watch_;
+  std::vector<Range> ranges_;  // that the plan reads
+  uint64_t resumptions_seen_;
+  int64_t documents_examined_ = 0;
+  int64_t keys_told_ = 0;
+  int64_t documents_told_ = 0;
+  const bool sorts_;                 // the scan does not give the order asked for
+  std::optional<KeyReader> reader_;  // of entries that have what the filter asks
+  bool covered_ = false;             // they have all that is asked for
+  bson::Document entry_document_;
+
+  int64_t to_skip_;
+  int64_t given_ = 0;
+  bool gathered_ = false;
+  std::vector<Sorted> sorted_;  // while gathering with a limit: a heap, its greatest first
+  uint64_t sorted_bytes_ = 0;
+  uint64_t gathered_at_write_ = 0;
+  size_t sorted_at_ = 0;
+};
+
+// Reads the entries of the plan's index, if it has these paths and those of the filter, and no
+// document has an array there.
+std::optional<KeyReader> covering_reader(const CollectionEntry& entry, const query::Plan& plan,
+                                         const query::Filter& filter,
+                                         const std::vector<std::string>& paths);
+
+// The number of documents a filter matches, without reading them where an index can tell. Stops
+// at options.skip + options.limit, and gives what is beyond options.skip.
+Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
+                              const std::shared_ptr<const CollectionEntry>& entry,
+                              const query::Filter& filter, const MatchOptions& options);
+
+// The document of a record that an index or an earlier search named; DataCorruptionDetected if
+// there is none.
+Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entry, RecordId id,
+                                 Verify verify);
+
+}  // namespace gridmount::local

@@ -1,0 +1,83 @@
+#include "engine/local/queries/observation.h"
+
+#include <string>
+
+#include "engine/bson/text.h"
+
+namespace gridmount::local {
+namespace {
+
+std::string index_scan(const IndexEntry& index) {
+  std::string summary = "IXSCAN {";
+  const char* separator = " ";
+  for (const bson::Element& part : index.definition.keys.view()) {
+    summary += separator;
+    summary += part.key;
+    summary += ": ";
+    summary += bson::to_text(part.value);
+    separator = ", ";
+  }
+  return summary + " }";
+}
+
+std::string plan_summary(const CollectionEntry& entry, const query::Plan& plan) {
+  switch (plan.kind) {
+    case query::Plan::Kind::kCollectionScan:
+      return "COLLSCAN";
+    case query::Plan::Kind::kIndexScan:
+      return index_scan(entry.indexes[plan.index]);
+    case query::Plan::Kind::kUnion:
+      break;
+  }
+  std::string summary;
+  for (const query::Plan& branch : plan.branches) {
+    if (!summary.empty()) summary += ", ";
+    summary += plan_summary(entry, branch);
+  }
+  return summary;
+}
+
+// Each plan once, so that what is told does not grow with the statements of a batch, nor with the
+// documents of which $lookup reads others.
+void tell_plan(engine::ReadObserver& observer, const std::string& summary) {
+  if (observer.plan_summary.find(summary) != std::string::npos) return;
+  if (!observer.plan_summary.empty()) observer.plan_summary += ", ";
+  observer.plan_summary += summary;
+}
+
+}  // namespace
+
+void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vector<Range>& ranges) {
+  if (plan.kind == query::Plan::Kind::kIndexScan) {
+    ranges.push_back(entry.indexes[plan.index].range);
+  }
+  for (const query::Plan& branch : plan.branches) add_ranges(entry, branch, ranges);
+}
+
+void note_missing(Contents& contents) {
+  if (contents.observer() != nullptr) tell_plan(*contents.observer(), "EOF");
+}
+
+void note_plan(Contents& contents, const CollectionEntry& entry, const query::Plan& plan) {
+  std::vector<Range> ranges;
+  add_ranges(entry, plan, ranges);
+  for (const Range& range : ranges) contents.index_usage().note(range);
+  if (contents.observer() != nullptr) tell_plan(*contents.observer(), plan_summary(entry, plan));
+}
+
+void note_lookup(Contents& contents, const CollectionEntry& entry, const IndexEntry& index,
+                 bool found) {
+  contents.index_usage().note(index.range);
+  if (contents.observer() == nullptr) return;
+  const bool by_id = &index == entry.indexes.data();
+  tell_plan(*contents.observer(), by_id ? "IDHACK" : index_scan(index));
+  note_examined(contents.observer().get(), found ? 1 : 0, found ? 1 : 0);
+}
+
+void note_examined(engine::ReadObserver* observer, int64_t keys, int64_t documents) {
+  if (observer == nullptr) return;
+  observer->keys_examined += keys;
+  observer->documents_examined += documents;
+}
+
+}  // namespace gridmount::local

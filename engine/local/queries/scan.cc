@@ -1,0 +1,365 @@
+#include "engine/local/queries/scan.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "engine/local/catalog/records.h"
+#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_value.h"
+#include "engine/local/indexes/entry_reading.h"
+#include "engine/local/queries/index_bounds.h"
+#include "engine/local/storage/range_cursor.h"
+
+namespace gridmount::local {
+namespace {
+
+class CollectionScan : public Scan {
+ public:
+  CollectionScan(const std::shared_ptr<Trees>& trees, std::shared_ptr<const CollectionEntry> entry,
+                 bool backward, bool certain, bool tailing)
+      : entry_(std::move(entry)), cursor_(trees, trees->tree(entry_->records)), certain_(certain) {
+    cursor_.set_range(range_prefix(entry_->records), range_end(entry_->records), backward);
+    cursor_.set_proving();
+    if (tailing) cursor_.set_tailing();
+  }
+
+  Result<std::optional<Candidate>> next() override {
+    Result<std::optional<TreeEntry>> read = cursor_.next();
+    if (!read) return fail(std::move(read).error().with_context(entry_->ns.full()));
+    const std::optional<TreeEntry>& record = *read;
+    if (!record) return std::optional<Candidate>();
+    const std::optional<RecordId> id = record_id_of(record->key);
+    if (!id) return fail(damaged_entry(*entry_, "the collection", "an entry of the wrong form"));
+    return std::optional(Candidate{*id, record->value, certain_});
+  }
+
+  Result<bool> has_place() const override { return cursor_.has_place(); }
+
+ private:
+  std::shared_ptr<const CollectionEntry> entry_;
+  RangeCursor cursor_;
+  const bool certain_;
+};
+
+class IndexScan : public Scan {
+ public:
+  IndexScan(std::shared_ptr<Trees> trees, std::shared_ptr<const CollectionEntry> entry,
+            const query::Plan& plan, const ScanOptions& options)
+      : trees_(std::move(trees)),
+        entry_(std::move(entry)),
+        index_(entry_->indexes[plan.index]),
+        bounds_(index_, plan.bounds, options.limits),
+        cursor_(trees_, trees_->tree(index_.range)),
+        backward_(plan.backward),
+        exact_(plan.bounds_are_exact),
+        in_order_(plan.provides_sort),
+        order_bytes_max_(options.order_bytes_max),
+        next_range_(0) {
+    if (index_.checksums) cursor_.set_proving();
+  }
+
+  Result<std::optional<Candidate>> next() override {
+    while (true) {
+      GM_ASSIGN(const std::optional<Candidate> candidate, next_entry());
+      if (!candidate) return candidate;
+      // With arrays a record can be reached by several keys.
+      if (index_.multikey && !seen_.insert(candidate->id).second) continue;
+      return candidate;
+    }
+  }
+
+  void will_read_records() override { reads_ahead_ = !trees_->writable(); }
+
+  int64_t keys_examined() const override { return keys_examined_; }
+
+ private:
+  struct RunEntry {
+    std::string order;  // the whole key
+    RecordId id;
+  };
+
+  Result<std::optional<Candidate>> next_entry() {
+    while (true) {
+      if (run_at_ < run_.size()) {
+        Candidate candidate;
+        candidate.id = run_[run_at_++].id;
+        candidate.remembered = true;
+        return std::optional(candidate);
+      }
+      GM_ASSIGN(const std::optional<Key> key, next_key());
+      if (!key) return std::optional<Candidate>();
+      if (key->fit == IndexBounds::Fit::kOutside) continue;
+      if (in_order_ && is_shortened(key->encoded)) {
+        GM_TRY(gather_run(std::string(key->encoded), key->id));
+        continue;
+      }
+      const bool certain = exact_ && key->fit == IndexBounds::Fit::kInside && !key->remembered;
+      Candidate candidate{key->id, key->record, certain};
+      candidate.remembered = key->remembered;
+      if (!key->remembered) {
+        candidate.encoded = key->encoded;
+        candidate.kinds = key->kinds;
+      }
+      return std::optional(candidate);
+    }
+  }
+
+  struct Key {
+    std::string_view encoded;
+    RecordId id;
+    IndexBounds::Fit fit;
+    bool remembered = false;
+    std::string_view kinds = {};
+    std::optional<std::string_view> record = {};
+  };
+
+  Result<std::optional<Key>> next_key() {
+    if (ahead_) {
+      // Read while a run was gathered.
+      given_ = std::move(*ahead_);
+      ahead_.reset();
+      return std::optional(Key{given_.order, given_.id, bounds_.fit(given_.order), true});
+    }
+    while (true) {
+      if (within_range_ && reads_ahead_) {
+        GM_ASSIGN(const std::optional<Key> key, next_of_batch());
+        if (key) return key;
+        within_range_ = false;
+      } else if (within_range_) {
+        GM_ASSIGN(const std::optional<Key> key, read_key());
+        if (key) {
+          ++keys_examined_;
+          return key;
+        }
+        within_range_ = false;
+      }
+      const std::vector<KeyRange>& ranges = bounds_.ranges();
+      if (next_range_ == ranges.size()) return std::optional<Key>();
+      const KeyRange& range = ranges[backward_ ? ranges.size() - 1 - next_range_ : next_range_];
+      ++next_range_;
+      cursor_.set_range(range.low, range.high, backward_);
+      within_range_ = true;
+    }
+  }
+
+  // The next of the range.
+  Result<std::optional<Key>> read_key() {
+    Result<std::optional<TreeEntry>> read = cursor_.next();
+    if (!read) return fail(of_index(std::move(read).error(), *entry_, index_));
+    if (!*read) return std::optional<Key>();
+    const TreeEntry& found = **read;
+    GM_ASSIGN(const RecordId id, sound_record_of_entry(*entry_, index_, found));
+    const std::string_view encoded = encoded_of_entry(index_, found.key);
+    return std::optional(
+        Key{encoded, id, bounds_.fit(encoded), false, kinds_of_value(index_, found.value)});
+  }
+
+  // Keys of one range that were read together.
+  struct Batch {
+    struct Entry {
+      std::string bytes;  // its encoding and its kinds, as a pause leaves neither
+      Key key;
+    };
+    std::array<Entry, TreeReader::kKeysMax> entries;
+    size_t size = 0;
+    size_t at = 0;               // the one that is given next
+    size_t next_size = 1;        // more and more: who wants few reads few
+    uint64_t read_at = 0;        // Trees::resumptions()
+    std::optional<Error> error;  // behind the last
+  };
+
+  Result<std::optional<Key>> next_of_batch() {
+    GM_TRY(trees_->readable());
+    if (!batch_) batch_ = std::make_unique<Batch>();
+    if (batch_->at == batch_->size) fill_batch();
+    if (batch_->at == batch_->size) {
+      if (batch_->error) return fail(*std::exchange(batch_->error, std::nullopt));
+      return std::optional<Key>();
+    }
+    Batch::Entry& entry = batch_->entries[batch_->at++];
+    ++keys_examined_;
+    if (batch_->read_at != trees_->resumptions()) {
+      entry.key.remembered = true;
+      entry.key.record.reset();
+    }
+    return std::optional(entry.key);
+  }
+
+  void fill_batch() {
+    constexpr size_t kGrowth = 4;
+    Batch& batch = *batch_;
+    batch.at = 0;
+    batch.size = 0;
+    batch.read_at = trees_->resumptions();
+    if (batch.error) return;
+    std::array<std::optional<RecordKey>, TreeReader::kKeysMax> keys;
+    std::array<TreeReader::Wanted, TreeReader::kKeysMax> wanted;
+    std::array<size_t, TreeReader::kKeysMax> of{};
+    size_t count = 0;
+    while (batch.size < batch.next_size && add_to_batch()) {
+      const Key& key = batch.entries[batch.size - 1].key;
+      if (key.fit == IndexBounds::Fit::kOutside) continue;
+      keys[count].emplace(entry_->records, key.id);
+      wanted[count] = {keys[count]->view()};
+      of[count++] = batch.size - 1;
+    }
+    batch.next_size = std::min(batch.next_size * kGrowth, TreeReader::kKeysMax);
+    if (count < 2) return;
+    trees_->find_several(trees_->tree(entry_->records), std::span(wanted).first(count));
+    for (size_t i = 0; i < count; ++i) batch.entries[of[i]].key.record = wanted[i].value;
+  }
+
+  // False at the end of the range, or where there is an error.
+  bool add_to_batch() {
+    Batch& batch = *batch_;
+    Result<std::optional<Key>> read = read_key();
+    if (!read) batch.error = std::move(read).error();
+    if (!read || !*read) return false;
+    const Key& key = **read;
+    Batch::Entry& entry = batch.entries[batch.size++];
+    entry.bytes.assign(key.encoded);
+    entry.bytes.append(key.kinds);
+    entry.key = key;
+    entry.key.encoded = std::string_view(entry.bytes).substr(0, key.encoded.size());
+    entry.key.kinds = std::string_view(entry.bytes).substr(key.encoded.size());
+    return true;
+  }
+
+  // Shortened keys with one beginning lie in the order of their hashes: reads all of them and puts
+  // them in the order of the values, which the documents have.
+  Status gather_run(const std::string& first, RecordId first_id) {
+    run_.clear();
+    run_at_ = 0;
+    const std::string beginning = first.substr(0, kEncodedBytesMax);
+    uint64_t bytes = 0;
+    GM_TRY(add_to_run(first, first_id, bytes));
+    while (true) {
+      GM_ASSIGN(const std::optional<Key> key, next_key());
+      if (!key) break;
+      if (!key->encoded.starts_with(beginning)) {
+        ahead_ = RunEntry{std::string(key->encoded), key->id};
+        break;
+      }
+      GM_TRY(add_to_run(key->encoded, key->id, bytes));
+    }
+    std::sort(run_.begin(), run_.end(), [](const RunEntry& a, const RunEntry& b) {
+      return std::tie(a.order, a.id) < std::tie(b.order, b.id);
+    });
+    if (backward_) std::reverse(run_.begin(), run_.end());
+    return {};
+  }
+
+  Status add_to_run(std::string_view shortened, RecordId id, uint64_t& bytes) {
+    GM_ASSIGN(const std::optional<std::string_view> record,
+              get_record(*trees_, entry_->records, id));
+    // A damaged or missing document is reported when the candidate is read.
+    std::string order(shortened);
+    const RecordKey record_key(entry_->records, id);
+    if (record && record_defect(*record, Verify::kChecksum, record_key).empty()) {
+      GM_ASSIGN(const bson::View document,
+                document_of(*record, Verify::kBounds, entry_->ns, record_key));
+      if (extract_whole_keys(index_.rules, document, keys_)) {
+        for (size_t i = 0; i < keys_.size(); ++i) {
+          std::string key(keys_[i]);
+          shorten(key);
+          if (key == shortened) order = keys_[i];
+        }
+      }
+    }
+    bytes += order.size() + sizeof(RunEntry);
+    if (bytes > order_bytes_max_) {
+      return fail(ErrorCode::kQueryExceededMemoryLimit,
+                  entry_->ns.full() + ": sorting keys of the index '" + index_.definition.name +
+                      "' that are alike in their first " + std::to_string(kEncodedBytesMax) +
+                      " bytes needs more than " + std::to_string(order_bytes_max_) + " bytes");
+    }
+    run_.push_back({std::move(order), id});
+    return {};
+  }
+
+  std::shared_ptr<Trees> trees_;
+  std::shared_ptr<const CollectionEntry> entry_;
+  const IndexEntry& index_;
+  const IndexBounds bounds_;
+  RangeCursor cursor_;
+  const bool backward_;
+  const bool exact_;
+  const bool in_order_;
+  const uint64_t order_bytes_max_;
+
+  size_t next_range_;
+  bool within_range_ = false;
+  bool reads_ahead_ = false;
+  std::unique_ptr<Batch> batch_;
+  std::unordered_set<RecordId> seen_;
+  std::vector<RunEntry> run_;
+  size_t run_at_ = 0;
+  int64_t keys_examined_ = 0;
+  std::optional<RunEntry> ahead_;
+  RunEntry given_{};
+  KeySet keys_;
+};
+
+// The branches one after the other; a record is given by the first that reaches it.
+class UnionScan : public Scan {
+ public:
+  explicit UnionScan(std::vector<std::unique_ptr<Scan>> branches)
+      : branches_(std::move(branches)) {}
+
+  Result<std::optional<Candidate>> next() override {
+    while (at_ < branches_.size()) {
+      GM_ASSIGN(const std::optional<Candidate> candidate, branches_[at_]->next());
+      if (!candidate) {
+        ++at_;
+      } else if (seen_.insert(candidate->id).second) {
+        return candidate;
+      }
+    }
+    return std::optional<Candidate>();
+  }
+
+  void will_read_records() override {
+    for (const std::unique_ptr<Scan>& branch : branches_) branch->will_read_records();
+  }
+
+  int64_t keys_examined() const override {
+    int64_t sum = 0;
+    for (const std::unique_ptr<Scan>& branch : branches_) sum += branch->keys_examined();
+    return sum;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Scan>> branches_;
+  size_t at_ = 0;
+  std::unordered_set<RecordId> seen_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,
+                                std::shared_ptr<const CollectionEntry> entry,
+                                const query::Plan& plan, const ScanOptions& options) {
+  switch (plan.kind) {
+    case query::Plan::Kind::kCollectionScan:
+      return std::make_unique<CollectionScan>(trees, std::move(entry), plan.backward,
+                                              plan.bounds_are_exact, options.tailing);
+    case query::Plan::Kind::kIndexScan:
+      return std::make_unique<IndexScan>(std::move(trees), std::move(entry), plan, options);
+    case query::Plan::Kind::kUnion:
+      break;
+  }
+  std::vector<std::unique_ptr<Scan>> branches;
+  for (const query::Plan& branch : plan.branches) {
+    branches.push_back(make_scan(trees, entry, branch, options));
+  }
+  return std::make_unique<UnionScan>(std::move(branches));
+}
+
+}  // namespace gridmount::local

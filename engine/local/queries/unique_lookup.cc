@@ -1,0 +1,164 @@
+#include "engine/local/queries/unique_lookup.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/local/format/index_key.h"
+#include "engine/local/indexes/entry_reading.h"
+#include "engine/local/indexes/index_writer.h"
+#include "engine/local/storage/range_cursor.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr size_t kFieldsMax = 4;
+
+// Types whose equality is that of their encodings: null stands for missing fields too, documents
+// may be operators, arrays and regular expressions have meanings of their own.
+bool is_plain(bson::Type type) {
+  switch (type) {
+    case bson::Type::kDouble:
+    case bson::Type::kString:
+    case bson::Type::kBinary:
+    case bson::Type::kObjectId:
+    case bson::Type::kBool:
+    case bson::Type::kDate:
+    case bson::Type::kInt32:
+    case bson::Type::kTimestamp:
+    case bson::Type::kInt64:
+    case bson::Type::kDecimal128:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A filter of nothing but top-level fields that are equal to plain values.
+class Equalities {
+ public:
+  // Nothing if the filter is any other.
+  static std::optional<Equalities> of(bson::View filter) {
+    Equalities equalities;
+    for (const bson::Element element : filter) {
+      if (equalities.count_ == kFieldsMax || element.key.empty() || element.key[0] == '$' ||
+          element.key.find('.') != std::string_view::npos || !is_plain(element.value.type())) {
+        return std::nullopt;
+      }
+      equalities.fields_[equalities.count_++] = element;
+    }
+    return equalities;
+  }
+
+  size_t count() const { return count_; }
+
+  // The leading parts of the index that have a value.
+  size_t parts_given(const std::vector<IndexPart>& parts) const {
+    size_t given = 0;
+    while (given < parts.size() && find(parts[given]) != nullptr) ++given;
+    return given;
+  }
+
+  // The key of the documents that have these values, if the parts are all given and there is no
+  // other. Nothing if it is too long to tell.
+  std::optional<std::string> encoded(const std::vector<IndexPart>& parts) const {
+    if (parts.size() != count_ || parts_given(parts) != count_) return std::nullopt;
+    std::string encoded;
+    for (const IndexPart& part : parts) append_encoded(encoded, find(part)->value, part.descending);
+    if (is_shortened(encoded)) return std::nullopt;
+    return encoded;
+  }
+
+ private:
+  const bson::Element* find(const IndexPart& part) const {
+    for (size_t i = 0; i < count_; ++i) {
+      if (fields_[i]->key == part.path.dotted()) return &*fields_[i];
+    }
+    return nullptr;
+  }
+
+  std::array<std::optional<bson::Element>, kFieldsMax> fields_;
+  size_t count_ = 0;
+};
+
+}  // namespace
+
+std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::View filter) {
+  const std::optional<Equalities> equalities = Equalities::of(filter);
+  if (!equalities) return std::nullopt;
+  for (const IndexEntry& index : entry.indexes) {
+    if (!index.definition.unique || index.multikey) continue;
+    // A document that it leaves out may match too.
+    if (index.rules.partial || index.definition.hidden) continue;
+    const std::optional<std::string> encoded = equalities->encoded(index.rules.parts);
+    if (!encoded) continue;
+    UniqueLookup lookup{&index, {}};
+    set_index_key(lookup.key, index, *encoded, 0);
+    return lookup;
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionEntry& entry,
+                                            const UniqueLookup& lookup) {
+  GM_ASSIGN(const std::optional<std::string_view> value,
+            trees.get(trees.tree(lookup.index->range), lookup.key));
+  if (!value) {
+    GM_TRY(prove_absent(trees, entry, *lookup.index, lookup.key));
+    return std::optional<RecordId>();
+  }
+  GM_ASSIGN(const RecordId id, sound_record_of_entry(entry, *lookup.index, {lookup.key, *value}));
+  return std::optional(id);
+}
+
+std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View filter) {
+  const std::optional<Equalities> equalities = Equalities::of(filter);
+  if (!equalities) return std::nullopt;
+  for (const IndexEntry& index : entry.indexes) {
+    const std::vector<IndexPart>& parts = index.rules.parts;
+    if (index.definition.hidden || equalities->parts_given(parts) < equalities->count()) continue;
+    // The planner takes the first with the most parts given. If that has more parts, they order the
+    // documents.
+    const bool hashed =
+        std::any_of(parts.begin(), parts.end(), [](const IndexPart& part) { return part.hashed; });
+    if (hashed || index.multikey || index.rules.partial || index.definition.unique) {
+      return std::nullopt;
+    }
+    const std::optional<std::string> encoded = equalities->encoded(parts);
+    if (!encoded) return std::nullopt;
+    return FirstLookup{&index, range_prefix(index.range) + *encoded};
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
+                                           const CollectionEntry& entry,
+                                           const FirstLookup& lookup) {
+  const IndexEntry& index = *lookup.index;
+  RangeCursor cursor(trees, trees->tree(index.range));
+  if (index.checksums) cursor.set_proving();
+  // Behind the values stand record ids, which are in order and far below the end of this range.
+  cursor.set_range(lookup.low, lookup.low + '\xFF', false);
+  Result<std::optional<TreeEntry>> read = cursor.next();
+  if (!read) return fail(of_index(std::move(read).error(), entry, index));
+  const std::optional<TreeEntry>& found = *read;
+  if (!found) return std::optional<RecordId>();
+  GM_ASSIGN(const RecordId id, sound_record_of_entry(entry, index, *found));
+  return std::optional(id);
+}
+
+Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, std::string_view key,
+                     bson::View document) {
+  key.remove_prefix(range_prefix(index.range).size());
+  std::string encoded;
+  for (const IndexPart& part : index.rules.parts) {
+    const std::optional<bson::ValueView> value = document.find(part.path.dotted());
+    if (!value) break;
+    append_encoded(encoded, *value, part.descending);
+  }
+  if (encoded == key) return {};
+  return fail(ErrorCode::kDataCorruptionDetected,
+              entry.ns.full() + ": an entry of the index '" + index.definition.name +
+                  "' names a document that does not have its key; run 'gridstore check'");
+}
+
+}  // namespace gridmount::local

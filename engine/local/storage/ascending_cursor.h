@@ -1,0 +1,45 @@
+// A cursor for trees that may be damaged: keys that do not ascend are an error, so that a page that
+// leads in a circle cannot hold a reader for ever.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/local/storage/range_cursor.h"
+
+namespace gridmount::local {
+
+class AscendingCursor {
+ public:
+  AscendingCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree)
+      : cursor_(std::move(trees), tree) {}
+
+  // As RangeCursor's, forward.
+  void set_range(std::string low, std::string high) {
+    last_ = low;
+    is_first_ = true;
+    cursor_.set_range(std::move(low), std::move(high), false);
+  }
+  // StoreDamaged if the key is not above the one before, or the first below the range.
+  Result<std::optional<TreeEntry>> next() {
+    GM_ASSIGN(const std::optional<TreeEntry> entry, cursor_.next());
+    if (entry) {
+      if (entry->key < last_ || (entry->key == last_ && !is_first_)) {
+        return fail(ErrorCode::kStoreDamaged,
+                    "a page of data.mdb is damaged: its keys are out of order");
+      }
+      last_ = entry->key;
+      is_first_ = false;
+    }
+    return entry;
+  }
+
+ private:
+  RangeCursor cursor_;
+  std::string last_;  // or the range's beginning
+  bool is_first_ = true;
+};
+
+}  // namespace gridmount::local

@@ -1,0 +1,127 @@
+#include "engine/local/storage/batch.h"
+
+#include <exception>
+#include <utility>
+
+#include "engine/local/storage/lmdb_context.h"
+
+namespace gridmount::local {
+
+using Clock = std::chrono::steady_clock;
+
+Batch::Batch(MDB_env* env, PendingFile pending, std::function<void()> on_due)
+    : env_(env), on_due_(std::move(on_due)), pending_(std::move(pending)) {}
+
+Batch::~Batch() {
+  if (txn_ != nullptr) abort();
+  if (!thread_.joinable()) return;
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    wanted_.notify_one();
+  }
+  thread_.join();
+}
+
+void Batch::allow() {
+  try {
+    thread_ = std::thread([this] { run(); });
+    is_allowed_ = true;
+  } catch (const std::exception&) {
+    // No thread, or no memory: each transaction has a commit of its own.
+  }
+}
+
+void Batch::run() {
+  mutex_.lock();
+  while (true) {
+    while (job_ == nullptr && !stopping_) {
+      if (!is_watched_) {
+        wanted_.wait(mutex_);
+      } else if (!wanted_.wait_for(mutex_, kTimeMax) && job_ == nullptr && is_watched_) {
+        mutex_.unlock();
+        on_due_();
+        mutex_.lock();
+      }
+    }
+    if (job_ == nullptr) break;
+    const std::function<int()>* const job = job_;
+    mutex_.unlock();
+    const int code = (*job)();
+    mutex_.lock();
+    code_ = code;
+    job_ = nullptr;
+    is_watched_ = txn_ != nullptr;
+    done_.notify_one();
+  }
+  mutex_.unlock();
+}
+
+int Batch::on_thread(const std::function<int()>& job) {
+  if (std::this_thread::get_id() == thread_.get_id()) {
+    const int code = job();
+    const MutexLock lock(mutex_);
+    is_watched_ = txn_ != nullptr;
+    return code;
+  }
+  MutexLock lock(mutex_);
+  job_ = &job;
+  wanted_.notify_one();
+  while (job_ != nullptr) done_.wait(mutex_);
+  return code_;
+}
+
+int Batch::begin() {
+  const int code = on_thread([this] { return mdb_txn_begin(env_, nullptr, 0, &txn_); });
+  if (code != MDB_SUCCESS) {
+    txn_ = nullptr;
+    return code;
+  }
+  if (is_empty()) {
+    pending_.begin(mdb_txn_id(txn_) - 1);
+    begun_at_ = Clock::now();
+  }
+  return code;
+}
+
+int Batch::commit() {
+  return on_thread([this] { return commit_guarded(std::exchange(txn_, nullptr)); });
+}
+
+void Batch::abort() {
+  on_thread([this] {
+    MDB_txn* const txn = std::exchange(txn_, nullptr);
+    if (!context_of(txn).interrupted) mdb_txn_abort(txn);
+    return MDB_SUCCESS;
+  });
+}
+
+void Batch::abandon() {
+  txn_ = nullptr;
+  const MutexLock lock(mutex_);
+  is_watched_ = false;
+}
+
+bool Batch::add(const RedoChanges& changes) {
+  const size_t bytes = changes_.bytes().size() + changes.bytes().size();
+  if (!changes.is_complete() || !changes_.is_complete() || bytes > RedoChanges::kBytesMax ||
+      !pending_.append(changes.bytes())) {
+    return false;
+  }
+  changes_.append(changes);
+  ++transactions_;
+  return true;
+}
+
+void Batch::forget() {
+  changes_ = RedoChanges();
+  transactions_ = 0;
+}
+
+bool Batch::is_full() const {
+  return transactions_ >= kTransactionsMax ||
+         changes_.bytes().size() >= RedoChanges::kBytesMax / 8 * 7 ||
+         Clock::now() - begun_at_ >= kTimeMax;
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,627 @@
+#include "engine/local/storage/environment.h"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cassert>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "engine/local/files/fault_scope.h"
+#include "engine/local/files/lmdb_error.h"
+#include "engine/local/files/map_guard.h"
+#include "engine/local/files/space_reserve.h"
+#include "engine/local/files/store_folder.h"
+#include "engine/local/storage/checkpoint.h"
+#include "engine/local/storage/lmdb_context.h"
+#include "engine/local/storage/read_pool.h"
+#include "engine/local/storage/redo_log.h"
+#include "engine/local/storage/trees.h"
+#include "engine/local/storage/write_queue.h"
+#include "engine/local/test_options.h"
+#include "engine/system/file.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr unsigned kReadersMax = 4096;
+constexpr uint64_t kMapBytesMin = uint64_t{1} << 30;
+// Below this, a write that ended early is taken for a full disk rather than a failing one.
+constexpr uint64_t kFullDiskBytes = 4 * 1024 * 1024;
+// Free pages are counted again when the store has changed, but not more often than this.
+constexpr std::chrono::milliseconds kCountingInterval{500};
+
+struct EnvironmentCloser {
+  void operator()(MDB_env* env) const { mdb_env_close(env); }
+};
+using EnvironmentHandle = std::unique_ptr<MDB_env, EnvironmentCloser>;
+
+// LMDB has found its own state impossible, and going on would write that down. It aborts the
+// process when this returns.
+void report_assertion(MDB_env* env, const char* message) {
+  leave_fault_scope();
+  const char* path = nullptr;
+  mdb_env_get_path(env, &path);
+  spdlog::critical("{} is damaged in a way LMDB cannot go on with ({}); restore it from a backup",
+                   path == nullptr ? "data.mdb" : path, message);
+  spdlog::default_logger()->flush();
+}
+
+// LMDB's own order, with an end to it.
+int compare_keys(const MDB_val* a, const MDB_val* b) {
+  if (current_fault_scope != nullptr && --current_fault_scope->comparisons_left < 0) {
+    leave_fault_scope();
+  }
+  const int bytes = std::memcmp(a->mv_data, b->mv_data, std::min(a->mv_size, b->mv_size));
+  if (bytes != 0) return bytes;
+  return a->mv_size < b->mv_size ? -1 : static_cast<int>(a->mv_size > b->mv_size);
+}
+
+uint32_t page_bytes_of(MDB_env* env) {
+  MDB_stat stat;
+  mdb_env_stat(env, &stat);
+  return stat.ms_psize;
+}
+
+// LMDB's code, and the environment if it is MDB_SUCCESS.
+int try_open_lmdb(const StoreFolder& folder, uint64_t map_bytes, EnvironmentHandle& env) {
+  MDB_env* raw = nullptr;
+  if (const int code = mdb_env_create(&raw); code != MDB_SUCCESS) return code;
+  EnvironmentHandle created(raw);
+  // A writer needs LMDB's reader table, so that no page a reader needs is reused, and so does a
+  // reader beside it. Where all are readers there is nothing to protect them from, and nothing may
+  // be written.
+  unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (folder.read_only() ? MDB_RDONLY : MDB_NOSYNC);
+  if (folder.read_only() && !folder.beside()) flags |= MDB_NOLOCK;
+  int code = mdb_env_set_assert(raw, report_assertion);
+  if (code == MDB_SUCCESS) code = mdb_env_set_mapsize(raw, map_bytes);
+  if (code == MDB_SUCCESS) code = mdb_env_set_maxdbs(raw, Environment::kTreeCount + 1);
+  if (code == MDB_SUCCESS) code = mdb_env_set_maxreaders(raw, kReadersMax);
+  if (code == MDB_SUCCESS) code = mdb_env_open(raw, folder.data_path().c_str(), flags, 0600);
+  if (code == MDB_SUCCESS) env = std::move(created);
+  return code;
+}
+
+Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions& options) {
+  const std::string doing = "opening " + folder.data_path().string();
+  const auto page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  uint64_t map_bytes = std::max(options.map_bytes / page_bytes, uint64_t{16}) * page_bytes;
+  GM_ASSIGN(const uint64_t file_bytes, folder.data().size());
+  // A process that may not have so much address space (ulimit -v, sanitizers) gets what it can, as
+  // long as the store has room to grow in it.
+  const uint64_t map_bytes_min = std::max(2 * file_bytes, kMapBytesMin);
+  EnvironmentHandle env;
+  int code = try_open_lmdb(folder, map_bytes, env);
+  while (code == ENOMEM && map_bytes / 2 >= map_bytes_min) {
+    map_bytes = map_bytes / 2 / page_bytes * page_bytes;
+    code = try_open_lmdb(folder, map_bytes, env);
+  }
+  if (code == ENOMEM) {
+    return fail(ErrorCode::kOperationFailed,
+                doing + ": " + std::to_string(map_bytes) +
+                    " bytes of address space cannot be reserved; raise 'ulimit -v'");
+  }
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
+  return env;
+}
+
+struct TreeHandlesOpened {
+  MDB_dbi catalog = 0;
+  std::array<MDB_dbi, Environment::kTreeCount> trees{};
+};
+
+// By handle.
+std::vector<std::string> names_of(const TreeHandlesOpened& handles) {
+  std::vector<std::string> names;
+  const auto name = [&](MDB_dbi handle, std::string text) {
+    if (names.size() <= handle) names.resize(handle + 1);
+    names[handle] = std::move(text);
+  };
+  name(handles.catalog, "catalog");
+  for (int i = 0; i < Environment::kTreeCount; ++i) {
+    name(handles.trees[static_cast<size_t>(i)], tree_name(i));
+  }
+  return names;
+}
+
+// Opens every tree, or makes them all in one transaction.
+Result<TreeHandlesOpened> open_trees(MDB_env* env, const StoreFolder& folder) {
+  const std::string doing = "opening the trees of " + folder.data_path().string();
+  const bool create = folder.is_new();
+  MDB_txn* txn = nullptr;
+  int code = mdb_txn_begin(env, nullptr, create ? 0 : MDB_RDONLY, &txn);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
+  TreeHandlesOpened handles;
+  constexpr MDB_dbi kMainTree = 1;
+  (void)mdb_set_compare(txn, kMainTree, compare_keys);
+  for (int i = -1; i < Environment::kTreeCount; ++i) {
+    const std::string name = i < 0 ? "catalog" : tree_name(i);
+    MDB_dbi& handle = i < 0 ? handles.catalog : handles.trees[static_cast<size_t>(i)];
+    code =
+        guarded([&] { return mdb_dbi_open(txn, name.c_str(), create ? MDB_CREATE : 0, &handle); });
+    unsigned tree_flags = 0;
+    if (code == MDB_SUCCESS) code = mdb_dbi_flags(txn, handle, &tree_flags);
+    if (code == MDB_SUCCESS && tree_flags != 0) code = MDB_INCOMPATIBLE;
+    if (code == MDB_SUCCESS) code = mdb_set_compare(txn, handle, compare_keys);
+    if (code == MDB_SUCCESS) continue;
+    mdb_txn_abort(txn);
+    if (code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE) {
+      return fail(ErrorCode::kStoreDamaged,
+                  "store " + folder.path().string() + " is damaged: its tree '" + name +
+                      "' is missing or damaged; restore it from a backup");
+    }
+    return fail(lmdb_error(code, doing));
+  }
+  // Commits a reading transaction too: that keeps the handles.
+  code = mdb_txn_commit(txn);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
+  return handles;
+}
+
+// A write beyond the process's limit (ulimit -f) is an error to be reported, and not its end.
+void outlive_file_size_limit() {
+  struct sigaction action {};
+  if (::sigaction(SIGXFSZ, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
+  action.sa_handler = SIG_IGN;
+  (void)::sigaction(SIGXFSZ, &action, nullptr);
+}
+
+bool is_at_file_size_limit(uint64_t file_bytes) {
+  struct rlimit limit {};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         file_bytes + kFullDiskBytes > limit.rlim_cur;
+}
+
+// Since the file was written last; zero if that cannot be told.
+std::chrono::milliseconds age_of(const std::filesystem::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return {};
+  const auto written = std::chrono::system_clock::from_time_t(status.st_mtim.tv_sec) +
+                       std::chrono::nanoseconds(status.st_mtim.tv_nsec);
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::system_clock::now() - written);
+  return std::max(age, std::chrono::milliseconds(0));
+}
+
+// LMDB's list of free pages: a tree of arrays, each beginning with its length.
+Result<uint64_t> count_free_pages(MDB_txn* txn) {
+  constexpr MDB_dbi kFreeTree = 0;
+  MDB_cursor* cursor = nullptr;
+  int code = mdb_cursor_open(txn, kFreeTree, &cursor);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, "counting the store's free pages"));
+  uint64_t pages = 0;
+  MDB_val key;
+  MDB_val value{};
+  const auto next = [&] { return mdb_cursor_get(cursor, &key, &value, MDB_NEXT); };
+  while ((code = guarded(next)) == MDB_SUCCESS) {
+    if (value.mv_data == nullptr) {
+      code = MDB_CORRUPTED;
+      break;
+    }
+    if (value.mv_size >= sizeof(size_t)) pages += *static_cast<const size_t*>(value.mv_data);
+    value = MDB_val{};
+  }
+  mdb_cursor_close(cursor);
+  if (code != MDB_NOTFOUND) return fail(lmdb_error(code, "counting the store's free pages"));
+  return pages;
+}
+
+}  // namespace
+
+struct Environment::Parts {
+  explicit Parts(StoreFolder store_folder) : folder(std::move(store_folder)) {}
+
+  // Called with the failed writer's turn still held.
+  Error commit_failed(int code);
+  // After it all pages that removals have freed can be reused, as far as no older snapshot is read.
+  Status regain_room();
+  Status commit_nothing();
+  // D13, D15: in one transaction.
+  Status replay(const std::vector<std::string>& transactions, std::string_view file);
+  Status make_changes(std::string_view changes, MDB_txn* txn);
+  uint64_t last_transaction() const;
+  std::optional<Error> found_unreadable() const;
+  // Has pages looked at before they are changed from now on. An error is one of the list of free
+  // pages, which LMDB would believe.
+  Status check_pages();
+  void close_lmdb();
+  Result<uint64_t> free_pages(MDB_txn* txn, uint64_t snapshot) GM_EXCLUDES(counting);
+
+  // Destroyed from the last to the first: LMDB is closed before the lock on the folder is given up.
+  StoreFolder folder;
+  LmdbContext context;
+  EnvironmentHandle env;
+  std::optional<MapGuard> guard;
+  TreeHandlesOpened handles;
+  std::unique_ptr<ReadPool> readers;
+  std::unique_ptr<SpaceReserve> reserve;       // null if read-only
+  std::unique_ptr<RedoLog> log;                // null if read-only
+  std::unique_ptr<WriteQueue> writers;         // null if read-only
+  std::unique_ptr<Checkpointer> checkpointer;  // null if read-only
+  std::atomic<uint64_t> regained_at = 0;       // the last transaction that regain_room() has seen
+  uint64_t map_bytes = 0;
+
+  Mutex counting;
+  uint64_t counted_snapshot GM_GUARDED_BY(counting) = 0;
+  uint64_t counted_pages GM_GUARDED_BY(counting) = 0;
+  std::chrono::steady_clock::time_point counted_at GM_GUARDED_BY(counting);
+};
+
+Error Environment::Parts::commit_failed(int code) {
+  const std::string doing = "committing to the store " + folder.path().string();
+  if (code == EIO) {
+    // LMDB reports a write that ended early as EIO, and a full disk or a limit ends writes early.
+    const Result<struct statvfs> file_system = system::file_system_of(folder.path());
+    const Result<uint64_t> size = folder.data().size();
+    if (file_system && system::free_bytes(*file_system) < kFullDiskBytes) {
+      code = ENOSPC;
+    } else if (size && is_at_file_size_limit(*size)) {
+      code = EFBIG;
+    }
+  }
+  if (code == ENOSPC || code == EDQUOT) reserve->want_checkpoint();
+  MDB_stat stat;
+  mdb_env_stat(env.get(), &stat);
+  (void)mend_unwritten_meta(folder.data(), stat.ms_psize);
+  // What the commit appended is of no use and takes the space that is short. No snapshot reaches
+  // beyond the current one's last page, and no one else writes now.
+  const Result<MetaPair> metas = read_meta_pair(folder.data());
+  const Result<uint64_t> size = folder.data().size();
+  if (metas && size && *size > metas->current.data_bytes()) {
+    (void)folder.data().resize(metas->current.data_bytes());
+  }
+  return lmdb_error(code, doing);
+}
+
+// LMDB reuses what a transaction has freed once the snapshot of a later one is the oldest that is
+// held, so a checkpoint of the removal itself is not enough: one that changes nothing comes first.
+// Only once for each removal, as it takes room itself while older snapshots are held.
+Status Environment::Parts::regain_room() {
+  // A process that was killed while it read beside us holds its snapshot until somebody looks.
+  int gone = 0;
+  (void)mdb_reader_check(env.get(), &gone);
+  if (last_transaction() != regained_at) {
+    // Without room for so little the pages of earlier removals come back all the same.
+    (void)commit_nothing();
+    regained_at = last_transaction();
+  }
+  return checkpointer->checkpoint();
+}
+
+Status Environment::Parts::commit_nothing() {
+  constexpr std::string_view kFirstKey("\0", 1);
+  GM_ASSIGN(WriteTransaction transaction, writers->begin());
+  const TreeHandles catalog{handles.catalog, {}};
+  Trees trees(transaction.lmdb(), catalog, /*writable=*/true);
+  GM_ASSIGN(const std::optional<TreeEntry> first, trees.at_or_after(catalog.catalog, kFirstKey));
+  if (!first) return {};
+  const std::string key(first->key);
+  const std::string value(first->value);
+  GM_TRY(trees.put(catalog.catalog, key, value));
+  transaction.log(trees.take_changes());
+  trees.end();
+  transaction.leaves_less();
+  return transaction.commit();
+}
+
+Status Environment::Parts::replay(const std::vector<std::string>& transactions,
+                                  std::string_view file) {
+  // On a full disk this may have the room that is kept: what is replayed was there already.
+  reserve->open();
+  GM_ASSIGN(WriteTransaction transaction, writers->begin());
+  for (const std::string& changes : transactions) {
+    if (Status replayed = make_changes(changes, transaction.lmdb()); !replayed) {
+      return fail(std::move(replayed).error().with_context(
+          "replaying the file " + std::string(file) + " of the store " + folder.path().string()));
+    }
+  }
+  transaction.leaves_less();
+  return transaction.commit();
+}
+
+Status Environment::Parts::make_changes(std::string_view changes, MDB_txn* txn) {
+  const TreeHandles all{handles.catalog, {handles.trees.begin(), handles.trees.end()}};
+  Trees trees(txn, all, /*writable=*/true);
+  return for_each_change(changes, trees.tree_count(), [&](const RedoChange& change) {
+    const MDB_dbi tree = trees.tree_of_number(change.tree);
+    return change.is_put ? trees.put(tree, change.key, change.value)
+                         : trees.remove(tree, change.key);
+  });
+}
+
+uint64_t Environment::Parts::last_transaction() const {
+  MDB_envinfo info;
+  mdb_env_info(env.get(), &info);
+  return info.me_last_txnid;
+}
+
+std::optional<Error> Environment::Parts::found_unreadable() const {
+  const std::optional<uint64_t> offset = guard ? guard->unreadable() : std::nullopt;
+  // No memory is wanted where nothing is wrong: a writer's turn is held.
+  if (!context.interrupted && !offset) return std::nullopt;
+  const std::string refusal = "store " + folder.path().string() + " takes no more writes: ";
+  if (context.interrupted) return lmdb_error(kLmdbFault, refusal + "writing");
+  return Error(ErrorCode::kIoError,
+               refusal + "data.mdb cannot be read at byte " + std::to_string(*offset) +
+                   ", as it has been cut off, is damaged, or its device fails; close the store, "
+                   "then run 'gridstore check'");
+}
+
+Status Environment::Parts::check_pages() {
+  if (guard->map() == nullptr) return {};
+  MDB_stat stat;
+  MDB_envinfo info;
+  mdb_env_stat(env.get(), &stat);
+  mdb_env_info(env.get(), &info);
+  context.check = std::make_unique<PageCheck>(guard->map(), stat.ms_psize, names_of(handles));
+  Status sound = context.check->free_pages(info.me_last_txnid);
+  if (sound) return {};
+  return fail(sound.error().code(), "store " + folder.path().string() +
+                                        " takes no more writes: " + sound.error().message());
+}
+
+// LMDB closes nothing that an interrupted call has left: the threads that hold its locks have them
+// in memory that it would give back.
+void Environment::Parts::close_lmdb() {
+  if (context.interrupted) (void)env.release();
+  guard.reset();
+  env.reset();
+}
+
+Result<uint64_t> Environment::Parts::free_pages(MDB_txn* txn, uint64_t snapshot) {
+  {
+    MutexLock lock(counting);
+    const auto age = std::chrono::steady_clock::now() - counted_at;
+    if (counted_snapshot != 0 && (counted_snapshot == snapshot || age < kCountingInterval)) {
+      return counted_pages;
+    }
+  }
+  GM_ASSIGN(const uint64_t pages, count_free_pages(txn));
+  MutexLock lock(counting);
+  counted_snapshot = snapshot;
+  counted_pages = pages;
+  counted_at = std::chrono::steady_clock::now();
+  return pages;
+}
+
+Environment::Environment(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::path& folder,
+                                                       const OpenOptions& options) {
+  return open(folder, options, TestOptions());
+}
+
+Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::path& folder,
+                                                       const OpenOptions& options,
+                                                       const TestOptions& test) {
+  GM_ASSIGN(StoreFolder store_folder, StoreFolder::open(folder, options, test));
+  auto parts = std::make_unique<Parts>(std::move(store_folder));
+  Status status = [&]() -> Status {
+    GM_ASSIGN(parts->env, open_lmdb(parts->folder, options));
+    MDB_env* const env = parts->env.get();
+    MDB_envinfo info;
+    mdb_env_info(env, &info);
+    parts->map_bytes = info.me_mapsize;
+    mdb_env_set_userctx(env, &parts->context);
+    install_fault_handler();
+    if (!parts->folder.read_only()) outlive_file_size_limit();
+    parts->guard.emplace(parts->folder.data());
+    GM_ASSIGN(parts->handles, open_trees(env, parts->folder));
+    parts->context.pages = {parts->guard->map(), parts->map_bytes, page_bytes_of(env),
+                            names_of(parts->handles)};
+    parts->readers = std::make_unique<ReadPool>(env);
+    if (parts->folder.has_damaged_log()) {
+      spdlog::error(
+          "store {}: its log is damaged; what was committed last before its machine went down or "
+          "its process ended is lost",
+          folder.string());
+    }
+    if (parts->folder.read_only()) return {};
+    const Status sound = parts->check_pages();
+    Parts* const raw = parts.get();
+    parts->reserve = std::make_unique<SpaceReserve>(parts->folder.path());
+    parts->log = std::make_unique<RedoLog>(parts->folder.take_redo(), test);
+    parts->writers = std::make_unique<WriteQueue>(
+        env, *parts->reserve, *parts->log, parts->folder.take_pending(),
+        WriteQueue::Callbacks{[raw](int code) { return raw->commit_failed(code); },
+                              [raw] { return raw->found_unreadable(); },
+                              [raw](std::string_view changes, MDB_txn* txn) {
+                                return raw->make_changes(changes, txn);
+                              }},
+        test);
+    parts->checkpointer = std::make_unique<Checkpointer>(parts->folder, *parts->writers,
+                                                         *parts->log, env, options, test);
+    GM_TRY(parts->checkpointer->pin());
+    const bool replays = !parts->folder.to_replay().empty();
+    const std::vector<std::string>& pending = parts->folder.pending();
+    if (replays) {
+      GM_TRY(sound);
+      if (!test.marks_after_replay) GM_TRY(parts->folder.mark(OwnerState::kOpen));
+      GM_TRY(parts->replay(parts->folder.to_replay(), "redo"));
+    }
+    if (!pending.empty()) {
+      GM_TRY(sound);
+      // D15: so that the snapshot that it follows is pinned.
+      GM_TRY(parts->checkpointer->take_first());
+      GM_TRY(parts->replay(pending, "pending"));
+      parts->folder.begin_own_log();
+    }
+    GM_TRY(parts->checkpointer->start());
+    // D13: now that nothing is lost any more by believing data.mdb.
+    if (replays) GM_TRY(parts->folder.mark(OwnerState::kOpen));
+    parts->writers->allow_batches();
+    GM_TRY(parts->log->start(options.redo_bytes));
+    // It can be read all the same.
+    if (!sound) parts->writers->refuse(sound.error());
+    if (parts->folder.is_new()) GM_TRY(parts->folder.finish_creation());
+    if (options.upgrade) GM_TRY(parts->folder.upgrade());
+    if (!replays && pending.empty()) parts->reserve->open();
+    return {};
+  }();
+  if (!status) {
+    parts->checkpointer.reset();
+    parts->writers.reset();
+    parts->readers.reset();
+    parts->close_lmdb();
+    if (!parts->folder.is_new()) return fail(std::move(status).error());
+    parts->folder.abandon_creation();
+    return fail(std::move(status).error().with_context("making the store " + folder.string()));
+  }
+  return std::unique_ptr<Environment>(new Environment(std::move(parts)));
+}
+
+Environment::~Environment() {
+  if (parts_->folder.read_only()) return;
+  const Status durable = parts_->checkpointer->stop();
+  parts_->checkpointer.reset();
+  parts_->writers.reset();
+  parts_->readers.reset();
+  parts_->close_lmdb();
+  // D4. If this fails the store is as after a kill: no harm to its contents.
+  if (durable) (void)parts_->folder.mark(OwnerState::kClosed);
+}
+
+Result<ReadTransaction> Environment::begin_read() {
+  if (parts_->writers) GM_TRY(parts_->writers->settle());
+  return parts_->readers->begin();
+}
+
+Result<WriteTransaction> Environment::begin_write(engine::Waits waits) {
+  if (read_only()) {
+    return fail(ErrorCode::kStoreReadOnly,
+                "store " + parts_->folder.path().string() + " is open read-only");
+  }
+  if (std::optional<Error> unreadable = parts_->found_unreadable()) return fail(*unreadable);
+  if (parts_->reserve->wants_checkpoint() && !parts_->writers->held_by_this_thread()) {
+    parts_->reserve->checkpoint_begins();
+    GM_TRY(parts_->regain_room());
+  }
+  parts_->checkpointer->make_room();
+  return parts_->writers->begin(waits);
+}
+
+Status Environment::may_wait_for_durability() const {
+  if (!parts_->writers->held_by_this_thread()) return {};
+  return fail(ErrorCode::kIllegalOperation,
+              "a thread cannot wait for a checkpoint within its own transaction; end it first");
+}
+
+Status Environment::make_durable() {
+  if (read_only()) return {};
+  GM_TRY(may_wait_for_durability());
+  return parts_->checkpointer->make_durable();
+}
+
+Status Environment::checkpoint() {
+  if (read_only()) return {};
+  GM_TRY(may_wait_for_durability());
+  return parts_->checkpointer->checkpoint();
+}
+
+MDB_dbi Environment::catalog() const {
+  return parts_->handles.catalog;
+}
+
+MDB_dbi Environment::tree(int number) const {
+  assert(number >= 0 && number < kTreeCount);
+  return parts_->handles.trees[static_cast<size_t>(number)];
+}
+
+uint64_t Environment::last_transaction() const {
+  return parts_->last_transaction();
+}
+
+Status Environment::copy_pages(const system::File& file) {
+  if (parts_->writers) GM_TRY(parts_->writers->settle());
+  // A fault would leave the thread that LMDB writes with waiting for ever.
+  GM_TRY(check_all_pages());
+  const int code = mdb_env_copyfd2(parts_->env.get(), file.fd(), MDB_CP_COMPACT);
+  if (code == MDB_SUCCESS) return {};
+  return fail(lmdb_error(
+      code, "copying " + parts_->folder.data_path().string() + " to " + file.path().string()));
+}
+
+Status Environment::check_all_pages() {
+  if (!parts_->guard || parts_->guard->map() == nullptr) return {};
+  MDB_stat stat;
+  mdb_env_stat(parts_->env.get(), &stat);
+  // The meta pages tell of the two newest snapshots alone, and a writer may be at work.
+  constexpr int kAttempts = 100;
+  Status found;
+  for (int i = 0; i < kAttempts; ++i) {
+    GM_ASSIGN(const ReadTransaction snapshot, begin_read());
+    const uint64_t number = mdb_txn_id(snapshot.lmdb());
+    PageCheck check(parts_->guard->map(), stat.ms_psize, names_of(parts_->handles));
+    found = check.finds(number);
+    if (found) return check.all_trees(number);
+  }
+  return found;
+}
+
+Result<PageReport> Environment::survey_pages(PageVisitor* visitor) {
+  if (!parts_->guard || parts_->guard->map() == nullptr) return PageReport();
+  MDB_stat stat;
+  mdb_env_stat(parts_->env.get(), &stat);
+  // As check_all_pages().
+  const int attempts = visitor == nullptr ? 100 : 1;
+  Result<PageReport> report = PageReport();
+  for (int i = 0; i < attempts; ++i) {
+    GM_ASSIGN(const ReadTransaction snapshot, begin_read());
+    report =
+        PageSurvey(parts_->guard->map(), stat.ms_psize, visitor).run(mdb_txn_id(snapshot.lmdb()));
+    if (report) break;
+  }
+  return report;
+}
+
+bool Environment::read_only() const {
+  return parts_->folder.read_only();
+}
+
+int Environment::format_version() const {
+  return parts_->folder.format_version();
+}
+
+std::optional<Owner> Environment::owner_beside() const {
+  const std::optional<OwnerMark>& mark = parts_->folder.beside();
+  return mark ? std::optional(Owner{mark->pid, mark->host}) : std::nullopt;
+}
+
+Result<engine::StoreStats> Environment::stats() {
+  GM_ASSIGN(const ReadTransaction snapshot, begin_read());
+  GM_ASSIGN(const struct statvfs file_system, system::file_system_of(parts_->folder.path()));
+  GM_ASSIGN(const uint64_t file_bytes, parts_->folder.data().size());
+  GM_ASSIGN(const uint64_t free_pages,
+            parts_->free_pages(snapshot.lmdb(), mdb_txn_id(snapshot.lmdb())));
+  MDB_envinfo info;
+  MDB_stat stat;
+  mdb_env_info(parts_->env.get(), &info);
+  mdb_env_stat(parts_->env.get(), &stat);
+
+  const uint64_t pages = info.me_last_pgno + 1;
+  const uint64_t used_bytes = (pages - std::min(pages, free_pages)) * stat.ms_psize;
+  const uint64_t disk_bytes = system::free_bytes(file_system);
+  // The file can grow until the disk or the map is full, and reuses its free pages before.
+  const uint64_t growth =
+      std::min(disk_bytes, parts_->map_bytes - std::min(parts_->map_bytes, file_bytes));
+  const uint64_t reusable = file_bytes - std::min(file_bytes, used_bytes);
+  engine::StoreStats stats;
+  stats.file_bytes = static_cast<int64_t>(file_bytes);
+  stats.used_bytes = static_cast<int64_t>(used_bytes);
+  stats.capacity_bytes = static_cast<int64_t>(file_bytes + growth);
+  stats.available_bytes = read_only() ? 0 : static_cast<int64_t>(reusable + growth);
+  stats.since_checkpoint = parts_->checkpointer ? parts_->checkpointer->since_last()
+                                                : age_of(parts_->folder.path() / "checkpoint");
+  return stats;
+}
+
+}  // namespace gridmount::local

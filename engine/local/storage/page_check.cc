@@ -1,0 +1,353 @@
+#include "engine/local/storage/page_check.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gridmount::local {
+namespace {
+
+// LMDB's own limit.
+constexpr size_t kDepthMax = 32;
+// Where in a meta page, and in the record of a tree, is what.
+constexpr uint64_t kMetaMagicOffset = 16;
+constexpr uint32_t kMetaMagic = 0xBEEFC0DE;
+constexpr uint64_t kFreeTreeOffset = 40;
+constexpr uint64_t kMainTreeOffset = 88;
+constexpr uint64_t kLastPageOffset = 136;
+constexpr uint64_t kSnapshotOffset = 144;
+constexpr uint64_t kFlagsOffset = 4;
+constexpr uint64_t kDepthOffset = 6;
+constexpr uint64_t kValuePagesOffset = 24;
+constexpr uint64_t kRootOffset = 40;
+// Of the first page of a large value.
+constexpr uint16_t kOverflowFlag = 4;
+constexpr uint64_t kHeldPagesOffset = 12;
+
+template <typename T>
+T read(const uint8_t* at) {
+  return TreePage::read<T>(at);
+}
+
+bool less(TreePage::Holds holds, std::string_view a, std::string_view b) {
+  if (holds != TreePage::Holds::kIntegers) return a < b;
+  return read<uint64_t>(reinterpret_cast<const uint8_t*>(a.data())) <
+         read<uint64_t>(reinterpret_cast<const uint8_t*>(b.data()));
+}
+
+// The first node whose key is above `key`, from `first` on.
+size_t upper_bound(const TreePage& page, TreePage::Holds holds, size_t first,
+                   std::string_view key) {
+  size_t low = first;
+  size_t high = page.count();
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (less(holds, key, page.node(middle).key)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+PageCheck::PageCheck(const uint8_t* map, uint32_t page_bytes, std::vector<std::string> tree_names)
+    : map_(map),
+      page_bytes_(page_bytes),
+      tree_names_(std::move(tree_names)),
+      checked_(tree_names_.size()) {}
+
+Error PageCheck::damaged(const Tree& tree, uint64_t number, std::string_view what) const {
+  std::string message = "data.mdb is damaged: page " + std::to_string(number) + " of its tree '";
+  message += tree.name;
+  message += "': ";
+  message += what;
+  message += "; nothing was changed there. Run 'gridstore check', and restore from a backup";
+  return Error(ErrorCode::kStoreDamaged, std::move(message));
+}
+
+Status PageCheck::begin(uint64_t snapshot) {
+  if (snapshot_ == snapshot) return {};
+  snapshot_ = 0;
+  const uint8_t* const meta = map_ + snapshot % 2 * page_bytes_;
+  const auto tree_at = [&](uint64_t offset, std::string_view name, Holds holds) {
+    const uint8_t* const record = meta + offset;
+    return Tree{name, holds, read<uint64_t>(record + kRootOffset),
+                read<uint16_t>(record + kDepthOffset), read<uint64_t>(record + kValuePagesOffset)};
+  };
+  free_ = tree_at(kFreeTreeOffset, "free pages", Holds::kIntegers);
+  main_ = tree_at(kMainTreeOffset, "main", Holds::kTrees);
+  last_page_ = read<uint64_t>(meta + kLastPageOffset);
+  if (read<uint32_t>(meta + kMetaMagicOffset) != kMetaMagic ||
+      read<uint64_t>(meta + kSnapshotOffset) != snapshot) {
+    return fail(damaged(main_, snapshot % 2, "it is not the snapshot's meta page"));
+  }
+  snapshot_ = snapshot;
+  if (sound_.empty()) sound_.resize(last_page_ + 1);
+  return {};
+}
+
+Status PageCheck::page(const Tree& tree, uint64_t number, size_t level, const Bounds& bounds) {
+  if (number < 2 || number > last_page_) {
+    return fail(damaged(tree, number, "there is no such page, but another refers to it"));
+  }
+  const TreePage page = at(number);
+  const char* defect = page.header_defect(number);
+  if (defect == nullptr && number < sound_.size() && !sound_[number]) {
+    defect = page.entries_defect(tree.holds);
+    sound_[number] = defect == nullptr;
+  }
+  if (defect != nullptr) return fail(damaged(tree, number, defect));
+  if (level > kDepthMax || (page.is_branch() ? level >= tree.depth : level != tree.depth)) {
+    return fail(damaged(tree, number, "the tree is not as deep as its entry says"));
+  }
+  // The first key of a branch has no meaning.
+  const std::string_view first = page.node(page.is_branch() ? 1 : 0).key;
+  const std::string_view last = page.node(page.count() - 1).key;
+  if ((bounds.low.data() != nullptr && less(tree.holds, first, bounds.low)) ||
+      (bounds.high.data() != nullptr && !less(tree.holds, last, bounds.high))) {
+    return fail(damaged(tree, number, "its keys are not those it is looked up for"));
+  }
+  return {};
+}
+
+Status PageCheck::find_leaf(Checked& checked, std::string_view key, std::vector<Step>& way) {
+  way.clear();
+  checked.leaf = nullptr;
+  checked.bounds = {};
+  const Tree& tree = checked.tree;
+  if (tree.root == TreePage::kNoPage) return {};
+  uint64_t number = tree.root;
+  Bounds bounds;
+  for (size_t level = 1;; ++level) {
+    GM_TRY(page(tree, number, level, bounds));
+    const TreePage found = at(number);
+    if (!found.is_branch()) break;
+    const size_t child = upper_bound(found, tree.holds, 1, key) - 1;
+    way.push_back({number, child, bounds});
+    if (child > 0) bounds.low = found.node(child).key;
+    if (child + 1 < found.count()) bounds.high = found.node(child + 1).key;
+    number = found.node(child).child;
+  }
+  checked.leaf = map_ + number * page_bytes_;
+  checked.bounds = bounds;
+  return {};
+}
+
+Result<PageCheck::Tree> PageCheck::tree_of(std::string_view name) {
+  Checked in_main;
+  in_main.tree = main_;
+  GM_TRY(find_leaf(in_main, name, way_));
+  if (in_main.leaf != nullptr) {
+    const TreePage leaf(in_main.leaf, page_bytes_);
+    const size_t behind = upper_bound(leaf, Holds::kTrees, 0, name);
+    const TreePage::Node node = leaf.node(behind == 0 ? 0 : behind - 1);
+    if (node.key == name && read<uint16_t>(node.value + kFlagsOffset) == 0) {
+      return Tree{name, Holds::kValues, read<uint64_t>(node.value + kRootOffset),
+                  read<uint16_t>(node.value + kDepthOffset),
+                  read<uint64_t>(node.value + kValuePagesOffset)};
+    }
+  }
+  return fail(ErrorCode::kStoreDamaged, "data.mdb is damaged: the entry of its tree '" +
+                                            std::string(name) + "'; restore from a backup");
+}
+
+Result<PageCheck::Checked*> PageCheck::checked(MDB_txn* txn, MDB_dbi tree) {
+  const uint64_t snapshot = mdb_txn_id(txn) - 1;
+  Checked& checked = checked_[tree];
+  if (checked.of != snapshot || snapshot_ != snapshot) {
+    GM_TRY(begin(snapshot));
+    checked = {};
+    GM_ASSIGN(checked.tree, tree_of(tree_names_[tree]));
+    checked.of = snapshot;
+  }
+  return &checked;
+}
+
+Status PageCheck::value_pages(const Tree& tree, const TreePage::Node& node) {
+  const auto first = read<uint64_t>(node.value);
+  const uint64_t pages = (TreePage::kHeaderBytes - 1 + node.bytes) / page_bytes_ + 1;
+  if (first < 2 || first > last_page_ || pages > last_page_ - first + 1) {
+    return fail(damaged(tree, first, "a large value is not there"));
+  }
+  const uint8_t* const header = map_ + first * page_bytes_;
+  const auto held = read<uint32_t>(header + kHeldPagesOffset);
+  if (read<uint64_t>(header) != first || read<uint16_t>(header + 10) != kOverflowFlag ||
+      held < pages || held > last_page_ - first + 1 || (held > pages && !value_counts(tree))) {
+    return fail(damaged(tree, first, "the header of a large value"));
+  }
+  return {};
+}
+
+Status PageCheck::value_counts(const Tree& tree) {
+  if (counted_.contains(tree.name)) return {};
+  uint64_t held = 0;
+  GM_TRY(whole(tree, [&](const TreePage::Node& node) -> Status {
+    if (!node.in_pages_of_its_own) return {};
+    const auto first = read<uint64_t>(node.value);
+    if (first < 2 || first > last_page_) {
+      return fail(damaged(tree, first, "a large value is not there"));
+    }
+    held += read<uint32_t>(map_ + first * page_bytes_ + kHeldPagesOffset);
+    return {};
+  }));
+  if (held != tree.value_pages) {
+    return fail(damaged(tree, tree.root, "its large values have not as many pages as it counts"));
+  }
+  counted_.emplace(tree.name);
+  return {};
+}
+
+Status PageCheck::large_value(const Checked& checked, std::string_view key) {
+  if (checked.leaf == nullptr) return {};
+  const TreePage leaf(checked.leaf, page_bytes_);
+  const size_t behind = upper_bound(leaf, checked.tree.holds, 0, key);
+  if (behind == 0) return {};
+  const TreePage::Node node = leaf.node(behind - 1);
+  if (node.key != key || !node.in_pages_of_its_own) return {};
+  return value_pages(checked.tree, node);
+}
+
+Status PageCheck::before_put(MDB_txn* txn, MDB_dbi tree, std::string_view key) {
+  GM_ASSIGN(Checked* const state, checked(txn, tree));
+  state->has_puts = true;
+  const Bounds& bounds = state->bounds;
+  if (state->leaf == nullptr || (bounds.low.data() != nullptr && key < bounds.low) ||
+      (bounds.high.data() != nullptr && key >= bounds.high)) {
+    GM_TRY(find_leaf(*state, key, way_));
+  }
+  return large_value(*state, key);
+}
+
+Status PageCheck::neighbours(const Checked& checked, const std::vector<Step>& way) {
+  for (size_t level = way.size(); level > 0; --level) {
+    const Step& step = way[level - 1];
+    const TreePage parent = at(step.page);
+    const auto look_at = [&](size_t child) -> Status {
+      Bounds bounds = step.bounds;
+      if (child > 0) bounds.low = parent.node(child).key;
+      if (child + 1 < parent.count()) bounds.high = parent.node(child + 1).key;
+      return page(checked.tree, parent.node(child).child, level + 1, bounds);
+    };
+    if (step.child > 0) GM_TRY(look_at(step.child - 1));
+    if (step.child + 1 < parent.count()) GM_TRY(look_at(step.child + 1));
+    // A branch is joined with another when it has less than two children left. It loses at most one
+    // for each removed entry, and half of them to another page if puts have split it.
+    const uint64_t children = checked.has_puts ? parent.count() / 2 : parent.count();
+    if (children >= checked.removed + 2) break;
+  }
+  return {};
+}
+
+Status PageCheck::before_remove(MDB_txn* txn, MDB_dbi tree, std::string_view key) {
+  GM_ASSIGN(Checked* const state, checked(txn, tree));
+  GM_TRY(find_leaf(*state, key, way_));
+  ++state->removed;
+  if (state->leaf == nullptr) return {};
+  const TreePage leaf(state->leaf, page_bytes_);
+  const size_t behind = upper_bound(leaf, state->tree.holds, 0, key);
+  if (behind > 0 && leaf.node(behind - 1).key == key) {
+    const TreePage::Node node = leaf.node(behind - 1);
+    if (node.in_pages_of_its_own) GM_TRY(value_pages(state->tree, node));
+    state->removed_bytes += TreePage::kNodeHeaderBytes + key.size() + sizeof(uint64_t) +
+                            (node.in_pages_of_its_own ? 0 : node.bytes);
+  }
+  // LMDB joins leaves that are less than a quarter full.
+  const bool stays_full =
+      !state->has_puts && leaf.used_bytes() >= state->removed_bytes + page_bytes_ / 3;
+  return stays_full ? Status() : neighbours(*state, way_);
+}
+
+Status PageCheck::pages_below(const Tree& tree, uint64_t number, size_t level, const Bounds& bounds,
+                              const LeafNode& leaf_node) {
+  GM_TRY(page(tree, number, level, bounds));
+  const TreePage found = at(number);
+  const bool branch = found.is_branch();
+  for (size_t i = branch ? 2 : 1; i < found.count(); ++i) {
+    if (!less(tree.holds, found.node(i - 1).key, found.node(i).key)) {
+      return fail(damaged(tree, number, "its keys are out of order"));
+    }
+  }
+  for (size_t i = 0; i < found.count(); ++i) {
+    const TreePage::Node node = found.node(i);
+    if (!branch) {
+      if (leaf_node) GM_TRY(leaf_node(node));
+      continue;
+    }
+    Bounds below = bounds;
+    if (i > 0) below.low = node.key;
+    if (i + 1 < found.count()) below.high = found.node(i + 1).key;
+    GM_TRY(pages_below(tree, node.child, level + 1, below, leaf_node));
+  }
+  return {};
+}
+
+Status PageCheck::whole(const Tree& tree, const LeafNode& leaf_node) {
+  if (tree.root == TreePage::kNoPage) return {};
+  return pages_below(tree, tree.root, 1, {}, leaf_node);
+}
+
+Status PageCheck::before_clear(MDB_txn* txn, MDB_dbi tree) {
+  GM_ASSIGN(Checked* const state, checked(txn, tree));
+  std::vector<uint64_t> runs;
+  GM_TRY(whole(state->tree, [&](const TreePage::Node& node) -> Status {
+    if (!node.in_pages_of_its_own) return {};
+    runs.push_back(read<uint64_t>(node.value));
+    return value_pages(state->tree, node);
+  }));
+  std::sort(runs.begin(), runs.end());
+  const auto twice = std::adjacent_find(runs.begin(), runs.end());
+  if (twice != runs.end()) {
+    return fail(damaged(state->tree, *twice, "it is the value of two keys"));
+  }
+  return {};
+}
+
+Status PageCheck::free_pages(uint64_t snapshot) {
+  GM_TRY(begin(snapshot));
+  std::vector<bool> listed(last_page_ + 1);
+  const auto list = [&](const TreePage::Node& node) -> Status {
+    const uint8_t* numbers = node.value;
+    uint64_t first = 0;
+    if (node.in_pages_of_its_own) {
+      GM_TRY(value_pages(free_, node));
+      first = read<uint64_t>(node.value);
+      numbers = map_ + first * page_bytes_ + TreePage::kHeaderBytes;
+    }
+    const auto wrong = [&] { return damaged(free_, first, "a list of free pages is none"); };
+    const auto freed_by = read<uint64_t>(reinterpret_cast<const uint8_t*>(node.key.data()));
+    if (freed_by == 0 || freed_by > snapshot || node.bytes < sizeof(uint64_t)) return fail(wrong());
+    const auto count = read<uint64_t>(numbers);
+    if (count > node.bytes / sizeof(uint64_t) - 1) return fail(wrong());
+    // From the last page of the file to the first.
+    uint64_t above = last_page_ + 1;
+    for (uint64_t i = 1; i <= count; ++i) {
+      const auto number = read<uint64_t>(numbers + i * sizeof(uint64_t));
+      if (number < 2 || number >= above || listed[number]) return fail(wrong());
+      listed[number] = true;
+      above = number;
+    }
+    return {};
+  };
+  GM_TRY(whole(free_, list));
+  // Where they come back they have been written.
+  for (uint64_t page = 0; page <= last_page_; ++page) {
+    if (listed[page]) sound_[page] = true;
+  }
+  return {};
+}
+
+Status PageCheck::all_trees(uint64_t snapshot) {
+  GM_TRY(begin(snapshot));
+  GM_TRY(whole(free_, {}));
+  GM_TRY(whole(main_, {}));
+  for (const std::string& name : tree_names_) {
+    if (name.empty()) continue;
+    GM_ASSIGN(const Tree tree, tree_of(name));
+    GM_TRY(whole(tree, {}));
+  }
+  return {};
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,35 @@
+// Read transactions kept for reuse, so that a snapshot costs neither an allocation nor a reader
+// slot search. Thread-safe.
+#pragma once
+
+#include <lmdb.h>
+
+#include <vector>
+
+#include "engine/error.h"
+#include "engine/local/storage/environment.h"
+#include "engine/thread_safety.h"
+
+namespace gridmount::local {
+
+class ReadPool {
+ public:
+  explicit ReadPool(MDB_env* env) : env_(env) {}
+  // All ReadTransactions must have been given back; the environment must still be open.
+  ~ReadPool();
+  ReadPool(const ReadPool&) = delete;
+  ReadPool& operator=(const ReadPool&) = delete;
+
+  // Of the newest snapshot.
+  Result<ReadTransaction> begin() GM_EXCLUDES(mutex_);
+
+ private:
+  friend class ReadTransaction;
+  void give_back(MDB_txn* txn) GM_EXCLUDES(mutex_);
+
+  MDB_env* const env_;
+  Mutex mutex_;
+  std::vector<MDB_txn*> idle_ GM_GUARDED_BY(mutex_);
+};
+
+}  // namespace gridmount::local

@@ -1,0 +1,121 @@
+#include "engine/local/storage/redo_log.h"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace gridmount::local {
+namespace {
+
+size_t bytes_of(const RedoTransaction& transaction) {
+  return kRedoTransactionHeaderBytes + transaction.changes.bytes().size();
+}
+
+}  // namespace
+
+Status RedoLog::start(uint64_t bytes) {
+  GM_TRY(file_.prepare(bytes));
+  const MutexLock lock(mutex_);
+  usable_ = file_.is_open();
+  return {};
+}
+
+// What is committed from here on waits for a checkpoint: there is a gap before it (D10).
+void RedoLog::leave_to_checkpoint() {
+  waiting_.clear();
+  waiting_bytes_ = 0;
+  first_waiting_ = newest_ + 1;
+}
+
+void RedoLog::committed(uint64_t transaction, RedoChanges changes) noexcept {
+  const MutexLock lock(mutex_);
+  ++newest_;
+  if (!usable_ || !changes.is_complete()) return leave_to_checkpoint();
+  try {
+    waiting_.push_back({transaction, std::move(changes)});
+  } catch (const std::bad_alloc&) {
+    return leave_to_checkpoint();
+  }
+  waiting_bytes_ += bytes_of(waiting_.back());
+  if (waiting_bytes_ > kWaitingBytesMax) leave_to_checkpoint();
+}
+
+void RedoLog::checkpoint_begins() {
+  const MutexLock lock(mutex_);
+  at_checkpoint_ = newest_;
+}
+
+void RedoLog::checkpointed(uint64_t transaction) {
+  const MutexLock lock(mutex_);
+  checkpointed_ = transaction;
+  durable_ = std::max(durable_, at_checkpoint_);
+  while (!waiting_.empty() && first_waiting_ <= durable_) {
+    waiting_bytes_ -= bytes_of(waiting_.front());
+    waiting_.pop_front();
+    ++first_waiting_;
+  }
+  written_.notify_all();
+}
+
+std::list<RedoTransaction> RedoLog::take_waiting() {
+  waiting_bytes_ = 0;
+  first_waiting_ = newest_ + 1;
+  return std::exchange(waiting_, {});
+}
+
+Result<RedoLog::Outcome> RedoLog::make_durable() {
+  std::list<RedoTransaction> run;
+  std::optional<RedoFile::Place> place;
+  uint64_t last = 0;
+  {
+    const MutexLock lock(mutex_);
+    const uint64_t target = newest_;
+    while (writing_ && durable_ < target) written_.wait(mutex_);
+    if (durable_ >= target) return Outcome::kDurable;
+    // D10: those directly behind what is durable.
+    if (!usable_ || first_waiting_ != durable_ + 1) return Outcome::kNeedsCheckpoint;
+    last = newest_;
+    run = take_waiting();
+    place = file_.find_place(redo_record_bytes(run),
+                             test_.waits_for_segments ? checkpointed_ : UINT64_MAX);
+    // Without a record of these there is none of those behind them.
+    if (!place) return Outcome::kNeedsCheckpoint;
+    writing_ = true;
+  }
+  return write(std::move(run), last, *place);
+}
+
+Result<RedoLog::Outcome> RedoLog::write(std::list<RedoTransaction> run, uint64_t last,
+                                        const RedoFile::Place& place) {
+  const size_t segment = file_.current();
+  std::optional<RedoFile::Failure> failure;
+  try {
+    // No lock: others commit meanwhile, and wait for the next record.
+    failure = file_.append(place, run, test_.syncs_records);
+  } catch (const std::bad_alloc&) {
+    // Nothing is written yet.
+    failure = RedoFile::Failure{Error(ErrorCode::kOperationFailed, "out of memory"), false};
+  }
+  const MutexLock lock(mutex_);
+  writing_ = false;
+  written_.notify_all();
+  if (failure) {
+    // A number may have been used (D12).
+    usable_ = false;
+    leave_to_checkpoint();
+    if (failure->sync) return fail(std::move(failure->error));
+    return Outcome::kNeedsCheckpoint;
+  }
+  // D9. A checkpoint may have come to more meanwhile.
+  durable_ = std::max(durable_, last);
+  if (file_.current() != segment) has_begun_segment_ = true;
+  return Outcome::kDurable;
+}
+
+bool RedoLog::has_begun_segment() {
+  const MutexLock lock(mutex_);
+  return std::exchange(has_begun_segment_, false);
+}
+
+}  // namespace gridmount::local

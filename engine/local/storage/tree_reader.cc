@@ -1,0 +1,263 @@
+#include "engine/local/storage/tree_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/local/files/fault_scope.h"
+#include "engine/local/format/tree_page.h"
+#include "engine/local/storage/trees.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr size_t kHeaderBytes = 16;
+constexpr size_t kNodeHeaderBytes = 8;
+constexpr uint16_t kBranch = 1;
+constexpr uint16_t kLeaf = 2;
+constexpr uint16_t kOverflow = 4;
+constexpr uint16_t kBigData = 1;
+
+template <typename T>
+T read(const uint8_t* at) {
+  T number;
+  std::memcpy(&number, at, sizeof number);
+  return number;
+}
+
+void prefetch(const void* at) {
+  __builtin_prefetch(at);
+}
+
+// A record's; the beginning of a larger value.
+void prefetch_all(std::string_view value) {
+  constexpr size_t kCacheLineBytes = 64;
+  constexpr size_t kBytesMax = 1024;
+  const size_t bytes = std::min(value.size(), kBytesMax);
+  for (size_t at = 0; at < bytes; at += kCacheLineBytes) prefetch(value.data() + at);
+}
+
+}  // namespace
+
+struct TreeReader::Key {
+  static constexpr size_t kInNumbers = 12;
+
+  Key() = default;
+  explicit Key(std::string_view key)
+      : bytes(reinterpret_cast<const uint8_t*>(key.data())), size(key.size()) {
+    if (size < kInNumbers) return;
+    first = __builtin_bswap64(read<uint64_t>(bytes));
+    second = __builtin_bswap32(read<uint32_t>(bytes + 8));
+  }
+
+  // Negative if the node's key comes before this one, 0 if it is this, positive if it comes behind.
+  int order_of(const uint8_t* node) const {
+    const uint8_t* const other = node + kNodeHeaderBytes;
+    const size_t other_size = read<uint16_t>(node + 6);
+    size_t done = 0;
+    if (size >= kInNumbers && other_size >= kInNumbers) {
+      const uint64_t other_first = __builtin_bswap64(read<uint64_t>(other));
+      if (other_first != first) return other_first < first ? -1 : 1;
+      const uint32_t other_second = __builtin_bswap32(read<uint32_t>(other + 8));
+      if (other_second != second) return other_second < second ? -1 : 1;
+      done = kInNumbers;
+    }
+    const int order = std::memcmp(other + done, bytes + done, std::min(size, other_size) - done);
+    if (order != 0) return order;
+    return other_size < size ? -1 : static_cast<int>(other_size > size);
+  }
+
+  const uint8_t* bytes = nullptr;
+  size_t size = 0;
+  uint64_t first = 0;
+  uint32_t second = 0;
+};
+
+class TreeReader::Page {
+ public:
+  Page() = default;
+  Page(const uint8_t* at, uint32_t page_bytes) : at_(at), page_bytes_(page_bytes) {}
+
+  const uint8_t* begin() const { return at_; }
+  uint64_t number() const { return read<uint64_t>(at_); }
+  uint16_t kind() const { return read<uint16_t>(at_ + 10); }
+  // Of nodes, as far as there can be so many.
+  size_t count() const {
+    const size_t lower = read<uint16_t>(at_ + 12);
+    return lower < kHeaderBytes || lower > page_bytes_ ? 0 : (lower - kHeaderBytes) / 2;
+  }
+
+  // Null if it or its key does not lie in the page.
+  const uint8_t* node(size_t i) const {
+    const size_t begin = offset(i);
+    if (begin > page_bytes_ - kNodeHeaderBytes) return nullptr;
+    const size_t key_bytes = read<uint16_t>(at_ + begin + 6);
+    return begin + kNodeHeaderBytes + key_bytes > page_bytes_ ? nullptr : at_ + begin;
+  }
+  void prefetch_node(size_t i) const { prefetch(at_ + offset(i)); }
+  size_t bytes_behind(const uint8_t* in_page) const {
+    return page_bytes_ - static_cast<size_t>(in_page - at_);
+  }
+
+ private:
+  size_t offset(size_t i) const { return read<uint16_t>(at_ + kHeaderBytes + 2 * i); }
+
+  const uint8_t* at_ = nullptr;
+  uint32_t page_bytes_ = 0;
+};
+
+// For a key in a leaf: it is among the nodes [low, high).
+struct TreeReader::Search {
+  Key key;
+  Page leaf;
+  size_t low = 0;
+  size_t high = 0;
+  const uint8_t* found = nullptr;
+
+  void begin(const Page& page) {
+    leaf = page;
+    high = page.count();
+    if (high > 0) leaf.prefetch_node(high / 2);
+  }
+  // Whether there is another.
+  bool step() {
+    if (low == high) return false;
+    const size_t i = low + (high - low) / 2;
+    const uint8_t* const node = leaf.node(i);
+    const int order = node == nullptr ? 0 : key.order_of(node);
+    if (order < 0) {
+      low = i + 1;
+    } else {
+      high = i;
+    }
+    if (order == 0) {
+      found = node;
+      low = high;
+    }
+    if (low == high) return false;
+    leaf.prefetch_node(low + (high - low) / 2);
+    return true;
+  }
+};
+
+std::optional<TreeReader::Root> TreeReader::root_of(MDB_dbi tree) {
+  for (size_t i = 0; i < std::min(roots_known_, roots_.size()); ++i) {
+    if (roots_[i].tree == tree) return roots_[i];
+  }
+  // LMDB's record of a tree, MDB_db: the depth stands at 6, the root's page number last.
+  constexpr MDB_dbi kMainTree = 1;
+  constexpr size_t kRecordBytes = 48;
+  if (pages_->begin == nullptr || tree >= pages_->tree_names.size()) return std::nullopt;
+  if (pages_->tree_names[tree].empty()) return std::nullopt;
+  if (last_page_ == 0) {
+    MDB_envinfo info;
+    mdb_env_info(mdb_txn_env(txn_), &info);
+    last_page_ = info.me_last_pgno;
+  }
+  MDB_val name = to_mdb(pages_->tree_names[tree]);
+  MDB_val record{};
+  const int code = guarded([&] { return mdb_get(txn_, kMainTree, &name, &record); });
+  if (code != MDB_SUCCESS || record.mv_data == nullptr || record.mv_size != kRecordBytes) {
+    return std::nullopt;
+  }
+  const auto* const bytes = static_cast<const uint8_t*>(record.mv_data);
+  Root& root = roots_[roots_known_++ % roots_.size()];
+  root = {tree, read<uint16_t>(bytes + 6), read<uint64_t>(bytes + kRecordBytes - 8)};
+  return root;
+}
+
+std::optional<TreeReader::Page> TreeReader::page(uint64_t number, uint16_t kind) const {
+  if (number > last_page_) return std::nullopt;
+  const Page page(at(number), pages_->page_bytes);
+  if (page.number() != number || page.kind() != kind) return std::nullopt;
+  return page;
+}
+
+// The leaf is not looked into.
+std::optional<uint64_t> TreeReader::find_leaf(const Root& root, const Key& key) const {
+  uint64_t number = root.page;
+  for (unsigned level = 1; level < root.depth; ++level) {
+    const std::optional<Page> branch = page(number, kBranch);
+    if (!branch) return std::nullopt;
+    // The last child whose first key is not behind this one; the first has none.
+    size_t low = 1;
+    size_t high = branch->count();
+    while (low < high) {
+      const size_t i = low + (high - low) / 2;
+      const uint8_t* const node = branch->node(i);
+      if (node == nullptr) return std::nullopt;
+      if (key.order_of(node) <= 0) {
+        low = i + 1;
+      } else {
+        high = i;
+      }
+    }
+    const uint8_t* const node = branch->node(low - 1);
+    if (node == nullptr) return std::nullopt;
+    number = read<uint32_t>(node) | uint64_t{read<uint16_t>(node + 4)} << 32;
+  }
+  if (number > last_page_) return std::nullopt;
+  return number;
+}
+
+std::optional<std::string_view> TreeReader::value_of(const Page& leaf, const uint8_t* node) const {
+  const size_t bytes = read<uint32_t>(node);
+  const auto flags = read<uint16_t>(node + 4);
+  const uint8_t* value = node + kNodeHeaderBytes + read<uint16_t>(node + 6);
+  const size_t room = leaf.bytes_behind(value);
+  if (flags == kBigData && room >= sizeof(uint64_t)) {
+    // The first of its pages says how many there are.
+    const auto number = read<uint64_t>(value);
+    const std::optional<Page> first = page(number, kOverflow);
+    if (!first || bytes > kValueBytesMax) return std::nullopt;
+    const uint64_t needed = (kHeaderBytes + bytes + pages_->page_bytes - 1) / pages_->page_bytes;
+    const uint64_t count = read<uint32_t>(first->begin() + 12);
+    if (needed > count || count > last_page_ - number + 1) return std::nullopt;
+    value = first->begin() + kHeaderBytes;
+  } else if (flags != 0 || bytes > room) {
+    return std::nullopt;
+  }
+  return std::string_view(reinterpret_cast<const char*>(value), bytes);
+}
+
+std::optional<std::string_view> TreeReader::find(MDB_dbi tree, std::string_view key) {
+  const std::optional<Root> root = root_of(tree);
+  if (!root) return std::nullopt;
+  Search search;
+  search.key = Key(key);
+  const std::optional<uint64_t> number = find_leaf(*root, search.key);
+  if (!number) return std::nullopt;
+  const std::optional<Page> leaf = page(*number, kLeaf);
+  if (!leaf) return std::nullopt;
+  search.begin(*leaf);
+  while (search.step()) continue;
+  if (search.found == nullptr) return std::nullopt;
+  return value_of(search.leaf, search.found);
+}
+
+void TreeReader::find(MDB_dbi tree, std::span<Wanted> wanted) {
+  const std::optional<Root> root = root_of(tree);
+  if (!root) return;
+  std::array<Search, kKeysMax> searches;
+  std::array<uint64_t, kKeysMax> leaves{};
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    searches[i].key = Key(wanted[i].key);
+    const std::optional<uint64_t> leaf = find_leaf(*root, searches[i].key);
+    leaves[i] = leaf.value_or(TreePage::kNoPage);
+    if (leaf) prefetch(at(*leaf));
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (const std::optional<Page> leaf = page(leaves[i], kLeaf)) searches[i].begin(*leaf);
+  }
+  // All take a step, then all take the next.
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (size_t i = 0; i < wanted.size(); ++i) goes_on |= searches[i].step();
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (searches[i].found == nullptr) continue;
+    wanted[i].value = value_of(searches[i].leaf, searches[i].found);
+    if (wanted[i].value) prefetch_all(*wanted[i].value);
+  }
+}
+
+}  // namespace gridmount::local

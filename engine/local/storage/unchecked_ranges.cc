@@ -1,0 +1,62 @@
+#include "engine/local/storage/unchecked_ranges.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/catalog_keys.h"
+#include "engine/local/format/record.h"
+#include "engine/local/storage/ascending_cursor.h"
+
+namespace gridmount::local {
+
+Result<bool> UncheckedRanges::have(const Trees& trees, uint32_t tree, const TreeEntry& entry) {
+  if (entry.key.size() < sizeof(uint32_t)) return false;
+  const uint32_t prefix = big_endian_32(entry.key);
+  const auto fits = [&](const Ranges& ranges) {
+    const auto found = ranges.find(prefix);
+    if (found == ranges.end() || found->second.tree != tree) return false;
+    return !found->second.records ||
+           (entry.value.size() > kRecordHeaderBytes && entry.value[4] == kPlainRecord);
+  };
+  {
+    MutexLock lock(mutex_);
+    if (fits(ranges_)) return true;
+  }
+  GM_ASSIGN(Ranges ranges, read(trees));
+  const bool found = fits(ranges);
+  MutexLock lock(mutex_);
+  ranges_ = std::move(ranges);
+  return found;
+}
+
+Result<UncheckedRanges::Ranges> UncheckedRanges::read(const Trees& trees) {
+  Ranges ranges;
+  AscendingCursor cursor(std::shared_ptr<const Trees>(std::shared_ptr<void>(), &trees),
+                         trees.catalog());
+  cursor.set_range(std::string(1, kCollectionKey), std::string(1, kReleasedKey + 1));
+  while (true) {
+    GM_ASSIGN(const std::optional<TreeEntry> found, cursor.next());
+    if (!found) return ranges;
+    const std::string_view key = found->key;
+    if (key[0] == kReleasedKey && key.size() == kPrefixKeyBytes && found->value.size() >= 4) {
+      ranges[big_endian_32(key.substr(1))] = {big_endian_32(found->value), false};
+      continue;
+    }
+    const size_t end = key.find('\0');
+    if (key[0] != kCollectionKey || end == std::string_view::npos) continue;
+    const engine::Namespace ns{std::string(key.substr(1, end - 1)),
+                               std::string(key.substr(end + 1))};
+    const Result<std::shared_ptr<const CollectionEntry>> entry =
+        CollectionEntry::decode(ns, found->value);
+    if (!entry) continue;
+    ranges[(*entry)->records.prefix] = {(*entry)->records.tree, true};
+    for (const IndexEntry& index : (*entry)->indexes) {
+      if (!index.checksums) ranges[index.range.prefix] = {index.range.tree, false};
+    }
+  }
+}
+
+}  // namespace gridmount::local

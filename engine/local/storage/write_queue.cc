@@ -1,0 +1,315 @@
+#include "engine/local/storage/write_queue.h"
+
+#include <utility>
+
+#include "engine/local/files/fault_scope.h"
+#include "engine/local/files/lmdb_error.h"
+#include "engine/local/storage/lmdb_context.h"
+
+namespace gridmount::local {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::string_view kBeginning = "beginning to write to the store";
+
+// W6.
+void abort_unless_interrupted(MDB_txn* txn) {
+  if (!context_of(txn).interrupted) mdb_txn_abort(txn);
+}
+
+// W8.
+void add_changes(WriteGroup& group, std::optional<RedoChanges>& changes) {
+  if (changes) {
+    group.changes.append(*changes);
+  } else {
+    group.changes.give_up();
+  }
+}
+
+}  // namespace
+
+WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve, RedoLog& log, PendingFile pending,
+                       Callbacks callbacks, const TestOptions& test)
+    : env_(env),
+      reserve_(reserve),
+      log_(log),
+      callbacks_(std::move(callbacks)),
+      small_before_batch_(test.small_before_batch.value_or(kSmallBeforeBatch)),
+      batch_(env, std::move(pending), [this] { batch_is_due(); }) {}
+
+WriteQueue::Role WriteQueue::wait_for_turn(Waiter& waiter) {
+  if (!busy_) {
+    // Whoever ends a turn hands it to the first in the line, so an idle queue has none.
+    busy_ = true;
+    waiter.role = Role::kLeader;
+  } else {
+    line_.push_back(&waiter);
+    while (waiter.role == Role::kWaiting) waiter.wakes.wait(mutex_);
+  }
+  holder_ = std::this_thread::get_id();
+  return waiter.role;
+}
+
+void WriteQueue::pass_on() {
+  holder_ = {};
+  if (line_.empty()) {
+    busy_ = false;
+    if (settling_ > 0) settled_.notify_all();
+    return;
+  }
+  Waiter* next = line_.front();
+  line_.pop_front();
+  next->role = Role::kLeader;
+  next->wakes.notify_one();
+}
+
+Result<WriteTransaction> WriteQueue::begin(engine::Waits waits) {
+  // Memory that is wanted and not there must be missed before there is a turn to be given up.
+  auto group = std::make_shared<WriteGroup>();
+  Waiter waiter;
+  {
+    MutexLock lock(mutex_);
+    if (busy_ && holder_ == std::this_thread::get_id()) {
+      return fail(ErrorCode::kIllegalOperation,
+                  "this thread has begun a transaction already; end that one first");
+    }
+    if (refusal_) return fail(*refusal_);
+    const Role role = wait_for_turn(waiter);
+    if (refusal_) {
+      if (role == Role::kMember) {
+        member_done(*waiter.group);
+      } else {
+        pass_on();
+      }
+      return fail(*refusal_);
+    }
+  }
+  if (waiter.role == Role::kMember) return join(std::move(waiter.group));
+  if (waits == engine::Waits::kForNothing && (batch_.is_open() || wants_batch())) {
+    return write_in_batch(std::move(group));
+  }
+  if (waits != engine::Waits::kForNothing) small_in_a_row_ = 0;
+  GM_TRY(end_batch_before_turn());
+  Result<WriteTransaction> leader = lead(std::move(group));
+  if (leader) leader->waits_ = waits;
+  return leader;
+}
+
+Result<WriteTransaction> WriteQueue::lead(std::shared_ptr<WriteGroup> group) {
+  MDB_txn* txn = nullptr;
+  const int code = mdb_txn_begin(env_, nullptr, 0, &txn);
+  if (code != MDB_SUCCESS) {
+    MutexLock lock(mutex_);
+    pass_on();
+    return fail(lmdb_error(code, kBeginning));
+  }
+  group->txn = txn;
+  return WriteTransaction(this, std::move(group), txn, /*leader=*/true);
+}
+
+Result<WriteTransaction> WriteQueue::join(std::shared_ptr<WriteGroup> group) {
+  MDB_txn* txn = nullptr;
+  const int code = mdb_txn_begin(env_, group->txn, 0, &txn);
+  if (code != MDB_SUCCESS) {
+    MutexLock lock(mutex_);
+    member_done(*group);
+    return fail(lmdb_error(code, kBeginning));
+  }
+  return WriteTransaction(this, std::move(group), txn, /*leader=*/false);
+}
+
+void WriteQueue::member_done(WriteGroup& group) {
+  holder_ = {};
+  group.member_working = false;
+  group.leader_wakes.notify_one();
+}
+
+void WriteQueue::run_members(const std::shared_ptr<WriteGroup>& group) {
+  const Clock::time_point end = Clock::now() + kGroupTimeMax;
+  while (!refusal_ && !line_.empty() && !line_.front()->exclusive &&
+         group->members < kGroupMembersMax && Clock::now() < end) {
+    Waiter* next = line_.front();
+    line_.pop_front();
+    ++group->members;
+    group->member_working = true;
+    next->group = group;
+    next->role = Role::kMember;
+    next->wakes.notify_one();
+    while (group->member_working) group->leader_wakes.wait(mutex_);
+  }
+}
+
+Status WriteQueue::commit(WriteTransaction& transaction) {
+  if (transaction.txn_ == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "the transaction has ended already");
+  }
+  // Committing a nested one that is broken would make LMDB spoil the leader's with it (against W2),
+  // and none can be nested in such a leader's (W3).
+  if (!transaction.doom_ && is_broken(transaction.txn_)) {
+    transaction.doom(lmdb_error(MDB_BAD_TXN, "committing to the store"));
+  }
+  if (transaction.doom_) {
+    Error error = *transaction.doom_;
+    abort(transaction);
+    return fail(std::move(error));
+  }
+  if (transaction.in_batch_) return commit_in_batch(transaction);
+  return transaction.leader_ ? commit_group(transaction) : commit_member(transaction);
+}
+
+Status WriteQueue::commit_group(WriteTransaction& transaction) {
+  const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
+  MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
+  const SpaceReserve::Room room = reserve_.room();
+  add_changes(*group, transaction.changes_);
+  const uint64_t number = mdb_txn_id(txn);
+  bool refused;
+  {
+    MutexLock lock(mutex_);
+    if (!line_.empty() && room == SpaceReserve::Room::kEnough) run_members(group);
+    holder_ = std::this_thread::get_id();
+  }
+  refuse_what_cannot_be();
+  {
+    MutexLock lock(mutex_);
+    refused = refusal_.has_value();
+  }
+  // Without the mutex: others may line up meanwhile. The turn is still ours.
+  int code = MDB_SUCCESS;
+  if (refused) {
+    abort_unless_interrupted(txn);
+  } else if (room == SpaceReserve::Room::kNone && transaction.leaves_less_) {
+    code = commit_with_reserve([txn] { return commit_guarded(txn); });
+  } else {
+    code = commit_guarded(txn);
+  }
+  std::optional<Error> error;
+  if (code != MDB_SUCCESS) error = callbacks_.commit_failed(code);
+  if (code == MDB_SUCCESS && !refused) {
+    const bool small =
+        group->changes.is_complete() && transaction.waits_ == engine::Waits::kForNothing;
+    small_in_a_row_ = small ? small_in_a_row_ + 1 : 0;
+    tell_log(number, std::move(group->changes));
+  }
+  refuse_what_cannot_be();
+
+  MutexLock lock(mutex_);
+  if (refused) error = *refusal_;
+  group->finished = true;
+  group->error = error;
+  if (!error) ++counts_.commits;
+  if (group->members > 0) group->finished_wakes.notify_all();
+  pass_on();
+  if (error) return fail(std::move(*error));
+  return {};
+}
+
+void WriteQueue::tell_log(uint64_t number, RedoChanges changes) {
+  MDB_envinfo info;
+  mdb_env_info(env_, &info);
+  // One that has changed nothing leaves its number to the next.
+  if (info.me_last_txnid == number) log_.committed(number, std::move(changes));
+}
+
+int WriteQueue::commit_with_reserve(const std::function<int()>& commit) {
+  MDB_envinfo before;
+  MDB_envinfo after;
+  mdb_env_info(env_, &before);
+  reserve_.lend();
+  const int code = commit();
+  mdb_env_info(env_, &after);
+  reserve_.take_back(after.me_last_pgno > before.me_last_pgno);
+  return code;
+}
+
+Status WriteQueue::commit_member(WriteTransaction& transaction) {
+  const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
+  const int code = commit_guarded(std::exchange(transaction.txn_, nullptr));
+  if (code == MDB_SUCCESS) add_changes(*group, transaction.changes_);
+  MutexLock lock(mutex_);
+  member_done(*group);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, "committing to the store"));
+  while (!group->finished) group->finished_wakes.wait(mutex_);
+  if (group->error) return fail(*group->error);
+  ++counts_.members;
+  return {};
+}
+
+void WriteQueue::abort(WriteTransaction& transaction) {
+  if (transaction.in_batch_) return abort_in_batch(transaction);
+  abort_unless_interrupted(std::exchange(transaction.txn_, nullptr));
+  refuse_what_cannot_be();
+  const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
+  MutexLock lock(mutex_);
+  if (transaction.leader_) {
+    pass_on();
+  } else {
+    member_done(*group);
+  }
+}
+
+Status WriteQueue::begin_exclusive() {
+  Waiter waiter;
+  waiter.exclusive = true;
+  {
+    MutexLock lock(mutex_);
+    wait_for_turn(waiter);
+  }
+  return end_batch_before_turn();
+}
+
+void WriteQueue::end_exclusive() {
+  end_turn();
+}
+
+void WriteQueue::refuse(Error error) {
+  MutexLock lock(mutex_);
+  if (!refusal_) refusal_ = std::move(error);
+}
+
+void WriteQueue::refuse_what_cannot_be() {
+  if (std::optional<Error> unreadable = callbacks_.found_unreadable())
+    refuse(std::move(*unreadable));
+}
+
+std::optional<Error> WriteQueue::refusal() const {
+  if (std::optional<Error> unreadable = callbacks_.found_unreadable()) return unreadable;
+  MutexLock lock(mutex_);
+  return refusal_;
+}
+
+bool WriteQueue::held_by_this_thread() const {
+  MutexLock lock(mutex_);
+  return busy_ && holder_ == std::this_thread::get_id();
+}
+
+WriteQueue::Counts WriteQueue::counts() const {
+  MutexLock lock(mutex_);
+  return counts_;
+}
+
+void WriteTransaction::swap(WriteTransaction& other) noexcept {
+  std::swap(queue_, other.queue_);
+  std::swap(group_, other.group_);
+  std::swap(txn_, other.txn_);
+  std::swap(leader_, other.leader_);
+  std::swap(in_batch_, other.in_batch_);
+  std::swap(unchanged_, other.unchanged_);
+  std::swap(waits_, other.waits_);
+  std::swap(doom_, other.doom_);
+  std::swap(leaves_less_, other.leaves_less_);
+  std::swap(changes_, other.changes_);
+}
+
+WriteTransaction::~WriteTransaction() {
+  if (txn_ != nullptr) queue_->abort(*this);
+}
+
+Status WriteTransaction::commit() {
+  if (queue_ == nullptr) {
+    return fail(ErrorCode::kIllegalOperation, "the transaction was never begun");
+  }
+  return queue_->commit(*this);
+}
+
+}  // namespace gridmount::local

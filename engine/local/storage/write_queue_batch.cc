@@ -1,0 +1,237 @@
+// The line of writers: batches (W9 to W12).
+
+#include <sys/resource.h>
+
+#include <utility>
+
+#include "engine/local/files/lmdb_error.h"
+#include "engine/local/storage/lmdb_context.h"
+#include "engine/local/storage/write_queue.h"
+
+namespace gridmount::local {
+
+// Ends the calling thread's turn, whatever is thrown.
+class WriteQueue::Turn {
+ public:
+  explicit Turn(WriteQueue& queue) : queue_(queue) {}
+  ~Turn() { queue_.end_turn(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  WriteQueue& queue_;
+};
+
+void WriteQueue::end_turn() {
+  const MutexLock lock(mutex_);
+  pass_on();
+}
+
+// For the commit of a batch, wherever it may meet a limit: on the disk, of the map, of files.
+bool WriteQueue::has_room() {
+  constexpr uint64_t kRoomBytes = SpaceReserve::kScarceBytes;
+  if (reserve_.room() != SpaceReserve::Room::kEnough) return false;
+  MDB_envinfo info;
+  MDB_stat stat;
+  mdb_env_info(env_, &info);
+  mdb_env_stat(env_, &stat);
+  const uint64_t needed = (info.me_last_pgno + 1) * stat.ms_psize + kRoomBytes;
+  struct rlimit limit {};
+  return needed <= info.me_mapsize && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+         (limit.rlim_cur == RLIM_INFINITY || needed <= limit.rlim_cur);
+}
+
+bool WriteQueue::wants_batch() {
+  if (has_been_read_.exchange(false, std::memory_order_relaxed)) small_in_a_row_ = 0;
+  if (!batch_.usable() || small_in_a_row_ < small_before_batch_ || is_unsettled_ || !has_room()) {
+    return false;
+  }
+  // Where it cannot be begun, a commit of its own finds out why.
+  return batch_.begin() == MDB_SUCCESS;
+}
+
+WriteTransaction WriteQueue::write_in_batch(std::shared_ptr<WriteGroup> group) {
+  WriteTransaction transaction(this, std::move(group), batch_.txn(), /*leader=*/true);
+  transaction.in_batch_ = true;
+  return transaction;
+}
+
+Status WriteQueue::commit_in_batch(WriteTransaction& transaction) {
+  if (transaction.unchanged_) {
+    abort_in_batch(transaction);
+    return {};
+  }
+  refuse_what_cannot_be();
+  if (std::optional<Error> refused = refusal()) {
+    abort_in_batch(transaction);
+    return fail(std::move(*refused));
+  }
+  const bool is_said = transaction.changes_.has_value();
+  const bool finds_room = has_room();
+  // From the next instruction on a reader waits.
+  is_unsettled_ = true;
+  if (!is_said || !finds_room || !batch_.add(*transaction.changes_)) {
+    return commit_batch_with(transaction);
+  }
+  const Turn turn(*this);
+  log_.committed(mdb_txn_id(std::exchange(transaction.txn_, nullptr)),
+                 std::move(*transaction.changes_));
+  // What comes of it is said to those who come: this one is committed.
+  if (batch_.is_full() || is_wanted_settled()) (void)end_batch();
+  return {};
+}
+
+// W10: a transaction that `pending` does not have.
+Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
+  const Turn turn(*this);
+  MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
+  const uint64_t number = mdb_txn_id(txn);
+  const bool lends = reserve_.room() == SpaceReserve::Room::kNone && transaction.leaves_less_;
+  const auto commit = [this] { return batch_.commit(); };
+  const int code = lends ? commit_with_reserve(commit) : commit();
+  small_in_a_row_ = 0;
+  if (code != MDB_SUCCESS) {
+    Status outcome = fail(callbacks_.commit_failed(code));
+    (void)make_batch_again();
+    refuse_what_cannot_be();
+    return outcome;
+  }
+  batch_.forget();
+  if (!transaction.changes_) transaction.changes_.emplace().give_up();
+  tell_log(number, std::move(*transaction.changes_));
+  settled();
+  refuse_what_cannot_be();
+  return {};
+}
+
+void WriteQueue::abort_in_batch(WriteTransaction& transaction) {
+  const Turn turn(*this);
+  MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
+  refuse_what_cannot_be();
+  if (context_of(txn).interrupted) {
+    batch_.abandon();
+  } else if (!transaction.unchanged_ || is_broken(txn)) {
+    batch_.abort();
+    (void)make_batch_again();
+  }
+  if (batch_.is_open() && (batch_.is_full() || is_wanted_settled())) (void)end_batch();
+}
+
+// W11. Afterwards it is open, or empty, or this has failed.
+Status WriteQueue::make_batch_again() {
+  if (batch_.is_empty()) {
+    settled();
+    return {};
+  }
+  const auto make = [this]() -> Status {
+    if (!batch_.changes().is_complete()) {
+      return fail(ErrorCode::kOperationFailed, "there was no memory for what was changed");
+    }
+    if (const int code = batch_.begin(); code != MDB_SUCCESS) {
+      return fail(lmdb_error(code, "beginning to write to the store"));
+    }
+    return callbacks_.make_again(batch_.changes().bytes(), batch_.txn());
+  };
+  Status made = make();
+  if (made || !batch_.is_open()) return made;
+  if (context_of(batch_.txn()).interrupted) {
+    batch_.abandon();
+  } else {
+    batch_.abort();
+  }
+  return made;
+}
+
+Status WriteQueue::end_batch() {
+  if (!batch_.is_open() && !is_unsettled_) return {};
+  refuse_what_cannot_be();
+  const auto unsettled = [this](Error error) -> Status {
+    if (!is_unsettled_) return {};
+    return fail(std::move(error).with_context(
+        "what was committed last is not in data.mdb yet, so that nothing can be read or written"));
+  };
+  if (batch_.is_open() && context_of(batch_.txn()).interrupted) batch_.abandon();
+  // W12: another attempt. None where nothing may be written any more; but a batch that is open is
+  // committed then, for those who read.
+  if (!batch_.is_open()) {
+    if (std::optional<Error> refused = refusal()) return unsettled(std::move(*refused));
+    if (Status made = make_batch_again(); !made) return unsettled(std::move(made).error());
+    if (!batch_.is_open()) return {};
+  }
+  if (batch_.is_empty()) {
+    batch_.abort();
+    settled();
+    return {};
+  }
+  Status committed = commit_batch(reserve_.room() != SpaceReserve::Room::kEnough);
+  if (!committed && !refusal() && make_batch_again()) committed = commit_batch(/*lends=*/true);
+  if (!committed) return unsettled(std::move(committed).error());
+  return {};
+}
+
+Status WriteQueue::commit_batch(bool lends) {
+  const auto commit = [this] { return batch_.commit(); };
+  const int code = lends ? commit_with_reserve(commit) : commit();
+  refuse_what_cannot_be();
+  if (code != MDB_SUCCESS) return fail(callbacks_.commit_failed(code));
+  batch_.forget();
+  settled();
+  return {};
+}
+
+// To be called by whoever has waited for a turn and does not write in the batch.
+Status WriteQueue::end_batch_before_turn() {
+  Status ended = end_batch();
+  if (!ended) end_turn();
+  return ended;
+}
+
+void WriteQueue::settled() {
+  const MutexLock lock(mutex_);
+  is_unsettled_ = false;
+  if (settling_ > 0) settled_.notify_all();
+}
+
+bool WriteQueue::is_wanted_settled() {
+  const MutexLock lock(mutex_);
+  return settling_ > 0;
+}
+
+// On the batch's own thread, which others may wait for with the turn: it waits for none.
+void WriteQueue::batch_is_due() {
+  {
+    const MutexLock lock(mutex_);
+    if (busy_) return;
+    busy_ = true;
+    holder_ = std::this_thread::get_id();
+  }
+  const Turn turn(*this);
+  (void)end_batch();
+}
+
+// Only where nobody has it: who has it may wait for this thread, and nothing is unsettled then, or
+// ends the batch himself. False: nothing is unsettled any more, or this thread has it.
+bool WriteQueue::take_turn_to_settle() {
+  const MutexLock lock(mutex_);
+  ++settling_;
+  while (is_unsettled_ && busy_ && holder_ != std::this_thread::get_id()) settled_.wait(mutex_);
+  --settling_;
+  if (!is_unsettled_ || busy_) return false;
+  busy_ = true;
+  holder_ = std::this_thread::get_id();
+  return true;
+}
+
+Status WriteQueue::settle() {
+  if (!has_been_read_.load(std::memory_order_relaxed)) has_been_read_ = true;
+  if (!is_unsettled_) return {};
+  if (take_turn_to_settle()) {
+    const Turn turn(*this);
+    return end_batch();
+  }
+  if (!is_unsettled_ || !held_by_this_thread()) return {};
+  return fail(ErrorCode::kIllegalOperation,
+              "this thread has begun a transaction; read in that one, or end it first");
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,136 @@
+#include "engine/system/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "engine/system/system_error.h"
+
+namespace gridmount::system {
+namespace {
+
+constexpr mode_t kFileMode = 0600;
+
+std::string doing_to(std::string_view doing, const std::filesystem::path& path) {
+  return std::string(doing) + " " + path.string();
+}
+
+}  // namespace
+
+File::~File() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Error File::error(int code, std::string_view doing) const {
+  return system_error(code, doing_to(doing, path_));
+}
+
+int File::open_errno(const std::filesystem::path& path, int flags, File& file) {
+  int fd;
+  do {
+    fd = ::open(path.c_str(), flags | O_CLOEXEC, kFileMode);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return errno;
+  file = File(fd, path);
+  return 0;
+}
+
+Result<File> File::open(const std::filesystem::path& path, int flags) {
+  File file;
+  if (const int code = open_errno(path, flags, file); code != 0) {
+    return fail(system_error(code, doing_to("opening", path)));
+  }
+  return file;
+}
+
+Result<uint64_t> File::size() const {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) return fail(error(errno, "examining"));
+  return static_cast<uint64_t>(status.st_size);
+}
+
+Result<uint64_t> File::inode() const {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) return fail(error(errno, "examining"));
+  return static_cast<uint64_t>(status.st_ino);
+}
+
+Result<std::vector<uint8_t>> File::read(uint64_t offset, size_t size) const {
+  std::vector<uint8_t> bytes(size);
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t count =
+        ::pread(fd_, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(error(errno, "reading"));
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+Status File::write(uint64_t offset, std::span<const uint8_t> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(error(errno, "writing"));
+    bytes = bytes.subspan(static_cast<size_t>(count));
+    offset += static_cast<uint64_t>(count);
+  }
+  return {};
+}
+
+Status File::resize(uint64_t size) const {
+  int code;
+  do {
+    code = ::ftruncate(fd_, static_cast<off_t>(size));
+  } while (code != 0 && errno == EINTR);
+  if (code != 0) return fail(error(errno, "resizing"));
+  return {};
+}
+
+Status File::sync_data() const {
+  // Never retried, not even after EINTR: a second call may report success for lost pages.
+  if (::fdatasync(fd_) != 0) return fail(error(errno, "syncing"));
+  return {};
+}
+
+Result<struct statvfs> file_system_of(const std::filesystem::path& path) {
+  struct statvfs result {};
+  if (::statvfs(path.c_str(), &result) != 0) {
+    return fail(system_error(errno, "examining the file system of " + path.string()));
+  }
+  return result;
+}
+
+uint64_t free_bytes(const struct statvfs& file_system) {
+  // The blocks kept back for the superuser are for it.
+  const uint64_t blocks = ::geteuid() == 0 ? file_system.f_bfree : file_system.f_bavail;
+  return blocks * file_system.f_frsize;
+}
+
+Status rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    return fail(system_error(errno, doing_to("renaming", from)));
+  }
+  return {};
+}
+
+Status remove_file(const std::filesystem::path& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
+    return fail(system_error(errno, doing_to("removing", path)));
+  }
+  return {};
+}
+
+Status sync_folder(const std::filesystem::path& folder) {
+  GM_ASSIGN(const File file, File::open(folder, O_RDONLY | O_DIRECTORY));
+  if (::fsync(file.fd()) != 0) return fail(system_error(errno, doing_to("syncing", folder)));
+  return {};
+}
+
+}  // namespace gridmount::system

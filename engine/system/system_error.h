@@ -1,0 +1,14 @@
+// The one table from the operating system's error numbers to Errors.
+#pragma once
+
+#include <string_view>
+
+#include "engine/error.h"
+
+namespace gridmount::system {
+
+// `error_number` is an errno; `what` says what was being done and to what ("opening /a/b"), and
+// begins the message.
+Error system_error(int error_number, std::string_view what);
+
+}  // namespace gridmount::system

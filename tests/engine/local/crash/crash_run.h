@@ -1,0 +1,57 @@
+// Crash images of one kind of store: workloads are recorded, and images of what the disk may hold
+// at random points of them are tried.
+//
+// An image (crash_trials.h) is opened, checked in full, compared with the states that the promises
+// allow, written to, and compared and checked again. Writers also run while syncs of a checkpoint
+// or of the log are under way, stores are made and compacted.
+//
+// Some images have a second life first: what was found is opened and worked on, and this is cut
+// too, often while it was still being opened. After a kill the disk has of the first life what it
+// had, and not what the kernel had.
+//
+// Images are made in memory (/dev/shm) where there is room for them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tests/engine/local/crash/crash_subject.h"
+#include "tests/engine/local/crash/crash_trials.h"
+#include "tests/sanitized.h"
+
+namespace gridmount::local::testing {
+
+struct CrashRun {
+  std::function<std::unique_ptr<CrashSubject>()> make_subject;
+  int images = 0;
+  TestOptions recording = {};
+  TestOptions opening = {};
+  bool syncs_folders = true;  // false: as if the program did not
+  int second_lives_one_of = 6;
+  uint64_t kills_one_of = 4;
+  // How many times the usual length a workload has; and whether there are long runs of steps of
+  // which none is durable.
+  uint64_t length = 1;
+  bool has_long_runs = false;
+  // Looks at each recording before images of it are tried.
+  std::function<void()> recorded = {};
+};
+
+// `seed` gives the same workloads again, and the same images but for where checkpoints beside them
+// and the subject's own threads come in.
+CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed);
+
+// GRIDMOUNT_CRASH_IMAGES images in all tests together (10,000, and fewer in sanitized builds), of
+// which this is the share.
+int crash_image_count(double share);
+// GRIDMOUNT_CRASH_SEED or a new one; printed.
+uint64_t crash_seed();
+
+// Of stores with something switched off that they need: how many images are tried, and must be
+// broken, far fewer than usually are.
+inline constexpr int kCanaryImages = kSanitized ? 120 : 240;
+inline constexpr int kCanaryBrokenMin = kSanitized ? 1 : 3;
+
+}  // namespace gridmount::local::testing

@@ -1,0 +1,160 @@
+#include "tests/engine/local/crash/crash_trials.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "engine/local/files/owner_file.h"
+#include "tests/engine/local/crash/write_recorder.h"
+
+namespace gridmount::local::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A broken tree may have its process go round in circles, or wait for ever.
+constexpr unsigned kImageSeconds = 60;
+
+class Trials {
+ public:
+  Trials(fs::path folder, CrashImages images, const CrashExaminer& examine);
+  ~Trials() { ::munmap(progress_, sizeof *progress_); }
+  Trials(const Trials&) = delete;
+  Trials& operator=(const Trials&) = delete;
+
+  void run(CrashRunResult& result);
+
+ private:
+  // Tries images from that one on. Never returns.
+  [[noreturn]] void work(size_t first, int out);
+  // Makes an image of the disk. Whether it is that of a kill.
+  bool make(const CrashDisk& disk, std::mt19937_64& random, const fs::path& folder) const;
+  std::string keep(const fs::path& image) const;
+
+  const fs::path folder_;
+  const CrashImages images_;
+  const CrashExaminer& examine_;
+  std::vector<size_t> cuts_;  // ascending, of each image
+  // Shared with the children.
+  struct Progress {
+    size_t image;  // that is being tried
+    size_t next;   // to be tried by the next of them
+  };
+  Progress* progress_;
+};
+
+Trials::Trials(fs::path folder, CrashImages images, const CrashExaminer& examine)
+    : folder_(std::move(folder)), images_(std::move(images)), examine_(examine) {
+  std::mt19937_64 random(images_.seed);
+  const size_t events = WriteRecorder::instance().events().size();
+  for (int i = 0; i < images_.count; ++i) cuts_.push_back(1 + random() % events);
+  std::sort(cuts_.begin(), cuts_.end());
+  void* const shared =
+      ::mmap(nullptr, sizeof *progress_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) throw std::runtime_error("no shared memory");
+  progress_ = static_cast<Progress*>(shared);
+}
+
+bool Trials::make(const CrashDisk& disk, std::mt19937_64& random, const fs::path& folder) const {
+  if (random() % images_.kills_one_of != 0) {
+    write_image(disk.image(random), folder);
+    return false;
+  }
+  write_image(disk.whole(), folder);
+  // The files are the ones that their last owner had open, on the same machine.
+  const fs::path owner = folder / kCrashStore / "owner";
+  std::ifstream file(owner, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::optional<OwnerMark> mark = parse_owner_mark(text);
+  struct stat data {};
+  if (!mark || ::stat((folder / kCrashStore / "data.mdb").c_str(), &data) != 0) return true;
+  mark->boot_id = images_.boot_id.empty() ? running_boot_id() : images_.boot_id;
+  if (mark->data_inode != 0) mark->data_inode = data.st_ino;
+  std::ofstream(owner, std::ios::binary) << format_owner_mark(*mark);
+  return true;
+}
+
+void Trials::work(size_t first, int out) {
+  CrashDisk disk(WriteRecorder::instance());
+  const fs::path folder = folder_ / "image";
+  CrashVerdict verdict;
+  for (size_t i = first; i < cuts_.size() && verdict.problem.empty() && !verdict.recording_is_spent;
+       ++i) {
+    *progress_ = {i, i + 1};
+    ::alarm(kImageSeconds);
+    disk.advance(cuts_[i]);
+    std::mt19937_64 random(images_.seed + i + 1);
+    const bool killed = make(disk, random, folder);
+    verdict = examine_({disk, cuts_[i], killed, folder, random});
+  }
+  std::fflush(stdout);
+  const std::string& problem = verdict.problem;
+  const ssize_t written = ::write(out, problem.data(), problem.size());
+  ::_exit(written == static_cast<ssize_t>(problem.size()) ? 0 : 1);
+}
+
+// The image as it was, made once more, for whoever looks into it.
+std::string Trials::keep(const fs::path& kept) const {
+  CrashDisk disk(WriteRecorder::instance());
+  disk.advance(cuts_[progress_->image]);
+  std::mt19937_64 random(images_.seed + progress_->image + 1);
+  make(disk, random, kept);
+  return kept.string();
+}
+
+void Trials::run(CrashRunResult& result) {
+  size_t next = 0;
+  while (next < cuts_.size()) {
+    std::array<int, 2> pipe{};
+    if (::pipe(pipe.data()) != 0) throw std::runtime_error("no pipe");
+    std::cout.flush();
+    std::fflush(stdout);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(pipe[0]);
+      work(next, pipe[1]);
+    }
+    ::close(pipe[1]);
+    std::string problem;
+    std::array<char, 4096> buffer{};
+    ssize_t count;
+    while ((count = ::read(pipe[0], buffer.data(), buffer.size())) > 0) {
+      problem.append(buffer.data(), static_cast<size_t>(count));
+    }
+    ::close(pipe[0]);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (status != 0) problem += " [the process ended with status " + std::to_string(status) + "]";
+    next = progress_->next;
+    if (problem.empty()) continue;
+    ++result.broken;
+    if (result.first.empty()) {
+      result.first = problem + "\n  (cut at event " + std::to_string(cuts_[progress_->image]) +
+                     " of " + std::to_string(WriteRecorder::instance().events().size()) + ")";
+      const char* const kept = std::getenv("GRIDMOUNT_CRASH_KEEP");
+      if (kept != nullptr) result.first += "\n  kept in " + keep(kept);
+    }
+  }
+  result.images += static_cast<int>(cuts_.size());
+}
+
+}  // namespace
+
+void try_crash_images(const fs::path& folder, const CrashImages& images,
+                      const CrashExaminer& examine, CrashRunResult& result) {
+  Trials(folder, images, examine).run(result);
+}
+
+}  // namespace gridmount::local::testing

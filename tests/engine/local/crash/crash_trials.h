@@ -1,0 +1,59 @@
+// Images of one recording, each tried in a child process, as a broken store may end its process or
+// have it go round in circles; the next child goes on behind such an image.
+//
+// An image is what the disk may hold after a power loss at a random point of the recording, or
+// after a kill of the process, when nothing is lost that was written.
+//
+// GRIDMOUNT_CRASH_KEEP names a folder that the first broken one is put into.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/engine/local/crash/crash_disk.h"
+
+namespace gridmount::local::testing {
+
+// The store's folder, in what is recorded and in each image.
+inline constexpr const char* kCrashStore = "store";
+
+struct CrashRunResult {
+  int images = 0;
+  int broken = 0;
+  std::string first;  // what is wrong with the first of those
+};
+
+struct CrashTrial {
+  const CrashDisk& disk;  // at the cut
+  size_t cut;             // the event of the recording just before which it was
+  bool killed;            // and no power loss
+  std::filesystem::path folder;
+  std::mt19937_64& random;
+};
+
+struct CrashVerdict {
+  std::string problem = {};         // empty if there is none
+  bool recording_is_spent = false;  // it has been recorded over: another process goes on
+};
+
+// What is wrong with the image in the trial's folder, which is the examiner's to change.
+using CrashExaminer = std::function<CrashVerdict(const CrashTrial&)>;
+
+struct CrashImages {
+  int count = 0;
+  uint64_t seed = 0;
+  // What their stores take the machine's boot for; the running one if it is empty.
+  std::string boot_id = {};
+  uint64_t kills_one_of = 4;  // the others are those of power losses
+};
+
+// Tries images of what the recorder has, made below `folder`. No other thread may be at work in
+// this process.
+void try_crash_images(const std::filesystem::path& folder, const CrashImages& images,
+                      const CrashExaminer& examine, CrashRunResult& result);
+
+}  // namespace gridmount::local::testing

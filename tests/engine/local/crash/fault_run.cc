@@ -1,0 +1,323 @@
+#include "tests/engine/local/crash/fault_run.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <new>
+#include <random>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "tests/engine/local/crash/crash_folder.h"
+
+namespace gridmount::local::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kWorkSeed = 7;
+constexpr unsigned kChildSeconds = 30;
+constexpr uint64_t kProblemsShown = 5;
+
+// What a worker tells, in memory that outlives it.
+struct Report {
+  bool fired;
+  uint64_t seen;      // calls of the kind
+  bool opened;        // the store was made
+  uint64_t returned;  // the number of the last step that was acknowledged
+  uint64_t durable;   // and of the last that was promised to be durable
+  uint64_t begun;     // of the last that was called
+  bool has_failed;    // a call of ours
+  int code;           // its error's
+  std::array<char, 1024> message;
+
+  void note(const Error& error) {
+    if (has_failed) return;
+    has_failed = true;
+    code = static_cast<int>(error.code());
+    std::strncpy(message.data(), error.message().c_str(), message.size() - 1);
+  }
+};
+
+// The errors of a system that fails; anything else is a wrong conclusion from it.
+bool is_clean(int code) {
+  constexpr std::array kClean = {ErrorCode::kOutOfDiskSpace, ErrorCode::kIoError,
+                                 ErrorCode::kWritesRefused, ErrorCode::kOperationFailed};
+  return std::find(kClean.begin(), kClean.end(), static_cast<ErrorCode>(code)) != kClean.end();
+}
+
+class FaultRuns {
+ public:
+  explicit FaultRuns(const FaultRun& run);
+  ~FaultRuns();
+  FaultRuns(const FaultRuns&) = delete;
+  FaultRuns& operator=(const FaultRuns&) = delete;
+
+  // Empty, or what is wrong.
+  std::string try_fault(uint64_t number, FaultRunResult& result);
+  bool fired() const { return report_->fired; }
+  // How many of the calls there are without a fault.
+  uint64_t count_calls();
+
+ private:
+  // The status of a child that does it.
+  int in_child(const std::function<std::string()>& work, std::string& problem) const;
+  std::string work(uint64_t number) const;
+  void work_steps(CrashSubject& subject) const;
+  std::string examine() const;
+  bool is_begun(Facts found) const;
+  void learn_history();
+
+  const FaultRun& run_;
+  const fs::path folder_;
+  Report* report_;
+  std::vector<Facts> history_ = {Facts()};  // by step
+};
+
+FaultRuns::FaultRuns(const FaultRun& run) : run_(run), folder_(make_crash_folder()) {
+  void* const shared =
+      ::mmap(nullptr, sizeof *report_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) throw std::runtime_error("no shared memory");
+  report_ = static_cast<Report*>(shared);
+  learn_history();
+}
+
+FaultRuns::~FaultRuns() {
+  ::munmap(report_, sizeof *report_);
+  fs::remove_all(folder_);
+}
+
+// Without a fault.
+void FaultRuns::learn_history() {
+  const std::unique_ptr<CrashSubject> subject = run_.make_subject();
+  std::mt19937_64 random(kWorkSeed);
+  Status status = subject->open(folder_ / "whole", true, {});
+  for (uint64_t step = 0; status && step < run_.steps; ++step) {
+    Facts facts = history_.back();
+    const Result<bool> done = subject->step(random, facts, true);
+    if (!done) status = fail(done.error());
+    history_.push_back(std::move(facts));
+  }
+  if (status) status = subject->close();
+  if (!status) throw std::runtime_error(status.error().message());
+}
+
+int FaultRuns::in_child(const std::function<std::string()>& work, std::string& problem) const {
+  std::array<int, 2> pipe{};
+  if (::pipe(pipe.data()) != 0) throw std::runtime_error("no pipe");
+  std::cout.flush();
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(kChildSeconds);
+    ::close(pipe[0]);
+    if (run_.may_abort) {  // what is said at each such end
+      const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+      ::dup2(nowhere, STDERR_FILENO);
+    }
+    const std::string text = work();
+    std::fflush(stdout);
+    const ssize_t written = ::write(pipe[1], text.data(), text.size());
+    ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
+  }
+  ::close(pipe[1]);
+  std::array<char, 4096> buffer{};
+  ssize_t count;
+  while ((count = ::read(pipe[0], buffer.data(), buffer.size())) > 0) {
+    problem.append(buffer.data(), static_cast<size_t>(count));
+  }
+  ::close(pipe[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+void FaultRuns::work_steps(CrashSubject& subject) const {
+  std::mt19937_64 random(kWorkSeed);
+  Facts facts;
+  for (uint64_t step = 1; step <= run_.steps; ++step) {
+    report_->begun = step;
+    const Result<bool> done = subject.step(random, facts, true);
+    if (!done) return report_->note(done.error());
+    report_->returned = step;
+    if (*done) report_->durable = step;
+  }
+}
+
+std::string FaultRuns::work(uint64_t number) const {
+  const std::string store = (folder_ / "store").string();
+  FaultInjector& injector = FaultInjector::instance();
+  const fs::path path = store;
+  injector.arm({run_.kind, number, run_.lasting, run_.code}, store.c_str());
+  std::unique_ptr<CrashSubject> subject;
+  // As at the edges of the programs, which answer it with an error of the one call.
+  const auto guarded = [&](auto&& call) {
+    try {
+      call();
+    } catch (const std::bad_alloc&) {
+      report_->note(Error(ErrorCode::kOperationFailed, "out of memory"));
+    } catch (const std::system_error& error) {
+      // No thread could be made.
+      report_->note(Error(ErrorCode::kOperationFailed, error.what()));
+    }
+    report_->fired = injector.fired();
+    report_->seen = injector.seen();
+  };
+  guarded([&] {
+    subject = run_.make_subject();
+    if (const Status opened = subject->open(path, true, {}); !opened) {
+      report_->note(opened.error());
+      return;
+    }
+    report_->opened = true;
+  });
+  if (!report_->opened) return "";
+  guarded([&] { work_steps(*subject); });
+  guarded([&] {
+    if (const Status closed = subject->close(); !closed) report_->note(closed.error());
+  });
+  return "";
+}
+
+// Whether these are the facts of the last step that was acknowledged, but for what the next one
+// was about to change.
+bool FaultRuns::is_begun(Facts found) const {
+  if (report_->begun == report_->returned) return false;
+  Facts before = history_[report_->returned];
+  Facts after = history_[report_->begun];
+  for (const Facts& facts : {before, after}) {
+    for (const auto& [name, value] : facts) {
+      if (difference(before, after).empty()) break;
+      const auto was = before.find(name);
+      const auto is = after.find(name);
+      if (was != before.end() && is != after.end() && was->second == is->second) continue;
+      if (was != before.end()) before.erase(was);
+      if (is != after.end()) after.erase(is);
+      found.erase(name);
+    }
+  }
+  return found == before;
+}
+
+std::string FaultRuns::examine() const {
+  const std::unique_ptr<CrashSubject> subject = run_.make_subject();
+  Status opened = subject->open(folder_ / "store", false, {});
+  if (!opened && !report_->opened && opened.error().code() == ErrorCode::kStoreNotFound) {
+    opened = subject->open(folder_ / "store", true, {});
+  }
+  if (!opened) return "opening: " + opened.error().message();
+  const auto problems = [&]() -> std::string {
+    const Result<std::vector<std::string>> found = subject->check();
+    if (!found) return "checking: " + found.error().message();
+    return found->empty() ? "" : "the check finds: " + found->front();
+  };
+  if (std::string problem = problems(); !problem.empty()) return problem;
+  const Result<Facts> found = subject->read();
+  if (!found) return "reading: " + found.error().message();
+  const bool may_fall_back = run_.kind == FaultKind::kSync;
+  const uint64_t oldest = may_fall_back ? report_->durable : report_->returned;
+  uint64_t step = report_->begun;
+  while (step > oldest && history_[step] != *found) --step;
+  if (history_[step] != *found && !(run_.parts_may_show && is_begun(*found))) {
+    return "these are the contents of no step from " + std::to_string(oldest) + " to " +
+           std::to_string(report_->begun) +
+           "; against the first: " + difference(history_[oldest], *found);
+  }
+  Facts facts = *found;
+  std::mt19937_64 random(step);
+  for (int left = 3; left > 0; --left) {
+    if (const Result<bool> done = subject->step(random, facts, true); !done) {
+      return "writing: " + done.error().message();
+    }
+  }
+  const Result<Facts> after = subject->read();
+  if (!after) return "reading again: " + after.error().message();
+  if (std::string problem = difference(facts, *after); !problem.empty()) return problem;
+  if (std::string problem = problems(); !problem.empty()) return "after writing " + problem;
+  const Status closed = subject->close();
+  return closed ? "" : "closing: " + closed.error().message();
+}
+
+uint64_t FaultRuns::count_calls() {
+  FaultRunResult unused;
+  const std::string problem = try_fault(UINT64_MAX, unused);
+  if (!problem.empty()) throw std::runtime_error("without a fault, " + problem);
+  return std::max<uint64_t>(report_->seen, 1);
+}
+
+std::string FaultRuns::try_fault(uint64_t number, FaultRunResult& result) {
+  fs::remove_all(folder_ / "store");
+  *report_ = {};
+  std::string problem;
+  const int status = in_child([&] { return work(number); }, problem);
+  const bool aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+  if (aborted) {
+    report_->fired = true;
+    ++result.aborted;
+  }
+  if (status != 0 && !(aborted && run_.may_abort)) {
+    problem += "the process ended with status " + std::to_string(status);
+  } else if (report_->has_failed && !is_clean(report_->code)) {
+    problem += "an error that does not say what happened (" + std::to_string(report_->code) + ")";
+  } else if (report_->has_failed && !report_->fired) {
+    problem += "an error without a fault";
+  }
+  if (problem.empty()) {
+    const int examined = in_child([&] { return examine(); }, problem);
+    if (examined != 0)
+      problem += " [the process ended with status " + std::to_string(examined) + "]";
+    if (!problem.empty()) problem = "afterwards, " + problem;
+  }
+  if (problem.empty()) return "";
+  return problem + "\n  at call " + std::to_string(number) + "; steps called " +
+         std::to_string(report_->begun) + ", acknowledged " + std::to_string(report_->returned) +
+         ", durable " + std::to_string(report_->durable) + "; error: " + report_->message.data();
+}
+
+}  // namespace
+
+FaultRunResult run_faults(const FaultRun& run) {
+  FaultRuns runs(run);
+  const char* const given = std::getenv("GRIDMOUNT_FAULTS");
+  const uint64_t runs_max =
+      std::max<uint64_t>(1, given == nullptr ? run.runs_max : std::strtoull(given, nullptr, 10));
+  const uint64_t calls = runs.count_calls();
+  const uint64_t stride = (calls + runs_max - 1) / runs_max;
+  FaultRunResult result;
+  if (const char* const at = std::getenv("GRIDMOUNT_FAULT_AT")) {
+    result.first = runs.try_fault(std::strtoull(at, nullptr, 10), result);
+    result.broken = result.first.empty() ? 0 : 1;
+    result.runs = 1;
+    return result;
+  }
+  // Up to the first call that is never reached: there are not always as many.
+  for (uint64_t number = 1 + std::random_device()() % stride; number <= 2 * calls;
+       number += stride) {
+    const std::string problem = runs.try_fault(number, result);
+    if (!problem.empty()) {
+      ++result.broken;
+      if (!result.first.empty()) result.first += "\n";
+      if (result.broken <= kProblemsShown) result.first += problem;
+    }
+    if (!runs.fired()) break;
+    ++result.runs;
+  }
+  std::cout << result.runs << " of " << calls << " calls failed, " << result.aborted
+            << " of them ended the process, " << result.broken << " did harm" << std::endl;
+  return result;
+}
+
+}  // namespace gridmount::local::testing

@@ -1,0 +1,44 @@
+// One kind of store whose n-th write, sync, growth, mapping or allocation fails, for every n.
+//
+// A child process makes a store and works on it, the same each time, until a call of ours fails,
+// and closes it. It must end by itself, and its error must be one of the promised. Another process
+// then opens what is left, checks it in full, compares it with the states that the promises allow
+// (whatever was acknowledged is there; after a failed sync, whatever was durable), and writes to
+// it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tests/engine/local/crash/crash_subject.h"
+#include "tests/engine/local/crash/fault_injector.h"
+
+namespace gridmount::local::testing {
+
+struct FaultRun {
+  std::function<std::unique_ptr<CrashSubject>()> make_subject;
+  FaultKind kind = FaultKind::kNone;
+  bool lasting = false;  // all calls behind the n-th fail too
+  int code = 0;          // errno
+  uint64_t steps = 0;
+  // Where there are more calls than this, so many of them, evenly spread from a random one on; in
+  // each run others. GRIDMOUNT_FAULTS sets it; GRIDMOUNT_FAULT_AT has that call fail alone.
+  uint64_t runs_max = 400;
+  // Whether a step has parts that are acknowledged before it returns, as several writes to a file.
+  bool parts_may_show = false;
+  // Whether the process may end itself instead of failing, as programs do that have no memory.
+  bool may_abort = false;
+};
+
+struct FaultRunResult {
+  uint64_t runs = 0;
+  uint64_t aborted = 0;
+  uint64_t broken = 0;
+  std::string first;  // what is wrong with the first of those
+};
+
+FaultRunResult run_faults(const FaultRun& run);
+
+}  // namespace gridmount::local::testing

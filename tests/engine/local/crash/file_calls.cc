@@ -1,0 +1,160 @@
+// Stands in for the C library's calls that change files: they fail if that is wanted
+// (fault_injector.h), or are recorded (write_recorder.h) and done, but for syncs, which take time
+// and say nothing here.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
+#include "tests/engine/local/crash/fault_injector.h"
+#include "tests/engine/local/crash/write_recorder.h"
+
+namespace gridmount::local::testing {
+namespace {
+
+template <typename Function>
+Function next_function(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+bool recording() {
+  return WriteRecorder::instance().recording();
+}
+
+bool fails(FaultKind kind, int fd) {
+  return FaultInjector::instance().fails(kind, fd);
+}
+
+}  // namespace
+}  // namespace gridmount::local::testing
+
+using gridmount::local::testing::fails;
+using gridmount::local::testing::FaultKind;
+using gridmount::local::testing::next_function;
+using gridmount::local::testing::recording;
+using gridmount::local::testing::WriteRecorder;
+
+extern "C" int open(const char* path, int flags, ...) {
+  static const auto real = next_function<int (*)(const char*, int, ...)>("open");
+  mode_t mode = 0;
+  if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode = va_arg(arguments, mode_t);
+    va_end(arguments);
+  }
+  const int fd = real(path, flags, mode);
+  if (fd >= 0 && recording() && (flags & (O_CREAT | O_TRUNC)) != 0) {
+    WriteRecorder::instance().opened(fd, path, (flags & O_TRUNC) != 0);
+  }
+  return fd;
+}
+
+extern "C" ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
+  static const auto real = next_function<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite");
+  if (fails(FaultKind::kWrite, fd)) return -1;
+  if (recording()) {
+    WriteRecorder::instance().write(fd, static_cast<uint64_t>(offset), bytes, size);
+  }
+  return real(fd, bytes, size, offset);
+}
+
+extern "C" ssize_t write(int fd, const void* bytes, size_t size) {
+  static const auto real = next_function<ssize_t (*)(int, const void*, size_t)>("write");
+  if (fails(FaultKind::kWrite, fd)) return -1;
+  if (recording()) {
+    const off_t offset = ::lseek(fd, 0, SEEK_CUR);
+    if (offset >= 0) {
+      WriteRecorder::instance().write(fd, static_cast<uint64_t>(offset), bytes, size);
+    }
+  }
+  return real(fd, bytes, size);
+}
+
+// LMDB seeks and then writes several pages at once.
+extern "C" ssize_t writev(int fd, const struct iovec* parts, int count) {
+  static const auto real = next_function<ssize_t (*)(int, const struct iovec*, int)>("writev");
+  if (fails(FaultKind::kWrite, fd)) return -1;
+  if (recording()) {
+    auto offset = static_cast<uint64_t>(::lseek(fd, 0, SEEK_CUR));
+    for (int i = 0; i < count; ++i) {
+      WriteRecorder::instance().write(fd, offset, parts[i].iov_base, parts[i].iov_len);
+      offset += parts[i].iov_len;
+    }
+  }
+  return real(fd, parts, count);
+}
+
+extern "C" int ftruncate(int fd, off_t size) noexcept {
+  static const auto real = next_function<int (*)(int, off_t)>("ftruncate");
+  if (fails(FaultKind::kResize, fd)) return -1;
+  if (recording()) WriteRecorder::instance().resize(fd, static_cast<uint64_t>(size));
+  return real(fd, size);
+}
+
+extern "C" int fdatasync(int fd) {
+  if (fails(FaultKind::kSync, fd)) return -1;
+  if (recording()) WriteRecorder::instance().sync(fd);
+  return 0;
+}
+
+extern "C" int fsync(int fd) {
+  if (fails(FaultKind::kSync, fd)) return -1;
+  if (recording()) WriteRecorder::instance().sync(fd);
+  return 0;
+}
+
+extern "C" int mkdir(const char* path, mode_t mode) noexcept {
+  static const auto real = next_function<int (*)(const char*, mode_t)>("mkdir");
+  const int result = real(path, mode);
+  if (result == 0 && recording()) WriteRecorder::instance().made_folder(path);
+  return result;
+}
+
+extern "C" int rmdir(const char* path) noexcept {
+  static const auto real = next_function<int (*)(const char*)>("rmdir");
+  const int result = real(path);
+  if (result == 0 && recording()) WriteRecorder::instance().removed(path);
+  return result;
+}
+
+extern "C" int unlink(const char* path) noexcept {
+  static const auto real = next_function<int (*)(const char*)>("unlink");
+  const int result = real(path);
+  if (result == 0 && recording()) WriteRecorder::instance().removed(path);
+  return result;
+}
+
+// std::filesystem removes one thing with it, and what is in folders with unlinkat.
+extern "C" int remove(const char* path) noexcept {
+  static const auto real = next_function<int (*)(const char*)>("remove");
+  const int result = real(path);
+  if (result == 0 && recording()) WriteRecorder::instance().removed(path);
+  return result;
+}
+
+extern "C" int unlinkat(int folder, const char* name, int flags) noexcept {
+  static const auto real = next_function<int (*)(int, const char*, int)>("unlinkat");
+  std::string path = name;
+  if (recording() && folder != AT_FDCWD && name[0] != '/') {
+    char above[4096];
+    const std::string link = "/proc/self/fd/" + std::to_string(folder);
+    const ssize_t size = ::readlink(link.c_str(), above, sizeof above);
+    if (size > 0) path = std::string(above, static_cast<size_t>(size)) + "/" + name;
+  }
+  const int result = real(folder, name, flags);
+  if (result == 0 && recording()) WriteRecorder::instance().removed(path);
+  return result;
+}
+
+extern "C" int rename(const char* from, const char* to) noexcept {
+  static const auto real = next_function<int (*)(const char*, const char*)>("rename");
+  const int result = real(from, to);
+  if (result == 0 && recording()) WriteRecorder::instance().renamed(from, to);
+  return result;
+}

@@ -1,0 +1,129 @@
+// data.mdb that cannot be read while it is open: cut off under the process, or damaged anywhere.
+// The process lives, what is wrong is an error, and nothing is written any more.
+#include "engine/local/files/map_guard.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "engine/bson/builder.h"
+#include "engine/local/local_store.h"
+
+namespace gridmount::local {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+constexpr int kDocuments = 400;
+
+class MapGuardTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "gridmount-guard.XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    ASSERT_TRUE(open());
+    auto transaction = store_->begin();
+    ASSERT_TRUE(transaction);
+    for (int32_t i = 0; i < kDocuments; ++i) ASSERT_TRUE(insert(**transaction, i));
+    ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
+  }
+  void TearDown() override {
+    store_.reset();
+    fs::remove_all(folder_);
+  }
+
+  fs::path data() const { return folder_ / "store" / "data.mdb"; }
+
+  Status open() {
+    OpenOptions options;
+    options.create = true;
+    GM_ASSIGN(store_, local::open(folder_ / "store", options));
+    return {};
+  }
+
+  Status insert(engine::Transaction& transaction, int32_t id) {
+    bson::Builder builder;
+    builder.append("_id", id).append("bytes", std::string(10'000, 'x'));
+    GM_TRY(store_->database("test")->collection("c")->insert(transaction,
+                                                             std::move(builder).finish()));
+    return {};
+  }
+
+  // How many documents can be read whole; each of the others must be an error.
+  int readable() {
+    const auto snapshot = store_->snapshot();
+    if (!snapshot) return 0;
+    int count = 0;
+    for (int32_t id = 0; id < kDocuments; ++id) {
+      bson::Builder builder;
+      builder.append("_id", id);
+      const bson::Document filter = std::move(builder).finish();
+      const auto found = store_->database("test")->collection("c")->find_one(**snapshot, filter);
+      if (!found || !*found) continue;
+      EXPECT_EQ((**found)["bytes"].as_string(), std::string(10'000, 'x'));
+      ++count;
+    }
+    return count;
+  }
+
+  fs::path folder_;
+  std::unique_ptr<engine::Store> store_;
+};
+
+TEST_F(MapGuardTest, FileCutOffWhileOpen_IsAnError) {
+  ASSERT_EQ(readable(), kDocuments);
+  ASSERT_EQ(truncate(data().c_str(), static_cast<off_t>(fs::file_size(data()) / 2)), 0);
+  const int left = readable();
+  EXPECT_LT(left, kDocuments);
+  const auto report = check_structure(*store_);
+  EXPECT_TRUE(!report || !report->problems.empty());
+  auto transaction = store_->begin();
+  ASSERT_FALSE(transaction);
+  EXPECT_EQ(transaction.error().code(), ErrorCode::kIoError);
+  EXPECT_THAT(transaction.error().message(), HasSubstr("data.mdb cannot be read at byte "));
+  EXPECT_FALSE(store_->make_durable());
+  // Nothing has put the end back on as zeros.
+  store_.reset();
+  const Status opened = open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), ErrorCode::kStoreDamaged) << opened.error().message();
+}
+
+TEST_F(MapGuardTest, FileCutOffWithinATransaction_CommitsNothing) {
+  auto transaction = store_->begin();
+  ASSERT_TRUE(transaction);
+  ASSERT_TRUE(insert(**transaction, kDocuments));
+  ASSERT_EQ(truncate(data().c_str(), static_cast<off_t>(fs::file_size(data()) / 2)), 0);
+  EXPECT_LT(readable(), kDocuments);
+  const Status committed = (*transaction)->commit();
+  ASSERT_FALSE(committed);
+  // LMDB may have come upon it first.
+  EXPECT_THAT(committed.error().code(), AnyOf(ErrorCode::kIoError, ErrorCode::kStoreDamaged))
+      << committed.error().message();
+}
+
+TEST_F(MapGuardTest, FaultsElsewhere_AreNotOurs) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // there are the store's threads
+  const auto fault = [&] {
+    const fs::path path = folder_ / "other";
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
+    if (fd < 0 || ::ftruncate(fd, 4096) != 0) _exit(1);
+    auto* const bytes = static_cast<volatile char*>(
+        ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+    if (::ftruncate(fd, 0) != 0) _exit(1);
+    _exit(bytes[0]);
+  };
+  // By the signal, or by the sanitizer that reports it.
+  EXPECT_DEATH(fault(), "");
+}
+
+}  // namespace
+}  // namespace gridmount::local

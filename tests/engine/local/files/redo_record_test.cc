@@ -1,0 +1,317 @@
+// The log's records: what a transaction's changes come to, which records of a file count, and where
+// the next one goes.
+//
+// Method: files written record by record, and then damaged in every place that counts.
+#include "engine/local/files/redo_record.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstring>
+#include <filesystem>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "engine/checksum/crc32c.h"
+#include "engine/local/files/redo_file.h"
+
+namespace gridmount::local {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr LogId kId = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+constexpr LogId kOther = {16, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 1};
+
+RedoChanges changes_of(const std::string& value) {
+  RedoChanges changes;
+  changes.put(1, "key", value);
+  changes.settle();
+  return changes;
+}
+
+std::list<RedoTransaction> transactions(uint64_t first, const std::vector<std::string>& values) {
+  std::list<RedoTransaction> all;
+  for (const std::string& value : values) all.push_back({first++, changes_of(value)});
+  return all;
+}
+
+TEST(RedoChangesTest, Bytes_AreAsTheFormatSays) {
+  RedoChanges changes;
+  changes.put(0, "k", std::string_view("vw"));
+  changes.remove(128, "key");
+  EXPECT_EQ(changes.bytes(),
+            std::string("\1\0\1\0\2\0\0\0kvw", 11) + std::string("\2\200\3\0key", 7));
+}
+
+TEST(RedoChangesTest, ValueFilledLater_IsTakenWhenTheNextChangeComes) {
+  RedoChanges changes;
+  std::string place = "..";
+  changes.put(1, "k", reinterpret_cast<const uint8_t*>(place.data()), place.size());
+  place = "ab";
+  changes.remove(1, "x");
+  place = "yz";
+  changes.put(1, "l", reinterpret_cast<const uint8_t*>(place.data()), place.size());
+  changes.settle();
+  place = "..";
+  EXPECT_THAT(changes.bytes(), ::testing::HasSubstr("kab"));
+  EXPECT_THAT(changes.bytes(), ::testing::EndsWith("lyz"));
+}
+
+TEST(RedoChangesTest, TooMuch_IsGivenUpWhole) {
+  RedoChanges changes;
+  changes.put(1, "a", std::string(RedoChanges::kBytesMax - 100, 'x'));
+  EXPECT_TRUE(changes.is_complete());
+  changes.put(1, "b", std::string(100, 'x'));
+  EXPECT_FALSE(changes.is_complete());
+  changes.put(1, "c", std::string_view("small"));
+  EXPECT_FALSE(changes.is_complete());
+  EXPECT_TRUE(changes.bytes().empty());
+  RedoChanges of_no_tree;
+  of_no_tree.remove(RedoChanges::kNoTree, "a");
+  EXPECT_FALSE(of_no_tree.is_complete());
+}
+
+TEST(RedoChangesTest, Nested_AreBehind_AndGiveUpForAll) {
+  RedoChanges changes = changes_of("1");
+  changes.append(changes_of("2"));
+  EXPECT_EQ(changes.bytes(), changes_of("1").bytes() + changes_of("2").bytes());
+  RedoChanges large;
+  large.give_up();
+  changes.append(std::move(large));
+  EXPECT_FALSE(changes.is_complete());
+}
+
+class RedoFileTest : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kBytes = 8 * kRedoBlockBytes;  // four blocks each
+
+  RedoFileTest() {
+    std::string name = (fs::temp_directory_path() / "redo_file_test.XXXXXX");
+    folder_ = ::mkdtemp(name.data());
+    begin(kId);
+  }
+  ~RedoFileTest() override { fs::remove_all(folder_); }
+
+  system::File file() const { return *system::File::open(folder_ / "redo", O_RDWR | O_CREAT); }
+  // As the next opening for writing does.
+  void begin(const LogId& id) {
+    redo_ = RedoFile(file(), id);
+    ASSERT_TRUE(redo_.prepare(kBytes));
+  }
+  void append(uint64_t first, const std::vector<std::string>& values, uint64_t checkpointed) {
+    const auto all = transactions(first, values);
+    const auto place = redo_.find_place(redo_record_bytes(all), checkpointed);
+    ASSERT_TRUE(place);
+    ASSERT_FALSE(redo_.append(*place, all, true));
+  }
+  // The values behind that snapshot, by an id.
+  std::vector<std::string> read(uint64_t snapshot, const LogId& id = kId) const {
+    const auto found = read_redo(file(), &id, snapshot);
+    std::vector<std::string> values;
+    for (const std::string& changes : found->changes) values.push_back(changes.substr(8 + 3));
+    return values;
+  }
+  // Of one transaction, in several records; and what follows it.
+  void append_parts(uint64_t number, const std::vector<std::string>& values, uint64_t next,
+                    const std::vector<std::string>& behind) {
+    std::list<RedoTransaction> all;
+    for (const std::string& value : values) all.push_back({number, changes_of(value)});
+    all.splice(all.end(), transactions(next, behind));
+    const auto place = redo_.find_place(redo_record_bytes(all), 10);
+    ASSERT_TRUE(place);
+    ASSERT_FALSE(redo_.append(*place, all, true));
+  }
+  // The changes behind that snapshot.
+  std::vector<std::string> changes(uint64_t snapshot) const {
+    return read_redo(file(), &kId, snapshot)->changes;
+  }
+  void damage(uint64_t offset) const {
+    const system::File damaged = file();
+    std::vector<uint8_t> byte = *damaged.read(offset, 1);
+    byte[0] ^= 0x40;
+    ASSERT_TRUE(damaged.write(offset, byte));
+  }
+
+  bool is_damaged(uint64_t snapshot) const { return read_redo(file(), &kId, snapshot)->is_damaged; }
+
+  fs::path folder_;
+  RedoFile redo_;
+};
+
+TEST_F(RedoFileTest, Read_GivesWhatIsBehindTheSnapshot) {
+  append(11, {"a"}, 10);
+  append(12, {"b", "c"}, 10);
+  EXPECT_THAT(read(10), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(read(12), ElementsAre("c"));
+  EXPECT_THAT(read(13), IsEmpty());
+  EXPECT_THAT(read(9), IsEmpty());  // 10 is missing
+  EXPECT_THAT(read(10, kOther), IsEmpty());
+}
+
+TEST_F(RedoFileTest, Read_AcrossBothSegments_InTheirOrder) {
+  for (uint64_t i = 0; i < 6; ++i) append(11 + i, {std::string(1, static_cast<char>('a' + i))}, 10);
+  EXPECT_THAT(read(10), ElementsAre("a", "b", "c", "d", "e", "f"));
+  // Both are needed.
+  const auto more = transactions(17, {"g", "h"});
+  append(17, {"g"}, 10);
+  append(18, {"h"}, 10);
+  EXPECT_FALSE(redo_.find_place(kRedoBlockBytes, 10));
+  EXPECT_FALSE(redo_.find_place(kRedoBlockBytes, 13));
+  // The first is not, once all it has is in a checkpoint.
+  append(19, {"i"}, 14);
+  EXPECT_THAT(read(14), ElementsAre("e", "f", "g", "h", "i"));
+  EXPECT_THAT(read(18), ElementsAre("i"));
+  EXPECT_THAT(read(10), IsEmpty());
+}
+
+TEST_F(RedoFileTest, Read_LeftoversOfTheSameLog_AreNotBelieved) {
+  for (uint64_t i = 0; i < 8; ++i) append(11 + i, {"old"}, 10);
+  append(19, {"new"}, 18);
+  // Behind it are records 2 to 4 of this log.
+  EXPECT_THAT(read(18), ElementsAre("new"));
+  // It was never written: what is in its place is record 1.
+  damage(48);
+  EXPECT_THAT(read(18), IsEmpty());
+  EXPECT_THAT(read(14), ElementsAre("old", "old", "old", "old"));
+}
+
+TEST_F(RedoFileTest, Read_LeftoversOfAnotherLog_AreNotBelieved) {
+  for (uint64_t i = 0; i < 4; ++i) append(11 + i, {"old"}, 10);
+  begin(kOther);
+  append(11, {"new"}, 10);
+  EXPECT_THAT(read(10, kOther), ElementsAre("new"));
+  EXPECT_THAT(read(10, kId), IsEmpty());
+}
+
+TEST_F(RedoFileTest, Read_AfterACheckpointWithoutRecords_GoesOnBehindIt) {
+  append(11, {"a"}, 10);
+  // 12 and 13 were too large.
+  append(14, {"b"}, 13);
+  EXPECT_THAT(read(13), ElementsAre("b"));
+  EXPECT_THAT(read(10), ElementsAre("a"));
+}
+
+std::string bytes_of(const std::vector<std::string>& values) {
+  std::string bytes;
+  for (const std::string& value : values) bytes += changes_of(value).bytes();
+  return bytes;
+}
+
+TEST_F(RedoFileTest, Read_TransactionInSeveralRecords_IsOne) {
+  append(11, {"a"}, 10);
+  append_parts(12, {"b", "c"}, 13, {});
+  append_parts(12, {"d"}, 13, {});
+  append_parts(12, {"e", "f"}, 13, {"g", "h"});
+  append_parts(14, {"i"}, 15, {"j"});  // in the other segment
+  EXPECT_THAT(changes(10), ElementsAre(bytes_of({"a"}), bytes_of({"b", "c", "d", "e", "f"}),
+                                       bytes_of({"g"}), bytes_of({"h", "i"}), bytes_of({"j"})));
+  EXPECT_THAT(changes(12), ElementsAre(bytes_of({"g"}), bytes_of({"h", "i"}), bytes_of({"j"})));
+  EXPECT_THAT(changes(14), ElementsAre(bytes_of({"j"})));
+  EXPECT_FALSE(is_damaged(10));
+  // What is left of it are those before.
+  damage(2 * kRedoBlockBytes + 8);
+  EXPECT_THAT(changes(10), ElementsAre(bytes_of({"a"}), bytes_of({"b", "c"})));
+  EXPECT_TRUE(is_damaged(10));
+  damage(2 * kRedoBlockBytes + 8);
+  // One that goes on with what is not there.
+  damage(kRedoBlockBytes);
+  EXPECT_THAT(changes(10), ElementsAre(bytes_of({"a"})));
+  EXPECT_THAT(changes(11), IsEmpty());
+}
+
+TEST_F(RedoFileTest, Read_RecordThatGoesOnWithAnotherTransaction_IsNotBelieved) {
+  append(11, {"a"}, 10);
+  std::vector<uint8_t> record;
+  for (const bool continues : {false, true}) {
+    // The number of the one before, and not said to be its; and the next, said to be its.
+    format_redo_record(kId, 2, continues, transactions(continues ? 12 : 11, {"b"}), record);
+    ASSERT_TRUE(file().write(kRedoBlockBytes, record));
+    EXPECT_THAT(read(10), ElementsAre("a")) << continues;
+  }
+  // With nothing before it.
+  format_redo_record(kId, 1, true, transactions(11, {"a"}), record);
+  ASSERT_TRUE(file().write(0, record));
+  EXPECT_THAT(read(10), IsEmpty());
+}
+
+TEST_F(RedoFileTest, Read_DamageAnywhereInARecord_EndsThePrefix) {
+  append(11, {"a"}, 10);
+  append(12, {std::string(kRedoBlockBytes, 'b')}, 10);
+  append(13, {"c"}, 10);
+  const uint64_t second = kRedoBlockBytes;
+  for (const uint64_t offset : {0, 8, 23, 24, 32, 40, 44, 48, 60, 4096, 4160}) {
+    damage(second + offset);
+    EXPECT_THAT(read(10), ElementsAre("a")) << offset;
+    // There is one behind it, which needs it, unless a checkpoint has it.
+    EXPECT_TRUE(is_damaged(10));
+    EXPECT_TRUE(is_damaged(12));
+    EXPECT_FALSE(is_damaged(14));
+    damage(second + offset);
+  }
+  EXPECT_THAT(read(10), ElementsAre("a", std::string(kRedoBlockBytes, 'b'), "c"));
+  EXPECT_FALSE(is_damaged(10));
+  // The last one may not have got to the disk.
+  damage(3 * kRedoBlockBytes);
+  EXPECT_EQ(read(10).size(), 2U);
+  EXPECT_FALSE(is_damaged(10));
+}
+
+TEST_F(RedoFileTest, Read_FileCutOff_HasWhatIsLeft) {
+  append(11, {"a"}, 10);
+  append(12, {"b"}, 10);
+  for (const uint64_t size : {uint64_t{0}, uint64_t{100}, 2 * kRedoBlockBytes - 1}) {
+    fs::resize_file(folder_ / "redo", size);
+    EXPECT_THAT(read(10), IsEmpty());
+  }
+}
+
+TEST_F(RedoFileTest, Record_WhoseParts_DoNotFit_IsNone) {
+  std::vector<uint8_t> record;
+  format_redo_record(kId, 1, false, transactions(11, {"a", "b"}), record);
+  EXPECT_EQ(record.size(), kRedoBlockBytes);
+  ASSERT_TRUE(parse_redo_record(record, &kId));
+  uint32_t bytes;
+  std::memcpy(&bytes, record.data() + 44, sizeof bytes);
+  // Counts and sizes that are wrong under a checksum that is right.
+  const auto with = [&](size_t offset, uint32_t value) {
+    std::vector<uint8_t> wrong = record;
+    std::memcpy(wrong.data() + offset, &value, sizeof value);
+    const uint32_t checksum = crc32c(std::span(wrong).first(48 + bytes));
+    std::memcpy(wrong.data() + 48 + bytes, &checksum, sizeof checksum);
+    return wrong;
+  };
+  EXPECT_TRUE(parse_redo_record(with(40, 2), &kId));
+  for (const uint32_t count : {0U, 1U, 3U, UINT32_MAX}) {
+    EXPECT_FALSE(parse_redo_record(with(40, count), &kId)) << count;
+  }
+  for (const uint32_t size : {0U, 1U, 5000U, UINT32_MAX}) {
+    EXPECT_FALSE(parse_redo_record(with(48, size), &kId)) << size;
+  }
+  for (const uint32_t size : {0U, 5000U, UINT32_MAX}) {
+    std::vector<uint8_t> wrong = record;
+    std::memcpy(wrong.data() + 44, &size, sizeof size);
+    EXPECT_FALSE(parse_redo_record(wrong, &kId)) << size;
+  }
+}
+
+TEST_F(RedoFileTest, Place_TooLargeForASegment_IsNone) {
+  EXPECT_TRUE(redo_.find_place(4 * kRedoBlockBytes, 0));
+  EXPECT_FALSE(redo_.find_place(5 * kRedoBlockBytes, 0));
+  EXPECT_FALSE(RedoFile().find_place(kRedoBlockBytes, 0));
+}
+
+TEST_F(RedoFileTest, LargerFile_StaysSo) {
+  fs::resize_file(folder_ / "redo", 4 * kBytes);
+  begin(kId);
+  EXPECT_EQ(fs::file_size(folder_ / "redo"), 4 * kBytes);
+  EXPECT_TRUE(redo_.find_place(16 * kRedoBlockBytes, 0));
+}
+
+}  // namespace
+}  // namespace gridmount::local

@@ -1,0 +1,297 @@
+// Bits of data.mdb that are not what they were, anywhere: each is harmless, or reported by whoever
+// reads or writes what it hit. Never the end of the process, never a hang, never other contents
+// without a word.
+//
+// Method: the bytes of a store's file are changed one at a time, each in a copy that a child
+// process opens, reads in every way and checks, and writes to: it inserts, changes and removes
+// documents all over the store, in one transaction and in several. One store is small; the other
+// has deep trees, a long list of free pages, and only so many documents that a child can read it
+// all. GRIDMOUNT_BIT_FLIPS sets how many (1500 at random, 100 in sanitized builds); 0 takes every
+// byte of the small file, and 10,000 bits of the other. GRIDMOUNT_BIT_FLIP_SEED replays;
+// GRIDMOUNT_BIT_FLIP_AT is the one bit to flip, counted from the file's beginning.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/local/local_store.h"
+#include "tests/engine/local/integrity/bit_flips.h"
+#include "tests/sanitized.h"
+
+namespace gridmount::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+bson::Document document_of(int32_t id) {
+  bson::Builder builder;
+  // Some in a leaf, some in pages of their own.
+  builder.append("_id", id).append("a", id % 7);
+  builder.append("text", std::string(id % 20 == 0 ? 9000 : 100, static_cast<char>('a' + id % 26)));
+  return std::move(builder).finish();
+}
+
+bson::Document field_is(const char* name, int32_t value) {
+  bson::Builder builder;
+  builder.append(name, value);
+  return std::move(builder).finish();
+}
+
+bson::Document set_text(const std::string& text) {
+  bson::Builder fields;
+  fields.append("text", text);
+  const bson::Document set = std::move(fields).finish();
+  bson::Builder builder;
+  builder.append("$set", set.view());
+  return std::move(builder).finish();
+}
+
+class BitFlips : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "gridmount-flips.XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // With as many documents, after twice as many more have come and gone.
+  void make_store(int32_t documents, int32_t removed) {
+    documents_ = documents;
+    OpenOptions options;
+    options.create = true;
+    auto store = local::open(whole(), options);
+    ASSERT_TRUE(store);
+    auto collection = (*store)->database("test")->collection("c");
+    {
+      auto transaction = (*store)->begin();
+      ASSERT_TRUE(transaction);
+      ASSERT_TRUE(collection->create_index(**transaction, {"by_a", field_is("a", 1), false}));
+      for (int32_t id = 0; id < documents + removed; ++id) {
+        ASSERT_TRUE(collection->insert(**transaction, document_of(id)));
+      }
+      ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
+    }
+    for (int32_t id = documents; id < documents + removed; id += 10) {
+      auto transaction = (*store)->begin();
+      ASSERT_TRUE(transaction);
+      for (int32_t i = id; i < id + 10; ++i) {
+        ASSERT_TRUE(collection->remove(**transaction, field_is("_id", i), false));
+      }
+      ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
+    }
+  }
+
+  fs::path whole() const { return folder_ / "whole"; }
+  fs::path damaged() const { return folder_ / "damaged"; }
+
+  // In a child, as all below.
+  int use_all() const {
+    auto store = local::open(damaged(), {});
+    if (!store) return kReported;
+    const int read = read_all(**store);
+    if (read == kSilentDifference) return read;
+    const int written = write_all(**store, read == kReported);
+    if (written == kSilentDifference) return written;
+    return read == kReported || written == kReported ? kReported : kHarmless;
+  }
+
+  int read_all(engine::Store& store) const {
+    bool reported = false;
+    const auto snapshot = store.snapshot();
+    if (!snapshot) return kReported;
+    auto collection = store.database("test")->collection("c");
+    std::map<int32_t, int> seen;
+    const auto note = [&](const bson::View document, int32_t wanted_id) {
+      const auto id = document.find("_id");
+      if (!id || id->type() != bson::Type::kInt32) return false;
+      if (wanted_id >= 0 && id->as_int32() != wanted_id) return false;
+      const bson::Document wanted = document_of(id->as_int32());
+      if (document.size() != wanted.view().size() ||
+          !std::equal(wanted.view().bytes().begin(), wanted.view().bytes().end(),
+                      document.bytes().begin())) {
+        return false;
+      }
+      ++seen[id->as_int32()];
+      return true;
+    };
+    // In the order of insertion, by one index and by the other: what reports nothing is whole.
+    const auto read = [&](const bson::Document& filter, int32_t wanted) {
+      const auto cursor = collection->find(**snapshot, filter);
+      if (!cursor) {
+        reported = true;
+        return true;
+      }
+      int32_t count = 0;
+      while (true) {
+        const auto document = (*cursor)->next();
+        if (!document) {
+          reported = true;
+          return true;
+        }
+        if (!*document) return count == wanted;
+        if (!note(**document, -1)) return false;
+        ++count;
+      }
+    };
+    if (!read(bson::Document(), documents_)) return kSilentDifference;
+    for (int32_t a = 0; a < 7; ++a) {
+      if (!read(field_is("a", a), (documents_ + 6 - a) / 7)) return kSilentDifference;
+    }
+    for (int32_t id = 0; id < documents_; ++id) {
+      const auto found = collection->find_one(**snapshot, field_is("_id", id));
+      if (!found) reported = true;
+      if (found && !(*found && note(**found, id))) return kSilentDifference;
+    }
+    const auto report = check_structure(store);
+    if (!report || !report->problems.empty()) reported = true;
+    if (reported) return kReported;
+    // Nobody has said a word, so nothing may be missing.
+    for (int32_t id = 0; id < documents_; ++id) {
+      if (seen[id] != 3) return kSilentDifference;
+    }
+    return kHarmless;
+  }
+
+  // What it commits must be there afterwards, as long as nobody has reported anything.
+  int write_all(engine::Store& store, bool reported) const {
+    auto collection = store.database("test")->collection("c");
+    const auto run = [&](const auto& change) {
+      auto transaction = store.begin();
+      if (!transaction) {
+        reported = true;
+        return;
+      }
+      change(**transaction);
+      if (!(*transaction)->commit()) reported = true;
+    };
+    const auto note = [&](const auto& result) {
+      if (!result) reported = true;
+    };
+    const std::string text(300, '!');
+    // Here and there, each alone.
+    for (int32_t id = 0; id < documents_; id += documents_ / 10) {
+      run([&](engine::Transaction& t) { note(collection->remove(t, field_is("_id", id), false)); });
+      run([&](engine::Transaction& t) { note(collection->insert(t, document_of(id))); });
+      run([&](engine::Transaction& t) {
+        note(collection->update(t, field_is("_id", id + 1), set_text(text)));
+      });
+    }
+    // More than was there, so that free pages are used, and then all of it away.
+    run([&](engine::Transaction& t) {
+      for (int32_t id = documents_; id < documents_ + 30; ++id) {
+        note(collection->insert(t, document_of(id)));
+      }
+    });
+    if (!reported) {
+      const auto snapshot = store.snapshot();
+      if (!snapshot) return kReported;
+      int32_t count = 0;
+      const auto cursor = collection->find(**snapshot, bson::Document());
+      if (!cursor) return kReported;
+      while (true) {
+        const auto document = (*cursor)->next();
+        if (!document) return kReported;
+        if (!*document) break;
+        ++count;
+      }
+      if (count != documents_ + 30) return kSilentDifference;
+    }
+    for (int32_t low = 0; low < documents_ + 30; low += (documents_ + 30) / 5) {
+      run([&](engine::Transaction& t) {
+        for (int32_t id = low; id < low + (documents_ + 30) / 5; ++id) {
+          note(collection->remove(t, field_is("_id", id), false));
+        }
+      });
+    }
+    run([&](engine::Transaction& t) { note(store.database("test")->drop(t, "c")); });
+    note(store.make_durable());
+    return reported ? kReported : kHarmless;
+  }
+
+  void flip(uint64_t offset, int bit) {
+    fs::remove_all(damaged());
+    fs::copy(whole(), damaged(), fs::copy_options::recursive);
+    std::fstream file(damaged() / "data.mdb", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(offset));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(offset));
+    file.put(static_cast<char>(byte ^ (1 << bit)));
+  }
+
+  // `count` at random; every byte if that is 0.
+  void flip_and_use(uint64_t count, uint64_t seed) {
+    const uint64_t size = fs::file_size(whole() / "data.mdb");
+    std::cout << "GRIDMOUNT_BIT_FLIP_SEED=" << seed << ", " << size << " bytes" << std::endl;
+    std::mt19937_64 random(seed);
+    std::map<int, int> outcomes;
+    const uint64_t alone = number_from("GRIDMOUNT_BIT_FLIP_AT", UINT64_MAX);
+    const bool every = count == 0;
+    if (every) count = size;
+    if (alone != UINT64_MAX) count = 1;
+    for (uint64_t i = 0; i < count; ++i) {
+      uint64_t at = every ? 8 * i + random() % 8 : random() % (8 * size);
+      if (alone != UINT64_MAX) at = alone;
+      flip(at / 8, static_cast<int>(at % 8));
+      const pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        alarm(kChildSeconds);
+        if (freopen("/dev/null", "w", stderr) == nullptr ||
+            freopen("/dev/null", "w", stdout) == nullptr) {
+          _exit(9);
+        }
+        _exit(use_all());
+      }
+      int status = 0;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      const int outcome = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+      ++outcomes[outcome];
+      EXPECT_TRUE(outcome == kHarmless || outcome == kReported)
+          << outcome << " for GRIDMOUNT_BIT_FLIP_AT=" << at;
+    }
+    for (const auto& [outcome, times] : outcomes)
+      std::cout << outcome << ": " << times << std::endl;
+    if (alone != UINT64_MAX) return;
+    // Or this test looks at nothing.
+    EXPECT_GT(outcomes[kReported], 0);
+    EXPECT_GT(outcomes[kHarmless], 0);
+  }
+
+  fs::path folder_;
+  int32_t documents_ = 0;
+};
+
+uint64_t seed() {
+  return number_from("GRIDMOUNT_BIT_FLIP_SEED", std::random_device()());
+}
+
+uint64_t flips() {
+  return number_from("GRIDMOUNT_BIT_FLIPS", kSanitized ? 100 : 1500);
+}
+
+TEST_F(BitFlips, InASmallStore_AreHarmlessOrReported) {
+  make_store(60, 0);
+  flip_and_use(flips(), seed());
+}
+
+TEST_F(BitFlips, InALargerStore_AreHarmlessOrReported) {
+  constexpr uint64_t kAtNight = 10'000;
+  make_store(300, 200);
+  flip_and_use(flips() == 0 ? kAtNight : flips() / 8, seed());
+}
+
+}  // namespace
+}  // namespace gridmount::local

@@ -1,0 +1,383 @@
+// Bits of the pages of data.mdb's trees that are not what they were: each query gives the answer
+// that it gave before, or an error. Nothing else is allowed, whatever other queries have said.
+//
+// Method: a store of many small collections, which share trees, and of one whose trees have several
+// levels. One bit at a time is changed in a copy that a child process opens, read-only without any
+// check, and asks: by every index, for what is there and what is not, in ranges in both directions,
+// counted, in order and without the documents; or for writing, where it inserts what unique indexes
+// have and what they do not have, and commits nothing. GRIDMOUNT_BIT_FLIPS sets how many bits of
+// each kind of page (600 at random, 60 in sanitized builds), GRIDMOUNT_BIT_FLIP_SEED replays;
+// GRIDMOUNT_BIT_FLIP_AT is the one bit to flip, counted from the file's beginning.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "engine/local/local_store.h"
+#include "tests/engine/local/integrity/bit_flips.h"
+#include "tests/sanitized.h"
+
+namespace gridmount::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int32_t kDocuments = 160;
+// With their indexes on _id more ranges than there are trees.
+constexpr int kSmallCollections = 70;
+
+bson::Document json(const std::string& text) {
+  return *bson::document_from_json(text);
+}
+
+std::string name_of(int32_t id) {
+  // Long enough for few of them in a page, and so for branches above branches.
+  std::string name = std::to_string(1000 + id * 7 % kDocuments * 3);
+  return name + std::string(300, static_cast<char>('a' + id % 26));
+}
+
+bson::Document document_of(int32_t id) {
+  bson::Builder builder;
+  builder.append("_id", 2 * id).append("a", id % 7).append("name", name_of(id));
+  builder.append("u", 3 * id);
+  builder.append("text", std::string(id % 20 == 0 ? 9000 : 40, static_cast<char>('a' + id % 26)));
+  return std::move(builder).finish();
+}
+
+struct Query {
+  std::string what;
+  // Nothing is an error.
+  std::function<std::optional<std::string>(engine::Store&, engine::Snapshot&)> ask;
+};
+
+// For a flip that is looked at alone.
+std::nullopt_t told(const Error& error) {
+  std::cerr << error.message() << std::endl;
+  return std::nullopt;
+}
+
+std::optional<std::string> text_of(engine::Cursor& cursor) {
+  std::string text;
+  while (true) {
+    const auto next = cursor.next();
+    if (!next) return told(next.error());
+    if (!*next) return text;
+    text.append(reinterpret_cast<const char*>((*next)->data()), (*next)->size());
+  }
+}
+
+Query found(const std::string& collection, const std::string& filter, const std::string& sort = "",
+            const std::string& hint = "", const std::vector<std::string>& only = {}) {
+  return {
+      "find " + collection + " " + filter + " " + sort + " " + hint,
+      [=](engine::Store& store, engine::Snapshot& snapshot) -> std::optional<std::string> {
+        engine::FindOptions options;
+        const bson::Document order = sort.empty() ? bson::Document() : json(sort);
+        const bson::Document hinted = hint.empty() ? bson::Document() : json(hint);
+        options.sort = order;
+        if (!hint.empty()) options.hint = bson::Value(hinted.view());
+        if (!only.empty()) options.only_paths = only;
+        const auto cursor =
+            store.database("test")->collection(collection)->find(snapshot, json(filter), options);
+        if (!cursor) return told(cursor.error());
+        return text_of(**cursor);
+      }};
+}
+
+Query found_one(const std::string& collection, const std::string& filter) {
+  return {"find_one " + collection + " " + filter,
+          [=](engine::Store& store, engine::Snapshot& snapshot) -> std::optional<std::string> {
+            const auto document =
+                store.database("test")->collection(collection)->find_one(snapshot, json(filter));
+            if (!document) return told(document.error());
+            if (!*document) return "nothing";
+            return std::string(reinterpret_cast<const char*>((*document)->data()),
+                               (*document)->size());
+          }};
+}
+
+Query counted(const std::string& collection, const std::string& filter) {
+  return {"count " + collection + " " + filter,
+          [=](engine::Store& store, engine::Snapshot& snapshot) -> std::optional<std::string> {
+            const auto count =
+                store.database("test")->collection(collection)->count(snapshot, json(filter));
+            if (!count) return told(count.error());
+            return std::to_string(*count);
+          }};
+}
+
+std::string is(const char* field, const std::string& value) {
+  return std::string("{\"") + field + "\": " + value + "}";
+}
+
+std::string string(const std::string& text) {
+  return "\"" + text + "\"";
+}
+
+std::vector<Query> queries() {
+  std::vector<Query> all;
+  for (int32_t id = 0; id < kDocuments; id += 3) {
+    all.push_back(found_one("c", is("_id", std::to_string(2 * id))));
+    all.push_back(found_one("c", is("_id", std::to_string(2 * id + 1))));
+    all.push_back(found_one("c", is("u", std::to_string(3 * id))));
+    all.push_back(found_one("c", is("u", std::to_string(3 * id - 1))));
+    all.push_back(found_one("c", is("name", string(name_of(id)))));
+    all.push_back(found("c", is("name", string(name_of(id)))));
+    all.push_back(found("c", is("name", string(name_of(id) + "?"))));
+  }
+  for (int a = -1; a <= 7; ++a) {
+    all.push_back(found("c", is("a", std::to_string(a))));
+    all.push_back(counted("c", is("a", std::to_string(a))));
+    all.push_back(found(
+        "c",
+        is("a", "{\"$gte\": " + std::to_string(a) + ", \"$lt\": " + std::to_string(a + 2) + "}"),
+        R"({"a": -1})"));
+  }
+  for (const char* const low : {"0", "1100", "1250", "1400", "2"}) {
+    const std::string above = is("name", std::string("{\"$gte\": \"") + low + "\"}");
+    const std::string below = is("name", std::string("{\"$lt\": \"") + low + "\"}");
+    all.push_back(found("c", above, R"({"name": 1})"));
+    all.push_back(found("c", below, R"({"name": -1})"));
+    all.push_back(found("c", above, R"({"name": -1})", "", {"name"}));
+    all.push_back(found("c", below, R"({"name": 1})", "", {"name"}));
+    all.push_back(counted("c", above));
+    all.push_back(counted("c", below));
+  }
+  all.push_back(found("c", "{}"));
+  all.push_back(found("c", "{}", R"({"name": 1})"));
+  all.push_back(found("c", "{}", R"({"u": -1})"));
+  all.push_back(found("c", "{}", R"({"_id": 1})"));
+  all.push_back(found("c", "{}", "", R"({"$natural": -1})"));
+  all.push_back(counted("c", "{}"));
+  for (int i = 0; i < kSmallCollections; i += 3) {
+    const std::string small = "small" + std::to_string(i);
+    all.push_back(found(small, "{}"));
+    all.push_back(found(small, "{}", "", R"({"$natural": -1})"));
+    all.push_back(found(small, R"({"_id": {"$gte": 0}})", R"({"_id": 1})", "", {"_id"}));
+    all.push_back(found_one(small, R"({"_id": 1})"));
+    all.push_back(found_one(small, R"({"_id": 2})"));
+    all.push_back(counted(small, "{}"));
+  }
+  all.push_back(found("none", "{}"));
+  return all;
+}
+
+class QueryFlips : public testing::Test {
+ protected:
+  static constexpr uint16_t kBranch = 1;
+  static constexpr uint16_t kLeaf = 2;
+  static constexpr size_t kPageBytes = 4096;
+
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "gridmount-flips.XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    ASSERT_NO_FATAL_FAILURE(make_store());
+    OpenOptions options;
+    options.read_only = true;
+    const auto store = local::open(whole(), options);
+    ASSERT_TRUE(store);
+    const auto snapshot = (*store)->snapshot();
+    for (const Query& query : queries_) {
+      const std::optional<std::string> answer = query.ask(**store, **snapshot);
+      ASSERT_TRUE(answer) << query.what;
+      answers_.push_back(*answer);
+    }
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void make_store() {
+    OpenOptions options;
+    options.create = true;
+    const auto store = local::open(whole(), options);
+    ASSERT_TRUE(store);
+    const auto transaction = (*store)->begin();
+    ASSERT_TRUE(transaction);
+    const auto database = (*store)->database("test");
+    const auto small = [&](int i) {
+      const auto collection = database->collection("small" + std::to_string(i));
+      for (int id = 0; id < 3; ++id) {
+        ASSERT_TRUE(collection->insert(**transaction, json(is("_id", std::to_string(id)))));
+      }
+    };
+    for (int i = 0; i < kSmallCollections / 2; ++i) small(i);
+    const auto collection = database->collection("c");
+    ASSERT_TRUE(collection->create_index(**transaction, {"by_a", json(R"({"a": 1})"), false}));
+    ASSERT_TRUE(
+        collection->create_index(**transaction, {"by_name", json(R"({"name": 1})"), false}));
+    ASSERT_TRUE(collection->create_index(**transaction, {"by_u", json(R"({"u": 1})"), true}));
+    for (int32_t id = 0; id < kDocuments; ++id) {
+      ASSERT_TRUE(collection->insert(**transaction, document_of(id)));
+    }
+    for (int i = kSmallCollections / 2; i < kSmallCollections; ++i) small(i);
+    ASSERT_TRUE((*transaction)->commit());
+  }
+
+  fs::path whole() const { return folder_ / "whole"; }
+  fs::path damaged() const { return folder_ / "damaged"; }
+
+  // In a child, as the next.
+  int ask_all() const {
+    OpenOptions options;
+    options.read_only = true;
+    const auto store = local::open(damaged(), options);
+    if (!store) return kReported;
+    int outcome = kHarmless;
+    const auto snapshot = (*store)->snapshot();
+    if (!snapshot) return kReported;
+    for (size_t i = 0; i < queries_.size(); ++i) {
+      auto fresh = (*store)->snapshot();
+      if (!fresh) return kReported;
+      const std::optional<std::string> answer = queries_[i].ask(**store, **fresh);
+      if (answer && *answer != answers_[i]) {
+        std::cerr << "silent: " << queries_[i].what << std::endl;
+        return kSilentDifference;
+      }
+      if (!answer) outcome = kReported;
+    }
+    return outcome;
+  }
+
+  // Documents that are there already, in one index or the other, and one that is not.
+  int insert_all() const {
+    const auto store = local::open(damaged(), {});
+    if (!store) return kReported;
+    int outcome = kHarmless;
+    const auto collection = (*store)->database("test")->collection("c");
+    const auto insert = [&](int32_t id, int32_t u) -> Status {
+      const auto transaction = (*store)->begin();
+      if (!transaction) return fail(transaction.error());
+      bson::Builder builder;
+      builder.append("_id", id).append("u", u);
+      GM_TRY(collection->insert(**transaction, std::move(builder).finish()));
+      return {};
+    };
+    for (int32_t id = 0; id < kDocuments; ++id) {
+      const Status by_id = insert(2 * id, -5);
+      const Status by_u = insert(-5, 3 * id);
+      if (by_id || by_u) {
+        std::cerr << "silent: a duplicate of " << id << std::endl;
+        return kSilentDifference;
+      }
+      for (const Status& status : {by_id, by_u}) {
+        if (status.error().code() != ErrorCode::kDuplicateKey) outcome = kReported;
+      }
+    }
+    const Status added = insert(-5, -5);
+    if (added) return outcome;
+    return added.error().code() == ErrorCode::kDuplicateKey ? kSilentDifference : kReported;
+  }
+
+  int run_in_child(const std::function<int()>& work, uint64_t at) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(kChildSeconds);
+      const bool alone = number_from("GRIDMOUNT_BIT_FLIP_AT", UINT64_MAX) == at;
+      if (!alone && freopen("/dev/null", "w", stderr) == nullptr) _exit(9);
+      _exit(work());
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+  // Of the pages of trees that have these flags: where a page has bytes that mean something.
+  std::vector<uint64_t> bytes_of_pages(uint16_t flags) const {
+    std::ifstream file(whole() / "data.mdb", std::ios::binary);
+    const std::string data{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::vector<uint64_t> bytes;
+    for (uint64_t page = 2; (page + 1) * kPageBytes <= data.size(); ++page) {
+      const char* const header = data.data() + page * kPageBytes;
+      uint64_t number;
+      uint16_t fields[3];
+      std::memcpy(&number, header, sizeof number);
+      std::memcpy(fields, header + 10, sizeof fields);
+      if (number != page || fields[0] != flags) continue;
+      for (uint64_t i = 0; i < kPageBytes; ++i) {
+        if (i < fields[1] || i >= fields[2]) bytes.push_back(page * kPageBytes + i);
+      }
+    }
+    return bytes;
+  }
+
+  void flip(uint64_t bit) const {
+    std::fstream file(damaged() / "data.mdb", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(bit / 8));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(bit / 8));
+    file.put(static_cast<char>(byte ^ (1 << bit % 8)));
+  }
+
+  void flip_and_ask(uint16_t flags) {
+    const std::vector<uint64_t> bytes = bytes_of_pages(flags);
+    ASSERT_FALSE(bytes.empty());
+    const uint64_t seed = number_from("GRIDMOUNT_BIT_FLIP_SEED", std::random_device()());
+    std::cout << "GRIDMOUNT_BIT_FLIP_SEED=" << seed << ", " << bytes.size() << " bytes"
+              << std::endl;
+    std::mt19937_64 random(seed);
+    const uint64_t alone = number_from("GRIDMOUNT_BIT_FLIP_AT", UINT64_MAX);
+    uint64_t flips = number_from("GRIDMOUNT_BIT_FLIPS", kSanitized ? 60 : 600);
+    const bool every = flips == 0;
+    if (every) flips = bytes.size() * 8;
+    if (alone != UINT64_MAX) flips = 1;
+    fs::copy(whole(), damaged(), fs::copy_options::recursive);
+    std::map<int, int> outcomes;
+    for (uint64_t i = 0; i < flips; ++i) {
+      uint64_t at =
+          every ? 8 * bytes[i / 8] + i % 8 : 8 * bytes[random() % bytes.size()] + random() % 8;
+      if (alone != UINT64_MAX) at = alone;
+      flip(at);
+      const int asked = run_in_child([this] { return ask_all(); }, at);
+      ++outcomes[asked];
+      EXPECT_TRUE(asked == kHarmless || asked == kReported)
+          << asked << " of queries for GRIDMOUNT_BIT_FLIP_AT=" << at;
+      if (i % 4 == 0) {
+        const int inserted = run_in_child([this] { return insert_all(); }, at);
+        ++outcomes[inserted];
+        EXPECT_TRUE(inserted == kHarmless || inserted == kReported)
+            << inserted << " of inserts for GRIDMOUNT_BIT_FLIP_AT=" << at;
+        fs::remove_all(damaged());
+        fs::copy(whole(), damaged(), fs::copy_options::recursive);
+      } else {
+        flip(at);
+      }
+    }
+    for (const auto& [outcome, times] : outcomes) {
+      std::cout << outcome << ": " << times << std::endl;
+    }
+    // Or this test looks at nothing.
+    if (alone == UINT64_MAX) {
+      EXPECT_GT(outcomes[kReported], 0);
+    }
+  }
+
+  fs::path folder_;
+  const std::vector<Query> queries_ = queries();
+  std::vector<std::string> answers_;
+};
+
+TEST_F(QueryFlips, InLeaves_ChangeNoAnswer) {
+  flip_and_ask(kLeaf);
+}
+
+TEST_F(QueryFlips, InBranches_ChangeNoAnswer) {
+  flip_and_ask(kBranch);
+}
+
+}  // namespace
+}  // namespace gridmount::local

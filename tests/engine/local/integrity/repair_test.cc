@@ -1,0 +1,513 @@
+// repair_structure() on each kind of damage below the documents: afterwards the check is clean,
+// what was not hit is there, what was taken out has been kept. Method: as damage_test.cc; and
+// damage at random from a seed that a failing run prints.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <set>
+
+#include "engine/bson/builder.h"
+#include "engine/local/catalog/records.h"
+#include "engine/local/format/catalog_keys.h"
+#include "engine/local/format/index_value.h"
+#include "engine/local/indexes/index_writer.h"
+#include "engine/local/local_store.h"
+#include "tests/engine/local/integrity/damaged_store.h"
+
+namespace gridmount::local {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Kept : public RemovedData {
+ public:
+  Status keep_document(const engine::Namespace& ns, bson::View document) override {
+    documents.emplace_back(ns.full(), bson::Document(document));
+    return {};
+  }
+  Status keep_bytes(const engine::Namespace& ns, const std::string& what, const std::string& why,
+                    std::string_view) override {
+    bytes.push_back(ns.full() + ": " + what + ": " + why);
+    return {};
+  }
+  Status sync() override {
+    ++syncs;
+    if (syncs == syncs_until_end) ::_exit(7);
+    return {};
+  }
+
+  std::vector<std::pair<std::string, bson::Document>> documents;
+  std::vector<std::string> bytes;
+  int syncs = 0;
+  int syncs_until_end = -1;
+};
+
+class Repair : public DamagedStore {
+ protected:
+  // The lines of what was mended; what is beyond repair is expected to be nothing.
+  std::vector<std::string> repair() {
+    std::vector<std::string> lines;
+    const auto report =
+        repair_structure(*store_, {kept_, [&](const std::string& line) { lines.push_back(line); }});
+    EXPECT_TRUE(report.has_value()) << report.error().message();
+    if (report) {
+      beyond_ = report->beyond_repair;
+      EXPECT_EQ(report->mended, lines.size());
+    }
+    return lines;
+  }
+
+  // Mends what there is with one line each; then there is nothing to do.
+  template <typename Matcher>
+  void expect_repaired(const Matcher& lines) {
+    EXPECT_THAT(repair(), lines);
+    EXPECT_THAT(beyond_, IsEmpty());
+    EXPECT_THAT(problems(), IsEmpty());
+    EXPECT_THAT(repair(), IsEmpty());
+    store_.reset();
+    open();
+    EXPECT_THAT(problems(), IsEmpty());
+  }
+
+  std::vector<int64_t> ids() {
+    std::vector<int64_t> found;
+    const auto snapshot = store_->snapshot();
+    const auto cursor = collection()->find(**snapshot, bson::View());
+    while (true) {
+      const auto next = (*cursor)->next();
+      EXPECT_TRUE(next.has_value());
+      if (!next || !*next) return found;
+      found.push_back((**next)["_id"].integral().value_or(-1));
+    }
+  }
+
+  Kept kept_;
+  std::vector<std::string> beyond_;
+};
+
+TEST_F(Repair, SoundStore_IsLeftAlone) {
+  EXPECT_THAT(repair(), IsEmpty());
+  EXPECT_THAT(beyond_, IsEmpty());
+  EXPECT_THAT(kept_.documents, IsEmpty());
+}
+
+TEST_F(Repair, UnreadableRecords_AreTakenOutWithTheirEntries) {
+  edit_record(1, [](std::string& value) { value[value.size() - 3] ^= 4; });
+  edit_record(2, [](std::string& value) { value.resize(6); });
+  edit_record(3, [](std::string& value) { value[4] = 9; });
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    std::string key = range_prefix(entry.records);
+    key += "odd";
+    return trees.put(trees.tree(entry.records), key, "x");
+  });
+  expect_repaired(AllOf(
+      Contains(AllOf(HasSubstr("test.c: removed the document with _id 1 (record 1)"),
+                     HasSubstr("checksum"))),
+      Contains(HasSubstr("removed record 2: the record has only 6 bytes")),
+      Contains(HasSubstr("(record 3)")), Contains(HasSubstr("removed a record: its key has 7")),
+      Contains(HasSubstr("the index '_id_' follows the documents again: 3 removed")),
+      Contains(HasSubstr("counts 2 documents"))));
+  EXPECT_THAT(ids(), ElementsAre(4, 5));
+  EXPECT_EQ(kept_.bytes.size(), 4u);
+  EXPECT_GT(kept_.syncs, 0);
+}
+
+TEST_F(Repair, RecordThatIsNoBson_IsTakenOut) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    // A sound record of bytes that are no document: a string that is longer than it.
+    std::vector<uint8_t> bytes = {14, 0, 0, 0, 2, 'a', 0, 99, 0, 0, 0, 'x', 0, 0};
+    return put_record(trees, entry.records, 2, bson::View(bytes.data(), 14), false);
+  });
+  expect_repaired(Contains(HasSubstr("removed record 2: it is no valid BSON")));
+  EXPECT_THAT(ids(), ElementsAre(1, 3, 4, 5));
+}
+
+TEST_F(Repair, MissingRecord_LeavesNoEntries) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
+    return trees.remove(trees.tree(entry.records), RecordKey(entry.records, 4).view());
+  });
+  expect_repaired(ElementsAre(HasSubstr("counts 4 documents"),
+                              HasSubstr("'_id_' follows the documents again: 1 removed"),
+                              HasSubstr("'by_a' follows the documents again: 1 removed")));
+}
+
+TEST_F(Repair, IndexEntries_FollowTheDocuments) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    const IndexEntry& by_a = entry.indexes[1];
+    std::string key;
+    GM_ASSIGN(const std::optional<TreeEntry> first,
+              trees.at_or_after(trees.tree(by_a.range), range_prefix(by_a.range)));
+    const std::string removed(first->key);
+    GM_TRY(trees.remove(trees.tree(by_a.range), removed));
+    GM_ASSIGN(const std::optional<TreeEntry> second,
+              trees.at_or_after(trees.tree(by_a.range), range_prefix(by_a.range)));
+    GM_TRY(trees.put(trees.tree(by_a.range), std::string(second->key), "\x04"));
+    set_index_key(key, by_a, "\x18zzz", 2);
+    GM_TRY(trees.put(trees.tree(by_a.range), key, ""));
+    set_index_key(key, by_a, "\x18zzz", 77);
+    GM_TRY(trees.put(trees.tree(by_a.range), key, ""));
+    GM_TRY(trees.put(trees.tree(by_a.range), range_prefix(by_a.range) + "x", ""));
+    // Of the unique index: an entry of the wrong record, and one without any.
+    const IndexEntry& by_id = entry.indexes[0];
+    GM_ASSIGN(const std::optional<TreeEntry> id,
+              trees.at_or_after(trees.tree(by_id.range), range_prefix(by_id.range)));
+    const std::string id_key(id->key);
+    GM_TRY(trees.put(trees.tree(by_id.range), id_key, index_value(by_id, id_key, 4, "")));
+    return trees.put(trees.tree(by_id.range), range_prefix(by_id.range) + "y", "");
+  });
+  expect_repaired(
+      ElementsAre(HasSubstr("'_id_' follows the documents again: 1 corrected, 1 removed"),
+                  HasSubstr("'by_a' follows the documents again: 1 entries added, 1 corrected, "
+                            "3 removed")));
+  EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4, 5));
+}
+
+TEST_F(Repair, EntryWithAWrongChecksum_IsCorrected) {
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    const IndexEntry& by_a = entry.indexes[1];
+    GM_ASSIGN(const std::optional<TreeEntry> first,
+              trees.at_or_after(trees.tree(by_a.range), range_prefix(by_a.range)));
+    const std::string key(first->key);
+    std::string value(first->value);
+    value.back() ^= 1;
+    return trees.put(trees.tree(by_a.range), key, value);
+  });
+  expect_repaired(ElementsAre(HasSubstr("'by_a' follows the documents again: 1 corrected")));
+  EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4, 5));
+}
+
+TEST_F(Repair, ConflictInAUniqueIndex_KeepsTheFirst) {
+  // Documents 2 and 5 have one _id; the entry names the later one.
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    GM_TRY(put_record(trees, entry.records, 5, doc(R"({"_id": 2, "a": "later"})"), false));
+    const IndexEntry& by_id = entry.indexes[0];
+    std::string key;
+    KeySet keys;
+    GM_TRY(extract_keys(by_id.rules, doc(R"({"_id": 2})"), keys));
+    set_index_key(key, by_id, keys[0], 5);
+    return trees.put(trees.tree(by_id.range), key, index_value(by_id, key, 5, ""));
+  });
+  expect_repaired(Contains(HasSubstr(
+      "removed the document with _id 2 (record 5): the index '_id_' is unique, and record 2, "
+      "which stays, has the same key")));
+  EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4));
+  ASSERT_EQ(kept_.documents.size(), 1u);
+  EXPECT_EQ(kept_.documents[0].first, "test.c");
+  EXPECT_EQ(kept_.documents[0].second.find("a")->as_string(), "later");
+}
+
+TEST_F(Repair, Counts_AreCorrected) {
+  change([](Trees&, Catalog& catalog, const CollectionEntry& entry) -> Status {
+    GM_ASSIGN(Counts* const counts, catalog.counts_for_change(entry));
+    ++counts->documents;
+    counts->next_record = 2;
+    return {};
+  });
+  expect_repaired(ElementsAre(HasSubstr("counts 5 documents")));
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
+    return trees.put(trees.catalog(), prefix_key(kCountsKey, entry.records.prefix), "short");
+  });
+  expect_repaired(ElementsAre(HasSubstr("its counts were damaged")));
+  insert(R"({"_id": 6})");
+  EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST_F(Repair, MultikeyIndex_IsMarked) {
+  insert(R"({"_id": 9, "a": [1, 2]})");
+  change([](Trees&, Catalog& catalog, const CollectionEntry& entry) -> Status {
+    CollectionEntry changed = entry;
+    changed.indexes[1].multikey = false;
+    GM_TRY(catalog.put(std::move(changed)));
+    return {};
+  });
+  expect_repaired(ElementsAre(HasSubstr("'by_a' is marked as holding arrays")));
+}
+
+TEST_F(Repair, RangeOfNobody_IsKeptAndRemoved) {
+  change([](Trees& trees, Catalog&, const CollectionEntry&) -> Status {
+    const Range nobodys{7, 4711};
+    GM_TRY(put_record(trees, nobodys, 1, doc(R"({"_id": "lost"})"), false));
+    GM_TRY(trees.put(trees.tree(nobodys), RecordKey(nobodys, 2).view(), "x"));
+    const Range last{8, 0xFFFFFFFF};
+    GM_TRY(trees.put(trees.tree(last), RecordKey(last, 2).view(), "x"));
+    return trees.put(trees.tree(last), "ab", "short");
+  });
+  EXPECT_THAT(problems(), Contains(HasSubstr("range 4294967295")));
+  expect_repaired(AllOf(Contains(HasSubstr("range 4711 of tree 7")),
+                        Contains(HasSubstr("range 4294967295 of tree 8")),
+                        Contains(HasSubstr("key 6162 of tree 8"))));
+  ASSERT_EQ(kept_.documents.size(), 1u);
+  EXPECT_EQ(kept_.documents[0].second.find("_id")->as_string(), "lost");
+  EXPECT_EQ(kept_.bytes.size(), 3u);
+}
+
+TEST_F(Repair, ListsOfTheCatalog_AreMadeAnew) {
+  change([](Trees& trees, Catalog&, const CollectionEntry&) -> Status {
+    GM_TRY(trees.put(trees.catalog(), std::string("ttest\0c", 7), ""));
+    GM_TRY(trees.put(trees.catalog(), "dx", "y"));
+    GM_TRY(trees.put(trees.catalog(), prefix_key(kCountsKey, 999), "y"));
+    return trees.put(trees.catalog(), "n", "short");
+  });
+  expect_repaired(AllOf(Contains(HasSubstr("a note of expiring documents")),
+                        Contains(HasSubstr("a released range of the wrong form")),
+                        Contains(HasSubstr("counts of no collection")),
+                        Contains(HasSubstr("table of ranges is made anew"))));
+  // New collections get ranges that no one has.
+  const auto transaction = store_->begin();
+  ASSERT_TRUE(store_->database("test")->collection("d")->insert(**transaction, doc("{}")));
+  ASSERT_TRUE((*transaction)->commit());
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(Repair, NextRange_IsAboveAllInUse) {
+  change([](Trees& trees, Catalog& catalog, const CollectionEntry&) -> Status {
+    std::vector<uint32_t> ranges;
+    for (uint32_t tree = 0; tree < trees.tree_count(); ++tree) {
+      GM_ASSIGN(const uint32_t count, catalog.ranges_in_tree(tree));
+      ranges.push_back(count);
+    }
+    return catalog.replace_allocation(2, ranges);
+  });
+  EXPECT_THAT(problems(), ElementsAre(HasSubstr("the next range is 2, but the range")));
+  expect_repaired(ElementsAre(HasSubstr("table of ranges")));
+}
+
+TEST_F(Repair, UnlistedExpiringCollection_IsListed) {
+  {
+    const auto transaction = store_->begin();
+    engine::IndexDefinition index{"by_time", doc(R"({"t": 1})"), false};
+    index.expire_after_seconds = 1'000'000;
+    ASSERT_TRUE(collection()->create_index(**transaction, index));
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  change([](Trees& trees, Catalog&, const CollectionEntry&) {
+    return trees.remove(trees.catalog(), std::string("ttest\0c", 7));
+  });
+  EXPECT_THAT(problems(), ElementsAre(HasSubstr("is not noted as having documents that expire")));
+  expect_repaired(ElementsAre(HasSubstr("noted as having documents that expire")));
+}
+
+TEST_F(Repair, DamagedCatalogEntry_IsBeyondRepairAndItsRangesStay) {
+  insert(R"({"_id": 6})");
+  change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
+    std::string bytes = entry.encode();
+    bytes[10] ^= 1;
+    return trees.put(trees.catalog(), std::string("ctest\0c", 7), bytes);
+  });
+  const std::vector<std::string> before = problems();
+  EXPECT_THAT(repair(), IsEmpty());
+  EXPECT_THAT(beyond_, AllOf(Contains(HasSubstr("entry of test.c is damaged")),
+                             Contains(HasSubstr("belongs to no collection or index whose entry"))));
+  EXPECT_EQ(problems(), before);
+  EXPECT_THAT(kept_.bytes, IsEmpty());
+}
+
+// LMDB frees as many pages as the header of a large value's says: such a record is left alone.
+TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
+  constexpr size_t kPageBytes = 4096;
+  const std::string text(3 * kPageBytes, 'q');
+  bson::Builder large;
+  large.append("_id", 9).append("text", text);
+  {
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(collection()->insert(**transaction, std::move(large).finish()));
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(repair(), IsEmpty());
+  store_.reset();
+  const std::filesystem::path path = folder_ / "store" / "data.mdb";
+  std::string bytes;
+  {
+    std::ifstream file(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  // A checkpoint is of its own file's contents.
+  const auto put = [&path](const std::string& contents) {
+    std::ofstream(path, std::ios::binary) << contents;
+    std::filesystem::remove(path.parent_path() / "checkpoint");
+  };
+  const size_t page = bytes.find("qqqq") / kPageBytes * kPageBytes;
+  ASSERT_EQ(bytes[page + 12], 4);  // pages
+  for (const size_t hit : {page + 12, page, page + 10}) {
+    std::string damaged = bytes;
+    damaged[hit] ^= 8;
+    put(damaged);
+    open();
+    EXPECT_THAT(problems(), ElementsAre(AllOf(HasSubstr("_id 9"), HasSubstr("header"))));
+    EXPECT_THAT(repair(), IsEmpty());
+    EXPECT_THAT(beyond_, ElementsAre(AllOf(HasSubstr("_id 9"), HasSubstr("header"))));
+    store_.reset();
+    // Its contents damaged as well, it stays too.
+    damaged[page + 2 * kPageBytes] ^= 1;
+    put(damaged);
+    open();
+    repair();
+    EXPECT_THAT(beyond_, ElementsAre(HasSubstr("header")));
+    EXPECT_THAT(kept_.bytes, IsEmpty());
+    EXPECT_EQ(problems().size(), 2u);
+    store_.reset();
+  }
+}
+
+// More than one transaction has room for.
+TEST_F(Repair, ManyChanges_AreMadeInSteps) {
+  constexpr int kMany = 3000;
+  {
+    const auto transaction = store_->begin();
+    for (int id = 100; id < 100 + kMany; ++id) {
+      ASSERT_TRUE(collection()->insert(**transaction,
+                                       doc(R"({"_id": )" + std::to_string(id) + R"(, "a": 1})")));
+    }
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  const auto break_all = [](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    const Range& range = entry.indexes[1].range;
+    while (true) {
+      GM_ASSIGN(const std::optional<TreeEntry> found,
+                trees.at_or_after(trees.tree(range), range_prefix(range)));
+      if (!found || found->key >= range_end(range)) break;
+      GM_TRY(trees.remove(trees.tree(range), std::string(found->key)));
+    }
+    std::string key;
+    for (RecordId id = 50'000; id < 50'000 + kMany; ++id) {
+      set_index_key(key, entry.indexes[1], "\x18z", id);
+      GM_TRY(trees.put(trees.tree(range), key, ""));
+    }
+    return {};
+  };
+  change(break_all);
+  EXPECT_THAT(repair(), ElementsAre(HasSubstr("3005 entries added, 3000 removed")));
+  EXPECT_GT(kept_.syncs, 6);
+  EXPECT_THAT(problems(), IsEmpty());
+
+  // A process that ends within any of the steps leaves a store that can be repaired.
+  for (int step = 1; step <= 7; ++step) {
+    change(break_all);
+    store_.reset();
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      open();
+      kept_.syncs = 0;
+      kept_.syncs_until_end = step;
+      repair();
+      ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+    open();
+    repair();
+    EXPECT_THAT(beyond_, IsEmpty());
+    EXPECT_THAT(problems(), IsEmpty());
+    EXPECT_EQ(ids().size(), kMany + 5u);
+  }
+}
+
+// Any bytes of any keys and values: the repair ends, and what was not hit is there.
+TEST_F(Repair, RandomDamage) {
+  const char* const given = std::getenv("GRIDMOUNT_TEST_SEED");
+  const unsigned first_seed = given != nullptr ? static_cast<unsigned>(std::atoi(given)) : 1;
+  const unsigned last_seed = given != nullptr ? first_seed : 60;
+  for (unsigned seed = first_seed; seed <= last_seed; ++seed) {
+    SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
+    store_.reset();
+    std::filesystem::remove_all(folder_);
+    DamagedStore::SetUp();
+    {
+      const auto transaction = store_->begin();
+      engine::IndexDefinition unique{"by_b", doc(R"({"b": 1})"), true};
+      unique.sparse = true;
+      ASSERT_TRUE(collection()->create_index(**transaction, unique));
+      for (int id = 10; id < 60; ++id) {
+        bson::Builder document;
+        document.append("_id", id).append("b", "b" + std::to_string(id));
+        document.open_array("a").push(bson::Value(1)).push(bson::Value(id)).close();
+        ASSERT_TRUE(collection()->insert(**transaction, std::move(document).finish()));
+      }
+      ASSERT_TRUE((*transaction)->commit());
+    }
+    std::mt19937 random(seed);
+    std::set<RecordId> hit;
+    bool catalog_hit = false;
+    change([&](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+      std::vector<std::pair<MDB_dbi, std::string>> all;
+      for (uint32_t tree = 0; tree <= trees.tree_count(); ++tree) {
+        const MDB_dbi handle = tree == trees.tree_count() ? trees.catalog() : trees.tree({tree, 0});
+        std::string from(1, '\0');
+        while (true) {
+          GM_ASSIGN(const std::optional<TreeEntry> found, trees.at_or_after(handle, from));
+          if (!found) break;
+          all.emplace_back(handle, found->key);
+          from = all.back().second + '\0';
+        }
+      }
+      for (int i = 0; i < 12; ++i) {
+        const size_t at = random() % all.size();
+        const auto [handle, key] = all[at];
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(at));
+        if (handle == trees.catalog()) {
+          catalog_hit = true;
+        } else if (key.size() == kRecordKeyBytes && key.starts_with(range_prefix(entry.records))) {
+          hit.insert(*record_id_of(key));
+        }
+        GM_ASSIGN(const std::optional<std::string_view> found, trees.get(handle, key));
+        std::string value(found.value_or(""));
+        std::string new_key = key;
+        switch (random() % 3) {
+          case 0:
+            GM_TRY(trees.remove(handle, key));
+            continue;
+          case 1:
+            if (value.empty()) continue;
+            value[random() % value.size()] ^= static_cast<char>(1 << random() % 8);
+            break;
+          default:
+            GM_TRY(trees.remove(handle, key));
+            new_key[random() % key.size()] ^= static_cast<char>(1 << random() % 8);
+            // It may have become another record's.
+            if (new_key.size() == kRecordKeyBytes &&
+                new_key.starts_with(range_prefix(entry.records))) {
+              hit.insert(*record_id_of(new_key));
+            }
+        }
+        GM_TRY(trees.put(handle, new_key, value));
+      }
+      return {};
+    });
+    repair();
+    const std::vector<std::string> left = problems();
+    if (!beyond_.empty()) {
+      EXPECT_TRUE(catalog_hit);
+      continue;
+    }
+    EXPECT_THAT(left, IsEmpty());
+    EXPECT_THAT(repair(), IsEmpty());
+    const auto snapshot = store_->snapshot();
+    // Its entry may be gone from the catalog, or have become another name's.
+    const auto exists = store_->database("test")->exists(**snapshot, "c");
+    if (catalog_hit && !*exists) continue;
+    for (RecordId id = 1; id <= 55; ++id) {
+      if (hit.contains(id)) continue;
+      const int64_t number = id <= 5 ? static_cast<int64_t>(id) : static_cast<int64_t>(id) + 4;
+      const auto found = find_one(**snapshot, R"({"_id": )" + std::to_string(number) + "}");
+      ASSERT_TRUE(found.has_value()) << found.error().message();
+      EXPECT_TRUE(found->has_value()) << number;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gridmount::local

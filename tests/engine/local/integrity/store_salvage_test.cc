@@ -1,0 +1,415 @@
+// salvage_store(): whatever bit of data.mdb is another, a store comes of it that the check finds
+// sound, and only documents that lay where the bit is are missing, which have been kept.
+//
+// Method: the bits of a store's file are flipped one at a time, at random from a seed that a
+// failing run prints, in leaves, branches and values; GRIDMOUNT_SALVAGES sets how many (100, 20 in
+// sanitized builds), GRIDMOUNT_TEST_SEED replays one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "engine/local/files/store_folder.h"
+#include "engine/local/local_store.h"
+#include "engine/local/store_copy.h"
+#include "tests/engine/local/integrity/bit_flips.h"
+#include "tests/sanitized.h"
+
+namespace gridmount::local {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr int32_t kDocuments = 600;
+constexpr size_t kPage = 4096;
+constexpr uint16_t kBranch = 1;
+constexpr uint16_t kLeaf = 2;
+
+class Kept : public RemovedData {
+ public:
+  Status keep_document(const engine::Namespace&, bson::View document) override {
+    bytes.append(reinterpret_cast<const char*>(document.data()), document.size());
+    return {};
+  }
+  Status keep_bytes(const engine::Namespace&, const std::string&, const std::string&,
+                    std::string_view kept) override {
+    bytes += kept;
+    return {};
+  }
+  Status sync() override { return {}; }
+
+  std::string bytes;
+};
+
+class StoreSalvage : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "gridmount-salvage.XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = fs::path(pattern) / "store";
+    OpenOptions options;
+    options.create = true;
+    auto store = local::open(folder_, options);
+    ASSERT_TRUE(store) << store.error().message();
+    const auto transaction = (*store)->begin();
+    const auto collection = (*store)->database("test")->collection("c");
+    for (const char* field : {"name", "number"}) {
+      bson::Builder keys;
+      keys.append(field, int32_t{1});
+      ASSERT_TRUE(collection->create_index(
+          **transaction, {field, std::move(keys).finish(), std::strcmp(field, "name") == 0}));
+    }
+    for (int32_t id = 0; id < kDocuments; ++id) {
+      bson::Builder document;
+      document.append("_id", id).append("name", name_of(id)).append("number", id % 50);
+      document.append("text", std::string(id % 40 == 0 ? 9000 : 200, 'x'));
+      ASSERT_TRUE(collection->insert(**transaction, std::move(document).finish()));
+    }
+    ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
+    change_one(**store);
+    store->reset();
+    sound_ = read_data();
+    fs::copy(folder_, folder_.parent_path() / "sound", fs::copy_options::recursive);
+  }
+  void TearDown() override { fs::remove_all(folder_.parent_path()); }
+
+  // Which frees pages.
+  static void change_one(engine::Store& store) {
+    const auto transaction = store.begin();
+    bson::Builder filter;
+    filter.append("_id", int32_t{1});
+    bson::Builder change;
+    change.open_document("$set").append("number", int32_t{77}).close();
+    ASSERT_TRUE(store.database("test")->collection("c")->update(
+        **transaction, std::move(filter).finish(), std::move(change).finish()));
+    ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
+  }
+
+  static std::string name_of(int32_t id) { return "the document " + std::to_string(id) + "."; }
+
+  fs::path data() const { return folder_ / "data.mdb"; }
+  std::string read_data() const {
+    std::ifstream file(data(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // The store as it was made, with that file.
+  void put_data(const std::string& bytes) const {
+    fs::remove_all(folder_);
+    fs::copy(folder_.parent_path() / "sound", folder_, fs::copy_options::recursive);
+    std::ofstream(data(), std::ios::binary) << bytes;
+  }
+  uint16_t kind_of_page(size_t page) const {
+    uint16_t flags;
+    std::memcpy(&flags, sound_.data() + page * kPage + 10, sizeof(flags));
+    uint64_t number;
+    std::memcpy(&number, sound_.data() + page * kPage, sizeof(number));
+    return number == page ? flags : 0;
+  }
+  std::vector<size_t> pages(uint16_t kind) const {
+    std::vector<size_t> found;
+    for (size_t page = 2; page < sound_.size() / kPage; ++page) {
+      if (kind_of_page(page) == kind) found.push_back(page);
+    }
+    return found;
+  }
+
+  template <typename T>
+  T number_at(size_t at) const {
+    T number;
+    std::memcpy(&number, sound_.data() + at, sizeof(number));
+    return number;
+  }
+  // By the current meta page.
+  size_t free_root() const {
+    const size_t meta = number_at<uint64_t>(144) > number_at<uint64_t>(kPage + 144) ? 0 : kPage;
+    return number_at<uint64_t>(meta + 80);
+  }
+  // Where a list of several begins in the tree's root, a leaf: with its length.
+  size_t list_of_free_pages() const {
+    const size_t leaf = free_root() * kPage;
+    for (size_t i = 0; i < (number_at<uint16_t>(leaf + 12) - 16U) / 2; ++i) {
+      const size_t node = leaf + number_at<uint16_t>(leaf + 16 + 2 * i);
+      const bool is_here = (number_at<uint16_t>(node + 4) & 1) == 0;
+      if (is_here && number_at<uint64_t>(node + 16) >= 1) return node + 16;
+    }
+    return 0;
+  }
+
+  Result<RepairReport> salvage() {
+    kept_.bytes.clear();
+    lines_.clear();
+    return salvage_store(folder_,
+                         {kept_, [&](const std::string& line) { lines_.push_back(line); }});
+  }
+  std::vector<std::string> problems() const {
+    OpenOptions options;
+    options.read_only = true;
+    const auto store = local::open(folder_, options);
+    if (!store) return {store.error().message()};
+    const auto report = check_structure(**store);
+    return report ? report->problems : std::vector{report.error().message()};
+  }
+  std::set<int32_t> missing() const {
+    std::set<int32_t> ids;
+    for (int32_t id = 0; id < kDocuments; ++id) ids.insert(id);
+    const auto store = local::open(folder_, {});
+    EXPECT_TRUE(store);
+    const auto snapshot = (*store)->snapshot();
+    const auto collection = (*store)->database("test")->collection("c");
+    const auto cursor = collection->find(**snapshot, bson::View());
+    while (true) {
+      const auto next = (*cursor)->next();
+      EXPECT_TRUE(next) << next.error().message();
+      if (!next || !*next) return ids;
+      const int32_t id = (**next)["_id"].as_int32();
+      EXPECT_EQ((**next)["name"].as_string(), name_of(id));
+      EXPECT_EQ(ids.erase(id), 1U) << id;
+    }
+  }
+
+  // What it says is what there is.
+  void expect_salvaged() {
+    const auto report = salvage();
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->mended, lines_.size());
+    EXPECT_THAT(lines_, Contains(HasSubstr("data.mdb is made anew of the ")));
+    EXPECT_THAT(problems(), IsEmpty());
+    EXPECT_FALSE(fs::exists(folder_ / kCopyFolder));
+    EXPECT_TRUE(fs::exists(folder_ / "data.mdb.damaged"));
+  }
+
+  fs::path folder_;
+  std::string sound_;
+  Kept kept_;
+  std::vector<std::string> lines_;
+};
+
+TEST_F(StoreSalvage, SoundStore_KeepsAll) {
+  expect_salvaged();
+  EXPECT_THAT(missing(), IsEmpty());
+  EXPECT_THAT(kept_.bytes, IsEmpty());
+}
+
+TEST_F(StoreSalvage, BranchThatIsNoPage_LosesNothing) {
+  const std::vector<size_t> branches = pages(kBranch);
+  size_t salvaged = 0;
+  for (const size_t page : branches) {
+    SCOPED_TRACE(page);
+    std::string bytes = sound_;
+    bytes.replace(page * kPage + 8, kPage - 8, kPage - 8, '\xEE');
+    put_data(bytes);
+    if (problems().empty()) continue;  // of an older state
+    ++salvaged;
+    expect_salvaged();
+    EXPECT_THAT(missing(), IsEmpty());
+    EXPECT_THAT(lines_, Contains(HasSubstr("is left behind")));
+  }
+  EXPECT_GT(salvaged, 2U);
+}
+
+TEST_F(StoreSalvage, LeafThatIsNoPage_LosesWhatItHad) {
+  size_t lost = 0;
+  const std::vector<size_t> leaves = pages(kLeaf);
+  for (size_t i = 0; i < leaves.size(); i += kSanitized ? 9 : 3) {
+    const size_t page = leaves[i];
+    SCOPED_TRACE(page);
+    std::string bytes = sound_;
+    bytes.replace(page * kPage, kPage, kPage, '\xEE');
+    put_data(bytes);
+    const std::vector<std::string> found = problems();
+    if (found.empty()) continue;
+    const auto report = salvage();
+    if (!report) {
+      // Of the catalog.
+      EXPECT_EQ(read_data(), bytes);
+      continue;
+    }
+    EXPECT_THAT(problems(), IsEmpty());
+    const size_t count = missing().size();
+    EXPECT_LT(count, 40U);
+    lost += count;
+  }
+  EXPECT_GT(lost, 0U);
+}
+
+TEST_F(StoreSalvage, AnyBit_CostsAtMostWhatItHit) {
+  const uint64_t runs = number_from("GRIDMOUNT_SALVAGES", kSanitized ? 20 : 100);
+  const uint64_t given = number_from("GRIDMOUNT_TEST_SEED", 0);
+  size_t damaged = 0;
+  size_t several = 0;  // have lost more than one
+  for (uint64_t seed = given == 0 ? 1 : given; seed <= (given == 0 ? runs : given); ++seed) {
+    SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    const std::vector<size_t> among = seed % 3 == 0 ? pages(kBranch) : pages(kLeaf);
+    std::string bytes = sound_;
+    // Half of them in the page's header and its list of nodes.
+    const size_t at = among[random() % among.size()] * kPage + random() % (seed % 2 ? 64 : kPage);
+    bytes[at] = static_cast<char>(bytes[at] ^ 1 << random() % 8);
+    put_data(bytes);
+    if (problems().empty()) continue;
+    ++damaged;
+    const auto report = salvage();
+    if (!report) {
+      // Without the names of collections nothing is touched.
+      EXPECT_EQ(report.error().code(), ErrorCode::kDataCorruptionDetected)
+          << report.error().message();
+      EXPECT_EQ(read_data(), bytes);
+      continue;
+    }
+    EXPECT_THAT(problems(), IsEmpty()) << at;
+    const std::set<int32_t> lost = missing();
+    // The record that was taken out, or those of a page that was left behind.
+    EXPECT_TRUE(lost.empty() || !kept_.bytes.empty()) << at;
+    EXPECT_LE(lost.size(), 20U) << at;
+    several += lost.size() > 1 ? 1 : 0;
+  }
+  if (given == 0) {
+    EXPECT_GT(damaged, runs / 10);
+    EXPECT_LE(several, runs / 50);
+  }
+}
+
+// Without them nothing is opened.
+TEST_F(StoreSalvage, NamesOfTheTrees_AreNotNeeded) {
+  size_t salvaged = 0;
+  for (const size_t page : pages(kLeaf)) {
+    const std::string_view content = std::string_view(sound_).substr(page * kPage, kPage);
+    if (content.find("t064") == std::string::npos && content.find("catalog") == std::string::npos) {
+      continue;
+    }
+    SCOPED_TRACE(page);
+    std::string bytes = sound_;
+    bytes.replace(page * kPage + 8, kPage - 8, kPage - 8, '\xEE');
+    put_data(bytes);
+    if (local::open(folder_, {})) continue;  // of an older state
+    ++salvaged;
+    expect_salvaged();
+    EXPECT_THAT(missing(), IsEmpty());
+  }
+  EXPECT_GT(salvaged, 0U);
+}
+
+// Without the list of free pages an older state is not told from what is lost.
+TEST_F(StoreSalvage, CutOff_IsLeftAsItIs) {
+  const std::string bytes = sound_.substr(0, sound_.size() * 3 / 4);
+  put_data(bytes);
+  EXPECT_FALSE(local::open(folder_, {}));
+  const auto report = salvage();
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message(), HasSubstr("list of free pages"));
+  EXPECT_EQ(read_data(), bytes);
+}
+
+// What only the log has is done again in the new store.
+TEST_F(StoreSalvage, LogThatCannotBeReplayed_IsNotLost) {
+  fs::remove_all(folder_);
+  fs::copy(folder_.parent_path() / "sound", folder_, fs::copy_options::recursive);
+  const fs::path crashed = folder_.parent_path() / "crashed";
+  {
+    OpenOptions options;
+    options.checkpoint_interval = std::chrono::hours(1);
+    auto store = local::open(folder_, options);
+    ASSERT_TRUE(store);
+    const auto transaction = (*store)->begin();
+    bson::Builder filter;
+    filter.append("_id", int32_t{7});
+    ASSERT_TRUE((*store)->database("test")->collection("c")->remove(
+        **transaction, std::move(filter).finish(), false));
+    ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
+    // As another machine would find it.
+    fs::copy(folder_, crashed, fs::copy_options::recursive);
+  }
+  std::ifstream file(crashed / "data.mdb", std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  // All that the records' tree leads by.
+  for (const size_t page : pages(kBranch)) {
+    bytes.replace(page * kPage + 8, kPage - 8, kPage - 8, '\xEE');
+  }
+  std::ofstream(crashed / "data.mdb", std::ios::binary) << bytes;
+  fs::remove_all(folder_);
+  fs::rename(crashed, folder_);
+  fs::remove(folder_ / "data.mdb-lock");
+  EXPECT_FALSE(local::open(folder_, {}));
+  expect_salvaged();
+  EXPECT_EQ(missing(), std::set<int32_t>{7});
+  EXPECT_THAT(lines_, Contains(HasSubstr("transactions that only the log had")));
+}
+
+// The list is a tree of its own, which the others do not need.
+TEST_F(StoreSalvage, ListOfFreePagesThatIsNoPage_LosesNothing) {
+  std::string bytes = sound_;
+  bytes.replace(free_root() * kPage + 8, kPage - 8, kPage - 8, '\xEE');
+  put_data(bytes);
+  EXPECT_THAT(problems(), Contains(HasSubstr("not what they should be")));
+  expect_salvaged();
+  EXPECT_THAT(missing(), IsEmpty());
+}
+
+// One of its entries has become the number of a page that a tree leads to.
+TEST_F(StoreSalvage, ListThatNamesALeafInUse_LosesNothing) {
+  size_t claimed = 0;
+  for (const size_t page : pages(kLeaf)) {
+    SCOPED_TRACE(page);
+    std::string bytes = sound_;
+    const size_t list = list_of_free_pages();
+    ASSERT_NE(list, 0U);
+    const uint64_t number = page;
+    std::memcpy(bytes.data() + list + sizeof(number), &number, sizeof(number));
+    put_data(bytes);
+    OpenOptions options;
+    options.read_only = true;
+    {
+      const auto store = local::open(folder_, options);
+      ASSERT_TRUE(store);
+      const std::vector<std::string> found = free_list_problems(**store).value();
+      if (found.empty() ||
+          found[0].find("page " + std::to_string(page) + " of the tree 't") == std::string::npos) {
+        continue;
+      }
+    }
+    expect_salvaged();
+    EXPECT_THAT(missing(), IsEmpty());
+    if (++claimed == 8) break;
+  }
+  EXPECT_GT(claimed, 0U);
+}
+
+TEST_F(StoreSalvage, StoreInUse_IsRefused) {
+  const auto store = local::open(folder_, {});
+  ASSERT_TRUE(store);
+  const auto report = salvage();
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code(), ErrorCode::kStoreLocked);
+}
+
+TEST_F(StoreSalvage, OlderFormat_Stays) {
+  std::ofstream(folder_ / "format") << "gridmount store\nformat 2\n";
+  std::string format;
+  {
+    std::ifstream file(folder_ / "format");
+    format.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  const auto report = salvage();
+  ASSERT_TRUE(report) << report.error().message();
+  std::ifstream file(folder_ / "format");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), format);
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(missing(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace gridmount::local

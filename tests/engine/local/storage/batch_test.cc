@@ -1,0 +1,543 @@
+// Batches: who shares an LMDB commit, what readers see, what becomes of those that fail, and what
+// an opening makes of the file `pending`.
+//
+// Method: this program's own pwrite and writev fail the calls on one file of the store; kills are
+// child processes that end in the middle.
+#include "engine/local/storage/batch.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/local/storage/environment.h"
+#include "engine/local/storage/trees.h"
+#include "engine/local/storage/write_queue.h"
+
+namespace {
+
+std::atomic<int> pending_error{0};  // errno of writes to `pending`
+std::atomic<int> data_error{0};     // to data.mdb
+
+int error_of(int fd) {
+  if (pending_error == 0 && data_error == 0) return 0;
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
+  if (path.filename() == "pending") return pending_error;
+  return path.filename() == "data.mdb" ? data_error.load() : 0;
+}
+
+}  // namespace
+
+extern "C" ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
+  static const auto real =
+      reinterpret_cast<ssize_t (*)(int, const void*, size_t, off_t)>(dlsym(RTLD_NEXT, "pwrite"));
+  if (const int error = error_of(fd); error != 0) {
+    errno = error;
+    return -1;
+  }
+  return real(fd, bytes, size, offset);
+}
+
+extern "C" ssize_t writev(int fd, const iovec* parts, int count) {
+  static const auto real =
+      reinterpret_cast<ssize_t (*)(int, const iovec*, int)>(dlsym(RTLD_NEXT, "writev"));
+  if (const int error = error_of(fd); error != 0) {
+    errno = error;
+    return -1;
+  }
+  return real(fd, parts, count);
+}
+
+namespace gridmount::local {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class BatchTest : public ::testing::Test {
+ protected:
+  BatchTest() {
+    std::string name = (fs::temp_directory_path() / "batch_test.XXXXXX");
+    folder_ = ::mkdtemp(name.data());
+    options_.create = true;
+    options_.checkpoint_interval = 1h;
+  }
+  ~BatchTest() override {
+    pending_error = 0;
+    data_error = 0;
+    environment_.reset();
+    fs::remove_all(folder_);
+  }
+
+  fs::path store() const { return folder_ / "s"; }
+
+  Status try_open(const fs::path& folder, const TestOptions& test = {}) {
+    environment_.reset();
+    GM_ASSIGN(environment_, Environment::open(folder, options_, test));
+    handles_ = {environment_->catalog(), {}};
+    for (int i = 0; i < Environment::kTreeCount; ++i) {
+      handles_.ranges.push_back(environment_->tree(i));
+    }
+    return {};
+  }
+  void open(const TestOptions& test = {.small_before_batch = 0}) {
+    const Status opened = try_open(store(), test);
+    ASSERT_TRUE(opened) << opened.error().message();
+  }
+
+  using Change = std::function<Status(Trees& trees)>;
+  Status write(const Change& change) {
+    GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(engine::Waits::kForNothing));
+    Trees trees(transaction.lmdb(), handles_, true);
+    GM_TRY(change(trees));
+    transaction.log(trees.take_changes());
+    trees.end();
+    return transaction.commit();
+  }
+  Status put(const std::string& key, const std::string& value) {
+    return write([&](Trees& trees) { return trees.put(environment_->tree(0), key, value); });
+  }
+  // One that has written and is given up.
+  Status give_up(const std::string& key) {
+    return write([&](Trees& trees) -> Status {
+      GM_TRY(trees.put(environment_->tree(0), key, "never"));
+      return fail(ErrorCode::kBadValue, "given up");
+    });
+  }
+  std::string get(const std::string& key) {
+    auto transaction = environment_->begin_read();
+    if (!transaction) return "ERROR " + transaction.error().message();
+    const Trees trees(transaction->lmdb(), handles_, false);
+    const auto value = trees.get(environment_->tree(0), key);
+    return value && *value ? std::string(**value) : "";
+  }
+  uint64_t commits() const { return environment_->last_transaction(); }
+
+  // In a process of its own, which is killed when it is done.
+  void in_killed_process(const std::function<void()>& work) {
+    environment_.reset();
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      work();
+      ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    ASSERT_EQ(WTERMSIG(status), SIGKILL);
+  }
+
+  fs::path folder_;
+  OpenOptions options_;
+  TreeHandles handles_;
+  std::unique_ptr<Environment> environment_;
+};
+
+TEST_F(BatchTest, SmallTransactionsInARow_ShareACommit_AndAreReadAtOnce) {
+  open(TestOptions());
+  const uint64_t before = commits();
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(put("k" + std::to_string(i), "1"));
+  // The time of a batch may have passed in the middle.
+  EXPECT_LE(commits(), before + WriteQueue::kSmallBeforeBatch + 20);
+  EXPECT_GE(commits(), before + WriteQueue::kSmallBeforeBatch);
+  EXPECT_EQ(get("k39"), "1");
+  EXPECT_EQ(get("k8"), "1");
+}
+
+TEST_F(BatchTest, WhoReadsAfterEachWrite_HasNoBatches) {
+  open(TestOptions());
+  const uint64_t before = commits();
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(put("k", std::to_string(i)));
+    ASSERT_EQ(get("k"), std::to_string(i));
+  }
+  EXPECT_EQ(commits(), before + 40);
+}
+
+TEST_F(BatchTest, NobodyAddsToIt_IsCommittedByItself) {
+  open();
+  const uint64_t before = commits();
+  ASSERT_TRUE(put("k", "1"));
+  ASSERT_TRUE(put("k", "2"));
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  while (commits() == before && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_GT(commits(), before);
+}
+
+TEST_F(BatchTest, SeveralWriters_EachHasItsOwn) {
+  open();
+  std::vector<std::thread> writers;
+  std::atomic<int> failed = 0;
+  for (int writer = 0; writer < 8; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; i < 200; ++i) {
+        const std::string key = std::to_string(writer) + "/" + std::to_string(i % 20);
+        if (i % 7 == 3) {
+          if (give_up(key)) ++failed;
+          continue;
+        }
+        if (!put(key, std::to_string(i))) ++failed;
+        if (i % 50 == 0 && get(key) != std::to_string(i)) ++failed;
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(failed, 0);
+  for (int writer = 0; writer < 8; ++writer) {
+    for (int i = 180; i < 200; ++i) {
+      // What was given up last has the value before.
+      const int last = i % 7 == 3 ? i - 20 : i;
+      EXPECT_EQ(get(std::to_string(writer) + "/" + std::to_string(i % 20)), std::to_string(last));
+    }
+  }
+}
+
+TEST_F(BatchTest, OneThatIsGivenUp_TakesNoOtherWithIt) {
+  open();
+  ASSERT_TRUE(put("a", "1"));
+  ASSERT_TRUE(put("b", "1"));
+  ASSERT_FALSE(give_up("a"));
+  ASSERT_TRUE(write([&](Trees& trees) { return trees.remove(environment_->tree(0), "b"); }));
+  ASSERT_FALSE(give_up("c"));
+  ASSERT_TRUE(put("d", "1"));
+  EXPECT_EQ(get("a"), "1");
+  EXPECT_EQ(get("b"), "");
+  EXPECT_EQ(get("c"), "");
+  EXPECT_EQ(get("d"), "1");
+  // The first of a batch.
+  ASSERT_FALSE(give_up("a"));
+  ASSERT_TRUE(put("e", "1"));
+  EXPECT_EQ(get("a"), "1");
+  EXPECT_EQ(get("e"), "1");
+}
+
+TEST_F(BatchTest, LargeOne_IsCommittedWithTheOthers) {
+  open();
+  const std::string large(RedoChanges::kBytesMax + 1, 'x');
+  ASSERT_TRUE(put("a", "1"));
+  const uint64_t before = commits();
+  ASSERT_TRUE(put("large", large));
+  EXPECT_EQ(commits(), before + 1);
+  EXPECT_EQ(get("a"), "1");
+  EXPECT_EQ(get("large"), large);
+}
+
+TEST_F(BatchTest, OwnTransactionIsOpen_ReadingIsRefused_IfItWouldMissSomething) {
+  open();
+  ASSERT_TRUE(put("a", "1"));
+  ASSERT_TRUE(write([&](Trees&) -> Status {
+    EXPECT_THAT(get("a"), HasSubstr("read in that one"));
+    return {};
+  }));
+  EXPECT_EQ(get("a"), "1");
+}
+
+TEST_F(BatchTest, Killed_HasAllThatWasCommitted) {
+  in_killed_process([&] {
+    open();
+    for (int i = 0; i < 300; ++i) (void)put("k" + std::to_string(i), std::to_string(i));
+    (void)give_up("k7");
+    (void)write([&](Trees& trees) { return trees.remove(environment_->tree(0), "k9"); });
+    (void)put("last", "1");
+  });
+  open();
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_EQ(get("k" + std::to_string(i)), i == 9 ? "" : std::to_string(i));
+  }
+  EXPECT_EQ(get("last"), "1");
+}
+
+TEST_F(BatchTest, KilledAgainAndAgain_NothingOfAnEarlierLifeComesBack) {
+  for (int life = 0; life < 6; ++life) {
+    in_killed_process([&] {
+      open();
+      // Fewer each time, so that the file has older records behind them.
+      for (int i = life; i < 8; ++i) (void)put("k" + std::to_string(i), std::to_string(life));
+    });
+  }
+  open();
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(get("k" + std::to_string(i)), std::to_string(std::min(i, 5)));
+}
+
+TEST_F(BatchTest, PowerLoss_WhatIsPendingIsNotBelieved) {
+  options_.redo_bytes = 0;
+  in_killed_process([&] {
+    open();
+    (void)put("a", "1");
+    (void)environment_->checkpoint();
+    (void)put("a", "2");
+  });
+  ASSERT_TRUE(try_open(store(), {.boot_id = "another boot"}));
+  EXPECT_EQ(get("a"), "1");
+  // Nor after the kill of that one.
+  environment_.reset();
+  open();
+  EXPECT_EQ(get("a"), "1");
+}
+
+TEST_F(BatchTest, DurableRequest_CoversTheBatch_AndLetsItGoOn) {
+  open();
+  const uint64_t before = commits();
+  ASSERT_TRUE(put("a", "1"));
+  ASSERT_TRUE(put("b", "1"));
+  ASSERT_TRUE(environment_->make_durable());
+  ASSERT_TRUE(put("a", "2"));
+  ASSERT_TRUE(environment_->make_durable());
+  ASSERT_TRUE(put("b", "2"));
+  // The time of a batch may have passed in the middle.
+  EXPECT_LE(commits(), before + 2);
+  const fs::path crashed = folder_ / "crashed";
+  fs::copy(store(), crashed);
+  ASSERT_TRUE(try_open(crashed, {.boot_id = "another boot"}));
+  EXPECT_EQ(get("a"), "2");
+  EXPECT_EQ(get("b"), "1");
+}
+
+TEST_F(BatchTest, DurableRequests_WithBatchesOfAllKinds_AreAnsweredByTheLog) {
+  open();
+  const std::string large(RedoChanges::kBytesMax * 3 / 4, 'x');
+  for (int i = 0; i < 30; ++i) {
+    const std::string key = std::to_string(i);
+    ASSERT_TRUE(put(key, i % 7 == 5 ? large : "1"));
+    EXPECT_TRUE(i % 5 != 2 || !give_up(key));
+    EXPECT_TRUE(i % 3 == 0 || environment_->make_durable());
+    EXPECT_TRUE(i % 6 != 4 || get(key) == (i % 7 == 5 ? large : "1"));
+  }
+  ASSERT_TRUE(environment_->make_durable());
+  ASSERT_TRUE(put("29", "2"));
+  const fs::path crashed = folder_ / "crashed";
+  fs::copy(store(), crashed);
+  ASSERT_TRUE(try_open(crashed, {.boot_id = "another boot"}));
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(get(std::to_string(i)), i % 7 == 5 ? large : "1") << i;
+}
+
+// The next owner's first checkpoint is of what LMDB had; the log counts until it has the rest.
+TEST_F(BatchTest, KilledThenPowerLoss_WhatWasDurableIsThere) {
+  in_killed_process([&] {
+    open();
+    (void)put("a", "1");
+    (void)environment_->checkpoint();
+    (void)put("a", "2");
+    (void)environment_->make_durable();
+    (void)put("b", "1");
+  });
+  const fs::path crashed = folder_ / "crashed";
+  fs::copy(store(), crashed);
+  // What is pending cannot be replayed.
+  data_error = EIO;
+  EXPECT_FALSE(try_open(store()));
+  data_error = 0;
+  ASSERT_TRUE(try_open(store(), {.boot_id = "another boot"}));
+  EXPECT_EQ(get("a"), "2");
+  EXPECT_EQ(get("b"), "");
+  // Without the first of the two.
+  ASSERT_TRUE(try_open(crashed, {.boot_id = "another boot"}));
+  EXPECT_EQ(get("a"), "2");
+}
+
+TEST_F(BatchTest, ReadOnly_OfAStoreThatWasKilled_IsRefused) {
+  in_killed_process([&] {
+    open();
+    (void)put("a", "1");
+  });
+  options_.create = false;
+  options_.read_only = true;
+  const Status opened = try_open(store());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), ErrorCode::kStoreReadOnly);
+  EXPECT_THAT(opened.error().message(), HasSubstr("open it for writing once"));
+  options_.read_only = false;
+  open();
+  environment_.reset();
+  options_.read_only = true;
+  ASSERT_TRUE(try_open(store()));
+  EXPECT_EQ(get("a"), "1");
+}
+
+TEST_F(BatchTest, PendingCannotBeWritten_CommitsOneByOne) {
+  open();
+  ASSERT_TRUE(put("a", "1"));
+  pending_error = EIO;
+  const uint64_t before = commits();
+  ASSERT_TRUE(put("a", "2"));
+  EXPECT_EQ(commits(), before + 1);
+  pending_error = 0;
+  ASSERT_TRUE(put("a", "3"));
+  EXPECT_EQ(commits(), before + 2);
+  EXPECT_EQ(get("a"), "3");
+}
+
+TEST_F(BatchTest, NoRoomForPending_ThereAreNoBatches) {
+  pending_error = ENOSPC;
+  open();
+  pending_error = 0;
+  const uint64_t before = commits();
+  ASSERT_TRUE(put("a", "1"));
+  ASSERT_TRUE(put("a", "2"));
+  EXPECT_EQ(commits(), before + 2);
+}
+
+// A transaction that `pending` has no room for fails, and those before it do not.
+TEST_F(BatchTest, LargeOneFails_TheOthersStay) {
+  open();
+  ASSERT_TRUE(put("a", "1"));
+  data_error = EIO;
+  EXPECT_FALSE(put("large", std::string(RedoChanges::kBytesMax + 1, 'x')));
+  data_error = 0;
+  const Status after = put("b", "1");
+  ASSERT_TRUE(after) << after.error().message();
+  EXPECT_EQ(get("a"), "1");
+  EXPECT_EQ(get("b"), "1");
+  EXPECT_EQ(get("large"), "");
+}
+
+TEST_F(BatchTest, CommitFails_NothingIsReadOrWritten_UntilItSucceeds) {
+  open();
+  ASSERT_TRUE(put("a", "1"));
+  ASSERT_TRUE(put("b", "1"));
+  data_error = EDQUOT;
+  EXPECT_THAT(get("a"), HasSubstr("not in data.mdb yet"));
+  const Status written = put("c", "1");
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.error().message(), HasSubstr("not in data.mdb yet"));
+  EXPECT_TRUE(environment_->make_durable());  // the log has it
+  EXPECT_FALSE(environment_->checkpoint());
+  data_error = 0;
+  EXPECT_EQ(get("a"), "1");
+  EXPECT_EQ(get("b"), "1");
+  EXPECT_EQ(get("c"), "");
+  ASSERT_TRUE(put("c", "1"));
+  EXPECT_EQ(get("c"), "1");
+}
+
+TEST_F(BatchTest, CommitFails_ClosedAndOpenedAgain_HasAllThatWasCommitted) {
+  open();
+  ASSERT_TRUE(put("a", "1"));
+  ASSERT_TRUE(put("b", "1"));
+  data_error = EIO;
+  environment_.reset();
+  data_error = 0;
+  open();
+  EXPECT_EQ(get("a"), "1");
+  EXPECT_EQ(get("b"), "1");
+}
+
+// The map's end is a limit of what can be committed, as the disk's is.
+TEST_F(BatchTest, UpToTheEndOfTheMap_NothingThatWasCommittedIsLost) {
+  options_.map_bytes = uint64_t{20} << 20;
+  open();
+  const std::string value(700, 'x');
+  int committed = 0;
+  while (put("k" + std::to_string(committed), value)) ++committed;
+  EXPECT_EQ(get("k" + std::to_string(committed - 1)), value);
+  EXPECT_EQ(get("k" + std::to_string(committed)), "");
+  open();
+  EXPECT_EQ(get("k" + std::to_string(committed - 1)), value);
+}
+
+TEST_F(BatchTest, TransactionsThatChangeNothingOrFail_LetItEnd) {
+  open();
+  ASSERT_TRUE(put("a", "1"));
+  const uint64_t before = commits();
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  while (commits() == before && std::chrono::steady_clock::now() < deadline) {
+    ASSERT_FALSE(give_up("a"));
+  }
+  EXPECT_GT(commits(), before);
+}
+
+TEST_F(BatchTest, OldFormat_HasNoBatches_UpgradedFromTheNextOpeningOn) {
+  open();
+  environment_.reset();
+  fs::remove(store() / "pending");
+  std::ofstream(store() / "format", std::ios::trunc) << "gridmount store\nformat 2\n";
+  options_.upgrade = true;
+  open();
+  uint64_t before = commits();
+  ASSERT_TRUE(put("a", "1"));
+  ASSERT_TRUE(put("a", "2"));
+  EXPECT_EQ(commits(), before + 2);
+  open();
+  EXPECT_EQ(environment_->format_version(), 3);
+  before = commits();
+  ASSERT_TRUE(put("a", "3"));
+  EXPECT_EQ(commits(), before);
+  EXPECT_EQ(get("a"), "3");
+}
+
+std::string record(uint64_t snapshot, uint32_t index, const std::string& changes,
+                   const LogId& id = {1, 2, 3}) {
+  std::vector<uint8_t> bytes;
+  format_pending_record(id, snapshot, index, changes, bytes);
+  return {bytes.begin(), bytes.end()};
+}
+
+class PendingFileTest : public BatchTest {
+ protected:
+  PendingContents read(const std::string& bytes, uint64_t snapshot) {
+    std::ofstream(folder_ / "pending", std::ios::trunc | std::ios::binary) << bytes;
+    auto file = system::File::open(folder_ / "pending", O_RDONLY);
+    EXPECT_TRUE(file);
+    auto contents = read_pending(*file, snapshot);
+    EXPECT_TRUE(contents);
+    return *contents;
+  }
+};
+
+TEST_F(PendingFileTest, RecordsOfTheSnapshot_InOrder_Count) {
+  const std::string first = record(7, 0, "one");
+  const std::string second = record(7, 1, "two");
+  EXPECT_THAT(read("", 7).changes, ::testing::IsEmpty());
+  EXPECT_THAT(read(first + second, 7).changes, ::testing::ElementsAre("one", "two"));
+  EXPECT_THAT(read(first + second + std::string(500, '\0'), 7).changes, ::testing::SizeIs(2));
+  EXPECT_THAT(read(first + second, 8).changes, ::testing::IsEmpty());
+  // What an earlier batch has left.
+  const PendingContents contents = read(first + record(6, 1, "old") + record(6, 2, "old"), 7);
+  EXPECT_THAT(contents.changes, ::testing::ElementsAre("one"));
+  EXPECT_FALSE(contents.is_damaged);
+  // What looks like one in a document of somebody who cannot know the id.
+  const PendingContents forged = read(first + record(7, 1, "forged", {4, 5, 6}), 7);
+  EXPECT_THAT(forged.changes, ::testing::ElementsAre("one"));
+  EXPECT_FALSE(forged.is_damaged);
+}
+
+TEST_F(PendingFileTest, ChangedBytes_EndIt_AndAreDamageIfMoreFollows) {
+  const std::string first = record(7, 0, "one");
+  const std::string second = record(7, 1, "two");
+  const std::string both = first + second;
+  for (size_t i = 0; i < both.size(); ++i) {
+    std::string changed = both;
+    changed[i] = static_cast<char>(changed[i] ^ 0x10);
+    const PendingContents contents = read(changed, 7);
+    EXPECT_EQ(contents.changes.size(), i < first.size() ? 0 : 1) << i;
+    EXPECT_EQ(contents.is_damaged, i < first.size()) << i;
+  }
+  for (size_t size = 0; size < both.size(); ++size) {
+    const PendingContents contents = read(both.substr(0, size), 7);
+    EXPECT_EQ(contents.changes.size(), size < first.size() ? 0 : 1) << size;
+    EXPECT_FALSE(contents.is_damaged) << size;
+  }
+}
+
+}  // namespace
+}  // namespace gridmount::local

@@ -1,0 +1,477 @@
+// The log at work: which durable requests it answers, who shares a sync, what becomes of those that
+// fail, and what an opening makes of it.
+//
+// Method: this program's own fdatasync and pwrite count, hold up and fail the calls on one file of
+// the store; power losses are openings with another boot id.
+#include "engine/local/storage/redo_log.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/local/files/owner_file.h"
+#include "engine/local/storage/environment.h"
+#include "engine/local/storage/trees.h"
+
+namespace {
+
+std::atomic<int> redo_syncs{0};
+std::atomic<int> other_syncs{0};
+std::atomic<int> sync_error{0};   // errno of syncs of `redo`
+std::atomic<int> write_error{0};  // of writes to it
+
+std::mutex gate_mutex;
+std::condition_variable gate_changed;
+bool gate_closed = false;  // for syncs of `redo`
+int at_gate = 0;
+
+void set_gate(bool closed) {
+  const std::lock_guard lock(gate_mutex);
+  gate_closed = closed;
+  gate_changed.notify_all();
+}
+
+void wait_for_sync_at_gate() {
+  std::unique_lock lock(gate_mutex);
+  gate_changed.wait(lock, [] { return at_gate > 0; });
+}
+
+bool is_redo(int fd) {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
+  return path.filename() == "redo";
+}
+
+}  // namespace
+
+extern "C" int fdatasync(int fd) {
+  if (!is_redo(fd)) {
+    ++other_syncs;
+    return 0;
+  }
+  ++redo_syncs;
+  std::unique_lock lock(gate_mutex);
+  ++at_gate;
+  gate_changed.notify_all();
+  gate_changed.wait(lock, [] { return !gate_closed; });
+  --at_gate;
+  if (sync_error == 0) return 0;
+  errno = sync_error;
+  return -1;
+}
+
+extern "C" ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
+  static const auto real =
+      reinterpret_cast<ssize_t (*)(int, const void*, size_t, off_t)>(dlsym(RTLD_NEXT, "pwrite"));
+  if (write_error != 0 && is_redo(fd)) {
+    errno = write_error;
+    return -1;
+  }
+  return real(fd, bytes, size, offset);
+}
+
+namespace gridmount::local {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class RedoLogTest : public ::testing::Test {
+ protected:
+  RedoLogTest() {
+    std::string name = (fs::temp_directory_path() / "redo_log_test.XXXXXX");
+    folder_ = ::mkdtemp(name.data());
+    options_.create = true;
+    options_.checkpoint_interval = 1h;
+    options_.redo_bytes = 64 << 10;
+  }
+  ~RedoLogTest() override {
+    set_gate(false);
+    sync_error = 0;
+    write_error = 0;
+    environment_.reset();
+    fs::remove_all(folder_);
+  }
+
+  fs::path store() const { return folder_ / "s"; }
+  fs::path crashed() const { return folder_ / "crashed"; }
+
+  Status try_open(const fs::path& folder, const TestOptions& test = {}) {
+    environment_.reset();
+    GM_ASSIGN(environment_, Environment::open(folder, options_, test));
+    handles_ = {environment_->catalog(), {}};
+    for (int i = 0; i < Environment::kTreeCount; ++i) {
+      handles_.ranges.push_back(environment_->tree(i));
+    }
+    return {};
+  }
+  void open() { ASSERT_TRUE(try_open(store())); }
+  // What the kernel has at this moment, opened as after another start of the machine: what was
+  // not yet synced happens to be on the disk, data.mdb's meta pages are put back all the same.
+  void crash() {
+    fs::remove_all(crashed());
+    fs::copy(store(), crashed());
+    environment_.reset();
+  }
+  Status open_crashed() { return try_open(crashed(), {.boot_id = "another boot"}); }
+
+  Status put(const std::string& key, const std::string& value) {
+    GM_ASSIGN(WriteTransaction transaction, environment_->begin_write());
+    Trees trees(transaction.lmdb(), handles_, true);
+    GM_TRY(trees.put(environment_->tree(0), key, value));
+    transaction.log(trees.take_changes());
+    trees.end();
+    return transaction.commit();
+  }
+  Status put_durable(const std::string& key, const std::string& value) {
+    GM_TRY(put(key, value));
+    return environment_->make_durable();
+  }
+  std::string get(const std::string& key) {
+    auto transaction = environment_->begin_read();
+    if (!transaction) return "ERROR " + transaction.error().message();
+    const Trees trees(transaction->lmdb(), handles_, false);
+    const auto value = trees.get(environment_->tree(0), key);
+    return value && *value ? std::string(**value) : "";
+  }
+  OwnerMark mark_of(const fs::path& folder) const {
+    std::ifstream file(folder / "owner", std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    return parse_owner_mark(text).value_or(OwnerMark());
+  }
+
+  // Syncs of both kinds that `call` causes.
+  template <typename Call>
+  std::pair<int, int> syncs_of(Call call) {
+    const int redo = redo_syncs;
+    const int other = other_syncs;
+    call();
+    return {redo_syncs - redo, other_syncs - other};
+  }
+
+  fs::path folder_;
+  OpenOptions options_;
+  TreeHandles handles_;
+  std::unique_ptr<Environment> environment_;
+};
+
+using Syncs = std::pair<int, int>;
+constexpr Syncs kOfTheLog = {1, 0};
+constexpr Syncs kOfACheckpoint = {0, 2};
+constexpr Syncs kNone = {0, 0};
+
+TEST_F(RedoLogTest, SmallCommit_TakesOneSync_AndSurvives) {
+  open();
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "1")); }), kOfTheLog);
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(environment_->make_durable()); }), kNone);
+  // Those that nobody waited for come along.
+  ASSERT_TRUE(put("l", "2"));
+  ASSERT_TRUE(put("k", "3"));
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("m", "4")); }), kOfTheLog);
+  ASSERT_TRUE(put("m", "lost"));
+  crash();
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "3");
+  EXPECT_EQ(get("l"), "2");
+  EXPECT_EQ(get("m"), "4");
+  EXPECT_EQ(mark_of(crashed()).state, OwnerState::kOpen);
+  EXPECT_EQ(mark_of(crashed()).boot_id, "another boot");
+}
+
+TEST_F(RedoLogTest, RemovedAndReservedValues_AreReplayed) {
+  open();
+  ASSERT_TRUE(put_durable("k", "1"));
+  ASSERT_TRUE(environment_->checkpoint());
+  {
+    auto transaction = environment_->begin_write();
+    ASSERT_TRUE(transaction);
+    Trees trees(transaction->lmdb(), handles_, true);
+    ASSERT_TRUE(trees.remove(environment_->tree(0), "k"));
+    for (const char* key : {"a", "b"}) {
+      const auto place = trees.reserve(environment_->tree(0), key, 5000);
+      ASSERT_TRUE(place);
+      std::fill_n(*place, 5000, static_cast<uint8_t>(*key));
+    }
+    transaction->log(trees.take_changes());
+    trees.end();
+    ASSERT_TRUE(transaction->commit());
+  }
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(environment_->make_durable()); }), kOfTheLog);
+  crash();
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "");
+  EXPECT_EQ(get("a"), std::string(5000, 'a'));
+  EXPECT_EQ(get("b"), std::string(5000, 'b'));
+}
+
+TEST_F(RedoLogTest, WhatIsNotForTheLog_TakesACheckpoint_AndTheLogGoesOnBehindIt) {
+  open();
+  ASSERT_TRUE(put_durable("k", "1"));
+  const std::string large(RedoChanges::kBytesMax, 'x');
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("large", large)); }), kOfACheckpoint);
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
+  // A small one behind a large one that is not durable.
+  ASSERT_TRUE(put("large", large + "2"));
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "3")); }), kOfACheckpoint);
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "4")); }), kOfTheLog);
+  crash();
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "4");
+  EXPECT_EQ(get("large"), large + "2");
+}
+
+TEST_F(RedoLogTest, TransactionThatDoesNotSayWhatItChanges_TakesACheckpoint) {
+  open();
+  {
+    auto transaction = environment_->begin_write();
+    ASSERT_TRUE(transaction);
+    Trees trees(transaction->lmdb(), handles_, true);
+    ASSERT_TRUE(trees.put(environment_->tree(0), "k", "v"));
+    trees.end();
+    ASSERT_TRUE(transaction->commit());
+  }
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(environment_->make_durable()); }), kOfACheckpoint);
+}
+
+TEST_F(RedoLogTest, FailedAndEmptyTransactions_LeaveNothingInTheLog) {
+  open();
+  {
+    auto transaction = environment_->begin_write();
+    ASSERT_TRUE(transaction);
+    Trees trees(transaction->lmdb(), handles_, true);
+    ASSERT_TRUE(trees.put(environment_->tree(0), "k", "given up"));
+    transaction->log(trees.take_changes());
+  }
+  {
+    auto transaction = environment_->begin_write();
+    ASSERT_TRUE(transaction);
+    ASSERT_TRUE(transaction->commit());
+  }
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(environment_->make_durable()); }), kNone);
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("l", "1")); }), kOfTheLog);
+  crash();
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "");
+  EXPECT_EQ(get("l"), "1");
+}
+
+TEST_F(RedoLogTest, MoreThanWaits_IsLeftToACheckpoint) {
+  options_.redo_bytes = 4 * RedoLog::kWaitingBytesMax;
+  open();
+  const std::string value(60'000, 'x');
+  for (size_t bytes = 0; bytes < RedoLog::kWaitingBytesMax; bytes += value.size()) {
+    ASSERT_TRUE(put("k", value));
+  }
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "1")); }), kOfACheckpoint);
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
+}
+
+TEST_F(RedoLogTest, FullLog_GoesOnInTheOtherSegment_AfterACheckpoint) {
+  open();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(put_durable("k", std::to_string(i)));
+  crash();
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "99");
+}
+
+TEST_F(RedoLogTest, Requests_WhileARecordIsSynced_ShareTheNext) {
+  open();
+  ASSERT_TRUE(put("k", "0"));
+  set_gate(true);
+  std::thread first([&] { EXPECT_TRUE(environment_->make_durable()); });
+  wait_for_sync_at_gate();
+  const int before = redo_syncs;
+  std::vector<std::thread> others;
+  std::atomic<int> returned = 0;
+  for (int i = 0; i < 8; ++i) {
+    others.emplace_back([&, i] {
+      EXPECT_TRUE(put_durable("k" + std::to_string(i), "v"));
+      ++returned;
+    });
+  }
+  std::this_thread::sleep_for(100ms);
+  EXPECT_EQ(returned, 0);
+  set_gate(false);
+  first.join();
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(redo_syncs, before + 1);
+  crash();
+  ASSERT_TRUE(open_crashed());
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(get("k" + std::to_string(i)), "v");
+}
+
+TEST_F(RedoLogTest, FailedSync_RefusesWritesUntilReopened) {
+  open();
+  ASSERT_TRUE(put_durable("k", "durable"));
+  sync_error = EIO;
+  const Status failed = put_durable("k", "not");
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), ErrorCode::kWritesRefused);
+  EXPECT_THAT(failed.error().message(), HasSubstr("redo"));
+  sync_error = 0;
+  const auto none = [&] {
+    EXPECT_EQ(put("k", "refused").error().code(), ErrorCode::kWritesRefused);
+    EXPECT_EQ(environment_->make_durable().error().code(), ErrorCode::kWritesRefused);
+    EXPECT_EQ(environment_->checkpoint().error().code(), ErrorCode::kWritesRefused);
+  };
+  EXPECT_EQ(syncs_of(none), kNone);
+  EXPECT_EQ(mark_of(store()).state, OwnerState::kFailed);
+  environment_.reset();
+  EXPECT_EQ(mark_of(store()).state, OwnerState::kFailed);
+  open();
+  // What the record had may be there or not; what was durable is.
+  EXPECT_THAT(get("k"), ::testing::AnyOf("durable", "not"));
+  EXPECT_TRUE(put_durable("k", "again"));
+}
+
+TEST_F(RedoLogTest, FailedWrite_LosesNothing_CheckpointsTakeItsPlace) {
+  open();
+  ASSERT_TRUE(put_durable("k", "1"));
+  write_error = ENOSPC;
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfACheckpoint);
+  write_error = 0;
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "3")); }), kOfACheckpoint);
+  environment_.reset();
+  open();
+  EXPECT_EQ(get("k"), "3");
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "4")); }), kOfTheLog);
+}
+
+TEST_F(RedoLogTest, NoRoomForTheLog_CheckpointsTakeItsPlace) {
+  write_error = ENOSPC;
+  open();
+  write_error = 0;
+  EXPECT_EQ(fs::file_size(store() / "redo"), 0U);
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "1")); }), kOfACheckpoint);
+  crash();
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "1");
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
+}
+
+TEST_F(RedoLogTest, ClosedStore_NeedsNoLog) {
+  open();
+  ASSERT_TRUE(put_durable("k", "1"));
+  environment_.reset();
+  fs::remove(store() / "redo");
+  ASSERT_TRUE(try_open(store(), {.boot_id = "another boot"}));
+  EXPECT_EQ(get("k"), "1");
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
+}
+
+TEST_F(RedoLogTest, StoreThatNeedsItsLog_WithoutIt_IsStoreDamaged) {
+  open();
+  ASSERT_TRUE(put_durable("k", "1"));
+  crash();
+  fs::remove(crashed() / "redo");
+  const Status opened = open_crashed();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), ErrorCode::kStoreDamaged);
+  EXPECT_THAT(opened.error().message(), HasSubstr("redo"));
+}
+
+TEST_F(RedoLogTest, ReadOnly_WithSomethingToReplay_IsRefused) {
+  open();
+  ASSERT_TRUE(environment_->checkpoint());
+  ASSERT_TRUE(put_durable("k", "1"));
+  crash();
+  options_.create = false;
+  options_.read_only = true;
+  const Status opened = open_crashed();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), ErrorCode::kStoreReadOnly);
+  EXPECT_THAT(opened.error().message(), HasSubstr("open it for writing once"));
+  options_.read_only = false;
+  ASSERT_TRUE(open_crashed());
+  environment_.reset();
+  options_.read_only = true;
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "1");
+}
+
+// Of the log the old slot may still be followed by, and the new one not.
+TEST_F(RedoLogTest, OpenedAgain_WhatWasReplayedIsNotReplayedAgain) {
+  open();
+  ASSERT_TRUE(put_durable("k", "1"));
+  ASSERT_TRUE(put_durable("l", "1"));
+  crash();
+  ASSERT_TRUE(open_crashed());
+  // Their transactions have the numbers of those that were replayed as one.
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(put("k", "2"));
+  ASSERT_TRUE(environment_->checkpoint());
+  ASSERT_TRUE(put("k", "lost"));
+  fs::rename(crashed(), store().string() + "2");
+  fs::copy(store().string() + "2", crashed());
+  environment_.reset();
+  ASSERT_TRUE(try_open(crashed(), {.boot_id = "a third boot"}));
+  EXPECT_EQ(get("k"), "2");
+}
+
+class OldFormatTest : public RedoLogTest {
+ protected:
+  // A store as version 1 made it.
+  void make_old_store() {
+    open();
+    ASSERT_TRUE(put("k", "1"));
+    environment_.reset();
+    fs::remove(store() / "redo");
+    std::ofstream(store() / "format", std::ios::trunc) << "gridmount store\nformat 1\n";
+    // Without the slot: a closed store needs none.
+    fs::remove(store() / "checkpoint");
+    options_.create = false;
+  }
+  std::string slot_magic() const {
+    std::ifstream file(store() / "checkpoint", std::ios::binary);
+    const std::string slots{std::istreambuf_iterator<char>(file), {}};
+    return slots.substr(slots[0] == '\0' ? 4096 : 0, 8);
+  }
+};
+
+TEST_F(OldFormatTest, Opened_StaysAsItIs_AndTakesCheckpoints) {
+  make_old_store();
+  open();
+  EXPECT_EQ(environment_->format_version(), 1);
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfACheckpoint);
+  EXPECT_FALSE(fs::exists(store() / "redo"));
+  EXPECT_EQ(slot_magic(), "GMCHECK1");
+  crash();
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "2");
+}
+
+TEST_F(OldFormatTest, Upgraded_HasALogFromTheNextOpeningOn) {
+  make_old_store();
+  options_.upgrade = true;
+  open();
+  EXPECT_EQ(environment_->format_version(), kFormatVersion);
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfACheckpoint);
+  crash();
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "2");
+  EXPECT_EQ(environment_->format_version(), kFormatVersion);
+  options_.upgrade = false;
+  open();
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "3")); }), kOfTheLog);
+  EXPECT_EQ(slot_magic(), "GMCHECK2");
+  crash();
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "3");
+}
+
+}  // namespace
+}  // namespace gridmount::local
