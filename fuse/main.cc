@@ -74,6 +74,7 @@ BucketSettings bucket_settings(const Options& options) {
     settings.volume.access_times =
         options.folder_access_times ? gridfs::AccessTimeMode::kAll : gridfs::AccessTimeMode::kFiles;
   }
+  settings.volume.strict_access_times = options.strict_access_times;
   settings.volume.revisions = options.revisions;
   settings.volume.at = options.at;
   settings.files.dirty_bytes_max = options.dirty_bytes;

@@ -22,8 +22,9 @@ constexpr std::array<std::string_view, 15> kGenericFlags{
 constexpr std::array<std::string_view, 4> kGenericValues{"context", "fscontext", "defcontext",
                                                          "rootcontext"};
 // True anyway, or ours alone: libfuse knows none of them.
-constexpr std::array<std::string_view, 6> kNotHandedOn{
-    "default_permissions", "defaults", "relatime", "nodiratime", "norelatime", "nostrictatime"};
+constexpr std::array<std::string_view, 7> kNotHandedOn{
+    "default_permissions", "defaults",    "relatime",     "nodiratime",
+    "norelatime",          "strictatime", "nostrictatime"};
 // Of a line of fstab, for mount(8) and systemd: when to mount, and who may. mount(8) takes them
 // out, but not everybody who reads fstab does.
 constexpr std::array<std::string_view, 5> kForOthers{"auto", "noauto", "nofail", "nouser",
@@ -140,16 +141,13 @@ Status parse_mount_option(std::string_view text, Options& options) {
       return {};
     }
     if (name == "noatime") options.access_times = false;
-    if (name == "atime" || name == "relatime") {
+    if (name == "atime" || name == "relatime" || name == "strictatime") {
       options.access_times = true;
+      options.strict_access_times = name == "strictatime";
       std::erase(options.mount_options, "noatime");
     }
+    if (name == "nostrictatime") options.strict_access_times = false;
     if (name == "nodiratime") options.folder_access_times = false;
-    if (name == "strictatime") {
-      return fail(ErrorCode::kBadValue,
-                  "-o strictatime: the kernel does not tell what it reads from its cache; with "
-                  "relatime the first reading after a change, and after a day, is kept");
-    }
     if (contains(kNotHandedOn, name)) return {};
     if (contains(kGenericFlags, name)) {
       options.mount_options.emplace_back(text);
@@ -179,9 +177,9 @@ std::string_view mount_options_help() {
                     2024-05-01T12:00:00Z, or seconds since 1970
   acl, noacl        access control lists or not (default acl); without them ls -l asks less
   allow_other       for all users (others than root need user_allow_other in /etc/fuse.conf)
-  relatime, noatime, nodiratime
+  relatime, strictatime, noatime, nodiratime
                     the first reading after a change, and after a day, sets the access time
-                    (the default), or none does, or none of folders
+                    (the default), or each does, or none does, or none of folders
   allow_root, auto_unmount, suid, nosuid, dev, nodev, exec, noexec, async, sync, dirsync,
   atime, norelatime, nostrictatime, context= and its kin
                     as in mount(8) and fuse(8)

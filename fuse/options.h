@@ -40,6 +40,7 @@ struct Options {
   // Whether reading changes atime, of folders too.
   bool access_times = true;
   bool folder_access_times = true;
+  bool strict_access_times = false;  // each reading does, not only the first after a change
 
   uint32_t revisions = 0;        // contents kept of what is replaced
   std::optional<bson::Date> at;  // the time whose tree is shown; then read_only

@@ -34,9 +34,10 @@ bool needs_update(const Attributes& attributes, const timespec& now) {
 
 }  // namespace
 
-AccessTimes::AccessTimes(const Bucket& bucket, AccessTimeMode mode, IsOpen is_open)
+AccessTimes::AccessTimes(const Bucket& bucket, AccessTimeMode mode, bool strict, IsOpen is_open)
     : bucket_(bucket),
       mode_(mode),
+      strict_(strict),
       is_open_(std::move(is_open)),
       thread_("gridmount-atime", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
 
@@ -48,7 +49,7 @@ bool AccessTimes::keeps(NodeKind kind) const {
 bool AccessTimes::note(const Node& node) {
   if (!keeps(node.kind) || node.id.type() == bson::Type::kNull) return false;
   const timespec now = file_time_now();
-  if (!needs_update(node.attributes, now)) return false;
+  if (!strict_ && !needs_update(node.attributes, now)) return false;
   bool wakes = false;
   {
     MutexLock lock(mutex_);

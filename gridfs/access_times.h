@@ -1,10 +1,10 @@
 // When the nodes of a bucket were last read, as far as their documents do not say it yet.
 //
 // The rule is Linux's relatime: reading a node changes its atime if that is not later than its
-// mtime and its ctime, or is a day old. A change is shown from then on and written in its own time,
-// many in one transaction: a minute later, earlier if they are many, and at the end. What is not
-// written yet is lost if the process is killed. Folders that are only implied have no document to
-// keep it.
+// mtime and its ctime, or is a day old; or strictatime: each reading does. A change is shown from
+// then on and written in its own time, many in one transaction: a minute later, earlier if they are
+// many, and at the end. What is not written yet is lost if the process is killed. Folders that are
+// only implied have no document to keep it.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -31,7 +31,7 @@ class AccessTimes {
   using IsOpen = std::function<bool(bson::ValueView file_id)>;
 
   // `bucket` must outlive this object. With kNone nothing is ever noted.
-  AccessTimes(const Bucket& bucket, AccessTimeMode mode, IsOpen is_open);
+  AccessTimes(const Bucket& bucket, AccessTimeMode mode, bool strict, IsOpen is_open);
   ~AccessTimes() { thread_.stop(); }
   AccessTimes(const AccessTimes&) = delete;
   AccessTimes& operator=(const AccessTimes&) = delete;
@@ -79,6 +79,7 @@ class AccessTimes {
 
   const Bucket& bucket_;
   const AccessTimeMode mode_;
+  const bool strict_;
   const IsOpen is_open_;
 
   mutable Mutex mutex_;

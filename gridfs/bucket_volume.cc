@@ -36,6 +36,7 @@ BucketVolume::BucketVolume(engine::Store& store, std::shared_ptr<engine::Databas
       folders_(bucket_, options.at),
       names_(bucket_, options.at),
       access_times_(bucket_, options.read_only ? AccessTimeMode::kNone : options.access_times,
+                    options.strict_access_times,
                     [this](bson::ValueView id) { return files_->find(id) != nullptr; }) {}
 
 Status BucketVolume::start(const FileTableOptions& files) {

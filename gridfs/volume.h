@@ -58,6 +58,8 @@ struct VolumeOptions {
   bool read_only = false;
   // Counts as kNone if read_only.
   AccessTimeMode access_times = AccessTimeMode::kNone;
+  // Each reading changes it, not only the first one after a change or a day.
+  bool strict_access_times = false;
   // Whether a folder's default access control list is passed on.
   bool access_lists = true;
   // How many contents before the present one a file that is replaced or cut to nothing keeps.

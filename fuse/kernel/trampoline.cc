@@ -276,11 +276,11 @@ void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, f
   });
 }
 
-void set_handle(fuse_file_info* info, OpenFile* file) {
+void set_handle(fuse_req_t request, fuse_file_info* info, OpenFile* file) {
   info->fh = reinterpret_cast<uint64_t>(file);
   // Nobody else writes: what the kernel has cached of the file is still right. A view may be of one
   // that somebody writes to.
-  info->keep_cache = file->is_view ? 0 : 1;
+  info->keep_cache = file->is_view || file_system_of(request).tells_each_reading() ? 0 : 1;
   info->direct_io = file->text ? 1 : 0;
 }
 
@@ -289,7 +289,7 @@ void handle_open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
     FileSystem& file_system = file_system_of(request);
     Result<OpenFile*> file = file_system.open(number, info->flags);
     if (!file) return reply_error(request, "open", number, nullptr, file.error());
-    set_handle(info, *file);
+    set_handle(request, info, *file);
     if (fuse_reply_open(request, info) != 0) file_system.release(*file);
   });
 }
@@ -307,7 +307,7 @@ void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode
                   file_system.create(parent, name, mode & 07777, info->flags, caller_of(request)));
     if (!created) return reply_error(request, "create", parent, name, created.error());
     const auto& [entry, file] = *created;
-    set_handle(info, file);
+    set_handle(request, info, file);
     const fuse_entry_param param = entry_param_of(entry);
     if (fuse_reply_create(request, &param, info) != 0) {
       file_system.release(file);
@@ -394,7 +394,7 @@ void handle_opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info)
     Result<OpenDirectory*> directory = file_system.open_directory(number, info->flags);
     if (!directory) return reply_error(request, "opendir", number, nullptr, directory.error());
     info->fh = reinterpret_cast<uint64_t>(*directory);
-    if ((*directory)->may_be_cached()) {
+    if ((*directory)->may_be_cached() && !file_system.tells_each_reading()) {
       info->cache_readdir = 1;
       info->keep_cache = 1;
     }
@@ -440,10 +440,12 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   // DONT_MASK: a folder's default access control list stands in for the umask.
   constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_WRITEBACK_CACHE |
                                FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
-                               FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_EXPLICIT_INVAL_DATA;
+                               FUSE_CAP_EXPLICIT_INVAL_DATA;
   constexpr unsigned kOfAccessLists = FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
   auto& context = *static_cast<TrampolineContext*>(user_data);
-  const unsigned wanted = kWanted | (context.file_system.keeps_access_lists() ? kOfAccessLists : 0);
+  const FileSystem& file_system = context.file_system;
+  const unsigned wanted = kWanted | (file_system.keeps_access_lists() ? kOfAccessLists : 0) |
+                          (file_system.tells_each_reading() ? 0 : FUSE_CAP_CACHE_SYMLINKS);
   connection->want = wanted & connection->capable;
   connection->max_write = 1U << 20;
   connection->max_readahead = 1U << 20;

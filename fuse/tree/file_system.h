@@ -124,6 +124,9 @@ class FileSystem {
                                const gridfs::AttributeChanges& changes);
   Result<std::string> read_link(uint64_t number);
 
+  // Whether each reading changes atime, so that the kernel must ask for all that is read.
+  bool tells_each_reading() const { return buckets_.settings().volume.strict_access_times; }
+
   // Whether the kernel shall check access control lists.
   bool keeps_access_lists() const { return buckets_.settings().volume.access_lists; }
 

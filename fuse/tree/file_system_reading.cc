@@ -12,7 +12,7 @@ Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size
     Result<gridfs::ReadResult> read = content->read(offset, size);
     // The first request for all: whoever reads on looks at the time once more when closing. The
     // kernel asks for the time again after each request.
-    if (read && file.counts_as_reading && !file.was_read.exchange(true)) {
+    if (read && file.counts_as_reading && (!file.was_read.exchange(true) || tells_each_reading())) {
       (void)file.volume->note_read(*content);
     }
     return read;
@@ -24,6 +24,7 @@ Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size
 
 bool FileSystem::note_close(OpenFile& file, Closing closing) {
   if (!file.counts_as_reading || file.for_writing) return false;
+  if (tells_each_reading() && !file.was_read) return false;
   // Of programs that were run the kernel tells nothing but the end.
   const bool was_closed = file.was_closed.exchange(true);
   if (was_closed && closing == Closing::kByAll) return false;

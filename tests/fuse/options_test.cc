@@ -110,7 +110,14 @@ TEST(Options, AccessTimes_TheLastCounts) {
   EXPECT_TRUE(options.access_times);
   EXPECT_FALSE(options.folder_access_times);
   EXPECT_THAT(options.mount_options, ElementsAre()) << "libfuse knows none of them";
-  EXPECT_THAT(refusal({"-o", "strictatime"}), HasSubstr("relatime"));
+  EXPECT_FALSE(options.strict_access_times);
+  const Options strict = with("noatime,strictatime");
+  EXPECT_TRUE(strict.access_times);
+  EXPECT_TRUE(strict.strict_access_times);
+  EXPECT_THAT(strict.mount_options, ElementsAre());
+  EXPECT_FALSE(with("strictatime,noatime").access_times);
+  EXPECT_FALSE(with("strictatime,relatime").strict_access_times);
+  EXPECT_FALSE(with("strictatime,nostrictatime").strict_access_times);
 }
 
 TEST(Options, LongOptionsInTheList_ReachTheirFields) {

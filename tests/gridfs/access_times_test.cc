@@ -22,11 +22,12 @@ class AccessTimesTest : public BucketFixture {
   AccessTimesTest() { mount(AccessTimeMode::kAll); }
   ~AccessTimesTest() override { EXPECT_TRUE(volume_->close()); }
 
-  void mount(AccessTimeMode mode, bool read_only = false) {
+  void mount(AccessTimeMode mode, bool read_only = false, bool strict = false) {
     if (volume_) must(volume_->close());
     VolumeOptions options;
     options.access_times = mode;
     options.read_only = read_only;
+    options.strict_access_times = strict;
     volume_ =
         must(Volume::open(store(), store().database("test"), bucket().options(), options, {}));
   }
@@ -188,6 +189,17 @@ TEST_F(AccessTimesTest, Modes) {
   mount(AccessTimeMode::kFiles);
   EXPECT_FALSE(volume().note_read("d"));
   EXPECT_TRUE(read(id));
+}
+
+TEST_F(AccessTimesTest, Strict_EachReadingCounts) {
+  const bson::Value id = make("a", 10, 200, 100);
+  EXPECT_FALSE(read(id));
+  mount(AccessTimeMode::kAll, false, true);
+  EXPECT_TRUE(read(id));
+  EXPECT_TRUE(is_recent(shown(id)));
+  EXPECT_TRUE(read(id));
+  mount(AccessTimeMode::kNone, false, true);
+  EXPECT_FALSE(read(id));
 }
 
 }  // namespace

@@ -237,16 +237,50 @@ class Relatime(AccessTimes):
         self.system.stop()
         self.assertEqual(self.documents(), before)
 
-    def test_Strictatime_IsRefused(self):
-        self.system.stop()
-        tried = subprocess.run(
-            [self.system.program, "-o", "strictatime", self.system.store, self.system.mount_point],
-            capture_output=True,
-            text=True,
-        )
-        self.assertEqual(tried.returncode, 1)
-        self.assertIn("strictatime", tried.stderr)
-        self.assertIn("relatime", tried.stderr)
+
+class Strictatime(AccessTimes):
+    options = ["-o", "strictatime"]
+
+    def test_EachReadingCounts(self):
+        folder = self.path("folder")
+        link = self.path("link")
+        os.mkdir(folder)
+        os.symlink("file", link)
+        for _ in range(3):
+            for path, action in (
+                (self.file, lambda: read(self.file)),
+                (folder, lambda: os.listdir(folder)),
+                (link, lambda: os.readlink(link)),
+            ):
+                time.sleep(0.02)
+                self.assert_changes(path, action)
+
+    def test_ReadingOnThroughOneOpen_CountsWhenItIsClosed(self):
+        with open(self.file, "rb", buffering=0) as file:
+            file.read(1)
+            shown = atime(self.file)
+            time.sleep(0.02)
+            file.read(1)
+            self.assertEqual(atime(self.file), shown)
+        self.assertGreater(atime(self.file), shown)
+
+    def test_OpeningAlone_IsNoReading(self):
+        self.assert_stays(self.file, lambda: os.close(os.open(self.file, os.O_RDONLY)))
+        self.assert_stays(self.file, lambda: read(self.file, os.O_RDONLY | os.O_NOATIME))
+
+    def test_WhatIsWrittenIsRead(self):
+        with open(self.file, "r+b", buffering=0) as writer, open(self.file, "rb") as reader:
+            writer.write(b"other")
+            self.assertEqual(reader.read(), b"othernt")
+            writer.seek(0)
+            writer.write(b"third")
+            self.assertEqual(read(self.file), b"thirdnt")
+
+    def test_RemainsAfterARemount(self):
+        read(self.file)
+        shown = atime(self.file)
+        self.system.remount()
+        self.assertEqual(atime(self.file), shown)
 
 
 class Noatime(AccessTimes):

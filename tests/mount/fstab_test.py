@@ -84,7 +84,7 @@ class Fstab(MountCase):
         for options, there in (
             (["ro"], {"ro"}),
             (["rw", "dev", "suid", "exec", "noatime"], {"rw", "noatime"}),
-            (["relatime", "nodiratime", "norelatime", "nostrictatime"], {"rw", "relatime"}),
+            (["relatime", "nodiratime", "norelatime", "strictatime", "nostrictatime"], {"rw", "relatime"}),
             (["nodev", "nosuid", "noexec", "sync"], {"nodev", "nosuid", "noexec", "sync"}),
             (["defaults", "allow_other"], {"rw", "allow_other"}),
             (["user"], {"nodev", "nosuid", "noexec"}),
