@@ -1,10 +1,13 @@
 // A subcommand of gridstore: how the program knows it and what runs it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
 #include "engine/exit_status.h"
+
+namespace CLI {
+class App;
+}
 
 namespace gridmount::tools {
 

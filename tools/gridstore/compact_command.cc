@@ -1,5 +1,6 @@
 #include "tools/gridstore/compact_command.h"
 
+#include <CLI/CLI.hpp>
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>

@@ -1,5 +1,6 @@
 #include "tools/gridstore/stats_command.h"
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <filesystem>

@@ -1,5 +1,6 @@
 #include "tools/gridstore/upgrade_command.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <memory>

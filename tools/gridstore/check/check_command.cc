@@ -1,5 +1,6 @@
 #include "tools/gridstore/check/check_command.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -1,5 +1,6 @@
 #include "tools/gridstore/dump/archive_flag.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 namespace gridmount::tools {

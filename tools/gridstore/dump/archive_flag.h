@@ -4,8 +4,11 @@
 // Thread-safety: a function without state.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace gridmount::tools {
 

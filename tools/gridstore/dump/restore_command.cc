@@ -1,5 +1,6 @@
 #include "tools/gridstore/dump/restore_command.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>
