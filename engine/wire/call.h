@@ -3,9 +3,11 @@
 // Used by one thread.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/deadline.h"
 #include "engine/store.h"
@@ -18,6 +20,15 @@
 #include "engine/wire/service_state.h"
 
 namespace gridmount::wire {
+
+// For the profiler: one statement of an update or a delete.
+struct ProfiledStatement {
+  bson::Document statement;  // {q, u, multi, ...} or {q, limit, ...}
+  bson::Document counts;     // nMatched and the like
+  engine::ReadObserver examined;
+  std::chrono::microseconds duration{0};
+  std::optional<Error> error;
+};
 
 class Call {
  public:
@@ -73,6 +84,8 @@ class Call {
   void set_examined(engine::ReadObserver examined) { examined_ = std::move(examined); }
   // What observer() was told, if nobody has said otherwise.
   engine::ReadObserver examined() const;
+  // Of updates and deletes servers tell statement by statement, and not of the command.
+  std::vector<ProfiledStatement>& profiled_statements() { return profiled_statements_; }
 
  private:
   void observe(engine::Snapshot& snapshot);
@@ -89,6 +102,7 @@ class Call {
   bson::Builder counts_;
   std::shared_ptr<engine::ReadObserver> observer_;
   std::optional<engine::ReadObserver> examined_;
+  std::vector<ProfiledStatement> profiled_statements_;
 };
 
 }  // namespace gridmount::wire

@@ -138,6 +138,72 @@ void append_users(Call& call, bson::Builder& counts) {
   counts.close().append("user", user);
 }
 
+void append_examined(const engine::ReadObserver& examined, bson::View counts, bson::Builder& out) {
+  if (examined.plan_summary.empty()) {
+    out.append_all(counts);
+    return;
+  }
+  out.append("keysExamined", examined.keys_examined);
+  out.append("docsExamined", examined.documents_examined);
+  out.append_all(counts);
+  out.append("planSummary", examined.plan_summary);
+}
+
+void append_client(Call& call, bson::Builder& counts) {
+  counts.append("protocol", "op_msg").append("client", call.client().peer().address);
+  counts.append("appName", application_of(call.client()));
+  append_users(call, counts);
+}
+
+void profile_command(Call& call, std::chrono::microseconds duration, const Error* error,
+                     uint32_t reply_bytes) {
+  profiling::Operation entry;
+  entry.op = profiled_as(call.command().kind);
+  entry.ns = call.ns();
+  entry.command = bson::Document(shown_command(call));
+  bson::Builder counts;
+  append_examined(call.examined(), bson::Builder(call.counts()).finish(), counts);
+  counts.append("responseLength", static_cast<int32_t>(reply_bytes));
+  append_client(call, counts);
+  entry.counts = std::move(counts).finish();
+  entry.duration = duration;
+  if (error != nullptr) {
+    entry.error = error->message();
+    entry.error_code = static_cast<int32_t>(error->code());
+  }
+  call.state().profiler().record(std::move(entry));
+}
+
+void profile_statement(Call& call, ProfiledStatement& statement) {
+  profiling::Operation entry;
+  entry.op = profiled_as(call.command().kind);
+  entry.ns = call.ns();
+  entry.command = std::move(statement.statement);
+  bson::Builder counts;
+  append_examined(statement.examined, statement.counts, counts);
+  append_client(call, counts);
+  entry.counts = std::move(counts).finish();
+  entry.duration = statement.duration;
+  if (statement.error) {
+    entry.error = statement.error->message();
+    entry.error_code = static_cast<int32_t>(statement.error->code());
+  }
+  call.state().profiler().record(std::move(entry));
+}
+
+void profile(Call& call, std::chrono::microseconds duration, const Error* error,
+             uint32_t reply_bytes) {
+  for (ProfiledStatement& statement : call.profiled_statements()) {
+    profile_statement(call, statement);
+  }
+  const OperationKind kind = call.command().kind;
+  const bool by_statements = kind == OperationKind::kUpdate || kind == OperationKind::kRemove;
+  if (by_statements && error == nullptr) return;
+  if (call.state().profiler().wants(call.ns(), duration)) {
+    profile_command(call, duration, error, reply_bytes);
+  }
+}
+
 // Counts it, tells the profiler, and logs what was slow.
 void account(Call& call, const Error* error, uint32_t reply_bytes) {
   Service::State& state = call.state();
@@ -154,30 +220,7 @@ void account(Call& call, const Error* error, uint32_t reply_bytes) {
   if (call.ns().collection.empty()) return;
   state.counters().note_time(call.ns(), kind, duration);
   if (duration.count() >= state.slow_microseconds.load()) log_slow(call, duration, error);
-  if (!state.profiler().wants(call.ns(), duration)) return;
-  profiling::Operation entry;
-  entry.op = profiled_as(kind);
-  entry.ns = call.ns();
-  entry.command = bson::Document(shown_command(call));
-  bson::Builder counts;
-  const engine::ReadObserver examined = call.examined();
-  if (!examined.plan_summary.empty()) {
-    counts.append("keysExamined", examined.keys_examined);
-    counts.append("docsExamined", examined.documents_examined);
-  }
-  counts.append_all(bson::Builder(call.counts()).finish());
-  if (!examined.plan_summary.empty()) counts.append("planSummary", examined.plan_summary);
-  counts.append("responseLength", static_cast<int32_t>(reply_bytes));
-  counts.append("protocol", "op_msg").append("client", call.client().peer().address);
-  counts.append("appName", application_of(call.client()));
-  append_users(call, counts);
-  entry.counts = std::move(counts).finish();
-  entry.duration = duration;
-  if (error != nullptr) {
-    entry.error = error->message();
-    entry.error_code = static_cast<int32_t>(error->code());
-  }
-  state.profiler().record(std::move(entry));
+  if (state.profiler().active()) profile(call, duration, error, reply_bytes);
 }
 
 // Whether it may have changed the users by writing to their collection: users' own commands tell

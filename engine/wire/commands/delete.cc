@@ -32,6 +32,12 @@ Status run_delete(Call& call, bson::Builder& reply) {
     return StatementResult{.matched = removed};
   };
   batch.bytes = [&](size_t index) { return command.statements[index].size(); };
+  batch.shown = [&](size_t index) { return bson::Document(command.statements[index]); };
+  batch.counts = [](const StatementResult& done) {
+    bson::Builder counts;
+    counts.append("ndeleted", done.matched);
+    return std::move(counts).finish();
+  };
   GM_ASSIGN(const BatchResult result, run_batch(call, batch));
   call.state().counters().note_operations(OperationKind::kRemove,
                                           static_cast<int64_t>(command.statements.size()));

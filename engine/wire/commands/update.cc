@@ -15,6 +15,16 @@ namespace {
 
 using bson::Type;
 
+// With what it leaves out, as servers show it.
+bson::Document shown_statement(bson::View statement) {
+  bson::Builder shown;
+  shown.append_all(statement);
+  for (const std::string_view flag : {"multi", "upsert"}) {
+    if (!statement.find(flag)) shown.append(flag, false);
+  }
+  return std::move(shown).finish();
+}
+
 Status run_update(Call& call, bson::Builder& reply) {
   GM_ASSIGN(const UpdateCommand command, UpdateCommand::read(call.arguments()));
   GM_TRY(call.arguments().finish());
@@ -35,6 +45,13 @@ Status run_update(Call& call, bson::Builder& reply) {
     return StatementResult{done.matched, done.modified, std::move(done.upserted_id)};
   };
   batch.bytes = [&](size_t index) { return command.statements[index].size(); };
+  batch.shown = [&](size_t index) { return shown_statement(command.statements[index]); };
+  batch.counts = [](const StatementResult& done) {
+    bson::Builder counts;
+    counts.append("nMatched", done.matched).append("nModified", done.modified);
+    counts.append("nUpserted", int64_t{done.upserted_id ? 1 : 0});
+    return std::move(counts).finish();
+  };
   GM_ASSIGN(const BatchResult result, run_batch(call, batch));
   call.state().counters().note_operations(OperationKind::kUpdate,
                                           static_cast<int64_t>(command.statements.size()));

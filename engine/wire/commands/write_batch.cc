@@ -13,6 +13,8 @@ namespace {
 constexpr size_t kGroupStatementsMax = 1000;
 constexpr size_t kGroupBytesMax = 16 * 1024 * 1024;
 constexpr std::chrono::milliseconds kGroupTimeMax{20};
+// Of one command; system.profile has room for about as many.
+constexpr size_t kProfiledStatementsMax = 10'000;
 // A reply is one document: beyond this much of errors they are told by their codes alone.
 constexpr uint32_t kErrorBytesMax = 4 * 1024 * 1024;
 
@@ -40,6 +42,7 @@ class Runner {
     size_t first = 0;
     size_t bytes = 0;
     BatchResult result;
+    std::vector<ProfiledStatement> profiled;
     std::optional<Error> doom;
   };
 
@@ -72,7 +75,7 @@ class Runner {
     if (!committed) {
       group_failed(group, committed.error());
     } else {
-      add(std::move(group.result));
+      add(std::move(group));
     }
     return {};
   }
@@ -87,7 +90,10 @@ class Runner {
 
   void run_statement(engine::Transaction& transaction, Group& group) {
     group.bytes += batch_.bytes(at_);
+    const auto begin = std::chrono::steady_clock::now();
+    if (call_.observer()) *call_.observer() = {};
     Result<StatementResult> done = batch_.run(transaction, at_);
+    if (call_.observer() && batch_.shown) profile(group, done, begin);
     if (!done && dooms(done.error().code())) {
       group.doom = std::move(done).error();
       return;
@@ -112,6 +118,19 @@ class Runner {
     }
   }
 
+  void profile(Group& group, const Result<StatementResult>& done,
+               std::chrono::steady_clock::time_point begin) {
+    const auto duration = std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::steady_clock::now() - begin);
+    if (group.profiled.size() + call_.profiled_statements().size() >= kProfiledStatementsMax ||
+        !call_.state().profiler().wants(call_.ns(), duration)) {
+      return;
+    }
+    group.profiled.push_back({batch_.shown(at_), batch_.counts(done.value_or(StatementResult())),
+                              *call_.observer(), duration,
+                              done ? std::nullopt : std::optional(done.error())});
+  }
+
   // Nothing of the group has happened.
   void group_failed(const Group& group, Error error) {
     const size_t reached = std::min(at_ + (group.doom ? 1 : 0), batch_.statements);
@@ -127,11 +146,12 @@ class Runner {
     ended_ = batch_.ordered;
   }
 
-  void add(BatchResult group) {
-    result_.matched += group.matched;
-    result_.modified += group.modified;
-    for (auto& one : group.upserted) result_.upserted.push_back(std::move(one));
-    for (auto& one : group.errors) result_.errors.push_back(std::move(one));
+  void add(Group group) {
+    result_.matched += group.result.matched;
+    result_.modified += group.result.modified;
+    for (auto& one : group.result.upserted) result_.upserted.push_back(std::move(one));
+    for (auto& one : group.result.errors) result_.errors.push_back(std::move(one));
+    for (auto& one : group.profiled) call_.profiled_statements().push_back(std::move(one));
   }
 
   void make_durable() {

@@ -38,6 +38,9 @@ struct Batch {
   // May be called again for a statement whose transaction was not committed.
   std::function<Result<StatementResult>(engine::Transaction&, size_t index)> run;
   std::function<size_t(size_t index)> bytes;  // about what a statement writes
+  // For the profiler, which is told of each statement and what came of it. Null: of the command.
+  std::function<bson::Document(size_t index)> shown;
+  std::function<bson::Document(const StatementResult& result)> counts;
 };
 
 struct BatchResult {

@@ -149,6 +149,32 @@ TEST_F(ServerCommands, Profile_LevelTwo_RecordsCommands) {
   EXPECT_EQ(plan(5), R"("IDHACK" 1 1)");
 }
 
+TEST_F(ServerCommands, Profile_OfUpdatesAndDeletes_HasEachStatement) {
+  insert_numbered("c", 3);
+  good(R"({"profile": 2})");
+  run(R"({"update": "c", "ordered": false, "updates": [
+      {"q": {"_id": 1}, "u": {"$set": {"a": 1}}},
+      {"q": {"_id": 1}, "u": {"$set": {"_id": 2}}},
+      {"q": {"_id": 9}, "u": {"a": 9}, "upsert": true}]})");
+  good(R"({"delete": "c", "deletes": [{"q": {"a": 1}, "limit": 1}, {"q": {}, "limit": 0}]})");
+  run(R"({"update": "c", "updates": [{"q": {}, "u": {}, "nonsense": 1}]})");
+  good(R"({"profile": 0})");
+  const std::vector<std::string> entries = find("system.profile", R"({"ns": "test.c"})");
+  ASSERT_THAT(entries, SizeIs(5));
+  const auto of = [&](size_t entry, const char* name) { return field(doc(entries[entry]), name); };
+  EXPECT_EQ(of(0, "op"), R"("update")");
+  EXPECT_EQ(
+      of(0, "command"),
+      R"({ "q" : { "_id" : 1 }, "u" : { "$set" : { "a" : 1 } }, "multi" : false, "upsert" : false })");
+  EXPECT_EQ(of(0, "nMatched") + of(0, "nModified") + of(0, "nUpserted"), "110");
+  EXPECT_EQ(of(0, "planSummary"), R"("IDHACK")");
+  EXPECT_EQ(of(1, "errCode"), "66");
+  EXPECT_EQ(of(2, "nMatched") + of(2, "nUpserted"), "01");
+  EXPECT_EQ(of(3, "op") + of(3, "command"), R"("remove"{ "q" : { "a" : 1 }, "limit" : 1 })");
+  EXPECT_EQ(of(3, "ndeleted"), "1");
+  EXPECT_EQ(of(4, "ndeleted") + of(4, "docsExamined"), "33");
+}
+
 // A find that takes its time, in a thread.
 constexpr const char* kSlowFind = R"({"find": "c", "comment": "slow", "filter": {"$expr": {"$eq": [
     {"$reduce": {"input": {"$range": [0, 5000]}, "initialValue": 0,
