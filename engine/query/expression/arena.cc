@@ -14,14 +14,18 @@ constexpr size_t kLargestBlockBytes = size_t{1} << 20;
 }  // namespace
 
 Status Arena::enter_next_block(size_t size) {
-  // A kept block that is too small for this value is left out: the values behind it fit it again
-  // after the next clear().
-  size_t next = blocks_.empty() ? 0 : current_ + 1;
-  while (next < blocks_.size() && blocks_[next].size < size) ++next;
-  if (next == blocks_.size()) {
+  const size_t next = blocks_.empty() ? 0 : current_ + 1;
+  size_t fitting = next;
+  while (fitting < blocks_.size() && blocks_[fitting].size < size) ++fitting;
+  if (fitting == blocks_.size()) {
     const size_t previous = blocks_.empty() ? kFirstBlockBytes / 2 : blocks_.back().size;
-    const size_t wanted = std::max(size, std::min(2 * previous, kLargestBlockBytes));
+    // Kept blocks that are too small are given back: of a value that grows step by step there would
+    // soon be one for each of its sizes. For the same reason a large one has room for the next.
+    blocks_.resize(next);
+    const size_t wanted = std::max(size + size / 4, std::min(2 * previous, kLargestBlockBytes));
     blocks_.push_back({std::make_unique<uint8_t[]>(wanted), wanted});
+  } else {
+    std::swap(blocks_[next], blocks_[fitting]);
   }
   current_ = next;
   used_ = 0;
@@ -90,6 +94,12 @@ void ArenaAccess::let_go(Arena& arena, uint64_t bytes) {
 
 Result<uint8_t*> ArenaAccess::allocate(Arena& arena, size_t size) {
   return arena.allocate(size);
+}
+
+uint64_t ArenaAccess::capacity(const Arena& arena) {
+  uint64_t bytes = 0;
+  for (const Arena::Block& block : arena.blocks_) bytes += block.size;
+  return bytes;
 }
 
 }  // namespace expressions

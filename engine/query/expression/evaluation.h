@@ -29,6 +29,8 @@ class ArenaAccess {
   static void rewind(Arena& arena, const Mark& mark);
   static bool made_since(const Arena& arena, const Mark& mark, const uint8_t* data);
   static Result<uint8_t*> allocate(Arena& arena, size_t size);
+  // Bytes of its blocks, in use or kept.
+  static uint64_t capacity(const Arena& arena);
   static void hold(Arena& arena, uint64_t bytes);
   static void let_go(Arena& arena, uint64_t bytes);
 };

@@ -66,6 +66,19 @@ TEST(Interruption, WithoutScope_NothingEnds) {
             "{ '$numberInt' : '999999' }");
 }
 
+// A value that grows step by step needs a block of its own for each of its sizes, one after the
+// other.
+TEST(ArenaTest, WhatGrows_TakesTheMemoryOfItsLastSize) {
+  Arena arena(uint64_t{64} << 20);
+  for (size_t bytes = 1000; bytes < size_t{8} << 20; bytes += 10'000) {
+    const auto mark = expressions::ArenaAccess::mark(arena);
+    ASSERT_TRUE(expressions::ArenaAccess::allocate(arena, 100));
+    ASSERT_TRUE(expressions::ArenaAccess::allocate(arena, bytes));
+    ASSERT_LT(expressions::ArenaAccess::capacity(arena), (uint64_t{4} << 20) + 2 * bytes);
+    expressions::ArenaAccess::rewind(arena, mark);
+  }
+}
+
 // A long array that is not yet complete, and another one made within each of several.
 TEST(ArenaTest, WhatIsBegun_CountsWithWhatIsWithin) {
   const auto nested = [](int depth) {
