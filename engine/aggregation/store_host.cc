@@ -10,7 +10,33 @@
 
 namespace gridmount::aggregation {
 
+namespace {
+
+// Views on views by $lookup and $unionWith: each of their pipelines is pulled by the one above, on
+// one stack. They cannot be made to read themselves (check_view()), but those of an older store
+// may.
+constexpr int kPulledMax = 64;
+constexpr ErrorCode kMaxSubPipelineDepthExceeded{232};
+
+// How many streams of this thread are pulling the next of one another.
+thread_local int pulled = 0;
+
+class Pulling {
+ public:
+  Pulling() { ++pulled; }
+  ~Pulling() { --pulled; }
+  Pulling(const Pulling&) = delete;
+  Pulling& operator=(const Pulling&) = delete;
+};
+
+}  // namespace
+
 Result<std::optional<bson::View>> CursorStream::next() {
+  const Pulling pulling;
+  if (pulled > kPulledMax) {
+    return fail(kMaxSubPipelineDepthExceeded, "pipelines of views read one another more than " +
+                                                  std::to_string(kPulledMax) + " deep");
+  }
   GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
   if (!document) return document;
   document_.assign(document->data(), document->data() + document->size());

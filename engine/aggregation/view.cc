@@ -1,6 +1,7 @@
 #include "engine/aggregation/view.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,45 @@ tl::unexpected<Error> too_deep(const engine::Namespace& ns) {
                   std::to_string(kDepthMax) + ", at " + ns.full());
 }
 
+// The collections of the database that the pipeline of a view reads beside its input.
+Result<std::set<std::string>> read_by(const std::string& database, bson::View stages) {
+  query::VariableScope scope;
+  GM_ASSIGN(const query::Pipeline pipeline,
+            query::Pipeline::parse(stages, scope, {.over_collection = true, .may_write = false}));
+  std::set<std::string> names;
+  for (const query::CollectionName& other : pipeline.other_collections()) {
+    if (other.database.empty() || other.database == database) names.insert(other.collection);
+  }
+  return names;
+}
+
+// Whether something that is read by what is `below` the view, views in between followed, is the
+// view itself: reading it would have no end.
+Status check_cycle(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
+                   std::vector<std::string> below) {
+  std::set<std::string> met(below.begin(), below.end());
+  while (!below.empty()) {
+    const std::string next = std::move(below.back());
+    below.pop_back();
+    if (next == name) {
+      return fail(kGraphContainsCycle, "View cycle detected: " + database.name() + "." +
+                                           std::string(name) + " is made of itself");
+    }
+    GM_ASSIGN(std::optional<engine::CollectionOptions> view,
+              view_options(database, snapshot, next));
+    if (!view) continue;
+    std::set<std::string> read;
+    if (view->pipeline) {
+      GM_ASSIGN(read, read_by(database.name(), *view->pipeline));
+    }
+    read.insert(view->view_on);
+    for (const std::string& one : read) {
+      if (met.insert(one).second) below.push_back(one);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& snapshot,
@@ -63,18 +103,14 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
 
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
                   std::string_view view_on, bson::View stages) {
-  query::VariableScope scope;
-  GM_TRY(query::Pipeline::parse(stages, scope, {.over_collection = true, .may_write = false}));
-  std::string below(view_on);
+  GM_ASSIGN(std::set<std::string> below, read_by(database.name(), stages));
+  below.emplace(view_on);
+  GM_TRY(check_cycle(database, snapshot, name, {below.begin(), below.end()}));
+  std::string on(view_on);
   for (size_t depth = 1; depth <= kDepthMax; ++depth) {
-    if (below == name) {
-      return fail(kGraphContainsCycle, "View cycle detected: " + database.name() + "." +
-                                           std::string(name) + " is made of itself");
-    }
-    GM_ASSIGN(std::optional<engine::CollectionOptions> view,
-              view_options(database, snapshot, below));
+    GM_ASSIGN(std::optional<engine::CollectionOptions> view, view_options(database, snapshot, on));
     if (!view) return {};
-    below = view->view_on;
+    on = view->view_on;
   }
   return too_deep({database.name(), std::string(name)});
 }

@@ -21,7 +21,8 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
                                   const engine::Namespace& ns);
 
 // Whether a view of this name and definition may be made: its pipeline is one, does not write, and
-// does not lead back to the view itself (GraphContainsCycle, 5).
+// neither what the view is on nor what it reads beside that, by $lookup, $unionWith or $facet,
+// leads back to the view itself (GraphContainsCycle, 5).
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
                   std::string_view view_on, bson::View stages);
 

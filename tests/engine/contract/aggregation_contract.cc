@@ -347,6 +347,55 @@ TEST_P(StoreContract, View_ThatCannotWork_IsNotMade) {
       FailedWith(ErrorCode{5}));
 }
 
+// What a view reads beside what it is on leads back to it just as well.
+TEST_P(StoreContract, View_ThatReadsItself_IsNotMade) {
+  VIEWS_OF_TEST();
+  const auto reading = [](const std::string& stage) {
+    return R"({"viewOn": "c", "pipeline": [)" + stage + "]}";
+  };
+  const auto lookup = [](const std::string& from) {
+    return R"({"$lookup": {"from": ")" + from + R"(", "pipeline": [], "as": "x"}})";
+  };
+  EXPECT_THAT(views.make("v", reading(lookup("v"))), FailedWith(ErrorCode{5}));
+  EXPECT_THAT(views.make("v", reading(R"({"$unionWith": "v"})")), FailedWith(ErrorCode{5}));
+  EXPECT_THAT(views.make("v", reading(R"({"$facet": {"f": [)" + lookup("v") + "]}}")),
+              FailedWith(ErrorCode{5}));
+  EXPECT_THAT(views.make("v", reading(R"({"$lookup": {"from": "c", "as": "x", "pipeline": [)" +
+                                      lookup("v") + "]}}")),
+              FailedWith(ErrorCode{5}));
+  ASSERT_THAT(views.make("w", reading(R"({"$unionWith": "v"})")), Succeeded());
+  EXPECT_THAT(views.make("v", reading(lookup("w"))), FailedWith(ErrorCode{5}));
+  ASSERT_THAT(views.make("v", reading("")), Succeeded());
+  EXPECT_THAT(
+      commit([&](Transaction& transaction) -> Status {
+        GM_TRY(db()->modify(transaction, "v", doc(R"({"pipeline": [)" + lookup("w") + "]}")));
+        return {};
+      }),
+      FailedWith(ErrorCode{5}));
+  insert(R"({"_id": 1})");
+  EXPECT_EQ(count("{}", "w"), 2);
+}
+
+// Each of them is read while the one above it is.
+TEST_P(StoreContract, Views_ThatReadOneAnotherDeeply_AreRefused) {
+  VIEWS_OF_TEST();
+  insert(R"({"_id": 1})");
+  std::string below = "c";
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "v" + std::to_string(i);
+    ASSERT_THAT(
+        views.make(name, R"({"viewOn": "c", "pipeline": [{"$unionWith": ")" + below + R"("}]})"),
+        Succeeded());
+    below = name;
+  }
+  const auto count_of = [&](const std::string& view) {
+    const auto transaction = begin();
+    return aggregate(*db()->collection(view), *transaction, R"([{"$count": "n"}])");
+  };
+  EXPECT_THAT(count_of("v20"), Succeeded());
+  EXPECT_THAT(count_of("v99"), FailedWith(ErrorCode{232}));
+}
+
 // Source: MongoDB 2.4 manual, "System Collections".
 TEST_P(StoreContract, SystemCollections_ShowTheCatalog) {
   insert(R"({"_id": 1})");
