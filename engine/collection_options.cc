@@ -68,12 +68,10 @@ std::string_view name_of(CollectionOptions::ValidationLevel level) {
 
 Status check_capped(const Namespace& ns, CollectionOptions& options, bool has_size) {
   if (!options.capped) {
-    // Servers take a size without capped, for what it once meant; it changes nothing.
-    if (options.max_documents != 0) {
-      return invalid(ns, "the option 'max' is for capped collections");
-    }
-    options.size_bytes = 0;
-    return {};
+    if (!has_size && options.max_documents == 0) return {};
+    return invalid(ns,
+                   "the 'capped' field needs to be true when either the 'size' or 'max' fields are "
+                   "present");
   }
   if (!has_size) return invalid(ns, "the 'size' field is required when 'capped' is true");
   if (options.size_bytes < 1 || options.size_bytes > kCappedBytesMax) {

@@ -74,12 +74,17 @@ Result<IndexEntry> new_index(const engine::Namespace& ns,
 
 Result<bool> has_index(const CollectionEntry& entry, const IndexEntry& index) {
   GM_ASSIGN(const bool exists, exists_already(entry, index.definition));
-  if (!exists && entry.indexes.size() >= kMaxIndexes) {
+  if (exists) return true;
+  if (entry.settings.capped && index.definition.expire_after_seconds) {
+    return fail(ErrorCode::kCannotCreateIndex,
+                entry.ns.full() + ": Cannot create TTL index on a capped collection");
+  }
+  if (entry.indexes.size() >= kMaxIndexes) {
     return fail(ErrorCode::kCannotCreateIndex, entry.ns.full() +
                                                    " has 64 indexes already, the most "
                                                    "a collection can have");
   }
-  return exists;
+  return false;
 }
 
 Status LocalCollection::create_index(engine::Transaction& transaction,
@@ -110,8 +115,12 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
     return built;
   }
   CollectionEntry changed = *entry;
+  const Range range = index.range;
   changed.indexes.push_back(std::move(index));
-  GM_TRY(catalog.put(std::move(changed)));
+  if (const auto put = catalog.put(std::move(changed)); !put) {
+    GM_TRY(catalog.release_range(range));
+    return fail(put.error());
+  }
   return {};
 }
 

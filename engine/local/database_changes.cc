@@ -50,6 +50,10 @@ Status modify_index(CollectionEntry& entry, const bson::Element& element, bson::
     if (field.key == "name" || field.key == "keyPattern") continue;
     any = true;
     if (field.key == "expireAfterSeconds") {
+      if (entry.settings.capped) {
+        return fail(ErrorCode::kInvalidOptions,
+                    entry.ns.full() + ": collMod: documents of a capped collection do not expire");
+      }
       bson::Builder specification;
       specification.append("key", definition.keys).append("name", definition.name);
       specification.append("expireAfterSeconds", field.value);

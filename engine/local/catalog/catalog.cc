@@ -187,7 +187,8 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::create(const engine::Nam
 Result<std::shared_ptr<const CollectionEntry>> Catalog::put(CollectionEntry entry) {
   recent_.clear();
   GM_TRY(entry.derive());
-  GM_TRY(trees_->put(trees_->catalog(), collection_key(entry.ns), entry.encode()));
+  GM_ASSIGN(const std::string bytes, entry.encode());
+  GM_TRY(trees_->put(trees_->catalog(), collection_key(entry.ns), bytes));
   GM_TRY(note_expiring(
       entry.ns,
       std::any_of(entry.indexes.begin(), entry.indexes.end(), [](const IndexEntry& index) {

@@ -7,6 +7,9 @@ namespace gridmount::local {
 namespace {
 
 constexpr size_t kChecksumBytes = 4;
+// More than encode() gives: programs have written larger ones, and whoever can read them can make
+// them smaller.
+constexpr uint32_t kReadBytesMax = 31 << 20;
 
 std::span<const uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
@@ -109,7 +112,7 @@ Status CollectionEntry::derive() {
   return {};
 }
 
-std::string CollectionEntry::encode() const {
+Result<std::string> CollectionEntry::encode() const {
   bson::Builder builder;
   builder.open_document("records");
   append_range(builder, records);
@@ -138,6 +141,17 @@ std::string CollectionEntry::encode() const {
   const bson::Document document = std::move(builder).finish();
 
   const bson::View view = document;
+  // Nobody could read what is larger, or deeper, than a document may be.
+  if (const Result<bson::View> readable = bson::validate(view.bytes()); !readable) {
+    const bool is_large = readable.error().code() == ErrorCode::kBsonObjectTooLarge;
+    return fail(
+        is_large ? ErrorCode::kBsonObjectTooLarge : ErrorCode::kOverflow,
+        ns.full() + ": the options of the collection and the definitions of its indexes " +
+            (is_large ? "take " + std::to_string(view.size()) + " bytes together, at most " +
+                            std::to_string(bson::kMaxDocumentBytes) + " are possible"
+                      : "are nested deeper than " + std::to_string(bson::kMaxDepth) +
+                            " levels together with what keeps them"));
+  }
   std::string bytes;
   append_big_endian_32(bytes, crc32c(view.bytes()));
   bytes.append(reinterpret_cast<const char*>(view.data()), view.size());
@@ -148,7 +162,7 @@ bool CollectionEntry::is_entry_of(const engine::Namespace& ns, std::string_view 
   if (bytes.size() <= kChecksumBytes) return false;
   const std::span<const uint8_t> document = bytes_of(bytes.substr(kChecksumBytes));
   if (crc32c(document) != big_endian_32(bytes)) return false;
-  const Result<bson::View> view = bson::validate(document);
+  const Result<bson::View> view = bson::validate(document, kReadBytesMax);
   if (!view) return false;
   const auto name = field(*view, "ns", bson::Type::kString);
   return !name || name->as_string() == ns.full();
@@ -159,7 +173,7 @@ Result<std::shared_ptr<const CollectionEntry>> CollectionEntry::decode(const eng
   if (bytes.size() > kChecksumBytes) {
     const std::span<const uint8_t> document = bytes_of(bytes.substr(kChecksumBytes));
     if (crc32c(document) == big_endian_32(bytes)) {
-      if (Result<bson::View> view = bson::validate(document)) {
+      if (Result<bson::View> view = bson::validate(document, kReadBytesMax)) {
         if (std::shared_ptr<const CollectionEntry> entry = entry_of(ns, *view)) return entry;
       }
     }

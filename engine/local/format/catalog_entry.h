@@ -38,7 +38,8 @@ struct CollectionEntry {
   std::shared_ptr<const query::Filter> validator;
   Status derive();
 
-  std::string encode() const;
+  // BSONObjectTooLarge or Overflow if that could not be read again.
+  Result<std::string> encode() const;
   // Whether the bytes are what was put there for `ns`, as far as checksum and name tell.
   static bool is_entry_of(const engine::Namespace& ns, std::string_view bytes);
   // StoreDamaged if the bytes are no such entry.

@@ -12,7 +12,8 @@ namespace gridmount::local {
 Result<IndexEntry> new_index(const engine::Namespace& ns, const query::IndexDefinition& definition);
 
 // Whether the collection has it already. IndexKeySpecsConflict or IndexOptionsConflict if something
-// else has its name or its keys, CannotCreateIndex if there are too many.
+// else has its name or its keys, CannotCreateIndex if there are too many, or if documents of a
+// capped collection would expire.
 Result<bool> has_index(const CollectionEntry& entry, const IndexEntry& index);
 
 }  // namespace gridmount::local

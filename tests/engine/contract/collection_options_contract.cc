@@ -78,6 +78,8 @@ TEST_P(StoreContract, Options_ThatAreWrong_AreRefused) {
   expect(ErrorCode::kTypeMismatch, R"({"capped": true, "size": "1"})");
   expect(ErrorCode::kBadValue, R"({"capped": true, "size": 1, "max": 2147483648})");
   expect(ErrorCode::kInvalidOptions, R"({"max": 5})");
+  expect(ErrorCode::kInvalidOptions, R"({"size": 4096})");
+  expect(ErrorCode::kInvalidOptions, R"({"capped": false, "size": 4096})");
   expect(ErrorCode::kInvalidOptions, R"({"timeseries": {"timeField": "t"}})");
   expect(ErrorCode::kInvalidOptions, R"({"collation": {"locale": "fr"}})");
   expect(ErrorCode::kInvalidOptions, R"({"autoIndexId": false})");
@@ -88,6 +90,42 @@ TEST_P(StoreContract, Options_ThatAreWrong_AreRefused) {
   expect(ErrorCode::kInvalidOptions, R"({"pipeline": []})");
   expect(ErrorCode::kInvalidOptions, R"({"viewOn": "a", "capped": true, "size": 1})");
   EXPECT_THAT(collection_names(), IsEmpty());
+}
+
+// Whatever is let in must be read again with all that is there already.
+TEST_P(StoreContract, OptionsAndIndexes_TogetherAreNoLargerThanADocument) {
+  OPTIONS_OF_TEST();
+  insert(R"({"_id": 1, "a": 1})");
+  const auto of = [](const std::string& field, size_t bytes) {
+    return R"({")" + field + R"(": {"$ne": ")" + std::string(bytes, 'x') + R"("}})";
+  };
+  const auto index_of = [](const std::string& name, size_t bytes) {
+    return R"({"key": {"a": 1}, "name": ")" + name +
+           R"(", "partialFilterExpression": {"b": {"$in": [")" + std::string(bytes, 'x') +
+           R"("]}}})";
+  };
+  create_index_as(index_of("one", 9'000'000));
+  EXPECT_THAT(options.modify("c", R"({"validator": )" + of("b", 9'000'000) + "}"),
+              FailedWith(ErrorCode::kBsonObjectTooLarge));
+  EXPECT_THAT(options.modify("c", R"({"validator": )" + of("b", 7'000'000) + "}"), Succeeded());
+  EXPECT_THAT(try_create_index_as(
+                  R"({"key": {"b": 1}, "name": "two", "partialFilterExpression": )" +
+                  std::string(R"({"b": {"$eq": ")") + std::string(1'000'000, 'x') + R"("}}})"),
+              FailedWith(ErrorCode::kBsonObjectTooLarge));
+  insert(R"({"_id": 2, "a": [1, 2]})");
+  EXPECT_EQ(count("{}"), 2);
+  std::string deep = R"({"a": 1})";
+  for (int i = 0; i < 90; ++i) deep = R"({"a": )" + deep + "}";
+  for (int more = 0; more < 6; ++more) {
+    deep = R"({"a": )" + deep + "}";
+    const std::string name = "deep" + std::to_string(more);
+    if (const Status made = options.create(name, R"({"validator": {"a": {"$eq": )" + deep + "}}}");
+        !made) {
+      EXPECT_THAT(made, FailedWith(ErrorCode::kOverflow));
+      EXPECT_EQ(more, 5);
+    }
+    EXPECT_EQ(count("{}", name), 0);
+  }
 }
 
 TEST_P(StoreContract, Validators_AreRefusedWhereServersRefuseThem) {
@@ -212,17 +250,17 @@ TEST_P(StoreContract, Validator_LevelsAndActions) {
 
 TEST_P(StoreContract, Modify_ChangesIndexesAndLimits) {
   OPTIONS_OF_TEST();
-  EXPECT_THAT(options.create("c", R"({"capped": true, "size": 4096})"), Succeeded());
   create_index_as(R"({"key": {"at": 1}, "name": "at", "expireAfterSeconds": 100})");
   EXPECT_EQ(*options.modify("c", R"({"index": {"name": "at", "expireAfterSeconds": 200}})"),
             json(doc(R"({"expireAfterSeconds_old": {"$numberLong": "100"},
                          "expireAfterSeconds_new": {"$numberLong": "200"}})")));
   EXPECT_EQ(*options.modify("c", R"({"index": {"keyPattern": {"at": 1}, "hidden": true}})"),
             json(doc(R"({"hidden_old": false, "hidden_new": true})")));
-  EXPECT_THAT(options.modify("c", R"({"cappedMax": 2})"), Succeeded());
-  for (int n = 0; n < 5; ++n) insert(R"({"_id": )" + std::to_string(n) + "}");
-  EXPECT_EQ(count("{}"), 2);
   EXPECT_THAT(index_specifications().back(), HasSubstr("200"));
+  EXPECT_THAT(options.create("log", R"({"capped": true, "size": 4096})"), Succeeded());
+  EXPECT_THAT(options.modify("log", R"({"cappedMax": 2})"), Succeeded());
+  for (int n = 0; n < 5; ++n) insert(R"({"_id": )" + std::to_string(n) + "}", "log");
+  EXPECT_EQ(count("{}", "log"), 2);
 
   EXPECT_THAT(options.modify("none", "{}"), FailedWith(ErrorCode::kNamespaceNotFound));
   EXPECT_THAT(options.modify("c", R"({"nosuch": 1})"), FailedWith(ErrorCode::kInvalidOptions));

@@ -284,7 +284,7 @@ TEST_F(Damage, RangeWithoutOwner_IsReported) {
 
 TEST_F(Damage, CatalogEntry_IsRefused) {
   change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
-    std::string bytes = entry.encode();
+    std::string bytes = entry.encode().value();
     bytes[10] ^= 1;
     return trees.put(trees.catalog(), std::string("ctest\0c", 7), bytes);
   });

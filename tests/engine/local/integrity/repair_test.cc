@@ -301,7 +301,7 @@ TEST_F(Repair, UnlistedExpiringCollection_IsListed) {
 TEST_F(Repair, DamagedCatalogEntry_IsBeyondRepairAndItsRangesStay) {
   insert(R"({"_id": 6})");
   change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
-    std::string bytes = entry.encode();
+    std::string bytes = entry.encode().value();
     bytes[10] ^= 1;
     return trees.put(trees.catalog(), std::string("ctest\0c", 7), bytes);
   });
