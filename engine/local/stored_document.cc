@@ -35,6 +35,20 @@ tl::unexpected<Error> refuse(const engine::Namespace& ns, ErrorCode code, std::s
   return fail(code, "inserting into " + ns.full() + ": " + std::string(why));
 }
 
+// Within an _id at any depth, arrays included.
+Status check_names(const engine::Namespace& ns, bson::ValueView value) {
+  if (value.type() != bson::Type::kDocument && value.type() != bson::Type::kArray) return {};
+  for (const bson::Element element : value.as_document()) {
+    if (element.key.starts_with('$')) {
+      return refuse(ns, ErrorCode::kDollarPrefixedFieldName,
+                    "_id fields may not contain '$'-prefixed fields: " + std::string(element.key) +
+                        " is not valid for storage.");
+    }
+    GM_TRY(check_names(ns, element.value));
+  }
+  return {};
+}
+
 Status check_id(const engine::Namespace& ns, bson::ValueView id) {
   switch (id.type()) {
     case bson::Type::kArray:
@@ -43,17 +57,8 @@ Status check_id(const engine::Namespace& ns, bson::ValueView id) {
       return refuse(
           ns, ErrorCode::kInvalidIdField,
           "The '_id' value cannot be of type " + std::string(bson::type_alias(id.type())));
-    case bson::Type::kDocument:
-      for (const bson::Element element : id.as_document()) {
-        if (element.key.starts_with('$')) {
-          return refuse(ns, ErrorCode::kDollarPrefixedFieldName,
-                        "_id fields may not contain '$'-prefixed fields: " +
-                            std::string(element.key) + " is not valid for storage.");
-        }
-      }
-      return {};
     default:
-      return {};
+      return check_names(ns, id);
   }
 }
 

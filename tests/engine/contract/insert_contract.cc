@@ -113,11 +113,17 @@ TEST_P(StoreContract, Insert_DollarNames_AreStoredButNotInTheId) {
   bson::Builder in_id;
   in_id.open_document("_id").append("$set", int32_t{1}).close();
   const bson::Document bad = std::move(in_id).finish();
-  EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
-                GM_TRY(collection()->insert(transaction, bad));
-                return {};
-              }),
-              FailedWith(ErrorCode::kDollarPrefixedFieldName));
+  bson::Builder below_id;
+  below_id.open_document("_id").open_array("a").push_open_document().append("$set", int32_t{1});
+  below_id.close().close().close();
+  const bson::Document as_bad = std::move(below_id).finish();
+  for (const bson::View refused : {bad.view(), as_bad.view()}) {
+    EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
+                  GM_TRY(collection()->insert(transaction, refused));
+                  return {};
+                }),
+                FailedWith(ErrorCode::kDollarPrefixedFieldName));
+  }
 }
 
 TEST_P(StoreContract, Insert_TwoIds_IsBadValue) {
