@@ -3,6 +3,7 @@
 // Source: MongoDB manual, "Administration Commands".
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "engine/aggregation/statistics.h"
@@ -106,12 +107,47 @@ bson::Document shown(const engine::CollectionInfo& info, bool name_only, bool re
   return std::move(out).finish();
 }
 
+// The only names that a filter lets pass, if it says so: {name: "a"}, {name: {$in: ["a", "b"]}},
+// ... Drivers ask so for one collection, whose answer is not to take longer the more there are.
+std::optional<std::set<std::string>> names_asked_for(bson::View filter) {
+  const std::optional<bson::ValueView> name = filter.find("name");
+  if (!name) return std::nullopt;
+  if (name->type() == Type::kString) return std::set{std::string(name->as_string())};
+  if (name->type() != Type::kDocument) return std::nullopt;
+  const std::optional<bson::ValueView> equal = name->as_document().find("$eq");
+  if (equal && equal->type() == Type::kString) return std::set{std::string(equal->as_string())};
+  const std::optional<bson::ValueView> in = name->as_document().find("$in");
+  if (!in || in->type() != Type::kArray) return std::nullopt;
+  std::set<std::string> names;
+  for (const bson::Element element : in->as_document()) {
+    if (element.value.type() != Type::kString) return std::nullopt;
+    names.emplace(element.value.as_string());
+  }
+  return names;
+}
+
+Result<std::vector<engine::CollectionInfo>> collections_for(engine::Database& database,
+                                                            engine::Snapshot& snapshot,
+                                                            bson::View filter) {
+  const std::optional<std::set<std::string>> names = names_asked_for(filter);
+  if (!names) return database.collections(snapshot);
+  std::vector<engine::CollectionInfo> infos;
+  for (const std::string& name : *names) {
+    // What cannot be a name is none.
+    if (!engine::check_namespace({database.name(), name})) continue;
+    GM_ASSIGN(std::optional<engine::CollectionInfo> info, database.collection_info(snapshot, name));
+    if (info) infos.push_back(*std::move(info));
+  }
+  return infos;
+}
+
 Status run_list_collections(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   arguments.ignore("listCollections");
   GM_ASSIGN(const std::string name, arguments.database());
   GM_ASSIGN(const bool name_only, arguments.boolean("nameOnly"));
   GM_ASSIGN(const bool authorized_only, arguments.boolean("authorizedCollections"));
+  GM_ASSIGN(const bson::View asked_for, arguments.document_or_empty("filter"));
   GM_ASSIGN(const std::optional<query::Filter> filter, read_filter(arguments));
   GM_ASSIGN(const std::optional<bson::View> cursor, arguments.document("cursor"));
   GM_ASSIGN(const CursorRequest request,
@@ -120,7 +156,7 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
   std::vector<bson::Document> documents;
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const std::vector<engine::CollectionInfo> infos,
-            call.store().database(name)->collections(*snapshot));
+            collections_for(*call.store().database(name), *snapshot, asked_for));
   const AccessControl& access = call.state().access();
   for (const engine::CollectionInfo& info : infos) {
     if (authorized_only && !access.sees(call.client(), name, info.name)) continue;

@@ -57,7 +57,7 @@ Result<FindAndModifyCommand> FindAndModifyCommand::read(Arguments& arguments) {
   FindAndModifyCommand command;
   engine::FindAndModifyOptions& options = command.options;
   GM_ASSIGN(command.ns, arguments.collection());
-  GM_TRY(check_system_name(command.ns));
+  GM_TRY(check_writable_name(command.ns));
   GM_ASSIGN(command.query, arguments.document_or_empty("query"));
   GM_ASSIGN(options.sort, arguments.document_or_empty("sort"));
   GM_ASSIGN(options.projection, arguments.document_or_empty("fields"));

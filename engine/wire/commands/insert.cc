@@ -21,7 +21,7 @@ Status run_insert(Call& call, bson::Builder& reply) {
   arguments.ignore("stmtIds");  // of retried writes, which there are none of
   GM_TRY(arguments.finish());
   GM_TRY(check_batch_size(documents.size()));
-  GM_TRY(check_system_name(ns));
+  GM_TRY(check_writable_name(ns));
   call.set_ns(ns);
 
   const std::shared_ptr<engine::Database> database = call.store().database(ns.database);

@@ -33,4 +33,11 @@ Status check_system_name(const engine::Namespace& ns) {
   return fail(ErrorCode::kInvalidNamespace, "Invalid system namespace: " + ns.full());
 }
 
+Status check_writable_name(const engine::Namespace& ns) {
+  if (ns.collection == "system.profile") {
+    return fail(ErrorCode::kInvalidNamespace, "cannot write to '" + ns.full() + "'");
+  }
+  return check_system_name(ns);
+}
+
 }  // namespace gridmount::wire

@@ -20,5 +20,7 @@ Status check_no_view(engine::Database& database, engine::Snapshot& snapshot,
 
 // InvalidNamespace for names beginning with "system." but those that clients may make and write to.
 Status check_system_name(const engine::Namespace& ns);
+// The same, and for system.profile, which the server alone writes to: for inserts and updates.
+Status check_writable_name(const engine::Namespace& ns);
 
 }  // namespace gridmount::wire

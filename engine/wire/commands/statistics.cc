@@ -39,12 +39,19 @@ Status run_db_stats(Call& call, bson::Builder& reply) {
   arguments.ignore(arguments.path());
   GM_ASSIGN(const std::string name, arguments.database());
   GM_ASSIGN(const int64_t scale, read_scale(arguments));
-  GM_TRY(arguments.boolean("freeStorage"));  // the file's free pages are no database's
+  GM_ASSIGN(const bool free_storage, arguments.boolean("freeStorage"));
   GM_TRY(arguments.finish());
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const bson::Document stats,
             aggregation::database_stats(call.store(), *snapshot, name, scale));
   reply.append_all(stats);
+  if (free_storage) {
+    // The file's free pages are no database's.
+    for (const char* const field :
+         {"freeStorageSize", "indexFreeStorageSize", "totalFreeStorageSize"}) {
+      reply.append(field, int64_t{0});
+    }
+  }
   return {};
 }
 

@@ -103,7 +103,7 @@ Result<UpdateCommand> UpdateCommand::read(Arguments& arguments) {
   GM_TRY(arguments.boolean("bypassEmptyTsReplacement"));
   arguments.ignore("stmtIds");
   GM_TRY(check_batch_size(command.statements.size()));
-  GM_TRY(check_system_name(command.ns));
+  GM_TRY(check_writable_name(command.ns));
   for (size_t i = 0; i < command.statements.size(); ++i) {
     GM_ASSIGN(const UpdateStatement statement, command.statement(i));
     // Servers count the stages of all statements' pipelines, and fail where they cannot.

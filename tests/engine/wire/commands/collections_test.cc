@@ -72,6 +72,44 @@ TEST_F(CollectionCommands, Create_Options_AreShown) {
   EXPECT_EQ(code_of(R"({"create": "a$b"})"), 73);
 }
 
+TEST_F(CollectionCommands, ListCollections_ByName_FindsTheseAlone) {
+  for (const char* const name : {"a", "b", "c"})
+    good(R"({"create": ")" + std::string(name) + "\"}");
+  good(R"({"create": "v", "viewOn": "a", "pipeline": []})");
+  const auto found = [&](const std::string& filter) { return names(R"(, "filter": )" + filter); };
+  EXPECT_THAT(found(R"({"name": "b"})"), ElementsAre(R"({ "name" : "b", "type" : "collection" })"));
+  EXPECT_THAT(found(R"({"name": {"$eq": "v"}, "type": "view"})"), SizeIs(1));
+  EXPECT_THAT(found(R"({"name": "b", "type": "view"})"), SizeIs(0));
+  EXPECT_THAT(found(R"({"name": {"$in": ["c", "a", "none", "", "a$b"]}})"),
+              ElementsAre(R"({ "name" : "a", "type" : "collection" })",
+                          R"({ "name" : "c", "type" : "collection" })"));
+  EXPECT_THAT(found(R"({"name": {"$in": ["a", "b"], "$ne": "a"}})"), SizeIs(1));
+  EXPECT_THAT(
+      found(R"({"name": {"$in": [{"$regularExpression": {"pattern": "^[ab]", "options": ""}}]}})"),
+      SizeIs(2));
+  EXPECT_THAT(found(R"({"name": {"$gt": "a"}})"), SizeIs(3));
+  EXPECT_THAT(found(R"({"name": 5})"), SizeIs(0));
+}
+
+TEST_F(CollectionCommands, SystemProfile_IsNotWrittenTo) {
+  good(R"({"create": "system.profile", "capped": true, "size": 1048576})");
+  EXPECT_EQ(bad(R"({"insert": "system.profile", "documents": [{"a": 1}]})"),
+            "73: cannot write to 'test.system.profile'");
+  EXPECT_EQ(
+      code_of(R"({"update": "system.profile", "updates": [{"q": {}, "u": {"$set": {"a": 1}}}]})"),
+      73);
+  EXPECT_EQ(code_of(R"({"findAndModify": "system.profile", "query": {}, "remove": true})"), 73);
+}
+
+TEST_F(CollectionCommands, Ttl_OnACappedCollection_IsRefused) {
+  good(R"({"create": "c", "capped": true, "size": 4096})");
+  EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": [
+      {"key": {"at": 1}, "name": "at_1", "expireAfterSeconds": 1}]})"),
+            67);
+  good(R"({"createIndexes": "c", "indexes": [{"key": {"at": 1}, "name": "at_1"}]})");
+  EXPECT_EQ(code_of(R"({"collMod": "c", "index": {"name": "at_1", "expireAfterSeconds": 1}})"), 72);
+}
+
 TEST_F(CollectionCommands, ListCollections_InBatches_AreReadByGetMore) {
   for (const char* const name : {"a", "b", "c"}) {
     good(R"({"create": ")" + std::string(name) + "\"}");
