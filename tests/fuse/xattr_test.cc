@@ -95,6 +95,11 @@ TEST_F(XattrTest, FlagsAndSizes_AreHeeded) {
   EXPECT_ERRNO(set(path, "other.a", "1"), EOPNOTSUPP);
   EXPECT_ERRNO(set(path, "user.", "1"), EINVAL);
   EXPECT_ERRNO(set(path, "user.large", std::string(65'537, 'x')), E2BIG);
+  const std::string long_name = "user." + std::string(250, 'n');
+  ASSERT_CALL_OK(set(path, long_name.c_str(), "1"));
+  EXPECT_EQ(get(path, long_name.c_str()), "1");
+  EXPECT_ERRNO(set(path, (long_name + "n").c_str(), "1"), ERANGE);
+  ASSERT_CALL_OK(removexattr(path.c_str(), long_name.c_str()));
   // Sixteen of the largest are more than there is room for.
   int done = 0;
   std::string name = "user.a";

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::string_view kNamespaces = "system.namespaces";
 constexpr std::string_view kIndexes = "system.indexes";
+constexpr std::string_view kViews = "system.views";
 
 bson::Document namespace_document(const CollectionEntry& entry) {
   bson::Builder document;
@@ -31,10 +32,21 @@ bson::Document index_document(const CollectionEntry& entry, const IndexEntry& in
   return std::move(document).finish();
 }
 
+bson::Document view_document(const CollectionEntry& entry) {
+  bson::Builder document;
+  document.append("_id", entry.ns.full()).append("viewOn", entry.settings.view_on);
+  document.open_array("pipeline");
+  if (entry.settings.pipeline) {
+    for (const bson::Element stage : entry.settings.pipeline->view()) document.push(stage.value);
+  }
+  document.close();
+  return std::move(document).finish();
+}
+
 }  // namespace
 
 bool is_catalog_collection(const engine::Namespace& ns) {
-  return ns.collection == kNamespaces || ns.collection == kIndexes;
+  return ns.collection == kNamespaces || ns.collection == kIndexes || ns.collection == kViews;
 }
 
 Result<std::vector<bson::Document>> catalog_documents(Catalog& catalog,
@@ -44,6 +56,10 @@ Result<std::vector<bson::Document>> catalog_documents(Catalog& catalog,
   for (const engine::Namespace& name : names) {
     GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(name));
     if (!entry) continue;
+    if (ns.collection == kViews) {
+      if (entry->settings.is_view()) documents.push_back(view_document(*entry));
+      continue;
+    }
     if (ns.collection == kNamespaces) documents.push_back(namespace_document(*entry));
     if (entry->settings.is_view()) continue;
     for (const IndexEntry& index : entry->indexes) {

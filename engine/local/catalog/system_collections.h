@@ -1,6 +1,6 @@
 // Collections that are the catalog seen as documents: system.namespaces and system.indexes, which
-// servers had until 3.0. They can be read like others and not be written.
-// Source: MongoDB 2.4 manual, "System Collections".
+// servers had until 3.0, and system.views. They can be read like others and not be written.
+// Source: MongoDB 2.4 manual, "System Collections"; MongoDB manual, "Views".
 #pragma once
 
 #include <vector>

@@ -408,6 +408,12 @@ TEST_P(StoreContract, SystemCollections_ShowTheCatalog) {
       find(R"({"ns": "test.c", "unique": true})", {.projection = R"({"v": 0})"}, "system.indexes"),
       as_json({R"({"key": {"a": 1}, "ns": "test.c", "name": "a_1", "unique": true})"}));
   EXPECT_EQ(count("{}", "system.indexes"), 2);
+  EXPECT_EQ(count("{}", "system.views"), 0);
+  VIEWS_OF_TEST();
+  ASSERT_THAT(views.make("v", R"({"viewOn": "c", "pipeline": [{"$match": {"a": 1}}]})"),
+              Succeeded());
+  EXPECT_EQ(find("{}", {}, "system.views"),
+            as_json({R"({"_id": "test.v", "viewOn": "c", "pipeline": [{"$match": {"a": 1}}]})"}));
   EXPECT_THAT(try_insert("{}", "system.indexes"), FailedWith(ErrorCode::kInvalidNamespace));
   const auto view = snapshot();
   EXPECT_THAT(try_find(*view, "{}", {.hint = bson::Value("_id_")}, "system.indexes"),
@@ -415,7 +421,7 @@ TEST_P(StoreContract, SystemCollections_ShowTheCatalog) {
   EXPECT_THAT(
       collection("system.indexes")->explain(*view, bson::View(), {}, Verbosity::kQueryPlanner),
       FailedWith(ErrorCode::kCommandNotSupported));
-  EXPECT_THAT(collection_names(), ElementsAre("c"));
+  EXPECT_THAT(collection_names(), ElementsAre("c", "v"));
 }
 
 }  // namespace

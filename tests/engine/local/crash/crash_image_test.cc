@@ -200,6 +200,7 @@ void expect_broken(CrashRun run) {
   std::cout << result.first << std::endl;
 }
 
+// D1, D4: those that no switch turns off show here.
 TEST(CrashImageTest, PowerLoss_AtAnyPoint_LeavesACommitNoOlderThanTheLastCheckpoint) {
   const CrashRunResult result =
       run_crash_images(run_of_trees(crash_image_count(0.4)), crash_seed());
@@ -253,31 +254,35 @@ TEST(CrashImageTest, PowerLoss_WithALogOfTheUsualSize_LeavesACommitNoOlderThanTh
   EXPECT_GE(use.largest_record, RedoLog::kWaitingBytesMax / 4);
 }
 
+// D2: pages of the newest checkpoint are written again.
 TEST(CrashImageTest, Canary_WithoutThePin_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.recording.pin = false;
   expect_broken(run);
 }
 
+// D5: data.mdb's own meta pages are believed.
 TEST(CrashImageTest, Canary_WithoutTheSavedMetaPages_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.restore = false;
   expect_broken(run);
 }
 
+// D13: the log is not replayed.
 TEST(CrashImageTest, Canary_WithoutTheLog_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.replay = false;
   expect_broken(run);
 }
 
+// D10: what is replayed may have gaps.
 TEST(CrashImageTest, Canary_WithRecordsInAnyOrder_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.checks_order = false;
   expect_broken(run);
 }
 
-// Shows in images of second lives.
+// D12: what an earlier opening has left is replayed. Shows in images of second lives.
 TEST(CrashImageTest, Canary_WithRecordsOfAnyLog_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.checks_log_id = false;
@@ -285,6 +290,7 @@ TEST(CrashImageTest, Canary_WithRecordsOfAnyLog_ImagesAreBroken) {
   expect_broken(run);
 }
 
+// D13: a replay that is cut off is not done again. Shows in images of second lives.
 TEST(CrashImageTest, Canary_MarkedOpenBeforeTheLogIsReplayed_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.marks_after_replay = false;
@@ -292,12 +298,14 @@ TEST(CrashImageTest, Canary_MarkedOpenBeforeTheLogIsReplayed_ImagesAreBroken) {
   expect_broken(run);
 }
 
+// D9: what was acknowledged may not be on the disk.
 TEST(CrashImageTest, Canary_WithRecordsAcknowledgedBeforeTheirSync_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.recording.syncs_records = false;
   expect_broken(run);
 }
 
+// D11: records that count are written over.
 TEST(CrashImageTest, Canary_WithSegmentsWrittenAgainTooSoon_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.recording.waits_for_segments = false;
@@ -308,14 +316,15 @@ TEST(CrashImageTest, Canary_WithSegmentsWrittenAgainTooSoon_ImagesAreBroken) {
   std::cout << result.first << std::endl;
 }
 
-// Shows in images of kills.
+// D14, D15: what `pending` was written for is not read. Shows in images of kills.
 TEST(CrashImageTest, Canary_WithoutWhatIsPending_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.replay_pending = false;
   expect_broken(run);
 }
 
-// Shows where the opening after a kill is cut between its first checkpoint and the second.
+// D15: what was durable is lost where the opening after a kill is cut between its first checkpoint
+// and the second.
 TEST(CrashImageTest, Canary_WithTheLogEndedBeforeWhatIsPendingIsReplayed_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.keeps_log_until_replayed = false;

@@ -48,6 +48,7 @@ TEST(FaultTest, EachWriteFromOneOnFails_NoHarm) {
   expect_no_harm(run);
 }
 
+// D8: the next opening goes back to what was durable.
 TEST(FaultTest, OneSyncFails_WhatWasDurableStays) {
   expect_no_harm(documents(FaultKind::kSync, EIO));
 }
@@ -93,7 +94,7 @@ TEST(FaultTest, NoRoomAfterARemoval_WhatItFreedIsThereForTheNextWrites) {
   std::filesystem::remove_all(folder);
 }
 
-// An opening that has to replay the log, each of whose calls fails once, and each from one on.
+// D13: an opening that has to replay the log, each of whose calls fails once, and each from one on.
 TEST(FaultTest, ReplayFails_TheNextOpeningFindsAllThatWasDurable) {
   const std::filesystem::path folder = make_crash_folder();
   const std::filesystem::path crashed = folder / "crashed";

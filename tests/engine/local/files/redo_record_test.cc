@@ -144,6 +144,7 @@ class RedoFileTest : public ::testing::Test {
   RedoFile redo_;
 };
 
+// D10: records count that follow the snapshot, or one another, without a gap.
 TEST_F(RedoFileTest, Read_GivesWhatIsBehindTheSnapshot) {
   append(11, {"a"}, 10);
   append(12, {"b", "c"}, 10);
@@ -154,6 +155,7 @@ TEST_F(RedoFileTest, Read_GivesWhatIsBehindTheSnapshot) {
   EXPECT_THAT(read(10, kOther), IsEmpty());
 }
 
+// D11: a segment is begun again only when a checkpoint has all that it holds.
 TEST_F(RedoFileTest, Read_AcrossBothSegments_InTheirOrder) {
   for (uint64_t i = 0; i < 6; ++i) append(11 + i, {std::string(1, static_cast<char>('a' + i))}, 10);
   EXPECT_THAT(read(10), ElementsAre("a", "b", "c", "d", "e", "f"));
@@ -170,6 +172,7 @@ TEST_F(RedoFileTest, Read_AcrossBothSegments_InTheirOrder) {
   EXPECT_THAT(read(10), IsEmpty());
 }
 
+// D12: what is left of this log has lower numbers.
 TEST_F(RedoFileTest, Read_LeftoversOfTheSameLog_AreNotBelieved) {
   for (uint64_t i = 0; i < 8; ++i) append(11 + i, {"old"}, 10);
   append(19, {"new"}, 18);
@@ -181,6 +184,7 @@ TEST_F(RedoFileTest, Read_LeftoversOfTheSameLog_AreNotBelieved) {
   EXPECT_THAT(read(14), ElementsAre("old", "old", "old", "old"));
 }
 
+// D12: what is left of another log has its id.
 TEST_F(RedoFileTest, Read_LeftoversOfAnotherLog_AreNotBelieved) {
   for (uint64_t i = 0; i < 4; ++i) append(11 + i, {"old"}, 10);
   begin(kOther);
@@ -225,6 +229,7 @@ TEST_F(RedoFileTest, Read_TransactionInSeveralRecords_IsOne) {
   EXPECT_THAT(changes(11), IsEmpty());
 }
 
+// D10: a record goes on with the last transaction or begins the next.
 TEST_F(RedoFileTest, Read_RecordThatGoesOnWithAnotherTransaction_IsNotBelieved) {
   append(11, {"a"}, 10);
   std::vector<uint8_t> record;
@@ -240,6 +245,7 @@ TEST_F(RedoFileTest, Read_RecordThatGoesOnWithAnotherTransaction_IsNotBelieved) 
   EXPECT_THAT(read(10), IsEmpty());
 }
 
+// D12: a torn record ends the prefix.
 TEST_F(RedoFileTest, Read_DamageAnywhereInARecord_EndsThePrefix) {
   append(11, {"a"}, 10);
   append(12, {std::string(kRedoBlockBytes, 'b')}, 10);

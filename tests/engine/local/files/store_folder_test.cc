@@ -281,6 +281,7 @@ TEST_F(StoreFolderTest, Open_WhileOpen_IsStoreLockedNamingTheProcess) {
   EXPECT_TRUE(open());
 }
 
+// D6: `open`, of this boot.
 TEST_F(StoreFolderTest, Open_AfterAKill_HasEveryCommit) {
   make_killed_store();
   {
@@ -293,6 +294,7 @@ TEST_F(StoreFolderTest, Open_AfterAKill_HasEveryCommit) {
   EXPECT_EQ(get(**environment, "k"), "killed");
 }
 
+// D5, D6: `open`, of another boot.
 TEST_F(StoreFolderTest, Open_AfterPowerLoss_IsPutBackToTheCheckpoint) {
   make_killed_store();
   expect_error(open_after_power_loss(/*read_only=*/true), ErrorCode::kStoreReadOnly,
@@ -308,6 +310,7 @@ TEST_F(StoreFolderTest, Open_AfterPowerLoss_IsPutBackToTheCheckpoint) {
   EXPECT_EQ(get(**reader, "k"), "later");
 }
 
+// D6: `closed`.
 TEST_F(StoreFolderTest, Open_ClosedCleanly_NeedsNoCheckpointAfterAnotherBoot) {
   {
     auto environment = create();
@@ -326,6 +329,7 @@ TEST_F(StoreFolderTest, Open_ClosedCleanly_NeedsNoCheckpointAfterAnotherBoot) {
   EXPECT_EQ(get(**environment, "k"), "v");
 }
 
+// D6: `open`, with another inode.
 TEST_F(StoreFolderTest, Open_CopyOfAnOpenStore_IsPutBackToTheCheckpoint) {
   make_killed_store();
   const fs::path copy = folder_ / "copy";
@@ -335,6 +339,7 @@ TEST_F(StoreFolderTest, Open_CopyOfAnOpenStore_IsPutBackToTheCheckpoint) {
   EXPECT_EQ(get(**environment, "k"), "durable");
 }
 
+// D6: no mark.
 TEST_F(StoreFolderTest, Open_OwnerFileLost_GoesBackToTheCheckpoint) {
   make_killed_store();
   fs::remove(store() / "owner");
@@ -352,6 +357,7 @@ TEST_F(StoreFolderTest, Open_OwnerFileLost_GoesBackToTheCheckpoint) {
   }
 }
 
+// D6: recovery needs a slot.
 TEST_F(StoreFolderTest, Open_MachineWentDownWithoutAnyCheckpoint_IsStoreDamaged) {
   make_killed_store();
   put_contents(store() / "checkpoint", std::string(8192, '\0'));
@@ -366,6 +372,7 @@ TEST_F(StoreFolderTest, Open_MissingData_IsStoreDamaged) {
   EXPECT_FALSE(fs::exists(store() / "data.mdb"));
 }
 
+// D7: a file that is too short has been cut off, whatever the mark says.
 TEST_F(StoreFolderTest, Open_DataCutOff_IsStoreDamagedAtAnyLength) {
   {
     auto environment = create();
@@ -382,6 +389,7 @@ TEST_F(StoreFolderTest, Open_DataCutOff_IsStoreDamagedAtAnyLength) {
   }
 }
 
+// D7: after a kill it is as long as the newest checkpoint says.
 TEST_F(StoreFolderTest, Open_DataCutOffAfterAKill_IsStoreDamaged) {
   make_killed_store();
   fs::resize_file(store() / "data.mdb", fs::file_size(store() / "data.mdb") / 2);
@@ -431,7 +439,7 @@ TEST_F(StoreFolderTest, Open_GarbageMetaPages_IsStoreDamaged) {
   EXPECT_TRUE(open());
 }
 
-// Such as can be believed, were it not for what the checkpoint says of the same transaction.
+// D6: such as can be believed, were it not for what the checkpoint says of the same transaction.
 TEST_F(StoreFolderTest, Open_DamagedMetaPagesOfAClosedStore_ArePutBack) {
   ASSERT_TRUE(create());
   {
@@ -452,7 +460,7 @@ TEST_F(StoreFolderTest, Open_DamagedMetaPagesOfAClosedStore_ArePutBack) {
   }
 }
 
-// The other page would be taken for the current one.
+// D6: the other page would be taken for the current one.
 TEST_F(StoreFolderTest, Open_OlderMetaPagesThanTheCheckpoints_IsStoreDamaged) {
   ASSERT_TRUE(create());
   {
@@ -475,7 +483,7 @@ TEST_F(StoreFolderTest, Open_OlderMetaPagesThanTheCheckpoints_IsStoreDamaged) {
               ::testing::UnorderedElementsAre(ErrorCode::kStoreDamaged, ErrorCode::kStoreReadOnly));
 }
 
-// What is on the page of the older transaction would be taken for the current one.
+// D6: what is on the page of the older transaction would be taken for the current one.
 TEST_F(StoreFolderTest, Open_LaterMetaPagesThanTheCheckpoints_IsStoreDamaged) {
   ASSERT_TRUE(create());
   {

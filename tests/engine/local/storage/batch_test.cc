@@ -251,6 +251,7 @@ TEST_F(BatchTest, OwnTransactionIsOpen_ReadingIsRefused_IfItWouldMissSomething) 
   EXPECT_EQ(get("a"), "1");
 }
 
+// D14: the kernel has what was acknowledged.
 TEST_F(BatchTest, Killed_HasAllThatWasCommitted) {
   in_killed_process([&] {
     open();
@@ -279,6 +280,7 @@ TEST_F(BatchTest, KilledAgainAndAgain_NothingOfAnEarlierLifeComesBack) {
     EXPECT_EQ(get("k" + std::to_string(i)), std::to_string(std::min(i, 5)));
 }
 
+// D14: after a power loss only the log says what was durable.
 TEST_F(BatchTest, PowerLoss_WhatIsPendingIsNotBelieved) {
   options_.redo_bytes = 0;
   in_killed_process([&] {
@@ -295,6 +297,7 @@ TEST_F(BatchTest, PowerLoss_WhatIsPendingIsNotBelieved) {
   EXPECT_EQ(get("a"), "1");
 }
 
+// D9: of commits that LMDB has not committed, too.
 TEST_F(BatchTest, DurableRequest_CoversTheBatch_AndLetsItGoOn) {
   open();
   const uint64_t before = commits();
@@ -331,7 +334,7 @@ TEST_F(BatchTest, DurableRequests_WithBatchesOfAllKinds_AreAnsweredByTheLog) {
   for (int i = 0; i < 30; ++i) EXPECT_EQ(get(std::to_string(i)), i % 7 == 5 ? large : "1") << i;
 }
 
-// The next owner's first checkpoint is of what LMDB had; the log counts until it has the rest.
+// D15: the next owner's first checkpoint is of what LMDB had; the log counts until it has the rest.
 TEST_F(BatchTest, KilledThenPowerLoss_WhatWasDurableIsThere) {
   in_killed_process([&] {
     open();
@@ -504,6 +507,7 @@ class PendingFileTest : public BatchTest {
   }
 };
 
+// D14: a record counts by its snapshot, its place and its id.
 TEST_F(PendingFileTest, RecordsOfTheSnapshot_InOrder_Count) {
   const std::string first = record(7, 0, "one");
   const std::string second = record(7, 1, "two");

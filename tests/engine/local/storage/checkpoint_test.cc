@@ -248,6 +248,7 @@ TEST_F(CheckpointTest, Request_BehindARunningTransaction_WaitsForItsTurn) {
   EXPECT_TRUE(returned);
 }
 
+// D1, D8: the data is synced first, and no failed sync is tried again.
 TEST_F(CheckpointTest, FailedSync_RefusesWritesUntilReopened_AndGoesBackToTheCheckpoint) {
   // Of the data, and of the slot.
   for (const int successes : {0, 1}) {
@@ -284,6 +285,7 @@ TEST_F(CheckpointTest, FailedSync_RefusesWritesUntilReopened_AndGoesBackToTheChe
   }
 }
 
+// D8: nothing is written any more.
 TEST_F(CheckpointTest, FailedSync_InTheBackground_IsReportedToTheNextWriter) {
   open(10ms);
   sync_error = EIO;
@@ -298,6 +300,7 @@ TEST_F(CheckpointTest, FailedSync_InTheBackground_IsReportedToTheNextWriter) {
   EXPECT_EQ(environment_->checkpoint().error().code(), ErrorCode::kWritesRefused);
 }
 
+// D8: nor by those who wait already.
 TEST_F(CheckpointTest, FailedSync_WhileWritersQueue_FailsThemAll) {
   Environment& environment = open();
   ASSERT_TRUE(put("k", "1"));
@@ -324,7 +327,7 @@ TEST_F(CheckpointTest, FailedSync_WhileWritersQueue_FailsThemAll) {
   EXPECT_EQ(get("k"), "1");
 }
 
-// Nothing is lost by a write that did not happen, so this one may be tried again.
+// D8: nothing is lost by a write that did not happen, so this one may be tried again.
 TEST_F(CheckpointTest, SlotNotWritten_IsReportedAndTriedAgain) {
   Environment& environment = open();
   ASSERT_TRUE(put("k", "v"));
@@ -339,6 +342,7 @@ TEST_F(CheckpointTest, SlotNotWritten_IsReportedAndTriedAgain) {
   EXPECT_GT(saved_transaction(), saved);
 }
 
+// D4: `closed` comes after a last checkpoint.
 TEST_F(CheckpointTest, Close_MakesEverythingDurable_AndMarksIt) {
   open();
   EXPECT_EQ(mark().state, OwnerState::kOpen);
@@ -353,6 +357,7 @@ TEST_F(CheckpointTest, Close_MakesEverythingDurable_AndMarksIt) {
   EXPECT_EQ(mark().state, OwnerState::kClosed);
 }
 
+// D4: and only if that has succeeded.
 TEST_F(CheckpointTest, Close_WhoseSyncFails_IsNotMarkedClosed) {
   open();
   ASSERT_TRUE(put("k", "v"));
@@ -417,6 +422,7 @@ TEST_F(CheckpointTest, ReadersWritersAndCheckpoints_AtOnce_EachSeesItsOwn) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// D3: each is written to the slot that does not hold the newest.
 TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
   std::string name = (fs::temp_directory_path() / "checkpoint_file_test.XXXXXX");
   const fs::path folder = ::mkdtemp(name.data());

@@ -175,6 +175,7 @@ constexpr Syncs kOfTheLog = {1, 0};
 constexpr Syncs kOfACheckpoint = {0, 2};
 constexpr Syncs kNone = {0, 0};
 
+// D9: a durable request returns after the sync of its record.
 TEST_F(RedoLogTest, SmallCommit_TakesOneSync_AndSurvives) {
   open();
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "1")); }), kOfTheLog);
@@ -219,6 +220,7 @@ TEST_F(RedoLogTest, RemovedAndReservedValues_AreReplayed) {
   EXPECT_EQ(get("b"), std::string(5000, 'b'));
 }
 
+// D10: behind a gap there is no record before a checkpoint has what is missing.
 TEST_F(RedoLogTest, WhatIsNotForTheLog_TakesACheckpoint_AndTheLogGoesOnBehindIt) {
   open();
   ASSERT_TRUE(put_durable("k", "1"));
@@ -270,6 +272,7 @@ TEST_F(RedoLogTest, FailedAndEmptyTransactions_LeaveNothingInTheLog) {
   EXPECT_EQ(get("l"), "1");
 }
 
+// D10: where too much waits there is a gap, too.
 TEST_F(RedoLogTest, MoreThanWaits_IsLeftToACheckpoint) {
   options_.redo_bytes = 4 * RedoLog::kWaitingBytesMax;
   open();
@@ -289,6 +292,7 @@ TEST_F(RedoLogTest, FullLog_GoesOnInTheOtherSegment_AfterACheckpoint) {
   EXPECT_EQ(get("k"), "99");
 }
 
+// D9: one record at a time, and nobody returns before its sync.
 TEST_F(RedoLogTest, Requests_WhileARecordIsSynced_ShareTheNext) {
   open();
   ASSERT_TRUE(put("k", "0"));
@@ -315,6 +319,7 @@ TEST_F(RedoLogTest, Requests_WhileARecordIsSynced_ShareTheNext) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(get("k" + std::to_string(i)), "v");
 }
 
+// D8: of the log, too.
 TEST_F(RedoLogTest, FailedSync_RefusesWritesUntilReopened) {
   open();
   ASSERT_TRUE(put_durable("k", "durable"));
@@ -339,6 +344,7 @@ TEST_F(RedoLogTest, FailedSync_RefusesWritesUntilReopened) {
   EXPECT_TRUE(put_durable("k", "again"));
 }
 
+// D8: after a failed write there are checkpoints in place of records.
 TEST_F(RedoLogTest, FailedWrite_LosesNothing_CheckpointsTakeItsPlace) {
   open();
   ASSERT_TRUE(put_durable("k", "1"));
@@ -364,6 +370,7 @@ TEST_F(RedoLogTest, NoRoomForTheLog_CheckpointsTakeItsPlace) {
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
 }
 
+// D6: `closed` says that data.mdb has all that the log had.
 TEST_F(RedoLogTest, ClosedStore_NeedsNoLog) {
   open();
   ASSERT_TRUE(put_durable("k", "1"));
@@ -374,6 +381,7 @@ TEST_F(RedoLogTest, ClosedStore_NeedsNoLog) {
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
 }
 
+// D6: the slot says that there is a log.
 TEST_F(RedoLogTest, StoreThatNeedsItsLog_WithoutIt_IsStoreDamaged) {
   open();
   ASSERT_TRUE(put_durable("k", "1"));
@@ -385,6 +393,7 @@ TEST_F(RedoLogTest, StoreThatNeedsItsLog_WithoutIt_IsStoreDamaged) {
   EXPECT_THAT(opened.error().message(), HasSubstr("redo"));
 }
 
+// D6: recovery writes.
 TEST_F(RedoLogTest, ReadOnly_WithSomethingToReplay_IsRefused) {
   open();
   ASSERT_TRUE(environment_->checkpoint());
