@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/bson/json.h"
+#include "engine/query/expression/evaluation.h"
 #include "tests/engine/query/expression_cases.h"
 
 namespace gridmount::query {
