@@ -41,6 +41,30 @@ void visit_aliases(bson::View files_document, Visit visit) {
   }
 }
 
+bson::Document key_of(std::string_view name) {
+  bson::Builder key;
+  key.append(kField, name);
+  return std::move(key).finish();
+}
+
+// The first behind all names that begin with it.
+std::string end_of_those_with(std::string_view beginning) {
+  std::string end(beginning);
+  while (!end.empty() && end.back() == '\xff') end.pop_back();
+  if (!end.empty()) end.back() = static_cast<char>(end.back() + 1);
+  return end;
+}
+
+std::optional<std::string_view> least_behind(bson::View files_document, std::string_view from,
+                                             bool inclusive) {
+  std::optional<std::string_view> least;
+  visit_aliases(files_document, [&](std::string_view alias) {
+    if (inclusive ? alias < from : alias <= from) return;
+    if (!least || alias < *least) least = alias;
+  });
+  return least;
+}
+
 Result<bool> has_index(engine::Collection& files, engine::Snapshot& snapshot) {
   GM_ASSIGN(const std::vector<engine::IndexDefinition> indexes, files.indexes(snapshot));
   return std::any_of(indexes.begin(), indexes.end(), [](const engine::IndexDefinition& index) {
@@ -90,49 +114,79 @@ Status Aliases::ensure_index(engine::Transaction& transaction) const {
 Result<std::optional<Aliases::Alias>> Aliases::next(engine::Snapshot& snapshot,
                                                     std::string_view from, bool inclusive) const {
   if (!in_use_) return std::optional<Alias>();
+  if (from.size() <= kOrderedBytes) return next_of_index(snapshot, from, inclusive);
+  // Among names that begin alike the index may lead to a file by one that is not behind `from`: all
+  // of them are looked at before any other.
+  GM_ASSIGN(std::optional<Alias> alike, next_alike(snapshot, from, inclusive));
+  if (alike) return alike;
+  return next_of_index(snapshot, end_of_those_with(from.substr(0, kOrderedBytes)), true);
+}
+
+// `from` is so short that the index has all that is before it before it.
+Result<std::optional<Aliases::Alias>> Aliases::next_of_index(engine::Snapshot& snapshot,
+                                                             std::string_view from,
+                                                             bool inclusive) const {
   bson::Builder filter;
   filter.open_document(kField).append(inclusive ? "$gte" : "$gt", from).close();
   const bson::Document behind = std::move(filter).finish();
-  Result<std::unique_ptr<engine::Cursor>> found =
-      bucket_.files().find(snapshot, behind, by_index());
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, behind, by_index()));
   std::optional<Alias> next;
-  if (!found) {
-    GM_TRY(look_again(found.error()));
-    return next;
-  }
-  const std::unique_ptr<engine::Cursor> cursor = *std::move(found);
-  while (true) {
+  while (cursor) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-    if (!document) return next;
+    if (!document) break;
     // The index leads to the document by the least of its names in the range.
-    std::optional<std::string_view> least;
-    visit_aliases(*document, [&](std::string_view alias) {
-      if (inclusive ? alias < from : alias <= from) return;
-      if (!least || alias < *least) least = alias;
-    });
+    const std::optional<std::string_view> least = least_behind(*document, from, inclusive);
     if (!least) continue;
-    if (next && least->substr(0, kOrderedBytes) != next->name.substr(0, kOrderedBytes)) return next;
+    if (next && least->substr(0, kOrderedBytes) != next->name.substr(0, kOrderedBytes)) break;
     if (!next || *least < next->name) next = Alias{std::string(*least), *document};
-    if (next->name.size() <= kOrderedBytes) return next;
+    if (next->name.size() <= kOrderedBytes) break;
   }
+  return next;
+}
+
+// Only of the names that have their first kOrderedBytes in common with `from`.
+Result<std::optional<Aliases::Alias>> Aliases::next_alike(engine::Snapshot& snapshot,
+                                                          std::string_view from,
+                                                          bool inclusive) const {
+  const std::string_view beginning = from.substr(0, kOrderedBytes);
+  const bson::Document first = key_of(beginning);
+  const bson::Document end = key_of(end_of_those_with(beginning));
+  engine::FindOptions options = by_index();
+  options.min = first;
+  options.max = end;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, bson::View(), options));
+  std::optional<Alias> next;
+  while (cursor) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) break;
+    const std::optional<std::string_view> least = least_behind(*document, from, inclusive);
+    if (!least || !least->starts_with(beginning)) continue;
+    if (!next || *least < next->name) next = Alias{std::string(*least), *document};
+  }
+  return next;
+}
+
+// Null if there is no index, and so no names.
+Result<std::unique_ptr<engine::Cursor>> Aliases::find(engine::Snapshot& snapshot, bson::View filter,
+                                                      const engine::FindOptions& options) const {
+  Result<std::unique_ptr<engine::Cursor>> found = bucket_.files().find(snapshot, filter, options);
+  if (found) return found;
+  GM_TRY(look_again(found.error()));
+  return std::unique_ptr<engine::Cursor>();
 }
 
 Result<std::vector<bson::View>> Aliases::files_of(engine::Snapshot& snapshot,
                                                   std::string_view name) const {
   std::vector<bson::View> files;
   if (!in_use_) return files;
-  Result<std::unique_ptr<engine::Cursor>> found =
-      bucket_.files().find(snapshot, equals(kField, bson::Value(name)), by_index());
-  if (!found) {
-    GM_TRY(look_again(found.error()));
-    return files;
-  }
-  const std::unique_ptr<engine::Cursor> cursor = *std::move(found);
-  while (true) {
+  const bson::Document filter = equals(kField, bson::Value(name));
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, filter, by_index()));
+  while (cursor) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-    if (!document) return files;
+    if (!document) break;
     files.push_back(*document);
   }
+  return files;
 }
 
 }  // namespace gridmount::gridfs

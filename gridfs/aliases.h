@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,12 @@ class Aliases {
   Result<std::vector<bson::View>> files_of(engine::Snapshot& snapshot, std::string_view name) const;
 
  private:
+  Result<std::optional<Alias>> next_of_index(engine::Snapshot& snapshot, std::string_view from,
+                                             bool inclusive) const;
+  Result<std::optional<Alias>> next_alike(engine::Snapshot& snapshot, std::string_view from,
+                                          bool inclusive) const;
+  Result<std::unique_ptr<engine::Cursor>> find(engine::Snapshot& snapshot, bson::View filter,
+                                               const engine::FindOptions& options) const;
   // The index was not there for a look-up: of a snapshot from before it was made, or a driver has
   // dropped it. Learns which, and gives the error if it is another.
   Status look_again(const Error& error) const;

@@ -314,5 +314,38 @@ TEST_F(NamespaceListingTest, Links_AreListedByTheirNames_LongOnesToo) {
   EXPECT_EQ(names("short/" + std::string(200, 'b') + "/" + std::string(200, 'c')), expected);
 }
 
+// Keys of the index are so long at most that names which begin alike for longer are in no order
+// there, and lead to files that have other names as well, before and behind these.
+TEST_F(NamespaceListingTest, LinksBelowALongPath_AreListedAndHoldTheirFolders) {
+  std::string path;
+  for (int i = 0; i < 3; ++i) {
+    const std::string name(200, 'P');
+    must(volume_->create_directory(path, name, 0755, {1, 2}));
+    path = join(path, name);
+  }
+  constexpr int kFolders = 10;
+  for (int i = 0; i < kFolders; ++i) {
+    const std::string number = std::to_string(i);
+    for (const char* const kind : {"a", "m"}) {
+      must(volume_->create_directory(path, kind + number, 0755, {1, 2}));
+    }
+    const bson::Value a = must(volume_->create_file("", "A" + number, 0644, {1, 2})).id;
+    const bson::Value b = must(volume_->create_file("", "B" + number, 0644, {1, 2})).id;
+    must(volume_->link(a, join(path, "a" + number), "one"));
+    must(volume_->link(a, "", "z" + number));
+    must(volume_->link(b, join(path, "m" + number), "two"));
+  }
+  for (int i = 0; i < kFolders; ++i) {
+    const std::string number = std::to_string(i);
+    EXPECT_THAT(names(join(path, "a" + number)), ElementsAre("one"));
+    EXPECT_THAT(names(join(path, "m" + number)), ElementsAre("two"));
+    EXPECT_FALSE(volume_->remove_directory(path, "m" + number)) << "it is not empty";
+  }
+  must(volume_->rename(path, "m4", path, "n4", RenameMode::kReplace));
+  EXPECT_THAT(names(join(path, "n4")), ElementsAre("two"));
+  EXPECT_TRUE(volume_->lookup(join(path, "n4"), "two"));
+  EXPECT_FALSE(volume_->lookup(path, "m4"));
+}
+
 }  // namespace
 }  // namespace gridmount::gridfs
