@@ -437,8 +437,10 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   // better one), EXPORT_SUPPORT (a forgotten node cannot be found by its number).
   // ATOMIC_O_TRUNC is not wanted either: with it the kernel empties what it knows of the file once
   // more some time after we have answered, and so loses what another has made of it in between.
-  // DONT_MASK: a folder's default access control list stands in for the umask.
-  constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_WRITEBACK_CACHE |
+  // Nor is ASYNC_DIO: where a program's asynchronous direct write goes on after its call, the
+  // kernel leaves in its cache what others have read there meanwhile. DONT_MASK: a folder's default
+  // access control list stands in for the umask.
+  constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_WRITEBACK_CACHE |
                                FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
                                FUSE_CAP_EXPLICIT_INVAL_DATA;
   constexpr unsigned kOfAccessLists = FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
