@@ -13,7 +13,7 @@
 #   release   g++: builds everything, runs all tests, those on real mounts included
 #   asan      clang: builds everything with its thread-safety analysis and with address and
 #             undefined-behaviour sanitizers; all tests, and some on real mounts
-#   fuzz      libFuzzer in asan's build, half of a minute for each target
+#   fuzz      libFuzzer in asan's build, half of a minute or a whole one for each target
 #   tsan      thread sanitizer: the tests that use threads, and some on real mounts
 #   tidy      clang-tidy over all sources, each with the headers it names; takes as long as the others
 #             together
