@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "engine/local/files/map_guard.h"
 
 namespace gridmount::local {
@@ -34,8 +36,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (info->si_code > 0) {
     // In a call of LMDB, what lies behind the end is where a damaged page has led it.
     const bool behind_end = current_fault_scope == nullptr;
-    if (signal == SIGBUS && MapGuard::put_zeros_at(info->si_addr, behind_end)) return;
+    const std::optional<MapGuard::Contents> zeros =
+        signal == SIGBUS ? MapGuard::put_zeros_at(info->si_addr, behind_end) : std::nullopt;
+    if (zeros == MapGuard::Contents::kPages) return;
     leave_fault_scope();
+    if (zeros) return;
   }
   pass_on(signal == SIGBUS ? previous_bus_error : previous_segment_error, signal, info, context);
 }

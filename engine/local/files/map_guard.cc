@@ -29,6 +29,7 @@ struct Slot {
   std::atomic<uintptr_t> begin = 0;
   std::atomic<uintptr_t> end = 0;
   std::atomic<uint64_t> unreadable = kReadable;
+  std::atomic<MapGuard::Contents> contents = MapGuard::Contents::kPages;
 };
 
 std::array<Slot, MapGuard::kGuardsMax> slots;
@@ -57,11 +58,11 @@ struct Range {
 };
 
 // LMDB does not tell where it has mapped its file.
-std::optional<Range> find_mapping(const system::File& file) {
+std::optional<Range> find_mapping(const std::filesystem::path& file) {
   struct stat status {};
-  if (::fstat(file.fd(), &status) != 0) return std::nullopt;
+  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
   std::error_code error;
-  const std::string path = std::filesystem::canonical(file.path(), error).string();
+  const std::string path = std::filesystem::canonical(file, error).string();
   std::ifstream maps("/proc/self/maps");
   std::optional<Range> found;
   for (std::string line; std::getline(maps, line);) {
@@ -89,28 +90,35 @@ std::optional<Range> find_mapping(const system::File& file) {
 }  // namespace
 
 // Async-signal-safe: atomics and system calls alone.
-bool MapGuard::put_zeros_at(void* where, bool behind_end) {
+std::optional<MapGuard::Contents> MapGuard::put_zeros_at(void* where, bool behind_end) {
   const auto address = reinterpret_cast<uintptr_t>(where);
   for (Slot& slot : slots) {
     const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
     if (begin == 0 || address < begin || address >= slot.end.load(std::memory_order_relaxed)) {
       continue;
     }
-    if (!behind_end && address - begin >= data_bytes(std::bit_cast<const uint8_t*>(begin))) {
-      return false;
+    const MapGuard::Contents contents = slot.contents.load(std::memory_order_relaxed);
+    const bool is_table = contents == MapGuard::Contents::kReaders;
+    if (!is_table && !behind_end &&
+        address - begin >= data_bytes(std::bit_cast<const uint8_t*>(begin))) {
+      return std::nullopt;
     }
     const uintptr_t into_page = address % page_bytes;
-    void* const zeros = ::mmap(static_cast<char*>(where) - into_page, page_bytes, PROT_READ,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (zeros == MAP_FAILED) return false;
+    const uintptr_t first = is_table ? begin : address - into_page;
+    const uintptr_t bytes =
+        is_table ? slot.end.load(std::memory_order_relaxed) - begin : page_bytes;
+    void* const zeros =
+        ::mmap(std::bit_cast<void*>(first), bytes, is_table ? PROT_READ | PROT_WRITE : PROT_READ,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (zeros == MAP_FAILED) return std::nullopt;
     uint64_t readable = kReadable;
     slot.unreadable.compare_exchange_strong(readable, address - into_page - begin);
-    return true;
+    return contents;
   }
-  return false;
+  return std::nullopt;
 }
 
-MapGuard::MapGuard(const system::File& file) {
+MapGuard::MapGuard(const std::filesystem::path& file, Contents contents) {
   const std::optional<Range> range = find_mapping(file);
   if (!range) return;
   install_fault_handler();
@@ -118,6 +126,7 @@ MapGuard::MapGuard(const system::File& file) {
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].begin != 0) continue;
     slots[i].unreadable = kReadable;
+    slots[i].contents = contents;
     slots[i].end = range->end;
     slots[i].begin.store(range->begin, std::memory_order_release);
     slot_ = i;

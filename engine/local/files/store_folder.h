@@ -39,6 +39,8 @@ class StoreFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path data_path() const { return path_ / "data.mdb"; }
+  // LMDB's table of readers, which it makes.
+  std::filesystem::path lock_path() const { return path_ / "data.mdb-lock"; }
   bool read_only() const { return read_only_; }
   // Who is writing meanwhile; then read_only() too.
   const std::optional<OwnerMark>& beside() const { return beside_; }

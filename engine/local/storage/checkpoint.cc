@@ -255,6 +255,7 @@ Status Checkpointer::take() {
   queue_.end_exclusive();
   if (!metas) {
     pin.release();
+    if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
     return fail(std::move(metas).error());
   }
   begun_at_page_ = metas->current.last_page;

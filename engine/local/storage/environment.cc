@@ -229,7 +229,9 @@ struct Environment::Parts {
   Status replay(const std::vector<std::string>& transactions, std::string_view file);
   Status make_changes(std::string_view changes, MDB_txn* txn);
   uint64_t last_transaction() const;
-  std::optional<Error> found_unreadable() const;
+  std::optional<Error> found_unreadable();
+  // LMDB's table of readers is gone: nothing may be read or written any more.
+  std::optional<Error> lost_readers() const;
   // Has pages looked at before they are changed from now on. An error is one of the list of free
   // pages, which LMDB would believe.
   Status check_pages();
@@ -241,6 +243,7 @@ struct Environment::Parts {
   LmdbContext context;
   EnvironmentHandle env;
   std::optional<MapGuard> guard;
+  std::optional<MapGuard> readers_guard;  // none where LMDB keeps no table of them
   TreeHandlesOpened handles;
   std::unique_ptr<ReadPool> readers;
   std::unique_ptr<SpaceReserve> reserve;       // null if read-only
@@ -344,7 +347,21 @@ uint64_t Environment::Parts::last_transaction() const {
   return info.me_last_txnid;
 }
 
-std::optional<Error> Environment::Parts::found_unreadable() const {
+std::optional<Error> Environment::Parts::lost_readers() const {
+  if (!readers_guard || !readers_guard->unreadable()) return std::nullopt;
+  return Error(ErrorCode::kIoError,
+               "store " + folder.path().string() +
+                   " can be neither read nor written any more: its file data.mdb-lock has been cut "
+                   "off while the store was open, or cannot be read; close the store, then open it "
+                   "again");
+}
+
+std::optional<Error> Environment::Parts::found_unreadable() {
+  if (std::optional<Error> lost = lost_readers()) {
+    // What is written is read by some; and LMDB's mutexes are gone.
+    context.interrupted = true;
+    return lost;
+  }
   const std::optional<uint64_t> offset = guard ? guard->unreadable() : std::nullopt;
   // No memory is wanted where nothing is wrong: a writer's turn is held.
   if (!context.interrupted && !offset) return std::nullopt;
@@ -374,6 +391,7 @@ Status Environment::Parts::check_pages() {
 void Environment::Parts::close_lmdb() {
   if (context.interrupted) (void)env.release();
   guard.reset();
+  readers_guard.reset();
   env.reset();
 }
 
@@ -414,7 +432,10 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     mdb_env_set_userctx(env, &parts->context);
     install_fault_handler();
     if (!parts->folder.read_only()) outlive_file_size_limit();
-    parts->guard.emplace(parts->folder.data());
+    parts->guard.emplace(parts->folder.data_path(), MapGuard::Contents::kPages);
+    if (!parts->folder.read_only() || parts->folder.beside()) {
+      parts->readers_guard.emplace(parts->folder.lock_path(), MapGuard::Contents::kReaders);
+    }
     GM_ASSIGN(parts->handles, open_trees(env, parts->folder));
     parts->context.pages = {parts->guard->map(), parts->map_bytes, page_bytes_of(env),
                             names_of(parts->handles)};
@@ -492,7 +513,10 @@ Environment::~Environment() {
 
 Result<ReadTransaction> Environment::begin_read() {
   if (parts_->writers) GM_TRY(parts_->writers->settle());
-  return parts_->readers->begin();
+  Result<ReadTransaction> transaction = parts_->readers->begin();
+  // Whatever has come of it: which snapshot is the newest LMDB reads there.
+  if (std::optional<Error> lost = parts_->lost_readers()) return fail(std::move(*lost));
+  return transaction;
 }
 
 Result<WriteTransaction> Environment::begin_write(engine::Waits waits) {

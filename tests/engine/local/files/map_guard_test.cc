@@ -1,5 +1,5 @@
-// data.mdb that cannot be read while it is open: cut off under the process, or damaged anywhere.
-// The process lives, what is wrong is an error, and nothing is written any more.
+// data.mdb or data.mdb-lock that cannot be read while it is open: cut off under the process, or
+// damaged anywhere. The process lives, what is wrong is an error, and nothing is written any more.
 #include "engine/local/files/map_guard.h"
 
 #include <fcntl.h>
@@ -8,8 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "engine/bson/builder.h"
 #include "engine/local/local_store.h"
@@ -41,6 +45,14 @@ class MapGuardTest : public testing::Test {
   }
 
   fs::path data() const { return folder_ / "store" / "data.mdb"; }
+  fs::path lock() const { return folder_ / "store" / "data.mdb-lock"; }
+
+  template <typename Outcome>
+  static void expect_lock_lost(const Outcome& outcome) {
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code(), ErrorCode::kIoError) << outcome.error().message();
+    EXPECT_THAT(outcome.error().message(), HasSubstr("data.mdb-lock has been cut off"));
+  }
 
   Status open() {
     OpenOptions options;
@@ -108,6 +120,59 @@ TEST_F(MapGuardTest, FileCutOffWithinATransaction_CommitsNothing) {
   // LMDB may have come upon it first.
   EXPECT_THAT(committed.error().code(), AnyOf(ErrorCode::kIoError, ErrorCode::kStoreDamaged))
       << committed.error().message();
+}
+
+TEST_F(MapGuardTest, LockFileCutOffWhileOpen_IsAnErrorUntilReopened) {
+  auto before = store_->snapshot();
+  ASSERT_TRUE(before);
+  ASSERT_EQ(truncate(lock().c_str(), 0), 0);
+  expect_lock_lost(store_->snapshot());
+  expect_lock_lost(store_->begin());
+  expect_lock_lost(store_->make_durable());
+  before->reset();
+  store_.reset();
+  ASSERT_TRUE(open());
+  EXPECT_EQ(readable(), kDocuments);
+}
+
+TEST_F(MapGuardTest, LockFileCutOffWithinATransaction_CommitsNothing) {
+  auto transaction = store_->begin();
+  ASSERT_TRUE(transaction);
+  ASSERT_TRUE(insert(**transaction, kDocuments));
+  ASSERT_EQ(truncate(lock().c_str(), 0), 0);
+  // It may be noticed before: by a checkpoint, or in the call.
+  (void)insert(**transaction, kDocuments + 1);
+  EXPECT_FALSE((*transaction)->commit(engine::Durability::kDurable));
+  expect_lock_lost(store_->begin());
+  transaction->reset();
+  store_.reset();
+  ASSERT_TRUE(open());
+  EXPECT_EQ(readable(), kDocuments);
+}
+
+// Whoever comes first, and from wherever.
+TEST_F(MapGuardTest, LockFileCutOffUnderManyThreads_NobodyHangs) {
+  std::vector<std::thread> threads;
+  std::atomic<int> ended = 0;
+  for (int32_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int32_t id = kDocuments + i; id < 1'000'000; id += 4) {
+        auto transaction =
+            store_->begin(i % 2 == 0 ? engine::Waits::kForNothing : engine::Waits::kForOthers);
+        if (!transaction || !insert(**transaction, id) || !(*transaction)->commit()) break;
+        if (i == 3 && !store_->snapshot()) break;
+      }
+      ++ended;
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_EQ(truncate(lock().c_str(), 0), 0);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ended, 4);
+  expect_lock_lost(store_->snapshot());
+  store_.reset();
+  ASSERT_TRUE(open());
+  EXPECT_GE(readable(), kDocuments);
 }
 
 TEST_F(MapGuardTest, FaultsElsewhere_AreNotOurs) {
