@@ -63,6 +63,8 @@ std::optional<std::string> lock_holder(uint64_t inode) {
   return std::nullopt;
 }
 
+constexpr const char* kStopIt = "; stop that process first (a mount ends with fusermount3 -u)";
+
 Error locked_error(const system::File& file, const std::filesystem::path& folder,
                    const Result<std::optional<OwnerMark>>& mark) {
   std::string holder = "another process";
@@ -74,8 +76,7 @@ Error locked_error(const system::File& file, const std::filesystem::path& folder
     holder = "process " + std::to_string((*mark)->pid) + " on " + (*mark)->host;
   }
   return Error(ErrorCode::kStoreLocked,
-               "store " + folder.string() + " is in use by " + holder +
-                   "; stop that process first (a mount ends with fusermount3 -u)");
+               "store " + folder.string() + " is in use by " + holder + kStopIt);
 }
 
 }  // namespace
@@ -158,6 +159,21 @@ Status OwnerFile::write(const OwnerMark& mark) const {
   const std::string bytes = format_owner_mark(mark);
   GM_TRY(file_.write(0, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}));
   return file_.sync_data();
+}
+
+Status lock_data(const system::File& data, const std::filesystem::path& folder, bool read_only) {
+  if (::flock(data.fd(), (read_only ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) return {};
+  if (errno != EWOULDBLOCK) {
+    return fail(system::system_error(errno, "locking " + data.path().string()));
+  }
+  const Result<uint64_t> inode = data.inode();
+  const std::optional<std::string> pid = inode ? lock_holder(*inode) : std::optional<std::string>();
+  return fail(ErrorCode::kStoreLocked,
+              "store " + folder.string() +
+                  " is in use: " + (pid ? "process " + *pid : std::string("another process")) +
+                  " has its file data.mdb open, although the file owner says otherwise, as it was "
+                  "removed or replaced meanwhile" +
+                  kStopIt);
 }
 
 std::string running_boot_id() {

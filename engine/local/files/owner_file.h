@@ -1,5 +1,7 @@
 // The file `owner`: who has the store open, and whether the last owner closed it. FORMAT.md,
-// chapter "owner". Its flock is the store's lock: exclusive for a writer, shared among readers.
+// chapter "owner". Its flock is the store's lock: exclusive for a writer, shared among readers. As
+// the file may be removed under its owner, by somebody who takes it for left over, data.mdb is
+// locked in the same way.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +47,10 @@ class OwnerFile {
   explicit OwnerFile(system::File file) : file_(std::move(file)) {}
   system::File file_;
 };
+
+// The same lock on data.mdb, until `data` is closed. To be taken by who has the other one, before
+// anything is believed or written. StoreLocked.
+Status lock_data(const system::File& data, const std::filesystem::path& folder, bool read_only);
 
 inline constexpr size_t kOwnerBytes = 512;
 std::string format_owner_mark(const OwnerMark& mark);

@@ -165,7 +165,8 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
   } else {
     folder.is_new_ = true;
     if (Status status = folder.create_files(test); !status) {
-      folder.abandon_creation();
+      // What another process has locked is that one's.
+      if (status.error().code() != ErrorCode::kStoreLocked) folder.abandon_creation();
       return fail(std::move(status).error().with_context("making the store " + path.string()));
     }
   }
@@ -195,9 +196,11 @@ Status StoreFolder::create_files(const TestOptions& test) {
   // The mark first: it says whose the other files are if we are interrupted.
   GM_TRY(mark(OwnerState::kOpen));
   GM_TRY(system::sync_folder(path_));
-  GM_TRY(system::remove_file(path_ / "data.mdb-lock"));
+  GM_ASSIGN(data_, system::File::open(data_path(), O_RDWR | O_CREAT));
+  GM_TRY(lock_data(data_, path_, /*read_only=*/false));
+  GM_TRY(data_.resize(0));
+  GM_TRY(system::remove_file(lock_path()));
   GM_TRY(system::remove_file(path_ / "format.new"));
-  GM_ASSIGN(data_, system::File::open(data_path(), O_RDWR | O_CREAT | O_TRUNC));
   GM_ASSIGN(checkpoint_, CheckpointFile::create(path_ / "checkpoint"));
   GM_TRY(system::File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
   GM_TRY(begin_log(test));
@@ -252,6 +255,7 @@ Status StoreFolder::open_files(const TestOptions& test, uint64_t bytes_max) {
   const int code = system::File::open_errno(data_path(), read_only_ ? O_RDONLY : O_RDWR, data_);
   if (code == ENOENT) return damaged("its file data.mdb is missing");
   if (code != 0) return fail(system::system_error(code, "opening " + data_path().string()));
+  GM_TRY(lock_data(data_, path_, read_only_));
 
   const std::filesystem::path checkpoint_path = path_ / "checkpoint";
   Result<CheckpointFile> checkpoint = CheckpointFile::open(checkpoint_path, read_only_);

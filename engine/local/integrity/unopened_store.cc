@@ -23,6 +23,7 @@ void UnopenedStore::Unmap::operator()(uint8_t* map) const {
 Result<UnopenedStore> UnopenedStore::open(const std::filesystem::path& folder) {
   GM_ASSIGN(OwnerFile owner, OwnerFile::lock(folder, /*read_only=*/false, /*create=*/false));
   GM_ASSIGN(system::File data, system::File::open(folder / "data.mdb", O_RDONLY));
+  GM_TRY(lock_data(data, folder, /*read_only=*/false));
   UnopenedStore store(std::move(owner), std::move(data));
   GM_TRY(store.find_metas(folder));
   GM_TRY(store.map_pages());

@@ -23,7 +23,9 @@
 #include <string>
 
 #include "engine/local/files/owner_file.h"
+#include "engine/local/integrity/unopened_store.h"
 #include "engine/local/storage/environment.h"
+#include "engine/local/store_copy.h"
 #include "engine/local/test_options.h"
 #include "tests/sanitized.h"
 
@@ -278,6 +280,33 @@ TEST_F(StoreFolderTest, Open_WhileOpen_IsStoreLockedNamingTheProcess) {
   expect_error(open(), ErrorCode::kStoreLocked, "in use by");
   reader->reset();
   second_reader->reset();
+  EXPECT_TRUE(open());
+}
+
+// As somebody does who takes it for a stale lock.
+TEST_F(StoreFolderTest, Open_WhileOpen_OwnerFileRemoved_IsStoreLockedAndNothingIsWritten) {
+  auto environment = create();
+  ASSERT_TRUE(environment);
+  ASSERT_TRUE(put(**environment, "k", "committed"));
+  fs::remove(store() / "owner");
+  const std::string data = contents_of(store() / "data.mdb");
+  const std::string checkpoint = contents_of(store() / "checkpoint");
+  const std::string pid = std::to_string(::getpid());
+  for (const bool has_owner_file : {false, true}) {
+    if (has_owner_file) put_contents(store() / "owner", "");
+    expect_error(open(), ErrorCode::kStoreLocked, "process " + pid + " has its file data.mdb");
+    expect_error(open_read_only(), ErrorCode::kStoreLocked, "although the file owner");
+    const auto compacted = compact_store(store());
+    ASSERT_FALSE(compacted);
+    EXPECT_EQ(compacted.error().code(), ErrorCode::kStoreLocked);
+    const auto unopened = UnopenedStore::open(store());
+    ASSERT_FALSE(unopened);
+    EXPECT_EQ(unopened.error().code(), ErrorCode::kStoreLocked);
+  }
+  EXPECT_EQ(contents_of(store() / "data.mdb"), data);
+  EXPECT_EQ(contents_of(store() / "checkpoint"), checkpoint);
+  EXPECT_EQ(get(**environment, "k"), "committed");
+  environment->reset();
   EXPECT_TRUE(open());
 }
 
