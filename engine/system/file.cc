@@ -58,6 +58,14 @@ Result<uint64_t> File::inode() const {
   return static_cast<uint64_t>(status.st_ino);
 }
 
+bool File::is_in_place(const File& folder) const {
+  struct stat here {};
+  struct stat there {};
+  if (::fstat(fd_, &here) != 0) return true;
+  if (::fstatat(folder.fd(), path_.filename().c_str(), &there, 0) != 0) return errno != ENOENT;
+  return here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+}
+
 Result<std::vector<uint8_t>> File::read(uint64_t offset, size_t size) const {
   std::vector<uint8_t> bytes(size);
   size_t done = 0;

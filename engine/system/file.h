@@ -42,6 +42,9 @@ class File {
 
   Result<uint64_t> size() const;
   Result<uint64_t> inode() const;
+  // Whether it still has its name in `folder`, the open folder that it was opened in: it was not
+  // removed, moved or replaced. Yes where that cannot be found out.
+  bool is_in_place(const File& folder) const;
   // Up to `size` bytes: fewer at the file's end.
   Result<std::vector<uint8_t>> read(uint64_t offset, size_t size) const;
   // All of the bytes or an error.

@@ -40,6 +40,8 @@ class OwnerFile {
 
   // Nothing if the contents are no mark: nothing is known of the last owner then.
   Result<std::optional<OwnerMark>> read() const;
+  // system::File's.
+  bool is_in_place(const system::File& folder) const { return file_.is_in_place(folder); }
   // Durable on return.
   Status write(const OwnerMark& mark) const;
 

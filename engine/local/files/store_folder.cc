@@ -158,6 +158,9 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
   StoreFolder folder(path, std::move(owner), options.read_only,
                      test.boot_id.empty() ? running_boot_id() : test.boot_id);
   folder.made_folder_ = made_folder;
+  if (!options.read_only) {
+    GM_ASSIGN(folder.folder_, system::File::open(path, O_PATH | O_DIRECTORY));
+  }
   if (contents == Contents::kStore) {
     GM_ASSIGN(folder.format_version_, read_format(path));
     GM_TRY(folder.open_files(test, options.map_bytes));
@@ -426,6 +429,22 @@ Status StoreFolder::begin_log(const TestOptions& test) {
 
 void StoreFolder::begin_own_log() {
   if (log_id_) checkpoint_->begin_log(*log_id_);
+}
+
+// By the folder's descriptor: the folder itself may be moved.
+Status StoreFolder::data_in_place() const {
+  if (data_.is_in_place(folder_)) return {};
+  return fail(ErrorCode::kStoreDamaged,
+              "its file data.mdb was removed or replaced while the store was open; copy out of the "
+              "mount or the server what is needed while it is there, then end it and restore the "
+              "store from a backup");
+}
+
+Status StoreFolder::owner_in_place() const {
+  if (owner_.is_in_place(folder_)) return {};
+  return fail(ErrorCode::kStoreDamaged,
+              "its file owner was removed or replaced while the store was open, so that it says no "
+              "longer whose the store is; close the store, then open it again");
 }
 
 Status StoreFolder::mark(OwnerState state) const {

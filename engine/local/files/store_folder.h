@@ -74,6 +74,12 @@ class StoreFolder {
   // Removes what making it has left so far.
   void abandon_creation();
 
+  // Whether the store is still there for others, though its owner has it open: an error says which
+  // file was removed or replaced. What is written to data.mdb then is lost when it is closed;
+  // without `owner` others are kept away by data.mdb alone (lock_data()).
+  Status data_in_place() const;
+  Status owner_in_place() const;
+
   // Invariants D6 and D4: closed only when everything committed is durable.
   Status mark(OwnerState state) const;
 
@@ -102,6 +108,7 @@ class StoreFolder {
   tl::unexpected<Error> damaged(const std::string& what) const;
 
   std::filesystem::path path_;
+  system::File folder_;  // of the writer
   OwnerFile owner_;
   bool read_only_;
   std::string boot_id_;

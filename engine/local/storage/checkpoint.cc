@@ -121,10 +121,15 @@ Status Checkpointer::stop() {
     MutexLock lock(mutex_);
     needed = durable_snapshot_ != newest_snapshot();
   }
-  if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
-  GM_TRY(settled);
-  if (needed) GM_TRY(take());
-  return {};
+  Status stopped = [&]() -> Status {
+    if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
+    GM_TRY(settled);
+    if (needed) GM_TRY(take());
+    GM_TRY(check_place(folder_.data_in_place()));
+    return check_place(folder_.owner_in_place());
+  }();
+  tell_refusal();
+  return stopped;
 }
 
 Status Checkpointer::make_durable() {
@@ -132,6 +137,8 @@ Status Checkpointer::make_durable() {
   const Result<RedoLog::Outcome> outcome = log_.make_durable();
   if (!outcome) return fail(sync_failed(outcome.error()));
   if (*outcome == RedoLog::Outcome::kNeedsCheckpoint) return checkpoint();
+  GM_TRY(check_place(folder_.data_in_place()));
+  GM_TRY(check_place(folder_.owner_in_place()));
   if (!log_.has_begun_segment()) return {};
   MutexLock lock(mutex_);
   grown_ = true;
@@ -248,6 +255,8 @@ Status Checkpointer::take() {
   // A process that was killed while it read beside us would keep its snapshot's pages for ever.
   int gone = 0;
   (void)mdb_reader_check(env_, &gone);
+  // Before the slot is written, which is of this file, and whoever opens the store would go by it.
+  GM_TRY(check_place(folder_.data_in_place()));
   Pin& pin = pins_[1 - pinned_];
   GM_TRY(queue_.begin_exclusive());
   Result<MetaPair> metas = note_snapshot(pin);
@@ -277,10 +286,22 @@ Status Checkpointer::take() {
   if (!test_.pin) pins_[pinned_].release();
   freed_at_durable_ = freed;
   log_.checkpointed(metas->current.txn);
-  MutexLock lock(mutex_);
-  durable_snapshot_ = metas->current.txn;
-  last_time_ = Clock::now();
-  return {};
+  {
+    MutexLock lock(mutex_);
+    durable_snapshot_ = metas->current.txn;
+    last_time_ = Clock::now();
+  }
+  // Now that the checkpoint has all: without a mark the next opening goes back to it.
+  return check_place(folder_.owner_in_place());
+}
+
+Status Checkpointer::check_place(const Status& in_place) {
+  if (in_place) return {};
+  Error refusal(
+      ErrorCode::kWritesRefused,
+      "store " + folder_.path().string() + " takes no more writes: " + in_place.error().message());
+  queue_.refuse(refusal);
+  return fail(std::move(refusal));
 }
 
 // D8. The pins stay: the newest checkpoint, with its log, is what the next opening goes back to.

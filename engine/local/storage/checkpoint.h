@@ -89,6 +89,9 @@ class Checkpointer {
   Status take();
   Result<MetaPair> note_snapshot(Pin& pin);
   Error sync_failed(const Error& cause) GM_EXCLUDES(failing_);
+  // Refuses what is written from then on, if a file of the store is not in its place any more:
+  // nothing is durable then that is written.
+  Status check_place(const Status& in_place);
   uint64_t newest_snapshot() const;
   // Counts what transactions have freed that were not looked at yet; returns freed_.
   uint64_t count_freed() GM_EXCLUDES(counting_);

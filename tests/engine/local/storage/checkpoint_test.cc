@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -325,6 +326,67 @@ TEST_F(CheckpointTest, FailedSync_WhileWritersQueue_FailsThemAll) {
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(refused, 4);
   EXPECT_EQ(get("k"), "1");
+}
+
+// Nothing is lost by a write that did not happen, so this one may be tried again.
+// What was done to it, and what happens to each.
+TEST_F(CheckpointTest, DataLostUnderItsOwner_RefusesWritesAndSaysSo) {
+  const std::vector<std::function<void()>> losses = {
+      [&] { fs::remove(store() / "data.mdb"); },
+      [&] { fs::rename(store() / "data.mdb", folder_ / "elsewhere"); },
+      [&] {
+        fs::copy(store() / "data.mdb", folder_ / "other");
+        fs::rename(folder_ / "other", store() / "data.mdb");
+      },
+      [&] { fs::remove_all(store()); },
+  };
+  for (const auto& lose : losses) {
+    Environment& environment = open();
+    ASSERT_TRUE(put("k", "v"));
+    const uint64_t saved = saved_transaction();
+    lose();
+    const Status status = environment.checkpoint();
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code(), ErrorCode::kWritesRefused);
+    EXPECT_THAT(status.error().message(), HasSubstr("file data.mdb was removed or replaced"));
+    EXPECT_EQ(put("k", "refused").error().code(), ErrorCode::kWritesRefused);
+    EXPECT_EQ(environment.make_durable().error().code(), ErrorCode::kWritesRefused);
+    EXPECT_EQ(get("k"), "v");
+    // Which is of the file that is gone.
+    EXPECT_EQ(saved_transaction(), fs::exists(store()) ? saved : 0);
+    environment_.reset();
+    fs::remove_all(store());
+  }
+}
+
+TEST_F(CheckpointTest, OwnerFileLostUnderItsOwner_RefusesWritesAndLosesNothing) {
+  Environment& environment = open();
+  fs::remove(store() / "owner");
+  ASSERT_TRUE(put("k", "v"));
+  const Status status = environment.checkpoint();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code(), ErrorCode::kWritesRefused);
+  EXPECT_THAT(status.error().message(), HasSubstr("file owner was removed or replaced"));
+  EXPECT_EQ(put("k", "refused").error().code(), ErrorCode::kWritesRefused);
+  open();
+  EXPECT_EQ(get("k"), "v");
+}
+
+TEST_F(CheckpointTest, FileLostWithNothingNew_IsSaidByTheNextDurableRequest) {
+  Environment& environment = open();
+  ASSERT_TRUE(environment.make_durable());
+  fs::remove(store() / "data.mdb");
+  EXPECT_EQ(environment.make_durable().error().code(), ErrorCode::kWritesRefused);
+}
+
+TEST_F(CheckpointTest, FolderMovedUnderItsOwner_GoesOn) {
+  Environment& environment = open();
+  fs::rename(store(), folder_ / "moved");
+  ASSERT_TRUE(put("k", "v"));
+  EXPECT_TRUE(environment.checkpoint());
+  environment_.reset();
+  fs::rename(folder_ / "moved", store());
+  EXPECT_EQ(mark().state, OwnerState::kClosed);
 }
 
 // D8: nothing is lost by a write that did not happen, so this one may be tried again.

@@ -344,6 +344,16 @@ TEST_F(RedoLogTest, FailedSync_RefusesWritesUntilReopened) {
   EXPECT_TRUE(put_durable("k", "again"));
 }
 
+TEST_F(RedoLogTest, DataRemovedUnderItsOwner_IsNotDurable) {
+  open();
+  ASSERT_TRUE(put_durable("k", "1"));
+  fs::remove(store() / "data.mdb");
+  const Status durable = put_durable("k", "2");
+  ASSERT_FALSE(durable);
+  EXPECT_EQ(durable.error().code(), ErrorCode::kWritesRefused);
+  EXPECT_THAT(durable.error().message(), HasSubstr("data.mdb was removed"));
+}
+
 // D8: after a failed write there are checkpoints in place of records.
 TEST_F(RedoLogTest, FailedWrite_LosesNothing_CheckpointsTakeItsPlace) {
   open();
