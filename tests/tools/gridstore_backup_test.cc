@@ -74,6 +74,7 @@ TEST_F(GridstoreBackup, Upgrade_HasNothingToDo) {
 TEST_F(GridstoreBackup, Upgrade_OfAnOlderStore_SaysWhatItWas) {
   write_file("store.gfs/format", "gridmount store\nformat 1\n");
   std::filesystem::remove(store_path() / "redo");
+  std::filesystem::remove(store_path() / "pending");
   EXPECT_EQ(gridstore_check().status, 0);
   const Outcome outcome = gridstore({"upgrade", "store.gfs"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;

@@ -57,6 +57,32 @@ Result<int> read_format(const std::filesystem::path& path) {
   return version;
 }
 
+// No program of an older version leaves anything in the files that it does not know, so it is the
+// version that is wrong, and what such a file has would be passed over.
+Status check_fits(const std::filesystem::path& path, int version) {
+  const auto has = [&](const char* name) {
+    std::error_code error;
+    const uintmax_t bytes = std::filesystem::file_size(path / name, error);
+    return !error && bytes > 0;
+  };
+  const char* file = nullptr;
+  int needed = version;
+  if (version < kFirstVersionWithLog && has("redo")) {
+    file = "redo";
+    needed = kFirstVersionWithLog;
+  }
+  if (version < kFirstVersionWithPending && has("pending")) {
+    file = "pending";
+    needed = kFirstVersionWithPending;
+  }
+  if (file == nullptr) return {};
+  return fail(ErrorCode::kStoreDamaged,
+              "store " + path.string() + " is damaged: its file format says version " +
+                  std::to_string(version) + ", but stores have a file " + file + " from version " +
+                  std::to_string(needed) + " on; make the second line of the file format 'format " +
+                  std::to_string(needed) + "' again, or restore the store from a backup");
+}
+
 // What is at the path; NotAStore if neither a store nor a place for one.
 Result<Contents> examine(const std::filesystem::path& path) {
   std::error_code error;
@@ -120,6 +146,12 @@ std::string host_name() {
 
 }  // namespace
 
+Result<int> read_fitting_format(const std::filesystem::path& path) {
+  GM_ASSIGN(const int version, read_format(path));
+  GM_TRY(check_fits(path, version));
+  return version;
+}
+
 tl::unexpected<Error> StoreFolder::damaged(const std::string& what) const {
   return fail(ErrorCode::kStoreDamaged,
               "store " + path_.string() + " is damaged: " + what + "; restore it from a backup");
@@ -162,7 +194,7 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
     GM_ASSIGN(folder.folder_, system::File::open(path, O_PATH | O_DIRECTORY));
   }
   if (contents == Contents::kStore) {
-    GM_ASSIGN(folder.format_version_, read_format(path));
+    GM_ASSIGN(folder.format_version_, read_fitting_format(path));
     GM_TRY(folder.open_files(test, options.map_bytes));
     if (!folder.read_only_ && folder.to_replay().empty()) GM_TRY(folder.mark(OwnerState::kOpen));
   } else {

@@ -28,6 +28,10 @@ namespace gridmount::local {
 // Where a store that is being compacted has its copy, a store itself.
 inline constexpr const char* kCopyFolder = "copy.new";
 
+// The version that the folder's file `format` gives. StoreDamaged if files are there that stores of
+// that version do not have.
+Result<int> read_fitting_format(const std::filesystem::path& path);
+
 class StoreFolder {
  public:
   // Locks the store, checks its files and, where the machine went down with it open, puts

@@ -26,6 +26,7 @@
 #include "engine/local/storage/page_survey.h"
 #include "engine/local/storage/tree_filler.h"
 #include "engine/local/store_copy.h"
+#include "engine/system/file.h"
 
 namespace gridmount::local {
 namespace {
@@ -253,11 +254,14 @@ class StoreSalvage : private PageVisitor {
   uint64_t taken_ = 0;
 };
 
-// The new store is of the damaged one's format, as its data will be in that one's folder.
+// The new store is of the damaged one's format, as its data will be in that one's folder. Closed,
+// it needs none of the files that an older format does not have; those of its own it makes again.
 Status take_format(const std::filesystem::path& folder, const std::filesystem::path& copied) {
   std::error_code error;
   std::filesystem::copy_file(folder / "format", copied / "format",
                              std::filesystem::copy_options::overwrite_existing, error);
+  GM_TRY(system::remove_file(copied / "redo"));
+  GM_TRY(system::remove_file(copied / "pending"));
   if (!error) return {};
   return fail(ErrorCode::kIoError, "cannot write " + (copied / "format").string() + ": " +
                                        error.message() + "; the store is left as it was");

@@ -13,6 +13,7 @@
 #include "engine/local/files/checkpoint_file.h"
 #include "engine/local/files/pending_file.h"
 #include "engine/local/files/redo_record.h"
+#include "engine/local/files/store_folder.h"
 #include "engine/system/system_error.h"
 
 namespace gridmount::local {
@@ -24,6 +25,7 @@ Result<UnopenedStore> UnopenedStore::open(const std::filesystem::path& folder) {
   GM_ASSIGN(OwnerFile owner, OwnerFile::lock(folder, /*read_only=*/false, /*create=*/false));
   GM_ASSIGN(system::File data, system::File::open(folder / "data.mdb", O_RDONLY));
   GM_TRY(lock_data(data, folder, /*read_only=*/false));
+  GM_TRY(read_fitting_format(folder));
   UnopenedStore store(std::move(owner), std::move(data));
   GM_TRY(store.find_metas(folder));
   GM_TRY(store.map_pages());

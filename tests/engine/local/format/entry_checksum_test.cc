@@ -55,6 +55,7 @@ class StoreOfVersion2 : public DamagedStore {
     std::filesystem::remove_all(folder_ / "store");
     open();
     store_.reset();
+    std::filesystem::remove(folder_ / "store" / "pending");
     std::ofstream(folder_ / "store" / "format", std::ios::trunc) << "gridmount store\nformat 2\n";
     open();
     for (int id = 1; id <= kDocuments; ++id) {

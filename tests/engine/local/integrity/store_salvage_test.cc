@@ -397,6 +397,7 @@ TEST_F(StoreSalvage, StoreInUse_IsRefused) {
 }
 
 TEST_F(StoreSalvage, OlderFormat_Stays) {
+  std::filesystem::remove(folder_ / "pending");
   std::ofstream(folder_ / "format") << "gridmount store\nformat 2\n";
   std::string format;
   {

@@ -267,6 +267,29 @@ TEST_F(BatchTest, Killed_HasAllThatWasCommitted) {
   EXPECT_EQ(get("last"), "1");
 }
 
+// As by one bit that has become another.
+TEST_F(BatchTest, KilledAndOfAnOlderFormat_IsRefused) {
+  in_killed_process([&] {
+    open();
+    for (int i = 0; i < 8; ++i) (void)put("k", std::to_string(i));
+  });
+  for (const char* version : {"1", "2"}) {
+    std::ofstream(store() / "format", std::ios::trunc)
+        << "gridmount store\nformat " << version << "\n";
+    for (const bool read_only : {true, false}) {
+      options_.create = !read_only;
+      options_.read_only = read_only;
+      const Status opened = try_open(store());
+      ASSERT_FALSE(opened);
+      EXPECT_EQ(opened.error().code(), ErrorCode::kStoreDamaged);
+      EXPECT_THAT(opened.error().message(), HasSubstr("'format 3'"));
+    }
+  }
+  std::ofstream(store() / "format", std::ios::trunc) << "gridmount store\nformat 3\n";
+  open();
+  EXPECT_EQ(get("k"), "7");
+}
+
 TEST_F(BatchTest, KilledAgainAndAgain_NothingOfAnEarlierLifeComesBack) {
   for (int life = 0; life < 6; ++life) {
     in_killed_process([&] {

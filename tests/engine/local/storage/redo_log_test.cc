@@ -449,6 +449,7 @@ class OldFormatTest : public RedoLogTest {
     ASSERT_TRUE(put("k", "1"));
     environment_.reset();
     fs::remove(store() / "redo");
+    fs::remove(store() / "pending");
     std::ofstream(store() / "format", std::ios::trunc) << "gridmount store\nformat 1\n";
     // Without the slot: a closed store needs none.
     fs::remove(store() / "checkpoint");
@@ -471,6 +472,24 @@ TEST_F(OldFormatTest, Opened_StaysAsItIs_AndTakesCheckpoints) {
   crash();
   ASSERT_TRUE(open_crashed());
   EXPECT_EQ(get("k"), "2");
+}
+
+TEST_F(OldFormatTest, WithALog_IsRefused) {
+  open();
+  ASSERT_TRUE(put_durable("k", "1"));
+  environment_.reset();
+  fs::remove(store() / "pending");
+  std::ofstream(store() / "format", std::ios::trunc) << "gridmount store\nformat 1\n";
+  const Status opened = try_open(store());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), ErrorCode::kStoreDamaged);
+  EXPECT_THAT(opened.error().message(), HasSubstr("'format 2'"));
+  // What an upgrade leaves that was interrupted.
+  fs::resize_file(store() / "redo", 0);
+  std::ofstream(store() / "pending");
+  open();
+  EXPECT_EQ(get("k"), "1");
+  EXPECT_EQ(environment_->format_version(), 1);
 }
 
 TEST_F(OldFormatTest, Upgraded_HasALogFromTheNextOpeningOn) {
