@@ -45,8 +45,8 @@ struct OpenOptions {
   // overwriting, writers wait when kGarbageMax times as much is garbage that waits for the next
   // one.
   uint64_t checkpoint_bytes = uint64_t{64} << 20;
-  // What the log of small durable commits may take on the disk. One that is larger already stays
-  // so. A store of format version 1 has none.
+  // What the log of small durable commits takes on the disk, 64 MiB at most. A store of format
+  // version 1 has none.
   uint64_t redo_bytes = uint64_t{4} << 20;
   std::chrono::milliseconds expiry_interval{60'000};  // between sweeps of TTL indexes
   uint64_t map_bytes = uint64_t{1} << 40;  // address space reserved; the largest size of a store

@@ -10,12 +10,13 @@ namespace gridmount::local {
 Status RedoFile::prepare(uint64_t bytes) {
   constexpr uint64_t kWrittenAtOnce = uint64_t{1} << 20;
   if (!is_open()) return {};
+  bytes = std::min(bytes, kRedoBytesMax);
   const Result<uint64_t> size = file_.size();
   if (!size) {
     close();
     return {};
   }
-  segment_bytes_ = RedoSegments::of(*size).bytes_each;
+  segment_bytes_ = RedoSegments::of(bytes).bytes_each;
   if (*size < bytes) {
     // Written, not only allocated: so that a sync has nothing to say of where the file is.
     const std::vector<uint8_t> zeros(std::min(bytes, kWrittenAtOnce));
@@ -28,12 +29,18 @@ Status RedoFile::prepare(uint64_t bytes) {
         return {};
       }
     }
+    return file_.sync_data();
+  }
+  if (*size > bytes) {
+    if (!file_.resize(bytes)) {
+      close();
+      return {};
+    }
+    // The segments are found by the size.
     GM_TRY(file_.sync_data());
-    segment_bytes_ = RedoSegments::of(bytes).bytes_each;
-    return {};
   }
   // Holes that a copy of the store may have. What knows no such call has no use for it.
-  const int code = ::posix_fallocate(file_.fd(), 0, static_cast<off_t>(*size));
+  const int code = ::posix_fallocate(file_.fd(), 0, static_cast<off_t>(bytes));
   if (code == ENOSPC || code == EDQUOT) close();
   return {};
 }

@@ -23,8 +23,8 @@ class RedoFile {
   // What is in the file from before is no matter: `id` is a new one.
   RedoFile(system::File file, const LogId& id) : file_(std::move(file)), id_(id) {}
 
-  // Has the file take at least `bytes` of the disk. Where there is no room, there is none for a
-  // record either; an error is one of a sync.
+  // Has the file take `bytes` of the disk, kRedoBytesMax at most. Where there is no room, there is
+  // none for a record either; an error is one of a sync. What else it had is gone.
   Status prepare(uint64_t bytes);
 
   // Where a record of so many bytes goes. `checkpointed`: the newest synced slot's transaction.

@@ -102,6 +102,7 @@ Result<LogId> draw_log_id() {
 }
 
 RedoSegments RedoSegments::of(uint64_t file_bytes) {
+  if (file_bytes > kRedoBytesMax) return of(kRedoBytes);
   return {file_bytes / (2 * kRedoBlockBytes) * kRedoBlockBytes};
 }
 
@@ -181,6 +182,11 @@ Result<RedoContents> read_redo(const system::File& file, const LogId* id, uint64
               file.read(i * segment_bytes, static_cast<size_t>(segment_bytes)));
     find_prefix(segment, id, snapshot, in_order, found);
     last_record = std::max(last_record, last_needed_record(segment, id, snapshot));
+  }
+  if (size > kRedoBytesMax) {
+    GM_ASSIGN(const std::vector<uint8_t> behind,
+              file.read(kRedoBytes, static_cast<size_t>(kRedoBytesMax - kRedoBytes)));
+    last_record = std::max(last_record, last_needed_record(behind, id, snapshot));
   }
   // D10, step 3.
   std::stable_sort(found.begin(), found.end(),

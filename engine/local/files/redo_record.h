@@ -22,6 +22,9 @@ namespace gridmount::local {
 
 inline constexpr size_t kRedoBlockBytes = 4096;
 inline constexpr size_t kRedoTransactionHeaderBytes = 4;
+// What a log usually takes on the disk, and what it takes at most: a larger file was not made so.
+inline constexpr uint64_t kRedoBytes = uint64_t{4} << 20;
+inline constexpr uint64_t kRedoBytesMax = uint64_t{64} << 20;
 
 using LogId = std::array<uint8_t, 16>;
 Result<LogId> draw_log_id();
@@ -33,7 +36,8 @@ struct RedoTransaction {
   RedoChanges changes;
 };
 
-// Where a record is written in its file's two halves.
+// Where a record is written in its file's two halves. A file that is larger than a log can be is
+// taken for one of the usual size that something was put behind.
 struct RedoSegments {
   uint64_t bytes_each = 0;  // 0: the file is too small
   static RedoSegments of(uint64_t file_bytes);

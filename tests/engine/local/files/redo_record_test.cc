@@ -312,11 +312,37 @@ TEST_F(RedoFileTest, Place_TooLargeForASegment_IsNone) {
   EXPECT_FALSE(RedoFile().find_place(kRedoBlockBytes, 0));
 }
 
-TEST_F(RedoFileTest, LargerFile_StaysSo) {
+TEST_F(RedoFileTest, LargerFile_IsBroughtBackToItsSize) {
   fs::resize_file(folder_ / "redo", 4 * kBytes);
   begin(kId);
-  EXPECT_EQ(fs::file_size(folder_ / "redo"), 4 * kBytes);
-  EXPECT_TRUE(redo_.find_place(16 * kRedoBlockBytes, 0));
+  EXPECT_EQ(fs::file_size(folder_ / "redo"), kBytes);
+  EXPECT_TRUE(redo_.find_place(4 * kRedoBlockBytes, 0));
+  EXPECT_FALSE(redo_.find_place(5 * kRedoBlockBytes, 0));
+}
+
+// Not read at that size, either.
+TEST_F(RedoFileTest, LargerThanALogCanBe_IsReadAsOneOfTheUsualSize) {
+  redo_ = RedoFile(file(), kId);
+  ASSERT_TRUE(redo_.prepare(kRedoBytes));
+  std::vector<std::string> values;
+  while (redo_.current() == 0) {
+    values.push_back(std::to_string(values.size()) + std::string(50'000, 'x'));
+    append(10 + values.size(), {values.back()}, 10);
+  }
+  fs::resize_file(folder_ / "redo", uint64_t{1} << 40);
+  EXPECT_EQ(read(10), values);
+}
+
+TEST_F(RedoFileTest, LargerThanALogCanBe_OfAnotherSize_IsDamaged) {
+  append(11, {"a"}, 10);
+  append(12, {std::string(kRedoBlockBytes, 'x')}, 10);
+  append(13, {std::string(kRedoBlockBytes, 'y')}, 10);
+  ASSERT_EQ(redo_.current(), 1U);
+  fs::resize_file(folder_ / "redo", uint64_t{1} << 40);
+  const auto found = read_redo(file(), &kId, 10);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->changes.size(), 2U);
+  EXPECT_TRUE(found->is_damaged);
 }
 
 }  // namespace

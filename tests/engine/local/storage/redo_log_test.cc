@@ -403,6 +403,18 @@ TEST_F(RedoLogTest, StoreThatNeedsItsLog_WithoutIt_IsStoreDamaged) {
   EXPECT_THAT(opened.error().message(), HasSubstr("redo"));
 }
 
+TEST_F(RedoLogTest, AbsurdlyLarge_IsReplayedAndBroughtBack) {
+  options_.redo_bytes = kRedoBytes;
+  open();
+  ASSERT_TRUE(put_durable("k", "1"));
+  crash();
+  fs::resize_file(crashed() / "redo", uint64_t{3} << 40);
+  ASSERT_TRUE(open_crashed());
+  EXPECT_EQ(get("k"), "1");
+  EXPECT_EQ(fs::file_size(crashed() / "redo"), kRedoBytes);
+  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
+}
+
 // D6: recovery writes.
 TEST_F(RedoLogTest, ReadOnly_WithSomethingToReplay_IsRefused) {
   open();
