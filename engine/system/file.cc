@@ -1,6 +1,7 @@
 #include "engine/system/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,6 +106,13 @@ Status File::sync_data() const {
   // Never retried, not even after EINTR: a second call may report success for lost pages.
   if (::fdatasync(fd_) != 0) return fail(error(errno, "syncing"));
   return {};
+}
+
+void outlive_file_size_limit() {
+  struct sigaction action {};
+  if (::sigaction(SIGXFSZ, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
+  action.sa_handler = SIG_IGN;
+  (void)::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 Result<struct statvfs> file_system_of(const std::filesystem::path& path) {

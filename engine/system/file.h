@@ -68,6 +68,10 @@ class File {
   std::filesystem::path path_;
 };
 
+// A write beyond the process's limit (ulimit -f) is an error from then on, and not its end; what
+// was said of SIGXFSZ otherwise stays. For programs to call before they write anything.
+void outlive_file_size_limit();
+
 // The file system that the file or folder is on.
 Result<struct statvfs> file_system_of(const std::filesystem::path& path);
 // What this process may still write there.

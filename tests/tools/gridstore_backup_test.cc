@@ -2,13 +2,16 @@
 // other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "tests/tools/store_test.h"
 
 namespace gridmount::tests {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 
 class GridstoreBackup : public StoreTest {
@@ -50,6 +53,25 @@ TEST_F(GridstoreBackup, WhatCannotBe_IsSaid) {
   EXPECT_EQ(outcome.status, 10);
   EXPECT_THAT(outcome.err, HasSubstr("the folder above it does not exist"));
   EXPECT_EQ(gridstore({"backup", "store.gfs"}).status, 1);
+}
+
+// ulimit -f, with what it sends as a shell has it; this process has opened stores.
+TEST_F(GridstoreBackup, LimitOfFileSizes_IsSaidAndLeavesNothing) {
+  ::signal(SIGXFSZ, SIG_DFL);
+  const auto limited = [&](std::vector<std::string> command) {
+    std::vector<std::string> arguments{"-c", "ulimit -f 200; exec \"$@\"", "sh"};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    return run({"/bin/sh", arguments, folder(), "", {}});
+  };
+  for (const auto& command : {std::vector<std::string>{GRIDSTORE, "backup", "store.gfs", "copy"},
+                              {GRIDSTORE, "dump", "store.gfs", "--archive=archive"},
+                              {GRIDFILES, "--store", "store.gfs", "--local", "b", "get", "a"}}) {
+    const Outcome outcome = limited(command);
+    EXPECT_EQ(outcome.status, command.front() == GRIDFILES ? 1 : 17) << outcome.err;
+    EXPECT_THAT(outcome.err,
+                AnyOf(HasSubstr("allows no larger file"), HasSubstr("file too large")));
+    EXPECT_THAT(names(), IsEmpty());
+  }
 }
 
 TEST_F(GridstoreBackup, Compact_GivesSpaceBack) {

@@ -7,6 +7,7 @@
 
 #include "engine/exit_status.h"
 #include "engine/log_text.h"
+#include "engine/system/file.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/interruption.h"
 #include "tools/gridfiles/log.h"
@@ -60,6 +61,7 @@ Status run(const Options& options, const Log& log, const Command& command) {
 }
 
 int main_with(const std::vector<std::string>& arguments) {
+  system::outlive_file_size_limit();
   Log log;
   auto options = parse_options(arguments);
   if (!options) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/exit_status.h"
+#include "engine/system/file.h"
 #include "tools/gridstore/backup_command.h"
 #include "tools/gridstore/check/check_command.h"
 #include "tools/gridstore/compact_command.h"
@@ -38,6 +39,7 @@ ExitStatus run_parsed(const std::vector<Command>& commands) {
 }
 
 int main_with(int argc, char** argv) {
+  system::outlive_file_size_limit();
   CLI::App app("Looks after a store of gridmount's.", "gridstore");
   app.set_version_flag("--version", std::string("gridstore version: ") + GRIDMOUNT_VERSION);
   app.footer(kExitStatuses);

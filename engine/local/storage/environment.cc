@@ -1,6 +1,5 @@
 #include "engine/local/storage/environment.h"
 
-#include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -165,14 +164,6 @@ Result<TreeHandlesOpened> open_trees(MDB_env* env, const StoreFolder& folder) {
   code = mdb_txn_commit(txn);
   if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
   return handles;
-}
-
-// A write beyond the process's limit (ulimit -f) is an error to be reported, and not its end.
-void outlive_file_size_limit() {
-  struct sigaction action {};
-  if (::sigaction(SIGXFSZ, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
-  action.sa_handler = SIG_IGN;
-  (void)::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 bool is_at_file_size_limit(uint64_t file_bytes) {
@@ -421,6 +412,7 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
 Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::path& folder,
                                                        const OpenOptions& options,
                                                        const TestOptions& test) {
+  system::outlive_file_size_limit();
   GM_ASSIGN(StoreFolder store_folder, StoreFolder::open(folder, options, test));
   auto parts = std::make_unique<Parts>(std::move(store_folder));
   Status status = [&]() -> Status {
@@ -431,7 +423,6 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     parts->map_bytes = info.me_mapsize;
     mdb_env_set_userctx(env, &parts->context);
     install_fault_handler();
-    if (!parts->folder.read_only()) outlive_file_size_limit();
     parts->guard.emplace(parts->folder.data_path(), MapGuard::Contents::kPages);
     if (!parts->folder.read_only() || parts->folder.beside()) {
       parts->readers_guard.emplace(parts->folder.lock_path(), MapGuard::Contents::kReaders);
