@@ -2,6 +2,7 @@
 
 #include <bson/bson.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -93,6 +94,12 @@ std::string_view string_at(const uint8_t* data) {
 }
 
 void put(std::string& out, ValueView value, int depth);
+
+bool is_character(std::string_view bytes) {
+  // Asked to allow NUL, libbson also takes the two bytes C0 80 for one.
+  return bytes == std::string_view("\0", 1) ||
+         bson_utf8_validate(bytes.data(), bytes.size(), false);
+}
 
 void put_all(std::string& out, View elements, bool is_array, int depth) {
   if (depth > kDepthMax) {
@@ -195,6 +202,31 @@ std::string to_text(ValueView value) {
   std::string out;
   put(out, value, 0);
   return out;
+}
+
+std::string_view character_at(std::string_view text, size_t at) {
+  constexpr size_t kCharacterMax = 4;
+  text = text.substr(std::min(at, text.size()));
+  for (size_t size = 1; size <= kCharacterMax && size <= text.size(); ++size) {
+    if (is_character(text.substr(0, size))) return text.substr(0, size);
+  }
+  return text.substr(0, 1);
+}
+
+std::string valid_text(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const std::string_view character = character_at(text, 0);
+    if (is_character(character)) {
+      valid += character;
+    } else {
+      valid += "\\x";
+      put_hex(valid, reinterpret_cast<const uint8_t*>(character.data()), character.size(), false);
+    }
+    text.remove_prefix(character.size());
+  }
+  return valid;
 }
 
 std::string to_text(View document) {

@@ -3,6 +3,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "engine/bson/text.h"
+
 namespace gridmount::query {
 namespace {
 
@@ -90,8 +92,8 @@ void Regex::Free::operator()(void* code) const {
 
 Result<Regex> Regex::compile(std::string_view pattern, std::string_view options) {
   uint32_t flags = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
-  for (const char option : options) {
-    switch (option) {
+  for (size_t i = 0; i < options.size(); ++i) {
+    switch (options[i]) {
       case 'i':
         flags |= PCRE2_CASELESS;
         break;
@@ -107,8 +109,8 @@ Result<Regex> Regex::compile(std::string_view pattern, std::string_view options)
       case 'u':
         break;
       default:
-        return fail(kInvalidRegexOption,
-                    "invalid flag in regex options: " + std::string(1, option));
+        return fail(kInvalidRegexOption, "invalid flag in regex options: " +
+                                             std::string(bson::character_at(options, i)));
     }
   }
   int error = 0;

@@ -1,9 +1,11 @@
 #include "engine/wire/error_reply.h"
 
+#include "engine/bson/text.h"
+
 namespace gridmount::wire {
 
 void append_error(bson::Builder& out, const Error& error) {
-  out.append("errmsg", error.message());
+  out.append("errmsg", bson::valid_text(error.message()));
   out.append("code", static_cast<int32_t>(error.code()));
   out.append("codeName", error_code_name(error.code()));
   if (!error.details().empty()) {

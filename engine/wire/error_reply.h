@@ -1,5 +1,6 @@
 // How errors stand in replies: {ok: 0, errmsg, code, codeName} with the error's own fields, and the
-// elements of writeErrors.
+// elements of writeErrors. A message that is not UTF-8, which quotes what a client sent, has the
+// bytes that are not as \xff.
 //
 // Thread-safety: functions without state.
 #pragma once

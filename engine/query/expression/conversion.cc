@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/bson/number.h"
+#include "engine/bson/text.h"
 #include "engine/query/decimal_arithmetic.h"
 #include "engine/query/expression/date_format.h"
 #include "engine/query/expression/number_from_text.h"
@@ -192,7 +193,7 @@ Evaluated to_object_id(EvaluationContext& context, ValueView value) {
   const size_t wrong = text.find_first_not_of("0123456789abcdefABCDEF");
   const std::string reason =
       text.size() == 24
-          ? "Invalid character found in hex string: " + std::string(text.substr(wrong, 1))
+          ? "Invalid character found in hex string: " + std::string(bson::character_at(text, wrong))
           : "Invalid string length for parsing to OID, expected 24 but found " +
                 std::to_string(text.size());
   return fail(kConversionFailure, "Failed to parse objectId '" + std::string(text) +

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "engine/bson/text.h"
 #include "engine/query/expression/calendar.h"
 #include "engine/query/expression/month_names.h"
 #include "engine/query/expression/time_zone.h"
@@ -22,8 +23,9 @@ Status check_format(std::string_view format, std::string_view specifiers) {
       return fail(kUnmatchedPercent, "Unmatched '%' at end of format string");
     }
     if (specifiers.find(format[i]) == std::string_view::npos) {
-      return fail(kInvalidSpecifier,
-                  "Invalid format character '%" + std::string(1, format[i]) + "' in format string");
+      return fail(kInvalidSpecifier, "Invalid format character '%" +
+                                         std::string(bson::character_at(format, i)) +
+                                         "' in format string");
     }
   }
   return {};

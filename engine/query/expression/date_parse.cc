@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 
+#include "engine/bson/text.h"
 #include "engine/query/expression/calendar.h"
 #include "engine/query/expression/date_format.h"
 #include "engine/query/expression/month_names.h"
@@ -158,7 +159,7 @@ class Scanner {
 };
 
 tl::unexpected<Error> fail_at(std::string_view text, size_t position, std::string_view reason) {
-  const std::string found = position < text.size() ? std::string(1, text[position]) : "";
+  const std::string found(bson::character_at(text, position));
   return fail(kConversionFailure, "Error parsing date string '" + std::string(text) + "'; " +
                                       std::to_string(position) + ": " + std::string(reason) + " '" +
                                       found + "'");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/bson/document.h"
+#include "engine/bson/text.h"
 
 namespace gridmount::wire {
 namespace {
@@ -177,7 +178,7 @@ void append_write_error(bson::Builder& out, size_t index, const Error& error, bo
     out.append_all(
         bson::View(error.details().data(), static_cast<uint32_t>(error.details().size())));
   }
-  out.append("errmsg", shortened ? std::string_view() : std::string_view(error.message()));
+  out.append("errmsg", shortened ? std::string() : bson::valid_text(error.message()));
   out.close();
 }
 
@@ -247,7 +248,7 @@ void append_batch_result(bson::Builder& reply, const BatchResult& result, bool i
     reply.open_document("writeConcernError");
     reply.append("code", static_cast<int32_t>(result.write_concern_error->code()));
     reply.append("codeName", error_code_name(result.write_concern_error->code()));
-    reply.append("errmsg", result.write_concern_error->message()).close();
+    reply.append("errmsg", bson::valid_text(result.write_concern_error->message())).close();
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/text.h"
 #include "engine/checksum/crc32c.h"
 #include "engine/wire/protocol/byte_reader.h"
 #include "engine/wire/protocol/compression.h"
@@ -34,7 +35,7 @@ bson::Document legacy_error(bson::View reply, int32_t code) {
 
 bson::Document error_document(const Error& error, std::string_view code_name) {
   bson::Builder reply;
-  reply.append("ok", 0.0).append("errmsg", error.message());
+  reply.append("ok", 0.0).append("errmsg", bson::valid_text(error.message()));
   reply.append("code", static_cast<int32_t>(error.code()));
   if (code_name.empty()) {
     reply.append("codeName", error_code_name(error.code()));

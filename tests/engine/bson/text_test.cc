@@ -71,6 +71,24 @@ TEST(Text, LongValues_AreCut) {
   EXPECT_EQ(binary(81), 11 + 140 + 4U);
 }
 
+TEST(Text, Characters_AreWhole) {
+  EXPECT_EQ(character_at("aö€b", 0), "a");
+  EXPECT_EQ(character_at("aö€b", 1), "ö");
+  EXPECT_EQ(character_at("aö€b", 2), "\xB6");
+  EXPECT_EQ(character_at("aö€b", 3), "€");
+  EXPECT_EQ(character_at("\xF0\x9F\x98\x80", 0), "\xF0\x9F\x98\x80");
+  EXPECT_EQ(character_at("\xE2\x82", 0), "\xE2");
+  EXPECT_EQ(character_at("a", 1), "");
+  EXPECT_EQ(character_at("a", 5), "");
+}
+
+TEST(Text, ValidText_EscapesWhatIsNot) {
+  EXPECT_EQ(valid_text("aö€\\"), "aö€\\");
+  EXPECT_EQ(valid_text(std::string_view("a\0b", 3)), std::string_view("a\0b", 3));
+  EXPECT_EQ(valid_text("a\xE2\x82z\xFF"), "a\\xe2\\x82z\\xff");
+  EXPECT_EQ(valid_text("\xC0\x80 \xED\xA0\x80"), "\\xc0\\x80 \\xed\\xa0\\x80");
+}
+
 TEST(Text, DeepNesting_Ends) {
   Document document;
   for (int i = 0; i < 150; ++i) {

@@ -36,6 +36,23 @@ TEST_F(ArgumentsOfCommands, Fields_Wrong_AreNamed) {
   EXPECT_EQ(bad(R"({"find": "c"})", "a b"), "73: Invalid database name: 'a b'");
 }
 
+// Drivers refuse a whole reply with a string that is not UTF-8.
+TEST_F(ArgumentsOfCommands, Messages_AreUtf8) {
+  EXPECT_THAT(bad(R"({"aggregate": "c", "cursor": {}, "pipeline": [{"$set": {
+                      "x": {"$regexMatch": {"input": "x", "regex": "a", "options": "ö"}}}}]})"),
+              HasSubstr("invalid flag in regex options: ö"));
+  bson::Builder broken;
+  broken.append("find", "c").append("sor\xFFt\xC3", int32_t{1});
+  EXPECT_EQ(field(run(std::move(broken).finish()), "errmsg"),
+            R"("BSON field 'find.sor\\xfft\\xc3' is an unknown field.")");
+  bson::Builder insert;
+  insert.append("insert", "c").open_array("documents");
+  for (int i = 0; i < 2; ++i) insert.push_open_document().append("_id", "\xE2\x82").close();
+  insert.close();
+  EXPECT_THAT(field(run(std::move(insert).finish()), "writeErrors.0.errmsg"),
+              HasSubstr(R"(\\xe2\\x82)"));
+}
+
 TEST_F(ArgumentsOfCommands, Fields_Many_CostNoSquare) {
   bson::Builder builder;
   builder.append("find", "c");
