@@ -291,6 +291,10 @@ class Collection {
   // Results"). Of a view: {stages: [{$cursor: that of the collection below}, the other stages]}.
   virtual Result<bson::Document> explain(Snapshot& snapshot, bson::View filter,
                                          const FindOptions& options, Verbosity verbosity) = 0;
+  // The same of count(), whose plan may read no documents where that of a find does.
+  virtual Result<bson::Document> explain_count(Snapshot& snapshot, bson::View filter,
+                                               const CountOptions& options,
+                                               Verbosity verbosity) = 0;
   // The same of aggregate(), which does not write then.
   virtual Result<bson::Document> explain_aggregate(Snapshot& snapshot, bson::View stages,
                                                    const AggregateOptions& options,

@@ -9,6 +9,7 @@
 #include "engine/local/database.h"
 #include "engine/local/queries/cursor.h"
 #include "engine/local/queries/explain.h"
+#include "engine/local/queries/match_count.h"
 #include "engine/local/queries/observation.h"
 #include "engine/local/queries/unique_lookup.h"
 #include "engine/query/filter.h"
@@ -121,6 +122,27 @@ Result<MatchOptions> match_options(const engine::FindOptions& options) {
   match.max = options.max;
   return match;
 }
+
+MatchOptions count_options(const engine::CountOptions& options) {
+  MatchOptions match;
+  match.hint = options.hint;
+  match.skip = options.skip;
+  match.limit = options.limit;
+  match.deadline = options.deadline;
+  return match;
+}
+
+class Stopwatch {
+ public:
+  int64_t milliseconds() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                                 begin_)
+        .count();
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace
 
@@ -248,12 +270,9 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
     const int64_t count = std::max<int64_t>(0, counts.documents - options.skip);
     return options.limit == 0 ? count : std::min(count, options.limit);
   }
-  MatchOptions match;
-  match.hint = options.hint;
-  match.skip = options.skip;
-  match.limit = options.limit;
-  match.deadline = options.deadline;
-  return count_matches(contents, entry, parsed, match);
+  GM_ASSIGN(const std::unique_ptr<MatchCount> matches,
+            MatchCount::open(contents, entry, parsed, count_options(options)));
+  return matches->run();
 }
 
 Result<std::vector<bson::Value>> LocalCollection::distinct(engine::Snapshot& snapshot,
@@ -297,7 +316,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   Execution execution;
   const bool executes = verbosity == engine::Verbosity::kExecutionStats;
   if (!entry) return explanation(query, executes ? &execution : nullptr);
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
   query.plan = &matches->plan();
@@ -308,13 +327,48 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   while (true) {
     GM_ASSIGN(const std::optional<Match> found, matches->next());
     if (!found) break;
-    ++execution.returned;
   }
-  execution.milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(
-                               std::chrono::steady_clock::now() - begin)
-                               .count();
-  execution.keys_examined = matches->keys_examined();
-  execution.documents_examined = matches->documents_examined();
+  execution = {matches->figures(), watch.milliseconds()};
+  return explanation(query, &execution);
+}
+
+Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot, bson::View filter,
+                                                      const engine::CountOptions& options,
+                                                      engine::Verbosity verbosity) {
+  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_TRY(check(options));
+  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
+  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  engine::FindOptions find;
+  find.skip = options.skip;
+  find.limit = options.limit;
+  find.hint = options.hint;
+  find.variables = options.variables;
+  find.deadline = options.deadline;
+  if (entry ? entry->settings.is_view() : is_catalog_collection(ns_)) {
+    return explain(snapshot, filter, find, verbosity);
+  }
+  ExplainedQuery query{ns_, filter, find, entry.get()};
+  query.counts = true;
+  Execution execution;
+  const bool executes = verbosity == engine::Verbosity::kExecutionStats;
+  if (!entry) return explanation(query, executes ? &execution : nullptr);
+  const Stopwatch watch;
+  if (filter.empty() && !options.hint) {
+    GM_ASSIGN(execution.figures.given, count(snapshot, filter, options));
+    GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
+    execution.figures.matched = execution.figures.given + std::min(options.skip, counts.documents);
+    execution.milliseconds = watch.milliseconds();
+    return explanation(query, executes ? &execution : nullptr);
+  }
+  GM_ASSIGN(const std::unique_ptr<MatchCount> matches,
+            MatchCount::open(contents, entry, parsed, count_options(options)));
+  query.plan = &matches->plan();
+  query.covered = !matches->reads_documents();
+  query.filters_entries = matches->filters_entries();
+  if (!executes) return explanation(query, nullptr);
+  GM_TRY(matches->run());
+  execution = {matches->figures(), watch.milliseconds()};
   return explanation(query, &execution);
 }
 

@@ -48,6 +48,9 @@ class LocalCollection : public engine::Collection {
   Result<bson::Document> explain(engine::Snapshot& snapshot, bson::View filter,
                                  const engine::FindOptions& options,
                                  engine::Verbosity verbosity) override;
+  Result<bson::Document> explain_count(engine::Snapshot& snapshot, bson::View filter,
+                                       const engine::CountOptions& options,
+                                       engine::Verbosity verbosity) override;
   Result<bson::Document> explain_aggregate(engine::Snapshot& snapshot, bson::View stages,
                                            const engine::AggregateOptions& options,
                                            engine::Verbosity verbosity) override;

@@ -106,15 +106,20 @@ Result<std::optional<bson::View>> MongoCollection::find_one(engine::Snapshot& sn
   return std::optional(reads->keep(bson::Document(*found)));
 }
 
-Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View filter,
-                                       const engine::CountOptions& options) {
+Builder MongoCollection::count_command(bson::View filter,
+                                       const engine::CountOptions& options) const {
   Builder count = command("count");
   count.append("query", filter);
   if (options.skip != 0) count.append("skip", options.skip);
   if (options.limit != 0) count.append("limit", options.limit);
   append_hint(count, options.hint);
   append_deadline(count, options.deadline);
-  GM_ASSIGN(const bson::Document reply, run(snapshot, std::move(count)));
+  return count;
+}
+
+Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View filter,
+                                       const engine::CountOptions& options) {
+  GM_ASSIGN(const bson::Document reply, run(snapshot, count_command(filter, options)));
   return number_of(reply, "n");
 }
 
@@ -160,6 +165,15 @@ Result<bson::Document> MongoCollection::explain(engine::Snapshot& snapshot, bson
                                                 engine::Verbosity verbosity) {
   Builder explain;
   explain.append("explain", find_command(filter, options).finish());
+  explain.append("verbosity", shown(verbosity));
+  return run(snapshot, std::move(explain));
+}
+
+Result<bson::Document> MongoCollection::explain_count(engine::Snapshot& snapshot, bson::View filter,
+                                                      const engine::CountOptions& options,
+                                                      engine::Verbosity verbosity) {
+  Builder explain;
+  explain.append("explain", count_command(filter, options).finish());
   explain.append("verbosity", shown(verbosity));
   return run(snapshot, std::move(explain));
 }

@@ -33,6 +33,9 @@ class MongoCollection final : public engine::Collection {
   Result<bson::Document> explain(engine::Snapshot& snapshot, bson::View filter,
                                  const engine::FindOptions& options,
                                  engine::Verbosity verbosity) override;
+  Result<bson::Document> explain_count(engine::Snapshot& snapshot, bson::View filter,
+                                       const engine::CountOptions& options,
+                                       engine::Verbosity verbosity) override;
   Result<bson::Document> explain_aggregate(engine::Snapshot& snapshot, bson::View stages,
                                            const engine::AggregateOptions& options,
                                            engine::Verbosity verbosity) override;
@@ -60,6 +63,7 @@ class MongoCollection final : public engine::Collection {
  private:
   bson::Builder command(std::string_view name) const;
   Result<bson::Document> run(engine::Snapshot& snapshot, bson::Builder command) const;
+  bson::Builder count_command(bson::View filter, const engine::CountOptions& options) const;
   bson::Builder find_command(bson::View filter, const engine::FindOptions& options) const;
   bson::Builder aggregate_command(bson::View stages, const engine::AggregateOptions& options) const;
 

@@ -324,6 +324,12 @@ bool is_lookup(const Plan& plan, const IndexDefinition& index) {
 
 }  // namespace
 
+bool Plan::is_exact() const {
+  if (kind != Kind::kUnion) return bounds_are_exact;
+  return std::all_of(branches.begin(), branches.end(),
+                     [](const Plan& branch) { return branch.is_exact(); });
+}
+
 Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
                                      const std::vector<IndexDefinition>& indexes,
                                      const std::vector<bool>& multikey,

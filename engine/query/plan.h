@@ -47,6 +47,9 @@ struct Plan {
   bool bounds_are_exact = false;
 
   std::vector<Plan> branches;  // kUnion
+
+  // bounds_are_exact; of a union, all its branches'.
+  bool is_exact() const;
 };
 
 // Chooses by bounds: the most leading equality parts, then a range, then a sort without a buffer.

@@ -71,6 +71,11 @@ class LateChunks final : public engine::Collection {
                                  engine::Verbosity verbosity) override {
     return collection_->explain(snapshot, filter, options, verbosity);
   }
+  Result<bson::Document> explain_count(Snapshot& snapshot, bson::View filter,
+                                       const engine::CountOptions& options,
+                                       engine::Verbosity verbosity) override {
+    return collection_->explain_count(snapshot, filter, options, verbosity);
+  }
   Result<bson::Document> explain_aggregate(Snapshot& snapshot, bson::View stages,
                                            const engine::AggregateOptions& options,
                                            engine::Verbosity verbosity) override {

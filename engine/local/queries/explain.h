@@ -1,10 +1,11 @@
-// How a find is, or was, answered. Source: MongoDB manual, "Explain Results": stages COLLSCAN,
-// IXSCAN, FETCH, OR, SORT, SKIP, LIMIT, PROJECTION_DEFAULT, PROJECTION_COVERED and EOF.
+// How a find or a count is, or was, answered. Source: MongoDB manual, "Explain Results"; the stages
+// are in explained_stages.h.
 #pragma once
 
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
 #include "engine/local/format/catalog_entry.h"
+#include "engine/local/queries/match_stream.h"
 #include "engine/local/queries/planner.h"
 #include "engine/store.h"
 
@@ -15,17 +16,16 @@ struct ExplainedQuery {
   bson::View filter;
   const engine::FindOptions& options;
   const CollectionEntry* entry = nullptr;  // null: the collection does not exist
-  const ChosenPlan* plan = nullptr;        // null with it
+  const ChosenPlan* plan = nullptr;        // null with it, and for a count that the catalog knows
+  bool counts = false;                     // documents are not given
   bool sorts = false;                      // in a buffer
-  bool covered = false;                    // by the index alone
+  bool covered = false;                    // by index entries: no documents are read
   bool filters_entries = false;            // of the index, before documents are read
 };
 
 struct Execution {
-  int64_t returned = 0;
+  MatchFigures figures;
   int64_t milliseconds = 0;
-  int64_t keys_examined = 0;
-  int64_t documents_examined = 0;
 };
 
 // `execution` null: only the plan.

@@ -164,7 +164,18 @@ Result<std::optional<Match>> MatchStream::next_untold() {
   }
 }
 
+MatchFigures MatchStream::figures() const {
+  return {scan_->counts(), scan_->branches(),   documents_examined_,
+          matched_,        sorted_bytes_total_, given_};
+}
+
 Result<std::optional<Match>> MatchStream::next_match() {
+  Result<std::optional<Match>> match = read_match();
+  if (match && *match) ++matched_;
+  return match;
+}
+
+Result<std::optional<Match>> MatchStream::read_match() {
   const Trees& trees = contents_->trees();
   while (true) {
     GM_ASSIGN(const std::optional<Candidate> candidate, scan_->next());
@@ -209,6 +220,7 @@ Status MatchStream::add_sorted(const Match& match) {
     sorted_.pop_back();
   }
   sorted_bytes_ += sorted.key.size() + sizeof(Sorted);
+  sorted_bytes_total_ += static_cast<int64_t>(sorted.key.size() + sizeof(Sorted));
   if (sorted_bytes_ > options_.sort_bytes_max) {
     return fail(ErrorCode::kQueryExceededMemoryLimit,
                 entry_->ns.full() + ": the sort needs more than the " +
@@ -251,49 +263,6 @@ Result<std::optional<Match>> MatchStream::next_sorted() {
     if (matches) return std::optional(Match{id, document});
   }
   return std::optional<Match>();
-}
-
-Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
-                              const std::shared_ptr<const CollectionEntry>& entry,
-                              const query::Filter& filter, const MatchOptions& options) {
-  const Trees& trees = contents->trees();
-  GM_ASSIGN(const ChosenPlan chosen,
-            choose_plan(contents->shared_trees(), entry, filter, {nullptr, options.hint}));
-  const query::Plan& plan = chosen.plan;
-  note_plan(*contents, *entry, plan);
-  const std::unique_ptr<Scan> scan = make_scan(contents->shared_trees(), entry, plan);
-  DeadlineWatch watch(options.deadline);
-  const std::optional<KeyReader> reader = covering_reader(*entry, plan, filter, {});
-  if (!reader && !plan.bounds_are_exact) scan->will_read_records();
-  int64_t count = 0;
-  int64_t documents_examined = 0;
-  while (options.limit == 0 || count - options.skip < options.limit) {
-    GM_ASSIGN(const std::optional<Candidate> candidate, scan->next());
-    if (!candidate) break;
-    GM_TRY(watch.check());
-    if (!candidate->certain) {
-      bson::View document;
-      std::optional<bson::Document> read;
-      if (reader && !candidate->encoded.empty()) {
-        read = reader->read(candidate->encoded, candidate->kinds);
-      }
-      if (read) {
-        document = read->view();
-      } else if (candidate->record) {
-        ++documents_examined;
-        GM_ASSIGN(document, document_of(*candidate->record, Verify::kChecksum, entry->ns,
-                                        RecordKey(entry->records, candidate->id)));
-      } else {
-        ++documents_examined;
-        GM_ASSIGN(document, read_document(trees, *entry, candidate->id, Verify::kChecksum));
-      }
-      GM_ASSIGN(const bool matches, filter.evaluate(document));
-      if (!matches) continue;
-    }
-    ++count;
-  }
-  note_examined(contents->observer().get(), scan->keys_examined(), documents_examined);
-  return std::max<int64_t>(0, count - options.skip);
 }
 
 }  // namespace gridmount::local

@@ -63,6 +63,16 @@ class DeadlineWatch {
   uint32_t calls_ = 0;
 };
 
+// What has been read for matches so far, and what became of it.
+struct MatchFigures {
+  ScanCounts scan;
+  std::vector<const Scan*> branches;  // of a union, as the plan's
+  int64_t documents_examined = 0;
+  int64_t matched = 0;       // before skip and limit
+  int64_t sorted_bytes = 0;  // that went through the buffer of a sort
+  int64_t given = 0;
+};
+
 class MatchStream {
  public:
   static Result<std::unique_ptr<MatchStream>> open(std::shared_ptr<Contents> contents,
@@ -77,7 +87,7 @@ class MatchStream {
   bool filters_entries() const { return reader_.has_value(); }
   // What has been read so far.
   int64_t keys_examined() const { return scan_->keys_examined(); }
-  int64_t documents_examined() const { return documents_examined_; }
+  MatchFigures figures() const;
 
   // Nothing at the end. A damaged document is DataCorruptionDetected; the stream can go on.
   Result<std::optional<Match>> next();
@@ -98,6 +108,7 @@ class MatchStream {
   // After a pause of the snapshot: what the plan reads must still be there.
   Status check_resumption();
   Result<std::optional<Match>> next_match();
+  Result<std::optional<Match>> read_match();
   // Whether the filter matches, as far as an index entry tells it; makes entry_document_ of it
   // then.
   Result<std::optional<bool>> match_entry(const Candidate& candidate);
@@ -116,6 +127,8 @@ class MatchStream {
   std::vector<Range> ranges_;  // that the plan reads
   uint64_t resumptions_seen_;
   int64_t documents_examined_ = 0;
+  int64_t matched_ = 0;
+  int64_t sorted_bytes_total_ = 0;
   int64_t keys_told_ = 0;
   int64_t documents_told_ = 0;
   const bool sorts_;                 // the scan does not give the order asked for
@@ -137,12 +150,6 @@ class MatchStream {
 std::optional<KeyReader> covering_reader(const CollectionEntry& entry, const query::Plan& plan,
                                          const query::Filter& filter,
                                          const std::vector<std::string>& paths);
-
-// The number of documents a filter matches, without reading them where an index can tell. Stops
-// at options.skip + options.limit, and gives what is beyond options.skip.
-Result<int64_t> count_matches(const std::shared_ptr<Contents>& contents,
-                              const std::shared_ptr<const CollectionEntry>& entry,
-                              const query::Filter& filter, const MatchOptions& options);
 
 // The document of a record that an index or an earlier search named; DataCorruptionDetected if
 // there is none.

@@ -34,18 +34,25 @@ class CollectionScan : public Scan {
     Result<std::optional<TreeEntry>> read = cursor_.next();
     if (!read) return fail(std::move(read).error().with_context(entry_->ns.full()));
     const std::optional<TreeEntry>& record = *read;
-    if (!record) return std::optional<Candidate>();
+    if (!record) {
+      counts_.ended = true;
+      return std::optional<Candidate>();
+    }
     const std::optional<RecordId> id = record_id_of(record->key);
     if (!id) return fail(damaged_entry(*entry_, "the collection", "an entry of the wrong form"));
+    ++counts_.given;
     return std::optional(Candidate{*id, record->value, certain_});
   }
 
   Result<bool> has_place() const override { return cursor_.has_place(); }
 
+  ScanCounts counts() const override { return counts_; }
+
  private:
   std::shared_ptr<const CollectionEntry> entry_;
   RangeCursor cursor_;
   const bool certain_;
+  ScanCounts counts_;
 };
 
 class IndexScan : public Scan {
@@ -68,16 +75,27 @@ class IndexScan : public Scan {
   Result<std::optional<Candidate>> next() override {
     while (true) {
       GM_ASSIGN(const std::optional<Candidate> candidate, next_entry());
-      if (!candidate) return candidate;
+      if (!candidate) {
+        counts_.ended = true;
+        return candidate;
+      }
       // With arrays a record can be reached by several keys.
-      if (index_.multikey && !seen_.insert(candidate->id).second) continue;
+      if (index_.multikey) {
+        ++counts_.tested;
+        if (!seen_.insert(candidate->id).second) {
+          ++counts_.dropped;
+          continue;
+        }
+      }
+      ++counts_.given;
       return candidate;
     }
   }
 
   void will_read_records() override { reads_ahead_ = !trees_->writable(); }
 
-  int64_t keys_examined() const override { return keys_examined_; }
+  int64_t keys_examined() const override { return counts_.keys_examined; }
+  ScanCounts counts() const override { return counts_; }
 
  private:
   struct RunEntry {
@@ -135,7 +153,7 @@ class IndexScan : public Scan {
       } else if (within_range_) {
         GM_ASSIGN(const std::optional<Key> key, read_key());
         if (key) {
-          ++keys_examined_;
+          ++counts_.keys_examined;
           return key;
         }
         within_range_ = false;
@@ -144,6 +162,7 @@ class IndexScan : public Scan {
       if (next_range_ == ranges.size()) return std::optional<Key>();
       const KeyRange& range = ranges[backward_ ? ranges.size() - 1 - next_range_ : next_range_];
       ++next_range_;
+      ++counts_.seeks;
       cursor_.set_range(range.low, range.high, backward_);
       within_range_ = true;
     }
@@ -184,7 +203,7 @@ class IndexScan : public Scan {
       return std::optional<Key>();
     }
     Batch::Entry& entry = batch_->entries[batch_->at++];
-    ++keys_examined_;
+    ++counts_.keys_examined;
     if (batch_->read_at != trees_->resumptions()) {
       entry.key.remembered = true;
       entry.key.record.reset();
@@ -301,7 +320,7 @@ class IndexScan : public Scan {
   std::unordered_set<RecordId> seen_;
   std::vector<RunEntry> run_;
   size_t run_at_ = 0;
-  int64_t keys_examined_ = 0;
+  ScanCounts counts_;
   std::optional<RunEntry> ahead_;
   RunEntry given_{};
   KeySet keys_;
@@ -318,10 +337,16 @@ class UnionScan : public Scan {
       GM_ASSIGN(const std::optional<Candidate> candidate, branches_[at_]->next());
       if (!candidate) {
         ++at_;
-      } else if (seen_.insert(candidate->id).second) {
+        continue;
+      }
+      ++counts_.tested;
+      if (seen_.insert(candidate->id).second) {
+        ++counts_.given;
         return candidate;
       }
+      ++counts_.dropped;
     }
+    counts_.ended = true;
     return std::optional<Candidate>();
   }
 
@@ -335,8 +360,21 @@ class UnionScan : public Scan {
     return sum;
   }
 
+  ScanCounts counts() const override {
+    ScanCounts counts = counts_;
+    counts.keys_examined = keys_examined();
+    return counts;
+  }
+
+  std::vector<const Scan*> branches() const override {
+    std::vector<const Scan*> branches;
+    for (const std::unique_ptr<Scan>& branch : branches_) branches.push_back(branch.get());
+    return branches;
+  }
+
  private:
   std::vector<std::unique_ptr<Scan>> branches_;
+  ScanCounts counts_;  // but for the keys
   size_t at_ = 0;
   std::unordered_set<RecordId> seen_;
 };

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "engine/error.h"
 #include "engine/local/format/catalog_entry.h"
@@ -28,6 +29,16 @@ struct Candidate {
   bool remembered = false;
 };
 
+// What a scan has done so far.
+struct ScanCounts {
+  int64_t keys_examined = 0;  // index entries
+  int64_t given = 0;          // candidates
+  int64_t seeks = 0;          // how often it went to the beginning of a range
+  int64_t tested = 0;         // records looked up among those given before
+  int64_t dropped = 0;        // and found there
+  bool ended = false;
+};
+
 class Scan {
  public:
   virtual ~Scan() = default;
@@ -40,6 +51,9 @@ class Scan {
   virtual void will_read_records() {}
   // How many index entries it has read.
   virtual int64_t keys_examined() const { return 0; }
+  virtual ScanCounts counts() const = 0;
+  // Of a union, as the plan's branches.
+  virtual std::vector<const Scan*> branches() const { return {}; }
 };
 
 struct ScanOptions {

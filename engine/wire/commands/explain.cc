@@ -18,14 +18,31 @@ namespace {
 
 using engine::Verbosity;
 
-// A stage that stands above the plan of the find below it: its name, and what running it gave.
-struct Above {
+// A write that stands above the plan of the find below it: its name, and what running it gave.
+struct Write {
   std::string_view stage;
   std::function<void(bson::Builder&)> counts = {};
 };
 
-// The explanation with one more stage above its winning plan, in both places that show it.
-bson::Document under(const bson::Document& explained, const Above& above) {
+// What a stage that gives nothing has in common with all: one step for each document below, and one
+// for the end.
+void append_steps(bson::Builder& out, bson::View below) {
+  const int64_t documents = below["nReturned"].integral().value_or(0);
+  out.append("nReturned", int32_t{0});
+  if (const auto time = below.find("executionTimeMillisEstimate")) {
+    out.append("executionTimeMillisEstimate", *time);
+  }
+  bson::append_count(out, "works", documents + 1);
+  out.append("advanced", int32_t{0});
+  bson::append_count(out, "needTime", documents);
+  for (const char* const name : {"needYield", "saveState", "restoreState"}) {
+    out.append(name, int32_t{0});
+  }
+  out.append("isEOF", int32_t{1});
+}
+
+// The explanation with a write above its winning plan, in both places that show it.
+bson::Document under(const bson::Document& explained, const Write& write) {
   bson::Builder out;
   for (const bson::Element field : explained.view()) {
     const bool plans = field.key == "queryPlanner";
@@ -35,12 +52,19 @@ bson::Document under(const bson::Document& explained, const Above& above) {
     }
     out.open_document(field.key);
     for (const bson::Element inner : field.value.as_document()) {
+      if (inner.key == "nReturned" && write.counts) {
+        out.append(inner.key, int32_t{0});
+        continue;
+      }
       if (inner.key != "winningPlan" && inner.key != "executionStages") {
         out.append(inner.key, inner.value);
         continue;
       }
-      out.open_document(inner.key).append("stage", above.stage);
-      if (!plans && above.counts) above.counts(out);
+      out.open_document(inner.key).append("stage", write.stage);
+      if (!plans && write.counts) {
+        append_steps(out, inner.value.as_document());
+        write.counts(out);
+      }
       out.append("inputStage", inner.value).close();
     }
     out.close();
@@ -71,22 +95,9 @@ Result<bson::Document> of_count(Call& call, Arguments& arguments, Verbosity verb
   GM_ASSIGN(CountCommand count, CountCommand::read(arguments));
   GM_TRY(arguments.finish());
   count.options.deadline = call.deadline();
-  engine::FindOptions options;
-  options.skip = count.options.skip;
-  options.limit = count.options.limit;
-  options.hint = count.options.hint;
-  options.deadline = count.options.deadline;
-  GM_ASSIGN(const bson::Document explained,
-            explain_find(call, count.ns, count.query, options, verbosity));
-  int64_t counted = 0;
-  if (verbosity == Verbosity::kExecutionStats) {
-    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
-    GM_ASSIGN(counted, collection_of(call, count.ns)->count(*snapshot, count.query, count.options));
-  }
-  return under(explained, {"COUNT", [counted](bson::Builder& out) {
-                             out.append("nReturned", int32_t{0});
-                             bson::append_count(out, "nCounted", counted);
-                           }});
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
+  return collection_of(call, count.ns)
+      ->explain_count(*snapshot, count.query, count.options, verbosity);
 }
 
 Result<bson::Document> of_distinct(Call& call, Arguments& arguments, Verbosity verbosity) {
@@ -138,7 +149,6 @@ Result<bson::Document> of_update(Call& call, Arguments& arguments, Verbosity ver
                   ->update(*transaction, statement.filter, statement.update, statement.options));
   }
   return under(explained, {"UPDATE", [&result](bson::Builder& out) {
-                             out.append("nReturned", int32_t{0});
                              bson::append_count(out, "nMatched", result.matched);
                              bson::append_count(out, "nWouldModify", result.modified);
                              out.append("nWouldUpsert", int32_t{result.upserted_id ? 1 : 0});
@@ -165,7 +175,6 @@ Result<bson::Document> of_delete(Call& call, Arguments& arguments, Verbosity ver
     if (stats) removed = stats->as_document()["nReturned"].integral().value_or(0);
   }
   return under(explained, {"DELETE", [removed](bson::Builder& out) {
-                             out.append("nReturned", int32_t{0});
                              bson::append_count(out, "nWouldDelete", removed);
                            }});
 }

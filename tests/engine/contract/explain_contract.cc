@@ -9,6 +9,7 @@ namespace gridmount::engine {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The names of the stages from the last to the source, and what is told of the index read.
 std::string stages_of(bson::View stage) {
@@ -93,12 +94,12 @@ TEST_P(StoreContract, Explain_NamesStagesAndCounts) {
   expect(explain(R"({"c": 1})"), "COLLSCAN", 0, 0, 40);
   expect(explain(R"({"a": 1})"), "FETCH IXSCAN(a_1_b_-1)", 10, 10, 10);
   expect(explain(R"({"a": 1, "c": null})"), "FETCH IXSCAN(a_1_b_-1)", 10, 10, 10);
-  expect(explain(R"({"_id": 5})"), "FETCH IXSCAN(_id_)", 1, 1, 1);
+  expect(explain(R"({"_id": 5})"), "IDHACK", 1, 1, 1);
   expect(explain(R"({"a": 1})", {.sort = R"({"b": -1})", .limit = 3}),
          "LIMIT FETCH IXSCAN(a_1_b_-1)", 3, 3, 3);
   expect(explain(R"({"c": null})",
                  {.sort = R"({"b": 1})", .projection = R"({"b": 1})", .skip = 2, .limit = 3}),
-         "PROJECTION_DEFAULT LIMIT SKIP SORT COLLSCAN", 3, 0, 40);
+         "PROJECTION_SIMPLE SKIP SORT COLLSCAN", 3, 0, 40);
   expect(explain(R"({"$or": [{"a": 1}, {"_id": 0}]})"),
          "FETCH OR [IXSCAN(a_1_b_-1)] [IXSCAN(_id_)]", 11, 11, 11);
   expect(explain(R"({"a": 1})", {.hint = bson::Value("_id_")}), "FETCH IXSCAN(_id_)", 10, 40, 40);
@@ -106,6 +107,138 @@ TEST_P(StoreContract, Explain_NamesStagesAndCounts) {
               HasSubstr(json(doc(R"({"a": ["[1, 1]"], "b": ["(9, 5]"]})"))));
   Explaining missing(collection("missing"), snapshot());
   expect(missing("{}"), "EOF", 0, 0, 0);
+}
+
+// The stages as servers write them, without what differs from run to run.
+TEST_P(StoreContract, Explain_StagesReadAsServersWriteThem) {
+  for (int i = 0; i < 6; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 2) + R"(, "b": )" +
+           std::to_string(i) + R"(, "s": "x"})");
+  }
+  create_index(R"({"a": 1, "b": -1})");
+  const auto view = snapshot();
+  const auto explained = [&](std::string_view filter, const FindOptions& options = {}) {
+    return *collection()->explain(*view, doc(filter), options, Verbosity::kExecutionStats);
+  };
+  const auto winning = [&](std::string_view filter) {
+    return json(
+        explained(filter).view()["queryPlanner"].as_document()["winningPlan"].as_document());
+  };
+  const auto bounds = [&](std::string_view filter) {
+    const bson::Document document = explained(filter);
+    const bson::View fetch =
+        document.view()["queryPlanner"].as_document()["winningPlan"].as_document();
+    return json(fetch["inputStage"].as_document()["indexBounds"].as_document());
+  };
+  EXPECT_EQ(winning(R"({"_id": 5})"), json(doc(R"({"stage": "IDHACK"})")));
+  EXPECT_EQ(bounds(R"({"a": {"$gt": 2}})"),
+            json(doc(R"({"a": ["(2, inf.0]"], "b": ["[MaxKey, MinKey]"]})")));
+  EXPECT_EQ(bounds(R"({"a": {"$lte": 5.0}, "b": {"$gte": "x"}})"),
+            json(doc(R"({"a": ["[-inf.0, 5.0]"], "b": ["({}, \"x\"]"]})")));
+  EXPECT_EQ(bounds(R"({"a": {"$date": "1970-01-01T00:00:01Z"},
+                       "b": {"$oid": "65a000000000000000000001"}})"),
+            json(doc(R"({"a": ["[new Date(1000), new Date(1000)]"],
+                         "b": ["[ObjectId('65a000000000000000000001'), ObjectId('65a000000000000000000001')]"]})")));
+  // What the bounds do not tell.
+  EXPECT_THAT(winning(R"({"a": 1, "b": {"$gt": 2}})"), Not(HasSubstr("filter")));
+  EXPECT_THAT(winning(R"({"a": 1, "s": "x"})"),
+              HasSubstr(R"("filter" : { "s" : { "$eq" : "x" } })"));
+  EXPECT_THAT(winning(R"({"s": "x"})"), HasSubstr(R"("filter" : { "s" : { "$eq" : "x" } })"));
+
+  const bson::Document of_range = explained(R"({"a": 1, "s": "x"})");
+  const bson::View planner = of_range.view()["queryPlanner"].as_document();
+  EXPECT_EQ(json(planner["parsedQuery"].as_document()),
+            json(doc(R"({"$and": [{"a": {"$eq": 1}}, {"s": {"$eq": "x"}}]})")));
+  EXPECT_EQ(planner["queryHash"].as_string().size(), 8U);
+  EXPECT_EQ(planner["planCacheKey"].as_string().size(), 8U);
+  const bson::Document other_values = explained(R"({"s": "y", "a": 7})");
+  const bson::View alike = other_values.view()["queryPlanner"].as_document();
+  EXPECT_EQ(alike["queryHash"].as_string(), planner["queryHash"].as_string());
+  EXPECT_EQ(alike["planCacheKey"].as_string(), planner["planCacheKey"].as_string());
+  const bson::View fetch =
+      of_range.view()["executionStats"].as_document()["executionStages"].as_document();
+  EXPECT_THAT(json(fetch), HasSubstr(R"("nReturned" : 3, "executionTimeMillisEstimate" : )"));
+  EXPECT_THAT(json(fetch), HasSubstr(R"("works" : 4, "advanced" : 3, "needTime" : 0, )"
+                                     R"("needYield" : 0, "saveState" : 0, "restoreState" : 0, )"
+                                     R"("isEOF" : 1, "docsExamined" : 3)"));
+  EXPECT_THAT(json(fetch["inputStage"].as_document()),
+              HasSubstr(R"("multiKeyPaths" : { "a" : [  ], "b" : [  ] }, "isUnique" : false, )"
+                        R"("isSparse" : false, "isPartial" : false, "indexVersion" : 2)"));
+  EXPECT_THAT(json(fetch["inputStage"].as_document()),
+              HasSubstr(R"("keysExamined" : 3, "seeks" : 1, "dupsTested" : 0, "dupsDropped" : 0)"));
+
+  // A sort keeps no more than the limit; a limit that is reached leaves the rest unread.
+  const bson::Document sort = doc(R"({"b": -1})");
+  FindOptions sorted;
+  sorted.sort = sort;
+  sorted.skip = 1;
+  sorted.limit = 2;
+  const bson::Document of_sort = explained(R"({"s": "x"})", sorted);
+  const bson::View skip =
+      of_sort.view()["executionStats"].as_document()["executionStages"].as_document();
+  EXPECT_EQ(stages_of(skip), "SKIP SORT COLLSCAN");
+  EXPECT_THAT(json(skip), HasSubstr(R"("works" : 11, "advanced" : 2, "needTime" : 8)"));
+  EXPECT_THAT(json(skip), HasSubstr(R"("limitAmount" : 3, "type" : "simple")"));
+  EXPECT_THAT(json(skip), HasSubstr(R"("usedDisk" : false)"));
+  FindOptions limited;
+  limited.limit = 2;
+  const bson::Document of_limit = explained("{}", limited);
+  const bson::View limit =
+      of_limit.view()["executionStats"].as_document()["executionStages"].as_document();
+  EXPECT_THAT(json(limit), HasSubstr(R"("works" : 3, "advanced" : 2, "needTime" : 0)"));
+  EXPECT_THAT(json(limit["inputStage"].as_document()),
+              HasSubstr(R"("works" : 2, "advanced" : 2, "needTime" : 0)"));
+}
+
+TEST_P(StoreContract, Explain_CountsReadWhatCountsRead) {
+  for (int i = 0; i < 6; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 2) + R"(, "b": )" +
+           std::to_string(i) + R"(, "tags": ["x", "y"]})");
+  }
+  create_index(R"({"a": 1, "b": -1})");
+  create_index(R"({"tags": 1})");
+  const auto view = snapshot();
+  const auto stages = [&](std::string_view filter, const CountOptions& options = {}) {
+    const bson::Document explained =
+        *collection()->explain_count(*view, doc(filter), options, Verbosity::kExecutionStats);
+    const Explained told = read(explained);
+    const bson::View stats = explained.view()["executionStats"].as_document();
+    EXPECT_EQ(told.returned, 0);
+    return told.plan + " of " + std::to_string(told.keys) + " and " +
+           std::to_string(told.documents) + ": " +
+           std::to_string(*stats["executionStages"].as_document()["nCounted"].integral());
+  };
+  EXPECT_EQ(stages("{}"), "RECORD_STORE_FAST_COUNT of 0 and 0: 6");
+  EXPECT_EQ(stages("{}", {.skip = 4, .limit = 5}), "RECORD_STORE_FAST_COUNT of 0 and 0: 2");
+  EXPECT_EQ(stages(R"({"a": 1})"), "COUNT COUNT_SCAN(a_1_b_-1) of 3 and 0: 3");
+  EXPECT_EQ(stages(R"({"a": 1})", {.skip = 1, .limit = 1}),
+            "COUNT COUNT_SCAN(a_1_b_-1) of 2 and 0: 1");
+  // Two runs of entries, entries that are matched, documents that are read.
+  EXPECT_EQ(stages(R"({"a": {"$in": [0, 1]}})"), "COUNT IXSCAN(a_1_b_-1) of 6 and 0: 6");
+  EXPECT_EQ(stages(R"({"a": 1, "b": {"$mod": [3, 0]}})"), "COUNT IXSCAN(a_1_b_-1) of 3 and 0: 1");
+  EXPECT_EQ(stages(R"({"tags": "x"})"), "COUNT FETCH IXSCAN(tags_1) of 6 and 6: 6");
+  EXPECT_EQ(stages(R"({"c": null})"), "COUNT COLLSCAN of 0 and 6: 6");
+  const auto run = [&](std::string_view filter) {
+    const bson::Document explained =
+        *collection()->explain_count(*view, doc(filter), {}, Verbosity::kQueryPlanner);
+    const bson::View count =
+        explained.view()["queryPlanner"].as_document()["winningPlan"].as_document();
+    return json(count["inputStage"].as_document()["indexBounds"].as_document());
+  };
+  EXPECT_EQ(run(R"({"a": 1})"),
+            json(doc(R"({"startKey": {"a": 1, "b": {"$maxKey": 1}}, "startKeyInclusive": true,
+                         "endKey": {"a": 1, "b": {"$minKey": 1}}, "endKeyInclusive": true})")));
+  EXPECT_EQ(run(R"({"a": {"$gt": 0, "$lt": 5}})"),
+            json(doc(R"({"startKey": {"a": 0, "b": {"$minKey": 1}}, "startKeyInclusive": false,
+                         "endKey": {"a": 5, "b": {"$maxKey": 1}}, "endKeyInclusive": false})")));
+  EXPECT_EQ(run(R"({"a": 1, "b": {"$gt": 2}})"),
+            json(doc(R"({"startKey": {"a": 1, "b": {"$numberDouble": "Infinity"}},
+                         "startKeyInclusive": true, "endKey": {"a": 1, "b": 2},
+                         "endKeyInclusive": false})")));
+  const auto missing =
+      collection("missing")->explain_count(*view, bson::View(), {}, Verbosity::kExecutionStats);
+  ASSERT_THAT(missing, Succeeded());
+  EXPECT_EQ(read(*missing).plan, "COUNT EOF");
 }
 
 // Source: MongoDB manual, "Covered Query".

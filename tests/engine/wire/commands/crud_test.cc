@@ -294,16 +294,22 @@ TEST_F(Crud, Aggregate_CurrentOp_ShowsItself) {
 TEST_F(Crud, Explain_Commands_ShowTheirPlans) {
   insert_numbered("c", 3);
   EXPECT_EQ(good(R"({"explain": {"find": "c", "filter": {"_id": 1}}, "verbosity": "queryPlanner"})",
-                 "test", "queryPlanner.winningPlan.inputStage.stage"),
-            R"("IXSCAN")");
+                 "test", "queryPlanner.winningPlan"),
+            R"({ "stage" : "IDHACK" })");
   EXPECT_EQ(good(R"({"explain": {"find": "c"}})", "test", "executionStats.nReturned"), "3");
   EXPECT_EQ(good(R"({"explain": {"count": "c", "query": {"_id": 1}}})", "test",
                  "executionStats.executionStages.nCounted"),
             "1");
-  EXPECT_EQ(good(R"({"explain": {"update": "c", "updates": [
-                     {"q": {}, "u": {"$set": {"a": 1}}, "multi": true}]}})",
-                 "test", "executionStats.executionStages.nWouldModify"),
-            "3");
+  EXPECT_EQ(good(R"({"explain": {"count": "c", "query": {}, "skip": 1}})", "test",
+                 "executionStats.executionStages.nCounted"),
+            "2");
+  const bson::Document update = run(R"({"explain": {"update": "c", "updates": [
+      {"q": {}, "u": {"$set": {"a": 1}}, "multi": true}]}})");
+  EXPECT_EQ(field(update, "executionStats.nReturned"), "0");
+  EXPECT_EQ(field(update, "executionStats.totalDocsExamined"), "3");
+  EXPECT_EQ(field(update, "executionStats.executionStages.nWouldModify"), "3");
+  EXPECT_EQ(field(update, "executionStats.executionStages.works"), "4");
+  EXPECT_EQ(field(update, "executionStats.executionStages.inputStage.nReturned"), "3");
   EXPECT_EQ(good(R"({"explain": {"delete": "c", "deletes": [{"q": {"_id": 1}, "limit": 0}]}})",
                  "test", "executionStats.executionStages.nWouldDelete"),
             "1");

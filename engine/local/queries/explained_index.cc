@@ -1,0 +1,113 @@
+#include "engine/local/queries/explained_index.h"
+
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/bson/text.h"
+
+namespace gridmount::local {
+namespace {
+
+using bson::Builder;
+using query::Interval;
+
+bool is_descending(const bson::Element& part) {
+  return part.value.number().value_or(1) < 0;
+}
+
+std::string shown(const Interval& interval, bool backward) {
+  // A long string is cut, maybe within a character.
+  const std::string low = bson::valid_text(bson::to_text(interval.low.view()));
+  const std::string high = bson::valid_text(bson::to_text(interval.high.view()));
+  if (backward) {
+    return (interval.high_inclusive ? "[" : "(") + high + ", " + low +
+           (interval.low_inclusive ? "]" : ")");
+  }
+  return (interval.low_inclusive ? "[" : "(") + low + ", " + high +
+         (interval.high_inclusive ? "]" : ")");
+}
+
+bool is_everything(const Interval& interval) {
+  return interval.low.type() == bson::Type::kMinKey && interval.high.type() == bson::Type::kMaxKey;
+}
+
+Interval everything() {
+  return {bson::Value::min_key(), bson::Value::max_key(), true, true};
+}
+
+}  // namespace
+
+void append_bounds(Builder& out, const IndexEntry& index, const query::Plan& plan) {
+  Builder& bounds = out.open_document("indexBounds");
+  size_t part = 0;
+  for (const bson::Element key : index.definition.keys.view()) {
+    Builder& list = bounds.open_array(key.key);
+    const bool backward = plan.backward != is_descending(key);
+    if (part < plan.bounds.size()) {
+      for (const Interval& interval : plan.bounds[part]) {
+        list.push(bson::Value(shown(interval, backward)).view());
+      }
+    } else {
+      list.push(bson::Value(shown(everything(), backward)).view());
+    }
+    list.close();
+    ++part;
+  }
+  bounds.close();
+}
+
+std::optional<KeyRun> run_of(const IndexEntry& index, const query::Plan& plan) {
+  Builder first;
+  Builder last;
+  KeyRun run;
+  bool open = true;  // all parts so far are points
+  size_t part = 0;
+  for (const bson::Element key : index.definition.keys.view()) {
+    if (key.value.type() == bson::Type::kString) return std::nullopt;  // hashes
+    Interval interval = everything();
+    if (part < plan.bounds.size()) {
+      if (plan.bounds[part].size() != 1) return std::nullopt;
+      interval = plan.bounds[part].front();
+    }
+    ++part;
+    if (!open && !is_everything(interval)) return std::nullopt;
+    if (is_descending(key)) {
+      std::swap(interval.low, interval.high);
+      std::swap(interval.low_inclusive, interval.high_inclusive);
+    }
+    bson::Value start = interval.low;
+    bson::Value end = interval.high;
+    if (open) {
+      open = interval.is_point();
+      run.first_inclusive = interval.low_inclusive;
+      run.last_inclusive = interval.high_inclusive;
+    } else {
+      // The run begins behind all keys of a value that is left out, or ends before them.
+      if (!run.first_inclusive) start = interval.high;
+      if (!run.last_inclusive) end = interval.low;
+    }
+    first.append(key.key, start);
+    last.append(key.key, end);
+  }
+  run.first = std::move(first).finish();
+  run.last = std::move(last).finish();
+  return run;
+}
+
+void append_multikey_paths(Builder& out, const IndexEntry& index) {
+  const bson::View keys = index.definition.keys.view();
+  const bool single = std::next(keys.begin()) == keys.end() &&
+                      (*keys.begin()).key.find('.') == std::string_view::npos;
+  if (index.multikey && !single) return;
+  Builder& paths = out.open_document("multiKeyPaths");
+  for (const bson::Element key : keys) {
+    Builder& list = paths.open_array(key.key);
+    if (index.multikey) list.push(bson::Value(key.key).view());
+    list.close();
+  }
+  paths.close();
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,383 @@
+#include "engine/local/queries/explained_stages.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/bson/count.h"
+#include "engine/local/queries/explained_index.h"
+#include "engine/query/filter.h"
+#include "engine/query/normal_form.h"
+
+namespace gridmount::local {
+namespace {
+
+using bson::append_count;
+using bson::Builder;
+using query::Plan;
+
+// Servers count the steps of a stage: one for each result, one for each time that there was none
+// yet, and one for the end.
+struct StageCounts {
+  int64_t returned = 0;
+  int64_t works = 0;
+  bool ended = false;
+
+  StageCounts returning(int64_t count) const { return {count, works, ended}; }
+};
+
+StageCounts counts_of_scan(const ScanCounts& scan, int64_t steps) {
+  return {scan.given, std::max(steps, scan.given) + (scan.ended ? 1 : 0), scan.ended};
+}
+
+// Whether a projection keeps or drops whole fields, and nothing else.
+bool is_simple(bson::View projection) {
+  return std::all_of(projection.begin(), projection.end(), [](const bson::Element& field) {
+    return field.key.find_first_of(".$") == std::string_view::npos &&
+           (field.value.is_number() || field.value.type() == bson::Type::kBool);
+  });
+}
+
+// What of the filter the plan's bounds do not tell.
+bson::Document left_by_bounds(const ExplainedQuery& query, const Plan& plan) {
+  std::vector<bson::Document> conditions = query::conditions_of(query.filter);
+  const bool limited = !query.options.min.empty() || !query.options.max.empty();
+  if (limited || plan.kind == Plan::Kind::kCollectionScan) return query::conjunction_of(conditions);
+  if (plan.is_exact()) return bson::Document();
+  if (plan.kind == Plan::Kind::kIndexScan) {
+    const IndexEntry& index = query.entry->indexes[plan.index];
+    query::IndexDefinition alone = index.definition;
+    alone.partial_filter.reset();
+    alone.hidden = false;
+    std::erase_if(conditions, [&](const bson::Document& condition) {
+      const auto parsed = query::Filter::parse(condition);
+      if (!parsed) return false;  // it names variables
+      const Result<Plan> own =
+          query::make_plan(*parsed, nullptr, {alone}, {index.multikey}, bson::Value(alone.name));
+      return own && own->bounds_are_exact;
+    });
+  }
+  return query::conjunction_of(conditions);
+}
+
+// The time is that of the whole, of which the reading below takes the most.
+void append_counts(Builder& out, const StageCounts& counts, const Execution* execution) {
+  if (execution == nullptr) return;
+  append_count(out, "nReturned", counts.returned);
+  append_count(out, "executionTimeMillisEstimate", execution->milliseconds);
+  append_count(out, "works", counts.works);
+  append_count(out, "advanced", counts.returned);
+  append_count(out, "needTime",
+               std::max<int64_t>(0, counts.works - counts.returned - (counts.ended ? 1 : 0)));
+  // A reading of a snapshot goes on without waiting for anybody.
+  for (const char* const name : {"needYield", "saveState", "restoreState"}) {
+    out.append(name, int32_t{0});
+  }
+  out.append("isEOF", int32_t{counts.ended ? 1 : 0});
+}
+
+void append_counted(Builder& out, const Execution* execution) {
+  if (execution == nullptr) return;
+  append_count(out, "nCounted", execution->figures.given);
+  append_count(out, "nSkipped", execution->figures.matched - execution->figures.given);
+}
+
+class Stages {
+ public:
+  Stages(const ExplainedQuery& query, const Plan& plan, const Execution* execution)
+      : query_(query), plan_(plan), execution_(execution), left_(left_by_bounds(query, plan)) {
+    if (execution != nullptr) add_up(execution->figures);
+  }
+
+  // The stages behind one another, each the inputStage of the one before.
+  void write(Builder& out) const {
+    if (query_.counts) return count(out);
+    if (query_.options.projection.empty()) return limit(out);
+    if (query_.covered) {
+      begin(out, "PROJECTION_COVERED", limited_);
+    } else {
+      begin(out, is_simple(query_.options.projection) ? "PROJECTION_SIMPLE" : "PROJECTION_DEFAULT",
+            limited_);
+    }
+    out.append("transformBy", query_.options.projection);
+    limit(out.open_document("inputStage"));
+    out.close();
+  }
+
+ private:
+  // A stage gives what it is given, so that each has the counts of the one below but for what it
+  // keeps back.
+  void add_up(const MatchFigures& figures) {
+    const ScanCounts& scan = figures.scan;
+    if (plan_.kind == Plan::Kind::kCollectionScan) {
+      scanned_ = counts_of_scan(scan, scan.given).returning(figures.matched);
+    } else {
+      scanned_ = counts_of_scan(scan, scan.keys_examined);
+      // What index entries were matched against is not given.
+      if (query_.filters_entries) scanned_.returned = figures.documents_examined;
+      if (reads_no_documents()) scanned_.returned = figures.matched;
+    }
+    fetched_ = scanned_.returning(figures.matched);
+    sorted_ = fetched_;
+    const int64_t skipped = std::min(query_.options.skip, figures.matched);
+    if (query_.sorts) {
+      const int64_t out = figures.given + skipped;
+      sorted_ = {out, fetched_.works + out + 1, true};
+    }
+    skipped_ = sorted_.returning(figures.given);
+    limited_ = skipped_;
+    if (query_.options.limit != 0 && !skipped_.ended) {
+      ++limited_.works;
+      limited_.ended = true;
+    }
+  }
+
+  bool reads_no_documents() const { return query_.covered; }
+
+  void begin(Builder& out, std::string_view stage, const StageCounts& counts) const {
+    out.append("stage", stage);
+    append_counts(out, counts, execution_);
+  }
+
+  void begin(Builder& out, std::string_view stage, const bson::Document& filter,
+             const StageCounts& counts) const {
+    out.append("stage", stage);
+    if (!filter.view().empty()) out.append("filter", filter);
+    append_counts(out, counts, execution_);
+  }
+
+  void count(Builder& out) const {
+    begin(out, "COUNT", limited_.returning(0));
+    append_counted(out, execution_);
+    Builder& input = out.open_document("inputStage");
+    if (!count_scan(input)) source(input);
+    out.close();
+  }
+
+  // A run of index entries that are counted without being looked at.
+  bool count_scan(Builder& out) const {
+    if (plan_.kind != Plan::Kind::kIndexScan || !plan_.bounds_are_exact) return false;
+    const IndexEntry& index = query_.entry->indexes[plan_.index];
+    const std::optional<KeyRun> run = run_of(index, plan_);
+    if (!run) return false;
+    begin(out, "COUNT_SCAN", scanned_);
+    describe(out, index);
+    out.open_document("indexBounds")
+        .append("startKey", run->first)
+        .append("startKeyInclusive", run->first_inclusive)
+        .append("endKey", run->last)
+        .append("endKeyInclusive", run->last_inclusive)
+        .close();
+    if (execution_ != nullptr) {
+      append_count(out, "keysExamined", execution_->figures.scan.keys_examined);
+    }
+    return true;
+  }
+
+  void limit(Builder& out) const {
+    // A sort stops at the limit itself.
+    if (query_.options.limit == 0 || query_.sorts) return skip(out);
+    begin(out, "LIMIT", limited_);
+    out.append("limitAmount", query_.options.limit);
+    skip(out.open_document("inputStage"));
+    out.close();
+  }
+
+  void skip(Builder& out) const {
+    if (query_.options.skip == 0) return sort(out);
+    begin(out, "SKIP", skipped_);
+    out.append("skipAmount", query_.options.skip);
+    sort(out.open_document("inputStage"));
+    out.close();
+  }
+
+  void sort(Builder& out) const {
+    if (!query_.sorts) return source(out);
+    begin(out, "SORT", sorted_);
+    out.append("sortPattern", query_.options.sort);
+    append_count(out, "memLimit", static_cast<int64_t>(query_.options.sort_bytes_max));
+    if (query_.options.limit != 0) {
+      constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+      const auto [skip, limit] = std::pair(query_.options.skip, query_.options.limit);
+      append_count(out, "limitAmount", limit > kMax - skip ? kMax : skip + limit);
+    }
+    out.append("type", "simple");
+    if (execution_ != nullptr) {
+      append_count(out, "totalDataSizeSorted", execution_->figures.sorted_bytes);
+      out.append("usedDisk", false);
+    }
+    source(out.open_document("inputStage"));
+    out.close();
+  }
+
+  void source(Builder& out) const {
+    if (plan_.kind == Plan::Kind::kCollectionScan) {
+      begin(out, "COLLSCAN", left_, scanned_);
+      out.append("direction", plan_.backward ? "backward" : "forward");
+      documents_examined(out);
+    } else if (reads_no_documents()) {
+      entries(out);
+    } else {
+      begin(out, "FETCH", query_.filters_entries ? bson::Document() : left_, fetched_);
+      documents_examined(out);
+      if (execution_ != nullptr) out.append("alreadyHasObj", int32_t{0});
+      entries(out.open_document("inputStage"));
+      out.close();
+    }
+  }
+
+  // Of one index, or of several.
+  void entries(Builder& out) const {
+    static const std::vector<const Scan*> kNone;
+    const MatchFigures* const figures = execution_ != nullptr ? &execution_->figures : nullptr;
+    if (plan_.kind == Plan::Kind::kUnion) {
+      alternatives(out, plan_, figures != nullptr ? &figures->scan : nullptr,
+                   figures != nullptr ? figures->branches : kNone);
+    } else {
+      const bool filtered = query_.filters_entries;
+      index_scan(out, plan_, figures != nullptr ? &figures->scan : nullptr,
+                 filtered || reads_no_documents() ? left_ : bson::Document(), scanned_);
+    }
+  }
+
+  void alternatives(Builder& out, const Plan& plan, const ScanCounts* scan,
+                    const std::vector<const Scan*>& scans) const {
+    begin(out, "OR", scan != nullptr ? counts_of_scan(*scan, scan->keys_examined) : StageCounts());
+    if (scan != nullptr) append_duplicates(out, *scan);
+    Builder& branches = out.open_array("inputStages");
+    for (size_t i = 0; i < plan.branches.size(); ++i) {
+      const Plan& branch = plan.branches[i];
+      std::optional<ScanCounts> own;
+      if (i < scans.size()) own = scans[i]->counts();
+      Builder& inner = branches.push_open_document();
+      if (branch.kind == Plan::Kind::kUnion) {
+        alternatives(inner, branch, own ? &*own : nullptr,
+                     own ? scans[i]->branches() : std::vector<const Scan*>());
+      } else {
+        index_scan(inner, branch, own ? &*own : nullptr, bson::Document(),
+                   own ? counts_of_scan(*own, own->keys_examined) : StageCounts());
+      }
+      inner.close();
+    }
+    branches.close();
+  }
+
+  void index_scan(Builder& out, const Plan& plan, const ScanCounts* scan,
+                  const bson::Document& filter, const StageCounts& counts) const {
+    const IndexEntry& index = query_.entry->indexes[plan.index];
+    begin(out, "IXSCAN", filter, counts);
+    describe(out, index);
+    out.append("direction", plan.backward ? "backward" : "forward");
+    append_bounds(out, index, plan);
+    if (scan == nullptr) return;
+    append_count(out, "keysExamined", scan->keys_examined);
+    append_count(out, "seeks", scan->seeks);
+    append_duplicates(out, *scan);
+  }
+
+  static void describe(Builder& out, const IndexEntry& index) {
+    const query::IndexDefinition& definition = index.definition;
+    out.append("keyPattern", definition.keys).append("indexName", definition.name);
+    out.append("isMultiKey", index.multikey);
+    append_multikey_paths(out, index);
+    out.append("isUnique", definition.unique).append("isSparse", definition.sparse);
+    out.append("isPartial", definition.partial_filter.has_value());
+    out.append("indexVersion", int32_t{2});
+  }
+
+  static void append_duplicates(Builder& out, const ScanCounts& scan) {
+    append_count(out, "dupsTested", scan.tested);
+    append_count(out, "dupsDropped", scan.dropped);
+  }
+
+  void documents_examined(Builder& out) const {
+    if (execution_ == nullptr) return;
+    append_count(out, "docsExamined", execution_->figures.documents_examined);
+  }
+
+  const ExplainedQuery& query_;
+  const Plan& plan_;
+  const Execution* execution_;
+  const bson::Document left_;
+  StageCounts scanned_;
+  StageCounts fetched_;
+  StageCounts sorted_;
+  StageCounts skipped_;
+  StageCounts limited_;
+};
+
+// A stage that has it all in one step.
+void append_step(Builder& out, std::string_view stage, int64_t returned,
+                 const Execution* execution) {
+  out.append("stage", stage);
+  append_counts(out, {returned, 1, true}, execution);
+}
+
+// As servers have it of a filter that is an _id's value and nothing else.
+bool is_by_id(const ExplainedQuery& query, const Plan& plan) {
+  const engine::FindOptions& options = query.options;
+  const bool plain = !query.counts && options.skip == 0 && !options.hint && options.min.empty() &&
+                     options.max.empty() && !options.return_key && !options.show_record_id &&
+                     !options.tailable && !options.sort.find("$natural");
+  if (!plain || plan.kind != Plan::Kind::kIndexScan || plan.index != 0) return false;
+  const auto field = query.filter.begin();
+  if (field == query.filter.end() || (*field).key != "_id" ||
+      std::next(field) != query.filter.end()) {
+    return false;
+  }
+  const bson::ValueView id = (*field).value;
+  switch (id.type()) {
+    case bson::Type::kDocument:
+      return id.as_document().empty() || !(*id.as_document().begin()).key.starts_with('$');
+    case bson::Type::kArray:
+    case bson::Type::kNull:
+    case bson::Type::kRegex:
+    case bson::Type::kUndefined:
+      return false;
+    default:
+      return true;
+  }
+}
+
+void append_by_id(Builder& out, const ExplainedQuery& query, const Execution* execution) {
+  const int64_t returned = execution != nullptr ? execution->figures.given : 0;
+  const bson::View projection = query.options.projection;
+  if (!projection.empty()) {
+    append_step(out, is_simple(projection) ? "PROJECTION_SIMPLE" : "PROJECTION_DEFAULT", returned,
+                execution);
+    out.append("transformBy", projection).open_document("inputStage");
+  }
+  append_step(out, "IDHACK", returned, execution);
+  if (execution != nullptr) {
+    append_count(out, "keysExamined", execution->figures.scan.keys_examined);
+    append_count(out, "docsExamined", execution->figures.documents_examined);
+  }
+  if (!projection.empty()) out.close();
+}
+
+}  // namespace
+
+void append_stages(Builder& out, const ExplainedQuery& query, const Plan* plan,
+                   const Execution* execution) {
+  if (plan != nullptr && is_by_id(query, *plan) && !query.covered) {
+    append_by_id(out, query, execution);
+  } else if (plan != nullptr) {
+    Stages(query, *plan, execution).write(out);
+  } else if (!query.counts) {
+    append_step(out, "EOF", 0, execution);
+  } else if (query.entry != nullptr) {
+    append_step(out, "RECORD_STORE_FAST_COUNT", 0, execution);
+    append_counted(out, execution);
+  } else {
+    append_step(out, "COUNT", 0, execution);
+    append_counted(out, execution);
+    append_step(out.open_document("inputStage"), "EOF", 0, execution);
+    out.close();
+  }
+}
+
+}  // namespace gridmount::local

@@ -1,0 +1,80 @@
+#include "engine/local/queries/match_count.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/local/queries/observation.h"
+
+namespace gridmount::local {
+
+MatchCount::MatchCount(std::shared_ptr<Contents> contents,
+                       std::shared_ptr<const CollectionEntry> entry, const query::Filter& filter,
+                       const MatchOptions& options, ChosenPlan plan)
+    : contents_(std::move(contents)),
+      entry_(std::move(entry)),
+      filter_(filter),
+      skip_(options.skip),
+      limit_(options.limit),
+      watch_(options.deadline),
+      plan_(std::move(plan)),
+      scan_(make_scan(contents_->shared_trees(), entry_, plan_.plan)),
+      reader_(covering_reader(*entry_, plan_.plan, filter_, {})) {
+  if (!reader_ && !plan_.plan.bounds_are_exact) scan_->will_read_records();
+}
+
+Result<std::unique_ptr<MatchCount>> MatchCount::open(std::shared_ptr<Contents> contents,
+                                                     std::shared_ptr<const CollectionEntry> entry,
+                                                     const query::Filter& filter,
+                                                     const MatchOptions& options) {
+  GM_ASSIGN(ChosenPlan chosen,
+            choose_plan(contents->shared_trees(), entry, filter, {nullptr, options.hint}));
+  note_plan(*contents, *entry, chosen.plan);
+  return std::unique_ptr<MatchCount>(
+      new MatchCount(std::move(contents), std::move(entry), filter, options, std::move(chosen)));
+}
+
+bool MatchCount::reads_documents() const {
+  return !reader_ && !plan_.plan.is_exact();
+}
+
+Result<bool> MatchCount::matches(const Candidate& candidate) {
+  if (candidate.certain) return true;
+  if (reader_ && !candidate.encoded.empty()) {
+    const std::optional<bson::Document> read = reader_->read(candidate.encoded, candidate.kinds);
+    if (read) return filter_.evaluate(*read);
+  }
+  ++documents_examined_;
+  bson::View document;
+  if (candidate.record) {
+    GM_ASSIGN(document, document_of(*candidate.record, Verify::kChecksum, entry_->ns,
+                                    RecordKey(entry_->records, candidate.id)));
+  } else {
+    GM_ASSIGN(document,
+              read_document(contents_->trees(), *entry_, candidate.id, Verify::kChecksum));
+  }
+  return filter_.evaluate(document);
+}
+
+Result<int64_t> MatchCount::run() {
+  while (limit_ == 0 || matched_ - skip_ < limit_) {
+    GM_ASSIGN(const std::optional<Candidate> candidate, scan_->next());
+    if (!candidate) break;
+    GM_TRY(watch_.check());
+    GM_ASSIGN(const bool match, matches(*candidate));
+    if (match) ++matched_;
+  }
+  note_examined(contents_->observer().get(), scan_->keys_examined(), documents_examined_);
+  return std::max<int64_t>(0, matched_ - skip_);
+}
+
+MatchFigures MatchCount::figures() const {
+  MatchFigures figures;
+  figures.scan = scan_->counts();
+  figures.branches = scan_->branches();
+  figures.documents_examined = documents_examined_;
+  figures.matched = matched_;
+  figures.given = std::max<int64_t>(0, matched_ - skip_);
+  return figures;
+}
+
+}  // namespace gridmount::local
