@@ -328,7 +328,6 @@ TEST_F(CheckpointTest, FailedSync_WhileWritersQueue_FailsThemAll) {
   EXPECT_EQ(get("k"), "1");
 }
 
-// Nothing is lost by a write that did not happen, so this one may be tried again.
 // What was done to it, and what happens to each.
 TEST_F(CheckpointTest, DataLostUnderItsOwner_RefusesWritesAndSaysSo) {
   const std::vector<std::function<void()>> losses = {
