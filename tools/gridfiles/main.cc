@@ -13,6 +13,7 @@
 #include "tools/gridfiles/log.h"
 #include "tools/gridfiles/opened_store.h"
 #include "tools/gridfiles/options.h"
+#include "tools/library_log.h"
 
 namespace gridmount::tools {
 
@@ -94,6 +95,7 @@ int main_with(const std::vector<std::string>& arguments) {
         "--config option to specify a configuration file with the password.");
   }
 
+  tell_warnings([&](const std::string& line) { log.line(Log::kAlways, line); });
   Interruption::install();
   if (Status done = run(*options, log, **command); !done) {
     bool interrupted = done.error().code() == ErrorCode::kInterrupted;

@@ -1,5 +1,6 @@
 // gridstore: looks after a store. Each subcommand is a file of its own.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "tools/gridstore/serve_command.h"
 #include "tools/gridstore/stats_command.h"
 #include "tools/gridstore/upgrade_command.h"
+#include "tools/library_log.h"
 
 namespace gridmount::tools {
 
@@ -40,6 +42,8 @@ ExitStatus run_parsed(const std::vector<Command>& commands) {
 
 int main_with(int argc, char** argv) {
   system::outlive_file_size_limit();
+  tell_warnings(
+      [](const std::string& line) { fputs(("gridstore: " + line + "\n").c_str(), stderr); });
   CLI::App app("Looks after a store of gridmount's.", "gridstore");
   app.set_version_flag("--version", std::string("gridstore version: ") + GRIDMOUNT_VERSION);
   app.footer(kExitStatuses);

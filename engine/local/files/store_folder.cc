@@ -144,6 +144,18 @@ std::string host_name() {
   return name.data();
 }
 
+// Of a store that was neither closed nor left behind by a kill.
+std::string why_not_believed(const std::optional<OwnerMark>& mark, uint64_t data_inode,
+                             const std::string& boot_id) {
+  if (!mark) return "its file owner does not say how its last owner has left it";
+  if (mark->state == OwnerState::kFailed) return "its last owner could not write to the disk";
+  if (mark->boot_id != boot_id || boot_id.empty()) {
+    return "it was not closed on this machine since that was started";
+  }
+  return mark->data_inode == data_inode ? "it was not closed"
+                                        : "it is a copy of a store that was not closed";
+}
+
 }  // namespace
 
 Result<int> read_fitting_format(const std::filesystem::path& path) {
@@ -330,7 +342,10 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
   if ((!closed && !killed) || (closed && is_own && saved && has_other_metas(*saved))) {
     GM_TRY(recover(test));
   }
-  if (!closed && !killed) GM_TRY(find_what_to_replay(test));
+  if (!closed && !killed) {
+    went_back_because_ = why_not_believed(mark, inode, boot_id_);
+    GM_TRY(find_what_to_replay(test));
+  }
 
   Result<MetaPair> metas = read_meta_pair(data_);
   if (!metas) return damaged("data.mdb: " + std::move(metas).error().message());

@@ -59,6 +59,9 @@ class StoreFolder {
   const std::vector<std::string>& pending() const { return pending_contents_.changes; }
   // What came behind either that cannot be read.
   bool has_damaged_log() const { return redo_contents_.is_damaged || pending_contents_.is_damaged; }
+  // Why it was put back to its newest checkpoint, if it was: it was not closed, and what data.mdb
+  // has since then could not be believed (D6).
+  const std::string& went_back_because() const { return went_back_because_; }
   // From here on the checkpoints' slots are followed by this opening's log. To be called when what
   // is pending() is in data.mdb: until then they are by the one before (D15).
   void begin_own_log();
@@ -119,6 +122,7 @@ class StoreFolder {
   std::optional<OwnerMark> beside_;
   system::File data_;
   std::optional<CheckpointFile> checkpoint_;
+  std::string went_back_because_;
   RedoContents redo_contents_;
   std::optional<LogId> log_id_;  // this opening's
   RedoFile redo_;

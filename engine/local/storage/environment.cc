@@ -219,6 +219,7 @@ struct Environment::Parts {
   // D13, D15: in one transaction.
   Status replay(const std::vector<std::string>& transactions, std::string_view file);
   Status make_changes(std::string_view changes, MDB_txn* txn);
+  void tell_of_recovery() const;
   uint64_t last_transaction() const;
   std::optional<Error> found_unreadable();
   // LMDB's table of readers is gone: nothing may be read or written any more.
@@ -320,6 +321,26 @@ Status Environment::Parts::replay(const std::vector<std::string>& transactions,
   }
   transaction.leaves_less();
   return transaction.commit();
+}
+
+// What an operator may have to do something about is a warning: that something is gone.
+void Environment::Parts::tell_of_recovery() const {
+  const std::string store = "store " + folder.path().string();
+  if (!folder.went_back_because().empty()) {
+    spdlog::warn(
+        "{} is put back to its last checkpoint, because {}; what was committed after that without "
+        "being made durable is gone",
+        store, folder.went_back_because());
+  }
+  const auto tell = [&](size_t transactions, const char* file) {
+    if (transactions == 0) return;
+    spdlog::info(
+        "{} was not closed; {} that its file {} has {} done again", store,
+        transactions == 1 ? "a transaction" : std::to_string(transactions) + " transactions", file,
+        transactions == 1 ? "is" : "are");
+  };
+  tell(folder.to_replay().size(), "redo");
+  tell(folder.pending().size(), "pending");
 }
 
 Status Environment::Parts::make_changes(std::string_view changes, MDB_txn* txn) {
@@ -438,6 +459,7 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
           folder.string());
     }
     if (parts->folder.read_only()) return {};
+    parts->tell_of_recovery();
     const Status sound = parts->check_pages();
     Parts* const raw = parts.get();
     parts->reserve = std::make_unique<SpaceReserve>(parts->folder.path());

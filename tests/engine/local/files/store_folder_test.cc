@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,9 +19,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "engine/local/files/owner_file.h"
@@ -337,6 +341,36 @@ TEST_F(StoreFolderTest, Open_AfterPowerLoss_IsPutBackToTheCheckpoint) {
   auto reader = open_read_only();
   ASSERT_TRUE(reader);
   EXPECT_EQ(get(**reader, "k"), "later");
+}
+
+// Nothing is where nothing is lost.
+TEST_F(StoreFolderTest, Open_PutBackToTheCheckpoint_IsLogged) {
+  const auto warnings_of = [](const std::function<void()>& work) {
+    std::ostringstream text;
+    const auto before = spdlog::default_logger();
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "", std::make_shared<spdlog::sinks::ostream_sink_mt>(text)));
+    spdlog::default_logger()->set_pattern("%l: %v");
+    work();
+    spdlog::set_default_logger(before);
+    return text.str();
+  };
+  make_killed_store();
+  fs::copy(store(), folder_ / "copied");
+  EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(open()); }), "");
+  EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(open_after_power_loss()); }), "");
+  const auto copied = [&] { return Environment::open(folder_ / "copied", {}); };
+  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(copied()); }),
+              AllOf(HasSubstr("warning: store " + (folder_ / "copied").string()),
+                    HasSubstr("put back to its last checkpoint, because it is a copy"),
+                    HasSubstr("without being made durable is gone\n")));
+  EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(copied()); }), "");
+  make_killed_store();
+  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open_after_power_loss()); }),
+              HasSubstr("because it was not closed on this machine since"));
+  make_killed_store();
+  fs::remove(store() / "owner");
+  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open()); }), HasSubstr("because its file owner does"));
 }
 
 // D6: `closed`.
