@@ -332,6 +332,7 @@ Result<std::filesystem::path> salvage_unopened(const std::filesystem::path& fold
   DamagedStore damaged;
   damaged.survey_pages = [&](PageVisitor& visitor) { return unopened.survey_pages(&visitor); };
   damaged.changes = unopened.changes();
+  if (!unopened.lost().empty()) lines.push_back(unopened.lost());
   GM_TRY(make_copy_or_none(damaged, folder, options, report, lines));
   GM_TRY(unopened.mark_closed());
   return swap_copy(folder, OldData::kKept);

@@ -17,6 +17,21 @@
 #include "engine/system/system_error.h"
 
 namespace gridmount::local {
+namespace {
+
+std::string lost_between(uint64_t found, uint64_t checkpointed) {
+  if (found >= checkpointed) return {};
+  const std::string first = std::to_string(found + 1);
+  return "data.mdb is of transaction " + std::to_string(found) +
+         ", an older state than that of its file checkpoint: what " +
+         (found + 1 == checkpointed
+              ? "transaction " + first
+              : "transactions " + first + " to " + std::to_string(checkpointed)) +
+         " changed is lost";
+}
+
+}  // namespace
+
 void UnopenedStore::Unmap::operator()(uint8_t* map) const {
   (void)::munmap(map, bytes);
 }
@@ -48,6 +63,7 @@ Status UnopenedStore::find_metas(const std::filesystem::path& folder) {
     // Where the two are of one transaction, those that were saved are as good as ever.
     const bool is_saved = has_slot && checkpoint->newest()->current.txn == found->current.txn;
     metas_ = closed && is_saved ? *checkpoint->newest() : *found;
+    if (has_slot) lost_ = lost_between(found->current.txn, checkpoint->newest()->current.txn);
     if (!killed) return {};
     system::File pending;
     if (system::File::open_errno(folder / "pending", O_RDONLY, pending) != 0) return {};

@@ -31,6 +31,9 @@ class UnopenedStore {
   // Of the log or of `pending`, as for_each_change() reads them: what data.mdb lacks.
   const std::vector<std::string>& changes() const { return changes_; }
 
+  // What of it is lost, as a line; empty if data.mdb is no older than its checkpoint.
+  const std::string& lost() const { return lost_; }
+
   // Everything that was in it has been taken: data.mdb is whole once the new one is there.
   Status mark_closed() const;
 
@@ -50,6 +53,7 @@ class UnopenedStore {
   system::File data_;
   MetaPair metas_;
   std::vector<std::string> changes_;
+  std::string lost_;
   Map map_{nullptr, Unmap{0}};
 };
 

@@ -88,12 +88,12 @@ class StoreSalvage : public testing::Test {
   void TearDown() override { fs::remove_all(folder_.parent_path()); }
 
   // Which frees pages.
-  static void change_one(engine::Store& store) {
+  static void change_one(engine::Store& store, int32_t number = 77) {
     const auto transaction = store.begin();
     bson::Builder filter;
     filter.append("_id", int32_t{1});
     bson::Builder change;
-    change.open_document("$set").append("number", int32_t{77}).close();
+    change.open_document("$set").append("number", number).close();
     ASSERT_TRUE(store.database("test")->collection("c")->update(
         **transaction, std::move(filter).finish(), std::move(change).finish()));
     ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
@@ -312,6 +312,25 @@ TEST_F(StoreSalvage, CutOff_IsLeftAsItIs) {
   ASSERT_FALSE(report);
   EXPECT_THAT(report.error().message(), HasSubstr("list of free pages"));
   EXPECT_EQ(read_data(), bytes);
+}
+
+// Put back from somewhere, without the files that belong to it.
+TEST_F(StoreSalvage, OlderCopyOfTheData_IsTakenAndSaid) {
+  put_data(sound_);
+  for (const int32_t number : {78, 79}) {
+    const auto store = local::open(folder_, {});
+    ASSERT_TRUE(store);
+    change_one(**store, number);
+  }
+  const std::string newer = read_data();
+  std::ofstream(data(), std::ios::binary) << sound_;
+  const uint64_t had = std::max(number_at<uint64_t>(144), number_at<uint64_t>(kPage + 144));
+  sound_ = newer;
+  const uint64_t last = std::max(number_at<uint64_t>(144), number_at<uint64_t>(kPage + 144));
+  expect_salvaged();
+  EXPECT_THAT(lines_, Contains(HasSubstr("what transactions " + std::to_string(had + 1) + " to " +
+                                         std::to_string(last) + " changed is lost")));
+  EXPECT_THAT(missing(), IsEmpty());
 }
 
 // What only the log has is done again in the new store.
