@@ -30,13 +30,20 @@ Error File::error(int code, std::string_view doing) const {
 }
 
 int File::open_errno(const std::filesystem::path& path, int flags, File& file) {
+  const bool is_folder = (flags & O_DIRECTORY) != 0;
+  // Or a pipe would be waited for until somebody has its other end.
+  const int all_flags = flags | O_CLOEXEC | (is_folder ? 0 : O_NONBLOCK);
   int fd;
   do {
-    fd = ::open(path.c_str(), flags | O_CLOEXEC, kFileMode);
+    fd = ::open(path.c_str(), all_flags, kFileMode);
   } while (fd < 0 && errno == EINTR);
-  if (fd < 0) return errno;
-  file = File(fd, path);
-  return 0;
+  const int code = fd < 0 ? errno : 0;
+  File opened(fd, path);
+  struct stat status {};
+  const int looked = fd < 0 ? ::stat(path.c_str(), &status) : ::fstat(fd, &status);
+  if (!is_folder && looked == 0 && !S_ISREG(status.st_mode)) return kNotRegular;
+  if (code == 0) file = std::move(opened);
+  return code;
 }
 
 Result<File> File::open(const std::filesystem::path& path, int flags) {

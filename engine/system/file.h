@@ -32,8 +32,10 @@ class File {
   ~File();
 
   // `flags` as for open(2); O_CLOEXEC is added. New files get mode 0600 whatever the umask adds.
+  // StoreDamaged if what is there is no regular file, which may neither be waited for nor written
+  // to; with O_DIRECTORY it is a folder.
   static Result<File> open(const std::filesystem::path& path, int flags);
-  // The same, but a plain errno on failure, for callers that tell its values apart.
+  // The same, but a plain errno on failure, for callers that tell its values apart, or kNotRegular.
   static int open_errno(const std::filesystem::path& path, int flags, File& file);
 
   bool is_open() const { return fd_ >= 0; }

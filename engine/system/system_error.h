@@ -7,8 +7,11 @@
 
 namespace gridmount::system {
 
-// `error_number` is an errno; `what` says what was being done and to what ("opening /a/b"), and
-// begins the message.
+// In the place of an errno: there is something, but no regular file.
+inline constexpr int kNotRegular = -1;
+
+// `error_number` is an errno, or kNotRegular; `what` says what was being done and to what ("opening
+// /a/b"), and begins the message.
 Error system_error(int error_number, std::string_view what);
 
 }  // namespace gridmount::system

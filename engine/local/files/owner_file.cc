@@ -136,6 +136,12 @@ Result<OwnerFile> OwnerFile::lock(const std::filesystem::path& folder, bool read
                       "; it can only be opened read-only");
     }
   }
+  if (code == ENOENT && !create) {
+    return fail(ErrorCode::kStoreDamaged,
+                "store " + folder.string() +
+                    ": its file owner is missing; opening it for writing makes it again (mount it "
+                    "without -o ro, or run 'gridstore check --repair')");
+  }
   if (code != 0) return fail(system::system_error(code, "opening " + path.string()));
   OwnerFile owner(std::move(file));
   if (::flock(owner.file_.fd(), (read_only ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {

@@ -32,7 +32,7 @@ struct OwnerMark {
 class OwnerFile {
  public:
   // Takes the lock without waiting. StoreLocked names the process that has it. `create` makes the
-  // file if it is missing.
+  // file if it is missing, which is StoreDamaged otherwise.
   static Result<OwnerFile> lock(const std::filesystem::path& folder, bool read_only, bool create);
 
   // Takes no lock: for one who only wants to know whose it is.

@@ -234,6 +234,8 @@ Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& 
       mark->data_inode != inode) {
     return fail(std::move(locked));
   }
+  GM_ASSIGN(const uint64_t bytes, folder.data_.size());
+  if (bytes == 0) return folder.damaged("data.mdb has been cut off while its owner has it open");
   folder.beside_ = std::move(mark);
   GM_ASSIGN(folder.format_version_, read_format(path));
   return folder;

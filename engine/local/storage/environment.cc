@@ -28,6 +28,7 @@
 #include "engine/local/storage/write_queue.h"
 #include "engine/local/test_options.h"
 #include "engine/system/file.h"
+#include "engine/system/system_error.h"
 
 namespace gridmount::local {
 namespace {
@@ -90,7 +91,28 @@ int try_open_lmdb(const StoreFolder& folder, uint64_t map_bytes, EnvironmentHand
   return code;
 }
 
+// What LMDB would say of data.mdb, or wait for.
+Status check_lock_file(const StoreFolder& folder) {
+  if (folder.read_only() && !folder.beside()) return {};
+  const std::string name = "store " + folder.path().string() + ": its file data.mdb-lock ";
+  struct stat status {};
+  if (::stat(folder.lock_path().c_str(), &status) != 0) return {};
+  if (!S_ISREG(status.st_mode)) {
+    return fail(ErrorCode::kStoreDamaged,
+                name + "is no regular file; remove it, and it is made again");
+  }
+  if (folder.beside() && status.st_size == 0) {
+    return fail(ErrorCode::kStoreDamaged,
+                name +
+                    "has been cut off while its owner has the store open; close the store "
+                    "there, then open it again");
+  }
+  if (::access(folder.lock_path().c_str(), R_OK | W_OK) == 0) return {};
+  return fail(system::system_error(errno, "opening " + folder.lock_path().string()));
+}
+
 Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions& options) {
+  GM_TRY(check_lock_file(folder));
   const std::string doing = "opening " + folder.data_path().string();
   const auto page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   uint64_t map_bytes = std::max(options.map_bytes / page_bytes, uint64_t{16}) * page_bytes;
