@@ -33,4 +33,14 @@ Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& f
   }
 }
 
+std::filesystem::path socket_path(const std::filesystem::path& folder) {
+  return std::filesystem::absolute(folder) / "gridmount.sock";
+}
+
+bool has_no_socket(const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(socket_path(folder), error);
+  return std::filesystem::exists(status) && !std::filesystem::is_socket(status);
+}
+
 }  // namespace gridmount::tools

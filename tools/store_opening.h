@@ -22,4 +22,9 @@ inline constexpr std::chrono::milliseconds kOwnerPatience{2000};
 Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& folder,
                                                   const local::OpenOptions& options);
 
+// Where the owner of the store in `folder` is asked.
+std::filesystem::path socket_path(const std::filesystem::path& folder);
+// Something else is in its place, so that no owner can be asked or listen there.
+bool has_no_socket(const std::filesystem::path& folder);
+
 }  // namespace gridmount::tools

@@ -84,6 +84,18 @@ TEST_F(Opening, StoreClosedMeanwhile_IsWaitedFor) {
   EXPECT_EQ(run(serve).status, 0);
 }
 
+TEST_F(Opening, NoSocketInItsPlace_IsSaid) {
+  create_store();
+  write_file("store.gfs/gridmount.sock", "");
+  EXPECT_EQ(gridfiles({"list"}).status, 0);
+  const Outcome served = run({GRIDSTORE, {"serve", "store.gfs"}, folder(), "", {}});
+  EXPECT_EQ(served.status, static_cast<int>(ExitStatus::kFailure));
+  EXPECT_THAT(served.err, HasSubstr("gridmount.sock is no socket"));
+  with_store([&](engine::Store&) {
+    EXPECT_THAT(gridfiles({"list"}).err, HasSubstr("something that is no socket"));
+  });
+}
+
 TEST_F(Opening, DataFileOfGarbage) {
   create_store();
   auto size = std::filesystem::file_size(store_path() / "data.mdb");

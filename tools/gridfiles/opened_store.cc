@@ -100,7 +100,7 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
   open_options.create = options.create;
   // Reading needs only the permission to read.
   open_options.read_only = !writes && !options.create;
-  const std::string socket = (std::filesystem::absolute(options.store) / kSocketName).string();
+  const std::string socket = socket_path(options.store).string();
   if (may_be_served(options.store)) {
     // Its owner may end just now: then the store is soon free.
     Result<OpenedStore> served = connect_to(uri_of_socket(socket));
@@ -111,7 +111,15 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
     // Its owner was only about to listen.
     return connect_to(uri_of_socket(socket));
   }
-  if (!store) return fail(std::move(store).error());
+  if (!store) {
+    if (store.error().code() == ErrorCode::kStoreLocked && has_no_socket(options.store)) {
+      return fail(ErrorCode::kStoreLocked, store.error().message() +
+                                               "; nor can it be asked, as something that is no "
+                                               "socket is in the place of " +
+                                               socket);
+    }
+    return fail(std::move(store).error());
+  }
   return OpenedStore{std::move(store).value(), options.store.string(), true};
 }
 

@@ -69,6 +69,11 @@ ExitStatus run_serve(const ServeOptions& options) {
   system::tune_allocator();
   local::OpenOptions open_options;
   open_options.create = options.create;
+  if (has_no_socket(options.store)) {
+    spdlog::error("{} is no socket, so that no server can listen there; move it elsewhere",
+                  socket_path(options.store).string());
+    return ExitStatus::kFailure;
+  }
   auto store = open_store(options.store, open_options);
   if (!store) return fail_with(store.error());
 
