@@ -52,6 +52,12 @@ TEST_F(GridstoreBackup, WhatCannotBe_IsSaid) {
   outcome = gridstore({"backup", "store.gfs", "no/folder"});
   EXPECT_EQ(outcome.status, 10);
   EXPECT_THAT(outcome.err, HasSubstr("the folder above it does not exist"));
+  for (const char* within : {"store.gfs/copy", "./store.gfs/../store.gfs/a/copy", "store.gfs"}) {
+    outcome = gridstore({"backup", "store.gfs", within});
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("would be in the store's own folder"));
+    EXPECT_FALSE(exists("store.gfs/copy"));
+  }
   EXPECT_EQ(gridstore({"backup", "store.gfs"}).status, 1);
 }
 

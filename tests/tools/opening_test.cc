@@ -84,6 +84,20 @@ TEST_F(Opening, StoreClosedMeanwhile_IsWaitedFor) {
   EXPECT_EQ(run(serve).status, 0);
 }
 
+TEST_F(Opening, FormatMissing_SaysWhatItWas) {
+  create_store();
+  std::filesystem::remove(store_path() / "format");
+  expect_failure(ExitStatus::kStoreDamaged, "its file format is missing");
+  write_file("store.gfs/format", "gridmount store\nformat 3\n");
+  EXPECT_EQ(gridstore_check().status, 0);
+}
+
+TEST_F(Opening, MakingInterrupted_SaysWhatMakesItAgain) {
+  create_store();
+  for (const char* name : {"format", "reserve"}) std::filesystem::remove(store_path() / name);
+  expect_failure(ExitStatus::kStoreNotFound, "gridstore backup or restore");
+}
+
 TEST_F(Opening, NoSocketInItsPlace_IsSaid) {
   create_store();
   write_file("store.gfs/gridmount.sock", "");

@@ -1,6 +1,7 @@
 #include "tools/gridstore/backup_command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
@@ -44,7 +45,22 @@ ExitStatus check_copy(const BackupOptions& options) {
   return report->problems.empty() ? ExitStatus::kOk : ExitStatus::kStructureDamaged;
 }
 
+// What is in the store's folder is the store's, which may remove it.
+bool is_within_store(const BackupOptions& options) {
+  std::error_code error;
+  const std::filesystem::path store = std::filesystem::weakly_canonical(options.store, error);
+  const std::filesystem::path copy = std::filesystem::weakly_canonical(options.copy, error);
+  if (error) return false;
+  const auto [end, ignored] = std::mismatch(store.begin(), store.end(), copy.begin(), copy.end());
+  return end == store.end();
+}
+
 ExitStatus run_backup(const BackupOptions& options) {
+  if (is_within_store(options)) {
+    return fail_with(Error(ErrorCode::kInvalidOptions,
+                           "the copy " + options.copy.string() +
+                               " would be in the store's own folder; name another place"));
+  }
   local::OpenOptions open_options;
   open_options.read_only = true;
   open_options.beside_owner = true;

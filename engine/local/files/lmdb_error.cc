@@ -23,7 +23,7 @@ constexpr Meaning kMeanings[] = {
      "the transaction changes more pages than one transaction can; use several"},
     {MDB_READERS_FULL, ErrorCode::kOperationFailed, "too many snapshots are in use at a time"},
     {MDB_CORRUPTED, ErrorCode::kStoreDamaged,
-     "a page of data.mdb is damaged; run 'gridstore check' and restore from a backup"},
+     "a page of data.mdb is damaged; run 'gridstore check --repair', or restore from a backup"},
     {MDB_PAGE_NOTFOUND, ErrorCode::kStoreDamaged,
      "data.mdb refers to a page it does not have; restore from a backup"},
     {MDB_INCOMPATIBLE, ErrorCode::kStoreDamaged,
@@ -33,8 +33,8 @@ constexpr Meaning kMeanings[] = {
     {MDB_INVALID, ErrorCode::kStoreDamaged, "data.mdb is not an LMDB file"},
     {MDB_VERSION_MISMATCH, ErrorCode::kStoreDamaged, "data.mdb has another LMDB version"},
     {kLmdbFault, ErrorCode::kStoreDamaged,
-     "a page of data.mdb is damaged, so that LMDB could not go on; run 'gridstore check' and "
-     "restore from a backup"},
+     "a page of data.mdb is damaged, so that LMDB could not go on; run 'gridstore check "
+     "--repair', or restore from a backup"},
     {MDB_PANIC, ErrorCode::kWritesRefused,
      "an earlier write to data.mdb failed half-way; reopen the store"},
     {MDB_BAD_TXN, ErrorCode::kOperationFailed, "an earlier error ended the transaction"},

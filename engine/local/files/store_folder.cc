@@ -20,6 +20,8 @@ constexpr std::string_view kFormatFirstLine = "gridmount store\nformat ";
 constexpr size_t kFormatBytesMax = 64;
 constexpr std::array<std::string_view, 7> kCreationFiles = {
     "owner", "data.mdb", "data.mdb-lock", "checkpoint", "redo", "pending", "format.new"};
+const std::string kOpenForWriting =
+    "; open it for writing once (mount it without -o ro, or run 'gridstore check --repair')";
 constexpr int kFirstVersionWithLog = 2;
 constexpr int kFirstVersionWithPending = 3;
 
@@ -83,6 +85,19 @@ Status check_fits(const std::filesystem::path& path, int version) {
                   std::to_string(needed) + "' again, or restore the store from a backup");
 }
 
+// Beside what an interrupted making leaves there is more.
+tl::unexpected<Error> lacks_format(const std::filesystem::path& path,
+                                   const std::set<std::string>& names) {
+  const int version = names.contains("pending") ? kFirstVersionWithPending
+                      : names.contains("redo")  ? kFirstVersionWithLog
+                                                : 1;
+  return fail(ErrorCode::kStoreDamaged,
+              "store " + path.string() +
+                  ": its file format is missing; put it back, with the lines 'gridmount store' and "
+                  "'format " +
+                  std::to_string(version) + "'");
+}
+
 // What is at the path; NotAStore if neither a store nor a place for one.
 Result<Contents> examine(const std::filesystem::path& path) {
   std::error_code error;
@@ -103,8 +118,11 @@ Result<Contents> examine(const std::filesystem::path& path) {
     return Contents::kStore;
   }
   if (names.empty()) return Contents::kNothing;
+  const bool looks_made =
+      names.contains("owner") && names.contains("data.mdb") && names.contains("checkpoint");
   for (const std::string& name : names) {
     if (std::find(kCreationFiles.begin(), kCreationFiles.end(), name) == kCreationFiles.end()) {
+      if (looks_made) return lacks_format(path, names);
       return not_a_store(path, "it holds other things, such as '" + name + "'");
     }
   }
@@ -185,7 +203,9 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
                 contents == Contents::kNothing
                     ? "there is no store at " + path.string() + "; 'gridmount --create' makes one"
                     : "the making of store " + path.string() +
-                          " was interrupted; 'gridmount --create' makes it again");
+                          " was interrupted; run again what was making it (gridstore backup or "
+                          "restore), or "
+                          "'gridmount --create' for an empty one");
   }
   bool made_folder = false;
   if (contents == Contents::kNothing) GM_TRY(make_folder(path, made_folder));
@@ -378,9 +398,9 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
   }
   if (size < metas->current.data_bytes()) {
     if (read_only_) {
-      return fail(ErrorCode::kStoreReadOnly,
-                  "store " + path_.string() +
-                      " was not closed by its last owner; open it for writing once");
+      return fail(
+          ErrorCode::kStoreReadOnly,
+          "store " + path_.string() + " was not closed by its last owner" + kOpenForWriting);
     }
     // Pages that are not there would kill the process when touched; zeros are seen as damage.
     GM_TRY(data_.resize(metas->current.data_bytes()));
@@ -410,7 +430,8 @@ Status StoreFolder::recover(const TestOptions& test) {
     return fail(ErrorCode::kStoreReadOnly,
                 "store " + path_.string() +
                     " was open when its machine went down and must be put back to its last "
-                    "checkpoint, which writes; open it for writing once");
+                    "checkpoint, which writes" +
+                    kOpenForWriting);
   }
   GM_TRY(write_meta_pair(data_, saved));
   return data_.sync_data();
@@ -431,7 +452,8 @@ Status StoreFolder::find_what_to_replay(const TestOptions& test) {
   return fail(ErrorCode::kStoreReadOnly,
               "store " + path_.string() +
                   " was open when its machine went down and its log must be replayed, which "
-                  "writes; open it for writing once");
+                  "writes" +
+                  kOpenForWriting);
 }
 
 // D15.
@@ -447,7 +469,8 @@ Status StoreFolder::find_pending(uint64_t snapshot, const TestOptions& test) {
   return fail(ErrorCode::kStoreReadOnly,
               "store " + path_.string() +
                   " was not closed by its last owner, and what that committed last must be put "
-                  "into data.mdb, which writes; open it for writing once");
+                  "into data.mdb, which writes" +
+                  kOpenForWriting);
 }
 
 Status StoreFolder::begin_pending() {

@@ -82,7 +82,7 @@ Status check_copy(const std::filesystem::path& copy, const std::filesystem::path
   if (report.problems.empty()) return {};
   return fail(ErrorCode::kDataCorruptionDetected,
               "store " + folder.string() + " is damaged, so it stays as it is: " +
-                  report.problems.front() + "; run 'gridstore check'");
+                  report.problems.front() + "; run 'gridstore check --repair'");
 }
 
 // Makes the copy and reads it whole. The number of the last transaction in it.

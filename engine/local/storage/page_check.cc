@@ -63,7 +63,8 @@ Error PageCheck::damaged(const Tree& tree, uint64_t number, std::string_view wha
   message += tree.name;
   message += "': ";
   message += what;
-  message += "; nothing was changed there. Run 'gridstore check', and restore from a backup";
+  message +=
+      "; nothing was changed there. Run 'gridstore check --repair', or restore from a backup";
   return Error(ErrorCode::kStoreDamaged, std::move(message));
 }
 

@@ -43,7 +43,7 @@ tl::unexpected<Error> TreePath::damaged(uint64_t number, std::string_view what) 
   std::string message = "data.mdb is damaged: page " + std::to_string(number) + " of its tree '" +
                         trees_.name_of(tree_) + "': ";
   message += what;
-  message += "; run 'gridstore check'";
+  message += "; run 'gridstore check --repair'";
   return fail(ErrorCode::kStoreDamaged, std::move(message));
 }
 
@@ -59,8 +59,8 @@ Status TreePath::begin() {
   const std::string name = trees_.name_of(tree_);
   GM_ASSIGN(const std::optional<std::string_view> record, trees_.get(kMainTree, name));
   if (!record || record->size() != TreePage::kTreeRecordBytes) {
-    return fail(ErrorCode::kStoreDamaged,
-                "data.mdb is damaged: the entry of its tree '" + name + "'; run 'gridstore check'");
+    return fail(ErrorCode::kStoreDamaged, "data.mdb is damaged: the entry of its tree '" + name +
+                                              "'; run 'gridstore check --repair'");
   }
   depth_ = TreePage::read<uint16_t>(bytes_of(*record) + kDepthOffset);
   root_ = TreePage::read<uint64_t>(bytes_of(*record) + kRootOffset);

@@ -278,7 +278,7 @@ Status Trees::remove(MDB_dbi tree, std::string_view key) {
       guarded([&] { return mdb_cursor_get(cursor->cursor, &mdb_key, &value, MDB_SET); }), value);
   if (code == MDB_NOTFOUND) {
     return doom(Error(ErrorCode::kDataCorruptionDetected,
-                      "an entry to be removed is missing; run 'gridstore check'"));
+                      "an entry to be removed is missing; run 'gridstore check --repair'"));
   }
   ++writes_;
   changes_.settle();

@@ -62,10 +62,14 @@ class FileRepair {
     if (told_young_.insert(orphans.files_id.bytes()).second) {
       Place place = place_;
       place.file_id = orphans.files_id;
-      context_.findings.notice(place, std::to_string(orphans.chunks) +
-                                          " chunks without a files document are left, because "
-                                          "they were made less than " +
-                                          std::to_string(context_.grace.count()) + " seconds ago");
+      context_.findings.notice(
+          place, (orphans.chunks == 1 ? "1 chunk without a files document is left, because it "
+                                        "was"
+                                      : std::to_string(orphans.chunks) +
+                                            " chunks without a files document are left, "
+                                            "because they were") +
+                     std::string(" made less than ") + std::to_string(context_.grace.count()) +
+                     " seconds ago (--grace)");
     }
     return true;
   }
