@@ -184,33 +184,6 @@ TEST_F(StoreFolderTest, Open_WhileOpen_IsStoreLockedNamingTheProcess) {
   EXPECT_TRUE(open());
 }
 
-// As somebody does who takes it for a stale lock.
-TEST_F(StoreFolderTest, Open_WhileOpen_OwnerFileRemoved_IsStoreLockedAndNothingIsWritten) {
-  auto environment = create();
-  ASSERT_TRUE(environment);
-  ASSERT_TRUE(put(**environment, "k", "committed"));
-  fs::remove(store() / "owner");
-  const std::string data = contents_of(store() / "data.mdb");
-  const std::string checkpoint = contents_of(store() / "checkpoint");
-  const std::string pid = std::to_string(::getpid());
-  for (const bool has_owner_file : {false, true}) {
-    if (has_owner_file) put_contents(store() / "owner", "");
-    expect_error(open(), ErrorCode::kStoreLocked, "process " + pid + " has its file data.mdb");
-    expect_error(open_read_only(), ErrorCode::kStoreLocked, "although the file owner");
-    const auto compacted = compact_store(store());
-    ASSERT_FALSE(compacted);
-    EXPECT_EQ(compacted.error().code(), ErrorCode::kStoreLocked);
-    const auto unopened = UnopenedStore::open(store());
-    ASSERT_FALSE(unopened);
-    EXPECT_EQ(unopened.error().code(), ErrorCode::kStoreLocked);
-  }
-  EXPECT_EQ(contents_of(store() / "data.mdb"), data);
-  EXPECT_EQ(contents_of(store() / "checkpoint"), checkpoint);
-  EXPECT_EQ(get(**environment, "k"), "committed");
-  environment->reset();
-  EXPECT_TRUE(open());
-}
-
 // D6: `open`, of this boot.
 TEST_F(StoreFolderTest, Open_AfterAKill_HasEveryCommit) {
   make_killed_store();
@@ -238,36 +211,6 @@ TEST_F(StoreFolderTest, Open_AfterPowerLoss_IsPutBackToTheCheckpoint) {
   auto reader = open_read_only();
   ASSERT_TRUE(reader);
   EXPECT_EQ(get(**reader, "k"), "later");
-}
-
-// Nothing is where nothing is lost.
-TEST_F(StoreFolderTest, Open_PutBackToTheCheckpoint_IsLogged) {
-  const auto warnings_of = [](const std::function<void()>& work) {
-    std::ostringstream text;
-    const auto before = spdlog::default_logger();
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "", std::make_shared<spdlog::sinks::ostream_sink_mt>(text)));
-    spdlog::default_logger()->set_pattern("%l: %v");
-    work();
-    spdlog::set_default_logger(before);
-    return text.str();
-  };
-  make_killed_store();
-  fs::copy(store(), folder_ / "copied");
-  EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(open()); }), "");
-  EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(open_after_power_loss()); }), "");
-  const auto copied = [&] { return Environment::open(folder_ / "copied", {}); };
-  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(copied()); }),
-              AllOf(HasSubstr("warning: store " + (folder_ / "copied").string()),
-                    HasSubstr("put back to its last checkpoint, because it is a copy"),
-                    HasSubstr("without being made durable is gone\n")));
-  EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(copied()); }), "");
-  make_killed_store();
-  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open_after_power_loss()); }),
-              HasSubstr("because it was not closed on this machine since"));
-  make_killed_store();
-  fs::remove(store() / "owner");
-  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open()); }), HasSubstr("because its file owner does"));
 }
 
 // D6: `closed`.
