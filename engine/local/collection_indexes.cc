@@ -39,9 +39,8 @@ Result<bool> exists_already(const CollectionEntry& entry, const query::IndexDefi
   }
   for (const query::IndexDefinition& existing : entry.definitions) {
     if (query::same_index(existing, wanted)) {
-      return fail(
-          ErrorCode::kIndexOptionsConflict,
-          entry.ns.full() + ": Index already exists with a different name: " + existing.name);
+      return fail(ErrorCode::kIndexOptionsConflict,
+                  "Index already exists with a different name: " + existing.name);
     }
   }
   return false;

@@ -39,9 +39,8 @@ Status validate(const CollectionEntry& entry, std::optional<bson::View> before, 
   if (id) details.append("failingDocumentId", *id);
   details.append("details", entry.validator->explain_failure(after));
   details.close();
-  return fail(
-      Error(ErrorCode::kDocumentValidationFailure, entry.ns.full() + ": Document failed validation")
-          .with_details(std::move(details).finish().release()));
+  return fail(Error(ErrorCode::kDocumentValidationFailure, "Document failed validation")
+                  .with_details(std::move(details).finish().release()));
 }
 
 }  // namespace gridmount::local

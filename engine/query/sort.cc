@@ -197,4 +197,11 @@ std::weak_ordering Sort::compare_keys(const std::vector<Value>& a,
   return std::weak_ordering::equivalent;
 }
 
+tl::unexpected<Error> sort_memory_exceeded(uint64_t bytes_max) {
+  return fail(ErrorCode::kQueryExceededMemoryLimit,
+              "Sort exceeded memory limit of " + std::to_string(bytes_max) +
+                  " bytes, but did not opt in to external sorting. Aborting operation. Pass "
+                  "allowDiskUse:true to opt in.");
+}
+
 }  // namespace gridmount::query

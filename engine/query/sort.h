@@ -40,4 +40,7 @@ class Sort {
   std::vector<Part> parts_;
 };
 
+// QueryExceededMemoryLimitNoDiskUseAllowed, in the server's words: of a sort in a buffer.
+tl::unexpected<Error> sort_memory_exceeded(uint64_t bytes_max);
+
 }  // namespace gridmount::query

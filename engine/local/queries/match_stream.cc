@@ -222,10 +222,7 @@ Status MatchStream::add_sorted(const Match& match) {
   sorted_bytes_ += sorted.key.size() + sizeof(Sorted);
   sorted_bytes_total_ += static_cast<int64_t>(sorted.key.size() + sizeof(Sorted));
   if (sorted_bytes_ > options_.sort_bytes_max) {
-    return fail(ErrorCode::kQueryExceededMemoryLimit,
-                entry_->ns.full() + ": the sort needs more than the " +
-                    std::to_string(options_.sort_bytes_max) +
-                    " bytes it may use; create an index for it or use a limit");
+    return query::sort_memory_exceeded(options_.sort_bytes_max);
   }
   sorted_.push_back(std::move(sorted));
   if (bounded) std::push_heap(sorted_.begin(), sorted_.end());

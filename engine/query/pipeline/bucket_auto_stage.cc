@@ -10,6 +10,7 @@
 #include "engine/query/pipeline/granularity.h"
 #include "engine/query/pipeline/sort_buffer.h"
 #include "engine/query/pipeline/stage_table.h"
+#include "engine/query/sort.h"
 
 namespace gridmount::query {
 namespace {

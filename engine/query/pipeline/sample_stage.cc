@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/query/pipeline/stage_table.h"
+#include "engine/query/sort.h"
 
 namespace gridmount::query {
 namespace {

@@ -6,6 +6,7 @@
 #include "engine/query/pipeline/basic_stages.h"
 #include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/sort_buffer.h"
+#include "engine/query/sort.h"
 
 namespace gridmount::query {
 namespace {

@@ -85,12 +85,6 @@ tl::unexpected<Error> memory_exceeded(std::string_view stage) {
                   ", but didn't allow external sort. Pass allowDiskUse:true to opt in.");
 }
 
-tl::unexpected<Error> sort_memory_exceeded(uint64_t bytes_max) {
-  return fail(ErrorCode::kQueryExceededMemoryLimit,
-              "Sort exceeded memory limit of " + std::to_string(bytes_max) +
-                  " bytes, but did not opt in to external sorting.");
-}
-
 std::string shown(bson::ValueView value) {
   if (value.size() > kShownBytesMax) return "a value of type " + type_name(value);
   return bson::to_text(value);

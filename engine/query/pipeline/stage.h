@@ -138,7 +138,6 @@ class InterruptCheck {
 
 // "Exceeded memory limit for $group, ...", as the server says it.
 tl::unexpected<Error> memory_exceeded(std::string_view stage);
-tl::unexpected<Error> sort_memory_exceeded(uint64_t bytes_max);
 
 // --- Parsing.
 

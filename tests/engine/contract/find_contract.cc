@@ -124,7 +124,12 @@ TEST_P(StoreContract, Find_SortBeyondItsMemory_IsRefusedUnlessAnIndexGivesIt) {
   find_options.sort_bytes_max = options.sort_bytes_max;
   const auto cursor = collection()->find(*view, bson::View(), find_options);
   ASSERT_THAT(cursor, Succeeded());
-  EXPECT_THAT((*cursor)->next(), FailedWith(ErrorCode::kQueryExceededMemoryLimit));
+  const auto refused = (*cursor)->next();
+  EXPECT_THAT(refused, FailedWith(ErrorCode::kQueryExceededMemoryLimit));
+  EXPECT_THAT(describe(refused),
+              ::testing::HasSubstr(
+                  "Sort exceeded memory limit of 1000 bytes, but did not opt in to external "
+                  "sorting. Aborting operation. Pass allowDiskUse:true to opt in."));
   create_index(R"({"a": 1})");
   EXPECT_EQ(find_in(*snapshot(), "{}", options).size(), 100u);
 }

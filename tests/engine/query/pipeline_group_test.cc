@@ -333,7 +333,8 @@ TEST_F(PipelineGroupTest, BeyondTheMemory_IsRefused) {
       {"[{'$group': {'_id': {'$mod': ['$_id', 2]}, 'x': {'$push': '$s'}}}]", 292,
        "memory limit for $group"},
       {"[{'$unwind': '$s'}, {'$sort': {'s': 1}}]", 292,
-       "Sort exceeded memory limit of 20000 bytes, but did not opt in to external sorting."},
+       "Sort exceeded memory limit of 20000 bytes, but did not opt in to external sorting. "
+       "Aborting operation. Pass allowDiskUse:true to opt in."},
       {"[{'$bucketAuto': {'groupBy': '$_id', 'buckets': 2, 'output': {'x': {'$max': '$s'}}}}]", 292,
        "Sort exceeded memory limit"},
       {"[{'$sample': {'size': 300}}]", 292, "Sort exceeded memory limit"},

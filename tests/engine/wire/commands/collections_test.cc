@@ -233,7 +233,8 @@ TEST_F(CollectionCommands, Indexes_Life_IsAsMongoDbHasIt) {
                           R"({ "v" : 2, "key" : { "a" : 1 }, "name" : "a_1" })"));
   EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": []})"), 2);
   EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": [{"key": {"b": 1}}]})"), 9);
-  EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "x"}]})"), 85);
+  EXPECT_EQ(bad(R"({"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "x"}]})"),
+            "85: Index already exists with a different name: a_1");
   EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": [{"key": {"b": 1}, "name": "a_1"}]})"),
             86);
   EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": [{"key": {"b": "text"}, "name": "t"}]})"),

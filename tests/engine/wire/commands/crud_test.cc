@@ -59,6 +59,7 @@ TEST_F(Crud, Insert_ValidationFailure_TellsWhy) {
   good(R"({"create": "v", "validator": {"a": {"$gt": 0}}})");
   const bson::Document failed = run(R"({"insert": "v", "documents": [{"_id": 7, "a": 0}]})");
   EXPECT_EQ(field(failed, "writeErrors.0.code"), "121");
+  EXPECT_EQ(field(failed, "writeErrors.0.errmsg"), R"("Document failed validation")");
   EXPECT_EQ(field(failed, "writeErrors.0.errInfo.failingDocumentId"), "7");
   good(R"({"insert": "v", "documents": [{"_id": 7, "a": 0}], "bypassDocumentValidation": true})");
   EXPECT_THAT(find("v"), SizeIs(1));
