@@ -66,6 +66,9 @@ enum class ErrorCode : int32_t {
   kDataCorruptionDetected = 361,
   kDuplicateKey = 11000,
   kBsonObjectTooLarge = 10334,
+  kDistinctTooLarge = 17217,
+  kUpdatedDocumentTooLarge = 17419,
+  kUpsertedDocumentTooLarge = 17420,
   kInterrupted = 11601,
   kOutOfDiskSpace = 14031,
 

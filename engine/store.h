@@ -276,7 +276,7 @@ class Collection {
   virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter,
                                 const CountOptions& options = {}) = 0;
   // The values that the path has in matching documents, an array's elements each on its own, in
-  // their order and each once. BSONObjectTooLarge if they have no room in one document.
+  // their order and each once. DistinctTooLarge if they have no room in one document.
   virtual Result<std::vector<bson::Value>> distinct(Snapshot& snapshot, std::string_view path,
                                                     bson::View filter,
                                                     const DistinctOptions& options = {}) = 0;
@@ -304,13 +304,13 @@ class Collection {
   // without waiting. Costs a few microseconds; may do nothing.
   virtual void prefetch(Snapshot& snapshot, bson::View filter) = 0;
 
-  // Inserts a copy. A missing _id is generated and put first; a document that exceeds 16 MiB, has
-  // more than one _id, an array, regex or undefined as _id or a name beginning with '$' within it
-  // is refused (BSONObjectTooLarge, BadValue, InvalidIdField, DollarPrefixedFieldName); elsewhere
-  // such names are stored, as servers have it since 5.0. DuplicateKey with
-  // keyPattern and keyValue; DocumentValidationFailure with errInfo. `document` must be valid BSON;
-  // bytes from outside go through bson::validate first. Empty Timestamps in top-level fields are
-  // filled in. In a capped collection the oldest documents go, until the new one has room.
+  // Inserts a copy. A missing _id is generated and put first; a document that exceeds 16 MiB or
+  // has more than one _id, an array, regex or undefined as _id or a name beginning with '$' within
+  // it is refused (BadValue, InvalidIdField, DollarPrefixedFieldName); elsewhere such names are
+  // stored, as servers have it since 5.0. DuplicateKey with keyPattern and keyValue;
+  // DocumentValidationFailure with errInfo. `document` must be valid BSON; bytes from outside go
+  // through bson::validate first. Empty Timestamps in top-level fields are filled in. In a capped
+  // collection the oldest documents go, until the new one has room.
   virtual Result<InsertResult> insert(Transaction& transaction, bson::View document,
                                       const InsertOptions& options = {}) = 0;
   // Operators, a replacement or a pipeline (engine/query/update.h).

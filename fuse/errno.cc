@@ -73,6 +73,8 @@ int errno_of(ErrorCode code) {
       return EACCES;
     case static_cast<int32_t>(ErrorCode::kTransactionTooLarge):
     case static_cast<int32_t>(ErrorCode::kBsonObjectTooLarge):
+    case static_cast<int32_t>(ErrorCode::kUpdatedDocumentTooLarge):
+    case static_cast<int32_t>(ErrorCode::kUpsertedDocumentTooLarge):
       return E2BIG;
     case static_cast<int32_t>(ErrorCode::kInterrupted):
       return EINTR;

@@ -39,7 +39,7 @@ class DistinctValues {
     if (values_.find(value) != values_.end()) return {};
     bytes_ += value.size() + kElementBytes;
     if (bytes_ > bson::kMaxDocumentBytes) {
-      return fail(ErrorCode::kBsonObjectTooLarge, "distinct too big, 16mb cap");
+      return fail(ErrorCode::kDistinctTooLarge, "distinct too big, 16mb cap");
     }
     values_.emplace(value);
     return {};

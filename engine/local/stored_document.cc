@@ -109,9 +109,9 @@ Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View docum
     stored.id = stored.view["_id"];
   }
   if (stored.view.size() > bson::kMaxDocumentBytes) {
-    return refuse(ns, ErrorCode::kBsonObjectTooLarge,
-                  "the document has " + std::to_string(stored.view.size()) + " bytes; at most " +
-                      std::to_string(bson::kMaxDocumentBytes) + " are allowed");
+    return fail(ErrorCode::kBadValue,
+                "object to insert too large. size in bytes: " + std::to_string(stored.view.size()) +
+                    ", max size: " + std::to_string(bson::kMaxDocumentBytes));
   }
   return stored;
 }

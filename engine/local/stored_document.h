@@ -17,7 +17,7 @@ struct StoredDocument {
   bson::ValueView id;
 };
 
-// BSONObjectTooLarge, BadValue (more than one _id), InvalidIdField (an _id of a type that cannot be
+// BadValue (too large, more than one _id), InvalidIdField (an _id of a type that cannot be
 // one), DollarPrefixedFieldName (a name that begins with '$' in the _id).
 Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View document,
                                    bool keep_empty_timestamps = false);

@@ -19,11 +19,14 @@ namespace {
 using bson::Value;
 using bson::ValueView;
 
-Status check_size(bson::View document) {
+Status check_size(bson::View document, bool inserting) {
   if (document.size() <= bson::kMaxDocumentBytes) return {};
-  return fail(ErrorCode::kBsonObjectTooLarge, "Resulting document after update is larger than " +
-                                                  std::to_string(bson::kMaxDocumentBytes) +
-                                                  " bytes");
+  const std::string most = std::to_string(bson::kMaxDocumentBytes);
+  if (inserting) {
+    return fail(ErrorCode::kUpsertedDocumentTooLarge, "Document to upsert is larger than " + most);
+  }
+  return fail(ErrorCode::kUpdatedDocumentTooLarge,
+              "Resulting document after update is larger than " + most);
 }
 
 tl::unexpected<Error> altered_id(ValueView after) {
@@ -61,12 +64,12 @@ struct Update::State {
 
   Result<bson::Document> updated(bson::View document, std::optional<size_t> matched_position,
                                  bool inserting) const {
-    if (replacement) return replaced(document.find("_id"), *replacement);
+    if (replacement) return replaced(document.find("_id"), *replacement, inserting);
     if (pipeline) {
       GM_ASSIGN(const bson::Document made, pipeline->apply(document));
       // Expressions may nest what is nested as deep as it may be.
       GM_TRY(bson::validate(made.view().bytes()));
-      return replaced(document.find("_id"), made);
+      return replaced(document.find("_id"), made, inserting);
     }
     return changed(document, matched_position, inserting);
   }
@@ -76,7 +79,7 @@ struct Update::State {
     GM_ASSIGN(
         bson::Document result,
         apply_updates(operators.root, document, {operators.filters, matched_position, inserting}));
-    GM_TRY(check_size(result));
+    GM_TRY(check_size(result, inserting));
     if (operators.may_deepen) GM_TRY(bson::validate(result.view().bytes()));
     const std::optional<ValueView> before = document.find("_id");
     if (before && operators.root.find("_id") != nullptr) {
@@ -91,11 +94,12 @@ struct Update::State {
   }
 
   // `document` in place of one with that _id.
-  static Result<bson::Document> replaced(const std::optional<ValueView>& id, bson::View document) {
+  static Result<bson::Document> replaced(const std::optional<ValueView>& id, bson::View document,
+                                         bool inserting) {
     const std::optional<ValueView> own = document.find("_id");
     if (id && own && bson::compare(*id, *own) != 0) return altered_id(*own);
     bson::Document result = id ? with_id(*id, document) : bson::Document(document);
-    GM_TRY(check_size(result));
+    GM_TRY(check_size(result, inserting));
     return result;
   }
 };
@@ -175,7 +179,7 @@ Result<bson::Document> Update::upserted(const Filter& filter) const {
   const std::optional<ValueView> id = document.find("_id");
   const Value chosen = id ? Value(*id) : Value(bson::ObjectId::generate());
   document = with_id(chosen, document);
-  GM_TRY(check_size(document));
+  GM_TRY(check_size(document, true));
   return document;
 }
 

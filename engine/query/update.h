@@ -44,7 +44,7 @@ class Update {
   };
   // The document after the update. A replacement keeps the old _id, as does a pipeline that leaves
   // it out; changing _id is ImmutableField.
-  // The result is refused beyond bson::kMaxDocumentBytes (BSONObjectTooLarge).
+  // The result is refused beyond bson::kMaxDocumentBytes (17419).
   // `matched_position` is what the filter's matched_position() says of the document, which is asked
   // for only if needs_match(): it is what `$` stands for. Without a position `$` is BadValue.
   Result<Applied> apply(bson::View document,

@@ -49,7 +49,32 @@ TEST_F(CommandLimits, DocumentBytes) {
     return code(doc(R"({"insert": "c"})"), "test", {Sequence{"documents", {made}}});
   };
   EXPECT_EQ(insert(16'777'216), 0);
-  EXPECT_EQ(insert(16'777'217), 10334);
+  EXPECT_EQ(insert(16'777'217), 2);
+  const auto push = [&](const std::string& filter) {
+    bson::Builder update;
+    update.append("q", doc(filter)).append("upsert", true);
+    update.open_document("u").open_document("$set").append("y", std::string(16'777'216, 'y'));
+    update.close().close();
+    return code(doc(R"({"update": "c"})"), "test",
+                {Sequence{"updates", {std::move(update).finish()}}});
+  };
+  EXPECT_EQ(push(R"({"_id": 16777216})"), 17419);
+  EXPECT_EQ(push(R"({"_id": "another"})"), 17420);
+}
+
+TEST_F(CommandLimits, DistinctBytes) {
+  const auto insert = [&](int32_t id, size_t bytes) {
+    bson::Builder document;
+    document.append("_id", id).append("x", std::string(bytes, static_cast<char>('a' + id)));
+    return code(doc(R"({"insert": "c"})"), "test",
+                {Sequence{"documents", {std::move(document).finish()}}});
+  };
+  const std::string distinct = R"({"distinct": "c", "key": "x"})";
+  EXPECT_EQ(insert(0, 8'000'000), 0);
+  EXPECT_EQ(insert(1, 8'000'000), 0);
+  EXPECT_EQ(code(distinct), 0);
+  EXPECT_EQ(insert(2, 1'000'000), 0);
+  EXPECT_EQ(code(distinct), 17217);
 }
 
 TEST_F(CommandLimits, ArrayBackfill) {

@@ -67,11 +67,11 @@ TEST_F(Documents, HaveAtMost16Megabytes) {
   };
   constexpr size_t kMost = size_t{16} * 1024 * 1024;
   ASSERT_EQ(of_bytes(kMost).view().size(), kMost);
-  EXPECT_THAT(try_insert("c", of_bytes(kMost + 1)), FailedWith(ErrorCode::kBsonObjectTooLarge));
+  EXPECT_THAT(try_insert("c", of_bytes(kMost + 1)), FailedWith(ErrorCode::kBadValue));
   ASSERT_THAT(try_insert("c", of_bytes(kMost)), Succeeded());
   EXPECT_EQ(find_one("c").view().size(), kMost);
   EXPECT_THAT(try_update("c", "{}", "{ $set: { a: 1 } }"),
-              FailedWith(ErrorCode::kBsonObjectTooLarge));
+              FailedWith(ErrorCode::kUpdatedDocumentTooLarge));
   EXPECT_EQ(update("c", "{}", R"({ $set: { s: "short" } })").modified, 1);
 }
 

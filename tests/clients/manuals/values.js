@@ -78,7 +78,7 @@ example('Document Structure, and Dot Notation', () => {
 });
 
 example('Field Names and Limits', () => {
-  refused(10334, () => db.c.insertOne({ s: 'x'.repeat(16 * 1024 * 1024) }));
+  refused(2, () => db.c.insertOne({ s: 'x'.repeat(16 * 1024 * 1024) }));
   db.c.insert({ b: 1, a: { y: 1, x: 2 }, _id: 1 });
   same(Object.keys(db.c.findOne()), ["_id", "b", "a"]);
   assert.strictEqual(db.c.count({ a: { y: 1, x: 2 } }), 1);

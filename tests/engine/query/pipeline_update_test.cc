@@ -180,7 +180,7 @@ TEST(PipelineUpdateTest, LargerThanDocumentsMayBe_IsRefused) {
   const bson::Document document = std::move(builder).finish();
   const Result<Update::Applied> applied = parse("[{'$set': {'b': '$a'}}]")->apply(document);
   ASSERT_FALSE(applied);
-  EXPECT_EQ(applied.error().code(), ErrorCode::kBsonObjectTooLarge);
+  EXPECT_EQ(applied.error().code(), ErrorCode::kUpdatedDocumentTooLarge);
   // What is only in between is no matter.
   EXPECT_TRUE(parse("[{'$set': {'b': '$a'}}, {'$unset': 'b'}]")->apply(document));
 }

@@ -262,7 +262,7 @@ TEST(UpdateTest, TooLarge) {
   ASSERT_TRUE(update);
   EXPECT_TRUE(update->apply(parse_json("{}")));
   EXPECT_EQ(update->apply(parse_json("{'_id': 'more than there is room for'}")).error().code(),
-            ErrorCode::kBsonObjectTooLarge);
+            ErrorCode::kUpdatedDocumentTooLarge);
 }
 
 TEST(UpdateTest, TooDeep) {
