@@ -188,6 +188,7 @@ struct AggregateOptions {
   // Of each stage that gathers documents ($group, $sort); beyond it QueryExceededMemoryLimit (292).
   uint64_t memory_bytes_max = 100 * 1024 * 1024;
   bool bypass_validation = false;  // of what $out and $merge write
+  std::string_view host = {};      // what $indexStats and $collStats say it is; empty: nothing
 };
 
 struct InsertResult {
@@ -383,6 +384,12 @@ struct StoreStats {
   int64_t used_bytes = 0;       // of it in use; the rest is reused before the file grows
   int64_t capacity_bytes = 0;   // file system's free space plus file_bytes
   int64_t available_bytes = 0;  // what can still be written
+  // Of the whole file system that the store is in, whoever uses it.
+  int64_t file_system_bytes = 0;
+  int64_t file_system_used_bytes = 0;
+  // Of indexes with expireAfterSeconds, since the store was opened.
+  int64_t expiry_passes = 0;
+  int64_t expired_documents = 0;
   // Since everything was last made durable, and not only what someone waited for: what a power loss
   // may cost at most.
   std::chrono::milliseconds since_checkpoint{0};

@@ -218,7 +218,9 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
                 "$out and $merge write: the pipeline needs a transaction");
   }
   auto host = std::make_unique<StoreHost>(
-      databases, snapshot, HostOptions{ns.database, options.deadline, options.bypass_validation});
+      databases, snapshot,
+      HostOptions{ns.database, options.deadline, options.bypass_validation,
+                  std::string(options.host)});
 
   std::unique_ptr<query::DocumentStream> input;
   if (pipeline.reads_input()) {

@@ -100,17 +100,20 @@ Result<bson::Document> database_stats(engine::Store& store, engine::Snapshot& sn
   out.append("dataSize", document_bytes / scale).append("storageSize", storage_bytes / scale);
   out.append("indexes", indexes).append("indexSize", index_bytes / scale);
   out.append("totalSize", (storage_bytes + index_bytes) / scale).append("scaleFactor", scale);
-  out.append("fsUsedSize", whole.file_bytes / scale);
-  out.append("fsTotalSize", whole.capacity_bytes / scale);
+  out.append("fsUsedSize", whole.file_system_used_bytes / scale);
+  out.append("fsTotalSize", whole.file_system_bytes / scale);
   return std::move(out).finish();
 }
 
 Result<bson::Document> collection_stats_stage(engine::Database& database,
                                               engine::Snapshot& snapshot,
-                                              std::string_view collection, bson::View options) {
+                                              std::string_view collection, bson::View options,
+                                              std::string_view host) {
   const engine::Namespace ns{database.name(), std::string(collection)};
   bson::Builder out;
-  out.append("ns", ns.full()).append("localTime", bson::Date::now());
+  out.append("ns", ns.full());
+  if (!host.empty()) out.append("host", host);
+  out.append("localTime", bson::Date::now());
   const std::unique_ptr<engine::Collection> opened = database.collection(collection);
   for (const bson::Element option : options) {
     if (option.key != "storageStats" && option.key != "count") {
@@ -145,12 +148,14 @@ Result<bson::Document> collection_stats_stage(engine::Database& database,
 }
 
 Result<std::vector<bson::Document>> index_stats_stage(engine::Collection& collection,
-                                                      engine::Snapshot& snapshot) {
+                                                      engine::Snapshot& snapshot,
+                                                      std::string_view host) {
   GM_ASSIGN(const std::vector<engine::IndexStats> indexes, collection.index_stats(snapshot));
   std::vector<bson::Document> documents;
   for (const engine::IndexStats& index : indexes) {
     bson::Builder out;
     out.append("name", index.definition.name).append("key", index.definition.keys);
+    if (!host.empty()) out.append("host", host);
     out.open_document("accesses")
         .append("ops", index.accesses)
         .append("since", index.since)

@@ -25,12 +25,14 @@ Result<bson::Document> database_stats(engine::Store& store, engine::Snapshot& sn
                                       std::string_view database, int64_t scale = 1);
 
 // A stage's document. `options` have been checked; latencyStats and queryExecStats, of which
-// nothing is kept, are CommandNotSupported.
+// nothing is kept, are CommandNotSupported. Says what the host is, if that is not empty.
 Result<bson::Document> collection_stats_stage(engine::Database& database,
                                               engine::Snapshot& snapshot,
-                                              std::string_view collection, bson::View options);
-// {name, key, spec, accesses: {ops, since}} per index.
+                                              std::string_view collection, bson::View options,
+                                              std::string_view host);
+// {name, key, host, accesses: {ops, since}, spec} per index.
 Result<std::vector<bson::Document>> index_stats_stage(engine::Collection& collection,
-                                                      engine::Snapshot& snapshot);
+                                                      engine::Snapshot& snapshot,
+                                                      std::string_view host);
 
 }  // namespace gridmount::aggregation

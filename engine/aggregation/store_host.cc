@@ -83,13 +83,13 @@ Status StoreHost::check_interrupt() {
 
 Result<bson::Document> StoreHost::collection_stats(const query::CollectionName& collection,
                                                    bson::View options) {
-  return collection_stats_stage(*database_of(collection), snapshot_, collection.collection,
-                                options);
+  return collection_stats_stage(*database_of(collection), snapshot_, collection.collection, options,
+                                options_.host);
 }
 
 Result<std::vector<bson::Document>> StoreHost::index_stats(
     const query::CollectionName& collection) {
-  return index_stats_stage(*open(collection), snapshot_);
+  return index_stats_stage(*open(collection), snapshot_, options_.host);
 }
 
 Result<std::unique_ptr<query::Replacement>> StoreHost::replace_collection(

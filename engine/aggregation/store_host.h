@@ -30,6 +30,7 @@ struct HostOptions {
   std::string database;  // that a pipeline runs in
   std::optional<engine::Deadline> deadline = {};
   bool bypass_validation = false;
+  std::string host = {};  // engine::AggregateOptions'
 };
 
 class StoreHost : public query::PipelineHost {

@@ -97,6 +97,7 @@ Result<int64_t> CursorRegistry::open(engine::Namespace ns,
   id = waiting.id;
   waiting_.push_back(std::move(waiting));
   by_id_[id] = std::prev(waiting_.end());
+  ++opened_;
   return id;
 }
 
@@ -209,6 +210,7 @@ size_t CursorRegistry::expire_locked(Clock::time_point now, std::list<Waiting>& 
     ended.splice(ended.end(), waiting_, waiting);
     ++expired;
   }
+  timed_out_ += static_cast<int64_t>(expired);
   return expired;
 }
 
@@ -221,6 +223,16 @@ size_t CursorRegistry::expire(Clock::time_point now) {
 size_t CursorRegistry::size() const {
   const MutexLock lock(mutex_);
   return by_id_.size();
+}
+
+int64_t CursorRegistry::opened() const {
+  const MutexLock lock(mutex_);
+  return opened_;
+}
+
+int64_t CursorRegistry::timed_out() const {
+  const MutexLock lock(mutex_);
+  return timed_out_;
 }
 
 }  // namespace gridmount::cursors

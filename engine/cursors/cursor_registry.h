@@ -94,6 +94,9 @@ class CursorRegistry {
   // Ends those that have waited too long; also done by open(). Returns how many.
   size_t expire(Clock::time_point now) GM_EXCLUDES(mutex_);
   size_t size() const GM_EXCLUDES(mutex_);
+  // How many have waited for a getMore, and how many of them too long.
+  int64_t opened() const GM_EXCLUDES(mutex_);
+  int64_t timed_out() const GM_EXCLUDES(mutex_);
 
  private:
   struct Waiting {
@@ -122,6 +125,8 @@ class CursorRegistry {
   mutable Mutex mutex_;
   std::list<Waiting> waiting_ GM_GUARDED_BY(mutex_);  // the one used longest ago first
   std::unordered_map<int64_t, Position> by_id_ GM_GUARDED_BY(mutex_);
+  int64_t opened_ GM_GUARDED_BY(mutex_) = 0;
+  int64_t timed_out_ GM_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace gridmount::cursors

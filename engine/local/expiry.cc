@@ -62,6 +62,7 @@ void Expiry::run() {
     if (const Status swept = sweep(); !swept) {
       spdlog::warn("removing expired documents: {}", swept.error().message());
     }
+    ++passes_;
   }
 }
 
@@ -118,6 +119,7 @@ Result<int64_t> Expiry::remove_some(const engine::Namespace& ns,
     GM_TRY(collection->remove(*transaction, std::move(filter).finish(), false));
   }
   GM_TRY(transaction->commit());
+  removed_ += static_cast<int64_t>(ids.size());
   return static_cast<int64_t>(ids.size());
 }
 

@@ -2,7 +2,9 @@
 // Source: MongoDB manual, "TTL Indexes".
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <thread>
 
 #include "engine/error.h"
@@ -20,6 +22,10 @@ class Expiry {
   // Waits for the current short transaction only.
   ~Expiry();
 
+  // Sweeps that are done, and documents that went, since the start.
+  int64_t passes() const { return passes_; }
+  int64_t removed() const { return removed_; }
+
  private:
   void run() GM_EXCLUDES(mutex_);
   bool stopping() GM_EXCLUDES(mutex_);
@@ -31,6 +37,8 @@ class Expiry {
   LocalStore& store_;
   const std::chrono::milliseconds interval_;
 
+  std::atomic<int64_t> passes_ = 0;
+  std::atomic<int64_t> removed_ = 0;
   Mutex mutex_;
   Condition changed_;
   bool stopping_ GM_GUARDED_BY(mutex_) = false;

@@ -120,7 +120,12 @@ Status LocalStore::make_durable() {
 }
 
 Result<engine::StoreStats> LocalStore::stats() {
-  return environment_->stats();
+  GM_ASSIGN(engine::StoreStats stats, environment_->stats());
+  if (expiry_ != nullptr) {
+    stats.expiry_passes = expiry_->passes();
+    stats.expired_documents = expiry_->removed();
+  }
+  return stats;
 }
 
 std::optional<Owner> LocalStore::owner_beside() const {

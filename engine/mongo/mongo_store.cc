@@ -80,6 +80,8 @@ class MongoStore final : public engine::Store {
     engine::StoreStats stats;
     stats.capacity_bytes = number("fsTotalSize");
     stats.available_bytes = stats.capacity_bytes - number("fsUsedSize");
+    stats.file_system_bytes = number("fsTotalSize");
+    stats.file_system_used_bytes = number("fsUsedSize");
     stats.file_bytes = number("totalSize");
     stats.used_bytes = number("dataSize");
     return stats;

@@ -40,6 +40,8 @@ class ServerFigures {
   virtual uint64_t bytes_in() const = 0;
   virtual uint64_t bytes_out() const = 0;
   virtual uint64_t requests() const = 0;
+  // Of TCP; 0 if it does not listen there.
+  virtual uint16_t port() const = 0;
 };
 
 class Service {

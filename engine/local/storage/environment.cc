@@ -678,6 +678,9 @@ Result<engine::StoreStats> Environment::stats() {
   stats.used_bytes = static_cast<int64_t>(used_bytes);
   stats.capacity_bytes = static_cast<int64_t>(file_bytes + growth);
   stats.available_bytes = read_only() ? 0 : static_cast<int64_t>(reusable + growth);
+  stats.file_system_bytes = static_cast<int64_t>(file_system.f_blocks * file_system.f_frsize);
+  stats.file_system_used_bytes =
+      static_cast<int64_t>((file_system.f_blocks - file_system.f_bfree) * file_system.f_frsize);
   stats.since_checkpoint = parts_->checkpointer ? parts_->checkpointer->since_last()
                                                 : age_of(parts_->folder.path() / "checkpoint");
   return stats;

@@ -10,6 +10,7 @@
 #include "engine/wire/commands/current_operations.h"
 #include "engine/wire/commands/explain.h"
 #include "engine/wire/commands/families.h"
+#include "engine/wire/commands/host_name.h"
 #include "engine/wire/commands/read_arguments.h"
 
 namespace gridmount::wire {
@@ -118,6 +119,8 @@ Status run_aggregate(Call& call, bson::Builder& reply) {
   call.set_ns(aggregate.cursor_ns());
   engine::AggregateOptions options = aggregate.options;
   options.variables = aggregate.variables;
+  const std::string host = host_and_port(call.state());
+  options.host = host;
   options.deadline = call.deadline();
   if (aggregate.explain) {
     GM_TRY(refuse_write_concern(call.request().body));

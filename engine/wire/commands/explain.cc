@@ -120,6 +120,8 @@ Result<bson::Document> of_aggregate(Call& call, Arguments& arguments, Verbosity 
   GM_TRY(arguments.finish());
   engine::AggregateOptions options = aggregate.options;
   options.variables = aggregate.variables;
+  const std::string host = host_and_port(call.state());
+  options.host = host;
   options.deadline = call.deadline();
   return explain_aggregate(call, aggregate, options, verbosity);
 }
@@ -271,7 +273,9 @@ void append_explain_footer(Call& call, bson::View command, bson::Builder& reply)
     }
     reply.append("$db", call.request().database).close();
   }
-  reply.open_document("serverInfo").append("host", host_name()).append("port", int32_t{0});
+  reply.open_document("serverInfo")
+      .append("host", host_name())
+      .append("port", int32_t{port_of(call.state())});
   reply.append("version", call.state().options().version).append("gitVersion", "").close();
   reply.open_document("serverParameters");
   reply.append("internalQueryMaxBlockingSortMemoryUsageBytes", int32_t{100 * 1024 * 1024}).close();

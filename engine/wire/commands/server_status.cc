@@ -76,9 +76,18 @@ void append_cursors(Call& call, bson::Builder& out) {
     if (info.in_use) ++pinned;
     if (info.options.no_timeout) ++no_timeout;
   }
-  out.open_document("cursor").open_document("open").append("noTimeout", no_timeout);
+  out.open_document("cursor").append("timedOut", call.state().cursors().timed_out());
+  out.append("totalOpened", call.state().cursors().opened());
+  out.open_document("open").append("noTimeout", no_timeout);
   out.append("pinned", pinned).append("total", static_cast<int64_t>(cursors.size()));
   out.close().close();
+}
+
+void append_expiry(Call& call, bson::Builder& out) {
+  const Result<engine::StoreStats> stats = call.store().stats();
+  if (!stats) return;
+  out.open_document("ttl").append("deletedDocuments", stats->expired_documents);
+  out.append("passes", stats->expiry_passes).close();
 }
 
 // Every section but the head, of which a client may turn some on or off: {connections: 0}.
@@ -121,6 +130,7 @@ constexpr NamedSection kSections[] = {
        call.state().counters().append_commands(out);
        out.close();
        append_cursors(call, out);
+       append_expiry(call, out);
        out.close();
      }},
     {"network", append_network},

@@ -150,6 +150,10 @@ class Server::Running {
     return all;
   }
 
+  uint16_t port() const {
+    return listeners_.tcp.empty() ? uint16_t{0} : listeners_.tcp.front().endpoint.port();
+  }
+
   const ConnectionTable& table() const { return table_; }
   const ConnectionContext& context() const { return context_; }
   size_t connections_max() const { return connections_max_; }
@@ -346,6 +350,9 @@ uint64_t Server::bytes_out() const {
 }
 uint64_t Server::requests() const {
   return running_->context().requests_handled;
+}
+uint16_t Server::port() const {
+  return running_->port();
 }
 
 }  // namespace gridmount::wire

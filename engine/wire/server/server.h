@@ -43,6 +43,7 @@ class Server final : public ServerFigures {
   uint64_t bytes_in() const override;
   uint64_t bytes_out() const override;
   uint64_t requests() const override;
+  uint16_t port() const override;
 
  private:
   class Running;

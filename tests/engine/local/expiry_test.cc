@@ -103,6 +103,9 @@ TEST_F(ExpiryTest, RemovesWhatHasExpiredOnly) {
   await_none("log", R"({"goes": true})");
   EXPECT_EQ(count("log", "{}"), 5);
   EXPECT_EQ(count("other", "{}"), 1);
+  const engine::StoreStats stats = *store_->stats();
+  EXPECT_EQ(stats.expired_documents, 301);
+  EXPECT_GT(stats.expiry_passes, 0);
 }
 
 TEST_F(ExpiryTest, PartialIndex_LeavesOthers) {

@@ -2,6 +2,7 @@
 // the profiler, killing what runs, who may do what.
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <thread>
 
 #include "engine/wire/service_state.h"
@@ -66,6 +67,61 @@ TEST_F(ServerCommands, ServerStatus_Sections_AreThereAndCount) {
   EXPECT_EQ(field(status, "opcounters.insert"), "5");
   EXPECT_EQ(field(status, "metrics.commands.insert.total"), "1");
   EXPECT_THAT(good(R"({"top": 1})", "admin"), HasSubstr("test.c"));
+}
+
+// Of a server with a port.
+class Listening : public ServerFigures {
+ public:
+  int64_t connections() const override { return 1; }
+  int64_t connections_available() const override { return 1; }
+  int64_t connections_created() const override { return 1; }
+  uint64_t bytes_in() const override { return 0; }
+  uint64_t bytes_out() const override { return 0; }
+  uint64_t requests() const override { return 0; }
+  uint16_t port() const override { return 27'018; }
+};
+
+TEST_F(ServerCommands, Host_WithItsPort_IsTold) {
+  insert_numbered("c", 1);
+  const auto first = [&](const char* stage) {
+    return field(
+        run(R"({"aggregate": "c", "cursor": {}, "pipeline": [)" + std::string(stage) + "]}"),
+        "cursor.firstBatch.0.host");
+  };
+  const char* const explain = R"({"explain": {"find": "c"}, "verbosity": "queryPlanner"})";
+  EXPECT_EQ(good(explain, "test", "serverInfo.port"), "0");
+  EXPECT_THAT(first(R"({"$indexStats": {}})"), Not(HasSubstr(":")));
+  const Listening figures;
+  service().set_figures(&figures);
+  EXPECT_EQ(good(explain, "test", "serverInfo.port"), "27018");
+  EXPECT_THAT(first(R"({"$indexStats": {}})"), HasSubstr(":27018"));
+  EXPECT_THAT(first(R"({"$collStats": {"count": {}}})"), HasSubstr(":27018"));
+  service().set_figures(nullptr);
+}
+
+TEST_F(ServerCommands, ServerStatus_Cursors_AreCounted) {
+  restart({.cursor_idle_max = std::chrono::milliseconds(1)});
+  insert_numbered("c", 3);
+  run(R"({"find": "c"})");
+  run(R"({"find": "c", "batchSize": 1})");
+  service().expire(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+  run(R"({"find": "c", "batchSize": 1, "noCursorTimeout": true})");
+  const bson::Document status = run(R"({"serverStatus": 1})", "admin");
+  EXPECT_EQ(field(status, "metrics.cursor.totalOpened"), "2");
+  EXPECT_EQ(field(status, "metrics.cursor.timedOut"), "1");
+  EXPECT_EQ(field(status, "metrics.cursor.open.total"), "1");
+  EXPECT_EQ(field(status, "metrics.ttl.deletedDocuments"), "0");
+}
+
+TEST_F(ServerCommands, DatabaseStats_OfTheFileSystem) {
+  insert_numbered("c", 1);
+  const bson::Document stats = run(R"({"dbStats": 1})");
+  const auto bytes = [&](const char* name) { return *stats.view()[name].integral(); };
+  const std::filesystem::space_info space =
+      std::filesystem::space(std::filesystem::temp_directory_path());
+  EXPECT_EQ(bytes("fsTotalSize"), static_cast<int64_t>(space.capacity));
+  EXPECT_GT(bytes("fsUsedSize"), bytes("storageSize"));
+  EXPECT_LT(bytes("fsUsedSize"), bytes("fsTotalSize"));
 }
 
 TEST_F(ServerCommands, SetParameter_Known_Changes) {

@@ -25,6 +25,7 @@ TEST_F(ServerTest, Request_OverEachSocket_IsAnswered) {
   start();
   const auto addresses = server_->addresses();
   ASSERT_EQ(addresses.size(), 3u);
+  EXPECT_TRUE(addresses[1].ends_with(":" + std::to_string(server_->port())));
   RawClient local = connect();
   EXPECT_EQ(local.ask(command("ping"))->ok(), 1);
   EXPECT_EQ(handler_.last_peer(), "gridmount.sock:" + std::to_string(::getpid()));
@@ -36,6 +37,12 @@ TEST_F(ServerTest, Request_OverEachSocket_IsAnswered) {
     EXPECT_TRUE(handler_.last_peer_details().is_loopback);
     EXPECT_FALSE(handler_.last_peer_details().is_tls);
   }
+}
+
+TEST_F(ServerTest, Port_WithoutTcp_IsNone) {
+  options_.listen = {};
+  start();
+  EXPECT_EQ(server_->port(), 0);
 }
 
 TEST_F(ServerTest, Hello_AsOpQuery_IsAnsweredWithOpReply) {
