@@ -1,6 +1,7 @@
 #include "engine/aggregation/aggregate.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <random>
 #include <string>
@@ -9,6 +10,7 @@
 #include "engine/aggregation/store_host.h"
 #include "engine/aggregation/view.h"
 #include "engine/bson/builder.h"
+#include "engine/bson/count.h"
 #include "engine/query/pipeline/pipeline.h"
 #include "engine/query/projection.h"
 #include "engine/query/variables.h"
@@ -24,14 +26,15 @@ class PipelineCursor : public engine::Cursor {
       : variables_(std::move(variables)), pipeline_(std::move(pipeline)), host_(std::move(host)) {}
 
   Status open(std::unique_ptr<query::DocumentStream> input, query::Pipeline::Input given,
-              const engine::Namespace& ns, bson::Date now, uint64_t memory_bytes_max) {
+              const engine::Namespace& ns, bson::Date now, uint64_t memory_bytes_max,
+              std::vector<query::StageFigures>* figures = nullptr) {
     context_.emplace(query::PipelineContext{*host_,
                                             {ns.database, ns.collection},
                                             now,
                                             variables_.views(),
                                             memory_bytes_max,
                                             std::random_device()()});
-    GM_ASSIGN(stream_, pipeline_.run(std::move(input), *context_, given));
+    GM_ASSIGN(stream_, pipeline_.run(std::move(input), *context_, given, figures));
     return {};
   }
 
@@ -139,7 +142,7 @@ engine::AggregateOptions read_options(const engine::FindOptions& options) {
 
 // What was written of the stages that the pipeline runs itself, which may stand in another order;
 // empty for those that it made of others.
-std::vector<bson::ValueView> specifications_of(const std::vector<std::string_view>& names,
+std::vector<bson::ValueView> specifications_of(const std::vector<std::string>& names,
                                                bson::View stages) {
   std::vector<bson::Element> written;
   for (const bson::Element stage : stages) {
@@ -155,6 +158,42 @@ std::vector<bson::ValueView> specifications_of(const std::vector<std::string_vie
     written.erase(std::next(found).base());
   }
   return specifications;
+}
+
+// All that the source has of what is asked for; null for a pipeline that makes documents itself.
+Result<std::unique_ptr<query::DocumentStream>> open_input(const Databases& databases,
+                                                          engine::Snapshot& snapshot,
+                                                          const engine::Namespace& ns,
+                                                          const query::Pipeline& pipeline,
+                                                          const engine::AggregateOptions& options) {
+  if (!pipeline.reads_input()) return std::unique_ptr<query::DocumentStream>();
+  const query::FindRequest& request = pipeline.request();
+  GM_ASSIGN(std::unique_ptr<engine::Cursor> found,
+            databases(ns.database)
+                ->collection(ns.collection)
+                ->find(snapshot, request.filter, find_options(request, options)));
+  return std::unique_ptr<query::DocumentStream>(std::make_unique<CursorStream>(std::move(found)));
+}
+
+HostOptions host_options(const engine::Namespace& ns, const engine::AggregateOptions& options) {
+  return {ns.database, options.deadline, options.bypass_validation, std::string(options.host)};
+}
+
+// Runs a pipeline that does not write to its end, for what it takes.
+Status measure(const Databases& databases, engine::Snapshot& snapshot, const engine::Namespace& ns,
+               const ResolvedView& view, query::Variables variables, query::Pipeline pipeline,
+               const engine::AggregateOptions& options, std::vector<query::StageFigures>& figures) {
+  GM_ASSIGN(std::unique_ptr<query::DocumentStream> input,
+            open_input(databases, snapshot, view.ns, pipeline, options));
+  PipelineCursor cursor(
+      std::move(variables), std::move(pipeline),
+      std::make_unique<StoreHost>(databases, snapshot, host_options(ns, options)));
+  GM_TRY(cursor.open(std::move(input), query::Pipeline::Input::kRequested, view.ns,
+                     bson::Date::now(), options.memory_bytes_max, &figures));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor.next());
+    if (!document) return {};
+  }
 }
 
 class ProjectedCursor : public engine::Cursor {
@@ -217,19 +256,10 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
     return fail(ErrorCode::kIllegalOperation,
                 "$out and $merge write: the pipeline needs a transaction");
   }
-  auto host = std::make_unique<StoreHost>(
-      databases, snapshot,
-      HostOptions{ns.database, options.deadline, options.bypass_validation,
-                  std::string(options.host)});
-
-  std::unique_ptr<query::DocumentStream> input;
-  if (pipeline.reads_input()) {
-    const query::FindRequest& request = pipeline.request();
-    GM_ASSIGN(std::unique_ptr<engine::Cursor> found,
-              databases(view.ns.database)
-                  ->collection(view.ns.collection)
-                  ->find(snapshot, request.filter, find_options(request, options)));
-    input = std::make_unique<CursorStream>(std::move(found));
+  auto host = std::make_unique<StoreHost>(databases, snapshot, host_options(ns, options));
+  GM_ASSIGN(std::unique_ptr<query::DocumentStream> input,
+            open_input(databases, snapshot, view.ns, pipeline, options));
+  if (input != nullptr) {
     const query::CollectionName target = pipeline.target().value_or(query::CollectionName());
     const bool into_itself = writes && target.collection == view.ns.collection &&
                              (target.database.empty() || target.database == view.ns.database);
@@ -253,10 +283,11 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
   GM_ASSIGN(const ResolvedView view, resolve_view(databases, snapshot, ns));
   const bson::Document all = joined(view.stages, stages);
   GM_ASSIGN(query::Variables variables, query::Variables::declare(options.variables));
-  GM_ASSIGN(const query::Pipeline pipeline,
+  GM_ASSIGN(query::Pipeline pipeline,
             query::Pipeline::parse(all, variables.scope(),
                                    {.over_collection = !ns.collection.empty(), .may_write = true}));
-  const std::vector<std::string_view> names = pipeline.own_stages();
+  const std::vector<std::string_view> written = pipeline.own_stages();
+  const std::vector<std::string> names(written.begin(), written.end());
   bson::Builder out;
   out.append("explainVersion", "1").open_array("stages");
   if (pipeline.reads_input()) {
@@ -274,8 +305,20 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
     reading.close().close();
   }
   const std::vector<bson::ValueView> specifications = specifications_of(names, all);
+  std::vector<query::StageFigures> figures;
+  if (verbosity == engine::Verbosity::kExecutionStats && !pipeline.writes()) {
+    GM_TRY(measure(databases, snapshot, ns, view, std::move(variables), std::move(pipeline),
+                   options, figures));
+  }
   for (size_t i = 0; i < names.size(); ++i) {
-    out.push_open_document().append(names[i], specifications[i]).close();
+    out.push_open_document().append(names[i], specifications[i]);
+    if (i < figures.size()) {
+      bson::append_count(out, "nReturned", figures[i].returned);
+      bson::append_count(
+          out, "executionTimeMillisEstimate",
+          std::chrono::duration_cast<std::chrono::milliseconds>(figures[i].time).count());
+    }
+    out.close();
   }
   out.close();
   return std::move(out).finish();

@@ -32,6 +32,24 @@ class PipelineStream : public DocumentStream {
   Stream last_;
 };
 
+class MeasuredStream : public DocumentStream {
+ public:
+  MeasuredStream(Stream stream, StageFigures& figures)
+      : stream_(std::move(stream)), figures_(figures) {}
+
+  Result<std::optional<bson::View>> next() override {
+    const auto begin = std::chrono::steady_clock::now();
+    Result<std::optional<bson::View>> document = stream_->next();
+    figures_.time += std::chrono::steady_clock::now() - begin;
+    if (document && *document) ++figures_.returned;
+    return document;
+  }
+
+ private:
+  const Stream stream_;
+  StageFigures& figures_;
+};
+
 bson::Document both(bson::View a, bson::View b) {
   if (a.empty()) return bson::Document(b);
   if (b.empty()) return bson::Document(a);
@@ -65,14 +83,23 @@ std::optional<CollectionName> Pipeline::target() const {
   return stages_.empty() ? std::nullopt : stages_.back()->target();
 }
 
-Result<Stream> Pipeline::run(Stream input, const PipelineContext& context, Input given) const {
+Result<Stream> Pipeline::run(Stream input, const PipelineContext& context, Input given,
+                             std::vector<StageFigures>* figures) const {
   auto stream = std::make_unique<PipelineStream>(context);
   if (stream->context().variables.size() < slots_) stream->context().variables.resize(slots_);
   size_t first = 0;
   if (given == Input::kFiltered) first = filter_stages_;
   if (given == Input::kRequested) first = request_stages_;
-  GM_ASSIGN(Stream last, open_stages(*this, first, std::move(input), stream->context()));
-  stream->set_last(std::move(last));
+  if (figures == nullptr) {
+    GM_ASSIGN(input, open_stages(*this, first, std::move(input), stream->context()));
+  } else {
+    figures->assign(stages_.size() - first, {});
+    for (size_t i = first; i < stages_.size(); ++i) {
+      GM_ASSIGN(input, stages_[i]->open(std::move(input), stream->context()));
+      input = std::make_unique<MeasuredStream>(std::move(input), (*figures)[i - first]);
+    }
+  }
+  stream->set_last(std::move(input));
   return stream;
 }
 

@@ -10,6 +10,7 @@
 // Thread-safety: a Pipeline may be run by several threads at once; each run is one thread's.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -39,6 +40,12 @@ struct PipelineContext {
   uint64_t memory_bytes_max = uint64_t{100} << 20;
   // For $sample; a test gives it a fixed value.
   uint64_t random_seed = 0;
+};
+
+// What running a stage took, for explain.
+struct StageFigures {
+  int64_t returned = 0;
+  std::chrono::steady_clock::duration time{};  // that of the stages before it included
 };
 
 struct PipelineOptions {
@@ -82,10 +89,12 @@ class Pipeline {
   // wrong). The pipeline does the rest itself.
   enum class Input { kEverything, kFiltered, kRequested };
 
-  // The pipeline and the context must outlive the stream.
+  // The pipeline and the context must outlive the stream. So must `figures`, if they are asked for,
+  // one for each of own_stages() with Input::kRequested; without them nothing is measured.
   Result<std::unique_ptr<DocumentStream>> run(std::unique_ptr<DocumentStream> input,
                                               const PipelineContext& context,
-                                              Input given = Input::kEverything) const;
+                                              Input given = Input::kEverything,
+                                              std::vector<StageFigures>* figures = nullptr) const;
 
  private:
   friend class PipelineParser;

@@ -339,6 +339,21 @@ TEST_F(Crud, ExplainOfAggregate_TellsOfStages) {
   EXPECT_EQ(field(staged, "stages.0.$cursor.explainVersion"), "missing");
   EXPECT_EQ(field(staged, "stages.0.$cursor.executionStats.nReturned"), "3");
   EXPECT_NE(field(staged, "stages.1.$group"), "missing");
+  EXPECT_EQ(field(staged, "stages.1.nReturned"), "1");
+  EXPECT_NE(field(staged, "stages.1.executionTimeMillisEstimate"), "missing");
+  const bson::Document several = run(explain(
+      R"([{"$unwind": "$_id"}, {"$match": {"x": 5}}, {"$unionWith": "c"}, {"$limit": 2}],
+         "cursor": {})"));
+  EXPECT_EQ(field(several, "stages.1.nReturned"), "3");
+  EXPECT_EQ(field(several, "stages.2.nReturned"), "0");
+  EXPECT_EQ(field(several, "stages.3.nReturned"), "2");
+  EXPECT_EQ(field(several, "stages.4.nReturned"), "2");
+  const bson::Document made = run(explain(R"([{"$collStats": {}}], "cursor": {})"));
+  EXPECT_EQ(field(made, "stages.0.nReturned"), "1");
+  // What would write does not.
+  const bson::Document writing = run(explain(R"([{"$out": "d"}], "cursor": {})"));
+  EXPECT_EQ(field(writing, "stages.1.nReturned"), "missing");
+  EXPECT_THAT(find("d"), IsEmpty());
 
   EXPECT_THAT(bad(explain("[]")), StartsWith("9: The 'cursor' option is required"));
   EXPECT_EQ(bad(explain(R"([], "cursor": {}, "explain": true)")),
