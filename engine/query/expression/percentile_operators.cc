@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/query/expression/operator.h"
+#include "engine/query/expression/percentile.h"
 
 namespace gridmount::query::expressions {
 namespace {
@@ -13,27 +14,15 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// The least sample that at least the share `p` of them does not exceed.
-double percentile(const std::vector<double>& sorted, double p) {
-  const auto count = static_cast<double>(sorted.size());
-  const double rank = std::clamp(std::ceil(p * count) - 1, 0.0, count - 1);
-  return sorted[static_cast<size_t>(rank)];
-}
-
 // Arguments: input, and each share as a constant.
 template <bool is_median>
 Evaluated evaluate_percentiles(const Call& call) {
   GM_ASSIGN(const MaybeValue input, call.argument(0));
   std::vector<double> samples;
-  const auto add = [&](ValueView value) {
-    if (!value.is_number()) return;
-    const double sample = *value.number();
-    if (!std::isnan(sample)) samples.push_back(sample);
-  };
   if (is_type(input, Type::kArray)) {
-    for (const bson::Element element : input->as_document()) add(element.value);
+    for (const bson::Element element : input->as_document()) add_sample(element.value, samples);
   } else if (input) {
-    add(*input);
+    add_sample(*input, samples);
   }
   std::sort(samples.begin(), samples.end());
   Output output(call.context, Type::kArray);
@@ -41,7 +30,7 @@ Evaluated evaluate_percentiles(const Call& call) {
     MaybeValue value = null_value();
     if (!samples.empty()) {
       GM_ASSIGN(const MaybeValue p, call.argument(i));
-      GM_ASSIGN(value, give(call.context, percentile(samples, *p->number())));
+      GM_ASSIGN(value, give(call.context, percentile_of(samples, *p->number())));
     }
     if (is_median) return value;
     GM_TRY(output.push_element(*value));
@@ -73,15 +62,17 @@ Result<std::vector<ExpressionPointer>> parse_shares(ValueView operand, ParseCont
   return shares;
 }
 
-template <bool is_median>
-Result<ExpressionPointer> parse_percentiles(const Operator& op, ValueView operand,
-                                            ParseContext& context) {
-  static constexpr std::array<std::string_view, 3> kNames{"input", "method", "p"};
-  const std::string name(op.name);
-  if (operand.type() != Type::kDocument) {
-    return fail(ErrorCode{is_median ? 7436201 : 7436200},
-                "specification must be an object; found " + name + ": " + show(operand));
-  }
+constexpr std::array<std::string_view, 3> kNames{"input", "method", "p"};
+
+struct ParsedArguments {
+  ExpressionPointer input;
+  std::vector<ExpressionPointer> shares;
+};
+
+// The operand is an object.
+Result<ParsedArguments> parse_parts(std::string_view of, ValueView operand, ParseContext& context) {
+  const std::string name(of);
+  const bool is_median = of == "$median";
   std::array<MaybeValue, kNames.size()> operands;
   const size_t count = is_median ? 2 : kNames.size();
   for (const bson::Element element : operand.as_document()) {
@@ -100,17 +91,30 @@ Result<ExpressionPointer> parse_percentiles(const Operator& op, ValueView operan
   GM_TRY(require(operands[1]->type() == Type::kString, ErrorCode::kTypeMismatch,
                  "BSON field '" + name + ".method' is the wrong type '" +
                      std::string(type_name(operands[1])) + "', expected type 'string'"));
-  std::vector<ExpressionPointer> arguments;
-  GM_ASSIGN(ExpressionPointer input, parse_operand(*operands[0], context));
-  arguments.push_back(std::move(input));
+  ParsedArguments arguments;
+  GM_ASSIGN(arguments.input, parse_operand(*operands[0], context));
   if (is_median) {
-    arguments.push_back(make_constant(bson::Value(0.5).view()));
+    arguments.shares.push_back(make_constant(bson::Value(0.5).view()));
   } else {
-    GM_ASSIGN(std::vector<ExpressionPointer> shares, parse_shares(*operands[2], context));
-    for (ExpressionPointer& share : shares) arguments.push_back(std::move(share));
+    GM_ASSIGN(arguments.shares, parse_shares(*operands[2], context));
   }
   GM_TRY(require(operands[1]->as_string() == "approximate", ErrorCode::kBadValue,
                  "Currently only 'approximate' can be used as a percentile 'method'."));
+  return arguments;
+}
+
+template <bool is_median>
+Result<ExpressionPointer> parse_percentiles(const Operator& op, ValueView operand,
+                                            ParseContext& context) {
+  if (operand.type() != Type::kDocument) {
+    return fail(
+        ErrorCode{is_median ? 7436201 : 7436200},
+        "specification must be an object; found " + std::string(op.name) + ": " + show(operand));
+  }
+  GM_ASSIGN(ParsedArguments parsed, parse_parts(op.name, operand, context));
+  std::vector<ExpressionPointer> arguments;
+  arguments.push_back(std::move(parsed.input));
+  for (ExpressionPointer& share : parsed.shares) arguments.push_back(std::move(share));
   return make_call(op, std::move(arguments), context);
 }
 
@@ -128,3 +132,31 @@ std::span<const Operator> percentile_operators() {
 }
 
 }  // namespace gridmount::query::expressions
+
+namespace gridmount::query {
+
+Result<PercentileArguments> parse_percentile_arguments(std::string_view name,
+                                                       bson::ValueView operand,
+                                                       VariableScope& scope) {
+  expressions::ParseContext context{scope};
+  GM_ASSIGN(expressions::ParsedArguments parsed, expressions::parse_parts(name, operand, context));
+  PercentileArguments arguments{std::move(parsed.input), {}};
+  for (const expressions::ExpressionPointer& share : parsed.shares) {
+    arguments.shares.push_back(*expressions::constant_value(*share)->number());
+  }
+  return arguments;
+}
+
+void add_sample(bson::ValueView value, std::vector<double>& samples) {
+  if (!value.is_number()) return;
+  const double sample = *value.number();
+  if (!std::isnan(sample)) samples.push_back(sample);
+}
+
+double percentile_of(const std::vector<double>& sorted, double p) {
+  const auto count = static_cast<double>(sorted.size());
+  const double rank = std::clamp(std::ceil(p * count) - 1, 0.0, count - 1);
+  return sorted[static_cast<size_t>(rank)];
+}
+
+}  // namespace gridmount::query

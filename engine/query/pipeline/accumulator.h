@@ -35,8 +35,9 @@ class Accumulator {
 };
 
 struct AccumulatorSettings {
-  int64_t n = 1;               // of $firstN and its like
-  const Sort* sort = nullptr;  // of $top and its like
+  int64_t n = 1;                                // of $firstN and its like
+  const Sort* sort = nullptr;                   // of $top and its like
+  const std::vector<double>* shares = nullptr;  // of $percentile and $median
   uint64_t bytes_max = 0;
 };
 
@@ -49,6 +50,7 @@ struct AccumulatedField {
   std::unique_ptr<Expression> argument;
   std::unique_ptr<Expression> n;  // null unless the accumulator has one
   std::optional<Sort> sort;
+  std::vector<double> shares;
 
   void add_needs(Needs& needs) const;
 };
@@ -60,6 +62,9 @@ Result<AccumulatedField> parse_accumulated_field(std::string_view field, bson::V
 // `n` may look at the group's _id, which is what the evaluator has begun with.
 Result<std::unique_ptr<Accumulator>> make_accumulator(const AccumulatedField& field,
                                                       Evaluator& evaluator, uint64_t bytes_max);
+
+// ExceededMemoryLimit (146), of one that cannot do with less.
+tl::unexpected<Error> used_too_much(std::string_view name, uint64_t bytes_max);
 
 // --- The kinds, by family.
 std::unique_ptr<Accumulator> make_sum(const AccumulatorSettings& settings);
@@ -77,6 +82,9 @@ std::unique_ptr<Accumulator> make_push(const AccumulatorSettings& settings);
 std::unique_ptr<Accumulator> make_add_to_set(const AccumulatorSettings& settings);
 std::unique_ptr<Accumulator> make_first_n(const AccumulatorSettings& settings);
 std::unique_ptr<Accumulator> make_last_n(const AccumulatorSettings& settings);
+
+std::unique_ptr<Accumulator> make_percentile(const AccumulatorSettings& settings);
+std::unique_ptr<Accumulator> make_median(const AccumulatorSettings& settings);
 
 std::unique_ptr<Accumulator> make_min_n(const AccumulatorSettings& settings);
 std::unique_ptr<Accumulator> make_max_n(const AccumulatorSettings& settings);

@@ -1,6 +1,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/query/expression/percentile.h"
 #include "engine/query/pipeline/accumulator.h"
 #include "engine/query/pipeline/basic_stages.h"
 
@@ -18,6 +19,7 @@ enum class Arguments {
   kInputAndN,   // {$firstN: {input: "$x", n: 3}}
   kSorted,      // {$top: {output: "$x", sortBy: {y: 1}}}
   kSortedAndN,  // {$topN: {output: "$x", sortBy: {y: 1}, n: 3}}
+  kPercentile,  // {$median: {input: "$x", method: "approximate"}}
 };
 
 struct Entry {
@@ -38,9 +40,11 @@ constexpr Entry kAccumulators[] = {
     {"$lastN", Arguments::kInputAndN, make_last_n},
     {"$max", Arguments::kExpression, make_max},
     {"$maxN", Arguments::kInputAndN, make_max_n},
+    {"$median", Arguments::kPercentile, make_median},
     {"$mergeObjects", Arguments::kExpression, make_merge_objects},
     {"$min", Arguments::kExpression, make_min},
     {"$minN", Arguments::kInputAndN, make_min_n},
+    {"$percentile", Arguments::kPercentile, make_percentile},
     {"$push", Arguments::kExpression, make_push},
     {"$stdDevPop", Arguments::kExpression, make_deviation_population},
     {"$stdDevSamp", Arguments::kExpression, make_deviation_sample},
@@ -80,6 +84,8 @@ class FieldParser {
         return parse_sorted(entry, operand, false);
       case Arguments::kSortedAndN:
         return parse_sorted(entry, operand, true);
+      case Arguments::kPercentile:
+        return parse_percentile(entry, operand);
     }
     return {};
   }
@@ -140,6 +146,19 @@ class FieldParser {
     if (with_n && field_.n == nullptr) return fail(ErrorCode{5788003}, "Missing value for 'n'");
     if (field_.argument == nullptr) return fail(ErrorCode{5788004}, "Missing value for 'output'");
     if (!field_.sort) return fail(ErrorCode{5788005}, "Missing value for 'sortBy'");
+    return {};
+  }
+
+  Status parse_percentile(const Entry& entry, ValueView operand) {
+    if (operand.type() != Type::kDocument) {
+      return fail(ErrorCode{entry.name == "$median" ? 7436100 : 7429703},
+                  "specification must be an object; found " + std::string(entry.name) + ": " +
+                      shown(operand));
+    }
+    GM_ASSIGN(PercentileArguments arguments,
+              parse_percentile_arguments(entry.name, operand, scope_));
+    field_.argument = std::move(arguments.input);
+    field_.shares = std::move(arguments.shares);
     return {};
   }
 
@@ -207,6 +226,7 @@ Result<std::unique_ptr<Accumulator>> make_accumulator(const AccumulatedField& fi
     GM_ASSIGN(settings.n, evaluate_n(*field.n, evaluator));
   }
   if (field.sort) settings.sort = &*field.sort;
+  settings.shares = &field.shares;
   return field.make(settings);
 }
 

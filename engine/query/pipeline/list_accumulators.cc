@@ -17,12 +17,6 @@ using bson::Value;
 using bson::ValueView;
 using MaybeValue = std::optional<ValueView>;
 
-tl::unexpected<Error> used_too_much(std::string_view name, uint64_t bytes_max) {
-  return fail(ErrorCode{146}, std::string(name) +
-                                  " used too much memory and cannot spill to disk. Memory limit: " +
-                                  std::to_string(bytes_max) + " bytes");
-}
-
 // Values behind each other: a type and the bytes.
 class PackedValues {
  public:
@@ -132,6 +126,12 @@ class FirstOrLastN : public Accumulator {
 };
 
 }  // namespace
+
+tl::unexpected<Error> used_too_much(std::string_view name, uint64_t bytes_max) {
+  return fail(ErrorCode{146}, std::string(name) +
+                                  " used too much memory and cannot spill to disk. Memory limit: " +
+                                  std::to_string(bytes_max) + " bytes");
+}
 
 std::unique_ptr<Accumulator> make_push(const AccumulatorSettings& settings) {
   return std::make_unique<Push>(settings.bytes_max);

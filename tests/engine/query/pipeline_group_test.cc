@@ -306,6 +306,42 @@ TEST_F(PipelineGroupTest, BucketAuto) {
   });
 }
 
+TEST_F(PipelineGroupTest, Percentiles_OfGroups) {
+  host.set("c",
+           "[{'_id': 1, 'k': 'a', 'n': 5}, {'_id': 2, 'k': 'a', 'n': 1.5},"
+           " {'_id': 3, 'k': 'a', 'n': 'x'}, {'_id': 4, 'k': 'a', 'n': {'$numberLong': '9'}},"
+           " {'_id': 5, 'k': 'a', 'n': [7]}, {'_id': 6, 'k': 'b'}, {'_id': 7, 'k': 'a', 'n': 2}]");
+  expect({
+      {"[{'$group': {'_id': '$k', 'm': {'$median': {'input': '$n', 'method': 'approximate'}},"
+       " 'p': {'$percentile': {'input': '$n', 'p': [0, 0.5, 0.75, 1], 'method': 'approximate'}}}},"
+       " {'$sort': {'_id': 1}}]",
+       "[{'_id': 'a', 'm': 2.0, 'p': [1.5, 2.0, 5.0, 9.0]},"
+       " {'_id': 'b', 'm': null, 'p': [null, null, null, null]}]"},
+      {"[{'$bucket': {'groupBy': '$_id', 'boundaries': [1, 5, 9], 'output': {"
+       "'m': {'$median': {'input': {'$multiply': ['$_id', 10]}, 'method': 'approximate'}}}}}]",
+       "[{'_id': 1, 'm': 20.0}, {'_id': 5, 'm': 60.0}]"},
+      {"[{'$bucketAuto': {'groupBy': '$_id', 'buckets': 1, 'output': {"
+       "'m': {'$percentile': {'input': '$_id', 'p': [0.9], 'method': 'approximate'}}}}}]",
+       "[{'_id': {'min': 1, 'max': 7}, 'm': [7.0]}]"},
+  });
+  refuse({
+      {"[{'$group': {'_id': null, 'x': {'$median': '$n'}}}]", 7436100,
+       "specification must be an object; found $median: "},
+      {"[{'$group': {'_id': null, 'x': {'$percentile': 5}}}]", 7429703,
+       "specification must be an object; found $percentile: 5"},
+      {"[{'$group': {'_id': null, 'x': {'$median': {'input': '$n'}}}}]", 40414,
+       "BSON field '$median.method' is missing but a required field"},
+      {"[{'$group': {'_id': null, 'x': {'$percentile': {'input': '$n', 'method': "
+       "'approximate'}}}}]",
+       40414, "BSON field '$percentile.p' is missing but a required field"},
+      {"[{'$group': {'_id': null, 'x': {'$percentile': {'input': '$n', 'p': [2], 'method': "
+       "'approximate'}}}}]",
+       7750303, "must be an array of numbers from [0.0, 1.0]"},
+      {"[{'$group': {'_id': null, 'x': {'$median': {'input': '$n', 'method': 'exact'}}}}]", 2,
+       "Currently only 'approximate' can be used as a percentile 'method'."},
+  });
+}
+
 TEST_F(PipelineGroupTest, BeyondTheMemory_IsRefused) {
   std::string documents;
   for (int i = 0; i < 300; ++i) {
@@ -330,6 +366,9 @@ TEST_F(PipelineGroupTest, BeyondTheMemory_IsRefused) {
       {"[{'$group': {'_id': null, 'x': {'$mergeObjects': {'$arrayToObject': [[{'k': {'$toString': "
        "'$_id'}, 'v': 1}]]}}}}]",
        292, "memory limit"},
+      {"[{'$project': {'n': {'$range': [0, 10]}}}, {'$unwind': '$n'}, {'$group': {'_id': null, "
+       "'x': {'$median': {'input': '$n', 'method': 'approximate'}}}}]",
+       146, "$median used too much memory and cannot spill to disk. Memory limit: 20000 bytes"},
       {"[{'$group': {'_id': {'$mod': ['$_id', 2]}, 'x': {'$push': '$s'}}}]", 292,
        "memory limit for $group"},
       {"[{'$unwind': '$s'}, {'$sort': {'s': 1}}]", 292,
