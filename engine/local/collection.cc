@@ -91,8 +91,9 @@ bson::Value natural_order(int64_t direction) {
   return bson::Value(std::move(hint).finish().view());
 }
 
-Result<MatchOptions> match_options(const engine::FindOptions& options) {
+Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions& options) {
   MatchOptions match;
+  match.by_id = is_by_id(filter, options);
   match.hint = options.hint;
   if (options.tailable) {
     if (!options.sort.empty() || options.hint) {
@@ -158,7 +159,7 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
   GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
   GM_TRY(check(options));
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(MatchOptions match, match_options(options));
+  GM_ASSIGN(MatchOptions match, match_options(filter, options));
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
   if (entry ? entry->settings.is_view() : is_catalog_collection(ns_)) {
@@ -225,7 +226,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   }
   GM_TRY(check(options));
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(MatchOptions match, match_options(options));
+  GM_ASSIGN(MatchOptions match, match_options(filter, options));
   match.limit = 1;
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
   if (!entry) {
@@ -301,7 +302,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
   GM_TRY(check(options));
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(MatchOptions match, match_options(options));
+  GM_ASSIGN(MatchOptions match, match_options(filter, options));
   GM_ASSIGN(const std::optional<query::Projection> projection, parse_projection(options, filter));
   if (projection) match.only_paths = projection->included_paths();
   GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
@@ -323,6 +324,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   query.sorts = matches->sorts();
   query.covered = matches->covered();
   query.filters_entries = matches->filters_entries();
+  query.by_id = matches->by_id();
   if (!executes) return explanation(query, nullptr);
   while (true) {
     GM_ASSIGN(const std::optional<Match> found, matches->next());

@@ -18,6 +18,7 @@ struct ExplainedQuery {
   const CollectionEntry* entry = nullptr;  // null: the collection does not exist
   const ChosenPlan* plan = nullptr;        // null with it, and for a count that the catalog knows
   bool counts = false;                     // documents are not given
+  bool by_id = false;                      // MatchStream's
   bool sorts = false;                      // in a buffer
   bool covered = false;                    // by index entries: no documents are read
   bool filters_entries = false;            // of the index, before documents are read

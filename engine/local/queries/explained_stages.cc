@@ -1,7 +1,6 @@
 #include "engine/local/queries/explained_stages.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -317,32 +316,6 @@ void append_step(Builder& out, std::string_view stage, int64_t returned,
   append_counts(out, {returned, 1, true}, execution);
 }
 
-// As servers have it of a filter that is an _id's value and nothing else.
-bool is_by_id(const ExplainedQuery& query, const Plan& plan) {
-  const engine::FindOptions& options = query.options;
-  const bool plain = !query.counts && options.skip == 0 && !options.hint && options.min.empty() &&
-                     options.max.empty() && !options.return_key && !options.show_record_id &&
-                     !options.tailable && !options.sort.find("$natural");
-  if (!plain || plan.kind != Plan::Kind::kIndexScan || plan.index != 0) return false;
-  const auto field = query.filter.begin();
-  if (field == query.filter.end() || (*field).key != "_id" ||
-      std::next(field) != query.filter.end()) {
-    return false;
-  }
-  const bson::ValueView id = (*field).value;
-  switch (id.type()) {
-    case bson::Type::kDocument:
-      return id.as_document().empty() || !(*id.as_document().begin()).key.starts_with('$');
-    case bson::Type::kArray:
-    case bson::Type::kNull:
-    case bson::Type::kRegex:
-    case bson::Type::kUndefined:
-      return false;
-    default:
-      return true;
-  }
-}
-
 void append_by_id(Builder& out, const ExplainedQuery& query, const Execution* execution) {
   const int64_t returned = execution != nullptr ? execution->figures.given : 0;
   const bson::View projection = query.options.projection;
@@ -363,7 +336,7 @@ void append_by_id(Builder& out, const ExplainedQuery& query, const Execution* ex
 
 void append_stages(Builder& out, const ExplainedQuery& query, const Plan* plan,
                    const Execution* execution) {
-  if (plan != nullptr && is_by_id(query, *plan) && !query.covered) {
+  if (plan != nullptr && query.by_id) {
     append_by_id(out, query, execution);
   } else if (plan != nullptr) {
     Stages(query, *plan, execution).write(out);

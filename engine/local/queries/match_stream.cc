@@ -130,10 +130,18 @@ Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents>
     chosen.plan = std::move(limited.plan);
     options.limits = std::move(limited.limits);
   }
-  note_plan(*contents, *entry, chosen.plan);
-  return std::unique_ptr<MatchStream>(new MatchStream(std::move(contents), std::move(entry),
+  const bool by_id =
+      options.by_id && chosen.plan.kind == query::Plan::Kind::kIndexScan && chosen.plan.index == 0;
+  if (by_id) {
+    note_by_id(*contents, *entry);
+  } else {
+    note_plan(*contents, *entry, chosen.plan);
+  }
+  std::unique_ptr<MatchStream> stream(new MatchStream(std::move(contents), std::move(entry),
                                                       std::move(filter), std::move(options),
                                                       std::move(chosen)));
+  stream->by_id_ = by_id && !stream->covered_;
+  return stream;
 }
 
 void MatchStream::tell_observer() {

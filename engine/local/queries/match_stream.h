@@ -36,6 +36,7 @@ struct MatchOptions {
   uint64_t sort_bytes_max = 100 * 1024 * 1024;
   std::optional<engine::Deadline> deadline = {};
   bool tailable = false;
+  bool by_id = false;  // is_by_id()
   std::optional<std::vector<std::string>> only_paths = {};
   // FindOptions'; looked at by open() alone.
   bson::View min = {};
@@ -81,6 +82,8 @@ class MatchStream {
 
   const ChosenPlan& plan() const { return plan_; }
   bool sorts() const { return sorts_; }
+  // Whether it is what servers call IDHACK.
+  bool by_id() const { return by_id_; }
   // Whether documents are made of index entries, as far as those tell.
   bool covered() const { return covered_; }
   // Whether index entries are matched before their documents are read, as far as those tell.
@@ -134,6 +137,7 @@ class MatchStream {
   const bool sorts_;                 // the scan does not give the order asked for
   std::optional<KeyReader> reader_;  // of entries that have what the filter asks
   bool covered_ = false;             // they have all that is asked for
+  bool by_id_ = false;
   bson::Document entry_document_;
 
   int64_t to_skip_;

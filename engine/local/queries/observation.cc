@@ -65,6 +65,11 @@ void note_plan(Contents& contents, const CollectionEntry& entry, const query::Pl
   if (contents.observer() != nullptr) tell_plan(*contents.observer(), plan_summary(entry, plan));
 }
 
+void note_by_id(Contents& contents, const CollectionEntry& entry) {
+  contents.index_usage().note(entry.indexes.front().range);
+  if (contents.observer() != nullptr) tell_plan(*contents.observer(), "IDHACK");
+}
+
 void note_lookup(Contents& contents, const CollectionEntry& entry, const IndexEntry& index,
                  bool found) {
   contents.index_usage().note(index.range);

@@ -98,6 +98,29 @@ std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::Vi
   return std::nullopt;
 }
 
+bool is_by_id(bson::View filter, const engine::FindOptions& options) {
+  if (options.skip != 0 || options.hint || !options.min.empty() || !options.max.empty() ||
+      options.return_key || options.show_record_id || options.tailable ||
+      options.sort.find("$natural")) {
+    return false;
+  }
+  auto field = filter.begin();
+  if (field == filter.end() || (*field).key != "_id") return false;
+  const bson::ValueView id = (*field).value;
+  if (++field != filter.end()) return false;
+  switch (id.type()) {
+    case bson::Type::kDocument:
+      return id.as_document().empty() || !(*id.as_document().begin()).key.starts_with('$');
+    case bson::Type::kArray:
+    case bson::Type::kNull:
+    case bson::Type::kRegex:
+    case bson::Type::kUndefined:
+      return false;
+    default:
+      return true;
+  }
+}
+
 Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionEntry& entry,
                                             const UniqueLookup& lookup) {
   GM_ASSIGN(const std::optional<std::string_view> value,

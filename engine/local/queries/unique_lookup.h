@@ -11,6 +11,7 @@
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/format/record.h"
 #include "engine/local/storage/trees.h"
+#include "engine/store.h"
 
 namespace gridmount::local {
 
@@ -22,6 +23,11 @@ struct UniqueLookup {
   std::string key;
 };
 std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::View filter);
+
+// Whether a find with this filter is a lookup by _id to servers, which call it IDHACK whatever is
+// done with what it finds: the filter is an _id's value and nothing else, and it is up to the store
+// how to find it.
+bool is_by_id(bson::View filter, const engine::FindOptions& options);
 
 // The record found by it; nothing if no document matches.
 Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionEntry& entry,

@@ -199,7 +199,7 @@ TEST_F(ServerCommands, Profile_LevelTwo_RecordsCommands) {
            field(document, "docsExamined");
   };
   EXPECT_EQ(plan(0), "missing missing missing");
-  EXPECT_EQ(plan(1), R"("IXSCAN { _id: 1 }" 1 1)");
+  EXPECT_EQ(plan(1), R"("IDHACK" 1 1)");
   EXPECT_EQ(plan(3), R"("COLLSCAN" 0 1)");
   EXPECT_EQ(plan(4), R"("COLLSCAN" 0 2)");  // of this batch alone
   EXPECT_EQ(plan(5), R"("IDHACK" 1 1)");
