@@ -9,6 +9,7 @@
 
 #include "engine/exit_status.h"
 #include "engine/local/local_store.h"
+#include "engine/system/file.h"
 #include "engine/system/memory.h"
 #include "engine/wire/server/endpoint.h"
 #include "fuse/daemon/bucket_statistics.h"
@@ -240,7 +241,8 @@ ExitStatus start(Options options) {
   }
   auto store = open_store(options);
   if (!store) {
-    const bool reading_helps = store.error().code() == ErrorCode::kStoreReadOnly;
+    const bool reading_helps =
+        store.error().code() == ErrorCode::kStoreReadOnly && !options.read_only;
     return startup->failed(
         exit_status_of(store.error().code()),
         store.error().message() + (reading_helps ? " (mount it with -o ro)" : ""));
@@ -267,6 +269,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace gridmount::fuse
 
 int main(int argc, char** argv) {
+  gridmount::system::outlive_file_size_limit();
   gridmount::system::tune_allocator();
   return gridmount::fuse::run(std::vector<std::string>(argv + 1, argv + argc));
 }

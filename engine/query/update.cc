@@ -67,6 +67,7 @@ struct Update::State {
     if (replacement) return replaced(document.find("_id"), *replacement, inserting);
     if (pipeline) {
       GM_ASSIGN(const bson::Document made, pipeline->apply(document));
+      GM_TRY(check_size(made, inserting));
       // Expressions may nest what is nested as deep as it may be.
       GM_TRY(bson::validate(made.view().bytes()));
       return replaced(document.find("_id"), made, inserting);
