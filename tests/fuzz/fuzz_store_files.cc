@@ -54,8 +54,8 @@ std::string path_of(std::span<const uint8_t> bytes) {
   return "/proc/self/fd/" + std::to_string(kFile);
 }
 
-File file_of(std::span<const uint8_t> bytes) {
-  Result<File> file = File::open(path_of(bytes), O_RDONLY);
+system::File file_of(std::span<const uint8_t> bytes) {
+  Result<system::File> file = system::File::open(path_of(bytes), O_RDONLY);
   if (!file) abort();
   return *std::move(file);
 }
@@ -109,7 +109,7 @@ void read_log(Instructions& from) {
     if (from.next() % 8 == 0) at = bytes.size() / 2;
     if (at >= bytes.size()) break;
   }
-  const File file = file_of(bytes);
+  const system::File file = file_of(bytes);
   for (const uint64_t snapshot : {uint64_t{0}, kSnapshot, kSnapshot + 2, UINT64_MAX}) {
     const Result<RedoContents> contents = read_redo(file, &kId, snapshot);
     if (!contents) abort();
