@@ -420,10 +420,20 @@ Status Environment::Parts::check_pages() {
                                         " takes no more writes: " + sound.error().message());
 }
 
+// Of the process, to its end: what is not closed is not lost either. More than a process has
+// address space for there are not.
+void leave_open(MDB_env* env) {
+  static std::array<std::atomic<MDB_env*>, MapGuard::kGuardsMax> left_open;
+  for (std::atomic<MDB_env*>& place : left_open) {
+    MDB_env* none = nullptr;
+    if (place.compare_exchange_strong(none, env)) return;
+  }
+}
+
 // LMDB closes nothing that an interrupted call has left: the threads that hold its locks have them
 // in memory that it would give back.
 void Environment::Parts::close_lmdb() {
-  if (context.interrupted) (void)env.release();
+  if (context.interrupted) leave_open(env.release());
   guard.reset();
   readers_guard.reset();
   env.reset();
