@@ -47,7 +47,8 @@ bson::Document key_of(std::string_view name) {
   return std::move(key).finish();
 }
 
-// The first behind all names that begin with it.
+// The first behind all names that begin with it. Empty if nothing is behind them: drivers write any
+// bytes.
 std::string end_of_those_with(std::string_view beginning) {
   std::string end(beginning);
   while (!end.empty() && end.back() == '\xff') end.pop_back();
@@ -119,7 +120,9 @@ Result<std::optional<Aliases::Alias>> Aliases::next(engine::Snapshot& snapshot,
   // of them are looked at before any other.
   GM_ASSIGN(std::optional<Alias> alike, next_alike(snapshot, from, inclusive));
   if (alike) return alike;
-  return next_of_index(snapshot, end_of_those_with(from.substr(0, kOrderedBytes)), true);
+  const std::string behind = end_of_those_with(from.substr(0, kOrderedBytes));
+  if (behind.empty()) return std::optional<Alias>();
+  return next_of_index(snapshot, behind, true);
 }
 
 // `from` is so short that the index has all that is before it before it.
@@ -150,10 +153,11 @@ Result<std::optional<Aliases::Alias>> Aliases::next_alike(engine::Snapshot& snap
                                                           bool inclusive) const {
   const std::string_view beginning = from.substr(0, kOrderedBytes);
   const bson::Document first = key_of(beginning);
-  const bson::Document end = key_of(end_of_those_with(beginning));
+  const std::string behind = end_of_those_with(beginning);
+  const bson::Document end = key_of(behind);
   engine::FindOptions options = by_index();
   options.min = first;
-  options.max = end;
+  if (!behind.empty()) options.max = end;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, bson::View(), options));
   std::optional<Alias> next;
   while (cursor) {

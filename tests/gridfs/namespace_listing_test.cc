@@ -347,5 +347,21 @@ TEST_F(NamespaceListingTest, LinksBelowALongPath_AreListedAndHoldTheirFolders) {
   EXPECT_FALSE(volume_->lookup(path, "m4"));
 }
 
+// Drivers write any bytes, and nothing comes behind these.
+TEST_F(NamespaceListingTest, LinksOfTheLastNamesThereAre_DoNotKeepAListingFromItsEnd) {
+  const bson::Value id = must(volume_->create_file("", "a", 0644, {1, 2})).id;
+  must(volume_->link(id, "", "b"));
+  for (const char* const end : {"x", "y"}) {
+    bson::Builder document;
+    document.append("_id", bson::ObjectId::generate()).append("length", int64_t{0});
+    document.append("chunkSize", 10).append("uploadDate", bson::Date::now());
+    document.append("filename", std::string("file ") + end);
+    document.open_array("aliases").push(bson::Value(std::string(300, '\xff') + end).view());
+    document.close();
+    insert_file(std::move(document).finish());
+  }
+  EXPECT_EQ(names("").size(), 6U);
+}
+
 }  // namespace
 }  // namespace gridmount::gridfs
