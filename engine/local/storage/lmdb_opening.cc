@@ -1,0 +1,155 @@
+#include "engine/local/storage/lmdb_opening.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "engine/local/files/fault_scope.h"
+#include "engine/local/files/lmdb_error.h"
+#include "engine/local/storage/trees.h"
+#include "engine/system/system_error.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr unsigned kReadersMax = 4096;
+constexpr uint64_t kMapBytesMin = uint64_t{1} << 30;
+
+// LMDB has found its own state impossible, and going on would write that down. It aborts the
+// process when this returns.
+void report_assertion(MDB_env* env, const char* message) {
+  leave_fault_scope();
+  const char* path = nullptr;
+  mdb_env_get_path(env, &path);
+  spdlog::critical("{} is damaged in a way LMDB cannot go on with ({}); restore it from a backup",
+                   path == nullptr ? "data.mdb" : path, message);
+  spdlog::default_logger()->flush();
+}
+
+// LMDB's own order, with an end to it.
+int compare_keys(const MDB_val* a, const MDB_val* b) {
+  if (current_fault_scope != nullptr && --current_fault_scope->comparisons_left < 0) {
+    leave_fault_scope();
+  }
+  const int bytes = std::memcmp(a->mv_data, b->mv_data, std::min(a->mv_size, b->mv_size));
+  if (bytes != 0) return bytes;
+  return a->mv_size < b->mv_size ? -1 : static_cast<int>(a->mv_size > b->mv_size);
+}
+
+// LMDB's code, and the environment if it is MDB_SUCCESS.
+int try_open_lmdb(const StoreFolder& folder, uint64_t map_bytes, EnvironmentHandle& env) {
+  MDB_env* raw = nullptr;
+  if (const int code = mdb_env_create(&raw); code != MDB_SUCCESS) return code;
+  EnvironmentHandle created(raw);
+  // A writer needs LMDB's reader table, so that no page a reader needs is reused, and so does a
+  // reader beside it. Where all are readers there is nothing to protect them from, and nothing may
+  // be written.
+  unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (folder.read_only() ? MDB_RDONLY : MDB_NOSYNC);
+  if (folder.read_only() && !folder.beside()) flags |= MDB_NOLOCK;
+  int code = mdb_env_set_assert(raw, report_assertion);
+  if (code == MDB_SUCCESS) code = mdb_env_set_mapsize(raw, map_bytes);
+  if (code == MDB_SUCCESS) code = mdb_env_set_maxdbs(raw, Environment::kTreeCount + 1);
+  if (code == MDB_SUCCESS) code = mdb_env_set_maxreaders(raw, kReadersMax);
+  if (code == MDB_SUCCESS) code = mdb_env_open(raw, folder.data_path().c_str(), flags, 0600);
+  if (code == MDB_SUCCESS) env = std::move(created);
+  return code;
+}
+
+// What LMDB would say of data.mdb, or wait for.
+Status check_lock_file(const StoreFolder& folder) {
+  if (folder.read_only() && !folder.beside()) return {};
+  const std::string name = "store " + folder.path().string() + ": its file data.mdb-lock ";
+  struct stat status {};
+  if (::stat(folder.lock_path().c_str(), &status) != 0) return {};
+  if (!S_ISREG(status.st_mode)) {
+    return fail(ErrorCode::kStoreDamaged,
+                name + "is no regular file; remove it, and it is made again");
+  }
+  if (folder.beside() && status.st_size == 0) {
+    return fail(ErrorCode::kStoreDamaged,
+                name +
+                    "has been cut off while its owner has the store open; close the store "
+                    "there, then open it again");
+  }
+  if (::access(folder.lock_path().c_str(), R_OK | W_OK) == 0) return {};
+  return fail(system::system_error(errno, "opening " + folder.lock_path().string()));
+}
+
+}  // namespace
+
+Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions& options) {
+  GM_TRY(check_lock_file(folder));
+  const std::string doing = "opening " + folder.data_path().string();
+  const auto page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  uint64_t map_bytes = std::max(options.map_bytes / page_bytes, uint64_t{16}) * page_bytes;
+  GM_ASSIGN(const uint64_t file_bytes, folder.data().size());
+  // A process that may not have so much address space (ulimit -v, sanitizers) gets what it can, as
+  // long as the store has room to grow in it.
+  const uint64_t map_bytes_min = std::max(2 * file_bytes, kMapBytesMin);
+  EnvironmentHandle env;
+  int code = try_open_lmdb(folder, map_bytes, env);
+  while (code == ENOMEM && map_bytes / 2 >= map_bytes_min) {
+    map_bytes = map_bytes / 2 / page_bytes * page_bytes;
+    code = try_open_lmdb(folder, map_bytes, env);
+  }
+  if (code == ENOMEM) {
+    return fail(ErrorCode::kOperationFailed,
+                doing + ": " + std::to_string(map_bytes) +
+                    " bytes of address space cannot be reserved; raise 'ulimit -v'");
+  }
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
+  return env;
+}
+
+std::vector<std::string> names_of(const OpenedTrees& handles) {
+  std::vector<std::string> names;
+  const auto name = [&](MDB_dbi handle, std::string text) {
+    if (names.size() <= handle) names.resize(handle + 1);
+    names[handle] = std::move(text);
+  };
+  name(handles.catalog, "catalog");
+  for (int i = 0; i < Environment::kTreeCount; ++i) {
+    name(handles.trees[static_cast<size_t>(i)], tree_name(i));
+  }
+  return names;
+}
+
+Result<OpenedTrees> open_trees(MDB_env* env, const StoreFolder& folder) {
+  const std::string doing = "opening the trees of " + folder.data_path().string();
+  const bool create = folder.is_new();
+  MDB_txn* txn = nullptr;
+  int code = mdb_txn_begin(env, nullptr, create ? 0 : MDB_RDONLY, &txn);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
+  OpenedTrees handles;
+  constexpr MDB_dbi kMainTree = 1;
+  (void)mdb_set_compare(txn, kMainTree, compare_keys);
+  for (int i = -1; i < Environment::kTreeCount; ++i) {
+    const std::string name = i < 0 ? "catalog" : tree_name(i);
+    MDB_dbi& handle = i < 0 ? handles.catalog : handles.trees[static_cast<size_t>(i)];
+    code =
+        guarded([&] { return mdb_dbi_open(txn, name.c_str(), create ? MDB_CREATE : 0, &handle); });
+    unsigned tree_flags = 0;
+    if (code == MDB_SUCCESS) code = mdb_dbi_flags(txn, handle, &tree_flags);
+    if (code == MDB_SUCCESS && tree_flags != 0) code = MDB_INCOMPATIBLE;
+    if (code == MDB_SUCCESS) code = mdb_set_compare(txn, handle, compare_keys);
+    if (code == MDB_SUCCESS) continue;
+    mdb_txn_abort(txn);
+    if (code == MDB_NOTFOUND || code == MDB_INCOMPATIBLE) {
+      return fail(ErrorCode::kStoreDamaged,
+                  "store " + folder.path().string() + " is damaged: its tree '" + name +
+                      "' is missing or damaged; restore it from a backup");
+    }
+    return fail(lmdb_error(code, doing));
+  }
+  // Commits a reading transaction too: that keeps the handles.
+  code = mdb_txn_commit(txn);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
+  return handles;
+}
+
+}  // namespace gridmount::local
