@@ -99,6 +99,13 @@ Status CheckpointFile::read_slots() {
   return {};
 }
 
+Status CheckpointFile::confirm() {
+  if (!newest_) return {};
+  const uint64_t offset = sequence_ % 2 * kSlotBytes;
+  GM_TRY(file_.write(offset, slot_bytes(sequence_, *newest_, newest_log_)));
+  return file_.sync_data();
+}
+
 std::optional<CheckpointFile::Failure> CheckpointFile::write(const MetaPair& pair) {
   const uint64_t sequence = sequence_ + 1;
   const uint64_t offset = sequence % 2 * kSlotBytes;

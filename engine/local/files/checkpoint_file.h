@@ -40,6 +40,9 @@ class CheckpointFile {
     bool sync;  // it was the sync that failed
   };
   std::optional<Failure> write(const MetaPair& pair);
+  // Writes newest() again where it stands and syncs it: an owner that was killed, or whose sync
+  // failed, has left it in the kernel, and maybe nowhere else.
+  Status confirm();
 
  private:
   explicit CheckpointFile(system::File file) : file_(std::move(file)) {}

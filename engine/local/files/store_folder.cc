@@ -360,6 +360,12 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
   const std::optional<MetaPair> saved =
       checkpoint_ ? checkpoint_->newest() : std::optional<MetaPair>();
   if (!closed && !saved) return damaged("its file checkpoint is missing or holds no checkpoint");
+  if (!read_only_) {
+    // What is believed now was maybe written by an owner that was killed, and is in the kernel
+    // alone.
+    if (!closed) GM_TRY(system::sync_folder(path_));
+    if (saved) GM_TRY(checkpoint_->confirm());
+  }
   const bool is_own = mark && mark->data_inode == inode;
   if ((!closed && !killed) || (closed && is_own && saved && has_other_metas(*saved))) {
     GM_TRY(recover(test));

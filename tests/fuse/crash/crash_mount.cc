@@ -220,7 +220,7 @@ CrashRunResult run_crash_mounts(const CrashMountRun& run, uint64_t seed) {
   const fs::path folder = local::testing::make_crash_folder();
   fs::create_directory(folder / "mount");
   CrashRunResult result;
-  for (uint64_t number = 0; result.images < run.images; ++number) {
+  for (uint64_t number = 0; !result.is_done(run.images, run.broken_enough); ++number) {
     fs::remove_all(folder / "recorded");
     fs::create_directory(folder / "recorded");
     const int images = std::min(kImagesPerRecording, run.images - result.images);

@@ -17,6 +17,7 @@ namespace gridmount::fuse::testing {
 
 struct CrashMountRun {
   int images = 0;
+  int broken_enough = 0;  // CrashRunResult::is_done()
   // Of what is looked for on purpose: the mount's, and calls of the users that are said to have
   // been made.
   BrokenPromises broken = {};

@@ -195,6 +195,7 @@ CrashRun run_of_trees(int images = 0) {
 
 void expect_broken(CrashRun run) {
   run.images = kCanaryImages;
+  run.broken_enough = kCanaryBrokenMin;
   const CrashRunResult result = run_crash_images(run, crash_seed());
   EXPECT_GE(result.broken, kCanaryBrokenMin);
   std::cout << result.first << std::endl;
@@ -309,7 +310,8 @@ TEST(CrashImageTest, Canary_WithRecordsAcknowledgedBeforeTheirSync_ImagesAreBrok
 TEST(CrashImageTest, Canary_WithSegmentsWrittenAgainTooSoon_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.recording.waits_for_segments = false;
-  run.images = 4 * kCanaryImages;
+  run.images = kCanaryImages;
+  run.broken_enough = 1;
   const CrashRunResult result = run_crash_images(run, crash_seed());
   // Only images of a moment when both are full.
   EXPECT_GE(result.broken, 1);

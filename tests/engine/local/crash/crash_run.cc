@@ -464,7 +464,7 @@ CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed) {
   constexpr uint64_t kFromTheMaking = 4;  // one recording of so many
   const fs::path folder = make_crash_folder();
   CrashRunResult result;
-  for (uint64_t number = 0; result.images < run.images; ++number) {
+  for (uint64_t number = 0; !result.is_done(run.images, run.broken_enough); ++number) {
     fs::remove_all(folder / "recorded");
     fs::create_directory(folder / "recorded");
     std::mt19937_64 random(seed + number);
@@ -476,7 +476,7 @@ CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed) {
     const int count = std::min(kImagesPerRecording, run.images - result.images);
     const Trials trials(run, workload.history());
     try_crash_images(
-        folder, {count, random(), run.opening.boot_id, run.kills_one_of},
+        folder, {count, random(), run.opening.boot_id, run.kills_one_of, run.while_unsynced},
         [&](const CrashTrial& trial) { return trials.examine(trial); }, result);
   }
   fs::remove_all(folder);

@@ -26,11 +26,13 @@ namespace gridmount::local::testing {
 struct CrashRun {
   std::function<std::unique_ptr<CrashSubject>()> make_subject;
   int images = 0;
+  int broken_enough = 0;  // CrashRunResult::is_done()
   TestOptions recording = {};
   TestOptions opening = {};
   bool syncs_folders = true;  // false: as if the program did not
   int second_lives_one_of = 6;
   uint64_t kills_one_of = 4;
+  std::string while_unsynced = {};  // CrashImages'
   // How many times the usual length a workload has; and whether there are long runs of steps of
   // which none is durable.
   uint64_t length = 1;
@@ -49,9 +51,9 @@ int crash_image_count(double share);
 // GRIDMOUNT_CRASH_SEED or a new one; printed.
 uint64_t crash_seed();
 
-// Of stores with something switched off that they need: how many images are tried, and must be
-// broken, far fewer than usually are.
-inline constexpr int kCanaryImages = kSanitized ? 120 : 240;
+// Of stores with something switched off that they need: how many images are tried at most, until
+// so many are broken. The latter must be reached, and usually is with a tenth of the former.
+inline constexpr int kCanaryImages = 2400;
 inline constexpr int kCanaryBrokenMin = kSanitized ? 1 : 3;
 
 }  // namespace gridmount::local::testing

@@ -23,8 +23,26 @@ CrashRun run_of_documents(int images) {
 
 TEST(CrashStoreTest, PowerLoss_AtAnyPoint_LeavesACommitNoOlderThanTheNewestDurable) {
   const CrashRunResult result =
-      run_crash_images(run_of_documents(crash_image_count(0.35)), crash_seed());
+      run_crash_images(run_of_documents(crash_image_count(0.3)), crash_seed());
   EXPECT_EQ(result.broken, 0) << result.first;
+}
+
+// What the owner that was killed had not synced yet, the next one finds in the kernel.
+void expect_next_owner_to_sync(const std::string& what) {
+  CrashRun run = run_of_documents(crash_image_count(0.04));
+  run.kills_one_of = 1;
+  run.second_lives_one_of = 1;
+  run.while_unsynced = what;
+  const CrashRunResult result = run_crash_images(run, crash_seed());
+  EXPECT_EQ(result.broken, 0) << result.first;
+}
+
+TEST(CrashStoreTest, PowerLoss_AfterAKillWithinACheckpoint_LeavesACommitNoOlderThanTheOneBefore) {
+  expect_next_owner_to_sync(std::string(kCrashStore) + "/checkpoint");
+}
+
+TEST(CrashStoreTest, PowerLoss_AfterAKillBeforeItsFilesHadNames_LeavesThem) {
+  expect_next_owner_to_sync(kCrashStore);
 }
 
 }  // namespace

@@ -55,11 +55,40 @@ class Trials {
   Progress* progress_;
 };
 
+// The events just before which the recording may be cut, not the first.
+std::vector<size_t> possible_cuts(const std::string& while_unsynced) {
+  const WriteRecorder& recorder = WriteRecorder::instance();
+  const std::vector<Event>& events = recorder.events();
+  std::vector<size_t> cuts;
+  size_t file = kNoFile;
+  if (const auto found = recorder.initial_entries().find(while_unsynced);
+      found != recorder.initial_entries().end()) {
+    file = found->second;
+  }
+  bool is_unsynced = while_unsynced.empty();
+  for (size_t i = 0; i < events.size(); ++i) {
+    const Event& event = events[i];
+    if (event.kind == EventKind::kLink && event.path == while_unsynced) file = event.file;
+    if (file != kNoFile && event.file == file) {
+      if (event.kind == EventKind::kWrite) is_unsynced = true;
+      if (event.kind == EventKind::kSyncEnds) is_unsynced = false;
+    }
+    const bool names_file = event.kind == EventKind::kLink || event.kind == EventKind::kUnlink ||
+                            event.kind == EventKind::kRename;
+    if (names_file && fs::path(event.path).parent_path() == while_unsynced) is_unsynced = true;
+    if (event.kind == EventKind::kFolderSync && event.path == while_unsynced) is_unsynced = false;
+    if (is_unsynced) cuts.push_back(i + 1);
+  }
+  return cuts;
+}
+
 Trials::Trials(fs::path folder, CrashImages images, const CrashExaminer& examine)
     : folder_(std::move(folder)), images_(std::move(images)), examine_(examine) {
   std::mt19937_64 random(images_.seed);
-  const size_t events = WriteRecorder::instance().events().size();
-  for (int i = 0; i < images_.count; ++i) cuts_.push_back(1 + random() % events);
+  const std::vector<size_t> possible = possible_cuts(images_.while_unsynced);
+  for (int i = 0; i < images_.count && !possible.empty(); ++i) {
+    cuts_.push_back(possible[random() % possible.size()]);
+  }
   std::sort(cuts_.begin(), cuts_.end());
   void* const shared =
       ::mmap(nullptr, sizeof *progress_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

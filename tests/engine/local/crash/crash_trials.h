@@ -25,6 +25,11 @@ struct CrashRunResult {
   int images = 0;
   int broken = 0;
   std::string first;  // what is wrong with the first of those
+
+  // So many are tried, or `enough` of them, if it is not 0, are broken.
+  bool is_done(int wanted, int enough) const {
+    return images >= wanted || (enough != 0 && broken >= enough);
+  }
 };
 
 struct CrashTrial {
@@ -49,6 +54,9 @@ struct CrashImages {
   // What their stores take the machine's boot for; the running one if it is empty.
   std::string boot_id = {};
   uint64_t kills_one_of = 4;  // the others are those of power losses
+  // Unless it is empty: only at points where this file or folder, below the recorded one, has
+  // something that is not synced.
+  std::string while_unsynced = {};
 };
 
 // Tries images of what the recorder has, made below `folder`. No other thread may be at work in
