@@ -89,7 +89,7 @@ Result<bson::View> document_of(std::string_view value, Verify verify, const engi
   if (std::string defect = record_defect(value, verify, key); !defect.empty()) {
     return fail(ErrorCode::kDataCorruptionDetected,
                 ns.full() + ": " + record_name(value, key.id()) + " is damaged: " + defect +
-                    "; run 'gridstore check' and restore the document from a backup");
+                    "; run 'gridstore check --repair', or restore the document from a backup");
   }
   return bson::View(reinterpret_cast<const uint8_t*>(value.data()) + kRecordHeaderBytes,
                     static_cast<uint32_t>(value.size() - kRecordHeaderBytes));

@@ -16,7 +16,7 @@ constexpr size_t kRecordIdBytes = 8;
 Error damaged_entry(const CollectionEntry& entry, std::string_view where, std::string_view how) {
   return Error(ErrorCode::kDataCorruptionDetected, entry.ns.full() + ": " + std::string(where) +
                                                        " holds " + std::string(how) +
-                                                       "; run 'gridstore check'");
+                                                       "; run 'gridstore check --repair'");
 }
 
 Result<RecordId> sound_record_of_entry(const CollectionEntry& entry, const IndexEntry& index,

@@ -181,7 +181,7 @@ Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, std:
   if (encoded == key) return {};
   return fail(ErrorCode::kDataCorruptionDetected,
               entry.ns.full() + ": an entry of the index '" + index.definition.name +
-                  "' names a document that does not have its key; run 'gridstore check'");
+                  "' names a document that does not have its key; run 'gridstore check --repair'");
 }
 
 }  // namespace gridmount::local
