@@ -135,6 +135,9 @@ struct FindOptions {
   // The caller looks at these dotted paths alone: where an index has them, documents of them are
   // given and the stored ones not read. A projection that only includes says the same.
   std::optional<std::vector<std::string>> only_paths = {};
+  // The caller asks which values there are at this dotted path: of documents that have one value
+  // there, all but one may be left out.
+  std::string_view distinct_path = {};
   // Of the index that `hint` names the keys from `min` on and before `max` alone, which have a
   // value for each of its fields. Codes 51173 without a hint, 51174 for another index's fields,
   // 51175 if `min` does not come before `max`.

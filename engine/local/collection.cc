@@ -119,6 +119,7 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
   match.sort_bytes_max = options.sort_bytes_max;
   match.deadline = options.deadline;
   match.only_paths = options.only_paths;
+  match.distinct_path = options.distinct_path;
   match.min = options.min;
   match.max = options.max;
   return match;
@@ -286,6 +287,7 @@ Result<std::vector<bson::Value>> LocalCollection::distinct(engine::Snapshot& sna
   read.hint = options.hint;
   read.variables = options.variables;
   read.deadline = options.deadline;
+  read.distinct_path = path;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, filter, read));
   return aggregation::distinct_values(*cursor, path);
 }
@@ -323,6 +325,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   query.plan = &matches->plan();
   query.sorts = matches->sorts();
   query.covered = matches->covered();
+  query.distinct = matches->distinct();
   query.filters_entries = matches->filters_entries();
   query.by_id = matches->by_id();
   if (!executes) return explanation(query, nullptr);

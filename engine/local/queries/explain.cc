@@ -61,6 +61,7 @@ bson::Document explanation(const ExplainedQuery& query, const Execution* executi
       other.covered = query.counts && plan.is_exact();
       other.filters_entries = false;
       other.by_id = false;
+      other.distinct = false;
       other.sorts = !query.options.sort.empty() && !plan.provides_sort;
       append_stages(rejected.push_open_document(), other, &plan, nullptr);
       rejected.close();

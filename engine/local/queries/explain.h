@@ -20,6 +20,7 @@ struct ExplainedQuery {
   bool counts = false;                     // documents are not given
   bool by_id = false;                      // MatchStream's
   bool sorts = false;                      // in a buffer
+  bool distinct = false;                   // MatchStream's
   bool covered = false;                    // by index entries: no documents are read
   bool filters_entries = false;            // of the index, before documents are read
 };

@@ -95,6 +95,7 @@ class Stages {
   // The stages behind one another, each the inputStage of the one before.
   void write(Builder& out) const {
     if (query_.counts) return count(out);
+    if (query_.distinct) return distinct(out);
     if (query_.options.projection.empty()) return limit(out);
     if (query_.covered) {
       begin(out, "PROJECTION_COVERED", limited_);
@@ -175,6 +176,22 @@ class Stages {
       append_count(out, "keysExamined", execution_->figures.scan.keys_examined);
     }
     return true;
+  }
+
+  void distinct(Builder& out) const {
+    const std::string_view path = query_.options.distinct_path;
+    const bool of_field = path.find('.') == std::string_view::npos;
+    begin(out, of_field ? "PROJECTION_COVERED" : "PROJECTION_DEFAULT", limited_);
+    Builder& transform = out.open_document("transformBy");
+    if (path != "_id") transform.append("_id", int32_t{0});
+    transform.append(path, int32_t{1}).close();
+    Builder& input = out.open_document("inputStage");
+    begin(input, "DISTINCT_SCAN", scanned_);
+    describe_scan(input, plan_);
+    if (execution_ != nullptr) {
+      append_count(input, "keysExamined", execution_->figures.scan.keys_examined);
+    }
+    out.close();
   }
 
   void limit(Builder& out) const {
@@ -267,15 +284,19 @@ class Stages {
 
   void index_scan(Builder& out, const Plan& plan, const ScanCounts* scan,
                   const bson::Document& filter, const StageCounts& counts) const {
-    const IndexEntry& index = query_.entry->indexes[plan.index];
     begin(out, "IXSCAN", filter, counts);
-    describe(out, index);
-    out.append("direction", plan.backward ? "backward" : "forward");
-    append_bounds(out, index, plan);
+    describe_scan(out, plan);
     if (scan == nullptr) return;
     append_count(out, "keysExamined", scan->keys_examined);
     append_count(out, "seeks", scan->seeks);
     append_duplicates(out, *scan);
+  }
+
+  void describe_scan(Builder& out, const Plan& plan) const {
+    const IndexEntry& index = query_.entry->indexes[plan.index];
+    describe(out, index);
+    out.append("direction", plan.backward ? "backward" : "forward");
+    append_bounds(out, index, plan);
   }
 
   static void describe(Builder& out, const IndexEntry& index) {

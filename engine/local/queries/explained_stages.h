@@ -1,7 +1,7 @@
 // The stages of a plan, each with its inputs, and what each of them did.
 // Source: MongoDB manual, "Explain Results": stages COLLSCAN, IXSCAN, FETCH, IDHACK, OR, SORT,
 // SKIP, LIMIT, PROJECTION_SIMPLE, PROJECTION_DEFAULT, PROJECTION_COVERED, COUNT, COUNT_SCAN,
-// RECORD_STORE_FAST_COUNT and EOF.
+// DISTINCT_SCAN, RECORD_STORE_FAST_COUNT and EOF.
 #pragma once
 
 #include "engine/bson/builder.h"

@@ -16,6 +16,45 @@ namespace {
 constexpr ErrorCode kQueryPlanKilled{175};
 constexpr ErrorCode kCappedPositionLost{136};
 
+// Whether the index has an entry of each document, by the path first, so that entries alike in it
+// stand side by side and one of them tells of all.
+bool leads_with(const IndexEntry& index, std::string_view path) {
+  const IndexPart& first = index.rules.parts.front();
+  return !index.multikey && !first.hashed && first.path.dotted() == path;
+}
+
+// Whether the plan may pass over entries with one value of options.distinct_path, but for the first
+// of them; where no condition says which index is read, it becomes one that may.
+bool choose_distinct(const CollectionEntry& entry, const MatchOptions& options,
+                     ChosenPlan& chosen) {
+  const std::string_view path = options.distinct_path;
+  if (path.empty() || options.sort || options.skip != 0 || options.limit != 0) return false;
+  query::Plan& plan = chosen.plan;
+  if (plan.kind == query::Plan::Kind::kIndexScan) {
+    return plan.bounds_are_exact && plan.bounds.size() <= 1 && !plan.backward &&
+           leads_with(entry.indexes[plan.index], path);
+  }
+  const bool reads_all =
+      plan.kind == query::Plan::Kind::kCollectionScan && plan.bounds_are_exact && !options.hint;
+  if (!reads_all) return false;
+  std::optional<size_t> shortest;
+  for (size_t i = 0; i < entry.indexes.size(); ++i) {
+    const IndexEntry& index = entry.indexes[i];
+    const bool has_all = !index.rules.sparse && !index.rules.partial && !index.definition.hidden;
+    if (!has_all || !leads_with(index, path)) continue;
+    if (shortest && entry.indexes[*shortest].rules.parts.size() <= index.rules.parts.size()) {
+      continue;
+    }
+    shortest = i;
+  }
+  if (!shortest) return false;
+  plan = query::Plan();
+  plan.kind = query::Plan::Kind::kIndexScan;
+  plan.index = *shortest;
+  plan.bounds_are_exact = true;
+  return true;
+}
+
 }  // namespace
 
 std::optional<KeyReader> covering_reader(const CollectionEntry& entry, const query::Plan& plan,
@@ -42,25 +81,26 @@ Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entr
   if (!record) {
     return fail(ErrorCode::kDataCorruptionDetected,
                 entry.ns.full() + ": an index names record " + std::to_string(id) +
-                    ", which does not exist; run 'gridstore check'");
+                    ", which does not exist; run 'gridstore check --repair'");
   }
   return document_of(*record, verify, entry.ns, RecordKey(entry.records, id));
 }
 
 MatchStream::MatchStream(std::shared_ptr<Contents> contents,
                          std::shared_ptr<const CollectionEntry> entry, query::Filter filter,
-                         MatchOptions options, ChosenPlan plan)
+                         MatchOptions options, ChosenPlan plan, bool distinct)
     : contents_(std::move(contents)),
       entry_(std::move(entry)),
       filter_(std::move(filter)),
       options_(std::move(options)),
       plan_(std::move(plan)),
       scan_(make_scan(contents_->shared_trees(), entry_, plan_.plan,
-                      {options_.sort_bytes_max, options_.limits, options_.tailable})),
+                      {options_.sort_bytes_max, options_.limits, options_.tailable, distinct})),
       observer_(contents_->observer()),
       watch_(options_.deadline),
       resumptions_seen_(contents_->trees().resumptions()),
       sorts_(options_.sort.has_value() && !plan_.plan.provides_sort),
+      distinct_(distinct),
       to_skip_(options_.skip) {
   ranges_.push_back(entry_->records);
   add_ranges(*entry_, plan_.plan, ranges_);
@@ -130,16 +170,20 @@ Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents>
     chosen.plan = std::move(limited.plan);
     options.limits = std::move(limited.limits);
   }
-  const bool by_id =
-      options.by_id && chosen.plan.kind == query::Plan::Kind::kIndexScan && chosen.plan.index == 0;
+  const bool distinct = choose_distinct(*entry, options, chosen);
+  if (!options.distinct_path.empty()) {
+    options.only_paths.emplace({std::string(options.distinct_path)});
+  }
+  const bool by_id = !distinct && options.by_id &&
+                     chosen.plan.kind == query::Plan::Kind::kIndexScan && chosen.plan.index == 0;
   if (by_id) {
     note_by_id(*contents, *entry);
   } else {
-    note_plan(*contents, *entry, chosen.plan);
+    note_plan(*contents, *entry, chosen.plan, distinct);
   }
   std::unique_ptr<MatchStream> stream(new MatchStream(std::move(contents), std::move(entry),
                                                       std::move(filter), std::move(options),
-                                                      std::move(chosen)));
+                                                      std::move(chosen), distinct));
   stream->by_id_ = by_id && !stream->covered_;
   return stream;
 }

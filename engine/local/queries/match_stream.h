@@ -38,6 +38,7 @@ struct MatchOptions {
   bool tailable = false;
   bool by_id = false;  // is_by_id()
   std::optional<std::vector<std::string>> only_paths = {};
+  std::string_view distinct_path = {};  // FindOptions'; looked at by open() alone
   // FindOptions'; looked at by open() alone.
   bson::View min = {};
   bson::View max = {};
@@ -86,6 +87,8 @@ class MatchStream {
   bool by_id() const { return by_id_; }
   // Whether documents are made of index entries, as far as those tell.
   bool covered() const { return covered_; }
+  // Whether entries with the value of the one before are passed over.
+  bool distinct() const { return distinct_; }
   // Whether index entries are matched before their documents are read, as far as those tell.
   bool filters_entries() const { return reader_.has_value(); }
   // What has been read so far.
@@ -97,7 +100,7 @@ class MatchStream {
 
  private:
   MatchStream(std::shared_ptr<Contents> contents, std::shared_ptr<const CollectionEntry> entry,
-              query::Filter filter, MatchOptions options, ChosenPlan plan);
+              query::Filter filter, MatchOptions options, ChosenPlan plan, bool distinct);
 
   struct Sorted {
     std::string key;  // the sort's values, encoded with their directions
@@ -138,6 +141,7 @@ class MatchStream {
   std::optional<KeyReader> reader_;  // of entries that have what the filter asks
   bool covered_ = false;             // they have all that is asked for
   bool by_id_ = false;
+  const bool distinct_;
   bson::Document entry_document_;
 
   int64_t to_skip_;

@@ -1,14 +1,15 @@
 #include "engine/local/queries/observation.h"
 
 #include <string>
+#include <utility>
 
 #include "engine/bson/text.h"
 
 namespace gridmount::local {
 namespace {
 
-std::string index_scan(const IndexEntry& index) {
-  std::string summary = "IXSCAN {";
+std::string index_scan(const IndexEntry& index, std::string stage = "IXSCAN") {
+  std::string summary = std::move(stage) + " {";
   const char* separator = " ";
   for (const bson::Element& part : index.definition.keys.view()) {
     summary += separator;
@@ -58,11 +59,14 @@ void note_missing(Contents& contents) {
   if (contents.observer() != nullptr) tell_plan(*contents.observer(), "EOF");
 }
 
-void note_plan(Contents& contents, const CollectionEntry& entry, const query::Plan& plan) {
+void note_plan(Contents& contents, const CollectionEntry& entry, const query::Plan& plan,
+               bool distinct) {
   std::vector<Range> ranges;
   add_ranges(entry, plan, ranges);
   for (const Range& range : ranges) contents.index_usage().note(range);
-  if (contents.observer() != nullptr) tell_plan(*contents.observer(), plan_summary(entry, plan));
+  if (contents.observer() == nullptr) return;
+  tell_plan(*contents.observer(), distinct ? index_scan(entry.indexes[plan.index], "DISTINCT_SCAN")
+                                           : plan_summary(entry, plan));
 }
 
 void note_by_id(Contents& contents, const CollectionEntry& entry) {

@@ -16,8 +16,9 @@ void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vect
 
 // The collection does not exist.
 void note_missing(Contents& contents);
-// A read by this plan begins.
-void note_plan(Contents& contents, const CollectionEntry& entry, const query::Plan& plan);
+// A read by this plan begins. `distinct`: MatchStream's.
+void note_plan(Contents& contents, const CollectionEntry& entry, const query::Plan& plan,
+               bool distinct = false);
 // One by the index on _id that servers call IDHACK begins.
 void note_by_id(Contents& contents, const CollectionEntry& entry);
 // A lookup without a plan: in one index for one key, and its document if it has one.

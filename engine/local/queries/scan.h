@@ -64,6 +64,9 @@ struct ScanOptions {
   KeyLimits limits = {};
   // Of a scan of the collection: at the end a later call looks again.
   bool tailing = false;
+  // Of a scan of one index, forward and without arrays: entries that have the leading value of one
+  // given before may be passed over, unless that one may stand for a missing field.
+  bool distinct = false;
 };
 
 std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,

@@ -106,6 +106,7 @@ Result<bson::Document> of_distinct(Call& call, Arguments& arguments, Verbosity v
   engine::FindOptions options;
   options.hint = distinct.options.hint;
   options.deadline = call.deadline();
+  options.distinct_path = distinct.key;
   return explain_find(call, distinct.ns, distinct.query, options, verbosity);
 }
 

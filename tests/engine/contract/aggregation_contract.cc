@@ -1,8 +1,10 @@
 // Goal: pipelines, views, distinct and time limits over a real store: what the stages need of it.
 // What each stage does with documents is tests/engine/query's. Source: MongoDB manual,
 // "Aggregation", "Views", "distinct".
+#include <algorithm>
 #include <chrono>
 
+#include "engine/bson/compare.h"
 #include "tests/engine/contract/store_contract.h"
 
 namespace gridmount::engine {
@@ -248,6 +250,78 @@ TEST_P(StoreContract, Distinct_GivesEachValueOnce) {
   EXPECT_EQ(distinct("b.c"), json(doc(R"({"v": ["x", "y", "z"]})")));
   EXPECT_EQ(distinct("b.1.c"), json(doc(R"({"v": ["x", "z"]})")));
   EXPECT_EQ(distinct("nosuch"), json(doc(R"({"v": []})")));
+}
+
+// What an index says is what the documents say, whatever the values are: alike in other types,
+// long, null, missing, or such as an index does not give back.
+TEST_P(StoreContract, Distinct_ByAnIndexIsWhatTheDocumentsHave) {
+  const std::string long_text(600, 'x');
+  const std::vector<std::string> values = {
+      "1",
+      "1.0",
+      R"({"$numberLong": "1"})",
+      R"({"$numberDecimal": "1"})",
+      "-0.0",
+      "0",
+      "null",
+      R"({"$numberDouble": "NaN"})",
+      R"("short")",
+      "\"" + long_text + "a\"",
+      "\"" + long_text + "b\"",
+      R"({"sub": 1})",
+      R"({"$numberLong": "9007199254740993"})",
+      "true",
+      R"({"$date": {"$numberLong": "5"}})",
+      R"({"$minKey": 1})",
+      R"({"$maxKey": 1})",
+  };
+  int id = 0;
+  const auto insert_value = [&](const std::string& value) {
+    insert(R"({"_id": )" + std::to_string(id) + R"(, "b": )" + std::to_string(id % 5) +
+           R"(, "n": {"v": )" + value + R"(}, "a": )" + value + "}");
+    ++id;
+  };
+  for (int round = 0; round < 12; ++round) {
+    insert(R"({"_id": )" + std::to_string(id++) + R"(, "b": 1})");
+    for (const std::string& value : values) insert_value(value);
+  }
+  const auto distinct = [&](std::string_view path, std::string_view filter, bool by_documents) {
+    const auto view = snapshot();
+    const bson::Document natural = doc(R"({"$natural": 1})");
+    DistinctOptions options;
+    if (by_documents) options.hint = bson::Value(natural.view());
+    auto found = collection()->distinct(*view, path, doc(filter), options);
+    EXPECT_THAT(found, Succeeded());
+    return std::move(found).value_or(std::vector<bson::Value>());
+  };
+  // Which of equal values is given depends on the order of reading.
+  const auto is_equal = [](const bson::Value& a, const bson::Value& b) {
+    return bson::compare(a.view(), b.view()) == 0;
+  };
+  const auto compare = [&](const std::string& index) {
+    SCOPED_TRACE(index);
+    create_index(index);
+    for (const std::string_view path : {"a", "n.v", "b", "_id", "n"}) {
+      for (const std::string& filter :
+           Strings{"{}", R"({"a": {"$gte": 0}})", R"({"a": null})", R"({"a": {"$in": [0, 1, 2]}})",
+                   R"({"a": 1, "b": {"$gt": 1}})", R"({"b": {"$lt": 3}})",
+                   R"({"n.v": {"$gt": "a"}})"}) {
+        const auto found = distinct(path, filter, false);
+        const auto expected = distinct(path, filter, true);
+        EXPECT_TRUE(
+            std::equal(found.begin(), found.end(), expected.begin(), expected.end(), is_equal))
+            << path << " of " << filter << ": " << found.size() << " for " << expected.size();
+      }
+    }
+  };
+  compare(R"({"a": 1})");
+  compare(R"({"n.v": -1})");
+  compare(R"({"b": -1, "a": 1})");
+  compare(R"({"a": -1, "b": 1})");
+  // With arrays, the index has elements.
+  insert_value("[1, [2], []]");
+  insert_value("[]");
+  compare(R"({"a": 1, "c": 1})");
 }
 
 class Views {

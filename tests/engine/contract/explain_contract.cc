@@ -62,10 +62,16 @@ class Explaining {
     options.skip = find.skip;
     options.limit = find.limit;
     options.hint = find.hint;
+    options.distinct_path = distinct_path_;
     const auto explained =
         collection_->explain(*snapshot_, doc(filter), options, Verbosity::kExecutionStats);
     EXPECT_THAT(explained, Succeeded());
     return explained ? read(*explained) : Explained();
+  }
+  // From now on of the distinct values there.
+  Explaining& distinct(std::string_view path) {
+    distinct_path_ = path;
+    return *this;
   }
   std::string text(std::string_view filter) {
     return json(*collection_->explain(*snapshot_, doc(filter), {}, Verbosity::kQueryPlanner));
@@ -74,7 +80,32 @@ class Explaining {
  private:
   std::unique_ptr<Collection> collection_;
   std::unique_ptr<Snapshot> snapshot_;
+  std::string_view distinct_path_;
 };
+
+// A step for each value, however many documents have it.
+TEST_P(StoreContract, Explain_DistinctPassesOverEqualEntries) {
+  for (int i = 0; i < 2000; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 4) + R"(, "b": )" +
+           std::to_string(i) + "}");
+  }
+  create_index(R"({"a": 1, "b": 1})");
+  Explaining explain(collection(), snapshot());
+  const Explained all = explain.distinct("a")("{}");
+  EXPECT_EQ(all.plan, "PROJECTION_COVERED DISTINCT_SCAN(a_1_b_1)");
+  EXPECT_EQ(all.returned, 4);
+  EXPECT_LE(all.keys, 50);
+  EXPECT_EQ(all.documents, 0);
+  const Explained some = explain(R"({"a": {"$gte": 2}})");
+  EXPECT_EQ(some.plan, "PROJECTION_COVERED DISTINCT_SCAN(a_1_b_1)");
+  EXPECT_EQ(some.returned, 2);
+  EXPECT_EQ(explain(R"({"a": 1, "b": {"$gte": 5}})").plan, "IXSCAN(a_1_b_1)");  // covered
+  EXPECT_EQ(explain(R"({"c": 1})").plan, "COLLSCAN");
+  EXPECT_EQ(explain.distinct("b")("{}").plan, "COLLSCAN");
+  const Explained ids = explain.distinct("_id")("{}");
+  EXPECT_EQ(ids.plan, "PROJECTION_COVERED DISTINCT_SCAN(_id_)");
+  EXPECT_EQ(ids.keys, 2000);
+}
 
 TEST_P(StoreContract, Explain_NamesStagesAndCounts) {
   for (int i = 0; i < 40; ++i) {
