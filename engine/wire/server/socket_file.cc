@@ -62,7 +62,8 @@ Status remove_stale(const std::filesystem::path& folder, const FileDescriptor& f
   }
   if (!S_ISSOCK(status.st_mode)) {
     return fail(ErrorCode::kDbPathInUse,
-                (folder / kSocketName).string() + ": something that is no socket is in its place; move it elsewhere");
+                (folder / kSocketName).string() +
+                    ": something that is no socket is in its place; move it elsewhere");
   }
   GM_ASSIGN(const FileDescriptor probe, make_socket(folder));
   const int error_number = connect_to(probe, folder_fd);
