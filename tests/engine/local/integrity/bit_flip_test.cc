@@ -264,7 +264,9 @@ class BitFlips : public testing::Test {
     }
     for (const auto& [outcome, times] : outcomes)
       std::cout << outcome << ": " << times << std::endl;
-    if (alone != UINT64_MAX) return;
+    // A few may all be of one kind.
+    constexpr uint64_t kTellsOfBoth = 100;
+    if (count < kTellsOfBoth) return;
     // Or this test looks at nothing.
     EXPECT_GT(outcomes[kReported], 0);
     EXPECT_GT(outcomes[kHarmless], 0);
