@@ -298,8 +298,9 @@ TEST_F(GridstoreRestore, IntoAStoreInUse_IsRefused) {
     EXPECT_EQ(outcome.status, static_cast<int>(ExitStatus::kStoreLocked));
     EXPECT_THAT(outcome.err, HasSubstr("is in use by process "));
   });
-  EXPECT_EQ(gridstore({"restore", "absent.gfs"}).status,
-            static_cast<int>(ExitStatus::kStoreNotFound));
+  const Outcome absent = gridstore({"restore", "absent.gfs"});
+  EXPECT_EQ(absent.status, static_cast<int>(ExitStatus::kStoreNotFound));
+  EXPECT_THAT(absent.err, HasSubstr("restore --create"));
 }
 
 }  // namespace

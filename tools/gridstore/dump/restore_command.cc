@@ -195,6 +195,12 @@ Status restore_all(const RestoreOptions& options, const Source& source, Restorat
   return restoration.finish();
 }
 
+// What the store says of its absence knows nothing of --create.
+Error with_advice(const Error& error) {
+  if (error.code() != ErrorCode::kStoreNotFound) return error;
+  return Error(error.code(), error.message() + ", and so does 'gridstore restore --create'");
+}
+
 // Whether the store could be restored into, and what would be.
 Status run_dry(const RestoreOptions& options, const Source& source) {
   local::OpenOptions open_options;
@@ -203,7 +209,7 @@ Status run_dry(const RestoreOptions& options, const Source& source) {
   const auto store = open_store(options.store, open_options);
   const bool would_be_made =
       !store && options.create && store.error().code() == ErrorCode::kStoreNotFound;
-  if (!store && !would_be_made) return fail(store.error());
+  if (!store && !would_be_made) return fail(with_advice(store.error()));
   for (const std::string& problem : source.problems) say(problem);
   for (const RestoreItem& item : source.items) {
     say("would restore " + item.from.full() +
@@ -237,7 +243,7 @@ ExitStatus run_restore(const RestoreOptions& options) {
   local::OpenOptions open_options;
   open_options.create = options.create;
   const auto store = open_store(options.store, open_options);
-  if (!store) return fail_with(store.error());
+  if (!store) return fail_with(with_advice(store.error()));
 
   Restoration restoration(**store, options.rules);
   const Status done = restore_all(options, *source, restoration);
