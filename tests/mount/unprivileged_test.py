@@ -1,0 +1,104 @@
+"""Mounts of users who are not root, by fusermount3(1).
+
+The test has a view of its own of the mounts (unshare(2)), in which everybody may open /dev/fuse, as a
+machine's udev rules have it.
+"""
+
+import ctypes
+import os
+import stat
+import subprocess
+import tempfile
+import unittest
+
+from mount_case import MountCase, gridmount_only, main
+from mounts import is_mounted
+
+CLONE_NEWNS = 0x20000
+USER = 1000
+
+
+def setUpModule():
+    if os.getuid() != 0:
+        raise unittest.SkipTest("only root may become another user")
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNS) != 0:
+        raise unittest.SkipTest(f"unshare: {os.strerror(ctypes.get_errno())}")
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+    device = os.stat("/dev/fuse")
+    with tempfile.TemporaryDirectory() as folder:
+        # The folder's own file system may give no devices.
+        subprocess.run(["mount", "-t", "tmpfs", "gridmount-test", folder], check=True)
+        node = os.path.join(folder, "fuse")
+        os.mknod(node, stat.S_IFCHR | 0o666, device.st_rdev)
+        os.chmod(node, 0o666)
+        subprocess.run(["mount", "--bind", node, "/dev/fuse"], check=True)
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+@gridmount_only
+class Unprivileged(MountCase):
+    def setUp(self):
+        super().setUp()
+        self.system.stop()
+        self.home = os.path.join(self.system.temp, "home")
+        self.folder = os.path.join(self.home, "mounted")
+        os.chmod(self.system.temp, 0o755)
+        for path in (self.home, self.folder):
+            os.mkdir(path)
+            os.chown(path, USER, USER)
+        self.addCleanup(self.unmount)
+
+    # --- Verbs.
+
+    def mount(self, *options):
+        return subprocess.run(
+            [os.environ["GRIDMOUNT"], "--create", *options, "store", self.folder],
+            cwd=self.home, user=USER, group=USER, extra_groups=[], capture_output=True, text=True,
+        )
+
+    def unmount(self):
+        if is_mounted(self.folder):
+            self.run_program("fusermount3", "-u", self.folder, user=USER)
+
+    def flags(self):
+        with open("/proc/self/mounts", encoding="utf-8") as table:
+            for line in table:
+                _, folder, _, flags = line.split(" ")[:4]
+                if folder == self.folder:
+                    return set(flags.split(","))
+        return set()
+
+    # --- Tests.
+
+    def test_UsersMount_IsTheUsersAlone(self):
+        mounted = self.mount()
+        self.assertEqual((mounted.returncode, mounted.stderr), (0, ""))
+        self.assertTrue({"nosuid", "nodev", f"user_id={USER}"} <= self.flags(), self.flags())
+        file = os.path.join(self.folder, "fs", "file")
+        self.run_program("sh", "-c", f"echo content > {file}", user=USER)
+        self.assertEqual(self.run_program("cat", file, user=USER), b"content\n")
+        owner = self.run_program("stat", "-c", "%u %g", file, user=USER)
+        self.assertEqual(owner.split(), [b"%d" % USER] * 2)
+        self.run_program("chown", "0", file, user=USER, status=1)
+        # Even root is somebody else to it.
+        with self.assertRaises(PermissionError):
+            os.listdir(self.folder)
+        self.unmount()
+        self.assertFalse(is_mounted(self.folder))
+        mounted = self.mount()
+        self.assertEqual((mounted.returncode, mounted.stderr), (0, ""))
+        self.assertEqual(self.run_program("cat", file, user=USER), b"content\n")
+
+    def test_WhatNeedsRoot_IsRefused(self):
+        with open("/etc/fuse.conf", encoding="utf-8") as settings:
+            if any(line.strip() == "user_allow_other" for line in settings):
+                self.skipTest("this machine lets users give allow_other")
+        mounted = self.mount("-o", "allow_other")
+        self.assertNotEqual(mounted.returncode, 0)
+        self.assertIn("user_allow_other", mounted.stderr)
+        self.assertFalse(is_mounted(self.folder))
+
+
+if __name__ == "__main__":
+    main()
