@@ -24,9 +24,9 @@
 #include <thread>
 #include <vector>
 
-#include "engine/local/storage/environment.h"
-#include "engine/local/storage/trees.h"
 #include "engine/local/storage/write_queue.h"
+#include "tests/engine/local/storage/environment_fixture.h"
+#include "tests/engine/local/storage/sync_gate.h"
 
 namespace {
 
@@ -35,10 +35,9 @@ std::atomic<int> data_error{0};     // to data.mdb
 
 int error_of(int fd) {
   if (pending_error == 0 && data_error == 0) return 0;
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
-  if (path.filename() == "pending") return pending_error;
-  return path.filename() == "data.mdb" ? data_error.load() : 0;
+  const std::string name = gridmount::local::testing::file_name_of(fd);
+  if (name == "pending") return pending_error;
+  return name == "data.mdb" ? data_error.load() : 0;
 }
 
 }  // namespace
@@ -70,62 +69,25 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-class BatchTest : public ::testing::Test {
+class BatchTest : public testing::EnvironmentFixture {
  protected:
-  BatchTest() {
-    std::string name = (fs::temp_directory_path() / "batch_test.XXXXXX");
-    folder_ = ::mkdtemp(name.data());
-    options_.create = true;
-    options_.checkpoint_interval = 1h;
-  }
+  BatchTest() : EnvironmentFixture("batch_test", engine::Waits::kForNothing) {}
   ~BatchTest() override {
     pending_error = 0;
     data_error = 0;
-    environment_.reset();
-    fs::remove_all(folder_);
   }
 
-  fs::path store() const { return folder_ / "s"; }
-
-  Status try_open(const fs::path& folder, const TestOptions& test = {}) {
-    environment_.reset();
-    GM_ASSIGN(environment_, Environment::open(folder, options_, test));
-    handles_ = {environment_->catalog(), {}};
-    for (int i = 0; i < Environment::kTreeCount; ++i) {
-      handles_.ranges.push_back(environment_->tree(i));
-    }
-    return {};
-  }
   void open(const TestOptions& test = {.small_before_batch = 0}) {
     const Status opened = try_open(store(), test);
     ASSERT_TRUE(opened) << opened.error().message();
   }
 
-  using Change = std::function<Status(Trees& trees)>;
-  Status write(const Change& change) {
-    GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(engine::Waits::kForNothing));
-    Trees trees(transaction.lmdb(), handles_, true);
-    GM_TRY(change(trees));
-    transaction.log(trees.take_changes());
-    trees.end();
-    return transaction.commit();
-  }
-  Status put(const std::string& key, const std::string& value) {
-    return write([&](Trees& trees) { return trees.put(environment_->tree(0), key, value); });
-  }
   // One that has written and is given up.
   Status give_up(const std::string& key) {
     return write([&](Trees& trees) -> Status {
       GM_TRY(trees.put(environment_->tree(0), key, "never"));
       return fail(ErrorCode::kBadValue, "given up");
     });
-  }
-  std::string get(const std::string& key) {
-    auto transaction = environment_->begin_read();
-    if (!transaction) return "ERROR " + transaction.error().message();
-    const Trees trees(transaction->lmdb(), handles_, false);
-    const auto value = trees.get(environment_->tree(0), key);
-    return value && *value ? std::string(**value) : "";
   }
   uint64_t commits() const { return environment_->last_transaction(); }
 
@@ -143,11 +105,6 @@ class BatchTest : public ::testing::Test {
     ASSERT_TRUE(WIFSIGNALED(status));
     ASSERT_EQ(WTERMSIG(status), SIGKILL);
   }
-
-  fs::path folder_;
-  OpenOptions options_;
-  TreeHandles handles_;
-  std::unique_ptr<Environment> environment_;
 };
 
 TEST_F(BatchTest, SmallTransactionsInARow_ShareACommit_AndAreReadAtOnce) {

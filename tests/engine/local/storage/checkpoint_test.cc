@@ -11,12 +11,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,48 +22,29 @@
 #include "engine/local/files/checkpoint_file.h"
 #include "engine/local/files/owner_file.h"
 #include "engine/local/storage/environment.h"
+#include "tests/engine/local/storage/sync_gate.h"
 
 namespace {
+
+using gridmount::local::testing::file_name_of;
+using gridmount::local::testing::SyncGate;
 
 std::atomic<int> syncs{0};
 std::atomic<int> sync_error{0};              // errno of every sync
 std::atomic<int> syncs_until_error{0};       // how many succeed before
 std::atomic<int> checkpoint_write_error{0};  // errno of writes to the file `checkpoint`
 
-// Holds syncs up while it is on.
-std::mutex gate_mutex;
-std::condition_variable gate_changed;
-bool gate_closed = false;
-int at_gate = 0;
-
-void set_gate(bool closed) {
-  const std::lock_guard lock(gate_mutex);
-  gate_closed = closed;
-  gate_changed.notify_all();
-}
-
-void wait_for_sync_at_gate() {
-  std::unique_lock lock(gate_mutex);
-  gate_changed.wait(lock, [] { return at_gate > 0; });
-}
+SyncGate gate;
 
 bool is_checkpoint_file(int fd) {
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
-  return path.filename() == "checkpoint";
+  return file_name_of(fd) == "checkpoint";
 }
 
 }  // namespace
 
 extern "C" int fdatasync(int) {
   ++syncs;
-  {
-    std::unique_lock lock(gate_mutex);
-    ++at_gate;
-    gate_changed.notify_all();
-    gate_changed.wait(lock, [] { return !gate_closed; });
-    --at_gate;
-  }
+  gate.pass();
   if (sync_error != 0 && syncs_until_error-- <= 0) {
     errno = sync_error;
     return -1;
@@ -103,7 +82,7 @@ class CheckpointTest : public ::testing::Test {
   }
 
   static void all_well() {
-    set_gate(false);
+    gate.set(false);
     sync_error = 0;
     syncs_until_error = 0;
     checkpoint_write_error = 0;
@@ -206,9 +185,9 @@ TEST_F(CheckpointTest, Requests_WhileOneIsTaken_ShareTheNext) {
   Environment& environment = open();
   ASSERT_TRUE(put("k", "1"));
   const int before = syncs;
-  set_gate(true);
+  gate.set(true);
   std::thread first([&] { EXPECT_TRUE(environment.checkpoint()); });
-  wait_for_sync_at_gate();
+  gate.wait_for_sync();
   // Writers are not held up by the sync.
   ASSERT_TRUE(put("k", "2"));
   std::atomic<int> returned = 0;
@@ -221,7 +200,7 @@ TEST_F(CheckpointTest, Requests_WhileOneIsTaken_ShareTheNext) {
   }
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(returned, 0);
-  set_gate(false);
+  gate.set(false);
   first.join();
   for (std::thread& other : others) other.join();
   EXPECT_EQ(syncs, before + 4);
@@ -305,9 +284,9 @@ TEST_F(CheckpointTest, FailedSync_InTheBackground_IsReportedToTheNextWriter) {
 TEST_F(CheckpointTest, FailedSync_WhileWritersQueue_FailsThemAll) {
   Environment& environment = open();
   ASSERT_TRUE(put("k", "1"));
-  set_gate(true);
+  gate.set(true);
   std::thread request([&] { EXPECT_FALSE(environment.checkpoint()); });
-  wait_for_sync_at_gate();
+  gate.wait_for_sync();
   auto transaction = environment.begin_write();
   ASSERT_TRUE(transaction);
   std::atomic<int> refused = 0;
@@ -320,7 +299,7 @@ TEST_F(CheckpointTest, FailedSync_WhileWritersQueue_FailsThemAll) {
   }
   std::this_thread::sleep_for(30ms);
   sync_error = EIO;
-  set_gate(false);
+  gate.set(false);
   request.join();
   EXPECT_EQ(transaction->commit().error().code(), ErrorCode::kWritesRefused);
   for (std::thread& writer : writers) writer.join();
@@ -560,14 +539,14 @@ TEST_F(CheckpointTest, GrowthBeyondItsLimit_WaitsForTheDisk) {
   OpenOptions options;
   options.checkpoint_bytes = 1 << 20;
   open(1h, {}, options);
-  set_gate(true);
+  gate.set(true);
   std::atomic<int> written = 0;
   std::thread writer([&] {
     for (int i = 0; i < 1000; ++i) {
       if (put("key", std::string(40'000, 'x'))) ++written;
     }
   });
-  wait_for_sync_at_gate();
+  gate.wait_for_sync();
   const uint64_t limit = (kGarbageMax + 4) << 20;
   int last = -1;
   while (written != last) {
@@ -578,7 +557,7 @@ TEST_F(CheckpointTest, GrowthBeyondItsLimit_WaitsForTheDisk) {
   EXPECT_LT(fs::file_size(store() / "data.mdb"), limit);
   // Readers do not.
   EXPECT_EQ(get("key").size(), 40'000U);
-  set_gate(false);
+  gate.set(false);
   writer.join();
   EXPECT_EQ(written, 1000);
 }

@@ -14,46 +14,31 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/local/files/owner_file.h"
-#include "engine/local/storage/environment.h"
-#include "engine/local/storage/trees.h"
+#include "tests/engine/local/storage/environment_fixture.h"
+#include "tests/engine/local/storage/sync_gate.h"
 
 namespace {
+
+using gridmount::local::testing::file_name_of;
+using gridmount::local::testing::SyncGate;
 
 std::atomic<int> redo_syncs{0};
 std::atomic<int> other_syncs{0};
 std::atomic<int> sync_error{0};   // errno of syncs of `redo`
 std::atomic<int> write_error{0};  // of writes to it
 
-std::mutex gate_mutex;
-std::condition_variable gate_changed;
-bool gate_closed = false;  // for syncs of `redo`
-int at_gate = 0;
-
-void set_gate(bool closed) {
-  const std::lock_guard lock(gate_mutex);
-  gate_closed = closed;
-  gate_changed.notify_all();
-}
-
-void wait_for_sync_at_gate() {
-  std::unique_lock lock(gate_mutex);
-  gate_changed.wait(lock, [] { return at_gate > 0; });
-}
+SyncGate gate;  // for syncs of `redo`
 
 bool is_redo(int fd) {
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
-  return path.filename() == "redo";
+  return file_name_of(fd) == "redo";
 }
 
 }  // namespace
@@ -64,11 +49,7 @@ extern "C" int fdatasync(int fd) {
     return 0;
   }
   ++redo_syncs;
-  std::unique_lock lock(gate_mutex);
-  ++at_gate;
-  gate_changed.notify_all();
-  gate_changed.wait(lock, [] { return !gate_closed; });
-  --at_gate;
+  gate.pass();
   if (sync_error == 0) return 0;
   errno = sync_error;
   return -1;
@@ -91,35 +72,19 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-class RedoLogTest : public ::testing::Test {
+class RedoLogTest : public testing::EnvironmentFixture {
  protected:
-  RedoLogTest() {
-    std::string name = (fs::temp_directory_path() / "redo_log_test.XXXXXX");
-    folder_ = ::mkdtemp(name.data());
-    options_.create = true;
-    options_.checkpoint_interval = 1h;
+  RedoLogTest() : EnvironmentFixture("redo_log_test", engine::Waits::kForOthers) {
     options_.redo_bytes = 64 << 10;
   }
   ~RedoLogTest() override {
-    set_gate(false);
+    gate.set(false);
     sync_error = 0;
     write_error = 0;
-    environment_.reset();
-    fs::remove_all(folder_);
   }
 
-  fs::path store() const { return folder_ / "s"; }
   fs::path crashed() const { return folder_ / "crashed"; }
 
-  Status try_open(const fs::path& folder, const TestOptions& test = {}) {
-    environment_.reset();
-    GM_ASSIGN(environment_, Environment::open(folder, options_, test));
-    handles_ = {environment_->catalog(), {}};
-    for (int i = 0; i < Environment::kTreeCount; ++i) {
-      handles_.ranges.push_back(environment_->tree(i));
-    }
-    return {};
-  }
   void open() { ASSERT_TRUE(try_open(store())); }
   // What the kernel has at this moment, opened as after another start of the machine: what was
   // not yet synced happens to be on the disk, data.mdb's meta pages are put back all the same.
@@ -130,24 +95,9 @@ class RedoLogTest : public ::testing::Test {
   }
   Status open_crashed() { return try_open(crashed(), {.boot_id = "another boot"}); }
 
-  Status put(const std::string& key, const std::string& value) {
-    GM_ASSIGN(WriteTransaction transaction, environment_->begin_write());
-    Trees trees(transaction.lmdb(), handles_, true);
-    GM_TRY(trees.put(environment_->tree(0), key, value));
-    transaction.log(trees.take_changes());
-    trees.end();
-    return transaction.commit();
-  }
   Status put_durable(const std::string& key, const std::string& value) {
     GM_TRY(put(key, value));
     return environment_->make_durable();
-  }
-  std::string get(const std::string& key) {
-    auto transaction = environment_->begin_read();
-    if (!transaction) return "ERROR " + transaction.error().message();
-    const Trees trees(transaction->lmdb(), handles_, false);
-    const auto value = trees.get(environment_->tree(0), key);
-    return value && *value ? std::string(**value) : "";
   }
   OwnerMark mark_of(const fs::path& folder) const {
     std::ifstream file(folder / "owner", std::ios::binary);
@@ -163,11 +113,6 @@ class RedoLogTest : public ::testing::Test {
     call();
     return {redo_syncs - redo, other_syncs - other};
   }
-
-  fs::path folder_;
-  OpenOptions options_;
-  TreeHandles handles_;
-  std::unique_ptr<Environment> environment_;
 };
 
 using Syncs = std::pair<int, int>;
@@ -296,9 +241,9 @@ TEST_F(RedoLogTest, FullLog_GoesOnInTheOtherSegment_AfterACheckpoint) {
 TEST_F(RedoLogTest, Requests_WhileARecordIsSynced_ShareTheNext) {
   open();
   ASSERT_TRUE(put("k", "0"));
-  set_gate(true);
+  gate.set(true);
   std::thread first([&] { EXPECT_TRUE(environment_->make_durable()); });
-  wait_for_sync_at_gate();
+  gate.wait_for_sync();
   const int before = redo_syncs;
   std::vector<std::thread> others;
   std::atomic<int> returned = 0;
@@ -310,7 +255,7 @@ TEST_F(RedoLogTest, Requests_WhileARecordIsSynced_ShareTheNext) {
   }
   std::this_thread::sleep_for(100ms);
   EXPECT_EQ(returned, 0);
-  set_gate(false);
+  gate.set(false);
   first.join();
   for (std::thread& other : others) other.join();
   EXPECT_EQ(redo_syncs, before + 1);

@@ -1,0 +1,72 @@
+// An environment in a folder of its own, without checkpoints but those that are asked for, whose
+// changes are told to the log as the store tells them.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/local/storage/environment.h"
+#include "engine/local/storage/trees.h"
+
+namespace gridmount::local::testing {
+
+class EnvironmentFixture : public ::testing::Test {
+ protected:
+  // `waits`: of all transactions.
+  EnvironmentFixture(const std::string& name, engine::Waits waits) : waits_(waits) {
+    std::string folder = std::filesystem::temp_directory_path() / (name + ".XXXXXX");
+    folder_ = ::mkdtemp(folder.data());
+    options_.create = true;
+    options_.checkpoint_interval = std::chrono::hours(1);
+  }
+  ~EnvironmentFixture() override {
+    environment_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::filesystem::path store() const { return folder_ / "s"; }
+
+  Status try_open(const std::filesystem::path& folder, const TestOptions& test = {}) {
+    environment_.reset();
+    GM_ASSIGN(environment_, Environment::open(folder, options_, test));
+    handles_ = {environment_->catalog(), {}};
+    for (int i = 0; i < Environment::kTreeCount; ++i) {
+      handles_.ranges.push_back(environment_->tree(i));
+    }
+    return {};
+  }
+
+  using Change = std::function<Status(Trees& trees)>;
+  Status write(const Change& change) {
+    GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(waits_));
+    Trees trees(transaction.lmdb(), handles_, true);
+    GM_TRY(change(trees));
+    transaction.log(trees.take_changes());
+    trees.end();
+    return transaction.commit();
+  }
+  Status put(const std::string& key, const std::string& value) {
+    return write([&](Trees& trees) { return trees.put(environment_->tree(0), key, value); });
+  }
+  std::string get(const std::string& key) {
+    auto transaction = environment_->begin_read();
+    if (!transaction) return "ERROR " + transaction.error().message();
+    const Trees trees(transaction->lmdb(), handles_, false);
+    const auto value = trees.get(environment_->tree(0), key);
+    return value && *value ? std::string(**value) : "";
+  }
+
+  const engine::Waits waits_;
+  std::filesystem::path folder_;
+  OpenOptions options_;
+  TreeHandles handles_;
+  std::unique_ptr<Environment> environment_;
+};
+
+}  // namespace gridmount::local::testing
