@@ -103,8 +103,8 @@ uint32_t value_bytes(Type type, const uint8_t* data);
 
 // Checks bytes of unknown origin: lengths, element types, NUL termination, depth up to kMaxDepth,
 // and that `bytes` hold exactly one document of at most `max_bytes`. Strings need not be valid
-// UTF-8 (drivers store what they are given). InvalidBSON or BSONObjectTooLarge otherwise, naming
-// the offset. A view that passed may be used with every function of this folder.
+// UTF-8 (drivers store what they are given). InvalidBSON, Overflow (nesting) or BSONObjectTooLarge
+// otherwise, naming the offset. A view that passed may be used with every function of this folder.
 Result<View> validate(std::span<const uint8_t> bytes,
                       uint32_t max_bytes = kMaxDocumentBytes + kInternalOverhead);
 

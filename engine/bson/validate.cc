@@ -17,8 +17,11 @@ class Validator {
 
   // A document or array that begins at `at` and has `end` as a limit; gives the position behind it.
   Result<size_t> document(size_t at, size_t end, uint32_t depth) {
+    // The code and the words are servers'.
     if (depth > kMaxDepth) {
-      return refuse(at, "documents are nested deeper than " + std::to_string(kMaxDepth));
+      return fail(ErrorCode::kOverflow, "invalid BSON at byte " + std::to_string(at) +
+                                            ": BSONObj exceeded maximum nested object depth: " +
+                                            std::to_string(kMaxDepth));
     }
     GM_ASSIGN(const uint32_t length, length_at(at, end));
     if (length < kSmallestDocument || length > end - at) {

@@ -87,8 +87,8 @@ TEST(Validate, Depth) {
     return bytes_of(document);
   };
   EXPECT_EQ(code_of(nested(kMaxDepth)), std::nullopt);
-  EXPECT_EQ(code_of(nested(kMaxDepth + 1)), ErrorCode::kInvalidBson);
-  EXPECT_EQ(code_of(nested(3000)), ErrorCode::kInvalidBson);
+  EXPECT_EQ(code_of(nested(kMaxDepth + 1)), ErrorCode::kOverflow);
+  EXPECT_EQ(code_of(nested(3000)), ErrorCode::kOverflow);
 }
 
 TEST(Validate, Size) {

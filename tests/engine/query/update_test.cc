@@ -272,7 +272,9 @@ TEST(UpdateTest, TooDeep) {
   specification.open_document("$set").append(path, parse_json("{'b': {'c': 1}}")).close();
   const Result<Update> update = Update::parse(std::move(specification).finish());
   ASSERT_TRUE(update) << update.error().message();
-  EXPECT_FALSE(update->apply(parse_json("{}")));
+  const auto applied = update->apply(parse_json("{}"));
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().code(), ErrorCode::kOverflow) << applied.error().message();
 }
 
 TEST(UpdateTest, Upserted) {

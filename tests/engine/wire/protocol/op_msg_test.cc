@@ -150,7 +150,7 @@ TEST(OpMsg, Nesting_TooDeep_IsRefused) {
     around.append("a", document);
     document = std::move(around).finish();
   }
-  EXPECT_EQ(refusal_of(op_msg(document)), 22);
+  EXPECT_EQ(refusal_of(op_msg(document)), 15);
 }
 
 TEST(OpMsg, Document_TooLarge_IsRefused) {
