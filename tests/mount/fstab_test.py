@@ -4,7 +4,6 @@ mount(8) runs mount.fuse3, and that looks for the program in the system's folder
 a view of its own of the mounts (unshare(2)), in which the program is in one of them.
 """
 
-import ctypes
 import json
 import os
 import subprocess
@@ -12,9 +11,8 @@ import time
 import unittest
 
 from mount_case import MountCase, gridmount_only, main
-from mounts import is_mounted
+from mounts import is_mounted, take_own_view_of_mounts
 
-CLONE_NEWNS = 0x20000
 PROGRAMS = "/usr/local/sbin"
 SECONDS_MAX = 30.0
 
@@ -22,10 +20,7 @@ SECONDS_MAX = 30.0
 def setUpModule():
     if os.getuid() != 0:
         raise unittest.SkipTest("only root may call mount(2)")
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNS) != 0:
-        raise unittest.SkipTest(f"unshare: {os.strerror(ctypes.get_errno())}")
-    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+    take_own_view_of_mounts()
     subprocess.run(["mount", "-t", "tmpfs", "gridmount-test", PROGRAMS], check=True)
     os.symlink(os.environ["GRIDMOUNT"], os.path.join(PROGRAMS, "gridmount"))
 

@@ -6,6 +6,7 @@ its pid is known and it is only ever killed by that pid. Works as a context mana
 entry and always unmounts and removes everything on exit. Not thread-safe.
 """
 
+import ctypes
 import gzip
 import os
 import resource
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import unittest
 
 MOUNT_SECONDS_MAX = 30.0
 UNMOUNT_SECONDS_MAX = 60.0
@@ -29,6 +31,15 @@ def is_mounted(folder):
     folder = os.path.realpath(folder)
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
         return any(line.split(" ")[4] == folder for line in table)
+
+
+def take_own_view_of_mounts():
+    """Of this process and its children alone (unshare(2)). Skips the tests where that is not allowed."""
+    clone_newns = 0x20000
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(clone_newns) != 0:
+        raise unittest.SkipTest(f"unshare: {os.strerror(ctypes.get_errno())}")
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
 
 
 class Folder:

@@ -4,7 +4,6 @@ The test has a view of its own of the mounts (unshare(2)), in which everybody ma
 machine's udev rules have it.
 """
 
-import ctypes
 import os
 import stat
 import subprocess
@@ -12,19 +11,15 @@ import tempfile
 import unittest
 
 from mount_case import MountCase, gridmount_only, main
-from mounts import is_mounted
+from mounts import is_mounted, take_own_view_of_mounts
 
-CLONE_NEWNS = 0x20000
 USER = 1000
 
 
 def setUpModule():
     if os.getuid() != 0:
         raise unittest.SkipTest("only root may become another user")
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNS) != 0:
-        raise unittest.SkipTest(f"unshare: {os.strerror(ctypes.get_errno())}")
-    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+    take_own_view_of_mounts()
     device = os.stat("/dev/fuse")
     with tempfile.TemporaryDirectory() as folder:
         # The folder's own file system may give no devices.
