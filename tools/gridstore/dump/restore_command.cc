@@ -198,7 +198,7 @@ Status restore_all(const RestoreOptions& options, const Source& source, Restorat
 // What the store says of its absence knows nothing of --create.
 Error with_advice(const Error& error) {
   if (error.code() != ErrorCode::kStoreNotFound) return error;
-  return Error(error.code(), error.message() + ", and so does 'gridstore restore --create'");
+  return Error(error.code(), error.message() + "; 'gridstore restore --create' makes one, too");
 }
 
 // Whether the store could be restored into, and what would be.
