@@ -164,6 +164,9 @@ class FileSystem {
   // lseek(2) with SEEK_DATA or SEEK_HOLE: of what has been written to this object.
   Result<int64_t> seek(OpenFile& file, int64_t offset, int whence);
   bool is_open_for_writing(uint64_t number) const;
+  // The same, and not closed yet by any of those who have the handle: the kernel tells of the last
+  // of them only some time after close(2) has returned.
+  bool will_be_closed(uint64_t number) const;
   // copy_file_range(2): how many bytes were copied, fewer than asked for at the end of `from`, in
   // long calls and before an error.
   Result<int64_t> copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,
@@ -286,6 +289,13 @@ class FileSystem {
   Result<std::vector<std::string>> shown_bucket_names() const;
   void touch_mount_root();
 
+  // Handles.
+  struct Writers {
+    uint64_t open = 0;
+    uint64_t not_closed = 0;  // by any of those who have it
+  };
+  void note_writer_closed(OpenFile& file);
+
   Buckets& buckets_;
   BucketViews views_;
   mutable SharedMutex tree_mutex_;
@@ -296,7 +306,7 @@ class FileSystem {
   mutable Mutex handles_mutex_;
   std::unordered_set<OpenFile*> open_files_ GM_GUARDED_BY(handles_mutex_);
   // Of those how many are for writing, by the node's number.
-  std::unordered_map<uint64_t, uint64_t> writers_ GM_GUARDED_BY(handles_mutex_);
+  std::unordered_map<uint64_t, Writers> writers_ GM_GUARDED_BY(handles_mutex_);
   std::unordered_set<OpenDirectory*> open_directories_ GM_GUARDED_BY(handles_mutex_);
   timespec mount_root_changed_ GM_GUARDED_BY(handles_mutex_);
 };

@@ -126,7 +126,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   gridfs::AttributeChanges file_changes = changes;
   // Also by open(2) with O_TRUNC, which the kernel asks for without the handle it has just got.
   file_changes.size_may_wait =
-      changes.size && (handle ? handle->for_writing : is_open_for_writing(number));
+      changes.size && (handle ? handle->for_writing : will_be_closed(number));
   Result<gridfs::Node> changed = volume->set_file_attributes(node.id, file_changes);
   if (changed) return entry_of_file(node, *changed);
   const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
@@ -198,7 +198,11 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
 OpenFile* FileSystem::add_open(std::unique_ptr<OpenFile> handle) {
   MutexLock lock(handles_mutex_);
   open_files_.insert(handle.get());
-  if (handle->for_writing) ++writers_[handle->number];
+  if (handle->for_writing) {
+    Writers& writers = writers_[handle->number];
+    ++writers.open;
+    ++writers.not_closed;
+  }
   return handle.release();
 }
 
@@ -280,7 +284,11 @@ void FileSystem::release(OpenFile* file) {
   {
     MutexLock lock(handles_mutex_);
     open_files_.erase(file);
-    if (file->for_writing && --writers_[file->number] == 0) writers_.erase(file->number);
+    if (file->for_writing) {
+      Writers& writers = writers_[file->number];
+      if (!file->was_closed) --writers.not_closed;
+      if (--writers.open == 0) writers_.erase(file->number);
+    }
   }
   delete file;
 }

@@ -110,6 +110,12 @@ bool FileSystem::is_open_for_writing(uint64_t number) const {
   return writers_.contains(number);
 }
 
+bool FileSystem::will_be_closed(uint64_t number) const {
+  MutexLock lock(handles_mutex_);
+  const auto writers = writers_.find(number);
+  return writers != writers_.end() && writers->second.not_closed > 0;
+}
+
 Result<int64_t> FileSystem::copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,
                                  int64_t size) {
   if (from.text) return fail(kNotSupported, "what is made up has no chunks to copy");

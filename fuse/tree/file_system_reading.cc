@@ -23,12 +23,22 @@ Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size
 }
 
 bool FileSystem::note_close(OpenFile& file, Closing closing) {
-  if (!file.counts_as_reading || file.for_writing) return false;
+  if (file.for_writing) {
+    note_writer_closed(file);
+    return false;
+  }
+  if (!file.counts_as_reading) return false;
   if (tells_each_reading() && !file.was_read) return false;
   // Of programs that were run the kernel tells nothing but the end.
   const bool was_closed = file.was_closed.exchange(true);
   if (was_closed && closing == Closing::kByAll) return false;
   return file.volume->note_read(*file.file());
+}
+
+void FileSystem::note_writer_closed(OpenFile& file) {
+  if (file.was_closed.exchange(true)) return;
+  MutexLock lock(handles_mutex_);
+  --writers_[file.number].not_closed;
 }
 
 }  // namespace gridmount::fuse

@@ -126,6 +126,20 @@ TEST_F(ContentTest, TruncatedAndExtended_OldBytesAreGone) {
   EXPECT_TRUE(read_file(at("file")) == std::string(10, 'x') + std::string(599'990, '\0'));
 }
 
+// The kernel tells only later, and not as a part of close(2), that nobody has a file open any more.
+TEST_F(ContentTest, TruncatedAfterClose_IsCommitted) {
+  const int fd = open(at("file").c_str(), O_WRONLY | O_CREAT, 0644);
+  ASSERT_GE(fd, 0);
+  const int open_for_longer = dup(fd);
+  ASSERT_EQ(write(fd, "something long", 14), 14);
+  close(fd);
+  ASSERT_CALL_OK(truncate(at("file").c_str(), 9));
+  kill_daemon();
+  close(open_for_longer);
+  mount({});
+  EXPECT_EQ(read_file(at("file")), "something");
+}
+
 TEST_F(ContentTest, OpenWithTruncate_EmptiesTheFile) {
   write_file(at("file"), "something long");
   const int fd = open(at("file").c_str(), O_WRONLY | O_TRUNC);
