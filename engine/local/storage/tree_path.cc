@@ -115,7 +115,11 @@ size_t TreePath::find(const TreePage& page, std::string_view key, bool& exact) {
 Status TreePath::check_child(const TreePage& page, uint64_t number, size_t child) {
   const auto is_node = [&](size_t i) { return i >= page.count() || page.has_node(i); };
   const auto ascend = [&](size_t i) {
-    return i == 0 || i + 1 >= page.count() || page.node(i).key < page.node(i + 1).key;
+    if (i + 1 >= page.count()) return true;
+    const std::string_view next = page.node(i + 1).key;
+    // The first has no key to compare; the second may have become another place of it.
+    return i == 0 ? !next.empty() && next.data() != page.node(0).key.data()
+                  : page.node(i).key < next;
   };
   const size_t before = child == 0 ? 0 : child - 1;
   if (!is_node(before) || !is_node(child) || !is_node(child + 1) || !ascend(before) ||

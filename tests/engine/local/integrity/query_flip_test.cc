@@ -7,7 +7,8 @@
 // counted, in order and without the documents; or for writing, where it inserts what unique indexes
 // have and what they do not have, and commits nothing. GRIDMOUNT_BIT_FLIPS sets how many bits of
 // each kind of page (600 at random, 60 in sanitized builds), GRIDMOUNT_BIT_FLIP_SEED replays;
-// GRIDMOUNT_BIT_FLIP_AT is the one bit to flip, counted from the file's beginning.
+// GRIDMOUNT_BIT_FLIP_AT is the one bit to flip, counted from the file's beginning. And each entry
+// of each branch becomes each other one of its page.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -182,6 +183,8 @@ class QueryFlips : public testing::Test {
   static constexpr uint16_t kBranch = 1;
   static constexpr uint16_t kLeaf = 2;
   static constexpr size_t kPageBytes = 4096;
+  static constexpr size_t kHeaderBytes = 16;
+  static constexpr size_t kPlaceBytes = 2;
 
   void SetUp() override {
     std::string pattern = (fs::temp_directory_path() / "gridmount-flips.XXXXXX").string();
@@ -296,11 +299,20 @@ class QueryFlips : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
-  // Of the pages of trees that have these flags: where a page has bytes that mean something.
-  std::vector<uint64_t> bytes_of_pages(uint16_t flags) const {
+  std::string whole_data() const {
     std::ifstream file(whole() / "data.mdb", std::ios::binary);
-    const std::string data{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    std::vector<uint64_t> bytes;
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+  struct PageBounds {
+    uint64_t begin;  // in the file
+    uint16_t lower;  // of its free space
+    uint16_t upper;
+  };
+
+  // The pages of trees that have these flags.
+  static std::vector<PageBounds> pages(const std::string& data, uint16_t flags) {
+    std::vector<PageBounds> pages;
     for (uint64_t page = 2; (page + 1) * kPageBytes <= data.size(); ++page) {
       const char* const header = data.data() + page * kPageBytes;
       uint64_t number;
@@ -308,8 +320,17 @@ class QueryFlips : public testing::Test {
       std::memcpy(&number, header, sizeof number);
       std::memcpy(fields, header + 10, sizeof fields);
       if (number != page || fields[0] != flags) continue;
+      pages.push_back({page * kPageBytes, fields[1], fields[2]});
+    }
+    return pages;
+  }
+
+  // Where such pages have bytes that mean something.
+  std::vector<uint64_t> bytes_of_pages(uint16_t flags) const {
+    std::vector<uint64_t> bytes;
+    for (const PageBounds& page : pages(whole_data(), flags)) {
       for (uint64_t i = 0; i < kPageBytes; ++i) {
-        if (i < fields[1] || i >= fields[2]) bytes.push_back(page * kPageBytes + i);
+        if (i < page.lower || i >= page.upper) bytes.push_back(page.begin + i);
       }
     }
     return bytes;
@@ -321,6 +342,44 @@ class QueryFlips : public testing::Test {
     const int byte = file.get();
     file.seekp(static_cast<std::streamoff>(bit / 8));
     file.put(static_cast<char>(byte ^ (1 << bit % 8)));
+  }
+
+  void put(uint64_t at, std::string_view bytes) const {
+    std::fstream file(damaged() / "data.mdb", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(at));
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  // One entry of a page becomes another one of it, by its place: far more than a bit, and what a
+  // bit can come to.
+  void repeat_entries_and_ask(uint16_t flags) {
+    const std::string data = whole_data();
+    const auto place = [&](uint64_t at) { return std::string_view(data).substr(at, kPlaceBytes); };
+    fs::copy(whole(), damaged(), fs::copy_options::recursive);
+    int reported = 0;
+    int tried = 0;
+    for (const PageBounds& page : pages(data, flags)) {
+      const uint64_t end = page.begin + page.lower;
+      for (uint64_t at = page.begin + kHeaderBytes; at < end; at += kPlaceBytes) {
+        for (uint64_t other = page.begin + kHeaderBytes; other < end; other += kPlaceBytes) {
+          if (other == at) continue;
+          put(at, place(other));
+          const int asked = run_in_child([this] { return ask_all(); }, at);
+          EXPECT_TRUE(asked == kHarmless || asked == kReported)
+              << asked << " with the entry at " << other << " in place of that at " << at;
+          if (asked == kReported) ++reported;
+          if (++tried % 4 != 0) continue;
+          const int inserted = run_in_child([this] { return insert_all(); }, at);
+          EXPECT_TRUE(inserted == kHarmless || inserted == kReported)
+              << inserted << " of inserts with the entry at " << other << " in place of that at "
+              << at;
+          fs::remove_all(damaged());
+          fs::copy(whole(), damaged(), fs::copy_options::recursive);
+        }
+        put(at, place(at));
+      }
+    }
+    EXPECT_GT(reported, 0);
   }
 
   void flip_and_ask(uint16_t flags) {
@@ -377,6 +436,10 @@ TEST_F(QueryFlips, InLeaves_ChangeNoAnswer) {
 
 TEST_F(QueryFlips, InBranches_ChangeNoAnswer) {
   flip_and_ask(kBranch);
+}
+
+TEST_F(QueryFlips, EntriesOfBranchesTwice_ChangeNoAnswer) {
+  repeat_entries_and_ask(kBranch);
 }
 
 }  // namespace
