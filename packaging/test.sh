@@ -99,6 +99,9 @@ run_ctest() {
     printf '\nctest %s %s\n' "$name" "$*"
     sed -n '/tests passed, /,$p' "$work/ctest.log"
   } >>"$work/closings.$name"
+  # What the tests said that failed: of GoogleTest's and of Python's the lines behind the headings.
+  grep -E -A 8 ': Failure$|^(FAIL|ERROR): |^[A-Za-z]+Error: ' "$work/ctest.log" |
+    cut -c 1-240 | head -n 40 >>"$work/failures"
   return "$status"
 }
 
@@ -160,6 +163,7 @@ for name in tidy asan-ubsan tsan release; do
   if [ -f "$work/closings.$name" ]; then cat "$work/closings.$name"; fi
 done
 if [ "${#failed[@]}" -gt 0 ]; then
+  if [ -s "$work/failures" ]; then cat "$work/failures"; fi
   printf 'test.sh: failed: %s\n' "${failed[*]}" >&2
   exit 1
 fi

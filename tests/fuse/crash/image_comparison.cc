@@ -106,7 +106,8 @@ std::vector<Moment> Comparison::moments() {
 // The calls, and of each state how what was found is different.
 std::string Comparison::explain(const std::map<size_t, std::string>& problems) const {
   std::string text = "user " + std::to_string(user_) + " finds the state after none of its calls " +
-                     std::to_string(oldest_) + " to " + std::to_string(newest_) + ":";
+                     std::to_string(oldest_) + " to " + std::to_string(newest_) + ", " +
+                     problems.rbegin()->second + ":";
   for (size_t i = oldest_ - std::min(oldest_, kCallsShown); i <= newest_; ++i) {
     if (problems.contains(i)) text += "\n      [" + problems.at(i) + "]";
     if (i < newest_) text += "\n    " + std::to_string(i) + " " + text_of(program_.calls[i]);
