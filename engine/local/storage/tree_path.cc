@@ -361,11 +361,18 @@ Status TreePath::follow(std::string_view last, std::string_view key, bool backwa
 Status TreePath::prove_end(std::string_view last, std::string_view bound,
                            const std::optional<TreeEntry>& found, bool backward) {
   if (map_ == nullptr) return {};
-  if (found && is_mapped(found->key) && is_mapped(last) && page_of(found->key) == page_of(last)) {
-    return prove(bound, found, backward);
+  const bool in_one_leaf =
+      found && is_mapped(found->key) && is_mapped(last) && page_of(found->key) == page_of(last);
+  if (!in_one_leaf) GM_TRY(follow(last, bound, backward));
+  GM_TRY(prove(bound, found, backward));
+  // What a transaction has removed is in its snapshot.
+  if (of_snapshot_ && trees_.writable()) return {};
+  // The last one itself may have gone since it was given.
+  const std::optional<TreeEntry>& end = backward ? from_ : below_;
+  if (end && (backward ? end->key < last : end->key > last)) {
+    return damaged(page_of(end->key), kDisordered);
   }
-  GM_TRY(follow(last, bound, backward));
-  return prove(bound, found, backward);
+  return {};
 }
 
 }  // namespace gridmount::local

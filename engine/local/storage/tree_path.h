@@ -54,7 +54,8 @@ class TreePath {
   }
   // That LMDB has left out no leaf between them.
   Status follow(std::string_view last, std::string_view key, bool backward);
-  // The end of a range behind the entry `last`: follow() and prove().
+  // The end of a range behind the entry `last`, which may have been removed since: follow() and
+  // prove(), and that there is nothing between it and the end.
   Status prove_end(std::string_view last, std::string_view bound,
                    const std::optional<TreeEntry>& found, bool backward);
 
