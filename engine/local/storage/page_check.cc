@@ -23,6 +23,9 @@ constexpr uint64_t kRootOffset = 40;
 constexpr uint16_t kOverflowFlag = 4;
 constexpr uint64_t kHeldPagesOffset = 12;
 
+// Of a tree in one transaction, that are remembered one by one.
+constexpr size_t kLeavesMax = 100'000;
+
 template <typename T>
 T read(const uint8_t* at) {
   return TreePage::read<T>(at);
@@ -221,7 +224,22 @@ Status PageCheck::before_put(MDB_txn* txn, MDB_dbi tree, std::string_view key) {
   return large_value(*state, key);
 }
 
-Status PageCheck::neighbours(const Checked& checked, const std::vector<Step>& way) {
+// LMDB joins leaves that are less than a quarter full.
+bool PageCheck::stays_full(Checked& checked, uint64_t removed_bytes) const {
+  if (checked.removed_bytes.size() >= kLeavesMax) {
+    checked.are_many = true;
+    checked.removed_bytes.clear();
+  }
+  if (!counts_leaves(checked)) return false;
+  const TreePage leaf(checked.leaf, page_bytes_);
+  const auto number = static_cast<uint64_t>(checked.leaf - map_) / page_bytes_;
+  uint64_t& removed = checked.removed_bytes[number];
+  removed += removed_bytes;
+  return leaf.used_bytes() >= removed + page_bytes_ / 3;
+}
+
+Status PageCheck::neighbours(Checked& checked, const std::vector<Step>& way) {
+  ++checked.joins;
   for (size_t level = way.size(); level > 0; --level) {
     const Step& step = way[level - 1];
     const TreePage parent = at(step.page);
@@ -229,14 +247,19 @@ Status PageCheck::neighbours(const Checked& checked, const std::vector<Step>& wa
       Bounds bounds = step.bounds;
       if (child > 0) bounds.low = parent.node(child).key;
       if (child + 1 < parent.count()) bounds.high = parent.node(child + 1).key;
-      return page(checked.tree, parent.node(child).child, level + 1, bounds);
+      const uint64_t number = parent.node(child).child;
+      // Instead of joining it LMDB may take an entry from it.
+      if (level == way.size() && counts_leaves(checked)) {
+        checked.removed_bytes[number] += page_bytes_;
+      }
+      return page(checked.tree, number, level + 1, bounds);
     };
     if (step.child > 0) GM_TRY(look_at(step.child - 1));
     if (step.child + 1 < parent.count()) GM_TRY(look_at(step.child + 1));
     // A branch is joined with another when it has less than two children left. It loses at most one
-    // for each removed entry, and half of them to another page if puts have split it.
+    // for each leaf that is joined, and half of them to another page if puts have split it.
     const uint64_t children = checked.has_puts ? parent.count() / 2 : parent.count();
-    if (children >= checked.removed + 2) break;
+    if (children >= checked.joins + 2) break;
   }
   return {};
 }
@@ -244,20 +267,17 @@ Status PageCheck::neighbours(const Checked& checked, const std::vector<Step>& wa
 Status PageCheck::before_remove(MDB_txn* txn, MDB_dbi tree, std::string_view key) {
   GM_ASSIGN(Checked* const state, checked(txn, tree));
   GM_TRY(find_leaf(*state, key, way_));
-  ++state->removed;
   if (state->leaf == nullptr) return {};
   const TreePage leaf(state->leaf, page_bytes_);
   const size_t behind = upper_bound(leaf, state->tree.holds, 0, key);
   if (behind > 0 && leaf.node(behind - 1).key == key) {
     const TreePage::Node node = leaf.node(behind - 1);
     if (node.in_pages_of_its_own) GM_TRY(value_pages(state->tree, node));
-    state->removed_bytes += TreePage::kNodeHeaderBytes + key.size() + sizeof(uint64_t) +
-                            (node.in_pages_of_its_own ? 0 : node.bytes);
+    const uint64_t bytes = TreePage::kNodeHeaderBytes + key.size() + sizeof(uint64_t) +
+                           (node.in_pages_of_its_own ? 0 : node.bytes);
+    if (stays_full(*state, bytes)) return {};
   }
-  // LMDB joins leaves that are less than a quarter full.
-  const bool stays_full =
-      !state->has_puts && leaf.used_bytes() >= state->removed_bytes + page_bytes_ / 3;
-  return stays_full ? Status() : neighbours(*state, way_);
+  return neighbours(*state, way_);
 }
 
 Status PageCheck::pages_below(const Tree& tree, uint64_t number, size_t level, const Bounds& bounds,

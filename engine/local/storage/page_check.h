@@ -25,6 +25,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/error.h"
@@ -73,8 +74,10 @@ class PageCheck {
     uint64_t of = 0;
     Tree tree;
     bool has_puts = false;
-    uint64_t removed = 0;        // entries
-    uint64_t removed_bytes = 0;  // without large values
+    // Of each leaf how many bytes of entries are removed at most, while they are few leaves.
+    std::unordered_map<uint64_t, uint64_t> removed_bytes;
+    bool are_many = false;
+    uint64_t joins = 0;  // of pages: not more
     // The leaf that was found last: of the keys within `bounds`.
     const uint8_t* leaf = nullptr;
     Bounds bounds;
@@ -91,7 +94,12 @@ class PageCheck {
   Result<Tree> tree_of(std::string_view name);
   Result<Checked*> checked(MDB_txn* txn, MDB_dbi tree);
   Status find_leaf(Checked& checked, std::string_view key, std::vector<Step>& way);
-  Status neighbours(const Checked& checked, const std::vector<Step>& way);
+  static bool counts_leaves(const Checked& checked) {
+    return !checked.has_puts && !checked.are_many;
+  }
+  // Whether LMDB leaves the leaf as a page of its own after one more removal of so many bytes.
+  bool stays_full(Checked& checked, uint64_t removed_bytes) const;
+  Status neighbours(Checked& checked, const std::vector<Step>& way);
   Status large_value(const Checked& checked, std::string_view key);
   Status value_pages(const Tree& tree, const TreePage::Node& node);
   // Whether the headers of its large values have as many pages as the tree counts. Reads the whole
