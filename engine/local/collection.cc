@@ -208,7 +208,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
       note_lookup(*contents, *entry, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document, read_document(trees, *entry, *id, verify_for(options)));
-      GM_TRY(confirm_found(*entry, *lookup->index, lookup->key, document));
+      GM_TRY(confirm_found(*entry, *lookup->index, filter, document));
       return std::optional(document);
     }
     if (const std::optional<FirstLookup> lookup = first_lookup(*entry, filter)) {
@@ -218,7 +218,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document,
                 read_document(contents->trees(), *entry, *id, verify_for(options)));
-      GM_TRY(confirm_found(*entry, *lookup->index, lookup->low, document));
+      GM_TRY(confirm_found(*entry, *lookup->index, filter, document));
       return std::optional(document);
     }
   }

@@ -106,7 +106,7 @@ Result<std::vector<RecordId>> LocalCollection::targets(const std::shared_ptr<Con
       if (!id) return ids;
       GM_ASSIGN(const bson::View document,
                 read_document(contents->trees(), *entry, *id, Verify::kBounds));
-      GM_TRY(confirm_found(*entry, *lookup->index, lookup->key, document));
+      GM_TRY(confirm_found(*entry, *lookup->index, filter, document));
       ids.push_back(*id);
       return ids;
     }

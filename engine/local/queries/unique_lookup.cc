@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/bson/compare.h"
 #include "engine/local/format/index_key.h"
 #include "engine/local/indexes/entry_reading.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/storage/range_cursor.h"
+#include "engine/local/storage/tree_path.h"
 
 namespace gridmount::local {
 namespace {
 
 constexpr size_t kFieldsMax = 4;
+// More are allocated once more.
+constexpr size_t kUsualKeyBytes = 96;
 
 // Types whose equality is that of their encodings: null stands for missing fields too, documents
 // may be operators, arrays and regular expressions have meanings of their own.
@@ -63,6 +67,7 @@ class Equalities {
   std::optional<std::string> encoded(const std::vector<IndexPart>& parts) const {
     if (parts.size() != count_ || parts_given(parts) != count_) return std::nullopt;
     std::string encoded;
+    encoded.reserve(kUsualKeyBytes);
     for (const IndexPart& part : parts) append_encoded(encoded, find(part)->value, part.descending);
     if (is_shortened(encoded)) return std::nullopt;
     return encoded;
@@ -148,20 +153,35 @@ std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View
     }
     const std::optional<std::string> encoded = equalities->encoded(parts);
     if (!encoded) return std::nullopt;
-    return FirstLookup{&index, range_prefix(index.range) + *encoded};
+    return FirstLookup{&index, range_prefix(index.range).append(*encoded)};
   }
   return std::nullopt;
 }
+
+namespace {
+
+Result<std::optional<TreeEntry>> first_entry(const std::shared_ptr<Trees>& trees,
+                                             const IndexEntry& index, const std::string& low) {
+  const MDB_dbi tree = trees->tree(index.range);
+  if (const std::optional<TreeReader::Place> found = trees->find_from(tree, low);
+      found && found->entry.key.starts_with(low)) {
+    if (index.checksums) GM_TRY(TreePath(*trees, tree).prove(low, *found));
+    return std::optional(found->entry);
+  }
+  RangeCursor cursor(trees, tree);
+  if (index.checksums) cursor.set_proving();
+  // Behind the values stand record ids, which are in order and far below the end of this range.
+  cursor.set_range(low, low + '\xFF', false);
+  return cursor.next();
+}
+
+}  // namespace
 
 Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
                                            const CollectionEntry& entry,
                                            const FirstLookup& lookup) {
   const IndexEntry& index = *lookup.index;
-  RangeCursor cursor(trees, trees->tree(index.range));
-  if (index.checksums) cursor.set_proving();
-  // Behind the values stand record ids, which are in order and far below the end of this range.
-  cursor.set_range(lookup.low, lookup.low + '\xFF', false);
-  Result<std::optional<TreeEntry>> read = cursor.next();
+  Result<std::optional<TreeEntry>> read = first_entry(trees, index, lookup.low);
   if (!read) return fail(of_index(std::move(read).error(), entry, index));
   const std::optional<TreeEntry>& found = *read;
   if (!found) return std::optional<RecordId>();
@@ -169,16 +189,13 @@ Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
   return std::optional(id);
 }
 
-Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, std::string_view key,
+Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, bson::View filter,
                      bson::View document) {
-  key.remove_prefix(range_prefix(index.range).size());
-  std::string encoded;
-  for (const IndexPart& part : index.rules.parts) {
-    const std::optional<bson::ValueView> value = document.find(part.path.dotted());
-    if (!value) break;
-    append_encoded(encoded, *value, part.descending);
-  }
-  if (encoded == key) return {};
+  const auto has = [&](const bson::Element& wanted) {
+    const std::optional<bson::ValueView> value = document.find(wanted.key);
+    return value && bson::compare(*value, wanted.value) == 0;
+  };
+  if (std::all_of(filter.begin(), filter.end(), has)) return {};
   return fail(ErrorCode::kDataCorruptionDetected,
               entry.ns.full() + ": an entry of the index '" + index.definition.name +
                   "' names a document that does not have its key; run 'gridstore check --repair'");

@@ -43,9 +43,9 @@ std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View
 Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
                                            const CollectionEntry& entry, const FirstLookup& lookup);
 
-// DataCorruptionDetected unless the document that was found under a lookup's key has it: where the
-// entries of an index have no checksums, a damaged one may name any record.
-Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, std::string_view key,
+// DataCorruptionDetected unless the document that was found by a lookup has the filter's values:
+// where the entries of an index have no checksums, a damaged one may name any record.
+Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, bson::View filter,
                      bson::View document);
 
 }  // namespace gridmount::local

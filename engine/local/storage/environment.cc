@@ -333,8 +333,9 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
       parts->readers_guard.emplace(parts->folder.lock_path(), MapGuard::Contents::kReaders);
     }
     GM_ASSIGN(parts->handles, open_trees(env, parts->folder));
+    static std::atomic<uint64_t> maps = 0;
     parts->context.pages = {parts->guard->map(), parts->map_bytes, page_bytes_of(env),
-                            names_of(parts->handles)};
+                            names_of(parts->handles), ++maps};
     parts->readers = std::make_unique<ReadPool>(env);
     if (parts->folder.has_damaged_log()) {
       spdlog::error(

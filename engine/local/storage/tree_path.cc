@@ -256,17 +256,17 @@ Status TreePath::check_neighbours(std::string_view key) {
   return {};
 }
 
-Result<bool> TreePath::prove_within(std::string_view key, const TreeEntry& found,
-                                    bool found_below) {
+Result<bool> TreePath::prove_within(std::string_view key, const TreeEntry& found, bool found_below,
+                                    std::optional<size_t> place) {
   if (!is_mapped(found.key)) return false;
   const uint64_t number = page_of(found.key);
   const TreePage page = at(number);
   if (const char* const defect = page.header_defect(number)) return damaged(number, defect);
   if (page.is_branch()) return damaged(number, "it is no leaf");
   bool exact;
-  const size_t position = find(page, key, exact);
+  const size_t position = place ? *place : find(page, key, exact);
   if (position == kNoPlace) return damaged(number, kMisplaced);
-  if (position == 0 || position == page.count()) return false;
+  if (position == 0 || position >= page.count()) return false;
   if (const char* const defect = place_defect(page, position)) return damaged(number, defect);
   GM_ASSIGN(below_, entry_at(page, number, position - 1));
   GM_ASSIGN(from_, entry_at(page, number, position));
@@ -332,6 +332,12 @@ Status TreePath::prove(std::string_view key, const std::optional<TreeEntry>& fou
     return damaged(way_.empty() ? 0 : way_.back().number, kDisordered);
   }
   return {};
+}
+
+Status TreePath::prove(std::string_view key, const TreeReader::Place& found) {
+  if (map_ == nullptr) return {};
+  GM_ASSIGN(const bool within, prove_within(key, found.entry, false, found.position));
+  return within ? check_neighbours(key) : prove(key, found.entry, false);
 }
 
 Status TreePath::follow(std::string_view last, std::string_view key, bool backward) {

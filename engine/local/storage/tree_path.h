@@ -39,6 +39,8 @@ class TreePath {
   // The same, and that LMDB has found the right one of them: below the key, or else at or above it.
   // Cheap if both are in the leaf of the one that was found.
   Status prove(std::string_view key, const std::optional<TreeEntry>& found, bool found_below);
+  // The same of what TreeReader has found.
+  Status prove(std::string_view key, const TreeReader::Place& found);
   // The neighbours that were found last; only the second can have the key itself.
   const std::optional<TreeEntry>& below() const { return below_; }
   const std::optional<TreeEntry>& from() const { return from_; }
@@ -92,8 +94,10 @@ class TreePath {
   Status check_neighbour(const TreeEntry& entry);
   bool is_sound(const TreeEntry& entry) const;
   Result<TreeEntry> entry_at(const TreePage& page, uint64_t number, size_t position);
-  // True if the place lies within one leaf, which `found` is in.
-  Result<bool> prove_within(std::string_view key, const TreeEntry& found, bool found_below);
+  // True if the place lies within one leaf, which `found` is in; `place` is where, or nothing
+  // if it is to be looked for.
+  Result<bool> prove_within(std::string_view key, const TreeEntry& found, bool found_below,
+                            std::optional<size_t> place = {});
 
   // What lies elsewhere was written by the transaction.
   bool is_mapped(std::string_view key) const {

@@ -16,6 +16,7 @@ constexpr uint16_t kBranch = 1;
 constexpr uint16_t kLeaf = 2;
 constexpr uint16_t kOverflow = 4;
 constexpr uint16_t kBigData = 1;
+constexpr size_t kCacheLineBytes = 64;
 
 template <typename T>
 T read(const uint8_t* at) {
@@ -28,9 +29,15 @@ void prefetch(const void* at) {
   __builtin_prefetch(at);
 }
 
+// A page's header, and the places of its first nodes, of which a search begins with one.
+void prefetch_head(const uint8_t* page) {
+  prefetch(page);
+  prefetch(page + kCacheLineBytes);
+  prefetch(page + 2 * kCacheLineBytes);
+}
+
 // A record's; the beginning of a larger value.
 void prefetch_all(std::string_view value) {
-  constexpr size_t kCacheLineBytes = 64;
   constexpr size_t kBytesMax = 1024;
   const size_t bytes = std::min(value.size(), kBytesMax);
   for (size_t at = 0; at < bytes; at += kCacheLineBytes) prefetch(value.data() + at);
@@ -94,6 +101,14 @@ class TreeReader::Page {
     return begin + kNodeHeaderBytes + key_bytes > page_bytes_ ? nullptr : at_ + begin;
   }
   void prefetch_node(size_t i) const { prefetch(at_ + offset(i)); }
+  // What so many steps of a search of the nodes [low, high) may look at.
+  void prefetch_nodes(size_t low, size_t high, int levels) const {
+    if (low == high || levels == 0) return;
+    const size_t middle = low + (high - low) / 2;
+    prefetch_node(middle);
+    prefetch_nodes(low, middle, levels - 1);
+    prefetch_nodes(middle + 1, high, levels - 1);
+  }
   size_t bytes_behind(const uint8_t* in_page) const {
     return page_bytes_ - static_cast<size_t>(in_page - at_);
   }
@@ -107,6 +122,8 @@ class TreeReader::Page {
 
 // For a key in a leaf: it is among the nodes [low, high).
 struct TreeReader::Search {
+  static constexpr int kLevelsAtOnce = 3;
+
   Key key;
   Page leaf;
   size_t low = 0;
@@ -117,6 +134,13 @@ struct TreeReader::Search {
     leaf = page;
     high = page.count();
     if (high > 0) leaf.prefetch_node(high / 2);
+  }
+  // Alone, with nothing to do while one node after the other is fetched: several at once.
+  void run() {
+    for (int steps = 0; low != high; ++steps) {
+      if (steps % kLevelsAtOnce == 0) leaf.prefetch_nodes(low, high, kLevelsAtOnce);
+      step();
+    }
   }
   // Whether there is another.
   bool step() {
@@ -139,19 +163,36 @@ struct TreeReader::Search {
   }
 };
 
-std::optional<TreeReader::Root> TreeReader::root_of(MDB_dbi tree) {
-  for (size_t i = 0; i < std::min(roots_known_, roots_.size()); ++i) {
-    if (roots_[i].tree == tree) return roots_[i];
+// A thread's: a snapshot is often the one that its last one was.
+struct TreeReader::Roots {
+  uint64_t pages = 0;  // which PageMap
+  size_t snapshot = 0;
+  uint64_t last_page = 0;
+  std::array<Root, 4> roots;  // by turns
+  size_t known = 0;
+};
+
+TreeReader::Roots& TreeReader::roots() {
+  thread_local Roots roots;
+  const size_t snapshot = mdb_txn_id(txn_);
+  if (roots.pages != pages_->id || roots.snapshot != snapshot) {
+    MDB_envinfo info;
+    mdb_env_info(mdb_txn_env(txn_), &info);
+    roots = {pages_->id, snapshot, info.me_last_pgno, {}, 0};
   }
+  return roots;
+}
+
+std::optional<TreeReader::Root> TreeReader::root_of(MDB_dbi tree) {
   // LMDB's record of a tree, MDB_db: the depth stands at 6, the root's page number last.
   constexpr MDB_dbi kMainTree = 1;
   constexpr size_t kRecordBytes = 48;
   if (pages_->begin == nullptr || tree >= pages_->tree_names.size()) return std::nullopt;
   if (pages_->tree_names[tree].empty()) return std::nullopt;
-  if (last_page_ == 0) {
-    MDB_envinfo info;
-    mdb_env_info(mdb_txn_env(txn_), &info);
-    last_page_ = info.me_last_pgno;
+  Roots& known = roots();
+  last_page_ = known.last_page;
+  for (size_t i = 0; i < std::min(known.known, known.roots.size()); ++i) {
+    if (known.roots[i].tree == tree) return known.roots[i];
   }
   MDB_val name = to_mdb(pages_->tree_names[tree]);
   MDB_val record{};
@@ -160,7 +201,7 @@ std::optional<TreeReader::Root> TreeReader::root_of(MDB_dbi tree) {
     return std::nullopt;
   }
   const auto* const bytes = static_cast<const uint8_t*>(record.mv_data);
-  Root& root = roots_[roots_known_++ % roots_.size()];
+  Root& root = known.roots[known.known++ % known.roots.size()];
   root = {tree, read<uint16_t>(bytes + 6), read<uint64_t>(bytes + kRecordBytes - 8)};
   return root;
 }
@@ -219,19 +260,37 @@ std::optional<std::string_view> TreeReader::value_of(const Page& leaf, const uin
   return std::string_view(reinterpret_cast<const char*>(value), bytes);
 }
 
-std::optional<std::string_view> TreeReader::find(MDB_dbi tree, std::string_view key) {
+std::optional<TreeReader::Search> TreeReader::search(MDB_dbi tree, std::string_view key) {
   const std::optional<Root> root = root_of(tree);
   if (!root) return std::nullopt;
   Search search;
   search.key = Key(key);
   const std::optional<uint64_t> number = find_leaf(*root, search.key);
   if (!number) return std::nullopt;
+  prefetch_head(at(*number));
   const std::optional<Page> leaf = page(*number, kLeaf);
   if (!leaf) return std::nullopt;
   search.begin(*leaf);
-  while (search.step()) continue;
-  if (search.found == nullptr) return std::nullopt;
-  return value_of(search.leaf, search.found);
+  search.run();
+  return search;
+}
+
+std::optional<std::string_view> TreeReader::find(MDB_dbi tree, std::string_view key) {
+  const std::optional<Search> search = this->search(tree, key);
+  if (!search || search->found == nullptr) return std::nullopt;
+  return value_of(search->leaf, search->found);
+}
+
+std::optional<TreeReader::Place> TreeReader::find_from(MDB_dbi tree, std::string_view key) {
+  const std::optional<Search> search = this->search(tree, key);
+  if (!search || search->low == 0 || search->low >= search->leaf.count()) return std::nullopt;
+  const uint8_t* const node = search->leaf.node(search->low);
+  if (node == nullptr) return std::nullopt;
+  const std::optional<std::string_view> value = value_of(search->leaf, node);
+  if (!value) return std::nullopt;
+  const auto* const bytes = reinterpret_cast<const char*>(node);
+  const TreeEntry entry{{bytes + kNodeHeaderBytes, read<uint16_t>(node + 6)}, *value};
+  return Place{entry, search->low};
 }
 
 void TreeReader::find(MDB_dbi tree, std::span<Wanted> wanted) {

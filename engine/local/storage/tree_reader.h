@@ -20,6 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/local/format/range.h"
+
 namespace gridmount::local {
 
 // Where the pages of an environment are.
@@ -28,6 +30,7 @@ struct PageMap {
   uint64_t bytes = 0;
   uint32_t page_bytes = 0;
   std::vector<std::string> tree_names = {};  // by MDB_dbi
+  uint64_t id = 0;                           // no other of the process has it
 };
 
 class TreeReader {
@@ -39,6 +42,13 @@ class TreeReader {
   TreeReader(MDB_txn* txn, const PageMap& pages) : txn_(txn), pages_(&pages) {}
 
   std::optional<std::string_view> find(MDB_dbi tree, std::string_view key);
+
+  // The first entry at or above the key, if it and one below the key are in one leaf.
+  struct Place {
+    TreeEntry entry;
+    size_t position;  // among those of the leaf
+  };
+  std::optional<Place> find_from(MDB_dbi tree, std::string_view key);
 
   struct Wanted {
     std::string_view key;
@@ -60,7 +70,13 @@ class TreeReader {
     uint64_t page = 0;
   };
 
+  // The roots as a snapshot has them.
+  struct Roots;
+
+  Roots& roots();
   std::optional<Root> root_of(MDB_dbi tree);
+  // To the key's place in its leaf.
+  std::optional<Search> search(MDB_dbi tree, std::string_view key);
   const uint8_t* at(uint64_t number) const { return pages_->begin + number * pages_->page_bytes; }
   std::optional<Page> page(uint64_t number, uint16_t kind) const;
   std::optional<uint64_t> find_leaf(const Root& root, const Key& key) const;
@@ -68,9 +84,7 @@ class TreeReader {
 
   MDB_txn* txn_;
   const PageMap* pages_;
-  uint64_t last_page_ = 0;     // 0: not asked for yet
-  std::array<Root, 4> roots_;  // by turns
-  size_t roots_known_ = 0;
+  uint64_t last_page_ = 0;  // root_of() sets it
 };
 
 }  // namespace gridmount::local

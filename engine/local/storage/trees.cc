@@ -59,6 +59,10 @@ void Trees::find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) con
   if (reader_) reader_->find(tree, wanted);
 }
 
+std::optional<TreeReader::Place> Trees::find_from(MDB_dbi tree, std::string_view key) const {
+  return reader_ ? reader_->find_from(tree, key) : std::nullopt;
+}
+
 Status Trees::readable() const {
   if (ended()) {
     return fail(ErrorCode::kIllegalOperation,
