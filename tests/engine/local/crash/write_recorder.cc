@@ -51,9 +51,10 @@ void WriteRecorder::start(const fs::path& folder) {
     ::stat(entry.path().c_str(), &status);
     by_inode_[{status.st_dev, status.st_ino}] = initial_contents_.size();
     initial_entries_[name] = initial_contents_.size();
-    std::ifstream file(entry.path(), std::ios::binary);
-    initial_contents_.emplace_back(std::istreambuf_iterator<char>(file),
-                                   std::istreambuf_iterator<char>());
+    std::vector<uint8_t>& contents = initial_contents_.emplace_back(entry.file_size());
+    std::ifstream(entry.path(), std::ios::binary)
+        .read(reinterpret_cast<char*>(contents.data()),
+              static_cast<std::streamsize>(contents.size()));
   }
   entries_ = initial_entries_;
   files_ = initial_contents_.size();
