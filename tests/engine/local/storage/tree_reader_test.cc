@@ -116,6 +116,38 @@ TEST_F(TreeReaderTest, Find_GivesWhatIsThere_AloneAndTogether) {
   }
 }
 
+TEST_F(TreeReaderTest, FindFrom_GivesTheFirstNotBelow_OrNothingAtTheEndsOfLeaves) {
+  const MDB_dbi tree = environment_->tree(5);
+  std::map<std::string, std::string> entries;
+  fill(tree, 20'000, entries);
+  auto transaction = environment_->begin_read();
+  ASSERT_TRUE(transaction);
+  MDB_txn* const txn = transaction->lmdb();
+  TreeReader reader(txn, context_of(txn).pages);
+  std::mt19937 random(kSeed + 1);
+  size_t tried = 0;
+  size_t found = 0;
+  const auto find_from = [&](const std::string& key) {
+    ++tried;
+    const std::optional<TreeReader::Place> place = reader.find_from(tree, key);
+    if (!place) return;
+    ++found;
+    const auto wanted = entries.lower_bound(key);
+    ASSERT_NE(wanted, entries.end());
+    EXPECT_EQ(place->entry.key, wanted->first);
+    EXPECT_EQ(place->entry.value, wanted->second);
+  };
+  for (const auto& [key, value] : entries) {
+    find_from(key);
+    find_from(key + '\0');
+    find_from(random_key(random));
+  }
+  EXPECT_GT(found, tried * 8 / 10);
+  EXPECT_FALSE(reader.find_from(tree, ""));
+  EXPECT_FALSE(reader.find_from(tree, std::string(100, '\xFF')));
+  EXPECT_FALSE(reader.find_from(environment_->tree(6), "key"));
+}
+
 TEST_F(TreeReaderTest, Find_InASnapshot_GivesWhatItHad) {
   const MDB_dbi tree = environment_->tree(0);
   std::map<std::string, std::string> before;
@@ -134,8 +166,12 @@ TEST_F(TreeReaderTest, Find_InASnapshot_GivesWhatItHad) {
     trees.end();
     ASSERT_TRUE(writing->commit());
   }
+  auto later = environment_->begin_read();
+  ASSERT_TRUE(later);
+  TreeReader later_reader(later->lmdb(), context_of(txn).pages);
   for (const auto& [key, value] : before) {
     EXPECT_EQ(reader.find(tree, key), std::optional<std::string_view>(value));
+    EXPECT_EQ(later_reader.find(tree, key), std::optional<std::string_view>("another"));
   }
 }
 
@@ -187,6 +223,7 @@ TEST_F(TreeReaderTest, Find_InDamagedPages_GivesNothingThatIsNotTheKeys) {
     for (const auto& [key, value] : entries) {
       const std::optional<std::string_view> alone = reader.find(tree, key);
       found += alone ? 1 : 0;
+      (void)reader.find_from(tree, key);
       wanted.push_back({key});
       if (wanted.size() == TreeReader::kKeysMax) {
         reader.find(tree, wanted);
