@@ -5,11 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "engine/bson/builder.h"
 #include "engine/local/local_store.h"
@@ -188,6 +192,56 @@ TEST_F(PageCheckTest, LeafWithEntriesBehindItsEnd_IsNotWrittenTo) {
   EXPECT_EQ(removed.error().code(), ErrorCode::kStoreDamaged);
   EXPECT_THAT(removed.error().message(), HasSubstr("data.mdb is damaged: page "));
   EXPECT_TRUE(insert("one", 1));
+}
+
+// LMDB joins leaves that removals have left with little: what it would join with must be looked at
+// before, or a call of LMDB ends astray, and nothing is written any more.
+TEST_F(PageCheckTest, RemovalsBesideADamagedLeaf_NeverReachIt) {
+  constexpr int32_t kFirst = 1000;
+  constexpr int32_t kMany = 300;
+  ASSERT_TRUE(open());
+  for (int32_t id = kFirst; id < kFirst + kMany; ++id) ASSERT_TRUE(insert("lots", id));
+  store_.reset();
+  const std::string whole = data();
+  fs::copy(folder_ / "store", folder_ / "kept", fs::copy_options::recursive);
+  const uint32_t seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  int refused = 0;
+  for (int32_t damaged = kFirst; damaged < kFirst + kMany; damaged += 5) {
+    std::string bytes = whole;
+    for (const size_t page : leaves_with(bytes, damaged)) {
+      write<uint16_t>(bytes, page + kUpperOffset, kPageBytes + 64);
+    }
+    put_data(bytes);
+    ASSERT_TRUE(open());
+    std::vector<int32_t> ids(kMany);
+    std::iota(ids.begin(), ids.end(), kFirst);
+    // From places all over the tree, or from one end of it on.
+    if (random() % 2 == 0) std::shuffle(ids.begin(), ids.end(), random);
+    ids.resize(kMany * 9 / 10);
+    const auto collection = store_->database("test")->collection("lots");
+    bool is_refused = false;
+    {
+      const auto transaction = store_->begin();
+      ASSERT_TRUE(transaction);
+      for (const int32_t id : ids) {
+        const auto removed = collection->remove(**transaction, id_is(id), false);
+        if (removed) continue;
+        EXPECT_EQ(removed.error().code(), ErrorCode::kStoreDamaged) << removed.error().message();
+        is_refused = true;
+      }
+      if (!is_refused) {
+        EXPECT_TRUE((*transaction)->commit());
+      }
+    }
+    if (is_refused) ++refused;
+    EXPECT_TRUE(insert("one", 1)) << "with the leaf of " << damaged;
+    store_.reset();
+    fs::remove_all(folder_ / "store");
+    fs::copy(folder_ / "kept", folder_ / "store", fs::copy_options::recursive);
+  }
+  EXPECT_GT(refused, 0);
 }
 
 // LMDB takes those for trees within the tree, for which it has made no room.
