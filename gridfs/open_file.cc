@@ -5,6 +5,7 @@
 #include "engine/bson/json.h"
 #include "gridfs/commit_turn.h"
 #include "gridfs/error.h"
+#include "gridfs/posix_changes.h"
 
 namespace gridmount::gridfs {
 
@@ -111,8 +112,11 @@ Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
 Status OpenFile::set_posix(const PosixFields& changes) {
   // In turn with the commits, so that none puts back times of before.
   CommitTurn turn(*this);
+  if (are_times_of_before(changes, document().posix)) return {};
   GM_TRY(write_posix(*context_, id_, changes));
   MutexLock lock(mutex_);
+  // set_times() waits for no turn; what it has set is committed next.
+  if (are_times_of_before(changes, posix_)) return {};
   merge_posix_fields(posix_, changes);
   return {};
 }

@@ -581,6 +581,40 @@ TEST_F(FileTest, SetPosix_TimesAfterUncommittedWrites_AreNotPutBack) {
   EXPECT_EQ(this->file(id).posix.mtime->tv_sec, 1'000);
 }
 
+// The kernel's write-back of times may come after a call that has set later ones.
+TEST_F(FileTest, SetPosix_TimesOfMomentsBefore_DoNotComeBack) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  const auto times = [](timespec mtime, timespec ctime) {
+    PosixFields posix;
+    posix.mtime = mtime;
+    posix.ctime = ctime;
+    return posix;
+  };
+  const timespec later{2'000'000'000, 1'000'000};
+  const timespec before{1'999'999'999, 999'000'000};
+  must(write(*file, 0, "x"));
+  file->set_times(later, later);
+  must(file->set_posix(times(before, before)));
+  EXPECT_EQ(file->document().posix.mtime->tv_sec, later.tv_sec);
+  must(file->flush());
+  must(file->set_posix(times(before, before)));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, later.tv_sec);
+  // A user's.
+  must(file->set_posix(times(before, later)));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, before.tv_sec);
+  must(file->set_posix(times(later, later)));
+  PosixFields both = times(before, before);
+  both.atime = before;
+  must(file->set_posix(both));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, before.tv_sec);
+  // A clock that was put back.
+  const timespec long_before{1'999'999'000, 0};
+  must(file->set_posix(times(long_before, long_before)));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, long_before.tv_sec);
+}
+
 TEST_F(FileTest, Sync_IsDurableAndComplete) {
   const auto files = table();
   const bson::Value id = create("a");
