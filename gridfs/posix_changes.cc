@@ -32,13 +32,17 @@ bool are_times_of_before(const PosixFields& changes, const PosixFields& now) {
   // A clock that was put back has gone further.
   constexpr int64_t kMomentsNs = 2'000'000'000;
   constexpr int64_t kSecondNs = 1'000'000'000;
-  if (!changes.mtime || !changes.ctime || !now.mtime) return false;
+  if (!changes.mtime || !changes.ctime || !now.mtime || !now.ctime) return false;
   if (changes.mode || changes.uid || changes.gid || changes.atime || changes.rdev ||
       changes.symlink_target || changes.xattrs) {
     return false;
   }
   const timespec& time = *changes.mtime;
   if (time.tv_sec != changes.ctime->tv_sec || time.tv_nsec != changes.ctime->tv_nsec) return false;
+  const bool is_of_the_future =
+      now.mtime->tv_sec > now.ctime->tv_sec ||
+      (now.mtime->tv_sec == now.ctime->tv_sec && now.mtime->tv_nsec > now.ctime->tv_nsec);
+  if (is_of_the_future) return false;
   const int64_t seconds = now.mtime->tv_sec - time.tv_sec;
   if (seconds < 0 || seconds > kMomentsNs / kSecondNs) return false;
   const int64_t later_ns = seconds * kSecondNs + now.mtime->tv_nsec - time.tv_nsec;

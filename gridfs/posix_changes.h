@@ -23,8 +23,9 @@ uint32_t without_set_id(uint32_t mode);
 
 // Whether `changes` are the time of a last write and nothing else, and `now` is moments later: the
 // kernel writes such times back beside a call that sets later ones (fuse_flush_times() of Linux
-// takes no lock), and keeps the later ones. A user's own times are not taken for that: what they
-// set as mtime is not the ctime, or it is the time of the call.
+// takes no lock), and keeps the later ones. A user's own times are not taken for that: either what
+// they set as mtime is not the ctime, or it is the time of the call, and only an mtime of the
+// future is later than that.
 bool are_times_of_before(const PosixFields& changes, const PosixFields& now);
 
 // setxattr(2) and removexattr(2). Errors: xattrs.h; BadValue for a list that is none.
