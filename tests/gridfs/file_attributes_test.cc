@@ -1,0 +1,137 @@
+// The attributes of a file that is open: what is in the store at once, what with the next commit,
+// and which of two times stays.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "gridfs/file_time.h"
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+class FileAttributesTest : public BucketFixture {
+ protected:
+  std::unique_ptr<FileTable> table() { return FileTable::create(bucket(), {}); }
+};
+
+TEST_F(FileAttributesTest, Write_TimesNow_SetsMtimeAndCtime) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  const timespec before = file_time_now();
+  must(write(*file, 0, "x"));
+  must(file->flush());
+  const PosixFields posix = this->file(id).posix;
+  ASSERT_TRUE(posix.mtime && posix.ctime);
+  EXPECT_GE(std::pair(posix.mtime->tv_sec, posix.mtime->tv_nsec),
+            std::pair(before.tv_sec, before.tv_nsec));
+  EXPECT_EQ(posix.mtime->tv_nsec, posix.ctime->tv_nsec);
+  EXPECT_EQ(file->document().posix.mtime->tv_nsec, posix.mtime->tv_nsec);
+}
+
+TEST_F(FileAttributesTest, Write_TimesKept_SetsNone) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  must(file->write(0, bytes_of("x"), TimeUpdate::kKeep));
+  must(file->flush());
+  EXPECT_FALSE(this->file(id).posix.mtime);
+  EXPECT_EQ(this->file(id).length, 1);
+}
+
+TEST_F(FileAttributesTest, UploadDate_AscendsWithEachCommitOfContentOnly) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  bson::Date last = this->file(id).upload_date;
+  for (int i = 0; i < 20; ++i) {
+    must(write(*file, i, "x"));
+    must(file->flush());
+    EXPECT_GT(this->file(id).upload_date, last);
+    last = this->file(id).upload_date;
+    PosixFields posix;
+    posix.mode = S_IFREG | 0600;
+    must(file->set_posix(posix));
+    EXPECT_EQ(this->file(id).upload_date, last);
+  }
+}
+
+TEST_F(FileAttributesTest, SetPosix_ChangesTheStoreAtOnceAndLeavesTheRest) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  PosixFields posix;
+  posix.mode = S_IFREG | 0640;
+  posix.uid = 4'000'000'000u;
+  posix.mtime = timespec{-5, 123'456'789};
+  must(file->set_posix(posix));
+  PosixFields second;
+  second.gid = 7;
+  must(file->set_posix(second));
+  const PosixFields stored = this->file(id).posix;
+  EXPECT_EQ(stored.mode, S_IFREG | 0640u);
+  EXPECT_EQ(stored.uid, 4'000'000'000u);
+  EXPECT_EQ(stored.gid, 7u);
+  EXPECT_EQ(stored.mtime->tv_sec, -5);
+  EXPECT_EQ(stored.mtime->tv_nsec, 123'456'789);
+  EXPECT_EQ(file->document().posix.gid, 7u);
+  posix = PosixFields();
+  posix.mtime = timespec{9, 0};
+  must(file->set_posix(posix));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_nsec, 0) << "nanoseconds of before must go";
+}
+
+TEST_F(FileAttributesTest, SetPosix_TimesAfterUncommittedWrites_AreNotPutBack) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  must(write(*file, 0, "x"));
+  PosixFields posix;
+  posix.mtime = timespec{1'000, 5};
+  must(file->set_posix(posix));
+  must(file->flush());
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, 1'000);
+}
+
+// The kernel's write-back of times may come after a call that has set later ones.
+TEST_F(FileAttributesTest, SetPosix_TimesOfMomentsBefore_DoNotComeBack) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  const auto times = [](timespec mtime, timespec ctime) {
+    PosixFields posix;
+    posix.mtime = mtime;
+    posix.ctime = ctime;
+    return posix;
+  };
+  const timespec later{2'000'000'000, 1'000'000};
+  const timespec before{1'999'999'999, 999'000'000};
+  must(write(*file, 0, "x"));
+  file->set_times(later, later);
+  must(file->set_posix(times(before, before)));
+  EXPECT_EQ(file->document().posix.mtime->tv_sec, later.tv_sec);
+  must(file->flush());
+  must(file->set_posix(times(before, before)));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, later.tv_sec);
+  // A user's.
+  must(file->set_posix(times(before, later)));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, before.tv_sec);
+  must(file->set_posix(times(later, later)));
+  PosixFields both = times(before, before);
+  both.atime = before;
+  must(file->set_posix(both));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, before.tv_sec);
+  // One of the future, and then the time of the call.
+  must(file->set_posix(times(later, before)));
+  must(file->set_posix(times(before, before)));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, before.tv_sec);
+  // A clock that was put back.
+  const timespec long_before{1'999'999'000, 0};
+  must(file->set_posix(times(long_before, long_before)));
+  EXPECT_EQ(this->file(id).posix.mtime->tv_sec, long_before.tv_sec);
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
