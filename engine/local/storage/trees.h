@@ -106,8 +106,8 @@ class Trees {
   // Finds what it can of these (TreeReader); nothing in a writing transaction. The others are for
   // get().
   void find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const;
-  // The first entry at or after the key, which TreePath is to prove; nothing where it takes a cursor
-  // to find it, and in a writing transaction.
+  // The first entry at or after the key, which TreePath is to prove; nothing where it takes a
+  // cursor to find it, and in a writing transaction.
   std::optional<TreeReader::Place> find_from(MDB_dbi tree, std::string_view key) const;
   // That the tree does not have the key, which a search has not found. StoreDamaged if that cannot
   // be told. Of ranges with checksums.
