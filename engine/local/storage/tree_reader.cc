@@ -1,6 +1,7 @@
 #include "engine/local/storage/tree_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "engine/local/files/fault_scope.h"

@@ -11,7 +11,6 @@
 
 #include <lmdb.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
