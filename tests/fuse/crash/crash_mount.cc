@@ -29,7 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 using local::testing::CrashRunResult;
 using local::testing::CrashTrial;
-using local::testing::CrashVerdict;
 using local::testing::WriteRecorder;
 
 constexpr int kImagesPerRecording = 40;
@@ -176,8 +175,7 @@ void try_one(const CrashMountRun& run, const fs::path& folder, uint64_t seed, in
   CrashRunResult result;
   local::testing::try_crash_images(
       folder, {.count = images, .seed = random()},
-      [&](const CrashTrial& trial) { return CrashVerdict{.problem = examination.run(trial)}; },
-      result);
+      [&](const CrashTrial& trial) { return examination.run(trial); }, result);
   if (!result.first.empty()) result.first += "\n  with " + text_of(settings);
   outcome.tell(result);
 }

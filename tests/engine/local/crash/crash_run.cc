@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/engine/local/crash/crash_child.h"
 #include "tests/engine/local/crash/crash_disk.h"
 #include "tests/engine/local/crash/crash_folder.h"
 #include "tests/engine/local/crash/write_recorder.h"
@@ -367,7 +368,7 @@ class Trials {
  public:
   Trials(const CrashRun& run, const History& history) : run_(run), history_(history) {}
 
-  CrashVerdict examine(const CrashTrial& trial) const;
+  std::string examine(const CrashTrial& trial) const;
 
  private:
   // Works on the store of the image, and makes another in its place, of a power loss or a kill
@@ -378,12 +379,12 @@ class Trials {
   const History& history_;
 };
 
-CrashVerdict Trials::examine(const CrashTrial& trial) const {
+std::string Trials::examine(const CrashTrial& trial) const {
   const Allowed allowed = allowed_at(WriteRecorder::instance().events(), trial.cut, trial.killed);
   const bool lives_on =
       allowed.made && trial.random() % static_cast<uint64_t>(run_.second_lives_one_of) == 0;
-  if (lives_on) return {live_on(trial, allowed), true};
-  return {Examination(run_, history_, allowed, trial.folder / kCrashStore, trial.random()).run()};
+  if (lives_on) return in_child([&] { return live_on(trial, allowed); });
+  return Examination(run_, history_, allowed, trial.folder / kCrashStore, trial.random()).run();
 }
 
 std::string Trials::live_on(const CrashTrial& trial, const Allowed& allowed) const {

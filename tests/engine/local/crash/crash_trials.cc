@@ -2,21 +2,18 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "engine/local/files/owner_file.h"
+#include "tests/engine/local/crash/crash_child.h"
 #include "tests/engine/local/crash/write_recorder.h"
 
 namespace gridmount::local::testing {
@@ -24,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A broken tree may have its process go round in circles, or wait for ever.
 constexpr unsigned kImageSeconds = 60;
 
 class Trials {
@@ -37,8 +33,8 @@ class Trials {
   void run(CrashRunResult& result);
 
  private:
-  // Tries images from that one on. Never returns.
-  [[noreturn]] void work(size_t first, int out);
+  // Tries images from that one on, until one is broken. What is wrong with that.
+  std::string work(size_t first);
   // Makes an image of the disk. Whether it is that of a kill.
   bool make(const CrashDisk& disk, std::mt19937_64& random, const fs::path& folder) const;
   std::string keep(const fs::path& image) const;
@@ -115,23 +111,19 @@ bool Trials::make(const CrashDisk& disk, std::mt19937_64& random, const fs::path
   return true;
 }
 
-void Trials::work(size_t first, int out) {
+std::string Trials::work(size_t first) {
   CrashDisk disk(WriteRecorder::instance());
   const fs::path folder = folder_ / "image";
-  CrashVerdict verdict;
-  for (size_t i = first; i < cuts_.size() && verdict.problem.empty() && !verdict.recording_is_spent;
-       ++i) {
+  std::string problem;
+  for (size_t i = first; i < cuts_.size() && problem.empty(); ++i) {
     *progress_ = {i, i + 1};
     ::alarm(kImageSeconds);
     disk.advance(cuts_[i]);
     std::mt19937_64 random(images_.seed + i + 1);
     const bool killed = make(disk, random, folder);
-    verdict = examine_({disk, cuts_[i], killed, folder, random});
+    problem = examine_({disk, cuts_[i], killed, folder, random});
   }
-  std::fflush(stdout);
-  const std::string& problem = verdict.problem;
-  const ssize_t written = ::write(out, problem.data(), problem.size());
-  ::_exit(written == static_cast<ssize_t>(problem.size()) ? 0 : 1);
+  return problem;
 }
 
 // The image as it was, made once more, for whoever looks into it.
@@ -146,26 +138,7 @@ std::string Trials::keep(const fs::path& kept) const {
 void Trials::run(CrashRunResult& result) {
   size_t next = 0;
   while (next < cuts_.size()) {
-    std::array<int, 2> pipe{};
-    if (::pipe(pipe.data()) != 0) throw std::runtime_error("no pipe");
-    std::cout.flush();
-    std::fflush(stdout);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::close(pipe[0]);
-      work(next, pipe[1]);
-    }
-    ::close(pipe[1]);
-    std::string problem;
-    std::array<char, 4096> buffer{};
-    ssize_t count;
-    while ((count = ::read(pipe[0], buffer.data(), buffer.size())) > 0) {
-      problem.append(buffer.data(), static_cast<size_t>(count));
-    }
-    ::close(pipe[0]);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    if (status != 0) problem += " [the process ended with status " + std::to_string(status) + "]";
+    const std::string problem = in_child([&] { return work(next); });
     next = progress_->next;
     if (problem.empty()) continue;
     ++result.broken;

@@ -1,5 +1,5 @@
-// Images of one recording, each tried in a child process, as a broken store may end its process or
-// have it go round in circles; the next child goes on behind such an image.
+// Images of one recording, tried in a child process (crash_child.h); the next child goes on behind
+// an image that is broken.
 //
 // An image is what the disk may hold after a power loss at a random point of the recording, or
 // after a kill of the process, when nothing is lost that was written.
@@ -40,13 +40,9 @@ struct CrashTrial {
   std::mt19937_64& random;
 };
 
-struct CrashVerdict {
-  std::string problem = {};         // empty if there is none
-  bool recording_is_spent = false;  // it has been recorded over: another process goes on
-};
-
-// What is wrong with the image in the trial's folder, which is the examiner's to change.
-using CrashExaminer = std::function<CrashVerdict(const CrashTrial&)>;
+// What is wrong with the image in the trial's folder, which is the examiner's to change; empty if
+// nothing is.
+using CrashExaminer = std::function<std::string(const CrashTrial&)>;
 
 struct CrashImages {
   int count = 0;
