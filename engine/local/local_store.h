@@ -35,7 +35,7 @@ struct OpenOptions {
   bool upgrade = false;    // to kFormatVersion; what it brings is used from the next opening on
   bool read_only = false;  // no writes, no checkpoints; needs only read permission
   // With read_only: a store that another process owns is read beside it rather than refused. What a
-  // snapshot shows is up to 10 ms old, and stays as it is while the owner writes; the owner's file
+  // snapshot shows is up to 20 ms old, and stays as it is while the owner writes; the owner's file
   // grows for as long as the snapshot is held. Needs permission to write data.mdb-lock, where LMDB
   // keeps its readers.
   bool beside_owner = false;

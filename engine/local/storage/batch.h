@@ -25,9 +25,9 @@ namespace gridmount::local {
 class Batch {
  public:
   // What LMDB writes at once, and what is in memory until then.
-  static constexpr int kTransactionsMax = 128;
+  static constexpr int kTransactionsMax = 512;
   // Programs that read beside us see nothing of a batch before it is committed.
-  static constexpr std::chrono::milliseconds kTimeMax{10};
+  static constexpr std::chrono::milliseconds kTimeMax{20};
 
   // `on_due` is called when a batch has been open for kTimeMax, and again and again while it is: on
   // the thread, which may then be asked for nothing until it returns.
