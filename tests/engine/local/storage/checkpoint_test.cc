@@ -504,6 +504,54 @@ TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
   fs::remove_all(folder);
 }
 
+// D3: however much of a slot's sector the disk has written when the power goes.
+TEST(CheckpointFileTest, Newest_SlotTornAnywhere_IsTheOtherOne) {
+  std::string name = (fs::temp_directory_path() / "checkpoint_file_test.XXXXXX");
+  const fs::path folder = ::mkdtemp(name.data());
+  const fs::path path = folder / "checkpoint";
+  ASSERT_TRUE(Environment::open(folder / "s", {.create = true}));
+  auto data = system::File::open(folder / "s" / "data.mdb", 0);
+  ASSERT_TRUE(data);
+  std::vector<MetaPair> pairs = {*read_meta_pair(*data)};
+  const auto contents = [&] {
+    std::ifstream stream(path, std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(stream), {}};
+  };
+  auto file = CheckpointFile::create(path);
+  ASSERT_TRUE(file);
+  std::string before = contents();
+  // Into an empty slot, then into the other, then over the first.
+  for (int slot = 0; slot < 3; ++slot) {
+    ASSERT_FALSE(file->write(pairs.back()));
+    const std::string after = contents();
+    for (size_t cut = 0; cut <= kSlotBytes; cut += cut < 512 ? 1 : 512) {
+      for (const bool first_part : {true, false}) {
+        const auto part_of = [&](size_t i) {
+          return (i % kSlotBytes < cut) == first_part ? after[i] : before[i];
+        };
+        std::string torn = before;
+        for (size_t i = 0; i < torn.size(); ++i) torn[i] = part_of(i);
+        std::ofstream(folder / "torn", std::ios::binary | std::ios::trunc) << torn;
+        const auto opened = CheckpointFile::open(folder / "torn", true);
+        ASSERT_TRUE(opened);
+        if (torn == after) {
+          EXPECT_EQ(opened->newest()->bytes, pairs.back().bytes) << slot << " " << cut;
+        } else if (slot == 0) {
+          EXPECT_FALSE(opened->newest()) << cut;
+        } else {
+          EXPECT_EQ(opened->newest()->bytes, pairs[pairs.size() - 2].bytes) << slot << " " << cut;
+        }
+      }
+    }
+    before = after;
+    MetaPair next = pairs.back();
+    // The transaction number, in both the pages.
+    for (auto& page : next.bytes) page[144] = static_cast<uint8_t>(page[144] + 2);
+    pairs.push_back(*parse_meta_pair(next.bytes));
+  }
+  fs::remove_all(folder);
+}
+
 // The same keys again and again: what the last checkpoint refers to is kept, and all that was
 // written since, unless checkpoints come in time.
 TEST_F(CheckpointTest, ConstantOverwriting_DoesNotGrowTheFileForEver) {
