@@ -39,6 +39,7 @@ void WriteRecorder::start(const fs::path& folder) {
   initial_entries_.clear();
   initial_contents_.clear();
   events_.clear();
+  blocks_.clear();
   held_path_.clear();
   held_ = false;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
@@ -130,12 +131,22 @@ bool WriteRecorder::locate(std::string_view path, std::string& below) const {
   return path == folder_;
 }
 
+std::span<const uint8_t> WriteRecorder::keep(const void* bytes, size_t size) {
+  constexpr size_t kBlockBytes = size_t{4} << 20;
+  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < size) {
+    blocks_.emplace_back().reserve(std::max(kBlockBytes, size));
+  }
+  std::vector<uint8_t>& block = blocks_.back();
+  const auto* const begin = static_cast<const uint8_t*>(bytes);
+  block.insert(block.end(), begin, begin + size);
+  return std::span(block).last(size);
+}
+
 void WriteRecorder::write(int fd, uint64_t offset, const void* bytes, size_t size) {
-  const auto* begin = static_cast<const uint8_t*>(bytes);
   const std::lock_guard lock(mutex_);
   const size_t file = file_of(fd);
   if (file == kNoFile) return;
-  push({.kind = EventKind::kWrite, .file = file, .number = offset, .bytes = {begin, begin + size}});
+  push({.kind = EventKind::kWrite, .file = file, .number = offset, .bytes = keep(bytes, size)});
 }
 
 void WriteRecorder::resize(int fd, uint64_t size) {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,8 +48,8 @@ struct Event {
   size_t file = kNoFile;  // position in the recorder's files
   uint64_t number = 0;    // kWrite: offset; kResize: size; kSyncEnds: index of its kSyncBegins;
                           // the workload's: the number of a step
-  std::vector<uint8_t> bytes = {};  // kWrite
-  std::string path = {};            // below the recorded folder, which is ""
+  std::span<const uint8_t> bytes = {};  // kWrite; the recorder's, as long as the event
+  std::string path = {};                // below the recorded folder, which is ""
   std::string target = {};
   uint64_t stamp = 0;  // stamp_with()'s, when it was recorded
 };
@@ -104,6 +105,7 @@ class WriteRecorder {
   // Below the recorded folder; false if it is elsewhere.
   bool locate(std::string_view path, std::string& below) const;
   void forget(size_t file);
+  std::span<const uint8_t> keep(const void* bytes, size_t size);
 
   std::atomic<bool> recording_ = false;
   bool ignores_folder_syncs_ = false;
@@ -116,6 +118,9 @@ class WriteRecorder {
   std::vector<std::vector<uint8_t>> initial_contents_;
   size_t files_ = 0;
   std::vector<Event> events_;
+  // What was written, in few pieces: a child process that clears them touches, and so copies, next
+  // to nothing.
+  std::vector<std::vector<uint8_t>> blocks_;
   std::function<uint64_t()> stamp_;
   std::string held_path_;
   bool held_ = false;
