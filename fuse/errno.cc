@@ -49,6 +49,7 @@ int errno_of(ErrorCode code) {
       return ENOSPC;
 
     // The mount.
+    case static_cast<int32_t>(gridfs::kFileDeleted):
     case static_cast<int32_t>(kStaleNode):
       return ESTALE;
     case static_cast<int32_t>(kNotPermitted):

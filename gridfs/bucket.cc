@@ -130,6 +130,15 @@ Result<std::unique_ptr<DownloadStream>> Bucket::open_download_stream_by_name(
   return make_download_stream(*this, std::move(snapshot), std::move(file), range);
 }
 
+Status Bucket::expect_file(engine::Snapshot& snapshot, bson::ValueView id) const {
+  const bson::Document by_id = equals("_id", id);
+  for (engine::Collection* const collection : {files_.get(), detached_.get()}) {
+    GM_ASSIGN(const std::optional<bson::View> document, collection->find_one(snapshot, by_id));
+    if (document) return {};
+  }
+  return fail(file_deleted(*this, id));
+}
+
 Result<std::unique_ptr<engine::Cursor>> Bucket::find(engine::Snapshot& snapshot, bson::View filter,
                                                      const engine::FindOptions& options) const {
   return files_->find(snapshot, filter, options);
@@ -185,6 +194,12 @@ Result<std::vector<std::string>> bucket_names(engine::Database& database,
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+Error file_deleted(const Bucket& bucket, bson::ValueView id) {
+  return Error(kFileDeleted, "bucket " + in_quotes(bucket.options().name) + ": the file with _id " +
+                                 bson::to_json(id, bson::JsonForm::kRelaxed) +
+                                 " has been deleted in the store while it was open");
 }
 
 tl::unexpected<Error> file_not_found(const Bucket& bucket, bson::ValueView id) {

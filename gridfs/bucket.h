@@ -96,6 +96,9 @@ class Bucket {
   Result<std::unique_ptr<DownloadStream>> open_download_stream_by_name(
       std::string_view filename, int revision = -1, std::optional<ByteRange> range = {}) const;
 
+  // FileDeleted if no files document has that _id, detached ones included.
+  Status expect_file(engine::Snapshot& snapshot, bson::ValueView id) const;
+
   // Files documents matching `filter`, on the caller's snapshot.
   Result<std::unique_ptr<engine::Cursor>> find(engine::Snapshot& snapshot, bson::View filter,
                                                const engine::FindOptions& options = {}) const;
@@ -150,8 +153,9 @@ class Bucket {
 // A file of at most so many chunks is deleted within one transaction.
 inline constexpr int64_t kChunksDeletedAtOnce = 16;
 
-// The FileNotFound error of that _id.
+// The FileNotFound error of that _id, and the FileDeleted one.
 tl::unexpected<Error> file_not_found(const Bucket& bucket, bson::ValueView id);
+Error file_deleted(const Bucket& bucket, bson::ValueView id);
 
 // Names of all buckets in a database: the X of every collection X.files, in order.
 Result<std::vector<std::string>> bucket_names(engine::Database& database,

@@ -14,6 +14,7 @@ inline constexpr ErrorCode kChunkIsWrongSize{100004};
 inline constexpr ErrorCode kInvalidRange{100005};
 inline constexpr ErrorCode kStreamClosed{100006};
 inline constexpr ErrorCode kInvalidFilesDocument{100007};  // length or chunkSize missing or absurd
+inline constexpr ErrorCode kFileDeleted{100008};  // of one that is open: the store has it no more
 
 // The path namespace.
 inline constexpr ErrorCode kNoSuchEntry{100101};

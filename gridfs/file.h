@@ -14,6 +14,9 @@
 //  as zeros. In a
 //      file not marked sparse a missing chunk is ChunkIsMissing, a wrong length ChunkIsWrongSize:
 //      never silent zeros.
+//  F5. Of a file whose files document somebody else has deleted, what is not in memory and what would
+//      have to be written is FileDeleted, holes included: an absent chunk is looked into before it
+//      counts as one.
 // Thread-safety: everything here is thread-safe.
 #pragma once
 

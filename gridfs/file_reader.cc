@@ -1,6 +1,7 @@
 #include "gridfs/file_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gridfs/zeros.h"
 
@@ -31,7 +32,9 @@ void FileReader::append(ReadResult& result, std::span<const uint8_t> bytes) {
   result.size_ += bytes.size();
 }
 
-Result<ReadResult> FileReader::finish(StoredChunks& chunks, bson::ValueView files_id) && {
+Result<ReadResult> FileReader::finish(StoredChunks& chunks, const Bucket& bucket,
+                                      bson::ValueView files_id) && {
+  bool is_known_to_be_there = false;
   ReadResult result;
   result.pieces_.reserve(pieces_.size());
   for (const Piece& piece : pieces_) {
@@ -46,6 +49,9 @@ Result<ReadResult> FileReader::finish(StoredChunks& chunks, bson::ValueView file
     if (chunk) {
       append(result, chunk->content.subspan(stored.begin, size));
       continue;
+    }
+    if (!std::exchange(is_known_to_be_there, true)) {
+      GM_TRY(bucket.expect_file(*source_.snapshot, files_id));
     }
     if (!source_.absent_is_hole) return chunk_is_missing(files_id, stored.n);
     for (size_t done = 0; done < size;) {

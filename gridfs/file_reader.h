@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "gridfs/bucket.h"
 #include "gridfs/chunk_document.h"
 #include "gridfs/chunk_memory.h"
 #include "gridfs/file.h"
@@ -38,8 +39,9 @@ class FileReader {
   void set_source(Source source) { source_ = std::move(source); }
   const Source& source() const { return source_; }
 
-  // ChunkIsMissing, ChunkIsWrongSize.
-  Result<ReadResult> finish(StoredChunks& chunks, bson::ValueView files_id) &&;
+  // ChunkIsMissing, ChunkIsWrongSize; FileDeleted if what is missing is so because the file is.
+  Result<ReadResult> finish(StoredChunks& chunks, const Bucket& bucket,
+                            bson::ValueView files_id) &&;
 
  private:
   struct Piece {

@@ -106,14 +106,16 @@ Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
   if (advice.begin < advice.end) {
     chunks.prefetch(*reader.source().snapshot, chunk_count(advice.begin), chunk_count(advice.end));
   }
-  return std::move(reader).finish(chunks, id_);
+  return std::move(reader).finish(chunks, context_->bucket, id_);
 }
 
 Status OpenFile::set_posix(const PosixFields& changes) {
   // In turn with the commits, so that none puts back times of before.
   CommitTurn turn(*this);
   if (are_times_of_before(changes, document().posix)) return {};
-  GM_TRY(write_posix(*context_, id_, changes));
+  if (Status written = write_posix(*context_, id_, changes); !written) {
+    return fail(as_deleted(std::move(written).error()));
+  }
   MutexLock lock(mutex_);
   // set_times() waits for no turn; what it has set is committed next.
   if (are_times_of_before(changes, posix_)) return {};
@@ -123,9 +125,10 @@ Status OpenFile::set_posix(const PosixFields& changes) {
 
 Status OpenFile::change_posix(const PosixChange& change) {
   CommitTurn turn(*this);
-  GM_ASSIGN(const PosixFields changes, gridfs::change_posix(*context_, id_, change));
+  const Result<PosixFields> changes = gridfs::change_posix(*context_, id_, change);
+  if (!changes) return fail(as_deleted(changes.error()));
   MutexLock lock(mutex_);
-  merge_posix_fields(posix_, changes);
+  merge_posix_fields(posix_, *changes);
   return {};
 }
 

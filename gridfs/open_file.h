@@ -169,6 +169,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     return std::max(bson::Date::now(), bson::Date{stored_.upload_date.milliseconds + 1});
   }
   bool prepare(CommitKind kind, Prepared& prepared) GM_REQUIRES(mutex_);
+  Status write_to_store(FileCommit& commit) GM_EXCLUDES(mutex_);
+  // FileNotFound, of this file, as FileDeleted.
+  Error as_deleted(Error error) const;
   void prepare_chunks(FileCommit& commit) GM_REQUIRES(mutex_);
   void finish(const Prepared& prepared) GM_REQUIRES(mutex_);
   // How many of the file's chunks the store has, if known.

@@ -29,8 +29,7 @@ Status OpenFile::commit(CommitKind kind) {
   // Before the transaction, so that no other writer waits for the hashing.
   if (prepared.mark) prepared.commit.md5 = prepared.md5->digest(*prepared.mark);
   prepared.commit.keep_md5 = !prepared.content && !prepared.commit.md5;
-  Status written =
-      write_commit(*context_, id_, layout_, static_cast<int32_t>(chunk_bytes_), prepared.commit);
+  Status written = write_to_store(prepared.commit);
   MutexLock lock(mutex_);
   if (written) {
     finish(prepared);
@@ -38,6 +37,17 @@ Status OpenFile::commit(CommitKind kind) {
     undo(prepared, written.error());
   }
   return written;
+}
+
+Status OpenFile::write_to_store(FileCommit& commit) {
+  Status written =
+      write_commit(*context_, id_, layout_, static_cast<int32_t>(chunk_bytes_), commit);
+  if (!written) return fail(as_deleted(std::move(written).error()));
+  return {};
+}
+
+Error OpenFile::as_deleted(Error error) const {
+  return error.code() == kFileNotFound ? file_deleted(context_->bucket, id_) : std::move(error);
 }
 
 bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
@@ -127,7 +137,7 @@ void OpenFile::reschedule_md5(bool has_own_date) {
 }
 
 void OpenFile::undo(const Prepared& prepared, const Error& error) {
-  if (error.code() == kFileNotFound) {
+  if (error.code() == kFileDeleted) {
     // Somebody has deleted the file in the store; there is nothing left to write to.
     lost_ = error;
     frozen_.clear();

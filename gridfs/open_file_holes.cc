@@ -79,8 +79,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
     }
     punching_ = true;
   }
-  const Status written =
-      write_commit(*context_, id_, layout_, static_cast<int32_t>(chunk_bytes_), commit);
+  const Status written = write_to_store(commit);
   MutexLock lock(mutex_);
   punching_ = false;
   if (!written) return written;

@@ -335,9 +335,9 @@ TEST_F(FileTest, Flush_FileDeletedInTheStore_SaysSoOnceAndRefusesWrites) {
   const auto file = must(files->open(id));
   must(write(*file, 0, "x"));
   must(bucket().remove(id));
-  EXPECT_EQ(code_of(file->flush()), kFileNotFound);
+  EXPECT_EQ(code_of(file->flush()), kFileDeleted);
   EXPECT_EQ(code_of(file->flush()), std::nullopt);
-  EXPECT_EQ(code_of(write(*file, 0, "x")), kFileNotFound);
+  EXPECT_EQ(code_of(write(*file, 0, "x")), kFileDeleted);
   EXPECT_EQ(count(bucket().chunks()), 0);
 }
 
