@@ -1,0 +1,197 @@
+"""What the mount does not have, and how it says so: errors, limits, and what the kernel asks FUSE for.
+
+Where a call could succeed elsewhere by chance, the same call is made where it works, too.
+"""
+
+import ctypes
+import datetime
+import errno
+import fcntl
+import os
+import stat
+import struct
+import subprocess
+import unittest
+
+from driver_client import DriverCase
+from mount_case import gridmount_only, main
+
+IS_ROOT = os.geteuid() == 0
+USER = 12345
+FIEMAP = 0xC020660B
+FICLONE = 0x40049409
+AT_EMPTY_PATH = 0x1000
+MOUNT_ATTR_IDMAP = 0x100000
+OPEN_TREE_CLONE = 1
+OPEN_TREE, MOUNT_SETATTR = 428, 442  # everywhere
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
+
+
+def call(name, *arguments):
+    """Of the C library; as Python's own."""
+    result = getattr(libc, name)(*arguments)
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+class FileHandle(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint), ("kind", ctypes.c_int), ("bytes", ctypes.c_ubyte * 128)]
+
+
+@gridmount_only
+class NotThere(DriverCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.path("file")
+        self.write("file", b"content" * 1000)
+
+    def open_file(self, flags=os.O_RDWR):
+        fd = os.open(self.file, flags)
+        self.addCleanup(os.close, fd)
+        return fd
+
+    # --- What the kernel does not ask for.
+
+    def test_TimeOfBirth_IsNotTold(self):
+        self.assertEqual(self.run_program("stat", "-c", "%W", self.file), b"0\n")
+
+    def test_Fiemap_IsNotSupported(self):
+        request = struct.pack("=QQLLLL", 0, (1 << 63) - 1, 0, 0, 4, 0) + bytes(4 * 56)
+        self.assert_fails(errno.EOPNOTSUPP, fcntl.ioctl, self.open_file(), FIEMAP, request)
+
+    def test_Clones_AreRefused_AndCpCopies(self):
+        with open(self.path("clone"), "wb") as file:
+            self.assert_fails(errno.EOPNOTSUPP, fcntl.ioctl, file, FICLONE, self.open_file())
+        self.run_program("cp", "--reflink=auto", self.file, self.path("clone"))
+        self.assert_same_file(self.file, self.path("clone"))
+
+    def test_WithoutWaiting_NothingIsReadOrWritten(self):
+        fd = self.open_file()
+        self.assert_fails(errno.EOPNOTSUPP, os.preadv, fd, [bytearray(1)], 0, os.RWF_NOWAIT)
+        self.assert_fails(errno.EOPNOTSUPP, os.pwritev, fd, [b"x"], 0, os.RWF_NOWAIT)
+        self.assertEqual(os.preadv(fd, [bytearray(1)], 0), 1)
+
+    @unittest.skipUnless(IS_ROOT, "only root may swap")
+    def test_SwapFiles_AreRefused(self):
+        self.make_random_file(self.file, 1 << 20)
+        os.chmod(self.file, 0o600)
+        self.run_program("/sbin/mkswap", self.file)
+        self.assert_fails(errno.EINVAL, call, "swapon", self.file.encode(), 0)
+
+    @unittest.skipUnless(IS_ROOT, "only root may mount")
+    def test_UpperFolderOfAnOverlay_IsRefused_AndALowerOneIsNot(self):
+        with open("/proc/filesystems", encoding="ascii") as known:
+            if "\toverlay\n" not in known.read():
+                self.skipTest("this kernel has no overlayfs")
+        merged, lower = (os.path.join(self.scratch, name) for name in ("merged", "lower"))
+        upper, work = self.path("upper"), self.path("work")
+        for folder in (merged, lower, upper, work):
+            os.mkdir(folder)
+
+        def mount(options):
+            call("mount", b"overlay", merged.encode(), b"overlay", 0, options.encode())
+
+        self.assert_fails(
+            errno.EINVAL, mount, f"lowerdir={lower},upperdir={upper},workdir={work}"
+        )
+        mount(f"lowerdir={self.root}:{lower}")
+        try:
+            self.assertIn("file", os.listdir(merged))
+        finally:
+            self.run_program("umount", merged)
+
+    @unittest.skipUnless(IS_ROOT, "only root may mount")
+    def test_IdMappedMounts_AreRefused(self):
+        tree = call("syscall", OPEN_TREE, -100, self.system.mount_point.encode(), OPEN_TREE_CLONE)
+        self.addCleanup(os.close, tree)
+        child = subprocess.Popen(["unshare", "--user", "sh", "-c", "echo; read _"],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            if child.stdout.read(1) != b"\n":
+                self.skipTest("no user namespace can be had")
+            for name in ("uid_map", "gid_map"):
+                with open(f"/proc/{child.pid}/{name}", "w", encoding="ascii") as file:
+                    file.write("0 1000 10")
+            with open(f"/proc/{child.pid}/ns/user", "rb") as namespace:
+                wanted = struct.pack("=QQQQ", MOUNT_ATTR_IDMAP, 0, 0, namespace.fileno())
+                self.assert_fails(
+                    errno.EINVAL, call, "syscall", MOUNT_SETATTR, tree, b"", AT_EMPTY_PATH, wanted, 32
+                )
+        finally:
+            child.communicate(b"\n")
+
+    @unittest.skipUnless(IS_ROOT, "only root may open by handle")
+    def test_Handles_AreGoodAsLongAsTheKernelRemembers(self):
+        handle, mount = FileHandle(128), ctypes.c_int()
+        call("name_to_handle_at", -100, self.file.encode(), ctypes.byref(handle), ctypes.byref(mount), 0)
+
+        def open_by_handle():
+            folder = os.open(self.root, os.O_RDONLY)
+            try:
+                return call("open_by_handle_at", folder, ctypes.byref(handle), os.O_RDONLY)
+            finally:
+                os.close(folder)
+
+        fd = open_by_handle()
+        self.assertEqual(os.read(fd, 7), b"content")
+        os.close(fd)
+        self.system.remount()
+        self.assert_fails(errno.ESTALE, open_by_handle)
+
+    # --- Limits.
+
+    def insert(self, name, **fields):
+        self.db.fs.files.insert_one({
+            "filename": name, "length": 0, "chunkSize": 1000,
+            "uploadDate": datetime.datetime(2020, 1, 2), **fields,
+        })
+
+    def test_NamesOfAFile_BeyondTheLimit(self):
+        self.insert("many", aliases=[f"name {number}" for number in range(64_998)])
+        os.link(self.path("many"), self.path("the last"))
+        self.assertEqual(os.stat(self.path("the last")).st_nlink, 65_000)
+        self.assert_fails(errno.EMLINK, os.link, self.path("many"), self.path("one more"))
+        self.assertFalse(os.path.exists(self.path("one more")))
+        os.unlink(self.path("name 7"))
+        os.link(self.path("many"), self.path("one more"))
+
+    def test_DocumentsLargerThanTheStoreTakes(self):
+        self.insert("large", padding="x" * ((16 << 20) - 1000))
+        self.assert_fails(errno.E2BIG, os.setxattr, self.path("large"), "user.a", bytes(1 << 16))
+        self.assertEqual(os.listxattr(self.path("large")), [])
+        os.setxattr(self.path("large"), "user.a", b"1")
+
+    def test_SizeOfAWriteThatWasRefused_StaysUntilTheKernelHasForgottenTheFile(self):
+        beyond = 1 << 60
+        with open(self.file, "r+b", buffering=0) as file:
+            self.assertEqual(os.pwrite(file.fileno(), bytes(4096), beyond), 4096)
+            self.assert_fails(errno.EFBIG, os.fsync, file.fileno())
+        self.assertEqual(os.stat(self.file).st_size, beyond + 4096)
+        self.assertEqual(self.document("file")["length"], 7000)
+        self.system.remount()
+        self.assertEqual(os.stat(self.file).st_size, 7000)
+        self.assertEqual(self.read("file"), b"content" * 1000)
+
+    # --- Others.
+
+    @unittest.skipUnless(IS_ROOT, "only root may become another user")
+    def test_SetGroupId_OfWhatItsGroupMayNotExecute_Stays(self):
+        self.system.stop()
+        self.system.options = ["-o", "allow_other"]
+        self.system.start()
+        os.chmod(self.system.temp, 0o755)
+
+        def mode_after_a_write(mode):
+            os.chmod(self.file, mode)
+            self.run_program("sh", "-c", f"echo more >> '{self.file}'", cwd="/", user=USER)
+            return stat.S_IMODE(os.stat(self.file).st_mode)
+
+        self.assertEqual(mode_after_a_write(0o2766), 0o2766)
+        self.assertEqual(mode_after_a_write(0o2776), 0o776)
+
+if __name__ == "__main__":
+    main()
