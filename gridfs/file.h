@@ -4,19 +4,16 @@
 // chunks live in memory, within the FileTable's budget, until a commit writes them and the files
 // document in one transaction. Invariants:
 //  F1. What the store shows of a file is at any time one commit: all dirty chunks of a moment
-//  together with the
-//      length, uploadDate, md5 and times of that moment.
+//      together with the length, uploadDate, md5 and times of that moment.
 //  F2. A commit works on a frozen set of chunks; writes meanwhile go to copies. No operation waits
-//  for
-//      another file's commit, except for memory when the budget is spent.
+//      for another file's commit, except for memory when the budget is spent.
 //  F3. md5 in the files document is right or absent, never stale.
 //  F4. A chunk that is absent within the length is a hole (metadata.sparse is then true) and reads
-//  as zeros. In a
-//      file not marked sparse a missing chunk is ChunkIsMissing, a wrong length ChunkIsWrongSize:
-//      never silent zeros.
-//  F5. Of a file whose files document somebody else has deleted, what is not in memory and what would
-//      have to be written is FileDeleted, holes included: an absent chunk is looked into before it
-//      counts as one.
+//      as zeros. In a file not marked sparse a missing chunk is ChunkIsMissing, a wrong length
+//      ChunkIsWrongSize: never silent zeros.
+//  F5. Of a file whose files document somebody else has deleted, what is not in memory and what
+//      would have to be written is FileDeleted, holes included: an absent chunk is looked into
+//      before it counts as one.
 // Thread-safety: everything here is thread-safe.
 #pragma once
 
