@@ -53,6 +53,7 @@ Status TreePath::begin() {
   if (begun_ && resumptions_ == trees_.resumptions()) return {};
   begun_ = true;
   resumptions_ = trees_.resumptions();
+  whole_leaf_ = 0;
   MDB_envinfo info;
   mdb_env_info(mdb_txn_env(trees_.txn()), &info);
   last_page_ = info.me_last_pgno;
@@ -354,13 +355,22 @@ Status TreePath::follow(std::string_view last, std::string_view key, bool backwa
                  : bounds.high.data() == nullptr || key < bounds.high) {
       return {};
     }
-    const uint64_t number = way_.back().number;
-    if (const char* const defect = at(number).entries_defect(TreePage::Holds::kValues)) {
-      return damaged(number, defect);
-    }
+    GM_TRY(check_leaf());
     GM_ASSIGN(const bool moved, step(backward));
     if (!moved) return {};
+    // Backward it is come to by its last entry, which must be the last.
+    if (backward) GM_TRY(check_leaf());
   }
+  return {};
+}
+
+Status TreePath::check_leaf() {
+  const uint64_t number = way_.back().number;
+  if (number == whole_leaf_) return {};
+  if (const char* const defect = at(number).entries_defect(TreePage::Holds::kValues)) {
+    return damaged(number, defect);
+  }
+  whole_leaf_ = number;
   return {};
 }
 

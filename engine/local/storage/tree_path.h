@@ -81,6 +81,8 @@ class TreePath {
   // On to a page, and from a branch to its first or last child, down to a leaf.
   Status descend_edge(uint64_t number, Bounds bounds, bool backward);
   Status push(uint64_t number, Bounds bounds);
+  // All entries of the leaf that the way ends in.
+  Status check_leaf();
   Status check_child(const TreePage& page, uint64_t number, size_t child);
   Bounds bounds_of_child(const TreePage& page, const Step& step) const;
   // The place of the key among the page's, or kNoPlace if the page is damaged.
@@ -125,6 +127,7 @@ class TreePath {
   size_t depth_ = 0;
   std::vector<Step> way_;  // the last is the leaf; empty without one
   size_t position_ = 0;
+  uint64_t whole_leaf_ = 0;  // that check_leaf() has looked at last
   bool of_snapshot_ = false;
   std::optional<TreeEntry> below_;
   std::optional<TreeEntry> from_;

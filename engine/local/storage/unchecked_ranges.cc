@@ -11,6 +11,17 @@
 #include "engine/local/storage/ascending_cursor.h"
 
 namespace gridmount::local {
+namespace {
+
+// And no entry of an index whose key has become one of that range.
+bool is_plain_record(const TreeEntry& entry, const Range& records) {
+  const std::optional<RecordId> id = record_id_of(entry.key);
+  if (!id || entry.value.size() <= kRecordHeaderBytes) return false;
+  return static_cast<uint8_t>(entry.value[4]) == kPlainRecord &&
+         record_defect(entry.value, Verify::kBounds, RecordKey(records, *id)).empty();
+}
+
+}  // namespace
 
 Result<bool> UncheckedRanges::have(const Trees& trees, uint32_t tree, const TreeEntry& entry) {
   if (entry.key.size() < sizeof(uint32_t)) return false;
@@ -18,8 +29,7 @@ Result<bool> UncheckedRanges::have(const Trees& trees, uint32_t tree, const Tree
   const auto fits = [&](const Ranges& ranges) {
     const auto found = ranges.find(prefix);
     if (found == ranges.end() || found->second.tree != tree) return false;
-    return !found->second.records ||
-           (entry.value.size() > kRecordHeaderBytes && entry.value[4] == kPlainRecord);
+    return !found->second.records || is_plain_record(entry, {tree, prefix});
   };
   {
     MutexLock lock(mutex_);

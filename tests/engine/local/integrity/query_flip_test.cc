@@ -24,7 +24,9 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/bson/builder.h"
@@ -185,6 +187,9 @@ class QueryFlips : public testing::Test {
   static constexpr size_t kPageBytes = 4096;
   static constexpr size_t kHeaderBytes = 16;
   static constexpr size_t kPlaceBytes = 2;
+  static constexpr size_t kLowerOffset = 12;
+  static constexpr size_t kNodeHeaderBytes = 8;
+  static constexpr size_t kPrefixBytes = 4;  // of a range's keys
 
   void SetUp() override {
     std::string pattern = (fs::temp_directory_path() / "gridmount-flips.XXXXXX").string();
@@ -405,6 +410,24 @@ class QueryFlips : public testing::Test {
     EXPECT_GT(outcomes[kReported], 0);
   }
 
+  // Each change alone. `reported_min` of them must be.
+  void change_and_ask(const std::vector<std::pair<uint64_t, std::string>>& changes,
+                      int reported_min) {
+    const std::string data = whole_data();
+    fs::copy(whole(), damaged(), fs::copy_options::recursive);
+    std::map<int, int> outcomes;
+    for (const auto& [at, bytes] : changes) {
+      put(at, bytes);
+      const int asked = run_in_child([this] { return ask_all(); }, 8 * at);
+      ++outcomes[asked];
+      EXPECT_TRUE(asked == kHarmless || asked == kReported)
+          << asked << " of queries with another byte at " << at;
+      put(at, std::string_view(data).substr(at, bytes.size()));
+    }
+    // Or this test looks at nothing.
+    EXPECT_GE(outcomes[kReported], reported_min);
+  }
+
   void flip_and_ask(uint16_t flags) {
     const std::vector<uint64_t> bytes = bytes_of_pages(flags);
     ASSERT_FALSE(bytes.empty());
@@ -459,6 +482,43 @@ TEST_F(QueryFlips, InLeaves_ChangeNoAnswer) {
 
 TEST_F(QueryFlips, InBranches_ChangeNoAnswer) {
   flip_and_ask(kBranch);
+}
+
+// The last entry of a leaf, which a query that goes backward comes to first, is not listed any
+// more.
+TEST_F(QueryFlips, LeavesWithoutTheirLastEntry_ChangeNoAnswer) {
+  std::vector<std::pair<uint64_t, std::string>> changes;
+  for (const PageBounds& page : pages(whole_data(), kLeaf)) {
+    if (page.lower < kHeaderBytes + 2 * kPlaceBytes) continue;
+    const auto lower = static_cast<uint16_t>(page.lower - kPlaceBytes);
+    changes.emplace_back(page.begin + kLowerOffset,
+                         std::string(reinterpret_cast<const char*>(&lower), sizeof lower));
+  }
+  change_and_ask(changes, static_cast<int>(changes.size() / 4));
+}
+
+// An entry whose key becomes, by one bit, that of another range of the same page.
+TEST_F(QueryFlips, EntriesOfOtherRanges_ChangeNoAnswer) {
+  const std::string data = whole_data();
+  std::vector<std::pair<uint64_t, std::string>> changes;
+  for (const PageBounds& page : pages(data, kLeaf)) {
+    std::vector<uint64_t> keys;  // where each is
+    std::set<std::string> prefixes;
+    for (uint64_t at = page.begin + kHeaderBytes; at < page.begin + page.lower; at += kPlaceBytes) {
+      uint16_t offset;
+      std::memcpy(&offset, data.data() + at, sizeof offset);
+      keys.push_back(page.begin + offset + kNodeHeaderBytes);
+      prefixes.insert(data.substr(keys.back(), kPrefixBytes));
+    }
+    for (const uint64_t key : keys) {
+      for (size_t bit = 0; bit < 8 * kPrefixBytes; ++bit) {
+        std::string prefix = data.substr(key, kPrefixBytes);
+        prefix[bit / 8] = static_cast<char>(prefix[bit / 8] ^ (1 << bit % 8));
+        if (prefixes.contains(prefix)) changes.emplace_back(key, prefix);
+      }
+    }
+  }
+  change_and_ask(changes, static_cast<int>(changes.size() / 4));
 }
 
 TEST_F(QueryFlips, EntriesOfBranchesTwice_ChangeNoAnswer) {
