@@ -196,5 +196,6 @@ class WhenItIsStored(AccessTimeCase):
             lambda: self.db.fs.files.count_documents(read) >= MANY - 100, "they are not committed"
         )
 
+
 if __name__ == "__main__":
     main()

@@ -323,5 +323,6 @@ class LastOptionCounts(AccessTimes):
 # Not a test by itself.
 del AccessTimes
 
+
 if __name__ == "__main__":
     main()

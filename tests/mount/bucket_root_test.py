@@ -97,5 +97,6 @@ class BucketRoot(DriverCase):
             self.assertEqual(file.read(), b"inner")
         self.assertEqual(self.db["photos.files"].count_documents({}), 2)
 
+
 if __name__ == "__main__":
     main()

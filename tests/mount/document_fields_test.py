@@ -77,5 +77,6 @@ class DocumentFields(DriverCase):
             self.assert_fails(errno.EOPNOTSUPP, os.getxattr, self.file, name)
         self.assertEqual(os.listxattr(self.file), [])
 
+
 if __name__ == "__main__":
     main()

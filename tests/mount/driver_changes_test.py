@@ -144,5 +144,6 @@ class DriverChanges(DriverCase):
             names.reverse()
         self.assertEqual(len(os.listdir(self.path(names[0]))), 3000)
 
+
 if __name__ == "__main__":
     main()

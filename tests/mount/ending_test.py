@@ -155,5 +155,6 @@ class FullAtTheEnd(EndingCase):
             self.assertEqual(caught.exception.errno, errno.ENOSPC)
             self.close_quietly(file)
 
+
 if __name__ == "__main__":
     main()

@@ -119,5 +119,6 @@ class KernelCachesOfBuckets(CountedCase):
         time.sleep(1.1)
         self.assertGreaterEqual(self.asked(lambda: os.stat(bucket)).get("lookup", 0), 1)
 
+
 if __name__ == "__main__":
     main()

@@ -92,5 +92,6 @@ class Locks(MountCase):
         with open(self.file, "rb") as file:
             self.assertEqual(file.read(1), b"x")
 
+
 if __name__ == "__main__":
     main()

@@ -94,5 +94,6 @@ class MetricsTable(CountedCase):
         available = values["gridmount_store_available_bytes"]
         self.assertTrue(0 < available <= values["gridmount_store_capacity_bytes"], available)
 
+
 if __name__ == "__main__":
     main()

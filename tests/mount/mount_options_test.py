@@ -109,5 +109,6 @@ class MountOptions(MountCase):
             shown = self.run_program(self.path("id"), "-u", cwd="/", user=USER)
             self.assertEqual(int(shown), 0 if works else USER)
 
+
 if __name__ == "__main__":
     main()

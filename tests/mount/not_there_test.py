@@ -193,5 +193,6 @@ class NotThere(DriverCase):
         self.assertEqual(mode_after_a_write(0o2766), 0o2766)
         self.assertEqual(mode_after_a_write(0o2776), 0o776)
 
+
 if __name__ == "__main__":
     main()

@@ -266,5 +266,6 @@ class EarlierTime(RevisionCase):
         self.assertIn("new name", shown)
         self.assertNotIn("as it was", [self.read(name) for name in shown])
 
+
 if __name__ == "__main__":
     main()
