@@ -1,29 +1,17 @@
 """What a driver's change does to who has the file open, to folders and to a bucket, once it is answered."""
 
 import contextlib
-import ctypes
 import datetime
 import errno
 import os
 
 import gridfs
 
-from driver_client import DriverCase
+from driver_client import DriverCase, call
 from mount_case import gridmount_only, main
 
 LARGE = 3_000_000
 IN_CREATE, IN_DELETE = 0x100, 0x200
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def call(name, *arguments):
-    """Of the C library; as Python's own."""
-    result = getattr(libc, name)(*arguments)
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return result
 
 
 @gridmount_only

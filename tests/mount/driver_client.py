@@ -1,5 +1,6 @@
 """What a test of the mount has beside it: a driver, and the operations that the kernel has asked for."""
 
+import ctypes
 import http.client
 import os
 import re
@@ -11,6 +12,17 @@ import pymongo
 from mount_case import MountCase
 
 SECONDS_MAX = 30.0
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def call(name, *arguments):
+    """Of the C library; as Python's own."""
+    result = getattr(libc, name)(*arguments)
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
 
 
 def connect(system):

@@ -13,7 +13,7 @@ import struct
 import subprocess
 import unittest
 
-from driver_client import DriverCase
+from driver_client import DriverCase, call, libc
 from mount_case import gridmount_only, main
 
 IS_ROOT = os.geteuid() == 0
@@ -25,17 +25,7 @@ MOUNT_ATTR_IDMAP = 0x100000
 OPEN_TREE_CLONE = 1
 OPEN_TREE, MOUNT_SETATTR = 428, 442  # everywhere
 
-libc = ctypes.CDLL(None, use_errno=True)
 libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
-
-
-def call(name, *arguments):
-    """Of the C library; as Python's own."""
-    result = getattr(libc, name)(*arguments)
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return result
 
 
 class FileHandle(ctypes.Structure):

@@ -4,9 +4,6 @@
 // Method: what they do is recorded, and the events are looked at.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -46,20 +43,6 @@ class OpeningOrderTest : public EnvironmentFixture {
     recorder().start(folder_);
     open(test);
     recorder().stop();
-  }
-
-  // In a process of its own, which is killed when it is done.
-  void in_killed_process(const std::function<void()>& work) {
-    environment_.reset();
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      work();
-      ::kill(::getpid(), SIGKILL);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status));
   }
 
   // The first event from `from` on that is so; the number of events if there is none.

@@ -9,9 +9,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -90,21 +88,6 @@ class BatchTest : public testing::EnvironmentFixture {
     });
   }
   uint64_t commits() const { return environment_->last_transaction(); }
-
-  // In a process of its own, which is killed when it is done.
-  void in_killed_process(const std::function<void()>& work) {
-    environment_.reset();
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      work();
-      ::kill(::getpid(), SIGKILL);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status));
-    ASSERT_EQ(WTERMSIG(status), SIGKILL);
-  }
 };
 
 TEST_F(BatchTest, SmallTransactionsInARow_ShareACommit_AndAreReadAtOnce) {

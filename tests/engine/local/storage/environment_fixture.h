@@ -3,7 +3,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -60,6 +63,21 @@ class EnvironmentFixture : public ::testing::Test {
     const Trees trees(transaction->lmdb(), handles_, false);
     const auto value = trees.get(environment_->tree(0), key);
     return value && *value ? std::string(**value) : "";
+  }
+
+  // In a process of its own, which is killed when it is done.
+  void in_killed_process(const std::function<void()>& work) {
+    environment_.reset();
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      work();
+      ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    ASSERT_EQ(WTERMSIG(status), SIGKILL);
   }
 
   const engine::Waits waits_;
