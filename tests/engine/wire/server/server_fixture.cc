@@ -84,8 +84,11 @@ Outcome TestHandler::handle(Client& client, const Request& request) {
   }
   const std::string_view name = request.name();
   const bson::ValueView argument = (*request.body.begin()).value;
+  const bool takes_number = name == "big" || name == "sleep" || name == "wait";
+  const bool is_good = !takes_number || argument.type() == bson::Type::kInt64;
   bson::Builder reply;
-  reply.append("ok", 1.0);
+  reply.append("ok", is_good ? 1.0 : 0.0);
+  if (!is_good) return std::move(reply).finish();
   if (name == "hello" || name == "isMaster") {
     reply.append("connectionId", client.id());
   } else if (name == "echo") {
