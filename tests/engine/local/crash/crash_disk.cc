@@ -1,46 +1,37 @@
 #include "tests/engine/local/crash/crash_disk.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <stdexcept>
+#include <memory>
 
 namespace gridmount::local::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPageBytes = 4096;
+constexpr size_t kPageBytes = FileContents::kPageBytes;
 constexpr size_t kSectorBytes = 512;
-using Page = std::vector<uint8_t>;
+using Page = FileContents::Page;
 
-void apply(std::vector<uint8_t>& contents, const Event& event) {
+void apply(FileContents& contents, const Event& event) {
   if (event.kind == EventKind::kResize) {
     contents.resize(event.number);
   } else {
-    contents.resize(std::max(contents.size(), event.number + event.bytes.size()));
-    std::copy(event.bytes.begin(), event.bytes.end(),
-              contents.begin() + static_cast<std::ptrdiff_t>(event.number));
+    contents.write(event.number, event.bytes);
   }
-}
-
-Page page_of(const std::vector<uint8_t>& contents, size_t page) {
-  const size_t begin = std::min(contents.size(), page * kPageBytes);
-  const size_t end = std::min(contents.size(), begin + kPageBytes);
-  return {contents.begin() + static_cast<std::ptrdiff_t>(begin),
-          contents.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
 // Sectors of `page` replaced by those of `other`.
 void tear(Page& page, const Page& other, std::mt19937_64& random) {
-  for (size_t begin = 0; begin < std::min(page.size(), other.size()); begin += kSectorBytes) {
+  const auto torn = page.bytes ? std::make_shared<FileContents::Bytes>(*page.bytes)
+                               : std::make_shared<FileContents::Bytes>();
+  const size_t both = std::min(page.size, other.size);
+  for (size_t begin = 0; begin < both; begin += kSectorBytes) {
     if (random() % 2 == 0) continue;
-    const size_t end = std::min({begin + kSectorBytes, page.size(), other.size()});
-    std::copy(other.begin() + static_cast<std::ptrdiff_t>(begin),
-              other.begin() + static_cast<std::ptrdiff_t>(end),
-              page.begin() + static_cast<std::ptrdiff_t>(begin));
+    for (size_t i = begin; i < std::min(begin + kSectorBytes, both); ++i) {
+      (*torn)[i] = other.bytes ? (*other.bytes)[i] : uint8_t{0};
+    }
   }
+  page.bytes = torn;
 }
 
 std::string folder_of(const std::string& path) {
@@ -51,15 +42,15 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 CrashDisk::CrashDisk(const WriteRecorder& recorder)
-    : recorder_(recorder), events_(recorder.events()), entries_(recorder.initial_entries()) {
-  for (const std::vector<uint8_t>& contents : recorder_.initial_contents()) {
+    : events_(&recorder.events()), entries_(recorder.initial_entries()) {
+  for (const FileContents& contents : recorder.initial_contents()) {
     files_.push_back({contents, {}});
   }
 }
 
 void CrashDisk::advance(size_t cut) {
   for (; cut_ < cut; ++cut_) {
-    const Event& event = events_[cut_];
+    const Event& event = this->event(cut_);
     switch (event.kind) {
       case EventKind::kWrite:
       case EventKind::kResize:
@@ -69,7 +60,7 @@ void CrashDisk::advance(size_t cut) {
         File& file = files_[event.file];
         const auto covered =
             std::lower_bound(file.pending.begin(), file.pending.end(), event.number);
-        for (auto i = file.pending.begin(); i != covered; ++i) apply(file.durable, events_[*i]);
+        for (auto i = file.pending.begin(); i != covered; ++i) apply(file.durable, this->event(*i));
         file.pending.erase(file.pending.begin(), covered);
         break;
       }
@@ -83,7 +74,7 @@ void CrashDisk::advance(size_t cut) {
         break;
       case EventKind::kFolderSync:
         std::erase_if(pending_entries_, [&](size_t pending) {
-          const Event& change = events_[pending];
+          const Event& change = this->event(pending);
           // A file that moves from folder to folder is in one of them, so either's sync will do.
           const bool covered =
               folder_of(change.path) == event.path ||
@@ -119,7 +110,7 @@ std::map<std::string, size_t> CrashDisk::entries(std::mt19937_64& random) const 
   const size_t reached = random() % (count + 1);
   for (size_t i = 0; i < count; ++i) {
     if (in_order ? i >= reached : random() % 2 == 0) continue;
-    apply_entry(entries, events_[pending_entries_[i]]);
+    apply_entry(entries, event(pending_entries_[i]));
   }
   // What is in a folder that is not there is not there.
   std::erase_if(entries, [&](const auto& entry) {
@@ -131,20 +122,20 @@ std::map<std::string, size_t> CrashDisk::entries(std::mt19937_64& random) const 
   return entries;
 }
 
-std::vector<uint8_t> CrashDisk::contents(const File& file, std::mt19937_64& random) const {
-  std::vector<uint8_t> image = file.durable;
+FileContents CrashDisk::contents(const File& file, std::mt19937_64& random) const {
+  FileContents image = file.durable;
   if (file.pending.empty()) return image;
-  std::vector<uint8_t> current = image;
+  FileContents current = image;
   std::map<size_t, std::vector<Page>> versions;
   for (const size_t position : file.pending) {
-    const Event& event = events_[position];
+    const Event& event = this->event(position);
     const size_t size = current.size();
     apply(current, event);
     if (event.kind == EventKind::kResize && event.number >= size) continue;
     const size_t begin = event.number;
     const size_t end = event.kind == EventKind::kResize ? size : begin + event.bytes.size();
     for (size_t page = begin / kPageBytes; page * kPageBytes < end; ++page) {
-      versions[page].push_back(page_of(current, page));
+      versions[page].push_back(current.page(page));
     }
   }
   // Disks that wrote nearly everything, nearly nothing, and what is between.
@@ -158,12 +149,9 @@ std::vector<uint8_t> CrashDisk::contents(const File& file, std::mt19937_64& rand
     Page chosen = candidates[pick];
     if (random() % 8 == 0) {
       const size_t other = random() % (candidates.size() + 1);
-      tear(chosen, other == candidates.size() ? page_of(image, page) : candidates[other], random);
+      tear(chosen, other == candidates.size() ? image.page(page) : candidates[other], random);
     }
-    const size_t begin = page * kPageBytes;
-    if (!chosen.empty()) image.resize(std::max(image.size(), begin + chosen.size()));
-    std::copy(chosen.begin(), chosen.end(),
-              image.begin() + static_cast<std::ptrdiff_t>(std::min(begin, image.size())));
+    image.set_page(page, chosen);
   }
   return image;
 }
@@ -182,7 +170,7 @@ CrashImage CrashDisk::image(std::mt19937_64& random) const {
 
 std::map<std::string, size_t> CrashDisk::whole_entries() const {
   std::map<std::string, size_t> entries = entries_;
-  for (const size_t change : pending_entries_) apply_entry(entries, events_[change]);
+  for (const size_t change : pending_entries_) apply_entry(entries, event(change));
   return entries;
 }
 
@@ -193,8 +181,8 @@ CrashImage CrashDisk::whole() const {
       image.folders.push_back(path);
       continue;
     }
-    std::vector<uint8_t>& contents = image.files[path] = files_[file].durable;
-    for (const size_t change : files_[file].pending) apply(contents, events_[change]);
+    FileContents& contents = image.files[path] = files_[file].durable;
+    for (const size_t change : files_[file].pending) apply(contents, event(change));
   }
   return image;
 }
@@ -211,20 +199,7 @@ void write_image(const CrashImage& image, const fs::path& folder) {
   }
   for (const fs::path& other : others) fs::remove_all(other);
   for (const std::string& name : image.folders) fs::create_directory(folder / name);
-  for (const auto& [name, contents] : image.files) {
-    // Over the image before it where there was one: in memory that costs less than new pages.
-    const int fd = ::open((folder / name).c_str(), O_RDWR | O_CREAT, 0600);
-    size_t done = 0;
-    while (fd >= 0 && done < contents.size()) {
-      const ssize_t count =
-          ::pwrite(fd, contents.data() + done, contents.size() - done, static_cast<off_t>(done));
-      if (count <= 0) break;
-      done += static_cast<size_t>(count);
-    }
-    const bool cut = fd >= 0 && ::ftruncate(fd, static_cast<off_t>(contents.size())) == 0;
-    if (fd >= 0) ::close(fd);
-    if (!cut || done < contents.size()) throw std::runtime_error("no image can be written");
-  }
+  for (const auto& [name, contents] : image.files) contents.put_into(folder / name);
 }
 
 }  // namespace gridmount::local::testing

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/engine/local/crash/file_contents.h"
 #include "tests/engine/local/crash/write_recorder.h"
 
 namespace gridmount::local::testing {
@@ -15,7 +16,7 @@ namespace gridmount::local::testing {
 // Files and folders by their names below the recorded folder.
 struct CrashImage {
   std::vector<std::string> folders;  // each behind the one it is in
-  std::map<std::string, std::vector<uint8_t>> files;
+  std::map<std::string, FileContents> files;
 };
 
 // The disk just before an event of the recording, going forward. What a finished sync covered is
@@ -27,7 +28,7 @@ struct CrashImage {
 //    their order or in none.
 class CrashDisk {
  public:
-  // The recorder's recording must stay as it is.
+  // The recorder's recording must stay as it is, or become longer.
   explicit CrashDisk(const WriteRecorder& recorder);
 
   // Not before the cut it was given last.
@@ -40,16 +41,17 @@ class CrashDisk {
 
  private:
   struct File {
-    std::vector<uint8_t> durable;
+    FileContents durable;
     std::vector<size_t> pending;  // events
   };
 
-  std::vector<uint8_t> contents(const File& file, std::mt19937_64& random) const;
+  FileContents contents(const File& file, std::mt19937_64& random) const;
   void apply_entry(std::map<std::string, size_t>& entries, const Event& event) const;
   std::map<std::string, size_t> entries(std::mt19937_64& random) const;
 
-  const WriteRecorder& recorder_;
-  const std::vector<Event>& events_;
+  const Event& event(size_t position) const { return (*events_)[position]; }
+
+  const std::vector<Event>* events_;  // the recorder's
   size_t cut_ = 0;
   std::vector<File> files_;
   std::map<std::string, size_t> entries_;  // durable

@@ -8,11 +8,12 @@
 #include <filesystem>
 #include <future>
 #include <iostream>
+#include <map>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "tests/engine/local/crash/crash_child.h"
 #include "tests/engine/local/crash/crash_disk.h"
 #include "tests/engine/local/crash/crash_folder.h"
 #include "tests/engine/local/crash/write_recorder.h"
@@ -25,8 +26,12 @@ namespace fs = std::filesystem;
 constexpr unsigned kRecordingSeconds = 120;
 constexpr int kImagesPerRecording = 40;
 
-// By the number of a step: what holds after it.
-using History = std::vector<Facts>;
+// By the number of a step: what holds after it. Shared, because second lives copy them.
+using History = std::vector<std::shared_ptr<const Facts>>;
+
+std::shared_ptr<const Facts> kept(Facts facts) {
+  return std::make_shared<const Facts>(std::move(facts));
+}
 
 template <typename T>
 T must(Result<T> result) {
@@ -66,7 +71,7 @@ class Workload {
   std::mt19937_64 random_;
   std::unique_ptr<CrashSubject> subject_;
   TestOptions recording_;
-  History history_ = {Facts()};
+  History history_ = {kept({})};
 };
 
 void Workload::open(bool create) {
@@ -88,7 +93,7 @@ void Workload::steps(uint64_t count, bool may_be_durable) {
 }
 
 void Workload::step(bool may_be_durable) {
-  Facts facts = history_.back();
+  Facts facts = *history_.back();
   // Sometimes a checkpoint falls into the middle of a step that has several commits.
   const uint64_t before = history_.size() - 1;
   std::future<Status> beside;
@@ -99,7 +104,7 @@ void Workload::step(bool may_be_durable) {
   recorder.note(EventKind::kStepBegins, before + 1);
   const bool durable = must(subject_->step(random_, facts, may_be_durable));
   recorder.note(EventKind::kStepEnds, before + 1);
-  history_.push_back(std::move(facts));
+  history_.push_back(kept(std::move(facts)));
   const bool was_beside = beside.valid();
   if (was_beside) must(beside.get());
   if (durable || was_beside) recorder.note(EventKind::kDurable, before + (durable ? 1 : 0));
@@ -113,9 +118,9 @@ bool Workload::steps_of_several() {
     recorder.note(EventKind::kStepBegins, history_.size());
     return static_cast<uint64_t>(history_.size());
   };
-  watcher.changed = [&](const Facts& facts) { history_.push_back(facts); };
+  watcher.changed = [&](const Facts& facts) { history_.push_back(kept(facts)); };
   watcher.ended = [&](uint64_t number) { recorder.note(EventKind::kStepEnds, number); };
-  Facts facts = history_.back();
+  Facts facts = *history_.back();
   const int writers = 1 + static_cast<int>(random_() % 4);
   return must(subject_->steps_of_several(writers, random_, facts, watcher));
 }
@@ -299,20 +304,20 @@ std::string Examination::find_state() {
   const Result<Facts> found = subject_->read();
   if (!found) return "reading: " + found.error().message();
   for (uint64_t step = allowed_.newest + 1; step-- > allowed_.oldest;) {
-    if (*found != history_[step]) continue;
+    if (*found != *history_[step]) continue;
     facts_ = *found;
     return "";
   }
   for (uint64_t step = 0; step < allowed_.oldest; ++step) {
-    if (*found == history_[step]) {
+    if (*found == *history_[step]) {
       return "these are the contents of step " + std::to_string(step) + ", but step " +
              std::to_string(allowed_.oldest) + " was durable";
     }
   }
   return "these are the contents of no step from " + std::to_string(allowed_.oldest) + " to " +
          std::to_string(allowed_.newest) +
-         "; against the first: " + difference(history_[allowed_.oldest], *found) +
-         "; against the last: " + difference(history_[allowed_.newest], *found);
+         "; against the first: " + difference(*history_[allowed_.oldest], *found) +
+         "; against the last: " + difference(*history_[allowed_.newest], *found);
 }
 
 std::string Examination::compare(const char* when) {
@@ -363,6 +368,23 @@ std::string Examination::run() {
   return problem;
 }
 
+// Keeps the recording while there is another one.
+class FirstLife {
+ public:
+  FirstLife() : recording_(WriteRecorder::instance().take()) {}
+  ~FirstLife() {
+    WriteRecorder::instance().stop();
+    WriteRecorder::instance().put_back(std::move(recording_));
+  }
+  FirstLife(const FirstLife&) = delete;
+  FirstLife& operator=(const FirstLife&) = delete;
+
+  const WriteRecorder::Recording& recording() const { return recording_; }
+
+ private:
+  WriteRecorder::Recording recording_;
+};
+
 // Images of one recording.
 class Trials {
  public:
@@ -372,7 +394,7 @@ class Trials {
 
  private:
   // Works on the store of the image, and makes another in its place, of a power loss or a kill
-  // meanwhile, which it examines. The recording is not what it was after this.
+  // meanwhile, which it examines.
   std::string live_on(const CrashTrial& trial, const Allowed& allowed) const;
 
   const CrashRun& run_;
@@ -383,7 +405,7 @@ std::string Trials::examine(const CrashTrial& trial) const {
   const Allowed allowed = allowed_at(WriteRecorder::instance().events(), trial.cut, trial.killed);
   const bool lives_on =
       allowed.made && trial.random() % static_cast<uint64_t>(run_.second_lives_one_of) == 0;
-  if (lives_on) return in_child([&] { return live_on(trial, allowed); });
+  if (lives_on) return live_on(trial, allowed);
   return Examination(run_, history_, allowed, trial.folder / kCrashStore, trial.random()).run();
 }
 
@@ -392,10 +414,14 @@ std::string Trials::live_on(const CrashTrial& trial, const Allowed& allowed) con
   const fs::path& folder = trial.folder;
   std::mt19937_64& random = trial.random;
   const bool killed = trial.killed;
+  const std::map<std::string, size_t> entries = trial.disk.whole_entries();
+  CrashDisk second_disk = trial.disk;
+  const FirstLife first;
   if (killed) {
-    recorder.resume(trial.cut, folder, trial.disk.whole_entries());
+    recorder.resume(first.recording(), trial.cut, folder, entries);
   } else {
     recorder.start(folder);
+    second_disk = CrashDisk(recorder);
   }
   const size_t begins = recorder.events().size();
   const std::unique_ptr<CrashSubject> subject = run_.make_subject();
@@ -405,22 +431,22 @@ std::string Trials::live_on(const CrashTrial& trial, const Allowed& allowed) con
   const Result<Facts> found = subject->read();
   if (!found) return "reading in a second life: " + found.error().message();
   uint64_t step = allowed.newest;
-  while (step > allowed.oldest && history_[step] != *found) --step;
-  if (history_[step] != *found) return "a second life begins with the contents of no step";
+  while (step > allowed.oldest && *history_[step] != *found) --step;
+  if (*history_[step] != *found) return "a second life begins with the contents of no step";
 
-  History history = {*found};
+  History history = {kept(*found)};
   if (killed) {
     history.assign(history_.begin(), history_.begin() + static_cast<std::ptrdiff_t>(step) + 1);
   }
   recorder.note(EventKind::kDurable, history.size() - 1);
   for (uint64_t left = random() % 10; left > 0; --left) {
-    Facts facts = history.back();
+    Facts facts = *history.back();
     recorder.note(EventKind::kStepBegins, history.size());
     const Result<bool> durable = subject->step(random, facts, true);
     if (!durable) return "writing in a second life: " + durable.error().message();
     recorder.note(EventKind::kStepEnds, history.size());
     if (*durable) recorder.note(EventKind::kDurable, history.size());
-    history.push_back(std::move(facts));
+    history.push_back(kept(std::move(facts)));
   }
   if (const Status closed = subject->close(); !closed) {
     return "closing a second life: " + closed.error().message();
@@ -430,7 +456,6 @@ std::string Trials::live_on(const CrashTrial& trial, const Allowed& allowed) con
 
   const size_t ends = random() % 2 == 0 ? is_open : recorder.events().size();
   const size_t second_cut = begins + random() % (ends - begins + 1);
-  CrashDisk second_disk(recorder);
   second_disk.advance(second_cut);
   // After a kill the recording has not the mark that the image had.
   const bool killed_again = !killed && random() % 3 == 0;

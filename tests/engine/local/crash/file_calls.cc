@@ -1,12 +1,13 @@
 // Stands in for the C library's calls that change files: they fail if that is wanted
-// (fault_injector.h), or are recorded (write_recorder.h) and done, but for syncs, which take time
-// and say nothing here.
+// (fault_injector.h), or are recorded (write_recorder.h) and done, but for what takes time and says
+// nothing here: syncs, and that a file's room is taken before it is written to.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <string>
@@ -95,6 +96,14 @@ extern "C" int ftruncate(int fd, off_t size) noexcept {
   if (fails(FaultKind::kResize, fd)) return -1;
   if (recording()) WriteRecorder::instance().resize(fd, static_cast<uint64_t>(size));
   return real(fd, size);
+}
+
+extern "C" int posix_fallocate(int fd, off_t offset, off_t size) {
+  static const auto resize = next_function<int (*)(int, off_t)>("ftruncate");
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return errno;
+  const bool grows = status.st_size < offset + size;
+  return grows && resize(fd, offset + size) != 0 ? errno : 0;
 }
 
 extern "C" int fdatasync(int fd) {

@@ -4,9 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace gridmount::local::testing {
 namespace {
@@ -36,37 +35,46 @@ void WriteRecorder::start(const fs::path& folder) {
   const std::lock_guard lock(mutex_);
   folder_ = folder.string();
   by_inode_.clear();
-  initial_entries_.clear();
-  initial_contents_.clear();
-  events_.clear();
-  blocks_.clear();
+  now_ = {};
   held_path_.clear();
   held_ = false;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
     const std::string name = entry.path().lexically_relative(folder).string();
     if (entry.is_directory()) {
-      initial_entries_[name] = kNoFile;
+      now_.initial_entries[name] = kNoFile;
       continue;
     }
     struct stat status {};
     ::stat(entry.path().c_str(), &status);
-    by_inode_[{status.st_dev, status.st_ino}] = initial_contents_.size();
-    initial_entries_[name] = initial_contents_.size();
-    std::vector<uint8_t>& contents = initial_contents_.emplace_back(entry.file_size());
-    std::ifstream(entry.path(), std::ios::binary)
-        .read(reinterpret_cast<char*>(contents.data()),
-              static_cast<std::streamsize>(contents.size()));
+    by_inode_[{status.st_dev, status.st_ino}] = now_.initial_contents.size();
+    now_.initial_entries[name] = now_.initial_contents.size();
+    now_.initial_contents.push_back(FileContents::read(entry.path()));
   }
-  entries_ = initial_entries_;
-  files_ = initial_contents_.size();
+  entries_ = now_.initial_entries;
+  now_.files = now_.initial_contents.size();
   recording_ = true;
 }
 
-void WriteRecorder::resume(size_t event, const fs::path& folder,
+WriteRecorder::Recording WriteRecorder::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(now_, {});
+}
+
+void WriteRecorder::put_back(Recording recording) {
+  const std::lock_guard lock(mutex_);
+  now_ = std::move(recording);
+}
+
+void WriteRecorder::resume(const Recording& recording, size_t event, const fs::path& folder,
                            const std::map<std::string, size_t>& entries) {
   const std::lock_guard lock(mutex_);
   folder_ = folder.string();
-  events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(event), events_.end());
+  now_.initial_entries = recording.initial_entries;
+  now_.initial_contents = recording.initial_contents;
+  now_.files = recording.files;
+  now_.events.assign(recording.events.begin(),
+                     recording.events.begin() + static_cast<std::ptrdiff_t>(event));
+  now_.blocks.clear();
   entries_ = entries;
   by_inode_.clear();
   for (const auto& [name, file] : entries) {
@@ -90,7 +98,7 @@ void WriteRecorder::stamp_with(std::function<uint64_t()> stamp) {
 
 void WriteRecorder::push(Event event) {
   if (stamp_) event.stamp = stamp_();
-  events_.push_back(std::move(event));
+  now_.events.push_back(std::move(event));
 }
 
 void WriteRecorder::note(EventKind kind, uint64_t step) {
@@ -133,10 +141,10 @@ bool WriteRecorder::locate(std::string_view path, std::string& below) const {
 
 std::span<const uint8_t> WriteRecorder::keep(const void* bytes, size_t size) {
   constexpr size_t kBlockBytes = size_t{4} << 20;
-  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < size) {
-    blocks_.emplace_back().reserve(std::max(kBlockBytes, size));
+  if (now_.blocks.empty() || now_.blocks.back().capacity() - now_.blocks.back().size() < size) {
+    now_.blocks.emplace_back().reserve(std::max(kBlockBytes, size));
   }
-  std::vector<uint8_t>& block = blocks_.back();
+  std::vector<uint8_t>& block = now_.blocks.back();
   const auto* const begin = static_cast<const uint8_t*>(bytes);
   block.insert(block.end(), begin, begin + size);
   return std::span(block).last(size);
@@ -168,7 +176,7 @@ void WriteRecorder::sync(int fd) {
     }
     return;
   }
-  const uint64_t begins = events_.size();
+  const uint64_t begins = now_.events.size();
   push({.kind = EventKind::kSyncBegins, .file = file, .number = begins});
   const auto held = entries_.find(held_path_);
   if (held != entries_.end() && held->second == file) {
@@ -184,10 +192,10 @@ void WriteRecorder::opened(int fd, std::string_view path, bool emptied) {
   std::string below;
   const auto inode = inode_of(fd);
   if (!inode || !locate(path, below)) return;
-  const auto [known, is_new] = by_inode_.try_emplace(*inode, files_);
+  const auto [known, is_new] = by_inode_.try_emplace(*inode, now_.files);
   if (is_new) {
-    push({.kind = EventKind::kLink, .file = files_, .path = below});
-    entries_[below] = files_++;
+    push({.kind = EventKind::kLink, .file = now_.files, .path = below});
+    entries_[below] = now_.files++;
   } else if (emptied) {
     push({.kind = EventKind::kResize, .file = known->second, .number = 0});
   }

@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/engine/local/crash/file_contents.h"
+
 namespace gridmount::local::testing {
 
 // Stands for a folder among the entries.
@@ -62,15 +64,30 @@ class WriteRecorder {
   // counts as durable.
   void start(const std::filesystem::path& folder);
   void stop();
-  // Goes on from just before that event of the recording, in another folder, which has the files
-  // that there were then, by these names.
-  void resume(size_t event, const std::filesystem::path& folder,
+
+  // What was recorded. The events' bytes are in it.
+  class Recording {
+   private:
+    friend class WriteRecorder;
+    std::map<std::string, size_t> initial_entries;
+    std::vector<FileContents> initial_contents;
+    size_t files = 0;
+    std::vector<Event> events;
+    std::vector<std::vector<uint8_t>> blocks;
+  };
+  // Gives the recording away, and has none then. Nothing is being recorded.
+  Recording take();
+  void put_back(Recording recording);
+  // Goes on from just before that event of a recording, which must live as long as what is recorded
+  // now, in another folder, which has the files that there were then, by these names.
+  void resume(const Recording& recording, size_t event, const std::filesystem::path& folder,
               const std::map<std::string, size_t>& entries);
+
   // What was there at the start: names, and the contents of each file. Files made later begin
   // empty.
-  const std::map<std::string, size_t>& initial_entries() const { return initial_entries_; }
-  const std::vector<std::vector<uint8_t>>& initial_contents() const { return initial_contents_; }
-  const std::vector<Event>& events() const { return events_; }
+  const std::map<std::string, size_t>& initial_entries() const { return now_.initial_entries; }
+  const std::vector<FileContents>& initial_contents() const { return now_.initial_contents; }
+  const std::vector<Event>& events() const { return now_.events; }
   void note(EventKind kind, uint64_t step);
   // For those who use the store from another process: what it returns is kept with each event. It
   // is called for one event after the other.
@@ -114,13 +131,7 @@ class WriteRecorder {
   std::string folder_;
   std::map<Inode, size_t> by_inode_;
   std::map<std::string, size_t> entries_;  // as they are now
-  std::map<std::string, size_t> initial_entries_;
-  std::vector<std::vector<uint8_t>> initial_contents_;
-  size_t files_ = 0;
-  std::vector<Event> events_;
-  // What was written, in few pieces: a child process that clears them touches, and so copies, next
-  // to nothing.
-  std::vector<std::vector<uint8_t>> blocks_;
+  Recording now_;
   std::function<uint64_t()> stamp_;
   std::string held_path_;
   bool held_ = false;

@@ -1,0 +1,112 @@
+#include "tests/engine/local/crash/file_contents.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "engine/system/file.h"
+
+namespace gridmount::local::testing {
+namespace {
+
+constexpr size_t kPageBytes = FileContents::kPageBytes;
+
+size_t pages_of(size_t bytes) {
+  return (bytes + kPageBytes - 1) / kPageBytes;
+}
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  if constexpr (!std::is_void_v<T>) return std::move(result).value();
+}
+
+// Makes a range zeros that has anything in it.
+void clear(const system::File& file, size_t begin, size_t end) {
+  const auto offset = static_cast<off_t>(begin);
+  const off_t data = ::lseek(file.fd(), offset, SEEK_DATA);
+  if (data < 0 || data >= static_cast<off_t>(end)) return;
+  constexpr int kPunch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  if (::fallocate(file.fd(), kPunch, offset, static_cast<off_t>(end - begin)) != 0) {
+    throw std::runtime_error("no hole can be made in " + file.path().string());
+  }
+}
+
+}  // namespace
+
+FileContents FileContents::read(const std::filesystem::path& path) {
+  const system::File file = must(system::File::open(path, O_RDONLY));
+  FileContents contents;
+  contents.resize(must(file.size()));
+  off_t at = 0;
+  while ((at = ::lseek(file.fd(), at, SEEK_DATA)) >= 0) {
+    at -= at % static_cast<off_t>(kPageBytes);
+    const std::vector<uint8_t> bytes = must(file.read(static_cast<uint64_t>(at), kPageBytes));
+    if (bytes.empty()) break;
+    contents.write(static_cast<size_t>(at), bytes);
+    at += static_cast<off_t>(bytes.size());
+  }
+  return contents;
+}
+
+FileContents::Bytes& FileContents::own(size_t number) {
+  std::shared_ptr<const Bytes>& page = pages_[number];
+  const auto copy = page ? std::make_shared<Bytes>(*page) : std::make_shared<Bytes>();
+  page = copy;
+  return *copy;
+}
+
+void FileContents::resize(size_t size) {
+  if (size < size_ && size % kPageBytes != 0 && pages_[size / kPageBytes]) {
+    Bytes& last = own(size / kPageBytes);
+    std::fill(last.begin() + size % kPageBytes, last.end(), uint8_t{0});
+  }
+  pages_.resize(pages_of(size));
+  size_ = size;
+}
+
+void FileContents::write(size_t offset, std::span<const uint8_t> bytes) {
+  if (bytes.empty()) return;
+  resize(std::max(size_, offset + bytes.size()));
+  for (size_t done = 0; done < bytes.size();) {
+    const size_t in_page = (offset + done) % kPageBytes;
+    const std::span<const uint8_t> part =
+        bytes.subspan(done, std::min(kPageBytes - in_page, bytes.size() - done));
+    if (part.size() == kPageBytes) pages_[(offset + done) / kPageBytes].reset();
+    std::copy(part.begin(), part.end(), own((offset + done) / kPageBytes).begin() + in_page);
+    done += part.size();
+  }
+}
+
+FileContents::Page FileContents::page(size_t number) const {
+  if (number >= pages_.size()) return {};
+  return {pages_[number], std::min(kPageBytes, size_ - number * kPageBytes)};
+}
+
+void FileContents::set_page(size_t number, const Page& page) {
+  if (page.size == 0) return;
+  resize(std::max(size_, number * kPageBytes + page.size));
+  pages_[number] = page.bytes;
+}
+
+void FileContents::put_into(const std::filesystem::path& path) const {
+  const system::File file = must(system::File::open(path, O_RDWR | O_CREAT));
+  must(file.resize(size_));
+  for (size_t number = 0; number < pages_.size();) {
+    size_t end = number + 1;
+    if (pages_[number]) {
+      must(file.write(number * kPageBytes, std::span(*pages_[number]).first(page(number).size)));
+    } else {
+      while (end < pages_.size() && !pages_[end]) ++end;
+      clear(file, number * kPageBytes, end * kPageBytes);
+    }
+    number = end;
+  }
+}
+
+}  // namespace gridmount::local::testing
