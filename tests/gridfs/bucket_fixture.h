@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,15 +18,9 @@
 #include "gridfs/bucket.h"
 #include "gridfs/error.h"
 #include "gridfs/file.h"
+#include "tests/must.h"
 
 namespace gridmount::gridfs {
-
-// The value of `result`; its error ends the test with the message.
-template <typename T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  if constexpr (!std::is_void_v<T>) return std::move(result).value();
-}
 
 // The error's code, or nothing.
 template <typename T>

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "engine/local/local_store.h"
 #include "engine/store.h"
 #include "gridfs/bucket.h"
+#include "tests/must.h"
 #include "tests/tools/program.h"
 
 namespace gridmount::tests {
@@ -54,16 +54,6 @@ class StoreTest : public ::testing::Test {
  private:
   std::filesystem::path folder_;
 };
-
-// The value of `result`; its error ends the test with the message.
-template <typename T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(result).value();
-}
-inline void must(Status status) {
-  if (!status) throw std::runtime_error(status.error().message());
-}
 
 // A document of one field.
 template <typename T>

@@ -18,6 +18,7 @@
 #include "tests/engine/local/crash/crash_store.h"
 #include "tests/engine/local/crash/crash_trials.h"
 #include "tests/engine/local/crash/write_recorder.h"
+#include "tests/must.h"
 
 namespace gridmount::fuse::testing {
 namespace {
@@ -25,12 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using local::testing::WriteRecorder;
 using std::chrono::milliseconds;
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  if constexpr (!std::is_void_v<T>) return std::move(result).value();
-}
 
 template <typename Options>
 auto one_of(std::mt19937_64& random, const Options& options) {

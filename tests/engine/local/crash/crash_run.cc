@@ -10,13 +10,13 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "tests/engine/local/crash/crash_disk.h"
 #include "tests/engine/local/crash/crash_folder.h"
 #include "tests/engine/local/crash/write_recorder.h"
+#include "tests/must.h"
 
 namespace gridmount::local::testing {
 namespace {
@@ -31,12 +31,6 @@ using History = std::vector<std::shared_ptr<const Facts>>;
 
 std::shared_ptr<const Facts> kept(Facts facts) {
   return std::make_shared<const Facts>(std::move(facts));
-}
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  if constexpr (!std::is_void_v<T>) return std::move(result).value();
 }
 
 // One workload and its recording.

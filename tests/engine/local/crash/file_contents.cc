@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
-#include <utility>
 
 #include "engine/system/file.h"
+#include "tests/must.h"
 
 namespace gridmount::local::testing {
 namespace {
@@ -18,12 +17,6 @@ constexpr size_t kPageBytes = FileContents::kPageBytes;
 
 size_t pages_of(size_t bytes) {
   return (bytes + kPageBytes - 1) / kPageBytes;
-}
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  if constexpr (!std::is_void_v<T>) return std::move(result).value();
 }
 
 // Makes a range zeros that has anything in it.

@@ -1,0 +1,19 @@
+// For tests: what a call gives that must not fail.
+#pragma once
+
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "engine/error.h"
+
+namespace gridmount {
+
+// The value of `result`; its error ends the test with the message.
+template <typename T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  if constexpr (!std::is_void_v<T>) return std::move(result).value();
+}
+
+}  // namespace gridmount
