@@ -99,8 +99,10 @@ run_ctest() {
     printf '\nctest %s %s\n' "$name" "$*"
     sed -n '/tests passed, /,$p' "$work/ctest.log"
   } >>"$work/closings.$name"
-  # What the tests said that failed: of GoogleTest's and of Python's the lines behind the headings.
-  grep -E -A 8 ': Failure$|^(FAIL|ERROR): |^[A-Za-z]+Error: ' "$work/ctest.log" |
+  # What the tests said that failed: of GoogleTest's and of Python's the lines behind the headings;
+  # of processes that were ended, why.
+  grep -E -A 8 ": Failure\$|^(FAIL|ERROR): |^[A-Za-z]+Error: |: Assertion \`|^terminate called|Sanitizer: " \
+    "$work/ctest.log" |
     cut -c 1-240 | head -n 40 >>"$work/failures"
   return "$status"
 }
