@@ -412,6 +412,15 @@ class Store {
   // work. WritesRefused if a sync failed, now or before.
   virtual Status make_durable() = 0;
 
+  // Gives space that nothing is in back to the file system, as the command `compact` does: of the
+  // whole store, or of the collection alone where that has files of its own. Returns how many bytes
+  // came free. Others may read and write meanwhile, but for moments. The calling thread holds
+  // neither a snapshot nor a transaction. NamespaceNotFound, CommandNotSupportedOnView,
+  // StoreDamaged, StoreReadOnly, WritesRefused; CommandNotSupported where the file system takes
+  // nothing back from within a file.
+  virtual Result<int64_t> compact(const Namespace& ns,
+                                  const std::optional<Deadline>& deadline = {}) = 0;
+
   virtual Result<StoreStats> stats() = 0;
   virtual bool read_only() const = 0;
 };

@@ -119,6 +119,22 @@ Status LocalStore::make_durable() {
   return environment_->make_durable();
 }
 
+Result<int64_t> LocalStore::compact(const engine::Namespace& ns,
+                                    const std::optional<engine::Deadline>& deadline) {
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, this->snapshot());
+    GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
+              database(ns.database)->collection_info(*snapshot, ns.collection));
+    if (!info) return fail(ErrorCode::kNamespaceNotFound, "collection does not exist");
+    if (info->options.find("viewOn")) {
+      return fail(ErrorCode::kCommandNotSupportedOnView, "can't compact a view");
+    }
+  }
+  GM_TRY(environment_->regain_room());
+  GM_ASSIGN(const uint64_t freed, environment_->give_back_free_pages(deadline));
+  return static_cast<int64_t>(freed);
+}
+
 Result<engine::StoreStats> LocalStore::stats() {
   GM_ASSIGN(engine::StoreStats stats, environment_->stats());
   if (expiry_ != nullptr) {

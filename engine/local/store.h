@@ -64,6 +64,8 @@ class LocalStore : public engine::Store {
   Result<std::unique_ptr<engine::Transaction>> begin(
       engine::Waits waits = engine::Waits::kForOthers) override;
   Status make_durable() override;
+  Result<int64_t> compact(const engine::Namespace& ns,
+                          const std::optional<engine::Deadline>& deadline) override;
   Result<engine::StoreStats> stats() override;
   bool read_only() const override;
   std::optional<Owner> owner_beside() const;

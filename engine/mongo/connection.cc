@@ -3,10 +3,10 @@
 #include <mongoc/mongoc.h>
 #include <stdlib.h>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
-
-#include "engine/bson/builder.h"
 
 namespace gridmount::mongo {
 namespace {
@@ -286,6 +286,13 @@ Status check_writes(bson::View reply) {
     return failed(concern->as_document());
   }
   return {};
+}
+
+void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline) {
+  if (!deadline || deadline->at() == engine::Deadline::Time::max()) return;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      deadline->at() - std::chrono::steady_clock::now());
+  command.append("maxTimeMS", std::max<int64_t>(1, left.count()));
 }
 
 }  // namespace gridmount::mongo

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "engine/bson/builder.h"
 #include "engine/bson/document.h"
+#include "engine/deadline.h"
 #include "engine/error.h"
 #include "engine/mongo/mongo_store.h"
 
@@ -49,5 +52,8 @@ class Pool {
 
 // The first error that a write command's reply tells of its statements or of the write concern.
 Status check_writes(bson::View reply);
+
+// What is left of it, as maxTimeMS; at least the least that a server takes. Nothing for none.
+void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline);
 
 }  // namespace gridmount::mongo

@@ -1,8 +1,5 @@
 #include "engine/mongo/mongo_collection.h"
 
-#include <algorithm>
-#include <chrono>
-
 #include "engine/mongo/mongo_cursor.h"
 
 namespace gridmount::mongo {
@@ -10,14 +7,6 @@ namespace {
 
 using bson::Builder;
 using bson::Type;
-
-// What is left of a deadline; at least the least that a server takes.
-void append_deadline(Builder& command, const std::optional<engine::Deadline>& deadline) {
-  if (!deadline || deadline->at() == engine::Deadline::Time::max()) return;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-      deadline->at() - std::chrono::steady_clock::now());
-  command.append("maxTimeMS", std::max<int64_t>(1, left.count()));
-}
 
 void append_hint(Builder& command, const std::optional<bson::Value>& hint) {
   if (hint) command.append("hint", *hint);

@@ -66,6 +66,19 @@ class MongoStore final : public engine::Store {
     return make_durable_on(*connection);
   }
 
+  Result<int64_t> compact(const engine::Namespace& ns,
+                          const std::optional<engine::Deadline>& deadline) override {
+    GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
+    bson::Builder command;
+    command.append("compact", ns.collection);
+    append_deadline(command, deadline);
+    GM_ASSIGN(const bson::Document reply,
+              connection->run_apart(ns.database, std::move(command).finish()));
+    // Servers before 4.4 tell nothing.
+    const std::optional<bson::ValueView> freed = reply.find("bytesFreed");
+    return freed ? static_cast<int64_t>(freed->number().value_or(0)) : int64_t{0};
+  }
+
   Result<engine::StoreStats> stats() override {
     GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
     bson::Builder command;

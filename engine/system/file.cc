@@ -66,6 +66,13 @@ Result<uint64_t> File::inode() const {
   return static_cast<uint64_t>(status.st_ino);
 }
 
+Result<uint64_t> File::allocated_bytes() const {
+  constexpr uint64_t kBlockBytes = 512;  // stat(2), whatever the file system's are
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) return fail(error(errno, "examining"));
+  return static_cast<uint64_t>(status.st_blocks) * kBlockBytes;
+}
+
 bool File::is_in_place(const File& folder) const {
   struct stat here {};
   struct stat there {};
@@ -107,6 +114,17 @@ Status File::resize(uint64_t size) const {
   } while (code != 0 && errno == EINTR);
   if (code != 0) return fail(error(errno, "resizing"));
   return {};
+}
+
+Result<bool> File::punch(uint64_t offset, uint64_t bytes) const {
+  constexpr int kPunch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  int code;
+  do {
+    code = ::fallocate(fd_, kPunch, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (code != 0 && errno == EINTR);
+  if (code != 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) return false;
+  if (code != 0) return fail(error(errno, "giving back space of"));
+  return true;
 }
 
 Status File::sync_data() const {

@@ -2,7 +2,7 @@
 // writes, errors as values, retries of interrupted calls.
 //
 // Every call that a crash test must see goes through here or through LMDB, and ends in one of
-// open, pread, pwrite, ftruncate, fdatasync, fsync, rename.
+// open, pread, pwrite, ftruncate, fallocate, fdatasync, fsync, rename.
 #pragma once
 
 #include <sys/statvfs.h>
@@ -44,6 +44,8 @@ class File {
 
   Result<uint64_t> size() const;
   Result<uint64_t> inode() const;
+  // What it takes on the disk; less than its size where it has holes.
+  Result<uint64_t> allocated_bytes() const;
   // Whether it still has its name in `folder`, the open folder that it was opened in: it was not
   // removed, moved or replaced. Yes where that cannot be found out.
   bool is_in_place(const File& folder) const;
@@ -53,6 +55,9 @@ class File {
   Status write(uint64_t offset, std::span<const uint8_t> bytes) const;
   // Sets the size; grown space is a hole and reads as zeros.
   Status resize(uint64_t size) const;
+  // Gives these bytes of it back to the file system: they read as zeros, its size stays. False if
+  // the file system cannot do that.
+  Result<bool> punch(uint64_t offset, uint64_t bytes) const;
   // Contents and size are durable on return. After an error nothing may be assumed of what was
   // written since the last success, nor of a later success (Linux drops the pages it could not
   // write).

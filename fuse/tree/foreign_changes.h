@@ -49,6 +49,10 @@ class WatchedStore final : public engine::Store {
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override { return store_.snapshot(); }
   Result<std::unique_ptr<engine::Transaction>> begin(engine::Waits waits) override;
   Status make_durable() override { return store_.make_durable(); }
+  Result<int64_t> compact(const engine::Namespace& ns,
+                          const std::optional<engine::Deadline>& deadline) override {
+    return store_.compact(ns, deadline);
+  }
   Result<engine::StoreStats> stats() override { return store_.stats(); }
   bool read_only() const override { return store_.read_only(); }
 

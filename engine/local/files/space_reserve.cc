@@ -52,7 +52,8 @@ void SpaceReserve::lend() {
 
 void SpaceReserve::take_back(bool grown) {
   fill();
-  if (grown) wants_checkpoint_ = true;
+  // Pages that were a hole of the file take room as well when they are used again.
+  if (grown || bytes_ < kBytes) wants_checkpoint_ = true;
 }
 
 }  // namespace gridmount::local

@@ -17,6 +17,7 @@
 #include "engine/local/files/space_reserve.h"
 #include "engine/local/files/store_folder.h"
 #include "engine/local/storage/checkpoint.h"
+#include "engine/local/storage/free_pages.h"
 #include "engine/local/storage/lmdb_context.h"
 #include "engine/local/storage/lmdb_opening.h"
 #include "engine/local/storage/read_pool.h"
@@ -55,29 +56,6 @@ std::chrono::milliseconds age_of(const std::filesystem::path& file) {
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::system_clock::now() - written);
   return std::max(age, std::chrono::milliseconds(0));
-}
-
-// LMDB's list of free pages: a tree of arrays, each beginning with its length.
-Result<uint64_t> count_free_pages(MDB_txn* txn) {
-  constexpr MDB_dbi kFreeTree = 0;
-  MDB_cursor* cursor = nullptr;
-  int code = mdb_cursor_open(txn, kFreeTree, &cursor);
-  if (code != MDB_SUCCESS) return fail(lmdb_error(code, "counting the store's free pages"));
-  uint64_t pages = 0;
-  MDB_val key;
-  MDB_val value{};
-  const auto next = [&] { return mdb_cursor_get(cursor, &key, &value, MDB_NEXT); };
-  while ((code = guarded(next)) == MDB_SUCCESS) {
-    if (value.mv_data == nullptr) {
-      code = MDB_CORRUPTED;
-      break;
-    }
-    if (value.mv_size >= sizeof(size_t)) pages += *static_cast<const size_t*>(value.mv_data);
-    value = MDB_val{};
-  }
-  mdb_cursor_close(cursor);
-  if (code != MDB_NOTFOUND) return fail(lmdb_error(code, "counting the store's free pages"));
-  return pages;
 }
 
 }  // namespace
@@ -505,6 +483,48 @@ Result<PageReport> Environment::survey_pages(PageVisitor* visitor) {
   return report;
 }
 
+Status Environment::regain_room() {
+  if (read_only()) return {};
+  GM_TRY(may_wait_for_durability());
+  return parts_->regain_room();
+}
+
+Result<uint64_t> Environment::give_back_free_pages(
+    const std::optional<engine::Deadline>& deadline) {
+  // What writers wait for at once; and what has been given back when they come in between.
+  constexpr uint64_t kBytesAtOnce = uint64_t{64} << 20;
+  if (read_only()) {
+    return fail(ErrorCode::kStoreReadOnly,
+                "store " + parts_->folder.path().string() + " is open read-only");
+  }
+  // LMDB would find out when it writes there; a hole is made of it at once.
+  GM_ASSIGN(const PageReport report, survey_pages());
+  if (!report.problems.empty() || report.damaged > 0) {
+    const std::string what = report.problems.empty()
+                                 ? std::to_string(report.damaged) + " pages of data.mdb are damaged"
+                                 : report.problems.front();
+    return fail(ErrorCode::kStoreDamaged, what +
+                                              ": what is free cannot be told for sure; stop the "
+                                              "daemon and run `gridstore check --repair` on " +
+                                              parts_->folder.path().string());
+  }
+  FreePages pages(parts_->env.get(), parts_->folder.data());
+  uint64_t freed = 0;
+  uint64_t page = 0;
+  do {
+    if (deadline && !(std::chrono::steady_clock::now() <= *deadline)) {
+      return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
+    }
+    GM_TRY(parts_->writers->begin_exclusive());
+    const Result<FreePages::GivenBack> given = pages.give_back(page, kBytesAtOnce);
+    parts_->writers->end_exclusive();
+    if (!given) return fail(given.error());
+    freed += given->bytes;
+    page = given->next_page;
+  } while (page != 0);
+  return freed;
+}
+
 bool Environment::read_only() const {
   return parts_->folder.read_only();
 }
@@ -521,7 +541,8 @@ std::optional<Owner> Environment::owner_beside() const {
 Result<engine::StoreStats> Environment::stats() {
   GM_ASSIGN(const ReadTransaction snapshot, begin_read());
   GM_ASSIGN(const struct statvfs file_system, system::file_system_of(parts_->folder.path()));
-  GM_ASSIGN(const uint64_t file_bytes, parts_->folder.data().size());
+  GM_ASSIGN(const uint64_t size, parts_->folder.data().size());
+  GM_ASSIGN(const uint64_t allocated_bytes, parts_->folder.data().allocated_bytes());
   GM_ASSIGN(const uint64_t free_pages,
             parts_->free_pages(snapshot.lmdb(), mdb_txn_id(snapshot.lmdb())));
   MDB_envinfo info;
@@ -532,9 +553,12 @@ Result<engine::StoreStats> Environment::stats() {
   const uint64_t pages = info.me_last_pgno + 1;
   const uint64_t used_bytes = (pages - std::min(pages, free_pages)) * stat.ms_psize;
   const uint64_t disk_bytes = system::free_bytes(file_system);
-  // The file can grow until the disk or the map is full, and reuses its free pages before.
+  // Free pages that the file system has back take room of it when they are used again, as growth
+  // does. The file can grow until the disk or the map is full.
+  const uint64_t holes = size - std::min(size, allocated_bytes);
   const uint64_t growth =
-      std::min(disk_bytes, parts_->map_bytes - std::min(parts_->map_bytes, file_bytes));
+      std::min(disk_bytes, holes + parts_->map_bytes - std::min(parts_->map_bytes, size));
+  const uint64_t file_bytes = size - holes;
   const uint64_t reusable = file_bytes - std::min(file_bytes, used_bytes);
   engine::StoreStats stats;
   stats.file_bytes = static_cast<int64_t>(file_bytes);

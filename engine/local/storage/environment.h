@@ -170,6 +170,13 @@ class Environment {
   Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;
+  // By a checkpoint: after it all pages that removals have freed can be reused, and given back, as
+  // far as no older snapshot is read.
+  Status regain_room();
+  // Makes holes of data.mdb of what is free (free_pages.h); returns by how much less it takes on
+  // the disk. Reads all trees before: StoreDamaged if they or the list of free pages are. The
+  // others are begin_write()'s errors, FreePages', and MaxTimeMSExpired.
+  Result<uint64_t> give_back_free_pages(const std::optional<engine::Deadline>& deadline);
   // Whose store is read beside it: OpenOptions::beside_owner.
   std::optional<Owner> owner_beside() const;
 

@@ -123,15 +123,8 @@ Status run_compact(Call& call, bson::Builder& reply) {
   GM_TRY(arguments.boolean("force"));
   GM_TRY(arguments.finish());
   call.set_ns(ns);
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
-  GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
-            call.store().database(ns.database)->collection_info(*snapshot, ns.collection));
-  if (!info) return fail(ErrorCode::kNamespaceNotFound, "collection does not exist");
-  if (info->options.find("viewOn")) {
-    return fail(ErrorCode::kCommandNotSupportedOnView, "can't compact a view");
-  }
-  // Pages that are free are used again by whatever is written next: there is nothing to gather.
-  reply.append("bytesFreed", int64_t{0});
+  GM_ASSIGN(const int64_t freed, call.store().compact(ns, call.deadline()));
+  reply.append("bytesFreed", freed);
   return {};
 }
 

@@ -24,6 +24,10 @@ class BrokenStore final : public engine::Store {
   Status make_durable() override {
     return broken_.makes_nothing_durable ? Status() : store_.make_durable();
   }
+  Result<int64_t> compact(const engine::Namespace& ns,
+                          const std::optional<engine::Deadline>& deadline) override {
+    return store_.compact(ns, deadline);
+  }
   Result<engine::StoreStats> stats() override { return store_.stats(); }
   bool read_only() const override { return store_.read_only(); }
 

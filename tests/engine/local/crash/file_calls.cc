@@ -11,6 +11,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "tests/engine/local/crash/fault_injector.h"
 #include "tests/engine/local/crash/write_recorder.h"
@@ -96,6 +97,17 @@ extern "C" int ftruncate(int fd, off_t size) noexcept {
   if (fails(FaultKind::kResize, fd)) return -1;
   if (recording()) WriteRecorder::instance().resize(fd, static_cast<uint64_t>(size));
   return real(fd, size);
+}
+
+// The store's are holes: zeros are written.
+extern "C" int fallocate(int fd, int mode, off_t offset, off_t size) {
+  static const auto real = next_function<int (*)(int, int, off_t, off_t)>("fallocate");
+  if (fails(FaultKind::kWrite, fd)) return -1;
+  if (recording()) {
+    const std::vector<uint8_t> zeros(static_cast<size_t>(size));
+    WriteRecorder::instance().write(fd, static_cast<uint64_t>(offset), zeros.data(), zeros.size());
+  }
+  return real(fd, mode, offset, size);
 }
 
 extern "C" int posix_fallocate(int fd, off_t offset, off_t size) {

@@ -16,6 +16,7 @@
 
 #include "engine/local/storage/environment.h"
 #include "engine/local/storage/trees.h"
+#include "engine/local/test_options.h"
 
 namespace gridmount::local::testing {
 

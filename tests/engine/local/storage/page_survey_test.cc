@@ -182,6 +182,12 @@ TEST_F(PageSurveyTest, PageInUse_IsFound) {
   EXPECT_THAT(found[1], HasSubstr("1 pages are neither in use nor free, the first of them page " +
                                   std::to_string(replaced)));
   EXPECT_EQ(list_problems().size(), 1U);
+  // What looks free is not taken from under the tree.
+  ASSERT_TRUE(open());
+  const Result<int64_t> given = store_->compact({"test", "c"});
+  ASSERT_FALSE(given);
+  EXPECT_EQ(given.error().code(), ErrorCode::kStoreDamaged);
+  store_.reset();
   expect_compaction_helps();
 }
 

@@ -1,0 +1,149 @@
+#include "engine/local/storage/free_pages.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "engine/local/files/fault_scope.h"
+#include "engine/local/files/lmdb_error.h"
+
+namespace gridmount::local {
+namespace {
+
+constexpr const char* kDoing = "reading the store's list of free pages";
+
+struct AbortTransaction {
+  void operator()(MDB_txn* txn) const { mdb_txn_abort(txn); }
+};
+
+// What one transaction has freed.
+struct FreedPages {
+  uint64_t transaction = 0;
+  std::span<const size_t> pages;
+};
+
+// Ascending by transaction, as long as `take` wants more.
+template <typename Take>
+Status read_list(MDB_txn* txn, const Take& take) {
+  constexpr MDB_dbi kFreeTree = 0;
+  MDB_cursor* cursor = nullptr;
+  int code = mdb_cursor_open(txn, kFreeTree, &cursor);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, kDoing));
+  MDB_val key{};
+  MDB_val value{};
+  const auto next = [&] { return mdb_cursor_get(cursor, &key, &value, MDB_NEXT); };
+  while ((code = guarded(next)) == MDB_SUCCESS) {
+    size_t transaction = 0;
+    size_t count = 0;
+    if (value.mv_data == nullptr || value.mv_size < sizeof count ||
+        key.mv_size != sizeof transaction) {
+      code = MDB_CORRUPTED;
+      break;
+    }
+    // An array begins with its length.
+    const auto* const array = static_cast<const size_t*>(value.mv_data);
+    std::memcpy(&transaction, key.mv_data, sizeof transaction);
+    count = array[0];
+    if (count > value.mv_size / sizeof(size_t) - 1) {
+      code = MDB_CORRUPTED;
+      break;
+    }
+    if (!take(FreedPages{transaction, {array + 1, count}})) {
+      code = MDB_NOTFOUND;
+      break;
+    }
+    value = MDB_val{};
+  }
+  mdb_cursor_close(cursor);
+  if (code != MDB_NOTFOUND) return fail(lmdb_error(code, kDoing));
+  return {};
+}
+
+// A line of mdb_reader_list(): process, thread and snapshot; "-" for one that holds none.
+int note_reader(const char* line, void* oldest) {
+  const std::string_view text(line);
+  const size_t begin = text.find_last_not_of(" \n");
+  if (begin == std::string_view::npos) return 0;
+  const size_t space = text.find_last_of(' ', begin);
+  const size_t first = space == std::string_view::npos ? 0 : space + 1;
+  uint64_t snapshot = 0;
+  const auto [end, error] = std::from_chars(text.data() + first, text.data() + begin + 1, snapshot);
+  if (error != std::errc() || end != text.data() + begin + 1) return 0;
+  auto& least = *static_cast<uint64_t*>(oldest);
+  least = std::min(least, snapshot);
+  return 0;
+}
+
+}  // namespace
+
+Result<uint64_t> count_free_pages(MDB_txn* txn) {
+  uint64_t pages = 0;
+  GM_TRY(read_list(txn, [&pages](const FreedPages& freed) {
+    pages += freed.pages.size();
+    return true;
+  }));
+  return pages;
+}
+
+Result<uint64_t> FreePages::oldest_snapshot(uint64_t newest) {
+  uint64_t oldest = newest;
+  const int code = mdb_reader_list(env_, note_reader, &oldest);
+  if (code < 0) return fail(lmdb_error(code, "reading the store's table of readers"));
+  return oldest;
+}
+
+Result<std::vector<bool>> FreePages::reusable_pages() {
+  MDB_txn* txn = nullptr;
+  const int code = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
+  if (code != MDB_SUCCESS) return fail(lmdb_error(code, kDoing));
+  const std::unique_ptr<MDB_txn, AbortTransaction> ends(txn);
+  // As LMDB has it (mdb_page_alloc): what an older transaction than the oldest snapshot has freed.
+  GM_ASSIGN(const uint64_t oldest, oldest_snapshot(mdb_txn_id(txn)));
+  MDB_envinfo info;
+  mdb_env_info(env_, &info);
+  std::vector<bool> free(info.me_last_pgno + 2, false);
+  GM_TRY(read_list(txn, [&](const FreedPages& freed) {
+    if (freed.transaction >= oldest) return false;
+    for (const size_t page : freed.pages) {
+      if (page <= info.me_last_pgno) free[page] = true;
+    }
+    return true;
+  }));
+  return free;
+}
+
+Result<FreePages::GivenBack> FreePages::give_back(uint64_t first, uint64_t bytes_max) {
+  GM_ASSIGN(const std::vector<bool> free, reusable_pages());
+  GM_ASSIGN(const uint64_t before, data_.allocated_bytes());
+  MDB_stat stat;
+  mdb_env_stat(env_, &stat);
+  const uint64_t page_bytes = stat.ms_psize;
+  uint64_t punched = 0;
+  uint64_t next_page = 0;
+  for (uint64_t page = first; page < free.size(); ++page) {
+    if (!free[page]) continue;
+    const uint64_t begin = page;
+    while (free[page] && (page - begin) * page_bytes < bytes_max) ++page;
+    const uint64_t bytes = (page - begin) * page_bytes;
+    if (bytes < kHoleBytesMin) continue;
+    GM_ASSIGN(const bool done, data_.punch(begin * page_bytes, bytes));
+    if (!done) {
+      return fail(ErrorCode::kCommandNotSupported,
+                  "the file system of " + data_.path().string() +
+                      " cannot take back space from within a file; `gridstore compact` makes the "
+                      "store anew without free space while nobody has it open");
+    }
+    punched += bytes;
+    if (punched >= bytes_max) {
+      next_page = page;
+      break;
+    }
+  }
+  GM_ASSIGN(const uint64_t after, data_.allocated_bytes());
+  return GivenBack{before - std::min(before, after), next_page};
+}
+
+}  // namespace gridmount::local
