@@ -41,6 +41,12 @@ void append_steps(bson::Builder& out, bson::View below) {
   out.append("isEOF", int32_t{1});
 }
 
+// The plan of the find below a write: that a write of one document stops after it is no stage of
+// it.
+bson::View without_limit(bson::View plan) {
+  return plan["stage"].as_string() == "LIMIT" ? plan["inputStage"].as_document() : plan;
+}
+
 // The explanation with a write above its winning plan, in both places that show it.
 bson::Document under(const bson::Document& explained, const Write& write) {
   bson::Builder out;
@@ -60,12 +66,13 @@ bson::Document under(const bson::Document& explained, const Write& write) {
         out.append(inner.key, inner.value);
         continue;
       }
+      const bson::View below = without_limit(inner.value.as_document());
       out.open_document(inner.key).append("stage", write.stage);
       if (!plans && write.counts) {
-        append_steps(out, inner.value.as_document());
+        append_steps(out, below);
         write.counts(out);
       }
-      out.append("inputStage", inner.value).close();
+      out.append("inputStage", below).close();
     }
     out.close();
   }

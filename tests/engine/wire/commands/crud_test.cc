@@ -9,6 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
@@ -314,6 +315,13 @@ TEST_F(Crud, Explain_Commands_ShowTheirPlans) {
   EXPECT_EQ(good(R"({"explain": {"delete": "c", "deletes": [{"q": {"_id": 1}, "limit": 0}]}})",
                  "test", "executionStats.executionStages.nWouldDelete"),
             "1");
+  // That a write stops after one document is no stage.
+  const bson::Document one = run(R"({"explain": {"update": "c", "updates": [
+      {"q": {"_id": 1}, "u": {"$set": {"a": 1}}}]}})");
+  EXPECT_EQ(field(one, "queryPlanner.winningPlan.stage"), R"("UPDATE")");
+  EXPECT_THAT(field(one, "queryPlanner.winningPlan.inputStage.stage"), Not(HasSubstr("LIMIT")));
+  EXPECT_THAT(field(one, "executionStats.executionStages.inputStage.stage"),
+              Not(HasSubstr("LIMIT")));
   for (const char* const command :
        {R"({"distinct": "c", "key": "a"})", R"({"aggregate": "c", "pipeline": [], "cursor": {}})",
         R"({"findAndModify": "c", "update": {"$set": {"a": 1}}})"}) {
