@@ -90,6 +90,7 @@ class TreeReader::Page {
   uint16_t kind() const { return read<uint16_t>(at_ + 10); }
   // Of nodes, as far as there can be so many.
   size_t count() const {
+    if (at_ == nullptr) return 0;
     const size_t lower = read<uint16_t>(at_ + 12);
     return lower < kHeaderBytes || lower > page_bytes_ ? 0 : (lower - kHeaderBytes) / 2;
   }
@@ -121,46 +122,94 @@ class TreeReader::Page {
   uint32_t page_bytes_ = 0;
 };
 
-// For a key in a leaf: it is among the nodes [low, high).
+// For a key in a page: in a leaf it is among the nodes [low, high), in a branch its child is the
+// one before one of them, or the last.
 struct TreeReader::Search {
   static constexpr int kLevelsAtOnce = 3;
 
   Key key;
-  Page leaf;
+  Page page;
   size_t low = 0;
   size_t high = 0;
   const uint8_t* found = nullptr;
+  bool damaged = false;  // of branches only: in a leaf such a node is what is found
 
-  void begin(const Page& page) {
-    leaf = page;
-    high = page.count();
-    if (high > 0) leaf.prefetch_node(high / 2);
-  }
+  void begin_leaf(const Page& leaf) { begin(leaf, 0); }
+  // The first child's key is not looked at: there is none.
+  void begin_branch(const Page& branch) { begin(branch, 1); }
+
   // Alone, with nothing to do while one node after the other is fetched: several at once.
-  void run() {
+  void run_leaf() {
     for (int steps = 0; low != high; ++steps) {
-      if (steps % kLevelsAtOnce == 0) leaf.prefetch_nodes(low, high, kLevelsAtOnce);
-      step();
+      prefetch_steps(steps);
+      step_leaf();
+    }
+  }
+  void run_branch() {
+    for (int steps = 0; low != high; ++steps) {
+      prefetch_steps(steps);
+      step_branch();
     }
   }
   // Whether there is another.
-  bool step() {
+  bool step_leaf() {
     if (low == high) return false;
-    const size_t i = low + (high - low) / 2;
-    const uint8_t* const node = leaf.node(i);
+    const size_t i = middle();
+    const uint8_t* const node = page.node(i);
     const int order = node == nullptr ? 0 : key.order_of(node);
-    if (order < 0) {
-      low = i + 1;
-    } else {
-      high = i;
-    }
+    go_on(i, order < 0);
     if (order == 0) {
       found = node;
       low = high;
     }
+    return prefetch_step();
+  }
+  bool step_branch() {
     if (low == high) return false;
-    leaf.prefetch_node(low + (high - low) / 2);
+    const size_t i = middle();
+    const uint8_t* const node = page.node(i);
+    damaged = damaged || node == nullptr;
+    go_on(i, node != nullptr && key.order_of(node) <= 0);
+    return prefetch_step();
+  }
+  // The last child whose first key is not behind this one.
+  std::optional<uint64_t> child() const {
+    const uint8_t* const node = page.node(low - 1);
+    if (damaged || node == nullptr) return std::nullopt;
+    return read<uint32_t>(node) | uint64_t{read<uint16_t>(node + 4)} << 32;
+  }
+
+  // All take a step, then all take the next.
+  template <bool (Search::*kStep)()>
+  static void run(std::span<Search> searches) {
+    for (bool goes_on = true; goes_on;) {
+      goes_on = false;
+      for (Search& search : searches) goes_on |= (search.*kStep)();
+    }
+  }
+
+ private:
+  void begin(const Page& in, size_t first) {
+    page = in;
+    low = first;
+    high = std::max(first, page.count());
+    (void)prefetch_step();
+  }
+  size_t middle() const { return low + (high - low) / 2; }
+  void go_on(size_t i, bool behind) {
+    if (behind) {
+      low = i + 1;
+    } else {
+      high = i;
+    }
+  }
+  bool prefetch_step() const {
+    if (low == high) return false;
+    page.prefetch_node(middle());
     return true;
+  }
+  void prefetch_steps(int steps) const {
+    if (steps % kLevelsAtOnce == 0) page.prefetch_nodes(low, high, kLevelsAtOnce);
   }
 };
 
@@ -215,30 +264,43 @@ std::optional<TreeReader::Page> TreeReader::page(uint64_t number, uint16_t kind)
 }
 
 // The leaf is not looked into.
-std::optional<uint64_t> TreeReader::find_leaf(const Root& root, const Key& key) const {
+std::optional<uint64_t> TreeReader::find_leaf(const Root& root, Search& search) const {
   uint64_t number = root.page;
   for (unsigned level = 1; level < root.depth; ++level) {
     const std::optional<Page> branch = page(number, kBranch);
     if (!branch) return std::nullopt;
-    // The last child whose first key is not behind this one; the first has none.
-    size_t low = 1;
-    size_t high = branch->count();
-    while (low < high) {
-      const size_t i = low + (high - low) / 2;
-      const uint8_t* const node = branch->node(i);
-      if (node == nullptr) return std::nullopt;
-      if (key.order_of(node) <= 0) {
-        low = i + 1;
+    search.begin_branch(*branch);
+    search.run_branch();
+    const std::optional<uint64_t> child = search.child();
+    if (!child || *child > last_page_) return std::nullopt;
+    number = *child;
+    prefetch_head(at(number));
+  }
+  return number;
+}
+
+// The same of several keys, all in one level of the tree after the other; kNoPage where there is a
+// defect.
+void TreeReader::find_leaves(const Root& root, std::span<Search> searches,
+                             std::span<uint64_t> numbers) const {
+  std::fill(numbers.begin(), numbers.end(), root.page > last_page_ ? TreePage::kNoPage : root.page);
+  for (unsigned level = 1; level < root.depth; ++level) {
+    for (size_t i = 0; i < searches.size(); ++i) {
+      const std::optional<Page> branch = page(numbers[i], kBranch);
+      searches[i].begin_branch(branch.value_or(Page()));
+      if (!branch) numbers[i] = TreePage::kNoPage;
+    }
+    Search::run<&Search::step_branch>(searches);
+    for (size_t i = 0; i < searches.size(); ++i) {
+      if (numbers[i] == TreePage::kNoPage) continue;
+      numbers[i] = searches[i].child().value_or(TreePage::kNoPage);
+      if (numbers[i] > last_page_) {
+        numbers[i] = TreePage::kNoPage;
       } else {
-        high = i;
+        prefetch_head(at(numbers[i]));
       }
     }
-    const uint8_t* const node = branch->node(low - 1);
-    if (node == nullptr) return std::nullopt;
-    number = read<uint32_t>(node) | uint64_t{read<uint16_t>(node + 4)} << 32;
   }
-  if (number > last_page_) return std::nullopt;
-  return number;
 }
 
 std::optional<std::string_view> TreeReader::value_of(const Page& leaf, const uint8_t* node) const {
@@ -266,28 +328,27 @@ std::optional<TreeReader::Search> TreeReader::search(MDB_dbi tree, std::string_v
   if (!root) return std::nullopt;
   Search search;
   search.key = Key(key);
-  const std::optional<uint64_t> number = find_leaf(*root, search.key);
+  const std::optional<uint64_t> number = find_leaf(*root, search);
   if (!number) return std::nullopt;
-  prefetch_head(at(*number));
   const std::optional<Page> leaf = page(*number, kLeaf);
   if (!leaf) return std::nullopt;
-  search.begin(*leaf);
-  search.run();
+  search.begin_leaf(*leaf);
+  search.run_leaf();
   return search;
 }
 
 std::optional<std::string_view> TreeReader::find(MDB_dbi tree, std::string_view key) {
   const std::optional<Search> search = this->search(tree, key);
   if (!search || search->found == nullptr) return std::nullopt;
-  return value_of(search->leaf, search->found);
+  return value_of(search->page, search->found);
 }
 
 std::optional<TreeReader::Place> TreeReader::find_from(MDB_dbi tree, std::string_view key) {
   const std::optional<Search> search = this->search(tree, key);
-  if (!search || search->low == 0 || search->low >= search->leaf.count()) return std::nullopt;
-  const uint8_t* const node = search->leaf.node(search->low);
+  if (!search || search->low == 0 || search->low >= search->page.count()) return std::nullopt;
+  const uint8_t* const node = search->page.node(search->low);
   if (node == nullptr) return std::nullopt;
-  const std::optional<std::string_view> value = value_of(search->leaf, node);
+  const std::optional<std::string_view> value = value_of(search->page, node);
   if (!value) return std::nullopt;
   const auto* const bytes = reinterpret_cast<const char*>(node);
   const TreeEntry entry{{bytes + kNodeHeaderBytes, read<uint16_t>(node + 6)}, *value};
@@ -297,25 +358,18 @@ std::optional<TreeReader::Place> TreeReader::find_from(MDB_dbi tree, std::string
 void TreeReader::find(MDB_dbi tree, std::span<Wanted> wanted) {
   const std::optional<Root> root = root_of(tree);
   if (!root) return;
-  std::array<Search, kKeysMax> searches;
+  std::array<Search, kKeysMax> room;
   std::array<uint64_t, kKeysMax> leaves{};
+  const std::span<Search> searches(room.data(), wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) searches[i].key = Key(wanted[i].key);
+  find_leaves(*root, searches, std::span(leaves.data(), wanted.size()));
   for (size_t i = 0; i < wanted.size(); ++i) {
-    searches[i].key = Key(wanted[i].key);
-    const std::optional<uint64_t> leaf = find_leaf(*root, searches[i].key);
-    leaves[i] = leaf.value_or(TreePage::kNoPage);
-    if (leaf) prefetch(at(*leaf));
+    searches[i].begin_leaf(page(leaves[i], kLeaf).value_or(Page()));
   }
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (const std::optional<Page> leaf = page(leaves[i], kLeaf)) searches[i].begin(*leaf);
-  }
-  // All take a step, then all take the next.
-  for (bool goes_on = true; goes_on;) {
-    goes_on = false;
-    for (size_t i = 0; i < wanted.size(); ++i) goes_on |= searches[i].step();
-  }
+  Search::run<&Search::step_leaf>(searches);
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (searches[i].found == nullptr) continue;
-    wanted[i].value = value_of(searches[i].leaf, searches[i].found);
+    wanted[i].value = value_of(searches[i].page, searches[i].found);
     if (wanted[i].value) prefetch_all(*wanted[i].value);
   }
 }

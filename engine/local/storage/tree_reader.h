@@ -78,7 +78,8 @@ class TreeReader {
   std::optional<Search> search(MDB_dbi tree, std::string_view key);
   const uint8_t* at(uint64_t number) const { return pages_->begin + number * pages_->page_bytes; }
   std::optional<Page> page(uint64_t number, uint16_t kind) const;
-  std::optional<uint64_t> find_leaf(const Root& root, const Key& key) const;
+  std::optional<uint64_t> find_leaf(const Root& root, Search& search) const;
+  void find_leaves(const Root& root, std::span<Search> searches, std::span<uint64_t> numbers) const;
   std::optional<std::string_view> value_of(const Page& leaf, const uint8_t* node) const;
 
   MDB_txn* txn_;
