@@ -23,6 +23,8 @@
 namespace gridmount::bench {
 namespace {
 
+// At the largest sizes the first of so many find pages that are not in the page tables yet.
+constexpr uint64_t kGrowthWarmUp = 100'000;
 constexpr uint64_t kDocumentsMax = 16'000'000;  // what the ids count
 
 struct Arguments {
@@ -63,9 +65,10 @@ std::string describe(const Arguments& arguments) {
   return sqlite_version() + "; Linux " + system.release + ", " +
          std::to_string(std::thread::hardware_concurrency()) + " CPUs\n" +
          std::to_string(sizes.operations) + " operations a row in " + std::to_string(sizes.slices) +
-         " slices; checkpoints: ours each " + std::to_string(arguments.run.systems.checkpoint_ms) +
-         " ms, SQLite's each " + std::to_string(arguments.run.systems.checkpoint_pages) +
-         " pages\n";
+         " slices, " + std::to_string(sizes.warm_up) +
+         " reads before those of reads; checkpoints: ours each " +
+         std::to_string(arguments.run.systems.checkpoint_ms) + " ms, SQLite's each " +
+         std::to_string(arguments.run.systems.checkpoint_pages) + " pages\n";
 }
 
 void write_json(const Arguments& arguments, const std::vector<Grown>& runs) {
@@ -100,7 +103,7 @@ void execute(const Arguments& arguments) {
     runs.push_back({documents, run(options, temp.path())});
   }
   std::cout << describe(arguments) << "\n"
-            << (arguments.growth ? growth_table(runs) : table(runs.front().rows));
+            << (arguments.growth ? growth_table(runs) : table(runs.front().figures.rows));
   write_json(arguments, runs);
 }
 
@@ -129,6 +132,9 @@ int main(int argc, char** argv) {
                  "three indexes (10,10000)")
       ->delimiter(',')
       ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--warm-up", sizes.warm_up,
+                 "reads before each row of reads is measured; default: none, with --growth 100,000")
+      ->capture_default_str();
   app.add_option("--smallest", arguments.smallest)->check(CLI::Range(uint64_t{100}, kDocumentsMax));
   app.add_option("--checkpoint-ms", systems.checkpoint_ms, "between our checkpoints");
   app.add_option("--checkpoint-pages", systems.checkpoint_pages, "of log between SQLite's");
@@ -142,6 +148,7 @@ int main(int argc, char** argv) {
 
   const uint64_t fewest = arguments.growth ? arguments.smallest : sizes.documents;
   if (sizes.operations == 0) sizes.operations = std::max<uint64_t>(sizes.slices, fewest / 10);
+  if (arguments.growth && app.count("--warm-up") == 0) sizes.warm_up = kGrowthWarmUp;
   if (sizes.operations > fewest || fewest > sizes.documents) {
     std::cerr << "engine_bench: there are more operations than documents\n";
     return 2;

@@ -86,14 +86,14 @@ std::string growth_table(const std::vector<Grown>& runs) {
     lines.front().push_back(number(static_cast<double>(run.documents)));
   }
   lines.front().emplace_back("growth");
-  for (size_t i = 0; i < runs.front().rows.size(); ++i) {
+  for (size_t i = 0; i < runs.front().figures.rows.size(); ++i) {
     for (const bool ours : {true, false}) {
-      const Row& row = runs.front().rows[i].row;
+      const Row& row = runs.front().figures.rows[i].row;
       std::vector<std::string> line = {ours ? row.label : "", ours ? "gridmount" : "SQLite"};
       double first = 0;
       double last = 0;
       for (const Grown& run : runs) {
-        const Measured& measured = run.rows[i];
+        const Measured& measured = run.figures.rows[i];
         last = sum_of(measured.row, ours ? measured.gridmount : measured.sqlite).cpu_microseconds();
         if (first == 0) first = last;
         line.push_back(format("%.2f", last));
@@ -102,6 +102,11 @@ std::string growth_table(const std::vector<Grown>& runs) {
       lines.push_back(std::move(line));
     }
   }
+  std::vector<std::string> line = {"load from a random place of the file", "memory"};
+  for (const Grown& run : runs) line.push_back(format("%.3f", run.figures.load_seconds * 1e6));
+  line.push_back(
+      format("%.2fx", runs.back().figures.load_seconds / runs.front().figures.load_seconds));
+  lines.push_back(std::move(line));
   return aligned(lines, 2);
 }
 
@@ -109,7 +114,7 @@ bson::Document as_document(const Grown& run) {
   bson::Builder builder;
   builder.append("documents", static_cast<int64_t>(run.documents));
   builder.open_array("rows");
-  for (const Measured& measured : run.rows) {
+  for (const Measured& measured : run.figures.rows) {
     bson::Builder row;
     row.append("key", measured.row.key)
         .append("label", measured.row.label)
@@ -123,6 +128,7 @@ bson::Document as_document(const Grown& run) {
     builder.push(std::move(row).finish());
   }
   builder.close();
+  builder.append("load_seconds", run.figures.load_seconds);
   return std::move(builder).finish();
 }
 

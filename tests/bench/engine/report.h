@@ -15,14 +15,16 @@ std::string table(const std::vector<Measured>& rows);
 // A line a row and system: microseconds of the calling thread's processor time an operation, at
 // each number of documents, and the last by the first. Without the time until all is durable, which
 // does not come with each operation.
+// The last line is what memory takes for one load at those sizes.
 struct Grown {
   uint64_t documents;
-  std::vector<Measured> rows;
+  Figures figures;
 };
 std::string growth_table(const std::vector<Grown>& runs);
 
 // {documents, rows: [{key, label, unit, gridmount: {rate, units, work_seconds, cpu_seconds,
-// settle_seconds}, sqlite: {...}, ratio, spread}]}
+// settle_seconds}, sqlite: {...}, ratio, spread}],
+// load_seconds}
 bson::Document as_document(const Grown& run);
 
 }  // namespace gridmount::bench

@@ -60,6 +60,10 @@ std::vector<Row> make_rows(const Documents& documents, const Sizes& sizes) {
     rows.push_back(std::move(row));
   };
 
+  const auto warm_up = [&](uint64_t operations) {
+    rows.back().warm_up = {rows.back().operations, operations};
+  };
+
   add_insert("load", "insert, batches of 1000, from empty", sizes.documents, kBatch, false);
   add_insert("insert_batch", "insert, batches of 1000", sizes.operations, kBatch, false);
   add_insert("insert_single", "insert, single", sizes.operations, 1, false);
@@ -70,17 +74,20 @@ std::vector<Row> make_rows(const Documents& documents, const Sizes& sizes) {
         Touch touch;
         return uint64_t{system.read_by_id(documents.pick(i), touch)};
       });
+  warm_up(sizes.warm_up);
   add("read_secondary", "read by secondary index", "reads", sizes.operations, false,
       [&documents](System& system, uint64_t i) {
         Touch touch;
         return uint64_t{system.read_by_email(documents.pick(i), touch)};
       });
+  warm_up(sizes.warm_up);
   add("scan", "range of 100 by secondary index", "scans",
       std::max<uint64_t>(sizes.slices, sizes.operations / kOperationsPerScan), false,
       [&documents](System& system, uint64_t i) {
         Touch touch;
         return system.scan_numbers({documents.pick(i), kScanned}, touch);
       });
+  warm_up(sizes.warm_up / kOperationsPerScan);
   add("match_all", "match without index, all documents", "documents", sizes.slices, false,
       [](System& system, uint64_t i) {
         return system.count_amount_below(100 * (1 + static_cast<double>(i % 8)));

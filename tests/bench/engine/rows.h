@@ -17,6 +17,7 @@ struct Sizes {
       0;  // of the other rows, at most as many; scans and durable inserts are fewer
   uint64_t durable = 0;
   uint64_t slices = 0;
+  uint64_t warm_up = 0;  // reads before each row of them; fewer scans
 
   // What all inserts put in.
   Number total() const { return static_cast<Number>(documents + 2 * operations + durable); }
@@ -32,6 +33,7 @@ struct Row {
   bool writes = false;  // the time until all is durable belongs to it
   // Not measured; may be empty.
   std::function<void(System&, Slice)> prepare = {};
+  Slice warm_up = {};  // operations that come before, not measured
   // Operations by number. Returns what it found or changed, which is the same for both systems.
   std::function<uint64_t(System&, Slice)> run = {};
 };

@@ -1,15 +1,15 @@
 #include "run.h"
 
-#include <time.h>
-
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
 #include <utility>
 
+#include "cpu_time.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
+#include "memory_load.h"
 
 namespace gridmount::bench {
 namespace {
@@ -21,12 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double thread_cpu_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
 // Keeps what is read, JSON as the BSON it means.
@@ -81,6 +75,9 @@ class Run {
  private:
   Measured measure(Row row) {
     std::array<std::vector<Taken>, 2> taken;
+    if (row.warm_up.count > 0) {
+      for (const auto& system : systems_) (void)row.run(*system, row.warm_up);
+    }
     for (uint64_t i = 0; i < row.slices; ++i) {
       const uint64_t first = row.operations * i / row.slices;
       const Slice slice{first, row.operations * (i + 1) / row.slices - first};
@@ -150,8 +147,10 @@ class Run {
 
 }  // namespace
 
-std::vector<Measured> run(const RunOptions& options, const std::filesystem::path& temp) {
-  std::vector<Measured> result = Run(options, temp).all();
+Figures run(const RunOptions& options, const std::filesystem::path& temp) {
+  Figures result;
+  result.rows = Run(options, temp).all();
+  result.load_seconds = seconds_for_a_random_load(temp / "gridmount" / "data.mdb");
   std::filesystem::remove_all(temp / "gridmount");
   std::filesystem::remove_all(temp / "sqlite");
   return result;

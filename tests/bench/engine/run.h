@@ -33,8 +33,13 @@ struct RunOptions {
   bool compare_all = false;  // every document after every row, instead of a sample
 };
 
+struct Figures {
+  std::vector<Measured> rows;
+  double load_seconds = 0;  // seconds_for_a_random_load() of our file, after all rows
+};
+
 // In new folders below `temp`, which are removed again. Throws std::runtime_error if anything fails
 // or the systems differ.
-std::vector<Measured> run(const RunOptions& options, const std::filesystem::path& temp);
+Figures run(const RunOptions& options, const std::filesystem::path& temp);
 
 }  // namespace gridmount::bench

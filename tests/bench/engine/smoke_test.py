@@ -64,11 +64,13 @@ class EngineBench(unittest.TestCase):
 
     def test_growth_measures_every_size(self):
         runs, table = self.run_bench(
-            "--operations", str(OPERATIONS), "--growth", "--smallest", str(DOCUMENTS)
+            "--operations", str(OPERATIONS), "--growth", "--smallest", str(DOCUMENTS), "--warm-up", "500"
         )
         self.assertEqual([run["documents"] for run in runs], [DOCUMENTS])
         self.check(runs[0])
         self.assertIn("growth", table)
+        self.assertGreater(runs[0]["load_seconds"], 0)
+        self.assertIn("memory", table)
 
 
 if __name__ == "__main__":
