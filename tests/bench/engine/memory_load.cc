@@ -41,9 +41,9 @@ double seconds_for_a_random_load(const std::filesystem::path& file) {
   }
   const auto* const at = static_cast<const uint8_t*>(map);
   volatile uint64_t state = load(at, bytes / kLineBytes, kLoads, 1);
-  const double before = thread_cpu_seconds();
+  const double before = process_cpu_seconds();
   state = load(at, bytes / kLineBytes, kLoads, state);
-  const double seconds = (thread_cpu_seconds() - before) / kLoads;
+  const double seconds = (process_cpu_seconds() - before) / kLoads;
   ::munmap(map, bytes);
   return seconds;
 }

@@ -6,7 +6,7 @@
 
 namespace gridmount::bench {
 
-// Seconds of the calling thread's processor time for one load from a random place of the file,
+// Seconds of processor time for one load from a random place of the file,
 // which is mapped, in the kernel's memory and in the page tables; each load's place depends on what
 // the one before has given. Throws std::runtime_error if the file cannot be mapped.
 double seconds_for_a_random_load(const std::filesystem::path& file);

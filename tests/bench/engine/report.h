@@ -12,7 +12,7 @@ namespace gridmount::bench {
 // A line a row: both rates, gridmount's by SQLite's, and how far the ratio spreads over the slices.
 std::string table(const std::vector<Measured>& rows);
 
-// A line a row and system: microseconds of the calling thread's processor time an operation, at
+// A line a row and system: microseconds of the process's processor time an operation, at
 // each number of documents, and the last by the first. Without the time until all is durable, which
 // does not come with each operation.
 // The last line is what memory takes for one load at those sizes.

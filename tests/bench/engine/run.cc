@@ -87,11 +87,11 @@ class Run {
         System& system = *systems_[which];
         if (row.prepare) row.prepare(system, slice);
         Taken time;
-        const double cpu_before = thread_cpu_seconds();
+        const double cpu_before = process_cpu_seconds();
         auto start = Clock::now();
         results[which] = row.run(system, slice);
         time.work_seconds = seconds_since(start);
-        time.cpu_seconds = thread_cpu_seconds() - cpu_before;
+        time.cpu_seconds = process_cpu_seconds() - cpu_before;
         if (row.writes) {
           start = Clock::now();
           system.settle();

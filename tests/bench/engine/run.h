@@ -13,7 +13,7 @@ namespace gridmount::bench {
 
 struct Taken {
   double work_seconds = 0;    // of the operations
-  double cpu_seconds = 0;     // of the operations, the calling thread's processor time
+  double cpu_seconds = 0;     // of the operations, the processor time of all threads
   double settle_seconds = 0;  // after writes, until all is durable
   double seconds() const { return work_seconds + settle_seconds; }
 };
