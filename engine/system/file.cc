@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -149,9 +150,17 @@ Result<struct statvfs> file_system_of(const std::filesystem::path& path) {
 }
 
 uint64_t free_bytes(const struct statvfs& file_system) {
-  // The blocks kept back for the superuser are for it.
-  const uint64_t blocks = ::geteuid() == 0 ? file_system.f_bfree : file_system.f_bavail;
-  return blocks * file_system.f_frsize;
+  if (::geteuid() != 0) return file_system.f_bavail * file_system.f_frsize;
+  // The blocks kept back for the superuser are for it, but not those that ext4 keeps for itself,
+  // which are among them and are called free as well: a fiftieth of all, at most 4096
+  // (ext4_calculate_resv_clusters in Linux's fs/ext4/super.c; a little more here, as the number of
+  // all that statvfs() tells is less).
+  constexpr uint64_t kOwnPart = 48;
+  constexpr uint64_t kOwnMax = 4096;
+  const uint64_t kept_back =
+      file_system.f_bfree - std::min(file_system.f_bfree, file_system.f_bavail);
+  const uint64_t unusable = std::min({kept_back, file_system.f_blocks / kOwnPart, kOwnMax});
+  return (file_system.f_bfree - unusable) * file_system.f_frsize;
 }
 
 Status rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {

@@ -1,8 +1,9 @@
 """A file system that fills up under a store: clean errors, nothing lost, and writes go on afterwards.
 
-The store stands on a tmpfs of 64 MiB, and then on an ext4 of that size where loop devices can be had.
-Several writers fill it with files of many sizes until each has met ENOSPC. What was closed before is intact and the store is sound, also after a kill; everything can
-be removed; when there is room again it takes new files, and the daemon never went away.
+The store stands on a tmpfs of 64 MiB, and then, where loop devices can be had, on an ext4 as large as
+disks are, of whose 1 GiB another file leaves so much. Several writers fill it with files of many sizes until
+each has met ENOSPC. What was closed before is intact and the store is sound, also after a kill; everything
+can be removed; when there is room again it takes new files, and the daemon never went away.
 """
 
 import errno
@@ -213,15 +214,18 @@ class FullDisk(MountCase):
 
 
 class FullLoopDisk(FullDisk):
-    """A file system that allocates when it writes back, and keeps a journal."""
+    """A file system that allocates when it writes back, keeps a journal, and tells the superuser of
+    room that it keeps for itself: a fiftieth, and on larger ones more than a store keeps in reserve."""
 
-    never_free = DISK_BYTES // 50
+    IMAGE_BYTES = 1 << 30
+    BLOCK_BYTES = 4096
+    never_free = min(IMAGE_BYTES // 50, 4096 * BLOCK_BYTES)
 
     def mount_disk(self):
         image = os.path.join(self.scratch, "image")
         with open(image, "wb") as file:
-            file.truncate(DISK_BYTES)
-        self.run_program("mkfs.ext4", "-q", image)
+            file.truncate(self.IMAGE_BYTES)
+        self.run_program("mkfs.ext4", "-q", "-b", str(self.BLOCK_BYTES), image)
         mounted = subprocess.run(
             ["mount", "-o", "loop", image, self.disk], capture_output=True, text=True
         )
@@ -229,6 +233,9 @@ class FullLoopDisk(FullDisk):
             self.skipTest(f"no loop device can be had: {mounted.stderr.strip()}")
         self.filler = os.path.join(self.disk, "filler")
         self.make_random_file(self.filler, DISK_BYTES // 8)
+        with open(os.path.join(self.disk, "rest"), "wb") as file:
+            rest = self.free_bytes() - self.never_free - DISK_BYTES * 7 // 8
+            os.posix_fallocate(file.fileno(), 0, rest)
 
     def enlarge_disk(self):
         os.unlink(self.filler)
