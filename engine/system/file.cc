@@ -74,6 +74,12 @@ Result<uint64_t> File::allocated_bytes() const {
   return static_cast<uint64_t>(status.st_blocks) * kBlockBytes;
 }
 
+bool File::has_holes() const {
+  struct stat status {};
+  const off_t hole = ::lseek(fd_, 0, SEEK_HOLE);  // the file's end, if there is none
+  return hole >= 0 && ::fstat(fd_, &status) == 0 && hole < status.st_size;
+}
+
 bool File::is_in_place(const File& folder) const {
   struct stat here {};
   struct stat there {};

@@ -46,6 +46,8 @@ class File {
   Result<uint64_t> inode() const;
   // What it takes on the disk; less than its size where it has holes.
   Result<uint64_t> allocated_bytes() const;
+  // No where that cannot be found out.
+  bool has_holes() const;
   // Whether it still has its name in `folder`, the open folder that it was opened in: it was not
   // removed, moved or replaced. Yes where that cannot be found out.
   bool is_in_place(const File& folder) const;

@@ -9,6 +9,8 @@ can be removed; when there is room again it takes new files, and the daemon neve
 import errno
 import os
 import random
+import socket
+import struct
 import subprocess
 import threading
 import time
@@ -203,6 +205,55 @@ class FullDisk(MountCase):
         self.assertIn("no problems", self.check_store())
         self.system.start()
         self.assert_holds(expected)
+
+    def compact(self):
+        """As a driver asks for it: an OP_MSG with {compact: "fs.chunks", $db: "test"}."""
+
+        def text(name, value):
+            size = struct.pack("<i", len(value) + 1)
+            return b"\x02" + name + b"\0" + size + value + b"\0"
+
+        fields = text(b"compact", b"fs.chunks") + text(b"$db", b"test")
+        document = struct.pack("<i", len(fields) + 5) + fields + b"\0"
+        body = struct.pack("<I", 0) + b"\0" + document
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(os.path.join(self.system.store, "gridmount.sock"))
+            client.sendall(struct.pack("<iiii", 16 + len(body), 1, 0, 2013) + body)
+            self.assertIn(b"bytesFreed", client.recv(4096))
+
+    def test_room_that_was_given_back_and_taken_by_others(self):
+        expected = self.fill()
+        kept = sorted(expected)[::4]
+        for name in os.listdir(self.path()):
+            if name not in kept:
+                os.unlink(self.path(name))
+        self.wait_for_room()
+        before = self.free_bytes()
+        self.compact()
+        self.assertGreater(self.free_bytes(), before + (8 << 20))
+        self.assert_holds({name: expected[name] for name in kept})
+        with open(os.path.join(self.disk, "other"), "wb", buffering=0) as other:
+            with self.assertRaises(OSError):
+                while True:
+                    other.write(bytes(1 << 16))
+        # The store has free pages, and the disk has nothing for them.
+        self.fill_to_the_brim()
+        self.assert_holds({name: expected[name] for name in kept})
+        for name in os.listdir(self.path()):
+            os.unlink(self.path(name))
+        self.wait_for_room()
+        os.unlink(os.path.join(self.disk, "other"))
+        expected = self.fill()
+        self.assert_holds(expected)
+        # What could not be written would be missing at the end.
+        for name in os.listdir(self.path()):
+            if name not in expected or name in sorted(expected)[::2]:
+                os.unlink(self.path(name))
+                expected.pop(name, None)
+        self.wait_for_room()
+        self.assert_holds(expected)
+        self.system.stop()
+        self.assertIn("no problems", self.check_store())
 
     def test_killed_while_full_nothing_is_lost(self):
         expected = self.fill()

@@ -67,6 +67,12 @@ struct Environment::Parts {
   Error commit_failed(int code);
   // After it all pages that removals have freed can be reused, as far as no older snapshot is read.
   Status regain_room();
+  // Makes holes of runs of what is free, without looking at the trees; returns what that gives.
+  Result<uint64_t> give_back(uint64_t run_bytes_min,
+                             const std::optional<engine::Deadline>& deadline);
+  // On a full disk, where the file has holes already: LMDB may use those first, which the disk has
+  // no room for, so that what removals have freed has to become room of the disk as well.
+  void share_room_with_holes();
   Status commit_nothing();
   // D13, D15: in one transaction.
   Status replay(const std::vector<std::string>& transactions, std::string_view file);
@@ -142,6 +148,32 @@ Status Environment::Parts::regain_room() {
     regained_at = last_transaction();
   }
   return checkpointer->checkpoint();
+}
+
+Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
+                                               const std::optional<engine::Deadline>& deadline) {
+  // What writers wait for at once; and what has been given back when they come in between.
+  constexpr uint64_t kBytesAtOnce = uint64_t{64} << 20;
+  FreePages pages(env.get(), folder.data());
+  uint64_t freed = 0;
+  uint64_t page = 0;
+  do {
+    if (deadline && !(std::chrono::steady_clock::now() <= *deadline)) {
+      return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
+    }
+    GM_TRY(writers->begin_exclusive());
+    const Result<FreePages::GivenBack> given = pages.give_back(page, {run_bytes_min, kBytesAtOnce});
+    writers->end_exclusive();
+    if (!given) return fail(given.error());
+    freed += given->bytes;
+    page = given->next_page;
+  } while (page != 0);
+  return freed;
+}
+
+void Environment::Parts::share_room_with_holes() {
+  // If it fails, the write finds out why.
+  if (folder.data().has_holes()) (void)give_back(/*run_bytes_min=*/1, {});
 }
 
 Status Environment::Parts::commit_nothing() {
@@ -404,6 +436,7 @@ Result<WriteTransaction> Environment::begin_write(engine::Waits waits) {
   if (parts_->reserve->wants_checkpoint() && !parts_->writers->held_by_this_thread()) {
     parts_->reserve->checkpoint_begins();
     GM_TRY(parts_->regain_room());
+    parts_->share_room_with_holes();
   }
   parts_->checkpointer->make_room();
   return parts_->writers->begin(waits);
@@ -491,8 +524,6 @@ Status Environment::regain_room() {
 
 Result<uint64_t> Environment::give_back_free_pages(
     const std::optional<engine::Deadline>& deadline) {
-  // What writers wait for at once; and what has been given back when they come in between.
-  constexpr uint64_t kBytesAtOnce = uint64_t{64} << 20;
   if (read_only()) {
     return fail(ErrorCode::kStoreReadOnly,
                 "store " + parts_->folder.path().string() + " is open read-only");
@@ -508,21 +539,7 @@ Result<uint64_t> Environment::give_back_free_pages(
                                               "daemon and run `gridstore check --repair` on " +
                                               parts_->folder.path().string());
   }
-  FreePages pages(parts_->env.get(), parts_->folder.data());
-  uint64_t freed = 0;
-  uint64_t page = 0;
-  do {
-    if (deadline && !(std::chrono::steady_clock::now() <= *deadline)) {
-      return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
-    }
-    GM_TRY(parts_->writers->begin_exclusive());
-    const Result<FreePages::GivenBack> given = pages.give_back(page, kBytesAtOnce);
-    parts_->writers->end_exclusive();
-    if (!given) return fail(given.error());
-    freed += given->bytes;
-    page = given->next_page;
-  } while (page != 0);
-  return freed;
+  return parts_->give_back(FreePages::kHoleBytesMin, deadline);
 }
 
 bool Environment::read_only() const {

@@ -115,7 +115,7 @@ Result<std::vector<bool>> FreePages::reusable_pages() {
   return free;
 }
 
-Result<FreePages::GivenBack> FreePages::give_back(uint64_t first, uint64_t bytes_max) {
+Result<FreePages::GivenBack> FreePages::give_back(uint64_t first, Bytes wanted) {
   GM_ASSIGN(const std::vector<bool> free, reusable_pages());
   GM_ASSIGN(const uint64_t before, data_.allocated_bytes());
   MDB_stat stat;
@@ -126,9 +126,9 @@ Result<FreePages::GivenBack> FreePages::give_back(uint64_t first, uint64_t bytes
   for (uint64_t page = first; page < free.size(); ++page) {
     if (!free[page]) continue;
     const uint64_t begin = page;
-    while (free[page] && (page - begin) * page_bytes < bytes_max) ++page;
+    while (free[page] && (page - begin) * page_bytes < wanted.max) ++page;
     const uint64_t bytes = (page - begin) * page_bytes;
-    if (bytes < kHoleBytesMin) continue;
+    if (bytes < wanted.run_min) continue;
     GM_ASSIGN(const bool done, data_.punch(begin * page_bytes, bytes));
     if (!done) {
       return fail(ErrorCode::kCommandNotSupported,
@@ -137,7 +137,7 @@ Result<FreePages::GivenBack> FreePages::give_back(uint64_t first, uint64_t bytes
                       "store anew without free space while nobody has it open");
     }
     punched += bytes;
-    if (punched >= bytes_max) {
+    if (punched >= wanted.max) {
       next_page = page;
       break;
     }

@@ -21,8 +21,7 @@ Result<uint64_t> count_free_pages(MDB_txn* txn);
 
 class FreePages {
  public:
-  // Holes are of so many bytes at least: smaller ones would scatter what is written into them over
-  // the disk.
+  // Where there is a choice: smaller holes would scatter what is written into them over the disk.
   static constexpr uint64_t kHoleBytesMin = uint64_t{64} << 10;
 
   // Both outlive this.
@@ -32,10 +31,14 @@ class FreePages {
     uint64_t bytes = 0;      // of the disk
     uint64_t next_page = 0;  // where to go on; 0 if there is no more
   };
-  // Makes holes of the pages from `first` on that LMDB may write over, of `bytes_max` bytes or a
-  // few more. Nobody may write meanwhile; readers may come and go. Takes a bit of memory for each
-  // page of the file. CommandNotSupported if the file system makes no holes in files.
-  Result<GivenBack> give_back(uint64_t first, uint64_t bytes_max);
+  struct Bytes {
+    uint64_t run_min;  // of pages side by side; fewer stay
+    uint64_t max;      // of all, or a few more
+  };
+  // Makes holes of the pages from `first` on that LMDB may write over. Nobody may write meanwhile;
+  // readers may come and go. Takes a bit of memory for each page of the file. CommandNotSupported
+  // if the file system makes no holes in files.
+  Result<GivenBack> give_back(uint64_t first, Bytes wanted);
 
  private:
   // By number, with one that is not free behind the last.
