@@ -416,8 +416,8 @@ class Store {
   // whole store, or of the collection alone where that has files of its own. Returns how many bytes
   // came free. Others may read and write meanwhile, but for moments. The calling thread holds
   // neither a snapshot nor a transaction. NamespaceNotFound, CommandNotSupportedOnView,
-  // StoreDamaged, StoreReadOnly, WritesRefused; CommandNotSupported where the file system takes
-  // nothing back from within a file.
+  // StoreDamaged, StoreReadOnly, WritesRefused, MaxTimeMSExpired; CommandNotSupported where the
+  // file system takes nothing back from within a file.
   virtual Result<int64_t> compact(const Namespace& ns,
                                   const std::optional<Deadline>& deadline = {}) = 0;
 

@@ -154,7 +154,7 @@ Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
                                                const std::optional<engine::Deadline>& deadline) {
   // What writers wait for at once; and what has been given back when they come in between.
   constexpr uint64_t kBytesAtOnce = uint64_t{64} << 20;
-  FreePages pages(env.get(), folder.data());
+  FreePages pages(env.get(), folder.data(), [this] { return found_unreadable(); });
   uint64_t freed = 0;
   uint64_t page = 0;
   do {

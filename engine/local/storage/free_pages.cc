@@ -62,16 +62,18 @@ Status read_list(MDB_txn* txn, const Take& take) {
   return {};
 }
 
-// A line of mdb_reader_list(): process, thread and snapshot; "-" for one that holds none.
+// A line of mdb_reader_list(): process, thread and snapshot, "-" where it holds none; or what
+// stands above all, or instead of all. A line that is none of these may be a reader of anything.
 int note_reader(const char* line, void* oldest) {
-  const std::string_view text(line);
-  const size_t begin = text.find_last_not_of(" \n");
-  if (begin == std::string_view::npos) return 0;
-  const size_t space = text.find_last_of(' ', begin);
-  const size_t first = space == std::string_view::npos ? 0 : space + 1;
+  std::string_view text(line);
+  const auto is_blank = [](char c) { return c == ' ' || c == '\n'; };
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  text.remove_prefix(text.find_last_of(' ') + 1);  // from the beginning, if there is none
+  if (text == "-" || text == "txnid" || text == "readers)") return 0;
   uint64_t snapshot = 0;
-  const auto [end, error] = std::from_chars(text.data() + first, text.data() + begin + 1, snapshot);
-  if (error != std::errc() || end != text.data() + begin + 1) return 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, snapshot);
+  if (parsed.ec != std::errc() || parsed.ptr != end) snapshot = 0;
   auto& least = *static_cast<uint64_t*>(oldest);
   least = std::min(least, snapshot);
   return 0;
@@ -117,6 +119,7 @@ Result<std::vector<bool>> FreePages::reusable_pages() {
 
 Result<FreePages::GivenBack> FreePages::give_back(uint64_t first, Bytes wanted) {
   GM_ASSIGN(const std::vector<bool> free, reusable_pages());
+  if (std::optional<Error> unreadable = found_unreadable_()) return fail(std::move(*unreadable));
   GM_ASSIGN(const uint64_t before, data_.allocated_bytes());
   MDB_stat stat;
   mdb_env_stat(env_, &stat);

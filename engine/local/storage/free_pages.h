@@ -9,6 +9,9 @@
 #include <lmdb.h>
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/error.h"
@@ -24,8 +27,11 @@ class FreePages {
   // Where there is a choice: smaller holes would scatter what is written into them over the disk.
   static constexpr uint64_t kHoleBytesMin = uint64_t{64} << 10;
 
-  // Both outlive this.
-  FreePages(MDB_env* env, const system::File& data) : env_(env), data_(data) {}
+  // Says why what was read of the mapped files may not be believed, if it may not.
+  using FoundUnreadable = std::function<std::optional<Error>()>;
+  // `env` and `data` outlive this.
+  FreePages(MDB_env* env, const system::File& data, FoundUnreadable found_unreadable)
+      : env_(env), data_(data), found_unreadable_(std::move(found_unreadable)) {}
 
   struct GivenBack {
     uint64_t bytes = 0;      // of the disk
@@ -48,6 +54,7 @@ class FreePages {
 
   MDB_env* const env_;
   const system::File& data_;
+  const FoundUnreadable found_unreadable_;
 };
 
 }  // namespace gridmount::local
