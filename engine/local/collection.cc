@@ -72,7 +72,7 @@ Status check_without_storage(const engine::Namespace& ns, const engine::FindOpti
 }
 
 Verify verify_for(const engine::FindOptions& options) {
-  return options.partial ? Verify::kBounds : Verify::kChecksum;
+  return options.partial ? Verify::kStructure : Verify::kChecksum;
 }
 
 Result<std::optional<query::Projection>> parse_projection(const engine::FindOptions& options,

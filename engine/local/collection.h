@@ -85,9 +85,16 @@ class LocalCollection : public engine::Collection {
   // Creates the collection if need be.
   Result<Entry> entry_for_write(Contents& contents) const;
   // The records a write is for.
-  Result<std::vector<RecordId>> targets(const std::shared_ptr<Contents>& contents,
-                                        const Entry& entry, bson::View filter,
-                                        const TargetOptions& options) const;
+  struct Targets {
+    std::vector<RecordId> ids;
+    // Of the entry, if a lookup by it found the record and has not looked at the document.
+    const IndexEntry* looked_up = nullptr;
+  };
+  Result<Targets> targets(const std::shared_ptr<Contents>& contents, const Entry& entry,
+                          bson::View filter, const TargetOptions& options) const;
+  // One of them, verified.
+  static Result<bson::View> read_target(Contents& contents, const CollectionEntry& entry,
+                                        const Targets& found, RecordId id, bson::View filter);
 
   engine::Namespace ns_;
   Environment& environment_;

@@ -95,20 +95,18 @@ Result<engine::InsertResult> LocalCollection::insert(engine::Transaction& transa
   return engine::InsertResult{bson::Value(stored.id)};
 }
 
-Result<std::vector<RecordId>> LocalCollection::targets(const std::shared_ptr<Contents>& contents,
-                                                       const Entry& entry, bson::View filter,
-                                                       const TargetOptions& options) const {
-  std::vector<RecordId> ids;
+Result<LocalCollection::Targets> LocalCollection::targets(const std::shared_ptr<Contents>& contents,
+                                                          const Entry& entry, bson::View filter,
+                                                          const TargetOptions& options) const {
+  Targets targets;
   if (!options.hint && options.sort.empty()) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
       GM_ASSIGN(const std::optional<RecordId> id, find_unique(contents->trees(), *entry, *lookup));
       note_lookup(*contents, *entry, *lookup->index, id.has_value());
-      if (!id) return ids;
-      GM_ASSIGN(const bson::View document,
-                read_document(contents->trees(), *entry, *id, Verify::kBounds));
-      GM_TRY(confirm_found(*entry, *lookup->index, filter, document));
-      ids.push_back(*id);
-      return ids;
+      if (!id) return targets;
+      targets.ids.push_back(*id);
+      targets.looked_up = lookup->index;
+      return targets;
     }
   }
   GM_ASSIGN(query::Filter parsed,
@@ -126,9 +124,20 @@ Result<std::vector<RecordId>> LocalCollection::targets(const std::shared_ptr<Con
   // has put it.
   while (true) {
     GM_ASSIGN(const std::optional<Match> found, matches->next());
-    if (!found) return ids;
-    ids.push_back(found->id);
+    if (!found) return targets;
+    targets.ids.push_back(found->id);
   }
+}
+
+Result<bson::View> LocalCollection::read_target(Contents& contents, const CollectionEntry& entry,
+                                                const Targets& found, RecordId id,
+                                                bson::View filter) {
+  GM_ASSIGN(const bson::View document,
+            read_document(contents.trees(), entry, id, Verify::kChecksum));
+  if (found.looked_up != nullptr) {
+    GM_TRY(confirm_found(entry, *found.looked_up, filter, document));
+  }
+  return document;
 }
 
 Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transaction,
@@ -143,20 +152,20 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
   }
   engine::UpdateResult result;
   GM_ASSIGN(Entry entry, contents->catalog().find(ns_));
-  std::vector<RecordId> ids;
+  Targets found;
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
-    GM_ASSIGN(ids, targets(contents, entry, filter,
-                           {options.multi,
-                            options.hint,
-                            options.variables,
-                            {},
-                            options.upsert,
-                            options.deadline}));
+    GM_ASSIGN(found, targets(contents, entry, filter,
+                             {options.multi,
+                              options.hint,
+                              options.variables,
+                              {},
+                              options.upsert,
+                              options.deadline}));
   } else {
     GM_TRY(query::parse_filter(filter, options.variables));
   }
-  if (ids.empty()) {
+  if (found.ids.empty()) {
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted,
               upserted_document(ns_, parsed, filter, options.variables));
@@ -169,9 +178,8 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
             match_filter(parsed, filter, options.variables));
   DocumentWriter writer(*contents, entry, !options.bypass_validation);
   const std::vector<bool> affected = writer.affected_by(parsed);
-  for (const RecordId id : ids) {
-    GM_ASSIGN(const bson::View before,
-              read_document(contents->trees(), *entry, id, Verify::kChecksum));
+  for (const RecordId id : found.ids) {
+    GM_ASSIGN(const bson::View before, read_target(*contents, *entry, found, id, filter));
     GM_ASSIGN(const query::Update::Applied applied, apply(parsed, matched, before));
     ++result.matched;
     if (!applied.modified) continue;
@@ -191,16 +199,15 @@ Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::
     return int64_t{0};
   }
   GM_TRY(check_is_no_view(*entry));
-  GM_ASSIGN(const std::vector<RecordId> ids,
+  GM_ASSIGN(const Targets found,
             targets(contents, entry, filter,
                     {multi, options.hint, options.variables, {}, false, options.deadline}));
   DocumentWriter writer(*contents, entry);
-  for (const RecordId id : ids) {
-    GM_ASSIGN(const bson::View document,
-              read_document(contents->trees(), *entry, id, Verify::kChecksum));
+  for (const RecordId id : found.ids) {
+    GM_ASSIGN(const bson::View document, read_target(*contents, *entry, found, id, filter));
     GM_TRY(writer.remove(id, document));
   }
-  return static_cast<int64_t>(ids.size());
+  return static_cast<int64_t>(found.ids.size());
 }
 
 Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
@@ -229,17 +236,17 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
 
   engine::FindAndModifyResult result;
   GM_ASSIGN(Entry entry, contents->catalog().find(ns_));
-  std::vector<RecordId> ids;
+  Targets found;
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
-    GM_ASSIGN(ids, targets(contents, entry, filter,
-                           {false, options.hint, options.variables, options.sort, options.upsert,
-                            options.deadline}));
+    GM_ASSIGN(found, targets(contents, entry, filter,
+                             {false, options.hint, options.variables, options.sort, options.upsert,
+                              options.deadline}));
   } else {
     GM_TRY(query::parse_filter(filter, options.variables));
     if (!options.sort.empty()) GM_TRY(query::Sort::parse(options.sort));
   }
-  if (ids.empty()) {
+  if (found.ids.empty()) {
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted,
               upserted_document(ns_, *parsed, filter, options.variables));
@@ -252,10 +259,9 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     return result;
   }
 
-  const RecordId id = ids.front();
+  const RecordId id = found.ids.front();
   DocumentWriter writer(*contents, entry, !options.bypass_validation);
-  GM_ASSIGN(const bson::View before,
-            read_document(contents->trees(), *entry, id, Verify::kChecksum));
+  GM_ASSIGN(const bson::View before, read_target(*contents, *entry, found, id, filter));
   if (options.remove) {
     GM_ASSIGN(result.document, projected(before));
     GM_TRY(writer.remove(id, before));

@@ -20,9 +20,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/bson/builder.h"
@@ -155,6 +157,7 @@ class BitFlips : public testing::Test {
       if (!found) reported = true;
       if (found && !(*found && note(**found, id))) return kSilentDifference;
     }
+    if (!read_partially(**snapshot, *collection)) reported = true;
     const auto report = check_structure(store);
     if (!report || !report->problems.empty()) reported = true;
     if (reported) return kReported;
@@ -163,6 +166,31 @@ class BitFlips : public testing::Test {
       if (seen[id] != 3) return kSilentDifference;
     }
     return kHarmless;
+  }
+
+  // As whoever reads only part of each document: all of its fields can be walked over, whatever
+  // they hold. Whether nothing was reported.
+  bool read_partially(engine::Snapshot& snapshot, engine::Collection& collection) const {
+    bool whole = true;
+    engine::FindOptions options;
+    options.partial = true;
+    const auto walk = [](bson::View document) {
+      size_t bytes = 0;
+      for (const bson::Element element : document) bytes += element.value.size();
+      return bytes != 0;
+    };
+    for (int32_t id = 0; id < documents_; ++id) {
+      const auto found = collection.find_one(snapshot, field_is("_id", id), options);
+      if (!found || !*found || !walk(**found)) whole = false;
+    }
+    const auto cursor = collection.find(snapshot, field_is("a", 3), options);
+    if (!cursor) return false;
+    while (true) {
+      const auto document = (*cursor)->next();
+      if (!document) return false;
+      if (!*document) return whole;
+      if (!walk(**document)) whole = false;
+    }
   }
 
   // What it commits must be there afterwards, as long as nobody has reported anything.
@@ -221,14 +249,47 @@ class BitFlips : public testing::Test {
     return reported ? kReported : kHarmless;
   }
 
-  void flip(uint64_t offset, int bit) {
+  // The same bit at each of the offsets.
+  void flip(const std::vector<uint64_t>& offsets, int bit) const {
     fs::remove_all(damaged());
     fs::copy(whole(), damaged(), fs::copy_options::recursive);
     std::fstream file(damaged() / "data.mdb", std::ios::in | std::ios::out | std::ios::binary);
-    file.seekg(static_cast<std::streamoff>(offset));
-    const int byte = file.get();
-    file.seekp(static_cast<std::streamoff>(offset));
-    file.put(static_cast<char>(byte ^ (1 << bit)));
+    for (const uint64_t offset : offsets) {
+      file.seekg(static_cast<std::streamoff>(offset));
+      const int byte = file.get();
+      file.seekp(static_cast<std::streamoff>(offset));
+      file.put(static_cast<char>(byte ^ (1 << bit)));
+    }
+  }
+
+  // What became of the damaged store in a child's hands: its exit status, or a signal's number
+  // below zero.
+  int outcome_of_use() const {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(kChildSeconds);
+      if (freopen("/dev/null", "w", stderr) == nullptr ||
+          freopen("/dev/null", "w", stdout) == nullptr) {
+        _exit(9);
+      }
+      _exit(use_all());
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+  // Where in the store's file the document stands: in the page that counts, and in those that held
+  // it before.
+  std::vector<uint64_t> places_of(bson::View document) const {
+    std::ifstream file(whole() / "data.mdb", std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const std::string_view wanted(reinterpret_cast<const char*>(document.data()), document.size());
+    std::vector<uint64_t> places;
+    for (size_t at = bytes.find(wanted); at != std::string::npos; at = bytes.find(wanted, at + 1)) {
+      places.push_back(at);
+    }
+    return places;
   }
 
   // `count` at random; every byte if that is 0.
@@ -244,20 +305,8 @@ class BitFlips : public testing::Test {
     for (uint64_t i = 0; i < count; ++i) {
       uint64_t at = every ? 8 * i + random() % 8 : random() % (8 * size);
       if (alone != UINT64_MAX) at = alone;
-      flip(at / 8, static_cast<int>(at % 8));
-      const pid_t child = fork();
-      ASSERT_GE(child, 0);
-      if (child == 0) {
-        alarm(kChildSeconds);
-        if (freopen("/dev/null", "w", stderr) == nullptr ||
-            freopen("/dev/null", "w", stdout) == nullptr) {
-          _exit(9);
-        }
-        _exit(use_all());
-      }
-      int status = 0;
-      ASSERT_EQ(waitpid(child, &status, 0), child);
-      const int outcome = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+      flip({at / 8}, static_cast<int>(at % 8));
+      const int outcome = outcome_of_use();
       ++outcomes[outcome];
       EXPECT_TRUE(outcome == kHarmless || outcome == kReported)
           << outcome << " for GRIDMOUNT_BIT_FLIP_AT=" << at;
@@ -293,6 +342,25 @@ TEST_F(BitFlips, InALargerStore_AreHarmlessOrReported) {
   constexpr uint64_t kAtNight = 10'000;
   make_store(300, 200);
   flip_and_use(flips() == 0 ? kAtNight : flips() / 8, seed());
+}
+
+// Its length, types, names and values, which lead from one to the next.
+TEST_F(BitFlips, InTheFieldsOfADocument_AreReported) {
+  make_store(60, 0);
+  const bson::Document document = document_of(3);
+  const std::vector<uint64_t> places = places_of(document);
+  ASSERT_FALSE(places.empty());
+  const bson::View view = document.view();
+  const auto fields_end = static_cast<size_t>(view["text"].data() + 8 - view.data());
+  for (size_t byte = 0; byte < fields_end; ++byte) {
+    for (int bit = kSanitized ? static_cast<int>(byte % 8) : 0; bit < 8;
+         bit += kSanitized ? 8 : 1) {
+      std::vector<uint64_t> offsets;
+      for (const uint64_t place : places) offsets.push_back(place + byte);
+      flip(offsets, bit);
+      EXPECT_EQ(outcome_of_use(), kReported) << "bit " << bit << " of byte " << byte;
+    }
+  }
 }
 
 }  // namespace
