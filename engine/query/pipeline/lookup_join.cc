@@ -44,13 +44,18 @@ void add_values(bson::View document, Parts parts, std::vector<ValueView>& values
 
 }  // namespace
 
-std::vector<ValueView> local_values(bson::View document, const bson::Path& path) {
+std::vector<ValueView> values_at(bson::View document, const bson::Path& path) {
   std::vector<ValueView> values;
   add_values(document, path.parts(), values);
   // Undefined is what no query may ask for; it is as good as not there.
   for (ValueView& value : values) {
     if (value.type() == Type::kUndefined) value = ValueView(Type::kNull, nullptr, 0);
   }
+  return values;
+}
+
+std::vector<ValueView> local_values(bson::View document, const bson::Path& path) {
+  std::vector<ValueView> values = values_at(document, path);
   if (values.empty()) values.emplace_back(Type::kNull, nullptr, 0);
   return values;
 }

@@ -113,12 +113,6 @@ Status check_arguments(const LookupArguments& arguments) {
   return {};
 }
 
-Status parse_path(const std::string& dotted, std::optional<bson::Path>& path) {
-  GM_TRY(check_field_path(dotted));
-  path.emplace(dotted);
-  return {};
-}
-
 // The pipeline sees the variables; their values are the outer document's.
 Status parse_pipeline(const LookupArguments& arguments, const StageCall& call,
                       LookupOptions& options) {
@@ -166,10 +160,10 @@ Status parse_lookup(const StageCall& call, ParsedStages& stages) {
   GM_TRY(check_arguments(arguments));
   LookupOptions options;
   options.from.collection = arguments.from;
-  GM_TRY(parse_path(arguments.as, options.as));
+  GM_ASSIGN(options.as, field_path(arguments.as));
   if (!arguments.local_field.empty()) {
-    GM_TRY(parse_path(arguments.local_field, options.local_field));
-    GM_TRY(parse_path(arguments.foreign_field, options.foreign_field));
+    GM_ASSIGN(options.local_field, field_path(arguments.local_field));
+    GM_ASSIGN(options.foreign_field, field_path(arguments.foreign_field));
   }
   GM_TRY(parse_pipeline(arguments, call, options));
   stages.push_back(std::make_unique<LookupStage>(std::move(options)));

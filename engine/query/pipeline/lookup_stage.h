@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/bson/path.h"
 #include "engine/query/pipeline/unwind_stage.h"
 
 namespace gridmount::query {

@@ -119,4 +119,9 @@ Status check_field_path(std::string_view path) {
   return {};
 }
 
+Result<bson::Path> field_path(std::string_view dotted) {
+  GM_TRY(check_field_path(dotted));
+  return bson::Path(dotted);
+}
+
 }  // namespace gridmount::query

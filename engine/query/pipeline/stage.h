@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/bson/document.h"
+#include "engine/bson/path.h"
 #include "engine/bson/value.h"
 #include "engine/error.h"
 #include "engine/query/expression/expression.h"
@@ -176,5 +177,6 @@ std::string type_name(bson::ValueView value);
 // A field path as in {$unwind: "$a.b"} or {as: "a.b"}: no empty parts (code 15998), none that
 // begins with '$' (16410), not too many (Overflow).
 Status check_field_path(std::string_view path);
+Result<bson::Path> field_path(std::string_view dotted);
 
 }  // namespace gridmount::query

@@ -114,6 +114,26 @@ TEST_P(StoreContract, Lookup_JoinsAnotherCollection) {
                      R"({"_id": 2, "docs": [{"_id": 2, "sku": null}, {"_id": 3}]})"}));
 }
 
+TEST_P(StoreContract, GraphLookup_FollowsReferences) {
+  // A tree by parent references: ancestors, nearest first.
+  insert(R"({"_id": "Books"})", "categories");
+  insert(R"({"_id": "Programming", "parent": "Books"})", "categories");
+  insert(R"({"_id": "Databases", "parent": "Programming"})", "categories");
+  insert(R"({"_id": "MongoDB", "parent": "Databases"})", "categories");
+  const auto view = snapshot();
+  EXPECT_EQ(must(aggregate(*collection("categories"), *view,
+                           R"([{"$match": {"_id": "MongoDB"}},
+                               {"$graphLookup": {"from": "categories", "startWith": "$parent",
+                                                 "connectFromField": "parent",
+                                                 "connectToField": "_id", "as": "ancestors",
+                                                 "depthField": "level"}},
+                               {"$unwind": "$ancestors"}, {"$replaceRoot": {"newRoot": "$ancestors"}},
+                               {"$sort": {"level": 1}}, {"$project": {"level": 1}}])")),
+            as_json({R"({"_id": "Databases", "level": {"$numberLong": "0"}})",
+                     R"({"_id": "Programming", "level": {"$numberLong": "1"}})",
+                     R"({"_id": "Books", "level": {"$numberLong": "2"}})"}));
+}
+
 TEST_P(StoreContract, Out_ReplacesTheCollection_WithItsIndexes) {
   insert(R"({"_id": 1, "n": 1})");
   insert(R"({"_id": 2, "n": 2})");
@@ -433,6 +453,9 @@ TEST_P(StoreContract, View_ThatReadsItself_IsNotMade) {
   EXPECT_THAT(views.make("v", reading(lookup("v"))), FailedWith(ErrorCode{5}));
   EXPECT_THAT(views.make("v", reading(R"({"$unionWith": "v"})")), FailedWith(ErrorCode{5}));
   EXPECT_THAT(views.make("v", reading(R"({"$facet": {"f": [)" + lookup("v") + "]}}")),
+              FailedWith(ErrorCode{5}));
+  EXPECT_THAT(views.make("v", reading(R"({"$graphLookup": {"from": "v", "startWith": 1, "as": "x",
+                                          "connectFromField": "a", "connectToField": "b"}})")),
               FailedWith(ErrorCode{5}));
   EXPECT_THAT(views.make("v", reading(R"({"$lookup": {"from": "c", "as": "x", "pipeline": [)" +
                                       lookup("v") + "]}}")),

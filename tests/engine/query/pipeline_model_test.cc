@@ -120,7 +120,7 @@ class Generator {
   }
 
   std::string stage() {
-    switch (index(19)) {
+    switch (index(20)) {
       case 0:
       case 1:
         return "{'$match': {" + filter() + "}}";
@@ -163,6 +163,11 @@ class Generator {
       case 17:
         return "{'$facet': {'a': [{'$match': {" + filter() + "}}], 'b': [{'$sort': " + sort() +
                "}, {'$project': {'" + target() + "': 1}}]}}";
+      case 18:
+        return "{'$graphLookup': {'from': 'f', 'startWith': " + expression() +
+               ", 'connectFromField': '" + path() + "', 'connectToField': '" + path() +
+               "', 'as': '" + one_of({"a", "n", "n.x"}) + "', 'depthField': '" + target() +
+               "', 'restrictSearchWithMatch': {" + filter() + "}}}";
       default:
         return "{'$redact': {'$cond': [{'$gt': ['$x', " + number() +
                "]}, '$$PRUNE', '$$DESCEND']}}";

@@ -1,0 +1,43 @@
+// $graphLookup: to each document those that can be reached from it, by following references from
+// document to document. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "engine/query/pipeline/stage.h"
+
+namespace gridmount::query {
+
+struct GraphLookupOptions {
+  CollectionName from;
+  std::unique_ptr<Expression> start_with;
+  std::optional<bson::Path> connect_from;
+  std::optional<bson::Path> connect_to;
+  std::optional<bson::Path> as;
+  std::optional<bson::Path> depth_field;
+  std::optional<int64_t> max_depth;
+  // What documents have to match besides; always there once it is parsed.
+  std::optional<Pipeline> restriction;
+};
+
+class GraphLookupStage : public Stage {
+ public:
+  explicit GraphLookupStage(GraphLookupOptions options) : options_(std::move(options)) {}
+
+  std::string_view name() const override { return "$graphLookup"; }
+  Result<Stream> open(Stream input, const PipelineContext& context) const override;
+  void plan(Needs& needs) override;
+  void add_collections(std::set<CollectionName>& names) const override;
+
+  const GraphLookupOptions& options() const { return options_; }
+  const Needs* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
+
+ private:
+  GraphLookupOptions options_;
+  Needs wanted_ = Needs::all();
+};
+
+}  // namespace gridmount::query
