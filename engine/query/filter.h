@@ -115,8 +115,8 @@ class Filter {
   // the values and says {truncated: true}. Not for filters inside of others.
   bson::Document explain_failure(bson::View document) const;
   // Which element of an array let `document`, which must match, do so: what `$` stands for in
-  // updates and projections. Of several conditions on arrays the last one's; in nested arrays the
-  // outermost one's. Nothing if no array was searched.
+  // updates and projections. Of several conditions on arrays the one that servers test last; in
+  // nested arrays the outermost one. Nothing if no array was searched, or by $or on several paths.
   std::optional<size_t> matched_position(bson::View document) const;
 
   // The paths its conditions look at. One on the whole document ($expr) has a path no field can

@@ -2,8 +2,10 @@
 // itself, which is the hot path and must not carry positions along.
 // Source: MongoDB manual, "$ (update)".
 
+#include <algorithm>
 #include <charconv>
 #include <span>
+#include <vector>
 
 #include "engine/query/predicate.h"
 
@@ -73,7 +75,57 @@ std::optional<Found> find_in_array(const ValueTest& test, bson::View array, Part
   const bool found = parts.size() == 1
                          ? test.test(*value)
                          : find_below(test, *value, parts.subspan(1), false).has_value();
-  return found ? std::optional(Found{named}) : std::nullopt;
+  // Whoever names a position in the array has not searched it.
+  return found ? std::optional(Found{}) : std::nullopt;
+}
+
+// Null if it joins others.
+const Predicate* predicate_of(const Filter& filter) {
+  return filter.kind() == Filter::Kind::kPredicate ? &filter.predicate() : nullptr;
+}
+
+bool is_about_one_path(const std::vector<Filter>& filters) {
+  const Predicate* const first = predicate_of(filters.front());
+  return first != nullptr && std::all_of(filters.begin(), filters.end(), [&](const Filter& filter) {
+           const Predicate* const predicate = predicate_of(filter);
+           return predicate != nullptr && predicate->path().dotted() == first->path().dotted();
+         });
+}
+
+// Servers test what is joined by $and in an order of their own: by the kind of the condition, then
+// by the path.
+int rank_of(Predicate::Kind kind) {
+  switch (kind) {
+    case Predicate::Kind::kOther:  // $elemMatch above all
+      return 0;
+    case Predicate::Kind::kEqual:
+      return 1;
+    case Predicate::Kind::kLessEqual:
+      return 2;
+    case Predicate::Kind::kLess:
+      return 3;
+    case Predicate::Kind::kGreater:
+      return 4;
+    case Predicate::Kind::kGreaterEqual:
+      return 5;
+    case Predicate::Kind::kRegex:
+      return 6;
+    case Predicate::Kind::kExists:
+      return 7;
+    case Predicate::Kind::kIn:
+      return 8;
+    case Predicate::Kind::kType:
+      return 9;
+  }
+  return 0;
+}
+
+bool is_tested_before(const Filter* a, const Filter* b) {
+  const Predicate* const left = predicate_of(*a);
+  const Predicate* const right = predicate_of(*b);
+  if (left == nullptr || right == nullptr) return left == nullptr && right != nullptr;
+  if (left->kind() != right->kind()) return rank_of(left->kind()) < rank_of(right->kind());
+  return left->path().dotted() < right->path().dotted();
 }
 
 }  // namespace
@@ -88,15 +140,20 @@ std::optional<size_t> Filter::matched_position(bson::View document) const {
     case Kind::kPredicate:
       return predicate_->matched_position(document);
     case Kind::kAnd: {
+      std::vector<const Filter*> children;
+      for (const Filter& child : children_) children.push_back(&child);
+      std::stable_sort(children.begin(), children.end(), is_tested_before);
       std::optional<size_t> last;
-      for (const Filter& child : children_) {
-        if (const std::optional<size_t> position = child.matched_position(document)) {
+      for (const Filter* child : children) {
+        if (const std::optional<size_t> position = child->matched_position(document)) {
           last = position;
         }
       }
       return last;
     }
     case Kind::kOr:
+      // Servers tell of those that are as good as an $in.
+      if (!is_about_one_path(children_)) return std::nullopt;
       for (const Filter& child : children_) {
         if (child.matches(document)) return child.matched_position(document);
       }
