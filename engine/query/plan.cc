@@ -344,16 +344,11 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
   if (hint) {
     GM_ASSIGN(const std::optional<size_t> hinted, find_hinted(*hint, indexes, scan));
     if (!hinted) return one(std::move(scan));
-    // As servers do, a sparse index is used as told, whatever documents it lacks; a partial one is
-    // not.
-    if (indexes[*hinted].partial_filter || indexes[*hinted].hidden) {
-      GM_ASSIGN(const bool usable, is_usable(filter, planner_of(*hinted), indexes[*hinted]));
-      if (!usable) {
-        return fail(ErrorCode::kBadValue,
-                    "hint provided does not correspond to an existing index that holds all "
-                    "documents the query can match: " +
-                        indexes[*hinted].name);
-      }
+    // As servers do, a sparse or partial index is used as told, whatever documents it lacks.
+    if (indexes[*hinted].hidden) {
+      return fail(ErrorCode::kBadValue,
+                  "hint provided does not correspond to an existing index that is not hidden: " +
+                      indexes[*hinted].name);
     }
     Plan plan = planner_of(*hinted).choose().plan;
     plan.index = *hinted;
