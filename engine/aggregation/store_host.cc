@@ -105,7 +105,7 @@ Result<bool> StoreHost::has_unique_index(const query::CollectionName& collection
   GM_ASSIGN(const std::vector<engine::IndexDefinition> indexes,
             open(collection)->indexes(snapshot_));
   return std::any_of(indexes.begin(), indexes.end(), [&](const engine::IndexDefinition& index) {
-    if (!index.unique || index.sparse || index.partial_filter) return false;
+    if (!index.unique || index.partial_filter) return false;
     std::set<std::string> own;
     for (const bson::Element key : index.keys.view()) own.emplace(key.key);
     return own == paths;

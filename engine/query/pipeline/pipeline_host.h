@@ -71,7 +71,7 @@ class PipelineHost {
   // --- $out and $merge. These see what was written through them before.
   virtual Result<std::unique_ptr<Replacement>> replace_collection(
       const CollectionName& collection) = 0;
-  // Whether some unique index, not sparse and not partial, has exactly these paths in any order;
+  // Whether some unique index that is not partial has exactly these paths in any order;
   // for {_id} always true.
   virtual Result<bool> has_unique_index(const CollectionName& collection,
                                         const std::set<std::string>& paths) = 0;

@@ -170,6 +170,25 @@ TEST_P(StoreContract, Out_NeedsATransaction) {
               FailedWith(ErrorCode::kIllegalOperation));
 }
 
+TEST_P(StoreContract, Merge_OnAUniqueIndexThatIsSparse) {
+  insert(R"({"_id": 1, "key": "a", "n": 2})");
+  insert(R"({"_id": 7, "key": "a", "n": 1})", "target");
+  EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
+                engine::IndexDefinition definition{"k", doc(R"({"key": 1})"), true};
+                definition.sparse = true;
+                return collection("target")->create_index(transaction, definition);
+              }),
+              Succeeded());
+  EXPECT_THAT(
+      commit([&](Transaction& transaction) -> Status {
+        GM_TRY(aggregate(*collection(), transaction,
+                         R"([{"$unset": "_id"}, {"$merge": {"into": "target", "on": "key"}}])"));
+        return {};
+      }),
+      Succeeded());
+  EXPECT_EQ(find("{}", {}, "target"), as_json({R"({"_id": 7, "key": "a", "n": 2})"}));
+}
+
 TEST_P(StoreContract, Merge_IntoAnotherCollectionAndIntoItself) {
   for (int i = 1; i <= 3; ++i) insert(R"({"_id": )" + std::to_string(i) + R"(, "n": 1})");
   insert(R"({"_id": 1, "kept": true})", "target");
