@@ -15,6 +15,11 @@
 
 namespace gridmount::bson {
 
+// The fields of a DBRef: the only names beginning with '$' that paths may hold.
+inline bool is_reference_field(std::string_view name) {
+  return name == "$id" || name == "$ref" || name == "$db";
+}
+
 class Path {
  public:
   // Splits at dots. Parts may be empty: MongoDB accepts that in queries.

@@ -44,7 +44,7 @@ constexpr OperatorEntry kOperators[] = {
 
 bool has_reference_field(bson::View document) {
   return std::any_of(document.begin(), document.end(), [](const bson::Element& element) {
-    return element.key == "$ref" || element.key == "$id" || element.key == "$db";
+    return bson::is_reference_field(element.key);
   });
 }
 

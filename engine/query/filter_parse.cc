@@ -34,7 +34,7 @@ class FilterParser {
     if (key == "$or") return add_logical(element, Filter::Kind::kOr, place, children);
     if (key == "$nor") return add_logical(element, Filter::Kind::kNor, place, children);
     // Fields of a reference to a document of another collection.
-    if (key == "$ref" || key == "$id" || key == "$db") return add_equality(element, children);
+    if (bson::is_reference_field(key)) return add_equality(element, children);
     GM_ASSIGN(std::unique_ptr<Predicate> predicate, parse_document_operator(element, place));
     if (predicate) children.push_back(Filter(std::move(predicate)));
     return {};

@@ -57,7 +57,7 @@ Result<bson::Path> parse_path(std::string_view dotted, size_t depth) {
     if (part.empty()) {
       return fail(kEmptyFieldInPath, "FieldPath field names may not be empty strings.");
     }
-    if (part[0] == '$') {
+    if (part[0] == '$' && !bson::is_reference_field(part)) {
       return fail(kDollarInPath,
                   "FieldPath field names may not start with '$'. Consider using $getField or "
                   "$setField.");

@@ -7,6 +7,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/path.h"
+#include "engine/query/sort.h"
 #include "engine/query/update_operator.h"
 
 namespace gridmount::query {
@@ -115,13 +116,6 @@ size_t insertion_point(int64_t position, size_t count) {
   return back < count ? count - back : 0;
 }
 
-// A field of an element that is no document, or that has no such field, is null.
-ValueView sort_key(ValueView element, const bson::Path& path) {
-  const ValueView null(Type::kNull, nullptr, 0);
-  if (element.type() != Type::kDocument) return null;
-  return path.resolve(element.as_document()).value_or(null);
-}
-
 void sort_elements(const Push& push, std::vector<ValueView>& elements) {
   if (push.sort_descending) {
     std::stable_sort(elements.begin(), elements.end(), [&](ValueView a, ValueView b) {
@@ -133,7 +127,7 @@ void sort_elements(const Push& push, std::vector<ValueView>& elements) {
   std::stable_sort(elements.begin(), elements.end(), [&](ValueView a, ValueView b) {
     for (const SortPart& part : push.sort_parts) {
       const std::weak_ordering order =
-          bson::compare(sort_key(a, part.path), sort_key(b, part.path));
+          bson::compare(whole_value_at(a, part.path), whole_value_at(b, part.path));
       if (order != 0) return part.descending ? order > 0 : order < 0;
     }
     return false;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/bson/compare.h"
+#include "engine/bson/text.h"
 
 namespace gridmount::query {
 namespace {
@@ -165,15 +166,19 @@ Result<Sort> Sort::parse(bson::View specification) {
     const std::string key(element.key);
     bson::Path path(key);
     for (const std::string& name : path.parts()) {
-      if (name.empty() || name[0] == '$') {
+      if (name.empty() || (name[0] == '$' && !bson::is_reference_field(name))) {
         return fail(ErrorCode::kBadValue,
                     "cannot sort by '" + key + "': a field name is empty or begins with '$'");
       }
     }
+    if (!element.value.is_number()) {
+      return fail(ErrorCode{15974}, "Illegal key in $sort specification: " + key + ": " +
+                                        bson::to_text(element.value));
+    }
     const std::optional<int64_t> direction = element.value.integral();
     if (direction != 1 && direction != -1) {
-      return fail(ErrorCode::kBadValue, "bad sort specification: the direction of '" + key +
-                                            "' must be 1 (for ascending) or -1 (for descending)");
+      return fail(ErrorCode{15975},
+                  "$sort key ordering must be 1 (for ascending) or -1 (for descending)");
     }
     if (sort.parts_.size() == kPartsMax) {
       return fail(ErrorCode::kBadValue, "too many fields to sort by, at most 32 are allowed");
@@ -181,6 +186,12 @@ Result<Sort> Sort::parse(bson::View specification) {
     sort.parts_.push_back({std::move(path), direction == -1});
   }
   return sort;
+}
+
+ValueView whole_value_at(ValueView element, const bson::Path& path) {
+  const ValueView null(bson::Type::kNull, nullptr, 0);
+  if (element.type() != bson::Type::kDocument) return null;
+  return path.resolve(element.as_document()).value_or(null);
 }
 
 std::vector<Value> Sort::key_of(bson::View document) const {

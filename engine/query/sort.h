@@ -21,7 +21,8 @@ class Sort {
     bool descending = false;
   };
 
-  // BadValue unless each value is 1 or -1 (any numeric type). An empty specification sorts nothing.
+  // Codes 15974 and 15975 unless each value is 1 or -1 (any numeric type). An empty specification
+  // sorts nothing.
   static Result<Sort> parse(bson::View specification);
 
   const std::vector<Part>& parts() const { return parts_; }
@@ -39,6 +40,10 @@ class Sort {
  private:
   std::vector<Part> parts_;
 };
+
+// What $push and $sortArray sort an element by: the value at the path as a whole, arrays included.
+// Null where there is none, and for an element that is no document.
+bson::ValueView whole_value_at(bson::ValueView element, const bson::Path& path);
 
 // QueryExceededMemoryLimitNoDiskUseAllowed, in the server's words: of a sort in a buffer.
 tl::unexpected<Error> sort_memory_exceeded(uint64_t bytes_max);

@@ -256,19 +256,14 @@ class SortArray final : public Expression {
 
  private:
   void sort_by_fields(std::vector<ValueView>& elements) const {
-    using Keyed = std::pair<std::vector<bson::Value>, ValueView>;
-    std::vector<Keyed> keyed;
-    keyed.reserve(elements.size());
-    for (const ValueView element : elements) {
-      // What is no document has none of the fields.
-      const bson::View document =
-          element.type() == Type::kDocument ? element.as_document() : bson::View();
-      keyed.emplace_back(sort_->key_of(document), element);
-    }
-    std::stable_sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
-      return sort_->compare_keys(a.first, b.first) < 0;
+    std::stable_sort(elements.begin(), elements.end(), [&](ValueView a, ValueView b) {
+      for (const Sort::Part& part : sort_->parts()) {
+        const auto order =
+            bson::compare(whole_value_at(a, part.path), whole_value_at(b, part.path));
+        if (order != 0) return part.descending ? order > 0 : order < 0;
+      }
+      return false;
     });
-    for (size_t i = 0; i < keyed.size(); ++i) elements[i] = keyed[i].second;
   }
 
   ExpressionPointer input_;

@@ -1,5 +1,6 @@
 #include "engine/query/expression/field_path.h"
 
+#include "engine/bson/path.h"
 #include "engine/query/expression/operator.h"
 
 namespace gridmount::query::expressions {
@@ -16,10 +17,6 @@ constexpr ErrorCode kNoName{16872};
 constexpr ErrorCode kUndefinedVariable{17276};
 constexpr ErrorCode kEndsWithDot{40353};
 constexpr ErrorCode kBuiltinNotAvailable{51144};
-
-bool is_reference_field(std::string_view name) {
-  return name == "$id" || name == "$ref" || name == "$db";
-}
 
 // What servers know and this engine has no value for.
 bool is_other_system_variable(std::string_view name) {
@@ -69,7 +66,7 @@ Result<std::vector<std::string>> split_path(std::string_view path) {
 
 Status check_field_name(std::string_view name) {
   if (name.empty()) return fail(kEmptyPart, "FieldPath field names may not be empty strings.");
-  if (name[0] == '$' && !is_reference_field(name)) {
+  if (name[0] == '$' && !bson::is_reference_field(name)) {
     return fail(kDollarPart,
                 "FieldPath field names may not start with '$'. Consider using $getField or "
                 "$setField.");

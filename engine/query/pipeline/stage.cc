@@ -107,7 +107,7 @@ Status check_field_path(std::string_view path) {
     if (part.empty()) {
       return fail(ErrorCode{15998}, "FieldPath field names may not be empty strings.");
     }
-    if (part[0] == '$') {
+    if (part[0] == '$' && !bson::is_reference_field(part)) {
       return fail(ErrorCode{16410},
                   "FieldPath field names may not start with '$'. Consider using $getField or "
                   "$setField.");

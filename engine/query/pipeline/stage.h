@@ -175,7 +175,7 @@ std::string shown(bson::ValueView value);
 std::string type_name(bson::ValueView value);
 
 // A field path as in {$unwind: "$a.b"} or {as: "a.b"}: no empty parts (code 15998), none that
-// begins with '$' (16410), not too many (Overflow).
+// begins with '$' (16410) unless it is one of a DBRef, not too many (Overflow).
 Status check_field_path(std::string_view path);
 Result<bson::Path> field_path(std::string_view dotted);
 

@@ -138,7 +138,7 @@ TEST_P(StoreContract, Find_BadSpecifications_AreErrors) {
   const auto check = [&] {
     const auto view = snapshot();
     EXPECT_THAT(try_find(*view, R"({"a": {"$nosuch": 1}})"), FailedWith(ErrorCode::kBadValue));
-    EXPECT_THAT(try_find(*view, "{}", {.sort = R"({"a": 2})"}), FailedWith(ErrorCode::kBadValue));
+    EXPECT_THAT(try_find(*view, "{}", {.sort = R"({"a": 2})"}), FailedWith(ErrorCode{15975}));
     EXPECT_FALSE(try_find(*view, "{}", {.projection = R"({"a": 1, "b": 0})"}).has_value());
     EXPECT_THAT(collection()->count(*view, doc(R"({"$nosuch": []})")),
                 FailedWith(ErrorCode::kBadValue));

@@ -133,6 +133,9 @@ TEST(ArrayExpressionTest, Shapes) {
           {"{'$objectToArray': '$i'}", "!40390"},
           {"{'$sortArray': {'input': '$a', 'sortBy': 1}}", "[1, 2, 3]"},
           {"{'$sortArray': {'input': '$m', 'sortBy': -1}}", "['x', 1, null]"},
+          // Arrays are compared as a whole.
+          {"{'$sortArray': {'input': [{'a': [3, 1]}, {'a': [2]}], 'sortBy': {'a': 1}}}",
+           "[{'a': [2]}, {'a': [3, 1]}]"},
           {"{'$sortArray': {'input': '$d', 'sortBy': {'q': -1}}}",
            "[{'q': 3, 'r': [8, 9]}, {'q': 2, 'r': [7]}, {'q': 1}, 5]"},
           {"{'$sortArray': {'input': '$n', 'sortBy': 1}}", "null"},

@@ -185,6 +185,15 @@ TEST_F(PipelineJoinTest, Lookup_WithUnwind) {
   }
 }
 
+TEST_F(PipelineJoinTest, Lookup_ByDbRef) {
+  host.set("c", "[{'_id': 1, 'by': {'$ref': 'f', '$id': 'A'}}, {'_id': 2}]");
+  host.set("f", "[{'_id': 'A', 'n': 1}]");
+  expect_joined({{"{'from': 'f', 'localField': 'by.$id', 'foreignField': '_id', 'as': 'r'}",
+                  "[{'_id': 1, 'r': [{'_id': 'A', 'n': 1}]}, {'_id': 2, 'r': []}]"}});
+  expect({{"[{'$sort': {'by.$id': -1}}, {'$project': {'by.$id': 1}}]",
+           "[{'_id': 1, 'by': {'$id': 'A'}}, {'_id': 2}]"}});
+}
+
 TEST_F(PipelineJoinTest, Lookup_Refused) {
   host.set("c", "[{'_id': 1}]");
   refuse({
