@@ -91,13 +91,19 @@ bson::Value natural_order(int64_t direction) {
   return bson::Value(std::move(hint).finish().view());
 }
 
+bool is_natural_forward(bson::View sort) {
+  const std::optional<bson::ValueView> natural = sort.find("$natural");
+  return natural && natural->integral() == 1 && ++sort.begin() == sort.end();
+}
+
 Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions& options) {
   MatchOptions match;
   match.by_id = is_by_id(filter, options);
   match.hint = options.hint;
   if (options.tailable) {
-    if (!options.sort.empty() || options.hint) {
-      return fail(ErrorCode::kBadValue, "a tailable cursor takes no sort and no hint");
+    if (!(options.sort.empty() || is_natural_forward(options.sort)) || options.hint) {
+      return fail(ErrorCode::kBadValue,
+                  "a tailable cursor takes no sort but {$natural: 1}, and no hint");
     }
     match.tailable = true;
     match.hint = natural_order(1);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "engine/query/filter_number.h"
 #include "engine/query/predicate.h"
@@ -15,14 +16,20 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
+// With the length that begins the data of the old subtype 2, as servers have it.
+std::span<const uint8_t> bytes_of(ValueView binary) {
+  constexpr size_t kSizeAndSubtype = 5;
+  return {binary.data() + kSizeAndSubtype, binary.size() - kSizeAndSubtype};
+}
+
 // The bits of a value, byte by byte without end.
 class Bits {
  public:
   // Numbers that are no 64-bit integers, and other types, have none.
   static std::optional<Bits> of(ValueView value) {
     if (value.type() == Type::kBinary) {
-      const bson::Binary binary = value.as_binary();
-      return Bits(binary.data, binary.size, 0);
+      const std::span<const uint8_t> bytes = bytes_of(value);
+      return Bits(bytes.data(), bytes.size(), 0);
     }
     const std::optional<int64_t> number = value.integral();
     if (!number) return std::nullopt;
@@ -136,7 +143,7 @@ Result<std::vector<MaskByte>> parse_mask(const OperatorCall& call) {
     return mask_of(*Bits::of(call.operand), sizeof(int64_t));
   }
   if (call.operand.type() == Type::kBinary) {
-    return mask_of(*Bits::of(call.operand), call.operand.as_binary().size);
+    return mask_of(*Bits::of(call.operand), bytes_of(call.operand).size());
   }
   return fail(ErrorCode::kBadValue, std::string(call.path) +
                                         " takes an Array, a number, or a BinData but received: " +

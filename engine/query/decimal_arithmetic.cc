@@ -22,7 +22,6 @@ using bson::Value;
 using bson::ValueView;
 
 constexpr int kDoubleDigits = 15;
-constexpr int kDecimalDigits = 34;
 
 BID_UINT128 library_type(Decimal128 decimal) {
   BID_UINT128 result;
@@ -103,7 +102,8 @@ Decimal128 to_decimal(ValueView number) {
 }
 
 Decimal128 to_precise_decimal(double value) {
-  return own_type(from_double(value, kDecimalDigits));
+  _IDEC_flags ignored = 0;
+  return own_type(binary64_to_bid128(value, BID_ROUNDING_TO_NEAREST, &ignored));
 }
 
 Decimal128 add(Decimal128 a, Decimal128 b) {

@@ -29,8 +29,7 @@ struct Arithmetic {
 
 // The result has the wider type of the two: int32, int64, double, Decimal128; an int32 that
 // overflows becomes an int64.
-Result<UpdateOutcome> calculate(const UpdateCall& call, ValueView current,
-                                const Arithmetic& arithmetic) {
+Result<Value> calculate(const UpdateCall& call, ValueView current, const Arithmetic& arithmetic) {
   const std::string name(arithmetic.name);
   const ValueView operand = call.operand;
   if (!current.is_number()) {
@@ -40,10 +39,10 @@ Result<UpdateOutcome> calculate(const UpdateCall& call, ValueView current,
                     "' of non-numeric type " + std::string(bson::type_alias(current.type())));
   }
   if (current.type() == Type::kDecimal128 || operand.type() == Type::kDecimal128) {
-    return UpdateOutcome::set(arithmetic.decimals(current, operand));
+    return arithmetic.decimals(current, operand);
   }
   if (current.type() == Type::kDouble || operand.type() == Type::kDouble) {
-    return UpdateOutcome::set(Value(arithmetic.doubles(*current.number(), *operand.number())));
+    return Value(arithmetic.doubles(*current.number(), *operand.number()));
   }
   int64_t result = 0;
   if (arithmetic.integers(*current.integral(), *operand.integral(), &result)) {
@@ -54,9 +53,19 @@ Result<UpdateOutcome> calculate(const UpdateCall& call, ValueView current,
   }
   const auto narrow = static_cast<int32_t>(result);
   if (current.type() == Type::kInt32 && operand.type() == Type::kInt32 && narrow == result) {
-    return UpdateOutcome::set(Value(narrow));
+    return Value(narrow);
   }
-  return UpdateOutcome::set(Value(result));
+  return Value(result);
+}
+
+// What is equal in type and value stays as it is: -0.0 is not changed by adding 0.0.
+Result<UpdateOutcome> change(const UpdateCall& call, ValueView current,
+                             const Arithmetic& arithmetic) {
+  GM_ASSIGN(Value result, calculate(call, current, arithmetic));
+  if (result.type() == current.type() && bson::compare(result, current) == 0) {
+    return UpdateOutcome::keep();
+  }
+  return UpdateOutcome::set(std::move(result));
 }
 
 bool add_integers(int64_t a, int64_t b, int64_t* result) {
@@ -88,14 +97,17 @@ Status check_multiply(std::string_view path, ValueView operand) {
 Result<UpdateOutcome> apply_increment(const UpdateCall& call,
                                       const std::optional<ValueView>& current) {
   if (!current) return UpdateOutcome::set(call.operand);
-  return calculate(call, *current, kIncrement);
+  return change(call, *current, kIncrement);
 }
 
 Result<UpdateOutcome> apply_multiply(const UpdateCall& call,
                                      const std::optional<ValueView>& current) {
   // A missing field counts as zero, and what it becomes has the operand's type.
-  if (!current) return calculate(call, Value(int32_t{0}), kMultiply);
-  return calculate(call, *current, kMultiply);
+  if (!current) {
+    GM_ASSIGN(Value zero, calculate(call, Value(int32_t{0}), kMultiply));
+    return UpdateOutcome::set(std::move(zero));
+  }
+  return change(call, *current, kMultiply);
 }
 
 Result<UpdateOutcome> apply_min(const UpdateCall& call, const std::optional<ValueView>& current) {

@@ -218,6 +218,14 @@ std::string double_to_text(double value) {
   return text;
 }
 
+// As C++'s streams write it, which servers use where they do not convert with $toString.
+std::string double_to_short_text(double value) {
+  if (std::isnan(value)) return "nan";
+  char text[32];
+  snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
 Result<std::string_view> coerce_to_string(EvaluationContext& context, const MaybeValue& value) {
   if (is_nullish(value)) return std::string_view();
   std::string text;
@@ -226,9 +234,11 @@ Result<std::string_view> coerce_to_string(EvaluationContext& context, const Mayb
     case Type::kSymbol:
     case Type::kCode:
       return value->as_string();
+    case Type::kDouble:
+      text = double_to_short_text(value->as_double());
+      break;
     case Type::kInt32:
     case Type::kInt64:
-    case Type::kDouble:
     case Type::kDecimal128:
     case Type::kDate:
       text = show(value);

@@ -59,16 +59,13 @@ Evaluated evaluate_substr_bytes(const Call& call) {
   GM_ASSIGN(const MaybeValue start, call.argument(1));
   GM_ASSIGN(const MaybeValue length, call.argument(2));
   GM_ASSIGN(const std::string_view text, coerce_to_string(call.context, string));
-  const auto is_plain_number = [](const MaybeValue& value) {
-    return is_number(value) && value->type() != Type::kDecimal128;
-  };
-  if (!is_plain_number(start)) {
+  if (!is_number(start)) {
     return fail(ErrorCode{16034},
                 "$substrBytes:  starting index must be a numeric type (is BSON "
                 "type " +
                     std::string(type_name(start)) + ")");
   }
-  if (!is_plain_number(length)) {
+  if (!is_number(length)) {
     return fail(ErrorCode{16035}, "$substrBytes:  length must be a numeric type (is BSON type " +
                                       std::string(type_name(length)) + ")");
   }

@@ -62,8 +62,9 @@ Evaluated evaluate_rand(const Call& call) {
 }
 
 Result<ExpressionPointer> parse_rand(const Operator& op, ValueView operand, ParseContext& context) {
-  const bool is_empty = (operand.type() == Type::kDocument || operand.type() == Type::kArray) &&
-                        operand.as_document().empty();
+  const bool is_object = operand.type() == Type::kDocument || operand.type() == Type::kArray;
+  GM_TRY(require(is_object, ErrorCode{10065}, "invalid parameter: expected an object ($rand)"));
+  const bool is_empty = operand.as_document().empty();
   GM_TRY(require(is_empty, ErrorCode{3040501}, "$rand does not currently accept arguments"));
   return make_call(op, {}, context);
 }

@@ -87,6 +87,18 @@ Result<Stream> GroupStage::open(Stream input, const PipelineContext& context) co
   return std::make_unique<GroupStream>(*this, std::move(input), context);
 }
 
+// {_id: {a: 1}} looks as if it meant the field a.
+Status check_id(ValueView id) {
+  if (id.type() != Type::kDocument || id.as_document().empty()) return {};
+  if ((*id.as_document().begin()).key.starts_with('$')) return {};
+  for (const bson::Element field : id.as_document()) {
+    if (field.value.is_number() || field.value.type() == Type::kBool) {
+      return fail(ErrorCode{17390}, "$group does not support inclusion-style expressions");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status parse_group(const StageCall& call, ParsedStages& stages) {
@@ -103,6 +115,7 @@ Status parse_group(const StageCall& call, ParsedStages& stages) {
     } else if (id != nullptr) {
       return fail(ErrorCode{15948}, "a group's _id may only be specified once");
     } else {
+      GM_TRY(check_id(element.value));
       GM_ASSIGN(id, parse_expression(element.value, call.scope));
     }
   }

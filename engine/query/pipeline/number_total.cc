@@ -86,6 +86,8 @@ double NumberTotal::as_double() const {
 Value NumberTotal::as_decimal() const {
   _IDEC_flags ignored = 0;
   BID_UINT128 total = bid_of(decimal_);
+  // A zero that has no sign and no digits behind the point, as servers begin with.
+  total = sum_of(total, bid128_from_int32(0));
   if (integers_ != 0) {
     // An integer of 128 bits in two halves, the low one without a sign.
     const auto high = static_cast<int64_t>(integers_ >> 64);

@@ -54,7 +54,8 @@ TEST(ExpressionTest, Language) {
           {"{'$accumulator': {}}", "!31264"},
           {"{'$meta': 'textScore'}", "!115"},
           {"{'$rand': {}, 'x': 1}", "!15983"},
-          {"{'$rand': 1}", "!3040501"},
+          {"{'$rand': 1}", "!10065"},
+          {"{'$rand': [1]}", "!3040501"},
           {"{'$lt': [{'$rand': {}}, 1]}", "true"},
       }},
       kDocument);

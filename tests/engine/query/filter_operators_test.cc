@@ -31,6 +31,10 @@ TEST(FilterOperatorsTest, Bits) {
        {"{'a': 20}", "{}", "{'a': null}", "{'a': '54'}", "{'a': 54.5}", "{'a': true}",
         "{'a': {'$numberDouble': 'NaN'}}", "{'a': {'$numberDouble': 'Infinity'}}",
         "{'a': {'$numberDecimal': '54.5'}}", "{'a': 1e300}", "{'a': [2, 32]}"}},
+      // Old binary data begins with its length.
+      {field("{'$bitsAllSet': [0, 1]}"),
+       {"{'a': {'$binary': {'base64': 'AQIE', 'subType': '02'}}}"},
+       {"{'a': {'$binary': {'base64': 'AQIE', 'subType': '00'}}}"}},
       {"{'a': {'$bitsAllSet': 50}}", {"{'a': 54}", "{'a': 50}", kBytes36}, {"{'a': 18}"}},
       {field("{'$bitsAllSet': " + binary("MA==") + "}"), {"{'a': 54}", kBytes36}, {"{'a': 32}"}},
       {"{'a': {'$bitsAnySet': [1, 5]}}", {"{'a': 2}", "{'a': 32}", kMinusOne}, {"{'a': 21}", "{}"}},

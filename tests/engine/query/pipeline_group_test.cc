@@ -150,6 +150,8 @@ TEST_F(PipelineGroupTest, Refused) {
       {"[{'$group': {'_id': 1, 'a': {'$sum': [1, 2]}}}]", 40237,
        "The $sum accumulator is a unary operator"},
       {"[{'$group': {'_id': {'$no': 1}}}]", 168, "Unrecognized expression '$no'"},
+      {"[{'$group': {'_id': {'a': 1}}}]", 17390, "does not support inclusion-style expressions"},
+      {"[{'$group': {'_id': {'x': '$a', 'a': true}}}]", 17390, "inclusion-style"},
       {"[{'$group': {'_id': 1, 'a': {'$count': 1}}}]", 9, "$count takes no arguments"},
       {"[{'$group': {'_id': 1, 'a': {'$mergeObjects': '$a'}}}]", 40400,
        "$mergeObjects requires object inputs"},

@@ -100,6 +100,11 @@ TEST(UpdateTest, Arithmetic_GivesTheWiderType) {
        "{'$numberDecimal': '1.100000000000000'}"},
       {"{'$numberDecimal': '1'}", "{'$inc': {'a': {'$numberDouble': '0.0'}}}",
        "{'$numberDecimal': '1'}"},
+      // What is equal stays.
+      {"{'$numberDouble': '-0.0'}", "{'$inc': {'a': {'$numberDouble': '0.0'}}}",
+       "{'$numberDouble': '-0.0'}"},
+      {"{'$numberDecimal': '1.0'}", "{'$mul': {'a': {'$numberDecimal': '1.0'}}}",
+       "{'$numberDecimal': '1.0'}"},
       {"{'$numberDouble': '-Infinity'}", "{'$inc': {'a': {'$numberDecimal': '1'}}}",
        "{'$numberDecimal': '-Infinity'}"},
       {"{'$numberDecimal': '1.5'}", "{'$mul': {'a': {'$numberLong': '-9223372036854775808'}}}",
