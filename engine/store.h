@@ -150,9 +150,9 @@ struct FindOptions {
   // Only in a capped collection, in its order: at the end the cursor waits for documents instead of
   // ending; after Snapshot::resume() it gives those inserted since.
   bool tailable = false;
-  // The caller reads only part of each document. Of a large one the structure is then verified and
-  // not the checksum, which for a document of a chunk's size costs more than the read: damage to
-  // the values of its fields goes unnoticed.
+  // The caller reads only part of each document. Its structure is then verified and not its
+  // checksum, which for a document of a chunk's size costs more than the read: damage to the values
+  // of its fields goes unnoticed.
   bool partial = false;
   // Bound of the buffer of a sort without an index; beyond it QueryExceededMemoryLimit (292).
   uint64_t sort_bytes_max = 100 * 1024 * 1024;

@@ -11,8 +11,6 @@ namespace gridmount::local {
 namespace {
 
 constexpr size_t kChecksumBytes = 4;
-// Up to here reading all of a record costs no more than walking over its fields.
-constexpr size_t kSmallRecordBytes = 4096;
 
 uint32_t little_endian_32(const char* bytes) {
   uint32_t value = 0;
@@ -63,8 +61,7 @@ std::string record_defect(std::string_view value, Verify verify, const RecordKey
   if (value.size() < kRecordHeaderBytes + 5) {
     return "the record has only " + std::to_string(value.size()) + " bytes";
   }
-  const bool small = value.size() <= kSmallRecordBytes;
-  if (verify == Verify::kChecksum || (verify == Verify::kStructure && small)) {
+  if (verify == Verify::kChecksum) {
     const uint32_t stored = little_endian_32(value.data());
     if (crc32c(bytes_of(value.substr(kChecksumBytes))) != stored) {
       return "its checksum does not match its contents";
@@ -84,7 +81,7 @@ std::string record_defect(std::string_view value, Verify verify, const RecordKey
     return "the document's length is given as " + std::to_string(length) +
            " bytes, the record has " + std::to_string(document_bytes);
   }
-  if (verify == Verify::kStructure && !small) {
+  if (verify == Verify::kStructure) {
     const Result<bson::View> valid = bson::validate(bytes_of(value.substr(kRecordHeaderBytes)));
     if (!valid) return valid.error().message();
   }
