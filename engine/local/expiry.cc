@@ -103,7 +103,6 @@ Result<int64_t> Expiry::remove_some(const engine::Namespace& ns,
   {
     engine::FindOptions options;
     options.limit = kRemovedAtOnce;
-    options.partial = true;
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
               collection->find(*transaction, expired(index), options));
     while (true) {
