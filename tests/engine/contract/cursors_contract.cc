@@ -247,5 +247,28 @@ TEST_P(StoreContract, Tailable_WaitsForDocuments) {
               FailedWith(ErrorCode::kBadValue));
 }
 
+// Its own order may be asked for, and no other.
+TEST_P(StoreContract, Tailable_TakesTheNaturalOrderAlone) {
+  EXPECT_THAT(commit([&](Transaction& transaction) {
+                return db()->create(transaction, "log", doc(R"({"capped": true, "size": 4096})"));
+              }),
+              Succeeded());
+  insert(numbered(7), "log");
+  const auto view = snapshot();
+  const auto open = [&](const std::string& sort) {
+    const bson::Document order = doc(sort);
+    FindOptions options;
+    options.tailable = true;
+    options.sort = order;
+    return collection("log")->find(*view, bson::View(), options);
+  };
+  const auto cursor = open(R"({"$natural": 1})");
+  ASSERT_TRUE(cursor.has_value());
+  EXPECT_EQ(json(**(*cursor)->next()), json(doc(numbered(7))));
+  for (const char* sort : {R"({"$natural": -1})", R"({"_id": 1})", R"({"$natural": 1, "a": 1})"}) {
+    EXPECT_THAT(open(sort), FailedWith(ErrorCode::kBadValue)) << sort;
+  }
+}
+
 }  // namespace
 }  // namespace gridmount::engine

@@ -75,6 +75,7 @@ TEST_F(PipelineGroupTest, Sums) {
       {"{'$avg': '$l'}", "2.5"},
       {"{'$avg': '$x'}", "null"},
       {"{'$avg': '$e'}", "{'$numberDecimal': '0.15'}"},
+      {"{'$sum': {'$literal': {'$numberDecimal': '-0'}}}", "{'$numberDecimal': '0'}"},
       {"{'$stdDevPop': '$i'}", "2.160246899469287"},
       {"{'$stdDevSamp': '$i'}", "2.6457513110645907"},
       {"{'$stdDevPop': '$big'}", "0.0"},
