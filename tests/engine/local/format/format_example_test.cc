@@ -6,11 +6,13 @@
 #include <lmdb.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/bson/builder.h"
@@ -152,9 +154,11 @@ std::string record_of_a_removal(const fs::path& store, const std::string& shown)
   return record_in(beginning_of(store / "redo"), 48, 44, 8, shown);
 }
 
-// What `pending` has of an insertion behind eight small changes.
-std::string record_of_an_insertion(const fs::path& store, const std::string& shown) {
+// What `pending` has of an insertion behind eight small changes, made so long after the opening.
+std::string record_of_an_insertion(const fs::path& store, std::chrono::milliseconds after,
+                                   const std::string& shown) {
   auto opened = open(store, {});
+  std::this_thread::sleep_for(after);
   const auto collection = (*opened)->database("library")->collection("people");
   for (int year = 1816; year <= 1823; ++year) {
     auto transaction = (*opened)->begin(engine::Waits::kForNothing);
@@ -203,12 +207,13 @@ TEST(FormatExample, Store_HoldsWhatTheTextShows) {
   EXPECT_EQ("\n" + entries + "\n", shown);
   EXPECT_EQ("\n" + record_of_a_removal(folder, block(text, "record")) + "\n",
             block(text, "record"));
-  // What the store does by itself when it is opened may have the batch begin later.
+  // A store reads by itself once it is opened: between the changes, that has the batch begin later.
   std::string pending;
   for (int i = 0; i < 20 && pending != block(text, "pending"); ++i) {
     const fs::path copied = fs::path(pattern) / std::to_string(i);
     fs::copy(folder, copied, fs::copy_options::recursive);
-    pending = "\n" + record_of_an_insertion(copied, block(text, "pending")) + "\n";
+    const std::chrono::milliseconds after(10 * i);
+    pending = "\n" + record_of_an_insertion(copied, after, block(text, "pending")) + "\n";
   }
   EXPECT_EQ(pending, block(text, "pending"));
   std::ifstream format(folder / "format");
