@@ -84,6 +84,7 @@ std::string record_defect(std::string_view value, Verify verify, const RecordKey
   if (verify == Verify::kStructure) {
     const Result<bson::View> valid = bson::validate(bytes_of(value.substr(kRecordHeaderBytes)));
     if (!valid) return valid.error().message();
+    if (valid->empty() || (*valid->begin()).key != "_id") return "its first field is not _id";
   }
   return {};
 }

@@ -49,7 +49,8 @@ std::optional<RecordId> record_id_of(std::string_view key);
 
 enum class Verify {
   kChecksum,   // read all of the record
-  kStructure,  // that its fields can be walked over; what they hold may be damaged
+  kStructure,  // that its fields can be walked over and the first is _id; what they hold may be
+               // damaged
   kBounds,     // only that it is the key's, and that the document lies within it: no field can be
                // read unless the record was verified before
 };
