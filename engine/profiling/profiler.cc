@@ -14,33 +14,11 @@ namespace {
 constexpr std::string_view kCollection = "system.profile";
 constexpr int64_t kCollectionBytes = 1 << 20;  // what servers give it
 constexpr size_t kWaitingMax = 10'000;
-// A command that takes more is told of by its name alone.
-constexpr uint32_t kCommandBytesMax = 50'000;
 
 bool sampled(double rate) {
   if (rate >= 1) return true;
   static thread_local std::mt19937 random{std::random_device()()};
   return std::uniform_real_distribution<double>(0, 1)(random) < rate;
-}
-
-bson::Document entry_of(const Operation& operation) {
-  bson::Builder entry;
-  entry.append("op", operation.op).append("ns", operation.ns.full());
-  if (operation.command.view().size() <= kCommandBytesMax) {
-    entry.append("command", operation.command);
-  } else {
-    entry.open_document("command");
-    entry.append("$truncated", (*operation.command.view().begin()).key).close();
-  }
-  entry.append_all(operation.counts);
-  if (operation.error_code != 0) {
-    entry.append("ok", 0.0).append("errCode", operation.error_code);
-    entry.append("errMsg", operation.error);
-  }
-  entry.append("millis", static_cast<int64_t>(operation.duration.count() / 1000));
-  entry.append("micros", static_cast<int64_t>(operation.duration.count()));
-  entry.append("ts", bson::Date::now());
-  return std::move(entry).finish();
 }
 
 bson::Document collection_options() {
@@ -90,8 +68,12 @@ Status Profiler::set(std::string_view database, const Settings& settings) {
   }
   MutexLock lock(mutex_);
   settings_[std::string(database)] = settings;
-  active_ = std::any_of(settings_.begin(), settings_.end(),
-                        [](const auto& one) { return one.second.level != 0; });
+  const auto any = [&](const auto& has) {
+    return std::any_of(settings_.begin(), settings_.end(),
+                       [&](const auto& one) { return has(one.second); });
+  };
+  active_ = any([](const Settings& one) { return one.level != 0; });
+  filters_ = any([](const Settings& one) { return one.filter != nullptr; });
   return {};
 }
 
@@ -99,10 +81,20 @@ bool Profiler::wants(const engine::Namespace& ns, std::chrono::microseconds dura
   if (!active() || ns.collection == kCollection) return false;
   const Settings own = settings(ns.database);
   if (own.level == 2) return true;
+  if (own.level == 1 && own.filter) return true;
   return own.level == 1 && duration >= own.slow && sampled(own.sample_rate);
 }
 
+std::shared_ptr<const OperationFilter> Profiler::filter(std::string_view database) const {
+  if (!filters_.load(std::memory_order_relaxed)) return nullptr;
+  return settings(database).filter;
+}
+
 void Profiler::record(Operation operation) {
+  if (filters_.load(std::memory_order_relaxed)) {
+    const Settings own = settings(operation.ns.database);
+    if (own.level == 1 && own.filter && !own.filter->matches(operation)) return;
+  }
   MutexLock lock(mutex_);
   if (waiting_.size() >= kWaitingMax) {
     // Memory is bounded; the log says that something is missing.

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <thread>
 
-#include "engine/bson/document.h"
 #include "engine/error.h"
+#include "engine/profiling/operation.h"
 #include "engine/store.h"
 #include "engine/thread_safety.h"
 
@@ -27,17 +27,8 @@ struct Settings {
   int level = 0;  // 0: nothing, 1: slow operations, 2: all
   std::chrono::milliseconds slow{100};
   double sample_rate = 1;  // of the slow ones at level 1, how many
-};
-
-// What is told of one operation.
-struct Operation {
-  std::string op;  // "query", "insert", "update", "remove", "command"
-  engine::Namespace ns;
-  bson::Document command;
-  bson::Document counts;  // nreturned, nMatched, keysExamined and the like
-  std::chrono::microseconds duration{0};
-  std::string error = {};  // the message, if it failed
-  int32_t error_code = 0;
+  // What decides instead of both at level 1; null: they do.
+  std::shared_ptr<const OperationFilter> filter = nullptr;
 };
 
 class Profiler {
@@ -55,9 +46,13 @@ class Profiler {
 
   // Some database's level is not 0. Costs one load: to be asked before anything is prepared.
   bool active() const { return active_.load(std::memory_order_relaxed); }
-  // Whether an operation of that length is to be recorded.
+  // Whether record() is to be told of an operation of that length.
   bool wants(const engine::Namespace& ns, std::chrono::microseconds duration) const
       GM_EXCLUDES(mutex_);
+  // The filter of a database; null if it has none. Costs one load if no database has one.
+  std::shared_ptr<const OperationFilter> filter(std::string_view database) const
+      GM_EXCLUDES(mutex_);
+  // Leaves out what the filter of its database does, at level 1.
   void record(Operation operation) GM_EXCLUDES(mutex_);
   // Returns when everything recorded before is written. Not to be called within a transaction.
   void flush() GM_EXCLUDES(mutex_);
@@ -68,6 +63,7 @@ class Profiler {
 
   engine::Store& store_;
   std::atomic<bool> active_ = false;
+  std::atomic<bool> filters_ = false;  // some database has one
   mutable Mutex mutex_;
   Condition changed_;
   std::map<std::string, Settings, std::less<>> settings_ GM_GUARDED_BY(mutex_);

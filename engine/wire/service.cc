@@ -155,8 +155,8 @@ void append_client(Call& call, bson::Builder& counts) {
   append_users(call, counts);
 }
 
-void profile_command(Call& call, std::chrono::microseconds duration, const Error* error,
-                     uint32_t reply_bytes) {
+profiling::Operation profiled_command(Call& call, std::chrono::microseconds duration,
+                                      const Error* error, uint32_t reply_bytes) {
   profiling::Operation entry;
   entry.op = profiled_as(call.command().kind);
   entry.ns = call.ns();
@@ -171,7 +171,7 @@ void profile_command(Call& call, std::chrono::microseconds duration, const Error
     entry.error = error->message();
     entry.error_code = static_cast<int32_t>(error->code());
   }
-  call.state().profiler().record(std::move(entry));
+  return entry;
 }
 
 void profile_statement(Call& call, ProfiledStatement& statement) {
@@ -200,8 +200,17 @@ void profile(Call& call, std::chrono::microseconds duration, const Error* error,
   const bool by_statements = kind == OperationKind::kUpdate || kind == OperationKind::kRemove;
   if (by_statements && error == nullptr) return;
   if (call.state().profiler().wants(call.ns(), duration)) {
-    profile_command(call, duration, error, reply_bytes);
+    call.state().profiler().record(profiled_command(call, duration, error, reply_bytes));
   }
+}
+
+// By the filter of its database, or its length.
+bool is_logged(Call& call, std::chrono::microseconds duration, const Error* error,
+               uint32_t reply_bytes) {
+  const std::shared_ptr<const profiling::OperationFilter> filter =
+      call.state().profiler().filter(call.ns().database);
+  if (filter) return filter->matches(profiled_command(call, duration, error, reply_bytes));
+  return duration.count() >= call.state().slow_microseconds.load();
 }
 
 // Counts it, tells the profiler, and logs what was slow.
@@ -219,7 +228,7 @@ void account(Call& call, const Error* error, uint32_t reply_bytes) {
   if (error != nullptr) state.counters().note_error(true);
   if (call.ns().collection.empty()) return;
   state.counters().note_time(call.ns(), kind, duration);
-  if (duration.count() >= state.slow_microseconds.load()) log_slow(call, duration, error);
+  if (is_logged(call, duration, error, reply_bytes)) log_slow(call, duration, error);
   if (state.profiler().active()) profile(call, duration, error, reply_bytes);
 }
 
