@@ -2,6 +2,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "engine/bson/number.h"
 #include "engine/query/filter.h"
 #include "engine/store.h"
 
@@ -31,13 +32,9 @@ Result<bool> flag(const Namespace& ns, const bson::Element& element) {
 }
 
 Result<int64_t> amount(const Namespace& ns, const bson::Element& element) {
-  const std::optional<double> number = element.value.number();
+  const std::optional<int64_t> number = bson::clamped_integer(element.value);
   if (!number) return wrong_type(ns, element, "a number");
-  // Fractions are dropped, as servers do.
-  if (!(*number >= -1e18 && *number <= 1e18)) {
-    return invalid(ns, "the option '" + std::string(element.key) + "' is out of range");
-  }
-  return static_cast<int64_t>(*number);
+  return *number;
 }
 
 Status check_validator(const Namespace& ns, bson::View validator) {
@@ -170,7 +167,9 @@ Result<CollectionOptions> CollectionOptions::parse(const Namespace& ns, bson::Vi
     } else if (name == "viewOn") {
       if (element.value.type() != bson::Type::kString) return wrong_type(ns, element, "a string");
       options.view_on = element.value.as_string();
-      if (options.view_on.empty()) return invalid(ns, "'viewOn' cannot be empty");
+      if (options.view_on.empty()) {
+        return fail(ErrorCode::kBadValue, ns.full() + ": 'viewOn' cannot be empty");
+      }
     } else if (name == "pipeline") {
       if (element.value.type() != bson::Type::kArray) return wrong_type(ns, element, "an array");
       options.pipeline = bson::Document(element.value.as_document());

@@ -372,8 +372,9 @@ class Database {
   virtual Status convert_to_capped(Transaction& transaction, std::string_view collection,
                                    int64_t bytes) = 0;
   // Reads all of the collection, as `validate` does: {ns, nrecords, nInvalidDocuments,
-  // nNonCompliantDocuments, nIndexes, keysPerIndex, valid, warnings, errors}. NamespaceNotFound,
-  // CommandNotSupportedOnView.
+  // nNonCompliantDocuments, nIndexes, keysPerIndex, indexDetails, valid, repaired, warnings,
+  // errors, extraIndexEntries, missingIndexEntries, corruptRecords}, of each list its first 100 or
+  // so. NamespaceNotFound, CommandNotSupportedOnView.
   virtual Result<bson::Document> validate(Snapshot& snapshot, std::string_view collection) = 0;
   // NamespaceNotFound if it does not exist. Space is reused in the background.
   virtual Status drop(Transaction& transaction, std::string_view collection) = 0;

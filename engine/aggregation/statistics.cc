@@ -97,11 +97,13 @@ Result<bson::Document> database_stats(engine::Store& store, engine::Snapshot& sn
   out.append(
       "avgObjSize",
       documents > 0 ? static_cast<double>(document_bytes) / static_cast<double>(documents) : 0.0);
-  out.append("dataSize", document_bytes / scale).append("storageSize", storage_bytes / scale);
-  out.append("indexes", indexes).append("indexSize", index_bytes / scale);
-  out.append("totalSize", (storage_bytes + index_bytes) / scale).append("scaleFactor", scale);
-  out.append("fsUsedSize", whole.file_system_used_bytes / scale);
-  out.append("fsTotalSize", whole.file_system_bytes / scale);
+  // Sizes are doubles in a server's reply.
+  const auto scaled = [scale](int64_t bytes) { return static_cast<double>(bytes / scale); };
+  out.append("dataSize", scaled(document_bytes)).append("storageSize", scaled(storage_bytes));
+  out.append("indexes", indexes).append("indexSize", scaled(index_bytes));
+  out.append("totalSize", scaled(storage_bytes + index_bytes)).append("scaleFactor", scale);
+  out.append("fsUsedSize", scaled(whole.file_system_used_bytes));
+  out.append("fsTotalSize", scaled(whole.file_system_bytes));
   return std::move(out).finish();
 }
 

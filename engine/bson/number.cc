@@ -258,4 +258,23 @@ double to_nearest_double(Decimal128 decimal) {
   return parse_nearest(decimal);
 }
 
+std::optional<int64_t> clamped_integer(ValueView value) {
+  if (const std::optional<int64_t> exact = value.integral()) return exact;
+  if (!value.is_number()) return std::nullopt;
+  double number = floor_to_double(value);
+  if (value.type() != Type::kDecimal128) {
+    number = std::trunc(number);
+  } else if (is_exact_double(value)) {
+    number = std::nearbyint(number);
+  } else {
+    // Above `number`, and below the double that follows it.
+    const double whole = std::floor(number);
+    number = number - whole < 0.5 ? whole : whole + 1;
+  }
+  if (std::isnan(number)) return 0;
+  if (number >= 0x1p63) return std::numeric_limits<int64_t>::max();
+  if (number < -0x1p63) return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(number);
+}
+
 }  // namespace gridmount::bson

@@ -15,7 +15,7 @@
 
 namespace gridmount::bson {
 
-// All take a value with is_number().
+// Those of a value take one with is_number(), where nothing else is said.
 
 // The greatest double that is not above the number; NaN of either type is NaN, the infinities are
 // themselves, zero is never negative.
@@ -34,6 +34,11 @@ std::weak_ordering compare_numbers(ValueView a, ValueView b);
 
 // The integer the decimal is, if it is one and in range.
 std::optional<int64_t> to_int64(Decimal128 decimal);
+
+// A number of any type as servers read it into 64 bits where commands and options have integers
+// (safeNumberLong): a double's fraction cut off, a decimal rounded half to even, NaN 0, what is out
+// of range the nearest that is in it. Nothing for what is no number.
+std::optional<int64_t> clamped_integer(ValueView value);
 
 // Rounded half to even; infinite beyond the range of double.
 double to_nearest_double(Decimal128 decimal);

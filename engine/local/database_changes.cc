@@ -1,9 +1,15 @@
 // Changing what a collection is: collMod and convertToCapped.
 // Source: MongoDB manual, "collMod", "convertToCapped".
 
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+
 #include "engine/aggregation/view.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
+#include "engine/bson/number.h"
 #include "engine/local/collection.h"
 #include "engine/local/database.h"
 #include "engine/local/storage/range_cursor.h"
@@ -13,78 +19,126 @@ namespace {
 
 using engine::CollectionOptions;
 
-Result<int64_t> whole_number(const bson::Element& element) {
-  const std::optional<int64_t> number = element.value.integral();
-  if (number) return *number;
-  return fail(ErrorCode::kTypeMismatch,
-              "collMod: '" + std::string(element.key) + "' must be a whole number");
+constexpr ErrorCode kUnknownField{40415};
+
+tl::unexpected<Error> wrong_type(std::string_view field, bson::ValueView value,
+                                 std::string_view wanted) {
+  return fail(ErrorCode::kTypeMismatch, "BSON field 'collMod." + std::string(field) +
+                                            "' is the wrong type '" +
+                                            std::string(bson::type_alias(value.type())) +
+                                            "', expected " + std::string(wanted));
+}
+
+// Which index is to be changed, and how; what is null is not given.
+struct IndexChange {
+  std::optional<bson::ValueView> name;
+  std::optional<bson::ValueView> keys;
+  std::optional<bson::ValueView> expire_after_seconds;
+  std::optional<bson::ValueView> hidden;
+
+  static Result<IndexChange> read(bson::View index);
+  bool is_of(const query::IndexDefinition& definition) const {
+    if (name) return definition.name == name->as_string();
+    return bson::compare(definition.keys.view(), keys->as_document()) == 0;
+  }
+};
+
+Result<IndexChange> IndexChange::read(bson::View index) {
+  IndexChange change;
+  for (const bson::Element field : index) {
+    const bson::ValueView value = field.value;
+    const std::string path = "index." + std::string(field.key);
+    const bool is_given = value.type() != bson::Type::kNull;
+    std::optional<bson::ValueView>* into = nullptr;
+    if (field.key == "name") {
+      if (is_given && value.type() != bson::Type::kString) return wrong_type(path, value, "string");
+      into = &change.name;
+    } else if (field.key == "keyPattern") {
+      if (is_given && value.type() != bson::Type::kDocument) {
+        return wrong_type(path, value, "object");
+      }
+      into = &change.keys;
+    } else if (field.key == "expireAfterSeconds") {
+      if (is_given && !value.is_number()) return wrong_type(path, value, "a number");
+      into = &change.expire_after_seconds;
+    } else if (field.key == "hidden") {
+      if (is_given && !value.is_number() && value.type() != bson::Type::kBool) {
+        return wrong_type(path, value, "a boolean or a number");
+      }
+      into = &change.hidden;
+    } else if (field.key == "unique" || field.key == "prepareUnique") {
+      return fail(ErrorCode::kInvalidOptions,
+                  "collMod: '" + std::string(field.key) + "' of an index cannot be changed");
+    } else {
+      return fail(kUnknownField, "BSON field 'collMod." + path + "' is an unknown field.");
+    }
+    if (is_given) *into = value;
+  }
+  if (change.name.has_value() == change.keys.has_value()) {
+    return fail(ErrorCode::kInvalidOptions,
+                "collMod: the index is told either by its name or by its keyPattern");
+  }
+  if (!change.expire_after_seconds && !change.hidden) {
+    return fail(ErrorCode::kInvalidOptions,
+                "collMod: no expireAfterSeconds or hidden field for the index");
+  }
+  return change;
+}
+
+// Beyond the range it is the longest there is.
+Status set_expiry(query::IndexDefinition& definition, bson::ValueView value, bson::Builder& reply) {
+  const int64_t seconds = bson::clamped_integer(value).value_or(0);
+  if (seconds < 0) {
+    return fail(ErrorCode::kInvalidOptions,
+                "TTL index 'expireAfterSeconds' option cannot be less than 0");
+  }
+  if (definition.expire_after_seconds) {
+    reply.append("expireAfterSeconds_old", *definition.expire_after_seconds);
+  }
+  definition.expire_after_seconds = std::min<int64_t>(seconds, std::numeric_limits<int32_t>::max());
+  reply.append("expireAfterSeconds_new", *definition.expire_after_seconds);
+  if (const Status fits = query::check_combination(definition); !fits) {
+    return fail(ErrorCode::kInvalidOptions, fits.error().message());
+  }
+  return {};
 }
 
 // {index: {name or keyPattern: ..., expireAfterSeconds: ..., hidden: ...}}.
 Status modify_index(CollectionEntry& entry, const bson::Element& element, bson::Builder& reply) {
   if (element.value.type() != bson::Type::kDocument) {
-    return fail(ErrorCode::kTypeMismatch, "collMod: 'index' must be an object");
+    return wrong_type("index", element.value, "object");
   }
-  const bson::View change = element.value.as_document();
-  const std::optional<bson::ValueView> name = change.find("name");
-  const std::optional<bson::ValueView> keys = change.find("keyPattern");
-  if (name.has_value() == keys.has_value()) {
-    return fail(ErrorCode::kInvalidOptions,
-                "collMod: the index is told either by its name or by its keyPattern");
-  }
-  const auto is_it = [&](const IndexEntry& index) {
-    if (name) {
-      return name->type() == bson::Type::kString && index.definition.name == name->as_string();
-    }
-    return keys->type() == bson::Type::kDocument &&
-           bson::compare(index.definition.keys.view(), keys->as_document()) == 0;
-  };
-  const auto at = std::find_if(entry.indexes.begin(), entry.indexes.end(), is_it);
+  GM_ASSIGN(const IndexChange change, IndexChange::read(element.value.as_document()));
+  const auto at =
+      std::find_if(entry.indexes.begin(), entry.indexes.end(),
+                   [&](const IndexEntry& index) { return change.is_of(index.definition); });
   if (at == entry.indexes.end()) {
     return fail(ErrorCode::kIndexNotFound,
                 entry.ns.full() + ": collMod: cannot find the index for the change");
   }
   query::IndexDefinition& definition = at->definition;
-  bool any = false;
-  for (const bson::Element field : change) {
-    if (field.key == "name" || field.key == "keyPattern") continue;
-    any = true;
-    if (field.key == "expireAfterSeconds") {
-      if (entry.settings.capped) {
-        return fail(ErrorCode::kInvalidOptions,
-                    entry.ns.full() + ": collMod: documents of a capped collection do not expire");
-      }
-      bson::Builder specification;
-      specification.append("key", definition.keys).append("name", definition.name);
-      specification.append("expireAfterSeconds", field.value);
-      GM_ASSIGN(const query::IndexDefinition parsed,
-                query::IndexDefinition::parse(std::move(specification).finish()));
-      if (definition.expire_after_seconds) {
-        reply.append("expireAfterSeconds_old", *definition.expire_after_seconds);
-      }
-      reply.append("expireAfterSeconds_new", *parsed.expire_after_seconds);
-      definition.expire_after_seconds = parsed.expire_after_seconds;
-    } else if (field.key == "hidden") {
-      if (field.value.type() != bson::Type::kBool) {
-        return fail(ErrorCode::kTypeMismatch, "collMod: 'index.hidden' must be a boolean");
-      }
-      reply.append("hidden_old", definition.hidden).append("hidden_new", field.value);
-      definition.hidden = field.value.as_bool();
-    } else {
+  if (change.expire_after_seconds) {
+    if (entry.settings.capped) {
       return fail(ErrorCode::kInvalidOptions,
-                  "collMod: '" + std::string(field.key) + "' of an index cannot be changed");
+                  entry.ns.full() + ": collMod: documents of a capped collection do not expire");
     }
+    GM_TRY(set_expiry(definition, *change.expire_after_seconds, reply));
   }
-  if (!any) {
-    return fail(ErrorCode::kInvalidOptions,
-                "collMod: no expireAfterSeconds or hidden field for the index");
-  }
+  if (!change.hidden) return {};
+  const bool hidden = change.hidden->type() == bson::Type::kBool ? change.hidden->as_bool()
+                                                                 : change.hidden->number() != 0;
+  if (hidden == definition.hidden) return {};
+  reply.append("hidden_old", definition.hidden).append("hidden_new", hidden);
+  definition.hidden = hidden;
   return query::check_combination(definition);
 }
 
 // True if the field is one of a view's.
 Result<bool> modify_view(CollectionOptions& options, const bson::Element& element) {
   if (element.key == "viewOn" && element.value.type() == bson::Type::kString) {
+    if (element.value.as_string().empty()) {
+      return fail(ErrorCode::kBadValue, "collMod: 'viewOn' cannot be empty");
+    }
     options.view_on = element.value.as_string();
   } else if (element.key == "pipeline" && element.value.type() == bson::Type::kArray) {
     options.pipeline = bson::Document(element.value.as_document());
@@ -125,8 +179,9 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
       GM_TRY(modify_index(changed, element, reply));
     } else if (element.key == "cappedSize" || element.key == "cappedMax") {
       if (!options.capped) return wrong_kind(element, "capped collections");
-      GM_ASSIGN((element.key == "cappedSize" ? options.size_bytes : options.max_documents),
-                whole_number(element));
+      const std::optional<int64_t> number = bson::clamped_integer(element.value);
+      if (!number) return wrong_type(element.key, element.value, "a number");
+      (element.key == "cappedSize" ? options.size_bytes : options.max_documents) = *number;
     } else {
       return fail(ErrorCode::kInvalidOptions,
                   name.full() + ": collMod: '" + std::string(element.key) + "' is not supported");
@@ -139,6 +194,12 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
                                    checked.pipeline ? checked.pipeline->view() : bson::View()));
   }
   changed.options = checked.document();
+  for (size_t i = 0; i < changed.indexes.size(); ++i) {
+    const IndexEntry& index = changed.indexes[i];
+    if (index.definition.hidden != entry->indexes[i].definition.hidden) {
+      contents->index_usage().reset(index.range);
+    }
+  }
   GM_TRY(contents->catalog().put(std::move(changed)));
   return std::move(reply).finish();
 }

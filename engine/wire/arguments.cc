@@ -1,9 +1,9 @@
 #include "engine/wire/arguments.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <unordered_set>
+
+#include "engine/bson/number.h"
 
 namespace gridmount::wire {
 namespace {
@@ -29,16 +29,6 @@ bool truth(bson::ValueView value) {
 
 std::string_view type_name(bson::ValueView value) {
   return bson::type_alias(value.type());
-}
-
-std::optional<int64_t> clamped_integer(bson::ValueView value) {
-  if (const std::optional<int64_t> exact = value.integral()) return exact;
-  const std::optional<double> number = value.number();
-  if (!number) return std::nullopt;
-  if (std::isnan(*number)) return 0;
-  if (*number >= 0x1p63) return std::numeric_limits<int64_t>::max();
-  if (*number < -0x1p63) return std::numeric_limits<int64_t>::min();
-  return static_cast<int64_t>(*number);
 }
 
 Result<Arguments> Arguments::of(const Request& request) {
@@ -86,6 +76,11 @@ const bson::Element* Arguments::take(std::string_view name) {
     return type == Type::kNull || type == Type::kUndefined ? nullptr : &field.element;
   }
   return nullptr;
+}
+
+bool Arguments::has(std::string_view name) const {
+  return std::any_of(fields_.begin(), fields_.end(),
+                     [&](const Field& field) { return field.element.key == name; });
 }
 
 tl::unexpected<Error> Arguments::duplicate(std::string_view name) const {
@@ -183,7 +178,7 @@ Result<bool> Arguments::boolean(std::string_view name, bool fallback) {
 Result<std::optional<int64_t>> Arguments::integer(std::string_view name) {
   const std::optional<bson::ValueView> value = any(name);
   if (!value) return std::optional<int64_t>();
-  const std::optional<int64_t> number = clamped_integer(*value);
+  const std::optional<int64_t> number = bson::clamped_integer(*value);
   if (!number) return wrong_type(name, *value, kIntegerTypes);
   return number;
 }

@@ -30,6 +30,8 @@ class Arguments {
 
   std::string_view path() const { return path_; }
 
+  // Whether it is given, be it null.
+  bool has(std::string_view name) const;
   // Each takes a field. What a caller that gives no fallback gets nothing for is optional.
   std::optional<bson::ValueView> any(std::string_view name);
   Result<bson::ValueView> required(std::string_view name);
@@ -44,7 +46,7 @@ class Arguments {
   Result<std::optional<bool>> strict_boolean(std::string_view name);
   Result<bool> boolean(std::string_view name, bool fallback = false);
   Result<std::optional<bool>> optional_boolean(std::string_view name);
-  // Numbers of any type, fractions cut off, and those out of range brought into it.
+  // Numbers of any type, as bson::clamped_integer() reads them.
   Result<std::optional<int64_t>> integer(std::string_view name);
   // The same from `least` on; code 51024 below.
   Result<std::optional<int64_t>> integer_from(std::string_view name, int64_t least);
@@ -84,10 +86,6 @@ class Arguments {
 
 // What a field of a command or of one of its documents is called: "double", "object", ...
 std::string_view type_name(bson::ValueView value);
-
-// A number of any type as servers read it into 64 bits: fractions cut off, clamped; nothing for
-// what is no number.
-std::optional<int64_t> clamped_integer(bson::ValueView value);
 
 inline constexpr ErrorCode kDuplicateField{40413};
 inline constexpr ErrorCode kMissingField{40414};

@@ -1,10 +1,13 @@
 #include "engine/wire/generic_arguments.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
 
 #include "engine/bson/json.h"
+#include "engine/bson/number.h"
+#include "engine/bson/text.h"
 
 namespace gridmount::wire {
 namespace {
@@ -77,7 +80,10 @@ Status read_read_concern(Arguments& arguments, const GenericRules& rules) {
   GM_ASSIGN(Arguments concern, Arguments::of("readConcern", *given));
   GM_ASSIGN(const std::optional<std::string_view> level, concern.string("level"));
   for (const std::string_view time : {"afterClusterTime", "atClusterTime", "afterOpTime"}) {
-    if (concern.any(time)) {
+    if (const std::optional<bson::ValueView> given_time = concern.any(time)) {
+      if (time != "afterOpTime" && given_time->type() != Type::kTimestamp) {
+        return concern.wrong_type(time, *given_time, "type 'timestamp'");
+      }
       return fail(ErrorCode::kIllegalOperation,
                   "Cannot specify " + std::string(time) + " readConcern on a standalone server");
     }
@@ -85,11 +91,8 @@ Status read_read_concern(Arguments& arguments, const GenericRules& rules) {
   concern.ignore("provenance");
   GM_TRY(concern.finish());
   if (!level) return {};
-  if (*level == "linearizable" || *level == "snapshot") {
-    return fail(kNotAReplicaSet,
-                "node needs to be a replica set member to use readConcern: " + std::string(*level));
-  }
-  if (*level != "local" && *level != "available" && *level != "majority") {
+  const bool of_members = *level == "linearizable" || *level == "snapshot";
+  if (*level != "local" && *level != "available" && *level != "majority" && !of_members) {
     return fail(ErrorCode::kBadValue, "Enumeration value '" + std::string(*level) +
                                           "' for field 'readConcern.level' is not a valid value.");
   }
@@ -98,22 +101,29 @@ Status read_read_concern(Arguments& arguments, const GenericRules& rules) {
                 "Command " + std::string(arguments.path()) + " does not support { readConcern: " +
                     shown(*given) + " } :: caused by :: read concern not supported");
   }
+  if (of_members) {
+    return fail(kNotAReplicaSet,
+                "node needs to be a replica set member to use readConcern: " + std::string(*level));
+  }
   return {};
 }
 
 Status read_w(bson::ValueView w, WriteConcern& concern) {
   if (w.is_number()) {
-    const int64_t nodes = clamped_integer(w).value_or(0);
-    if (nodes < 0 || nodes > kWriteConcernNodesMax) {
+    const int64_t nodes = bson::clamped_integer(w).value_or(0);
+    if (std::isnan(*w.number()) || nodes < 0 || nodes > kWriteConcernNodesMax) {
       return fail(ErrorCode::kFailedToParse,
                   "w has to be a non-negative number and not greater than " +
-                      std::to_string(kWriteConcernNodesMax) + "; found: " + std::to_string(nodes));
+                      std::to_string(kWriteConcernNodesMax) + "; found: " + bson::to_text(w));
     }
     if (nodes > 1) {
       return fail(ErrorCode::kBadValue, "cannot use 'w' > 1 when a host is not replicated");
     }
     concern.acknowledged = nodes == 1;
     return {};
+  }
+  if (w.type() == Type::kNull || w.type() == Type::kUndefined) {
+    return fail(ErrorCode::kBadValue, "cannot use null as 'w'");
   }
   if (w.type() != Type::kString) {
     return fail(ErrorCode::kFailedToParse,
@@ -136,7 +146,10 @@ Status read_write_concern(Arguments& arguments, const GenericRules& rules, Write
     return fail(ErrorCode::kInvalidOptions, "Command does not support writeConcern");
   }
   GM_ASSIGN(Arguments fields, Arguments::of("writeConcern", *given));
-  if (const std::optional<bson::ValueView> w = fields.any("w")) GM_TRY(read_w(*w, concern));
+  if (fields.has("w")) {
+    GM_ASSIGN(const bson::ValueView w, fields.required("w"));
+    GM_TRY(read_w(w, concern));
+  }
   GM_ASSIGN(const std::optional<bool> journal, fields.optional_boolean("j"));
   GM_ASSIGN(const bool sync, fields.boolean("fsync"));
   if (sync && journal.value_or(false)) {
@@ -146,20 +159,26 @@ Status read_write_concern(Arguments& arguments, const GenericRules& rules, Write
     concern.durability = *journal ? engine::Durability::kDurable : engine::Durability::kCommitted;
   }
   if (sync) concern.durability = engine::Durability::kDurable;
-  GM_TRY(fields.integer("wtimeout"));
+  // Nobody is waited for; servers take what is no number as well.
+  if (const std::optional<bson::ValueView> timeout = fields.any("wtimeout")) {
+    if (bson::clamped_integer(*timeout).value_or(0) > std::numeric_limits<int32_t>::max()) {
+      return fail(ErrorCode::kFailedToParse, "wtimeout must be less than 2^31 milliseconds");
+    }
+  }
   for (const char* const internal : {"wElectionId", "wOpTime", "getLastError", "provenance"}) {
     fields.ignore(internal);
   }
-  for (const bson::Element unknown : fields.rest()) {
-    return fail(ErrorCode::kFailedToParse,
-                "unrecognized write concern field: " + std::string(unknown.key));
-  }
-  return {};
+  return fields.finish();
 }
 
 Status read_max_time(Arguments& arguments, GenericArguments& generic) {
   GM_ASSIGN(const std::optional<int64_t> limit, arguments.integer("maxTimeMS"));
   if (!limit) return {};
+  const bson::ValueView given = *arguments.any("maxTimeMS");
+  if (!given.integral()) {
+    return fail(ErrorCode::kFailedToParse,
+                "maxTimeMS has a non-integral value: " + bson::to_text(given));
+  }
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   if (*limit < 0 || *limit > kMax) {
     return fail(ErrorCode::kBadValue, std::to_string(*limit) + " value for maxTimeMS is out of " +

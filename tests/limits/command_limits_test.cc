@@ -119,7 +119,7 @@ TEST_F(CommandLimits, IndexFields) {
     return code(R"({"createIndexes": "c", "indexes": [{"name": "i", "key": )" +
                 numbered_fields(fields) + "}]}");
   };
-  EXPECT_EQ(create(33), 67);
+  EXPECT_EQ(create(33), 13103);
   EXPECT_EQ(create(32), 0);
 }
 

@@ -22,6 +22,13 @@ class IndexUsage {
     ++shard.accesses[index.prefix];
   }
 
+  // As servers do where one is hidden or shown again.
+  void reset(const Range& index) {
+    Shard& shard = shard_of(index);
+    const MutexLock lock(shard.mutex);
+    shard.accesses.erase(index.prefix);
+  }
+
   int64_t accesses(const Range& index) const {
     const Shard& shard = shard_of(index);
     const MutexLock lock(shard.mutex);

@@ -101,13 +101,18 @@ Result<KeyRules> key_rules(const query::IndexDefinition& definition) {
         return refuse("the key '" + std::string(element.key) + "' is given twice");
       }
       if (earlier.hashed && part.hashed) {
-        return refuse("a maximum of one index field is allowed to be hashed");
+        constexpr ErrorCode kSeveralHashed{31303};
+        return fail(kSeveralHashed, "A maximum of one index field is allowed to be hashed");
       }
     }
     rules.parts.push_back(std::move(part));
   }
   if (rules.parts.empty()) return refuse("no keys are given");
-  if (rules.parts.size() > kMaxIndexParts) return refuse("more than 32 keys are given");
+  if (rules.parts.size() > kMaxIndexParts) {
+    constexpr ErrorCode kTooManyKeys{13103};
+    return fail(kTooManyKeys, "too many compound keys: more than " +
+                                  std::to_string(kMaxIndexParts) + " are given");
+  }
   const bool hashed = std::any_of(rules.parts.begin(), rules.parts.end(),
                                   [](const IndexPart& part) { return part.hashed; });
   if (hashed && definition.unique) {

@@ -89,8 +89,14 @@ class StructureCheck {
       bson::append_count(out, entry.indexes[i].definition.name,
                          static_cast<int64_t>(keys_per_index_[i]));
     }
+    out.close().open_document("indexDetails");
+    for (size_t i = 0; i < entry.indexes.size(); ++i) {
+      const query::IndexDefinition& definition = entry.indexes[i].definition;
+      out.open_document(definition.name).append("valid", !unsound_indexes_[i]);
+      out.append("spec", definition.specification()).close();
+    }
     out.close();
-    out.append("valid", report_.problems.empty()).open_array("warnings");
+    out.append("valid", report_.problems.empty()).append("repaired", false).open_array("warnings");
     if (noncompliant_documents_ > 0) {
       out.push(bson::Value("Detected one or more documents not compliant with the collection's "
                            "schema")
@@ -98,6 +104,14 @@ class StructureCheck {
     }
     out.close().open_array("errors");
     for (const std::string& text : report_.problems) out.push(bson::Value(text).view());
+    out.close().open_array("extraIndexEntries");
+    for (const bson::Document& one : extra_entries_) out.push(one.view());
+    out.close().open_array("missingIndexEntries");
+    for (const bson::Document& one : missing_entries_) out.push(one.view());
+    out.close().open_array("corruptRecords");
+    for (const RecordId id : corrupt_records_) {
+      out.push(bson::Value(static_cast<int64_t>(id)).view());
+    }
     out.close();
     return std::move(out).finish();
   }
@@ -116,6 +130,25 @@ class StructureCheck {
     }
   }
 
+  void index_problem(size_t i, std::string text) {
+    unsound_indexes_[i] = true;
+    problem(std::move(text));
+  }
+
+  void note_invalid(RecordId id) {
+    ++invalid_documents_;
+    if (corrupt_records_.size() < kMaxProblems) corrupt_records_.push_back(id);
+  }
+
+  // As `validate` lists entries; what is left out of the problems is left out here.
+  void note_entry(std::vector<bson::Document>& entries, const IndexEntry& index, RecordId id) {
+    if (entries.size() >= kMaxProblems) return;
+    bson::Builder entry;
+    entry.append("indexName", index.definition.name);
+    entry.append("recordId", static_cast<int64_t>(id));
+    entries.push_back(std::move(entry).finish());
+  }
+
   Status check_collection(const CollectionEntry& entry) {
     ++report_.collections;
     claim(entry.records, entry.ns.full());
@@ -123,10 +156,11 @@ class StructureCheck {
       claim(index.range, entry.ns.full() + " index '" + index.definition.name + "'");
     }
     std::vector<uint64_t> expected(entry.indexes.size());
-    GM_TRY(check_records(entry, expected));
     keys_per_index_.clear();
+    unsound_indexes_.assign(entry.indexes.size(), false);
+    GM_TRY(check_records(entry, expected));
     for (size_t i = 0; i < entry.indexes.size(); ++i) {
-      GM_TRY(check_index(entry, entry.indexes[i], expected[i]));
+      GM_TRY(check_index(entry, i, expected[i]));
     }
     return {};
   }
@@ -170,14 +204,14 @@ class StructureCheck {
           document_of(record->value, Verify::kChecksum, entry.ns, RecordKey(entry.records, *id));
       if (!document) {
         problem(document.error().message());
-        ++invalid_documents_;
+        note_invalid(*id);
         continue;
       }
       const Result<bson::View> valid = bson::validate(document->bytes());
       if (!valid) {
         problem(entry.ns.full() + ": record " + std::to_string(*id) +
                 " is no valid BSON: " + valid.error().message());
-        ++invalid_documents_;
+        note_invalid(*id);
         continue;
       }
       if (entry.validator && !entry.validator->matches(*valid)) ++noncompliant_documents_;
@@ -201,13 +235,13 @@ class StructureCheck {
     for (size_t i = 0; i < entry.indexes.size(); ++i) {
       const IndexEntry& index = entry.indexes[i];
       if (const Status extracted = extract_keys(index.rules, document, keys_); !extracted) {
-        problem(name(entry, index) + ": record " + std::to_string(id) +
-                " cannot be indexed: " + extracted.error().message());
+        index_problem(i, name(entry, index) + ": record " + std::to_string(id) +
+                             " cannot be indexed: " + extracted.error().message());
         continue;
       }
       if (keys_.multikey() && !index.multikey) {
-        problem(name(entry, index) + " is not marked as holding arrays, but record " +
-                std::to_string(id) + " has one");
+        index_problem(i, name(entry, index) + " is not marked as holding arrays, but record " +
+                             std::to_string(id) + " has one");
       }
       for (size_t k = 0; k < keys_.size(); ++k) {
         set_index_key(key_, index, keys_[k], id);
@@ -215,17 +249,18 @@ class StructureCheck {
                   trees_.get(trees_.tree(index.range), key_));
         if (value) ++expected[i];
         if (!value) {
-          problem(name(entry, index) + " lacks an entry for record " + std::to_string(id));
+          index_problem(i, name(entry, index) + " lacks an entry for record " + std::to_string(id));
+          note_entry(missing_entries_, index, id);
         } else if (record_of_entry(index, {key_, *value}) != id) {
-          problem(name(entry, index) + " names another record than " + std::to_string(id) +
-                  " for one of its keys");
+          index_problem(i, name(entry, index) + " names another record than " + std::to_string(id) +
+                               " for one of its keys");
         } else if (!is_sound(index, {key_, *value})) {
-          problem(name(entry, index) + " has an entry for record " + std::to_string(id) +
-                  " whose checksum does not match it");
+          index_problem(i, name(entry, index) + " has an entry for record " + std::to_string(id) +
+                               " whose checksum does not match it");
         } else if (const std::string_view kinds = kinds_of_value(index, *value);
                    !kinds.empty() && kinds != value_kinds(index.rules, document)) {
-          problem(name(entry, index) + " has other types than record " + std::to_string(id) +
-                  " for one of its keys");
+          index_problem(i, name(entry, index) + " has other types than record " +
+                               std::to_string(id) + " for one of its keys");
         }
       }
     }
@@ -234,7 +269,8 @@ class StructureCheck {
 
   // The way back. When there are as many entries as were found from the documents, no others can
   // exist; only otherwise each entry is followed to its document.
-  Status check_index(const CollectionEntry& entry, const IndexEntry& index, uint64_t expected) {
+  Status check_index(const CollectionEntry& entry, size_t i, uint64_t expected) {
+    const IndexEntry& index = entry.indexes[i];
     uint64_t found = 0;
     GM_TRY(for_each_entry(index, [&](const TreeEntry&) {
       ++found;
@@ -243,19 +279,20 @@ class StructureCheck {
     report_.index_entries += found;
     keys_per_index_.push_back(found);
     if (found == expected) return {};
-    problem(name(entry, index) + " has " + std::to_string(found) +
-            " entries, its documents account for " + std::to_string(expected));
+    index_problem(i, name(entry, index) + " has " + std::to_string(found) +
+                         " entries, its documents account for " + std::to_string(expected));
     return for_each_entry(index, [&](const TreeEntry& found_entry) -> Status {
       const std::optional<RecordId> id = record_of_entry(index, found_entry);
       if (!id) {
-        problem(name(entry, index) + " holds an entry of the wrong form");
+        index_problem(i, name(entry, index) + " holds an entry of the wrong form");
         return {};
       }
       GM_ASSIGN(const std::optional<std::string_view> record,
                 get_record(trees_, entry.records, *id));
       if (!record) {
-        problem(name(entry, index) + " names record " + std::to_string(*id) +
-                ", which does not exist");
+        index_problem(i, name(entry, index) + " names record " + std::to_string(*id) +
+                             ", which does not exist");
+        note_entry(extra_entries_, index, *id);
         return {};
       }
       // A damaged record has been reported.
@@ -266,8 +303,9 @@ class StructureCheck {
         return {};
       }
       if (!keys_.contains(encoded_of_entry(index, found_entry.key))) {
-        problem(name(entry, index) + " has an entry for record " + std::to_string(*id) +
-                " that its document does not give");
+        index_problem(i, name(entry, index) + " has an entry for record " + std::to_string(*id) +
+                             " that its document does not give");
+        note_entry(extra_entries_, index, *id);
       }
       return {};
     });
@@ -370,6 +408,10 @@ class StructureCheck {
   uint64_t left_out_ = 0;
   // Of the collection checked last.
   std::vector<uint64_t> keys_per_index_;
+  std::vector<bool> unsound_indexes_;
+  std::vector<bson::Document> extra_entries_;
+  std::vector<bson::Document> missing_entries_;
+  std::vector<RecordId> corrupt_records_;
   int64_t invalid_documents_ = 0;
   int64_t noncompliant_documents_ = 0;
   std::map<uint32_t, std::string> owners_;  // by prefix

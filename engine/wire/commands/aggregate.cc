@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/bson/number.h"
 #include "engine/wire/commands/api_version.h"
 #include "engine/wire/commands/current_operations.h"
 #include "engine/wire/commands/explain.h"
@@ -89,8 +90,8 @@ Result<engine::Namespace> read_ns(Arguments& arguments) {
   if (!target.is_number()) return arguments.collection();
   engine::Namespace ns;
   GM_ASSIGN(ns.database, arguments.database());
-  if (target.integral() != 1) {
-    return fail(ErrorCode::kFailedToParse,
+  if (bson::clamped_integer(target) != 1) {
+    return fail(ErrorCode::kBadValue,
                 "Invalid command format: the 'aggregate' field must specify a collection name or "
                 "1");
   }
@@ -262,7 +263,8 @@ Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments
     }
   }
   if (call.generic().api_strict) GM_TRY(check_pipeline_is_stable(*pipeline));
-  GM_ASSIGN(aggregate.explain, arguments.boolean("explain"));
+  GM_ASSIGN(const std::optional<bool> explain, arguments.strict_boolean("explain"));
+  aggregate.explain = explain.value_or(false);
   GM_ASSIGN(const std::optional<bson::View> cursor, arguments.document("cursor"));
   if (!cursor && !aggregate.explain) {
     return fail(ErrorCode::kFailedToParse,
@@ -274,7 +276,7 @@ Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments
   GM_ASSIGN(aggregate.variables, read_let(arguments));
   GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
   GM_TRY(check_collation(collation));
-  GM_TRY(arguments.boolean("allowDiskUse"));  // stages take what memory they may and no disk
+  GM_TRY(arguments.strict_boolean("allowDiskUse"));  // stages take what memory they may and no disk
   GM_TRY(refuse_option(arguments, "fromMongos"));
   GM_TRY(refuse_option(arguments, "needsMerge"));
   GM_TRY(refuse_option(arguments, "exchange"));

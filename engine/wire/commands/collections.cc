@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/aggregation/statistics.h"
+#include "engine/bson/number.h"
 #include "engine/query/filter.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/cursor_reply.h"
@@ -72,8 +73,10 @@ Status run_list_databases(Call& call, bson::Builder& reply) {
 Status run_drop_database(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::optional<int64_t> one, arguments.integer("dropDatabase"));
-  if (one != 1) {
-    return fail(ErrorCode::kBadValue, "have to pass 1 as db parameter");
+  if (!one) return arguments.missing("dropDatabase");
+  if (*one != 1) {
+    constexpr ErrorCode kNotOne{5255100};
+    return fail(kNotOne, "Have to pass 1 as 'dropDatabase'");
   }
   GM_ASSIGN(const std::string name, arguments.database());
   GM_TRY(arguments.finish());
@@ -160,9 +163,10 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
   const AccessControl& access = call.state().access();
   for (const engine::CollectionInfo& info : infos) {
     if (authorized_only && !access.sees(call.client(), name, info.name)) continue;
-    // A filter sees everything, whatever is then shown.
-    if (filter && !filter->matches(shown(info, false, call.store().read_only()))) continue;
-    documents.push_back(shown(info, name_only, call.store().read_only()));
+    // As servers do, a filter sees what is shown.
+    bson::Document document = shown(info, name_only, call.store().read_only());
+    if (filter && !filter->matches(document)) continue;
+    documents.push_back(std::move(document));
   }
   return reply_first_batch(call, reply, {name, "$cmd.listCollections"}, nullptr,
                            std::make_unique<ListCursor>(std::move(documents)), request);
@@ -190,6 +194,13 @@ constexpr const char* kUnsupportedOptions[] = {
 Status check_id_index(Arguments& arguments) {
   GM_ASSIGN(const std::optional<bson::View> given, arguments.document("idIndex"));
   if (!given) return {};
+  if (arguments.has("viewOn")) {
+    return fail(ErrorCode::kInvalidOptions, "'idIndex' is not allowed with 'viewOn'");
+  }
+  if (!given->find("name")) {
+    return fail(ErrorCode::kFailedToParse,
+                "The 'name' field is a required property of an index specification, in 'idIndex'");
+  }
   GM_ASSIGN(const engine::IndexDefinition index, engine::IndexDefinition::parse(*given));
   const bson::View keys = index.keys;
   const bool is_id = !keys.empty() && (*keys.begin()).key == "_id" &&
@@ -354,8 +365,12 @@ Status run_coll_mod(Call& call, bson::Builder& reply) {
 Status run_convert_to_capped(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const engine::Namespace ns, arguments.collection());
-  GM_ASSIGN(const std::optional<int64_t> size, arguments.integer("size"));
-  if (!size) return arguments.missing("size");
+  const std::optional<bson::ValueView> given = arguments.any("size");
+  const std::optional<int64_t> size = given ? bson::clamped_integer(*given) : std::nullopt;
+  if (!size || *size <= 0) {
+    return fail(ErrorCode::kInvalidOptions,
+                "Capped collection size must be a number greater than zero, in 'size'");
+  }
   GM_TRY(arguments.finish());
   call.set_ns(ns);
   return change_schema(call, [&](engine::Transaction& transaction) {

@@ -216,16 +216,8 @@ Status run_get_more(Call& call, bson::Builder& reply) {
   return {};
 }
 
-// Of the collection it was asked of; old clients name none.
-std::optional<cursors::CursorInfo> cursor_to_kill(Call& call, const engine::Namespace& asked,
-                                                  int64_t id) {
-  std::optional<cursors::CursorInfo> info = call.state().cursors().info(id);
-  if (info && info->ns != asked && !call.request().is_legacy_cursor) info.reset();
-  return info;
-}
-
-Status check_may_kill(Call& call, const engine::Namespace& asked, int64_t id) {
-  const std::optional<cursors::CursorInfo> info = cursor_to_kill(call, asked, id);
+Status check_may_kill(Call& call, int64_t id) {
+  const std::optional<cursors::CursorInfo> info = call.state().cursors().info(id);
   if (!info) return {};
   const engine::Namespace& ns = info->ns;
   if (is_owned(call, static_cast<const ClientCursor&>(*info->options.note))) return {};
@@ -247,9 +239,8 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
     return fail(ErrorCode::kInvalidNamespace,
                 "collection name has invalid type " + std::string(type_name(name)));
   }
-  engine::Namespace ns;
-  GM_ASSIGN(ns.database, arguments.database());
-  ns.collection = name.as_string();
+  // As servers do, a cursor is found by its number, of whatever collection it is.
+  GM_TRY(arguments.database());
   GM_ASSIGN(const std::optional<bson::View> ids, arguments.array("cursors"));
   if (!ids) return arguments.missing("cursors");
   for (const bson::Element element : *ids) {
@@ -261,7 +252,7 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
   GM_TRY(arguments.finish());
 
   for (const bson::Element element : *ids) {
-    GM_TRY(check_may_kill(call, ns, element.value.as_int64()));
+    GM_TRY(check_may_kill(call, element.value.as_int64()));
   }
 
   bson::Builder killed;
@@ -270,7 +261,7 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
   size_t missing_count = 0;
   for (const bson::Element element : *ids) {
     const int64_t id = element.value.as_int64();
-    const std::optional<cursors::CursorInfo> info = cursor_to_kill(call, ns, id);
+    const std::optional<cursors::CursorInfo> info = call.state().cursors().info(id);
     const bool found = info && call.state().cursors().kill(id);
     if (found && info->in_use) {
       static_cast<const ClientCursor&>(*info->options.note)

@@ -66,9 +66,7 @@ Status check_id_index(bson::View specification) {
       first.key == "_id" && ++keys->as_document().begin() == keys->as_document().end();
   if (!is_id || (direction != 1 && direction != -1)) return {};
   for (const bson::Element option : specification) {
-    if (option.key == "hidden" || std::ranges::find(kOptions, option.key) != std::end(kOptions)) {
-      continue;
-    }
+    if (std::ranges::find(kOptions, option.key) != std::end(kOptions)) continue;
     return fail(ErrorCode::kInvalidIndexSpecificationOption,
                 "The field '" + std::string(option.key) +
                     "' is not valid for an _id index specification. Specification: " +

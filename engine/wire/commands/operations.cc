@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/bson/number.h"
 #include "engine/query/filter.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/current_operations.h"
@@ -44,7 +45,7 @@ Status run_kill_op(Call& call, bson::Builder& reply) {
                                               std::string(type_name(op)));
   }
   GM_TRY(arguments.finish());
-  const std::optional<int64_t> id = clamped_integer(op);
+  const std::optional<int64_t> id = bson::clamped_integer(op);
   call.state().operations().kill_if([&](const Operation& operation) { return operation.id == id; },
                                     ErrorCode::kInterrupted);
   // As servers do: what has ended meanwhile needed no killing.
@@ -52,8 +53,26 @@ Status run_kill_op(Call& call, bson::Builder& reply) {
   return {};
 }
 
-// {profile: level, slowms, sampleRate}; a level of -1 asks. slowms and sampleRate are one for all
-// databases.
+// The profiler's filter as the command gives it: nothing if it does not, null for "unset".
+Result<std::optional<std::shared_ptr<const profiling::OperationFilter>>> read_profile_filter(
+    Arguments& arguments) {
+  using Filter = std::shared_ptr<const profiling::OperationFilter>;
+  if (!arguments.has("filter")) return std::optional<Filter>();
+  const std::optional<bson::ValueView> given = arguments.any("filter");
+  if (given && given->type() == bson::Type::kDocument) {
+    GM_ASSIGN(profiling::OperationFilter filter,
+              profiling::OperationFilter::parse(given->as_document()));
+    return std::optional<Filter>(
+        std::make_shared<const profiling::OperationFilter>(std::move(filter)));
+  }
+  if (given && given->type() == bson::Type::kString && given->as_string() == "unset") {
+    return std::optional<Filter>(nullptr);
+  }
+  return fail(ErrorCode::kBadValue, "Expected an object, or the string 'unset', as 'filter'");
+}
+
+// {profile: level, slowms, sampleRate, filter}; a level of -1 asks. slowms and sampleRate are one
+// for all databases.
 Status run_profile(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::string database, arguments.database());
@@ -64,9 +83,7 @@ Status run_profile(Call& call, bson::Builder& reply) {
   if (rate && !rate->is_number()) {
     return arguments.wrong_type("sampleRate", *rate, "types '[long, int, decimal, double']");
   }
-  if (arguments.any("filter")) {
-    return fail(ErrorCode::kCommandNotSupported, "profile: the option 'filter' is not supported");
-  }
+  GM_ASSIGN(const auto filter, read_profile_filter(arguments));
   GM_TRY(arguments.finish());
   Service::State& state = call.state();
   profiling::Settings settings = state.profiler().settings(database);
@@ -75,14 +92,22 @@ Status run_profile(Call& call, bson::Builder& reply) {
   reply.append("was", static_cast<int32_t>(settings.level));
   reply.append("slowms", static_cast<int32_t>(settings.slow.count()));
   reply.append("sampleRate", settings.sample_rate);
+  if (settings.filter) {
+    reply.append("filter", settings.filter->shown());
+    reply.append(
+        "note",
+        "When a filter expression is set, slowms and sampleRate are not used for profiling "
+        "and slow-query log lines.");
+  }
   if (*level < -1 || *level > 2) {
     return fail(ErrorCode::kBadValue, "Profiling level has to be >=0 and <=2");
   }
-  const bool asks_alone = *level == -1 && !slow && !rate;
+  const bool asks_alone = *level == -1 && !slow && !rate && !filter;
   if (asks_alone) return {};
   if (*level >= 0) settings.level = static_cast<int>(*level);
   if (slow) settings.slow = std::chrono::milliseconds(*slow);
   if (rate) settings.sample_rate = *rate->number();
+  if (filter) settings.filter = *filter;
   GM_TRY(state.profiler().set(database, settings));
   state.slow_microseconds = std::chrono::microseconds(settings.slow).count();
   state.sample_rate = settings.sample_rate;
@@ -92,7 +117,8 @@ Status run_profile(Call& call, bson::Builder& reply) {
 std::vector<Privilege> profile_privileges(const Request& request) {
   const bson::ValueView level = (*request.body.begin()).value;
   const bool asks_alone = level.is_number() && level.number() == -1 &&
-                          !request.body.find("slowms") && !request.body.find("sampleRate");
+                          !request.body.find("slowms") && !request.body.find("sampleRate") &&
+                          !request.body.find("filter");
   if (asks_alone) {
     return {{Privilege::Resource::kCollection, "find", std::string(request.database),
              "system.profile"}};

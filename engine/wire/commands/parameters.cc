@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/bson/number.h"
 #include "engine/wire/auth/user.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/families.h"
@@ -20,7 +21,7 @@ struct Parameter {
 };
 
 Status set_log_level(Service::State& state, bson::ValueView value) {
-  const std::optional<int64_t> level = clamped_integer(value);
+  const std::optional<int64_t> level = bson::clamped_integer(value);
   if (!level || *level < 0 || *level > 5) {
     return fail(ErrorCode::kBadValue,
                 "Invalid value for parameter logLevel: it is a number from 0 to 5");

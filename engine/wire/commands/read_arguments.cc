@@ -9,13 +9,13 @@ namespace gridmount::wire {
 using bson::Type;
 
 Result<std::optional<bson::Value>> read_hint(Arguments& arguments) {
+  if (!arguments.has("hint")) return std::optional<bson::Value>();
   const std::optional<bson::ValueView> hint = arguments.any("hint");
-  if (!hint) return std::optional<bson::Value>();
-  if (hint->type() == Type::kDocument) {
+  if (hint && hint->type() == Type::kDocument) {
     if (hint->as_document().empty()) return std::optional<bson::Value>();
     return std::optional(bson::Value(*hint));
   }
-  if (hint->type() == Type::kString) return std::optional(bson::Value(*hint));
+  if (hint && hint->type() == Type::kString) return std::optional(bson::Value(*hint));
   return fail(ErrorCode::kFailedToParse, "Hint must be a string or an object");
 }
 

@@ -54,6 +54,27 @@ TEST(Number, DecimalToInt64) {
   EXPECT_EQ(to_int64(decimal("Infinity")), std::nullopt);
 }
 
+// Source: MongoDB's tests of command arguments have decimals rounded half to even.
+TEST(Number, ClampedInteger_IsWhatServersRead) {
+  const auto of_decimal = [](const char* text) { return *clamped_integer(decimal_value(text)); };
+  EXPECT_EQ(of_decimal("0.5"), 0);
+  EXPECT_EQ(of_decimal("0.5000000000000000000000000000001"), 1);
+  EXPECT_EQ(of_decimal("1.5"), 2);
+  EXPECT_EQ(of_decimal("2.5"), 2);
+  EXPECT_EQ(of_decimal("2.4999999999999999999999999999999"), 2);
+  EXPECT_EQ(of_decimal("-0.5"), 0);
+  EXPECT_EQ(of_decimal("-1.5"), -2);
+  EXPECT_EQ(of_decimal("-0.6"), -1);
+  EXPECT_EQ(of_decimal("-0.4"), 0);
+  EXPECT_EQ(of_decimal("1E+400"), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(of_decimal("NaN"), 0);
+  EXPECT_EQ(clamped_integer(Value(1.9)), 1);
+  EXPECT_EQ(clamped_integer(Value(-1.9)), -1);
+  EXPECT_EQ(clamped_integer(Value(std::numeric_limits<double>::quiet_NaN())), 0);
+  EXPECT_EQ(clamped_integer(Value(-1e300)), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(clamped_integer(Value("1")), std::nullopt);
+}
+
 TEST(Number, SortBytes_EqualNumbersHaveEqualBytes) {
   EXPECT_EQ(decimal_sort_bytes(Value(int64_t{9007199254740993})),
             decimal_sort_bytes(decimal_value("9007199254740993")));

@@ -256,7 +256,12 @@ TEST_P(StoreContract, Modify_ChangesIndexesAndLimits) {
                          "expireAfterSeconds_new": {"$numberLong": "200"}})")));
   EXPECT_EQ(*options.modify("c", R"({"index": {"keyPattern": {"at": 1}, "hidden": true}})"),
             json(doc(R"({"hidden_old": false, "hidden_new": true})")));
+  EXPECT_EQ(*options.modify("c", R"({"index": {"name": "at", "hidden": 1}})"), json(doc("{}")))
+      << "hidden already";
   EXPECT_THAT(index_specifications().back(), HasSubstr("200"));
+  EXPECT_EQ(*options.modify("c", R"({"index": {"name": "at", "expireAfterSeconds": 1e300}})"),
+            json(doc(R"({"expireAfterSeconds_old": {"$numberLong": "200"},
+                         "expireAfterSeconds_new": {"$numberLong": "2147483647"}})")));
   EXPECT_THAT(options.create("log", R"({"capped": true, "size": 4096})"), Succeeded());
   EXPECT_THAT(options.modify("log", R"({"cappedMax": 2})"), Succeeded());
   for (int n = 0; n < 5; ++n) insert(R"({"_id": )" + std::to_string(n) + "}", "log");
@@ -267,8 +272,44 @@ TEST_P(StoreContract, Modify_ChangesIndexesAndLimits) {
   EXPECT_THAT(options.modify("c", R"({"viewOn": "x"})"), FailedWith(ErrorCode::kInvalidOptions));
   EXPECT_THAT(options.modify("c", R"({"index": {"name": "none", "hidden": true}})"),
               FailedWith(ErrorCode::kIndexNotFound));
-  EXPECT_THAT(options.modify("c", R"({"index": {"name": "at"}})"),
-              FailedWith(ErrorCode::kInvalidOptions));
+  const auto of_index = [&](std::string_view change) {
+    return options.modify("c", R"({"index": )" + std::string(change) + "}");
+  };
+  for (const char* const change :
+       {R"({"name": "at"})", R"({"name": "at", "hidden": null})", R"({"hidden": true})",
+        R"({"name": "at", "keyPattern": {"at": 1}, "hidden": true})",
+        R"({"name": "at", "expireAfterSeconds": -1})",
+        R"({"name": "_id_", "expireAfterSeconds": 1})", R"({"name": "at", "unique": true})"}) {
+    EXPECT_THAT(of_index(change), FailedWith(ErrorCode::kInvalidOptions)) << change;
+  }
+  for (const char* const change :
+       {R"({"name": 5, "hidden": true})", R"({"keyPattern": "at", "hidden": true})",
+        R"({"name": "at", "hidden": "yes"})", R"({"name": "at", "expireAfterSeconds": "1"})"}) {
+    EXPECT_THAT(of_index(change), FailedWith(ErrorCode::kTypeMismatch)) << change;
+  }
+  EXPECT_THAT(of_index(R"({"name": "at", "odd": 1})"), FailedWith(ErrorCode{40415}));
+  EXPECT_THAT(options.modify("log", R"({"cappedSize": {"$numberDouble": "NaN"}})"),
+              FailedWith(ErrorCode::kBadValue));
+  EXPECT_THAT(options.create("v", R"({"viewOn": "c", "pipeline": []})"), Succeeded());
+  EXPECT_THAT(options.modify("v", R"({"viewOn": ""})"), FailedWith(ErrorCode::kBadValue));
+}
+
+TEST_P(StoreContract, Modify_Hidden_BeginsTheCountOfItsUses) {
+  OPTIONS_OF_TEST();
+  insert(R"({"_id": 1, "a": 1})");
+  create_index(R"({"a": 1})");
+  const auto uses = [&] {
+    const auto view = snapshot();
+    return collection()->index_stats(*view)->back().accesses;
+  };
+  find(R"({"a": 1})");
+  EXPECT_GT(uses(), 0);
+  for (const char* const hidden : {"true", "false"}) {
+    EXPECT_THAT(
+        options.modify("c", R"({"index": {"name": "a_1", "hidden": )" + std::string(hidden) + "}}"),
+        Succeeded());
+    EXPECT_EQ(uses(), 0);
+  }
 }
 
 TEST_P(StoreContract, Insert_FillsEmptyTimestampsAtTheTop) {

@@ -497,9 +497,14 @@ TEST_P(StoreContract, Validate_CountsAndJudges) {
   ASSERT_THAT(report, Succeeded());
   EXPECT_EQ(json(*report),
             json(doc(R"({"ns": "test.c", "nInvalidDocuments": 0, "nNonCompliantDocuments": 1,
-                "nrecords": 2, "nIndexes": 2, "keysPerIndex": {"_id_": 2, "a_1": 3}, "valid": true,
+                "nrecords": 2, "nIndexes": 2, "keysPerIndex": {"_id_": 2, "a_1": 3},
+                "indexDetails": {
+                  "_id_": {"valid": true, "spec": {"v": 2, "key": {"_id": 1}, "name": "_id_"}},
+                  "a_1": {"valid": true, "spec": {"v": 2, "key": {"a": 1}, "name": "a_1"}}},
+                "valid": true, "repaired": false,
                 "warnings": ["Detected one or more documents not compliant with the collection's schema"],
-                "errors": []})")));
+                "errors": [], "extraIndexEntries": [], "missingIndexEntries": [],
+                "corruptRecords": []})")));
   EXPECT_THAT(db()->validate(*view, "nosuch"), FailedWith(ErrorCode::kNamespaceNotFound));
   EXPECT_THAT(db()->validate(*view, "v"), FailedWith(ErrorCode::kCommandNotSupportedOnView));
 }

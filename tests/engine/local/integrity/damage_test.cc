@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/bson/json.h"
 #include "engine/local/catalog/records.h"
 #include "engine/local/format/catalog_keys.h"
 #include "engine/local/indexes/index_writer.h"
@@ -72,6 +73,19 @@ TEST_F(Damage, FlippedByte_IsNamedAndPassedOver) {
             ErrorCode::kDataCorruptionDetected);
 }
 
+// What the command `validate` lists of it.
+TEST_F(Damage, Validation_ListsRecordsAndEntries) {
+  edit_record(2, [](std::string& value) { value[value.size() - 3] ^= 4; });
+  const auto snapshot = store_->snapshot();
+  const auto report = store_->database("test")->validate(**snapshot, "c");
+  ASSERT_TRUE(report.has_value());
+  const bson::View told = report->view();
+  EXPECT_FALSE(told["valid"].as_bool());
+  EXPECT_EQ(bson::to_json(told["corruptRecords"].as_document(), bson::JsonForm::kRelaxed),
+            R"({ "0" : 2 })");
+  EXPECT_FALSE(told["indexDetails"].as_document()["_id_"].as_document()["valid"].as_bool());
+}
+
 // It does not read all of it, but its fields can be walked over.
 TEST_F(Damage, ReaderOfAPart_VerifiesTheStructure) {
   insert(R"({"_id": 6, "text": ")" + std::string(10'000, 'x') + R"("})");
@@ -81,13 +95,19 @@ TEST_F(Damage, ReaderOfAPart_VerifiesTheStructure) {
     EXPECT_FALSE(find_one(**snapshot, R"({"_id": 6})").has_value());
     EXPECT_TRUE(find_one(**snapshot, R"({"_id": 6})", true).has_value());
   }
+  const auto expect_damaged = [this](const std::string& filter, const std::string& what) {
+    const auto snapshot = store_->snapshot();
+    const auto damaged = find_one(**snapshot, filter, true);
+    ASSERT_FALSE(damaged.has_value());
+    EXPECT_EQ(damaged.error().code(), ErrorCode::kDataCorruptionDetected);
+    EXPECT_THAT(damaged.error().message(), HasSubstr(what));
+  };
+  edit_record(6, [](std::string& value) { value[value.find("_id")] ^= 1; });
+  expect_damaged(R"({"text": {"$exists": true}})", "its first field is not _id");
+  edit_record(6, [](std::string& value) { value[value.find("id") - 1] ^= 1; });
   // The length of the text.
   edit_record(6, [](std::string& value) { value[value.find("text") + 7] ^= 1; });
-  const auto snapshot = store_->snapshot();
-  const auto damaged = find_one(**snapshot, R"({"_id": 6})", true);
-  ASSERT_FALSE(damaged.has_value());
-  EXPECT_EQ(damaged.error().code(), ErrorCode::kDataCorruptionDetected);
-  EXPECT_THAT(damaged.error().message(), HasSubstr("a string's length"));
+  expect_damaged(R"({"_id": 6})", "a string's length");
 }
 
 // LMDB leaves a value the pages of a larger one that it replaced in the same transaction.

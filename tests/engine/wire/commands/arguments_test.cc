@@ -72,6 +72,28 @@ TEST_F(ArgumentsOfCommands, Generic_OnesOfDrivers_AreTaken) {
   EXPECT_EQ(code_of(find(R"("readConcern": {"level": "odd"})")), 2);
   EXPECT_EQ(code_of(R"({"insert": "c", "documents": [{}], "readConcern": {"level": "majority"}})"),
             72);
+  EXPECT_EQ(code_of(R"({"insert": "c", "documents": [{}], "readConcern": {"level": "snapshot"}})"),
+            72);
+  EXPECT_EQ(code_of(find(R"("readConcern": {"afterClusterTime": 5})")), 14);
+  EXPECT_EQ(
+      code_of(find(R"("readConcern": {"afterClusterTime": {"$timestamp": {"t": 1, "i": 1}}})")),
+      20);
+}
+
+TEST_F(ArgumentsOfCommands, MaxTime_IsAWholeNumber) {
+  good(find(R"("maxTimeMS": 5000.0)"));
+  for (const char* const time :
+       {"2.5", R"({"$numberDouble": "NaN"})", R"({"$numberDouble": "Infinity"})",
+        R"({"$numberDecimal": "0.5"})"}) {
+    EXPECT_EQ(code_of(find(R"("maxTimeMS": )" + std::string(time))), 9) << time;
+  }
+  EXPECT_EQ(code_of(find(R"("maxTimeMS": -1)")), 2);
+  EXPECT_EQ(code_of(find(R"("maxTimeMS": 4294967296)")), 2);
+}
+
+TEST_F(ArgumentsOfCommands, Hint_Null_IsRefused) {
+  EXPECT_EQ(code_of(find(R"("hint": null)")), 9);
+  EXPECT_EQ(code_of(R"({"count": "c", "hint": null})"), 9);
 }
 
 TEST_F(ArgumentsOfCommands, WriteConcern_Values_AreChecked) {
@@ -86,7 +108,13 @@ TEST_F(ArgumentsOfCommands, WriteConcern_Values_AreChecked) {
   EXPECT_THAT(bad(insert(R"({"w": 51})")), StartsWith("9: w has to be"));
   EXPECT_EQ(code_of(insert(R"({"w": "two"})")), 2);
   EXPECT_EQ(code_of(insert(R"({"j": true, "fsync": true})")), 9);
-  EXPECT_EQ(bad(insert(R"({"x": 1})")), "9: unrecognized write concern field: x");
+  for (const char* const w : {"null", R"({"$numberDecimal": "1.5"})"}) {
+    EXPECT_EQ(code_of(insert(R"({"w": )" + std::string(w) + "}")), 2) << w;
+  }
+  EXPECT_EQ(code_of(insert(R"({"w": {"$numberDouble": "NaN"}})")), 9);
+  EXPECT_EQ(code_of(insert(R"({"wtimeout": 4294967296})")), 9);
+  good(insert(R"({"wtimeout": "long"})"));
+  EXPECT_EQ(bad(insert(R"({"x": 1})")), "40415: BSON field 'writeConcern.x' is an unknown field.");
   EXPECT_EQ(code_of(find(R"("writeConcern": {"w": 1})")), 72);
 }
 

@@ -35,7 +35,7 @@ TEST_F(CollectionCommands, ListDatabases_Options_AreKept) {
             "13: listDatabases may only be run against the admin database.");
   EXPECT_EQ(good(R"({"dropDatabase": 1})", "two"), R"({ "dropped" : "two" })");
   EXPECT_EQ(good(R"({"dropDatabase": 1})", "two"), "{ }");
-  EXPECT_EQ(code_of(R"({"dropDatabase": 2})"), 2);
+  EXPECT_EQ(code_of(R"({"dropDatabase": 2})"), 5255100);
 }
 
 TEST_F(CollectionCommands, Create_PreAndPostImages_AreShown) {
@@ -183,7 +183,7 @@ TEST_F(CollectionCommands, IdIndex_HasNoOptions) {
   EXPECT_EQ(code(R"({"key": {"_id": 1}, "name": "i", "unique": true})"), 197);
   EXPECT_EQ(code(R"({"key": {"_id": 1}, "name": "i", "sparse": true})"), 197);
   EXPECT_EQ(code(R"({"key": {"_id": 1}, "name": "i", "expireAfterSeconds": 5})"), 197);
-  EXPECT_EQ(code(R"({"key": {"_id": 1}, "name": "_id_", "hidden": true})"), 2);
+  EXPECT_EQ(code(R"({"key": {"_id": 1}, "name": "_id_", "hidden": true})"), 197);
   EXPECT_EQ(bad(R"({"createIndexes": "c", "indexes": [{"key": {"_id": -1}, "name": "i"}]})"),
             "2: The field 'key' for an _id index must be {_id: 1}, but got { _id: -1 }");
   good(R"({"createIndexes": "c", "indexes": [{"key": {"_id": 1}, "name": "_id_1"}]})");
@@ -213,9 +213,41 @@ TEST_F(CollectionCommands, CollMod_AndConvertToCapped_Change) {
             R"({ "expireAfterSeconds_old" : 5, "expireAfterSeconds_new" : 9 })");
   EXPECT_EQ(code_of(R"({"collMod": "none", "validator": {}})"), 26);
   EXPECT_EQ(code_of(R"({"collMod": "c", "odd": {}})"), 40415);
+  for (const char* const size : {"0", "-1", R"("4096")", "null", R"({"$numberDecimal": "0.5"})"}) {
+    EXPECT_EQ(code_of(R"({"convertToCapped": "c", "size": )" + std::string(size) + "}"), 72)
+        << size;
+  }
   good(R"({"convertToCapped": "c", "size": 4096})");
   EXPECT_EQ(good(R"({"collStats": "c"})", "test", "capped"), "true");
   EXPECT_EQ(code_of(R"({"convertToCapped": "none", "size": 1})"), 26);
+}
+
+TEST_F(CollectionCommands, Create_OfAView_RefusesWhatItCannotHave) {
+  EXPECT_EQ(code_of(R"({"create": "v", "viewOn": "", "pipeline": []})"), 2);
+  EXPECT_EQ(code_of(R"({"create": "v", "viewOn": "c", "pipeline": [],
+                        "idIndex": {"key": {"_id": 1}, "name": "_id_"}})"),
+            72);
+  EXPECT_EQ(code_of(R"({"create": "c", "idIndex": {"key": {"_id": 1}}})"), 9);
+}
+
+// As servers do, a filter sees no more than the reply has.
+TEST_F(CollectionCommands, ListCollections_OfNamesOnly_FiltersByNames) {
+  good(R"({"create": "c", "capped": true, "size": 4096})");
+  EXPECT_THAT(batch(run(R"({"listCollections": 1, "filter": {"options.capped": true}})")),
+              SizeIs(1));
+  EXPECT_THAT(names(R"(, "filter": {"options.capped": true})"), IsEmpty());
+  EXPECT_THAT(names(R"(, "filter": {"type": "collection"})"), SizeIs(1));
+}
+
+TEST_F(CollectionCommands, Validate_OfMetadata_ReadsNoDocuments) {
+  insert_numbered("c", 3);
+  EXPECT_EQ(good(R"({"validate": "c"})", "test", "nrecords"), "3");
+  EXPECT_EQ(good(R"({"validate": "c"})", "test", "repairMode"), R"("None")");
+  EXPECT_EQ(good(R"({"validate": "c", "metadata": true})", "test", "nrecords"), "missing");
+  EXPECT_EQ(good(R"({"validate": "c", "metadata": true})", "test", "indexDetails._id_.valid"),
+            "true");
+  EXPECT_EQ(code_of(R"({"validate": "c", "metadata": true, "full": true})"), 72);
+  EXPECT_EQ(code_of(R"({"validate": "none", "metadata": true})"), 26);
 }
 
 TEST_F(CollectionCommands, Indexes_Life_IsAsMongoDbHasIt) {

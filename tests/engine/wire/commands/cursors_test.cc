@@ -118,7 +118,7 @@ TEST_F(Cursors, GetMore_BadArguments_AreRefused) {
   EXPECT_THAT(batch(run(get_more(id))), SizeIs(4));
 }
 
-TEST_F(Cursors, OfOldClients_TellTheirPosition_AndAreKilledByNumberAlone) {
+TEST_F(Cursors, OfOldClients_TellTheirPosition) {
   insert_numbered("c", 10);
   const auto old_client = [&](const std::string& command) {
     return std::get<bson::Document>(handle(client(), doc(command), "test", {}, true));
@@ -127,9 +127,12 @@ TEST_F(Cursors, OfOldClients_TellTheirPosition_AndAreKilledByNumberAlone) {
   EXPECT_EQ(field(old_client(get_more(id, R"(, "batchSize": 3)")), "cursor.startingFrom"), "2");
   EXPECT_EQ(field(old_client(get_more(id, R"(, "batchSize": 3)")), "cursor.startingFrom"), "5");
   EXPECT_EQ(field(run(get_more(id, R"(, "batchSize": 1)")), "cursor.startingFrom"), "missing");
-  // Other clients name the collection as well.
-  EXPECT_EQ(good(kill(id, "other"), "test", "cursorsNotFound.0"), std::to_string(id));
-  const bson::Document killed = old_client(kill(id, ""));
+}
+
+TEST_F(Cursors, KillCursors_FindsThemByTheirNumberAlone) {
+  insert_numbered("c", 10);
+  const int64_t id = cursor_id(run(R"({"find": "c", "batchSize": 2})"));
+  const bson::Document killed = run(kill(id, "other"));
   EXPECT_EQ(field(killed, "cursorsKilled.0"), std::to_string(id));
   EXPECT_EQ(code_of(get_more(id)), 43);
 }

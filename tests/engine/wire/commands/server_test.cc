@@ -175,6 +175,28 @@ TEST_F(ServerCommands, GetLastError_AfterWrites_TellsOfThem) {
   EXPECT_EQ(good(R"({"getLastError": 1})", "test", "upserted"), "5");
 }
 
+// Source: MongoDB manual, "Set a Filter to Determine Profiled Operations".
+TEST_F(ServerCommands, Profile_Filter_DecidesAtLevelOne) {
+  insert_numbered("c", 3);
+  good(R"({"profile": 1, "slowms": 100000, "filter": {"op": "query", "nreturned": {"$gt": 1}}})");
+  const bson::Document asked = run(R"({"profile": -1})");
+  EXPECT_EQ(field(asked, "filter"),
+            R"({ "$and" : [ { "op" : { "$eq" : "query" } }, { "nreturned" : { "$gt" : 1 } } ] })");
+  EXPECT_THAT(field(asked, "note"), HasSubstr("slowms"));
+  good(R"({"find": "c", "filter": {"_id": 1}})");
+  good(R"({"find": "c", "comment": "told"})");
+  good(R"({"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"a": 1}}}]})");
+  EXPECT_THAT(find("system.profile", "{}"), ElementsAre(HasSubstr("told")));
+  good(R"({"profile": 1, "filter": "unset"})");
+  EXPECT_EQ(field(run(R"({"profile": -1})"), "filter"), "missing");
+  good(R"({"find": "c"})");
+  EXPECT_THAT(find("system.profile", "{}"), SizeIs(1)) << "slowms decides again";
+  for (const char* const filter : {"null", "1", R"("Unset")", "[]"}) {
+    EXPECT_EQ(code_of(R"({"profile": 1, "filter": )" + std::string(filter) + "}"), 2) << filter;
+  }
+  EXPECT_EQ(code_of(R"({"profile": 1, "filter": {"$odd": 1}})"), 2);
+}
+
 TEST_F(ServerCommands, Profile_LevelTwo_RecordsCommands) {
   EXPECT_EQ(good(R"({"profile": -1})"), R"({ "was" : 0, "slowms" : 100, "sampleRate" : 1.0 })");
   EXPECT_EQ(good(R"({"profile": 2, "slowms": 50})", "test", "was"), "0");
