@@ -68,12 +68,10 @@ Status Profiler::set(std::string_view database, const Settings& settings) {
   }
   MutexLock lock(mutex_);
   settings_[std::string(database)] = settings;
-  const auto any = [&](const auto& has) {
-    return std::any_of(settings_.begin(), settings_.end(),
-                       [&](const auto& one) { return has(one.second); });
-  };
-  active_ = any([](const Settings& one) { return one.level != 0; });
-  filters_ = any([](const Settings& one) { return one.filter != nullptr; });
+  active_ = std::any_of(settings_.begin(), settings_.end(),
+                        [](const auto& one) { return one.second.level != 0; });
+  filters_ = std::any_of(settings_.begin(), settings_.end(),
+                         [](const auto& one) { return one.second.filter != nullptr; });
   return {};
 }
 
