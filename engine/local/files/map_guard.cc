@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -107,10 +108,12 @@ std::optional<MapGuard::Contents> MapGuard::put_zeros_at(void* where, bool behin
     const uintptr_t first = is_table ? begin : address - into_page;
     const uintptr_t bytes =
         is_table ? slot.end.load(std::memory_order_relaxed) - begin : page_bytes;
-    void* const zeros =
-        ::mmap(std::bit_cast<void*>(first), bytes, is_table ? PROT_READ | PROT_WRITE : PROT_READ,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (zeros == MAP_FAILED) return std::nullopt;
+    // Not the C library's mmap(), which a thread sanitizer takes for a write: that the others go on
+    // below is what this is for.
+    constexpr long kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    const long protection = is_table ? PROT_READ | PROT_WRITE : PROT_READ;
+    const long zeros = ::syscall(SYS_mmap, first, bytes, protection, kFlags, -1L, 0L);
+    if (zeros == -1) return std::nullopt;
     uint64_t readable = kReadable;
     slot.unreadable.compare_exchange_strong(readable, address - into_page - begin);
     return contents;
