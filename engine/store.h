@@ -373,8 +373,8 @@ class Database {
                                    int64_t bytes) = 0;
   // Reads all of the collection, as `validate` does: {ns, nrecords, nInvalidDocuments,
   // nNonCompliantDocuments, nIndexes, keysPerIndex, indexDetails, valid, repaired, warnings,
-  // errors, extraIndexEntries, missingIndexEntries, corruptRecords}, of each list its first 100 or
-  // so. NamespaceNotFound, CommandNotSupportedOnView.
+  // errors, extraIndexEntries, missingIndexEntries, corruptRecords}, of each list its first 1000.
+  // NamespaceNotFound, CommandNotSupportedOnView.
   virtual Result<bson::Document> validate(Snapshot& snapshot, std::string_view collection) = 0;
   // NamespaceNotFound if it does not exist. Space is reused in the background.
   virtual Status drop(Transaction& transaction, std::string_view collection) = 0;
