@@ -1,0 +1,126 @@
+"""MongoDB's own server, for tests that compare answers with it.
+
+CTest's fixture `peer` installs it into the build folder, and MONGOD says where. Where it cannot be
+had, such a test is skipped: it begins with require_mongod(), before it does anything else, and has
+the option PEER in CMakeLists.txt. Needs Debian's pymongo or a newer one.
+"""
+
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import pymongo
+from pymongo.errors import PyMongoError
+
+SKIPPED = 77  # what CMakeLists.txt calls SKIP_RETURN_CODE
+START_SECONDS_MAX = 60.0
+END_SECONDS_MAX = 60.0
+# Another program may take a port between its choice and its use.
+PORTS_TRIED_MAX = 5
+ROOT = "root"
+PASSWORD = "peer"
+
+
+def require_mongod():
+    """Ends the program as one that was skipped, if there is no mongod."""
+    if not os.path.exists(os.environ["MONGOD"]):
+        print("skipped: mongod, which answers are compared with, could not be had")
+        sys.exit(SKIPPED)
+
+
+def _die_with_parent():
+    """So that no server is left when a test is killed (prctl(2), PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def _free_port():
+    with socket.socket() as chosen:
+        chosen.bind(("127.0.0.1", 0))
+        return chosen.getsockname()[1]
+
+
+class Mongod:
+    """A server on a free port of 127.0.0.1, with an empty folder of its own, while the context lasts.
+
+    With `auth` clients have to log in, and there is one user, ROOT with PASSWORD in `admin`.
+    """
+
+    def __init__(self, auth=False, options=()):
+        self.auth = auth
+        self.options = list(options)
+        self.address = None
+        self.process = None
+        self.temp = None
+
+    def __enter__(self):
+        self.temp = tempfile.mkdtemp(prefix="mongod-")
+        try:
+            self._start()
+            if self.auth:
+                with self.client() as first:
+                    first.admin.command("createUser", ROOT, pwd=PASSWORD, roles=["root"])
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=END_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        shutil.rmtree(self.temp, ignore_errors=True)
+
+    def client(self, **options):
+        """Of the whole server; log-ins by pymongo's options `username` and `password`."""
+        options.setdefault("serverSelectionTimeoutMS", 10_000)
+        return pymongo.MongoClient(f"mongodb://{self.address}/?directConnection=true", **options)
+
+    def root_client(self, **options):
+        return self.client(username=ROOT, password=PASSWORD, **options)
+
+    def log(self):
+        with open(os.path.join(self.temp, "log"), encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def _start(self):
+        for _ in range(PORTS_TRIED_MAX):
+            port = _free_port()
+            self.address = f"127.0.0.1:{port}"
+            command = [os.environ["MONGOD"], "--dbpath", self.temp, "--bind_ip", "127.0.0.1"]
+            command += ["--port", str(port), "--nounixsocket", "--wiredTigerCacheSizeGB", "0.25"]
+            command += ["--setParameter", "diagnosticDataCollectionEnabled=false"]
+            command += ["--auth"] if self.auth else []
+            with open(os.path.join(self.temp, "log"), "wb") as log:
+                self.process = subprocess.Popen(
+                    [*command, *self.options],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    preexec_fn=_die_with_parent,
+                )
+            if self._wait_until_it_answers():
+                return
+            if "Address already in use" not in self.log():
+                break
+        raise RuntimeError(f"mongod does not answer:\n{self.log()}")
+
+    def _wait_until_it_answers(self):
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                with self.client(serverSelectionTimeoutMS=200) as asked:
+                    asked.admin.command("ping")
+                    return True
+            except PyMongoError:
+                time.sleep(0.05)
+        return False
