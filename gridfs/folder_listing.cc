@@ -17,8 +17,6 @@ namespace {
 // Few at first: who asks for a page at a time, and seeks before each, would throw the rest away.
 constexpr size_t kFirstBatchEntries = 32;
 constexpr size_t kMaxBatchEntries = 256;
-// Places kept of the entries given last.
-constexpr size_t kRecentPlaces = 4096;
 
 template <typename Append>
 bson::Document condition(const Append& append) {
@@ -71,7 +69,7 @@ const std::vector<bson::Document>& nameless_filters() {
 
 }  // namespace
 
-uint64_t cookie_of(std::string_view key) {
+uint64_t hash_of(std::string_view key) {
   uint64_t hash = 0xCBF29CE484222325U;
   for (const char byte : key) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001B3U;
   return (hash >> 2) | 1;
@@ -87,16 +85,21 @@ FolderListing::FolderListing(const Names& names, FileTable& files, const VolumeO
       complete_(std::move(complete)),
       batch_entries_(kFirstBatchEntries) {}
 
-Result<std::optional<DirectoryEntry>> FolderListing::next() {
+Result<std::optional<FolderListing::Listed>> FolderListing::take() {
   while (batch_.empty()) {
-    if (read_to_.pass == Pass::kEnd) return std::optional<DirectoryEntry>();
+    if (read_to_.pass == Pass::kEnd) return std::optional<Listed>();
     GM_TRY(read_batch());
   }
-  Listed listed = std::move(batch_.front());
+  std::optional<Listed> listed = std::move(batch_.front());
   batch_.pop_front();
-  recent_.emplace_back(listed.entry.cookie, std::move(listed.after));
-  if (recent_.size() > kRecentPlaces) recent_.pop_front();
-  return std::optional(std::move(listed.entry));
+  return listed;
+}
+
+Result<std::optional<DirectoryEntry>> FolderListing::next() {
+  GM_ASSIGN(std::optional<Listed> listed, take());
+  if (!listed) return std::optional<DirectoryEntry>();
+  listed->entry.cookie = given_.give(listed->hash, listed->after);
+  return std::optional(std::move(listed->entry));
 }
 
 void FolderListing::go_to(const Place& place) {
@@ -106,33 +109,20 @@ void FolderListing::go_to(const Place& place) {
 }
 
 Status FolderListing::seek(uint64_t cookie) {
-  const auto known = std::find_if(recent_.rbegin(), recent_.rend(),
-                                  [&](const auto& recent) { return recent.first == cookie; });
-  if (known != recent_.rend()) {
-    go_to(known->second);
-    return {};
-  }
-  go_to({});
-  if (cookie == 0) return {};
-  // Given so long ago that only the entry itself tells where it is.
-  while (true) {
-    GM_ASSIGN(const std::optional<DirectoryEntry> entry, next());
-    if (!entry) break;
-    if (entry->cookie == cookie) {
-      go_to(Place(recent_.back().second));
-      return {};
-    }
-  }
-  // It is gone. An entry shown twice does less harm than one never shown.
-  go_to({});
-  return {};
+  using Passed = GivenPlaces<Place>::Passed;
+  const auto pass = [this]() -> Result<std::optional<Passed>> {
+    GM_ASSIGN(std::optional<Listed> listed, take());
+    if (!listed) return std::optional<Passed>();
+    return std::optional(Passed{listed->hash, std::move(listed->after)});
+  };
+  return given_.seek(
+      cookie, [this](const Place& place) { go_to(place); }, pass);
 }
 
 void FolderListing::add(std::string_view key, std::string name, Node node, Place after) {
   complete_(node);
-  Listed listed{{std::move(name), std::move(node), cookie_of(key)}, std::move(after)};
-  read_to_ = listed.after;
-  batch_.push_back(std::move(listed));
+  read_to_ = after;
+  batch_.push_back({{std::move(name), std::move(node), 0}, hash_of(key), std::move(after)});
 }
 
 Status FolderListing::read_batch() {

@@ -3,7 +3,8 @@
 // The explicit folders and the children by the filename index are merged in the order of their keys
 // (names.h); in the root the files without a string filename follow. Each batch is read from a
 // snapshot of its own, which is let go before the caller sees an entry. A place in the listing is
-// the key consumed last, not a number of entries, so changes do not shift it.
+// the key consumed last, not a number of entries, so changes do not shift it; given_places.h leads
+// from a cookie to it.
 #pragma once
 
 #include <deque>
@@ -13,17 +14,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 
 #include "gridfs/file.h"
+#include "gridfs/given_places.h"
 #include "gridfs/names.h"
 #include "gridfs/volume.h"
 
 namespace gridmount::gridfs {
 
-// DirectoryEntry::cookie: the same entry has the same whenever it is listed. 62 bits of FNV-1a, so
-// that a caller can count on a few of its own.
-uint64_t cookie_of(std::string_view key);
+// 62 bits of FNV-1a, never 0: what tells an entry of a listing from others.
+uint64_t hash_of(std::string_view key);
 
 class FolderListing final : public DirectoryStream {
  public:
@@ -43,12 +44,19 @@ class FolderListing final : public DirectoryStream {
     // kNameless: how many of it are given, with the first query of those from the date on.
     int64_t skip = 0;
     bson::Date date{std::numeric_limits<int64_t>::min()};
+
+    auto order() const { return std::tie(pass, behind, query, date.milliseconds, skip); }
+    friend bool operator==(const Place& a, const Place& b) { return a.order() == b.order(); }
+    friend bool operator<(const Place& a, const Place& b) { return a.order() < b.order(); }
   };
   struct Listed {
-    DirectoryEntry entry;
+    DirectoryEntry entry;  // without its cookie
+    uint64_t hash = 0;
     Place after;
   };
 
+  // The next one, nothing at the end.
+  Result<std::optional<Listed>> take();
   Status read_batch();
   Status read_names(engine::Snapshot& snapshot);
   Status read_nameless(engine::Snapshot& snapshot);
@@ -66,8 +74,7 @@ class FolderListing final : public DirectoryStream {
   Place read_to_;             // behind the batch
   std::deque<Listed> batch_;  // not yet given
   size_t batch_entries_;      // how many to read
-  // Where to go on behind the entries given last.
-  std::deque<std::pair<uint64_t, Place>> recent_;
+  GivenPlaces<Place> given_;
 };
 
 }  // namespace gridmount::gridfs

@@ -13,43 +13,46 @@ namespace gridmount::gridfs {
 namespace {
 
 constexpr size_t kBatchDocuments = 128;
-// Places kept of the entries given last.
-constexpr size_t kRecentPlaces = 4096;
 
 }  // namespace
 
-Result<std::optional<DirectoryEntry>> IdListing::next() {
-  while (batch_.empty()) {
-    if (ended_) return std::optional<DirectoryEntry>();
-    GM_TRY(read_batch());
-  }
-  Listed listed = std::move(batch_.front());
-  batch_.pop_front();
-  recent_.emplace_back(listed.entry.cookie, std::move(listed.id));
-  if (recent_.size() > kRecentPlaces) recent_.pop_front();
-  return std::optional(std::move(listed.entry));
+std::weak_ordering IdListing::Place::compare(const Place& other) const {
+  if (!id || !other.id) return id.has_value() <=> other.id.has_value();
+  return bson::compare(id->view(), other.id->view());
 }
 
-void IdListing::go_behind(std::optional<bson::Value> id) {
+Result<std::optional<IdListing::Listed>> IdListing::take() {
+  while (batch_.empty()) {
+    if (ended_) return std::optional<Listed>();
+    GM_TRY(read_batch());
+  }
+  std::optional<Listed> listed = std::move(batch_.front());
+  batch_.pop_front();
+  return listed;
+}
+
+Result<std::optional<DirectoryEntry>> IdListing::next() {
+  GM_ASSIGN(std::optional<Listed> listed, take());
+  if (!listed) return std::optional<DirectoryEntry>();
+  listed->entry.cookie = given_.give(listed->hash, listed->after);
+  return std::optional(std::move(listed->entry));
+}
+
+void IdListing::go_to(const Place& place) {
   batch_.clear();
-  read_to_ = std::move(id);
+  read_to_ = place;
   ended_ = false;
 }
 
 Status IdListing::seek(uint64_t cookie) {
-  const auto known = std::find_if(recent_.rbegin(), recent_.rend(),
-                                  [&](const auto& recent) { return recent.first == cookie; });
-  if (known != recent_.rend()) {
-    go_behind(known->second);
-    return {};
-  }
-  go_behind({});
-  while (cookie != 0) {
-    GM_ASSIGN(const std::optional<DirectoryEntry> entry, next());
-    if (!entry) go_behind({});
-    if (!entry || entry->cookie == cookie) break;
-  }
-  return {};
+  using Passed = GivenPlaces<Place>::Passed;
+  const auto pass = [this]() -> Result<std::optional<Passed>> {
+    GM_ASSIGN(std::optional<Listed> listed, take());
+    if (!listed) return std::optional<Passed>();
+    return std::optional(Passed{listed->hash, std::move(listed->after)});
+  };
+  return given_.seek(
+      cookie, [this](const Place& place) { go_to(place); }, pass);
 }
 
 // By the index of _id: comparison operators would give those of one type alone.
@@ -64,8 +67,8 @@ Status IdListing::read_batch() {
   options.sort = kById;
   options.hint = bson::Value(kById.view());
   bson::Document from;
-  if (read_to_) {
-    from = equals("_id", *read_to_);
+  if (read_to_.id) {
+    from = equals("_id", *read_to_.id);
     options.min = from;
   }
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
@@ -77,13 +80,13 @@ Status IdListing::read_batch() {
       return {};
     }
     bson::Value id((*document)["_id"]);
-    if (read_to_ && bson::compare(id.view(), read_to_->view()) == 0) continue;
-    read_to_ = id;
+    if (read_to_.id && bson::compare(id.view(), read_to_.id->view()) == 0) continue;
+    read_to_ = {id};
     std::optional<std::string> name = id_name(id.view());
     std::optional<Node> node = name ? show_(*document) : std::nullopt;
     if (!node) continue;
-    const uint64_t cookie = cookie_of(*name);
-    batch_.push_back({{*std::move(name), *std::move(node), cookie}, std::move(id)});
+    const uint64_t hash = hash_of(*name);
+    batch_.push_back({{*std::move(name), *std::move(node), 0}, hash, {std::move(id)}});
   }
   return {};
 }

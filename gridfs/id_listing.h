@@ -3,12 +3,14 @@
 // Read in batches, each from a snapshot of its own; a place is an _id.
 #pragma once
 
+#include <compare>
 #include <deque>
 #include <functional>
 #include <optional>
 #include <utility>
 
 #include "gridfs/bucket.h"
+#include "gridfs/given_places.h"
 #include "gridfs/volume.h"
 
 namespace gridmount::gridfs {
@@ -26,21 +28,31 @@ class IdListing final : public DirectoryStream {
   Status seek(uint64_t cookie) override;
 
  private:
+  // Behind an _id; without one the beginning.
+  struct Place {
+    std::optional<bson::Value> id = {};
+
+    friend bool operator==(const Place& a, const Place& b) { return a.compare(b) == 0; }
+    friend bool operator<(const Place& a, const Place& b) { return a.compare(b) < 0; }
+    std::weak_ordering compare(const Place& other) const;
+  };
   struct Listed {
-    DirectoryEntry entry;
-    bson::Value id;
+    DirectoryEntry entry;  // without its cookie
+    uint64_t hash = 0;
+    Place after;
   };
 
+  // The next one, nothing at the end.
+  Result<std::optional<Listed>> take();
   Status read_batch();
-  void go_behind(std::optional<bson::Value> id);
+  void go_to(const Place& place);
 
   const Bucket& bucket_;
   const Show show_;
-  std::optional<bson::Value> read_to_;  // none: the beginning
+  Place read_to_;
   bool ended_ = false;
   std::deque<Listed> batch_;
-  // Of the entries given last.
-  std::deque<std::pair<uint64_t, bson::Value>> recent_;
+  GivenPlaces<Place> given_;
 };
 
 }  // namespace gridmount::gridfs

@@ -101,7 +101,7 @@ struct Node {
 struct DirectoryEntry {
   std::string name;  // as shown
   Node node;
-  // Give it to seek() to go on behind this entry. Of a name always the same; 62 bits, never 0.
+  // Give it to seek() to go on behind this entry; 62 bits, never 0.
   uint64_t cookie = 0;
 };
 
@@ -114,8 +114,9 @@ class DirectoryStream {
   virtual Result<std::optional<DirectoryEntry>> next() = 0;
   // What next() gives afterwards is read anew, so whoever passes attributes on to a cache seeks to
   // where it is before each run of next(). 0 is the beginning; cookies of this folder only, from
-  // this stream or another. Those of the last thousands of entries of this one are cheap; others
-  // cost a listing, and where the entry is gone too, lead to the beginning.
+  // this stream or another. Those of the last million entries of this one cost the reading of some
+  // dozen names, and lead to the same place when the entry is gone; others cost a listing, and
+  // where the entry is gone too, lead to the beginning.
   virtual Status seek(uint64_t cookie) = 0;
 };
 

@@ -74,9 +74,9 @@ View file_view(const gridfs::Node& node) {
   view.attributes.nlink = 1;
   view.file = node.id;
   const timespec& changed = node.attributes.mtime;
-  view.ino = gridfs::cookie_of(std::to_string(node.ino) + "/" + std::to_string(changed.tv_sec) +
-                               "." + std::to_string(changed.tv_nsec) + "/" +
-                               std::to_string(node.attributes.size));
+  view.ino =
+      gridfs::hash_of(std::to_string(node.ino) + "/" + std::to_string(changed.tv_sec) + "." +
+                      std::to_string(changed.tv_nsec) + "/" + std::to_string(node.attributes.size));
   return view;
 }
 
@@ -136,7 +136,7 @@ View BucketViews::folder(gridfs::Volume& volume, std::string_view path) const {
   view.attributes.mode = S_IFDIR | 0500;
   view.attributes.uid = getuid();
   view.attributes.gid = getgid();
-  view.ino = gridfs::cookie_of("folder/" + std::string(path));
+  view.ino = gridfs::hash_of("folder/" + std::string(path));
   return view;
 }
 

@@ -44,7 +44,7 @@ Status OpenDirectory::seek(uint64_t offset, std::string_view path) {
     return {};
   }
   if (path != path_) {
-    // Renamed while it is being listed. Its names have the cookies they had.
+    // Renamed while it is being listed. Cookies of the stream before lead to the same names.
     GM_ASSIGN(stream_, volume_->list(path));
     path_ = path;
   }

@@ -69,6 +69,29 @@ TEST_F(NamespaceCostTest, Listing_OfFiles_SearchesPerBatchOnly) {
   EXPECT_LE(counts.documents, kFiles + 60);
 }
 
+TEST_F(NamespaceCostTest, Seeking_ReadsSomeDozenNames_HoweverLongAgoTheyWereGiven) {
+  constexpr int kFiles = 5000;
+  insert_names("d/file-", kFiles);
+  const auto listing = must(volume_->list("d"));
+  std::vector<uint64_t> cookies;
+  std::vector<std::string> names;
+  while (const auto entry = must(listing->next())) {
+    cookies.push_back(entry->cookie);
+    names.push_back(entry->name);
+  }
+  ASSERT_EQ(names.size(), static_cast<size_t>(kFiles));
+  database_->take();
+  int seeks = 0;
+  for (size_t i = 0; i + 1 < names.size(); i += 37) {
+    must(listing->seek(cookies[i]));
+    ASSERT_EQ(must(listing->next())->name, names[i + 1]);
+    ++seeks;
+  }
+  const EngineCounts counts = database_->take();
+  EXPECT_LE(counts.documents, 140 * seeks);
+  EXPECT_LE(counts.searches, 8 * seeks);
+}
+
 TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
   must(volume_->create_directory("", "d", 0755, {}));
   insert_names("d/", 3);

@@ -230,6 +230,26 @@ TEST_F(NamespaceListingTest, Cookies_OfOneNameAreOne_AndOldOnesLeadBack) {
   EXPECT_EQ(must(listing->next())->name, all[12].first);
 }
 
+TEST_F(NamespaceListingTest, Cookies_OfAnotherStream_LeadToTheirNames) {
+  change([&](engine::Transaction& transaction) {
+    for (int i = 0; i < 300; ++i) {
+      bson::Builder document;
+      document.append("_id", i).append("length", 0).append("chunkSize", 10);
+      document.append("uploadDate", bson::Date::now()).append("filename", std::to_string(1000 + i));
+      must(bucket().files().insert(transaction, std::move(document).finish()));
+    }
+  });
+  std::vector<uint64_t> cookies;
+  const auto first = must(volume_->list(""));
+  while (const auto entry = must(first->next())) cookies.push_back(entry->cookie);
+  insert_name("0");
+  const auto second = must(volume_->list(""));
+  for (const size_t i : {200, 298, 0, 150}) {
+    must(second->seek(cookies[i]));
+    EXPECT_EQ(must(second->next())->name, std::to_string(1001 + i));
+  }
+}
+
 TEST_F(NamespaceListingTest, OpenFile_IsListedAsItIs) {
   const Node node = must(volume_->create_file("", "a", 0644, {}));
   const auto file = must(volume_->open_file(node.id));

@@ -1,0 +1,211 @@
+// What a directory stream has given: where each name stands, so that a cookie leads back to it.
+//
+// A cookie is the number of an interval and a hash of the name. An interval is a place and marks,
+// bits of the hashes, of names that the stream has given one after the other behind it; it never
+// has names in another order than the listing. Seeking goes to the interval's place and passes over
+// its names up to the cookie's, so it reads no more than those and what has come between; of a name
+// that is gone, over those before it. Names of the last kMaxIntervals intervals are found like
+// this, those given last without reading any. For others, and for cookies of another stream over
+// the same directory, everything is read from its beginning.
+//
+// Belongs to one stream and one thread.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/error.h"
+
+namespace gridmount::gridfs {
+
+// `Place` is a position between two names, copied by value; Place{} is the beginning. They compare
+// with == and <, in the order of the listing.
+template <typename Place>
+class GivenPlaces {
+ public:
+  static constexpr size_t kNames = 64;  // of an interval
+  static constexpr size_t kMaxIntervals = 1 << 14;
+  static constexpr size_t kRecentPlaces = 1024;
+
+  // A name of the listing and where it goes on behind it.
+  struct Passed {
+    uint64_t hash = 0;
+    Place after{};
+  };
+
+  // The stream gives this name next. Its cookie, which is not 0 and has 62 bits.
+  uint64_t give(uint64_t hash, const Place& after) {
+    enter(mark_of(hash));
+    here_ = after;
+    is_behind_passed_ = true;
+    const uint64_t cookie = (current_ % kNumbers) << kHashBits | (hash & kHashMask) | 1;
+    recent_.push_back({cookie, here_, current_, passed_});
+    if (recent_.size() > kRecentPlaces) recent_.pop_front();
+    return cookie;
+  }
+
+  // Goes to the place behind the name that was given with the cookie, or to the beginning if
+  // nothing is known of it: an entry shown twice does less harm than one never shown.
+  // `go_to(place)` moves the stream, `pass()` is a Result of the optional Passed it reads next.
+  template <typename GoTo, typename Pass>
+  Status seek(uint64_t cookie, const GoTo& go_to, const Pass& pass) {
+    if (cookie == 0) {
+      begin(go_to);
+      return {};
+    }
+    const auto known = std::find_if(recent_.rbegin(), recent_.rend(),
+                                    [&](const Recent& recent) { return recent.cookie == cookie; });
+    if (known != recent_.rend()) {
+      here_ = known->place;
+      current_ = known->interval;
+      passed_ = known->passed;
+      is_behind_passed_ = true;
+      go_to(here_);
+      return {};
+    }
+    const uint64_t number = first_ + ((cookie >> kHashBits) - first_) % kNumbers;
+    const Interval* const interval = find(number);
+    if (interval != nullptr) {
+      const std::optional<size_t> index = interval->find(mark_of(cookie), 0);
+      if (index) return seek_in(number, *index, go_to, pass);
+    }
+    return seek_from_beginning(cookie, go_to, pass);
+  }
+
+ private:
+  static constexpr unsigned kHashBits = 44;
+  static constexpr unsigned kMarkBits = 32;
+  static constexpr uint64_t kHashMask = (uint64_t{1} << kHashBits) - 1;
+  static constexpr uint64_t kNumbers = uint64_t{1} << (62 - kHashBits);
+  static_assert(kMaxIntervals < kNumbers);
+
+  struct Interval {
+    Place start{};
+    std::vector<uint32_t> marks;  // at least one
+    // Where the stream has left it lately: behind so many of its names, to which interval.
+    size_t left_at = SIZE_MAX;
+    uint64_t next = 0;
+
+    std::optional<size_t> find(uint32_t mark, size_t from) const {
+      const auto found = std::find(marks.begin() + static_cast<ptrdiff_t>(from), marks.end(), mark);
+      if (found == marks.end()) return std::nullopt;
+      return static_cast<size_t>(found - marks.begin());
+    }
+  };
+  struct Recent {
+    uint64_t cookie = 0;
+    Place place{};
+    uint64_t interval = 0;
+    size_t passed = 0;
+  };
+
+  // Not of the lowest bit, which is set in all cookies.
+  static uint32_t mark_of(uint64_t hash) {
+    return static_cast<uint32_t>((hash & kHashMask) >> (kHashBits - kMarkBits));
+  }
+  Interval* find(uint64_t number) {
+    const uint64_t index = number - first_;
+    return index < intervals_.size() ? &intervals_[static_cast<size_t>(index)] : nullptr;
+  }
+
+  // Passes over the name, given behind here_, in the interval that has it or takes it.
+  void enter(uint32_t mark) {
+    Interval* const interval = find(current_);
+    if (interval == nullptr) return add(mark);
+    if (const std::optional<size_t> known = interval->find(mark, passed_)) {
+      passed_ = *known + 1;
+      return;
+    }
+    if (interval->left_at == passed_) {
+      const Interval* const next = find(interval->next);
+      if (next != nullptr && next->start == here_ && next->marks.front() == mark) {
+        current_ = interval->next;
+        passed_ = 1;
+        return;
+      }
+    }
+    const size_t size = interval->marks.size();
+    if (passed_ == size && size < kNames && is_behind_passed_) {
+      interval->marks.push_back(mark);
+      ++passed_;
+      return;
+    }
+    interval->left_at = passed_;
+    interval->next = first_ + intervals_.size();
+    add(mark);
+  }
+  void add(uint32_t mark) {
+    intervals_.push_back({here_, {mark}});
+    current_ = first_ + intervals_.size() - 1;
+    passed_ = 1;
+    if (intervals_.size() <= kMaxIntervals) return;
+    intervals_.pop_front();
+    ++first_;
+  }
+
+  template <typename GoTo>
+  void begin(const GoTo& go_to) {
+    here_ = Place{};
+    current_ = 0;
+    passed_ = 0;
+    is_behind_passed_ = true;
+    go_to(here_);
+  }
+
+  // To behind the name at `index` of the interval, or of those before it the last that is there.
+  template <typename GoTo, typename Pass>
+  Status seek_in(uint64_t number, size_t index, const GoTo& go_to, const Pass& pass) {
+    const Interval& interval = *find(number);
+    const Interval* const next =
+        interval.left_at == interval.marks.size() ? find(interval.next) : nullptr;
+    here_ = interval.start;
+    current_ = number;
+    passed_ = index + 1;
+    is_behind_passed_ = false;
+    go_to(here_);
+    while (!is_behind_passed_) {
+      const Result<std::optional<Passed>> passed = pass();
+      if (!passed) return fail(passed.error());
+      if (!*passed) break;
+      const std::optional<size_t> known = interval.find(mark_of((*passed)->hash), 0);
+      if (known && *known > index) break;
+      if (known) here_ = (*passed)->after;
+      is_behind_passed_ = known == index;
+      if (next != nullptr && !((*passed)->after < next->start)) break;
+    }
+    go_to(here_);
+    return {};
+  }
+
+  template <typename GoTo, typename Pass>
+  Status seek_from_beginning(uint64_t cookie, const GoTo& go_to, const Pass& pass) {
+    begin(go_to);
+    while (true) {
+      const Result<std::optional<Passed>> passed = pass();
+      if (!passed) return fail(passed.error());
+      if (!*passed) break;
+      const uint64_t given = give((*passed)->hash, (*passed)->after);
+      if (((given ^ cookie) & kHashMask) != 0) continue;
+      go_to(here_);
+      return {};
+    }
+    begin(go_to);
+    return {};
+  }
+
+  std::deque<Interval> intervals_;
+  uint64_t first_ = 0;  // the number of the first of them
+  // Where the stream is: in an interval, of which the next name stands behind `passed_`.
+  Place here_{};
+  uint64_t current_ = 0;
+  size_t passed_ = 0;
+  bool is_behind_passed_ = true;  // and it is right behind the last of those
+  std::deque<Recent> recent_;
+};
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,142 @@
+// Goal: a cookie leads back to where its name stood, whatever has come and gone since. Method: a
+// listing of numbers, some of which are removed and added at random between seeks to any cookie
+// that was ever given. The seed is shown when it fails.
+
+#include "gridfs/given_places.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "tests/gridfs/bucket_fixture.h"
+#include "tests/must.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+class NumberListing {
+ public:
+  using Place = int64_t;  // behind which number; 0 is before all
+
+  explicit NumberListing(std::set<int64_t>& numbers) : numbers_(numbers) {}
+
+  struct Given {
+    int64_t number = 0;
+    uint64_t cookie = 0;
+  };
+  std::optional<Given> next() {
+    const auto passed = must(pass());
+    if (!passed) return std::nullopt;
+    return Given{passed->after, given_.give(passed->hash, passed->after)};
+  }
+  void seek(uint64_t cookie) {
+    must(given_.seek(
+        cookie, [this](Place place) { place_ = place; }, [this] { return pass(); }));
+  }
+  size_t passed() const { return passed_; }
+
+ private:
+  using Passed = GivenPlaces<Place>::Passed;
+
+  Result<std::optional<Passed>> pass() {
+    const auto found = numbers_.upper_bound(place_);
+    if (found == numbers_.end()) return std::optional<Passed>();
+    ++passed_;
+    place_ = *found;
+    return std::optional(Passed{static_cast<uint64_t>(place_) * 0x9E3779B97F4A7C15U, place_});
+  }
+
+  std::set<int64_t>& numbers_;
+  Place place_ = 0;
+  size_t passed_ = 0;
+  GivenPlaces<Place> given_;
+};
+
+TEST(GivenPlacesTest, RandomSeeks_WithChanges) {
+  const uint64_t seed = test_seed();
+  SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
+  std::set<int64_t> numbers;
+  for (int64_t i = 1; i <= 3000; ++i) numbers.insert(i * 1000);
+  NumberListing listing(numbers);
+  struct Told {
+    NumberListing::Given given;
+    int round = 0;
+  };
+  std::vector<Told> all;
+  // In which rounds, of those that have not gone since.
+  std::map<int64_t, std::set<int>> shown;
+  int round = 0;
+  const auto note = [&](const NumberListing::Given& given) {
+    all.push_back({given, round});
+    shown[given.number].insert(round);
+  };
+  const auto read = [&](size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      const auto given = listing.next();
+      if (!given) return;
+      note(*given);
+    }
+  };
+  read(3000);
+  for (round = 1; round < 3000; ++round) {
+    for (size_t i = below(4); i > 0 && !numbers.empty(); --i) {
+      if (below(2) == 0) {
+        const auto number = static_cast<int64_t>(1 + below(3'000'000));
+        if (numbers.insert(number).second) shown.erase(number);
+      } else {
+        numbers.erase(numbers.lower_bound(static_cast<int64_t>(below(2'900'000))));
+      }
+    }
+    const auto [sought, told] = all[below(all.size())];
+    listing.seek(sought.cookie);
+    const auto given = listing.next();
+    const auto behind = numbers.upper_bound(sought.number);
+    if (given && given->number <= sought.number) {
+      // What was not shown before the cookie's name may be shown behind it.
+      ASSERT_FALSE(shown[given->number].contains(told)) << "doubled behind " << sought.number;
+    } else {
+      ASSERT_EQ(given.has_value(), behind != numbers.end());
+      if (given) {
+        ASSERT_EQ(given->number, *behind) << "lost behind " << sought.number;
+      }
+    }
+    if (given) note(*given);
+    read(below(40));
+  }
+}
+
+TEST(GivenPlacesTest, ListingAgain_GivesTheSameCookies) {
+  std::set<int64_t> numbers;
+  for (int64_t i = 1; i <= 1000; ++i) numbers.insert(i);
+  NumberListing listing(numbers);
+  std::vector<uint64_t> cookies;
+  while (const auto given = listing.next()) cookies.push_back(given->cookie);
+  listing.seek(0);
+  size_t at = 0;
+  while (const auto given = listing.next()) ASSERT_EQ(given->cookie, cookies[at++]);
+  EXPECT_EQ(at, 1000U);
+}
+
+TEST(GivenPlacesTest, Seeks_PassOverOneInterval_InAFolderOfMillions) {
+  using Places = GivenPlaces<int64_t>;
+  std::set<int64_t> numbers;
+  for (int64_t i = 1; i <= 300'000; ++i) numbers.insert(i);
+  NumberListing listing(numbers);
+  std::vector<uint64_t> cookies;
+  while (const auto given = listing.next()) cookies.push_back(given->cookie);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    const size_t at = static_cast<size_t>(random() % (cookies.size() - 1));
+    const size_t before = listing.passed();
+    listing.seek(cookies[at]);
+    ASSERT_LE(listing.passed() - before, Places::kNames);
+    ASSERT_EQ(listing.next()->number, static_cast<int64_t>(at) + 2);
+  }
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
