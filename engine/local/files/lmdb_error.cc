@@ -35,6 +35,11 @@ constexpr Meaning kMeanings[] = {
     {kLmdbFault, ErrorCode::kStoreDamaged,
      "a page of data.mdb is damaged, so that LMDB could not go on; run 'gridstore check "
      "--repair', or restore from a backup"},
+    {kLmdbStale, ErrorCode::kWritesRefused,
+     "the map of data.mdb does not show what was committed last: its file system's mappings do not "
+     "follow what is written there, so that it cannot carry a store, or another program has "
+     "written "
+     "to it. Close the store and move it to another file system, such as ext4"},
     {MDB_PANIC, ErrorCode::kWritesRefused,
      "an earlier write to data.mdb failed half-way; reopen the store"},
     {MDB_BAD_TXN, ErrorCode::kOperationFailed, "an earlier error ended the transaction"},

@@ -72,7 +72,7 @@ int Batch::on_thread(const std::function<int()>& job) {
 }
 
 int Batch::begin() {
-  const int code = on_thread([this] { return mdb_txn_begin(env_, nullptr, 0, &txn_); });
+  const int code = on_thread([this] { return begin_in_sequence(env_, &txn_); });
   if (code != MDB_SUCCESS) {
     txn_ = nullptr;
     return code;
@@ -85,7 +85,7 @@ int Batch::begin() {
 }
 
 int Batch::commit() {
-  return on_thread([this] { return commit_guarded(std::exchange(txn_, nullptr)); });
+  return on_thread([this] { return commit_in_sequence(std::exchange(txn_, nullptr)); });
 }
 
 void Batch::abort() {

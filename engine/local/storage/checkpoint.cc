@@ -239,10 +239,14 @@ Result<MetaPair> Checkpointer::note_snapshot(Pin& pin) {
   }
   GM_ASSIGN(const MetaPair metas, read_meta_pair(folder_.data()));
   if (metas.current.txn != pin.snapshot()) {
-    return fail(ErrorCode::kStoreDamaged,
-                "taking a checkpoint: data.mdb's meta pages are of transaction " +
-                    std::to_string(metas.current.txn) + ", not " + std::to_string(pin.snapshot()) +
-                    "; another program has written to it");
+    queue_.refuse(Error(ErrorCode::kWritesRefused,
+                        "store " + folder_.path().string() +
+                            " takes no more writes: data.mdb's meta pages are of transaction " +
+                            std::to_string(metas.current.txn) + ", not " +
+                            std::to_string(pin.snapshot()) +
+                            "; another program has written to it, or its file system does not show "
+                            "what was written there"));
+    return fail(*queue_.refusal());
   }
   // D7: LMDB leaves pages at the end out if they are free.
   GM_ASSIGN(const uint64_t size, folder_.data().size());

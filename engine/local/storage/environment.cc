@@ -82,9 +82,11 @@ struct Environment::Parts {
   std::optional<Error> found_unreadable();
   // LMDB's table of readers is gone: nothing may be read or written any more.
   std::optional<Error> lost_readers() const;
-  // Has pages looked at before they are changed from now on. An error is one of the list of free
-  // pages, which LMDB would believe.
+  // Has pages looked at before they are changed from now on, and commits before others begin. An
+  // error is one of the list of free pages, which LMDB would believe, or of the map.
   Status check_pages();
+  // Whether the map shows the meta page that a snapshot began from.
+  bool is_shown(uint64_t snapshot) const;
   void close_lmdb();
   Result<uint64_t> free_pages(MDB_txn* txn, uint64_t snapshot) GM_EXCLUDES(counting);
 
@@ -111,6 +113,8 @@ struct Environment::Parts {
 
 Error Environment::Parts::commit_failed(int code) {
   const std::string doing = "committing to the store " + folder.path().string();
+  // What can be seen of data.mdb is not to be gone by.
+  if (code == kLmdbStale) return lmdb_error(code, doing);
   if (code == EIO) {
     // LMDB reports a write that ended early as EIO, and a full disk or a limit ends writes early.
     const Result<struct statvfs> file_system = system::file_system_of(folder.path());
@@ -154,7 +158,11 @@ Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
                                                const std::optional<engine::Deadline>& deadline) {
   // What writers wait for at once; and what has been given back when they come in between.
   constexpr uint64_t kBytesAtOnce = uint64_t{64} << 20;
-  FreePages pages(env.get(), folder.data(), [this] { return found_unreadable(); });
+  // A hole is made by a list that is read from the map.
+  FreePages pages(env.get(), folder.data(), [this] {
+    if (context.sequence) (void)context.sequence->follows();
+    return found_unreadable();
+  });
   uint64_t freed = 0;
   uint64_t page = 0;
   do {
@@ -162,6 +170,7 @@ Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
       return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
     }
     GM_TRY(writers->begin_exclusive());
+    if (context.sequence) (void)context.sequence->follows();
     const Result<FreePages::GivenBack> given = pages.give_back(page, {run_bytes_min, kBytesAtOnce});
     writers->end_exclusive();
     if (!given) return fail(given.error());
@@ -260,11 +269,14 @@ std::optional<Error> Environment::Parts::found_unreadable() {
   }
   const std::optional<uint64_t> offset = guard ? guard->unreadable() : std::nullopt;
   // No memory is wanted where nothing is wrong: a writer's turn is held.
-  if (!context.interrupted && !offset) return std::nullopt;
-  const std::string refusal = "store " + folder.path().string() + " takes no more writes: ";
-  if (context.interrupted) return lmdb_error(kLmdbFault, refusal + "writing");
+  const bool is_stale = (context.sequence && context.sequence->is_lost()) ||
+                        (context.check && context.check->has_missed_snapshot());
+  if (!context.interrupted && !offset && !is_stale) return std::nullopt;
+  const std::string refusal = "store " + folder.path().string() + " takes no more writes";
+  if (context.interrupted) return lmdb_error(kLmdbFault, refusal + ": writing");
+  if (!offset) return lmdb_error(kLmdbStale, refusal);
   return Error(ErrorCode::kIoError,
-               refusal + "data.mdb cannot be read at byte " + std::to_string(*offset) +
+               refusal + ": data.mdb cannot be read at byte " + std::to_string(*offset) +
                    ", as it has been cut off, is damaged, or its device fails; close the store, "
                    "then run 'gridstore check --repair'");
 }
@@ -276,10 +288,21 @@ Status Environment::Parts::check_pages() {
   mdb_env_stat(env.get(), &stat);
   mdb_env_info(env.get(), &info);
   context.check = std::make_unique<PageCheck>(guard->map(), stat.ms_psize, names_of(handles));
+  GM_ASSIGN(const MetaPair metas, read_meta_pair(folder.data()));
+  context.sequence =
+      std::make_unique<CommitSequence>(guard->map(), stat.ms_psize, metas.current.txn);
+  if (!context.sequence->follows()) return fail(*found_unreadable());
   Status sound = context.check->free_pages(info.me_last_txnid);
   if (sound) return {};
   return fail(sound.error().code(), "store " + folder.path().string() +
                                         " takes no more writes: " + sound.error().message());
+}
+
+// A map that cannot be read at its beginning is zeros there, which others report (map_guard.h).
+bool Environment::Parts::is_shown(uint64_t snapshot) const {
+  if (!guard || guard->map() == nullptr) return true;
+  return CommitSequence::is_shown(guard->map(), context.pages.page_bytes, snapshot) ||
+         guard->unreadable();
 }
 
 // Of the process, to its end: what is not closed is not lost either. More than a process has
@@ -424,6 +447,10 @@ Result<ReadTransaction> Environment::begin_read() {
   Result<ReadTransaction> transaction = parts_->readers->begin();
   // Whatever has come of it: which snapshot is the newest LMDB reads there.
   if (std::optional<Error> lost = parts_->lost_readers()) return fail(std::move(*lost));
+  if (transaction && !parts_->is_shown(mdb_txn_id(transaction->lmdb()))) {
+    if (parts_->context.sequence) parts_->context.sequence->lose();
+    return fail(lmdb_error(kLmdbStale, "reading the store " + parts_->folder.path().string()));
+  }
   return transaction;
 }
 

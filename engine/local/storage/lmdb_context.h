@@ -1,7 +1,7 @@
 // What belongs to an LMDB environment beside LMDB itself, found by any of its transactions.
 //
-// Thread-safety: `interrupted` and `unchecked_ranges` are, and `pages` once it is set; `check`
-// belongs to whoever has the writers' turn.
+// Thread-safety: `interrupted` and `unchecked_ranges` are, and `pages` once it is set; `check` and
+// `sequence` belong to whoever has the writers' turn, but for what they say of themselves.
 #pragma once
 
 #include <lmdb.h>
@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "engine/local/files/fault_scope.h"
+#include "engine/local/storage/commit_sequence.h"
 #include "engine/local/storage/page_check.h"
 #include "engine/local/storage/tree_reader.h"
 #include "engine/local/storage/unchecked_ranges.h"
@@ -24,6 +25,8 @@ struct LmdbContext {
   PageMap pages = {};
   // Null if the environment is read-only, or is still being opened.
   std::unique_ptr<PageCheck> check;
+  // The same, and null where there is no map.
+  std::unique_ptr<CommitSequence> sequence;
   UncheckedRanges unchecked_ranges;
 
   // To be told what a call that writes has returned.
@@ -49,6 +52,24 @@ inline bool is_broken(MDB_txn* txn) {
 inline int commit_guarded(MDB_txn* txn) {
   LmdbContext& context = context_of(txn);
   return context.wrote(guarded([&] { return mdb_txn_commit(txn); }));
+}
+
+// Of a transaction that is nested in none. LMDB's code, or kLmdbFault, or kLmdbStale.
+inline int commit_in_sequence(MDB_txn* txn) {
+  MDB_env* const env = mdb_txn_env(txn);
+  CommitSequence* const sequence = context_of(txn).sequence.get();
+  const uint64_t number = mdb_txn_id(txn);
+  const int code = commit_guarded(txn);
+  if (code != MDB_SUCCESS || sequence == nullptr) return code;
+  return sequence->committed(env, number);
+}
+
+// Begins one that is nested in none. LMDB's code, or kLmdbStale.
+inline int begin_in_sequence(MDB_env* env, MDB_txn** txn) {
+  CommitSequence* const sequence =
+      static_cast<LmdbContext*>(mdb_env_get_userctx(env))->sequence.get();
+  if (sequence == nullptr) return mdb_txn_begin(env, nullptr, 0, txn);
+  return sequence->begin(env, txn);
 }
 
 }  // namespace gridmount::local

@@ -92,6 +92,7 @@ Status PageCheck::begin(uint64_t snapshot) {
   last_page_ = read<uint64_t>(meta + kLastPageOffset);
   if (read<uint32_t>(meta + kMetaMagicOffset) != kMetaMagic ||
       read<uint64_t>(meta + kSnapshotOffset) != snapshot) {
+    has_missed_snapshot_ = true;
     return fail(damaged(main_, snapshot % 2, "it is not the snapshot's meta page"));
   }
   snapshot_ = snapshot;

@@ -20,6 +20,7 @@
 
 #include <lmdb.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -44,6 +45,10 @@ class PageCheck {
   Status before_remove(MDB_txn* txn, MDB_dbi tree, std::string_view key);
   // Reads the whole tree.
   Status before_clear(MDB_txn* txn, MDB_dbi tree);
+
+  // Whether a snapshot that was asked for had another's meta page. LMDB would begin from that, so
+  // nothing may be written any more. May be asked on any thread.
+  bool has_missed_snapshot() const { return has_missed_snapshot_; }
 
   // The snapshot's list of free pages: whole, and each page in it once. What LMDB makes of it from
   // then on is sound. Reads it all, eight bytes for each free page. To be called first.
@@ -120,6 +125,7 @@ class PageCheck {
   const std::vector<std::string> tree_names_;
 
   uint64_t snapshot_ = 0;
+  std::atomic<bool> has_missed_snapshot_ = false;
   uint64_t last_page_ = 0;
   Tree main_;
   Tree free_;

@@ -97,10 +97,12 @@ Result<WriteTransaction> WriteQueue::begin(engine::Waits waits) {
 
 Result<WriteTransaction> WriteQueue::lead(std::shared_ptr<WriteGroup> group) {
   MDB_txn* txn = nullptr;
-  const int code = mdb_txn_begin(env_, nullptr, 0, &txn);
+  const int code = begin_in_sequence(env_, &txn);
   if (code != MDB_SUCCESS) {
+    refuse_what_cannot_be();
     MutexLock lock(mutex_);
     pass_on();
+    if (code == kLmdbStale && refusal_) return fail(*refusal_);
     return fail(lmdb_error(code, kBeginning));
   }
   group->txn = txn;
@@ -179,9 +181,9 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   if (refused) {
     abort_unless_interrupted(txn);
   } else if (room == SpaceReserve::Room::kNone && transaction.leaves_less_) {
-    code = commit_with_reserve([txn] { return commit_guarded(txn); });
+    code = commit_with_reserve([txn] { return commit_in_sequence(txn); });
   } else {
-    code = commit_guarded(txn);
+    code = commit_in_sequence(txn);
   }
   std::optional<Error> error;
   if (code != MDB_SUCCESS) error = callbacks_.commit_failed(code);

@@ -32,6 +32,9 @@
 // W12. Where a batch cannot be committed or made once more, whoever comes next tries it again, and
 //      nothing is written or read before it is done: LMDB lacks what was committed. `pending` has
 //      it, for the next opening.
+// W13. A transaction begins, and is committed, only where LMDB's map shows what was committed
+//      before (commit_sequence.h). Where it does not, commit() says so although LMDB has committed:
+//      nobody knows what the next opening finds.
 //
 // LMDB's writer lock belongs to a thread; the leader's begins and ends it. Members use the leader's
 // transaction from their own threads while the leader waits in commit().

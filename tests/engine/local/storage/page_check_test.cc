@@ -141,6 +141,21 @@ class PageCheckTest : public testing::Test {
 };
 
 // LMDB leaves a value the pages that a larger one had before it in the same transaction.
+// The writers' own is asked, and ends all writing (commit_sequence.h).
+TEST_F(PageCheckTest, SnapshotWithAnothersMetaPage_IsRemembered) {
+  const std::string bytes = data();
+  const auto* const map = reinterpret_cast<const uint8_t*>(bytes.data());
+  const auto newest = std::max(read<uint64_t>(bytes, kSnapshotOffset),
+                               read<uint64_t>(bytes, kPageBytes + kSnapshotOffset));
+  PageCheck check(map, kPageBytes, {});
+  EXPECT_TRUE(check.finds(newest));
+  EXPECT_FALSE(check.has_missed_snapshot());
+  const Status missed = check.finds(newest + 2);
+  ASSERT_FALSE(missed);
+  EXPECT_THAT(missed.error().message(), HasSubstr("not the snapshot's meta page"));
+  EXPECT_TRUE(check.has_missed_snapshot());
+}
+
 TEST_F(PageCheckTest, SmallerValueInALargerOnesPlace_IsSound) {
   ASSERT_TRUE(open());
   const auto sized = [](int32_t id, size_t size) {
