@@ -281,7 +281,6 @@ void set_handle(fuse_req_t request, fuse_file_info* info, OpenFile* file) {
   // Nobody else writes: what the kernel has cached of the file is still right. A view may be of one
   // that somebody writes to.
   info->keep_cache = file->is_view || file_system_of(request).tells_each_reading() ? 0 : 1;
-  info->direct_io = file->text ? 1 : 0;
 }
 
 void handle_open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "gridfs/error.h"
-#include "gridfs/file_time.h"
 #include "gridfs/folder_listing.h"
 #include "gridfs/path.h"
 
@@ -173,16 +172,26 @@ Result<View> BucketViews::find_revision(gridfs::Volume& volume, std::string_view
   return file_view(revisions[*number]);
 }
 
-Result<View> BucketViews::find(gridfs::Volume& volume, std::string_view path) const {
+View BucketViews::find_made_up(gridfs::Volume& volume, std::shared_ptr<MadeUpFile> file) const {
+  View view = folder(volume, kStatistics);
+  view.is_folder = false;
+  view.attributes.mode = S_IFREG | 0400;
+  view.attributes.size = static_cast<int64_t>(file->text().size());
+  view.attributes.mtime = view.attributes.ctime = view.attributes.atime = file->made_at();
+  view.ino = gridfs::hash_of("made up/" + std::to_string(file->serial()));
+  view.made_up = std::move(file);
+  return view;
+}
+
+Result<View> BucketViews::find(gridfs::Volume& volume, std::string_view path,
+                               std::shared_ptr<MadeUpFile> known) const {
   const auto [first, rest] = split_first(path);
   if (path.empty() || path == kById || path == kRevisions) return folder(volume, path);
   if (path == kStatistics) {
-    View view = folder(volume, path);
-    view.is_folder = false;
-    view.attributes.mode = S_IFREG | 0400;
-    view.attributes.size = static_cast<int64_t>(text(volume).size());
-    view.attributes.mtime = gridfs::file_time_now();
-    return view;
+    const bool is_current = known && known->is_current();
+    return find_made_up(
+        volume, is_current ? std::move(known)
+                           : std::make_shared<MadeUpFile>(text_ ? text_(volume) : std::string()));
   }
   if (first == kRevisions) return find_revision(volume, rest);
   if (first != kById) return no_such_view(path);

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "fuse/tree/made_up_file.h"
 #include "gridfs/volume.h"
 
 namespace gridmount::fuse {
@@ -29,7 +30,8 @@ inline constexpr std::string_view kViewsFolder = ".gridfs";
 struct View {
   bool is_folder = false;
   gridfs::Attributes attributes;
-  bson::Value file;  // of a file: the _id of whose content it has; null: of text()
+  bson::Value file;  // of a file: the _id of whose content it has; null: that of `made_up`
+  std::shared_ptr<MadeUpFile> made_up;
   uint64_t ino = 0;  // as Node::ino: of another content another one
 };
 
@@ -44,13 +46,16 @@ class BucketViews {
   // Before anybody reads it; until then it is empty.
   void set_text(Text text) { text_ = std::move(text); }
 
-  // NoSuchEntry, also for what no name can be.
-  Result<View> find(gridfs::Volume& volume, std::string_view path) const;
+  // NoSuchEntry, also for what no name can be. `known` is what was made up when the path was looked
+  // up last, or null.
+  Result<View> find(gridfs::Volume& volume, std::string_view path,
+                    std::shared_ptr<MadeUpFile> known) const;
+  // The view of what was made up.
+  View find_made_up(gridfs::Volume& volume, std::shared_ptr<MadeUpFile> file) const;
   // A view of that files document's content, wherever it is. NoSuchEntry.
   Result<View> find_content(gridfs::Volume& volume, bson::ValueView id) const;
   Result<std::unique_ptr<gridfs::DirectoryStream>> list(
       const std::shared_ptr<gridfs::Volume>& volume, std::string_view path) const;
-  std::string text(gridfs::Volume& volume) const { return text_ ? text_(volume) : std::string(); }
 
  private:
   // What a path below `revisions` leads to in the tree.

@@ -79,8 +79,8 @@ struct OpenFile {
   bool counts_as_reading = false;  // reading by it changes the file's atime
   std::atomic<bool> was_read{false};
   std::atomic<bool> was_closed{false};  // by one of those who have it
-  // Of a view that is no file's content: all of it. There is no file then.
-  std::optional<std::string> text;
+  // Of a view that is no file's content: there is no file then.
+  std::shared_ptr<const MadeUpFile> made_up;
   mutable Mutex mutex;
   std::shared_ptr<gridfs::File> current GM_GUARDED_BY(mutex);
 };

@@ -21,10 +21,10 @@ double cache_seconds(const View& view) {
 Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_view name,
                                      std::string_view path) {
   GM_ASSIGN(auto volume, parent.bucket->volume());
-  GM_ASSIGN(const View view, views_.find(*volume, path));
+  GM_ASSIGN(const View view, views_.find(*volume, path, table_.find_made_up(parent.number, name)));
   const InodeKind kind = view.is_folder ? InodeKind::kViewFolder : InodeKind::kViewFile;
   const uint64_t number =
-      table_.remember_view(parent.number, name, kind, path, view.file, view.ino);
+      table_.remember_view(parent.number, name, kind, path, view.file, view.made_up, view.ino);
   if (number == 0) {
     return fail(kStaleNode, "the folder of " + std::string(name) + " is not known any more");
   }
@@ -33,10 +33,14 @@ Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_vie
 
 Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFile* file) const {
   GM_ASSIGN(auto volume, node.bucket->volume());
+  if (node.made_up) {
+    const View made_up = views_.find_made_up(*volume, node.made_up);
+    return Entry{node.number, made_up.attributes, cache_seconds(made_up)};
+  }
   const bool has_content = node.id.type() != bson::Type::kNull;
   // The path may lead to another content by now.
-  Result<View> view =
-      has_content ? views_.find_content(*volume, node.id.view()) : views_.find(*volume, node.path);
+  Result<View> view = has_content ? views_.find_content(*volume, node.id.view())
+                                  : views_.find(*volume, node.path, nullptr);
   if (view) return Entry{node.number, view->attributes, cache_seconds(*view)};
   const bool has_gone = has_content && view.error().code() == gridfs::kNoSuchEntry;
   if (!has_gone) return fail(std::move(view).error());
@@ -58,8 +62,9 @@ Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {
   handle->bucket = node.bucket;
   node.bucket->handles().fetch_add(1);
   handle->volume = volume;
-  if (node.id.type() == bson::Type::kNull) {
-    handle->text = views_.text(*volume);
+  if (node.made_up) {
+    node.made_up->note_open();
+    handle->made_up = node.made_up;
   } else {
     Result<std::shared_ptr<gridfs::File>> file = volume->open_file(node.id);
     if (!file && file.error().code() == gridfs::kFileNotFound) {
@@ -73,7 +78,7 @@ Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {
 }
 
 Status FileSystem::sync(OpenFile& file) {
-  return file.text ? Status() : file.file()->sync();
+  return file.made_up ? Status() : file.file()->sync();
 }
 
 }  // namespace gridmount::fuse

@@ -18,6 +18,7 @@ struct FolderPart {
   uint64_t wanted = 0;  // of a view: the number it was to have
   bool moving = false;
   std::optional<gridfs::Attributes> removed;
+  std::shared_ptr<MadeUpFile> made_up;  // of a view
 };
 
 size_t mix(size_t a, size_t b) {
@@ -142,7 +143,8 @@ uint64_t InodeTable::remember_file(const std::shared_ptr<MountedBucket>& bucket,
 }
 
 uint64_t InodeTable::remember_view(uint64_t parent_number, std::string_view name, InodeKind kind,
-                                   std::string_view path, const bson::Value& id, uint64_t wanted) {
+                                   std::string_view path, const bson::Value& id,
+                                   const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted) {
   MutexLock lock(mutex_);
   const auto found = folders_.find(NameKey{parent_number, name});
   if (found != folders_.end()) {
@@ -166,6 +168,7 @@ uint64_t InodeTable::remember_view(uint64_t parent_number, std::string_view name
   inode->folder->wanted = wanted;
   return inode->number;
 }
+  inode->folder->made_up = made_up;
 
 void InodeTable::forget(uint64_t number, uint64_t lookups) {
   if (number == kRootNode) return;
@@ -197,6 +200,7 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
     node.path = inode->folder->suffix;
     return node;
   }
+    node.made_up = inode->folder->made_up;
   if (inode->folder) node.removed = inode->folder->removed;
   std::vector<const Inode*> upwards;
   for (const Inode* up = inode; up->kind == InodeKind::kFolder; up = up->parent) {
@@ -258,6 +262,12 @@ bool InodeTable::is_moving(uint64_t number) const {
 
 std::optional<uint64_t> InodeTable::find_folder(uint64_t parent, std::string_view name) const {
   MutexLock lock(mutex_);
+std::shared_ptr<MadeUpFile> InodeTable::find_made_up(uint64_t parent, std::string_view name) const {
+  MutexLock lock(mutex_);
+  const auto found = folders_.find(NameKey{parent, name});
+  return found == folders_.end() ? nullptr : (*found)->folder->made_up;
+}
+
   auto found = folders_.find(NameKey{parent, name});
   if (found == folders_.end()) return std::nullopt;
   return (*found)->number;

@@ -34,6 +34,7 @@
 namespace gridmount::fuse {
 
 class MountedBucket;
+class MadeUpFile;
 
 inline constexpr uint64_t kRootNode = 1;  // FUSE_ROOT_ID
 
@@ -53,6 +54,7 @@ struct ResolvedNode {
   std::shared_ptr<const gridfs::Attributes> nameless;
   // Of a folder that is no longer in the tree: its last attributes.
   std::optional<gridfs::Attributes> removed;
+  std::shared_ptr<MadeUpFile> made_up;  // of a view that is no file's content
 
   bool is_view() const { return kind == InodeKind::kViewFolder || kind == InodeKind::kViewFile; }
   bool is_directory() const { return kind != InodeKind::kFile && kind != InodeKind::kViewFile; }
@@ -76,9 +78,11 @@ class InodeTable {
   uint64_t remember_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
                          uint64_t wanted);
   // A node of the folder of views: kViewFolder or kViewFile. Of a file, another `wanted` stands for
-  // another content, and gives another node. 0 as above.
+  // another content, and gives another node. Of what is no file's content, `id` is null and
+  // `made_up` has it. 0 as above.
   uint64_t remember_view(uint64_t parent, std::string_view name, InodeKind kind,
-                         std::string_view path, const bson::Value& id, uint64_t wanted);
+                         std::string_view path, const bson::Value& id,
+                         const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted);
   void forget(uint64_t number, uint64_t lookups);
 
   std::optional<ResolvedNode> resolve(uint64_t number) const;
@@ -94,6 +98,8 @@ class InodeTable {
   void set_moving(uint64_t number, bool moving);
   bool is_moving(uint64_t number) const;
   // Of a folder in the table, else nothing.
+  // What was made up when a view of that name was looked up last; null if nothing was.
+  std::shared_ptr<MadeUpFile> find_made_up(uint64_t parent, std::string_view name) const;
   std::optional<uint64_t> find_folder(uint64_t parent, std::string_view name) const;
 
   // A file's content while it is open, for the calls that come without a handle. Kept weakly.

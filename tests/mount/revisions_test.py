@@ -260,6 +260,64 @@ class Revisions(MountCase):
         self.assertGreater(after["store"]["fileBytes"], 0)
         self.assertEqual(os.stat(self.path(".gridfs", "stats.json")).st_mode & 0o777, 0o400)
 
+    def test_Statistics_AreReadWholeByEveryCall(self):
+        path = self.path(".gridfs", "stats.json")
+        sizes = {os.stat(path).st_size}
+
+        def grow(i):
+            for name in ("mkdir", "symlink", "unlink", "rmdir", "rename"):
+                os.mkdir(self.path(f"{name}{i}"))
+                os.rename(self.path(f"{name}{i}"), self.path(f"x{i}"))
+                os.symlink("x", self.path(f"l{i}"))
+                os.unlink(self.path(f"l{i}"))
+                os.rmdir(self.path(f"x{i}"))
+
+        def by_sendfile(source, target, size):
+            while os.sendfile(target, source, None, 1 << 20) > 0:
+                pass
+
+        def by_splice(source, target, size):
+            reader, writer = os.pipe()
+            while (moved := os.splice(source, writer, 1 << 16)) > 0:
+                while moved > 0:
+                    moved -= os.splice(reader, target, moved)
+            os.close(reader)
+            os.close(writer)
+
+        def by_copying_ranges(source, target, size):
+            while os.copy_file_range(source, target, 1 << 20) > 0:
+                pass
+
+        def by_mapping(source, target, size):
+            with mmap.mmap(source, size, prot=mmap.PROT_READ) as content:
+                os.write(target, content[:])
+
+        for i, copy in enumerate((by_sendfile, by_splice, by_copying_ranges, by_mapping)):
+            grow(i)
+            with open(path, "rb") as source, open(self.path(f"copy{i}"), "wb") as target:
+                size = os.fstat(source.fileno()).st_size
+                copy(source.fileno(), target.fileno(), size)
+                self.assertEqual(os.fstat(source.fileno()).st_size, size)
+            sizes.add(size)
+            self.assertEqual(os.stat(self.path(f"copy{i}")).st_size, size, copy)
+            json.loads(self.read(f"copy{i}"))
+        self.assertGreater(len(sizes), 1, "the file has not changed")
+
+    def test_Statistics_AreCopiedByPrograms(self):
+        folder = self.path(".gridfs")
+        for i, command in enumerate((
+            ("cp", "-a", f"{folder}/stats.json", "{}"),
+            ("rsync", "-a", f"{folder}/stats.json", "{}"),
+            ("sh", "-c", f"tar c -C {folder} stats.json | tar xO > {{}}"),
+            ("install", f"{folder}/stats.json", "{}"),
+            ("python3", "-c", f"import shutil; shutil.copyfile('{folder}/stats.json', '{{}}')"),
+        )):
+            os.mkdir(self.path(f"folder{i}"))
+            target = os.path.join(self.scratch, f"copy{i}")
+            self.run_program(*(word.replace("{}", target) for word in command))
+            with open(target, encoding="utf-8") as file:
+                self.assertIn("operations", json.load(file), command)
+
     def test_EarlierTime_IsMountedAsItWas(self):
         os.mkdir(self.path("folder"))
         self.write("folder/a", "one")

@@ -1,0 +1,27 @@
+#include "fuse/tree/made_up_file.h"
+
+#include <utility>
+
+#include "gridfs/file_time.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+constexpr std::chrono::seconds kMoment{1};
+
+uint64_t next_serial() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+MadeUpFile::MadeUpFile(std::string text)
+    : text_(std::move(text)), made_at_(gridfs::file_time_now()), serial_(next_serial()) {}
+
+bool MadeUpFile::is_current() const {
+  return !opened_ && Clock::now() - begin_ < kMoment;
+}
+
+}  // namespace gridmount::fuse
