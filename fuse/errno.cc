@@ -87,6 +87,10 @@ int errno_of(ErrorCode code) {
   }
 }
 
+bool is_absent(const Error& error) {
+  return error.code() == gridfs::kFileNotFound || error.code() == gridfs::kNoSuchEntry;
+}
+
 bool is_ordinary(int error_number) {
   switch (error_number) {
     case ENOENT:

@@ -18,6 +18,9 @@ inline constexpr ErrorCode kNoSuchOffset{110007};  // beyond the end, or nothing
 // Never 0. A code without a line of its own is EIO.
 int errno_of(ErrorCode code);
 
+// What was asked for is not there: a name, or a file by its _id.
+bool is_absent(const Error& error);
+
 // True for what a correct program may cause at any time (ENOENT, EEXIST, ...): not worth a log
 // line.
 bool is_ordinary(int error_number);

@@ -233,6 +233,11 @@ Node BucketVolume::node_of_open(const File& file) const {
   return node;
 }
 
+PosixFields BucketVolume::posix_of_file(const Found& file) {
+  const Result<FilesDocument> document = FilesDocument::parse(file.document);
+  return document ? document->posix : PosixFields();
+}
+
 void BucketVolume::complete(Node& node) const {
   access_times_.apply(node);
   subfolders_.apply(node);

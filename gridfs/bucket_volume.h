@@ -43,11 +43,11 @@ class BucketVolume final : public Volume {
                                 Creator creator) override;
   Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) override;
   bool has_links() const override { return names_.aliases().in_use(); }
-  Result<Node> unlink(std::string_view folder, std::string_view name) override;
+  Result<LostName> unlink(std::string_view folder, std::string_view name) override;
   Status remove_directory(std::string_view folder, std::string_view name) override;
-  Result<std::optional<Node>> rename(std::string_view from_folder, std::string_view from_name,
-                                     std::string_view to_folder, std::string_view to_name,
-                                     RenameMode mode) override;
+  Result<std::optional<LostName>> rename(std::string_view from_folder, std::string_view from_name,
+                                         std::string_view to_folder, std::string_view to_name,
+                                         RenameMode mode) override;
 
   Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) override;
   Result<Node> set_directory_attributes(std::string_view path,
@@ -102,6 +102,8 @@ class BucketVolume final : public Volume {
   Node node_of(const Found& found) const;
   Node node_of_file(bson::View document) const;
   Node node_of_open(const File& file) const;  // without its aliases
+  // Before the document changes.
+  static PosixFields posix_of_file(const Found& file);
   // What is known of it beyond its document.
   void complete(Node& node) const;
   tl::unexpected<Error> no_such_entry(std::string_view folder, std::string_view name) const;
@@ -143,8 +145,8 @@ class BucketVolume final : public Volume {
   // Removes those of the name that are more than are kept.
   Status remove_old_revisions(engine::Transaction& transaction, std::string_view filename);
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
-  Result<std::optional<Node>> make_room(engine::Transaction& transaction, const Found& source,
-                                        const Found& target, std::string_view shown_target);
+  Result<std::optional<LostName>> make_room(engine::Transaction& transaction, const Found& source,
+                                            const Found& target, std::string_view shown_target);
   Status move_file(engine::Transaction& transaction, const Found& source,
                    const std::string& to) const;
   Status move_folder(engine::Transaction& transaction, const Found& source,

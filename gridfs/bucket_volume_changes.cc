@@ -226,15 +226,16 @@ Result<Node> BucketVolume::create_directory(std::string_view folder, std::string
 
 // --- Removing.
 
-Result<Node> BucketVolume::unlink(std::string_view folder, std::string_view name) {
+Result<LostName> BucketVolume::unlink(std::string_view folder, std::string_view name) {
   GM_TRY(check_writable());
-  Node last;
+  LostName last;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
     GM_ASSIGN(const Found found, find(*transaction, folder, name));
     if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
     if (found.is_folder()) return fail(kIsADirectory, shown(folder, name) + " is a folder");
-    GM_ASSIGN(last, remove_name(*transaction, found));
+    last.posix = posix_of_file(found);
+    GM_ASSIGN(last.node, remove_name(*transaction, found));
     GM_TRY(touch(*transaction, folder));
     GM_TRY(transaction->commit());
   }

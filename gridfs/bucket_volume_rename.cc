@@ -31,12 +31,12 @@ bool BucketVolume::is_same(const Found& a, const Found& b) {
   return bson::compare(a.document["_id"], b.document["_id"]) == 0;
 }
 
-Result<std::optional<Node>> BucketVolume::rename(std::string_view from_folder,
-                                                 std::string_view from_name,
-                                                 std::string_view to_folder,
-                                                 std::string_view to_name, RenameMode mode) {
+Result<std::optional<LostName>> BucketVolume::rename(std::string_view from_folder,
+                                                     std::string_view from_name,
+                                                     std::string_view to_folder,
+                                                     std::string_view to_name, RenameMode mode) {
   GM_TRY(check_writable());
-  std::optional<Node> replaced;
+  std::optional<LostName> replaced;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
     GM_ASSIGN(Found source, find(*transaction, from_folder, from_name));
@@ -97,13 +97,15 @@ Result<std::optional<Node>> BucketVolume::rename(std::string_view from_folder,
   return replaced;
 }
 
-Result<std::optional<Node>> BucketVolume::make_room(Transaction& transaction, const Found& source,
-                                                    const Found& target,
-                                                    std::string_view shown_target) {
+Result<std::optional<LostName>> BucketVolume::make_room(Transaction& transaction,
+                                                        const Found& source, const Found& target,
+                                                        std::string_view shown_target) {
   const std::string what(shown_target);
   if (!target.is_folder()) {
     if (source.is_folder()) return fail(kNotADirectory, what + " is not a folder");
-    GM_ASSIGN(Node last, options_.revisions > 0 ? retire_name(transaction, source, target)
+    LostName last;
+    last.posix = posix_of_file(target);
+    GM_ASSIGN(last.node, options_.revisions > 0 ? retire_name(transaction, source, target)
                                                 : remove_name(transaction, target));
     return std::optional(std::move(last));
   }
@@ -111,7 +113,7 @@ Result<std::optional<Node>> BucketVolume::make_room(Transaction& transaction, co
   GM_ASSIGN(const bool empty, is_empty(transaction, target.path));
   if (!empty) return fail(kDirectoryNotEmpty, what + " is not empty");
   GM_TRY(folders_.remove(transaction, target.path));
-  return std::optional<Node>();
+  return std::optional<LostName>();
 }
 
 Status BucketVolume::move(Transaction& transaction, const Found& source,

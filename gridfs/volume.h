@@ -136,6 +136,12 @@ struct AttributeChanges {
   bool size_may_wait = false;
 };
 
+// A file as it was when a name of it went.
+struct LostName {
+  Node node;          // `nlink` is how many names are left
+  PosixFields posix;  // what the document said
+};
+
 enum class RenameMode {
   kReplace,
   kNoReplace,
@@ -187,16 +193,17 @@ class Volume {
   virtual Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) = 0;
   // Whether there may be files with several names.
   virtual bool has_links() const = 0;
-  // IsADirectory for folders. The file as it was, `nlink` being how many names are left.
-  virtual Result<Node> unlink(std::string_view folder, std::string_view name) = 0;
+  // IsADirectory for folders.
+  virtual Result<LostName> unlink(std::string_view folder, std::string_view name) = 0;
   // NotADirectory, DirectoryNotEmpty.
   virtual Status remove_directory(std::string_view folder, std::string_view name) = 0;
   // POSIX rename: replaces a file by a file, an empty folder by a folder; IsADirectory,
   // NotADirectory, DirectoryNotEmpty, MoveIntoItself otherwise. A folder moves with all below it in
   // one transaction. The file that lost a name by it, as with unlink().
-  virtual Result<std::optional<Node>> rename(std::string_view from_folder,
-                                             std::string_view from_name, std::string_view to_folder,
-                                             std::string_view to_name, RenameMode mode) = 0;
+  virtual Result<std::optional<LostName>> rename(std::string_view from_folder,
+                                                 std::string_view from_name,
+                                                 std::string_view to_folder,
+                                                 std::string_view to_name, RenameMode mode) = 0;
 
   // --- Attributes and content.
   virtual Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) = 0;

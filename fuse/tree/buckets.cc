@@ -33,6 +33,8 @@ uint64_t bucket_number(std::string_view shown_name) {
 Result<std::shared_ptr<gridfs::Volume>> MountedBucket::volume() {
   // Held while the volume opens, so that it opens once; others who want this bucket need it open.
   MutexLock lock(mutex_);
+  // To open it would be to make it anew.
+  if (removed_) return fail(gridfs::kNoSuchEntry, "bucket " + name_ + " has been removed");
   if (!volume_) {
     GM_ASSIGN(volume_, buckets_.open_volume(name_));
   }
@@ -118,6 +120,8 @@ Status Buckets::remove(std::string_view name) {
   GM_TRY(volume->bucket().drop());
   MutexLock lock(mutex_);
   open_.erase(std::string(name));
+  MutexLock bucket_lock(mounted->mutex_);
+  mounted->removed_ = true;
   return {};
 }
 

@@ -43,7 +43,7 @@ class MountedBucket {
  public:
   MountedBucket(Buckets& buckets, std::string name) : buckets_(buckets), name_(std::move(name)) {}
 
-  // The bucket's tree, opened on the first call.
+  // The bucket's tree, opened on the first call. NoSuchEntry when the bucket has been removed.
   Result<std::shared_ptr<gridfs::Volume>> volume();
 
   std::string name() const GM_EXCLUDES(mutex_) {
@@ -71,6 +71,7 @@ class MountedBucket {
   mutable Mutex mutex_;
   std::string name_ GM_GUARDED_BY(mutex_);
   std::shared_ptr<gridfs::Volume> volume_ GM_GUARDED_BY(mutex_);
+  bool removed_ GM_GUARDED_BY(mutex_) = false;
 };
 
 class Buckets {

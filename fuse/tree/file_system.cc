@@ -202,8 +202,8 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   GM_ASSIGN(Folder in, folder(parent, name));
   std::optional<LostNames::Loss> loss;
   if (in.volume->has_links()) loss.emplace(lost_names_);
-  GM_ASSIGN(const gridfs::Node last, in.volume->unlink(in.node.path, name));
-  note_lost_name(in, last);
+  GM_ASSIGN(gridfs::LostName last, in.volume->unlink(in.node.path, name));
+  note_lost_name(in, std::move(last));
   return {};
 }
 
@@ -214,23 +214,27 @@ Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
     if (is_views_folder(node, name)) return views_are_read_only();
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Folder in, folder(parent, name));
-      GM_ASSIGN(gridfs::Node last, in.volume->lookup(in.node.path, name));
+      GM_ASSIGN(const gridfs::Node folder, in.volume->lookup(in.node.path, name));
+      LostNode last;
+      if (folder.kind == gridfs::NodeKind::kDirectory) {
+        GM_ASSIGN(last, last_of(*in.volume, folder));
+      }
       GM_TRY(in.volume->remove_directory(in.node.path, name));
-      table_.remove_folder(parent, name, last.attributes);
+      table_.remove_folder(parent, name, std::move(last));
       return {};
     }
   }
   TreeWriter lock(moves_, tree_mutex_);
   GM_ASSIGN(std::string bucket, bucket_name(name));
   GM_ASSIGN(auto mounted, buckets_.find(bucket));
-  gridfs::Attributes last;
+  LostNode last;
   {
     GM_ASSIGN(auto volume, mounted->volume());
-    GM_ASSIGN(gridfs::Node root, volume->root());
-    last = root.attributes;
+    GM_ASSIGN(const gridfs::Node root, volume->root());
+    GM_ASSIGN(last, last_of(*volume, root));
   }
   GM_TRY(buckets_.remove(bucket));
-  table_.remove_folder(parent, name, last);
+  table_.remove_folder(parent, name, std::move(last));
   touch_mount_root();
   return {};
 }
@@ -292,20 +296,27 @@ bool FileSystem::moves_folder(uint64_t from_parent, std::string_view from_name, 
          (mode == gridfs::RenameMode::kExchange && table_.find_folder(to_parent, to_name));
 }
 
-void FileSystem::note_lost_name(const Folder& in, const gridfs::Node& last) {
-  if (last.attributes.nlink != 0) {
-    return lost_names_.note(table_.number_of_file(in.node.bucket.get(), last.id, 0));
+void FileSystem::note_lost_name(const Folder& in, gridfs::LostName last) {
+  const gridfs::Node& file = last.node;
+  if (file.attributes.nlink != 0) {
+    return lost_names_.note(table_.number_of_file(in.node.bucket.get(), file.id, 0));
   }
-  table_.remove_file(in.node.bucket.get(), last.id, last.attributes);
+  table_.remove_file(in.node.bucket.get(), file.id,
+                     LostNode(file.attributes, std::move(last.posix)));
+}
+
+Result<LostNode> FileSystem::last_of(gridfs::Volume& volume, const gridfs::Node& folder) {
+  GM_ASSIGN(gridfs::PosixFields posix, volume.directory_posix(folder.path));
+  return LostNode(folder.attributes, std::move(posix));
 }
 
 Status FileSystem::rename_in(const Folder& from, std::string_view from_name, const Folder& to,
                              std::string_view to_name, gridfs::RenameMode mode) {
   std::optional<LostNames::Loss> loss;
   if (from.volume->has_links()) loss.emplace(lost_names_);
-  GM_ASSIGN(const std::optional<gridfs::Node> replaced,
+  GM_ASSIGN(std::optional<gridfs::LostName> replaced,
             from.volume->rename(from.node.path, from_name, to.node.path, to_name, mode));
-  if (replaced) note_lost_name(to, *replaced);
+  if (replaced) note_lost_name(to, *std::move(replaced));
   return {};
 }
 
@@ -313,7 +324,9 @@ Status FileSystem::move_in_store(MovedNames& names) {
   if (names.mode != gridfs::RenameMode::kExchange && names.other) {
     GM_ASSIGN(const gridfs::Node target,
               names.to.volume->lookup(names.to.node.path, names.to_name));
-    names.replaced = target.attributes;
+    if (target.kind == gridfs::NodeKind::kDirectory) {
+      GM_ASSIGN(names.replaced, last_of(*names.to.volume, target));
+    }
   }
   return rename_in(names.from, names.from_name, names.to, names.to_name, names.mode);
 }
@@ -372,10 +385,11 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
     }
     // As rename(2) has it: an empty folder is replaced.
     GM_ASSIGN(auto volume, (*target)->volume());
-    GM_ASSIGN(gridfs::Node last, volume->root());
+    GM_ASSIGN(const gridfs::Node root, volume->root());
+    GM_ASSIGN(LostNode last, last_of(*volume, root));
     volume.reset();
     GM_TRY(buckets_.remove(to));
-    table_.remove_folder(kRootNode, to_name, last.attributes);
+    table_.remove_folder(kRootNode, to_name, std::move(last));
   } else if (target.error().code() != gridfs::kNoSuchEntry) {
     return fail(std::move(target).error());
   }

@@ -12,7 +12,8 @@
 //     exclusively before and after the store's work only (folder_moves.h).
 //  2. OpenDirectory::mutex()
 //  3. Buckets' and a MountedBucket's
-//  4. InodeTable's, the handles': leaves.
+//  4. That of what lost nodes leave.
+//  5. InodeTable's, the handles': leaves.
 // Reading and writing open files takes none of them.
 //
 // Thread-safety: thread-safe. Every operation but forget may fail with the error of a lower layer
@@ -247,6 +248,14 @@ class FileSystem {
   // Of any node, also of a file without a name that is open.
   Result<gridfs::PosixFields> posix_of(uint64_t number);
   Status change_posix(uint64_t number, const gridfs::PosixChange& change);
+  Result<LostNode> lost_node(uint64_t number) const;
+  // The same, and setattr(2), of a node that has lost its last name, without an open file.
+  Status change_lost(uint64_t number, const gridfs::PosixChange& change) GM_EXCLUDES(lost_mutex_);
+  Result<Entry> set_lost_attributes(uint64_t number, const gridfs::AttributeChanges& changes)
+      GM_EXCLUDES(lost_mutex_);
+  // Of one that is open: whoever holds it later finds it as it is now.
+  void note_changed(const ResolvedNode& node, const gridfs::File& file);
+  Result<std::string> link_target(const ResolvedNode& node);
   // `existed`: the file was there, which the kernel did not know.
   Result<std::pair<Entry, OpenFile*>> create_or_open(uint64_t parent, std::string_view name,
                                                      uint32_t mode, int flags,
@@ -267,7 +276,9 @@ class FileSystem {
   bool moves_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                     std::string_view to_name, gridfs::RenameMode mode) const;
   // Of a file that may have lost its last.
-  void note_lost_name(const Folder& in, const gridfs::Node& last);
+  void note_lost_name(const Folder& in, gridfs::LostName last);
+  // What a folder that is going to be removed leaves.
+  static Result<LostNode> last_of(gridfs::Volume& volume, const gridfs::Node& folder);
   Status rename_in(const Folder& from, std::string_view from_name, const Folder& to,
                    std::string_view to_name, gridfs::RenameMode mode);
   // A rename that moves folders: those of the two names that are in the table.
@@ -279,7 +290,7 @@ class FileSystem {
     gridfs::RenameMode mode;
     std::optional<uint64_t> one;    // the folder `from_name`
     std::optional<uint64_t> other;  // the folder `to_name`
-    gridfs::Attributes replaced;    // of `other`
+    LostNode replaced;              // `other`
   };
   // In the store; the tree is not locked exclusively.
   Status move_in_store(MovedNames& names);
@@ -302,6 +313,8 @@ class FileSystem {
   InodeTable table_;
   FolderMoves moves_{tree_mutex_, table_};
   LostNames lost_names_;
+  // Held while what is left of a node is changed; the table's lock is taken below it.
+  Mutex lost_mutex_;
 
   mutable Mutex handles_mutex_;
   std::unordered_set<OpenFile*> open_files_ GM_GUARDED_BY(handles_mutex_);

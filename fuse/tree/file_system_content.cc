@@ -22,19 +22,6 @@ double cache_seconds(const ResolvedNode& node) {
   return shared ? kCacheBriefly : kCacheForever;
 }
 
-gridfs::Attributes changed_attributes(gridfs::Attributes attributes,
-                                      const gridfs::AttributeChanges& changes) {
-  if (changes.permissions) {
-    attributes.mode = (attributes.mode & S_IFMT) | (*changes.permissions & 07777);
-  }
-  attributes.uid = changes.uid.value_or(attributes.uid);
-  attributes.gid = changes.gid.value_or(attributes.gid);
-  attributes.atime = changes.atime.value_or(attributes.atime);
-  attributes.mtime = changes.mtime.value_or(attributes.mtime);
-  attributes.ctime = gridfs::file_time_now();
-  return attributes;
-}
-
 }  // namespace
 
 OpenFile::~OpenFile() {
@@ -52,15 +39,17 @@ Entry FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& fi
 
 Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
                                           const gridfs::File* file) const {
-  GM_ASSIGN(auto volume, node.bucket->volume());
-  Result<gridfs::Node> named = volume->file(node.id);
+  const auto find = [&]() -> Result<gridfs::Node> {
+    GM_ASSIGN(auto volume, node.bucket->volume());
+    return volume->file(node.id);
+  };
+  Result<gridfs::Node> named = find();
   if (named) return entry_of_file(node, *named);
-  if (named.error().code() == gridfs::kFileNotFound && file == nullptr && node.nameless) {
-    return Entry{node.number, *node.nameless, kCacheForever};
+  const bool has_gone = is_absent(named.error());
+  if (has_gone && file == nullptr && node.nameless) {
+    return Entry{node.number, node.nameless->attributes, kCacheForever};
   }
-  if (named.error().code() != gridfs::kFileNotFound || file == nullptr) {
-    return fail(std::move(named).error());
-  }
+  if (!has_gone || file == nullptr) return fail(std::move(named).error());
   return Entry{node.number, nameless_attributes(file->document(), buckets_.settings().volume),
                kCacheForever};
 }
@@ -72,7 +61,7 @@ Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
     return file_attributes(node, file ? file->file().get() : node.open_file.get());
   }
   if (node.is_view()) return view_attributes(node, file);
-  if (node.removed) return Entry{number, *node.removed, kCacheForever};
+  if (node.removed) return Entry{number, node.removed->attributes, kCacheForever};
   if (node.kind == InodeKind::kMountRoot) {
     MutexLock handles_lock(handles_mutex_);
     return Entry{number, mount_root_attributes(buckets_.settings().volume, mount_root_changed_),
@@ -112,14 +101,10 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
                 "the root of the mount has no document that could keep its attributes");
   }
   if (node.is_view()) return views_are_read_only();
-  if (node.removed) {
-    // Whoever has it open may still change what nobody else will see.
-    const gridfs::Attributes changed = changed_attributes(*node.removed, changes);
-    table_.set_removed_attributes(number, changed);
-    return Entry{number, changed, kCacheForever};
-  }
-  GM_ASSIGN(auto volume, node.bucket->volume());
+  // Whoever has it open may still change what nobody else will see.
+  if (node.removed) return set_lost_attributes(number, changes);
   if (node.kind != InodeKind::kFile) {
+    GM_ASSIGN(auto volume, node.bucket->volume());
     GM_ASSIGN(gridfs::Node changed, volume->set_directory_attributes(node.path, changes));
     return Entry{number, changed.attributes, cache_seconds(node)};
   }
@@ -127,16 +112,17 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   // Also by open(2) with O_TRUNC, which the kernel asks for without the handle it has just got.
   file_changes.size_may_wait =
       changes.size && (handle ? handle->for_writing : will_be_closed(number));
-  Result<gridfs::Node> changed = volume->set_file_attributes(node.id, file_changes);
+  const auto change = [&]() -> Result<gridfs::Node> {
+    GM_ASSIGN(auto volume, node.bucket->volume());
+    return volume->set_file_attributes(node.id, file_changes);
+  };
+  Result<gridfs::Node> changed = change();
   if (changed) return entry_of_file(node, *changed);
+  if (!is_absent(changed.error())) return fail(std::move(changed).error());
   const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
-  if (changed.error().code() == gridfs::kFileNotFound && !file && node.nameless) {
-    // syncfs(2) has the kernel hand over the times of files that it has removed, too.
-    return Entry{number, changed_attributes(*node.nameless, changes), kCacheForever};
-  }
-  if (changed.error().code() != gridfs::kFileNotFound || !file) {
-    return fail(std::move(changed).error());
-  }
+  // syncfs(2) has the kernel hand over the times of files that it has removed, too.
+  if (!file && node.nameless) return set_lost_attributes(number, changes);
+  if (!file) return fail(std::move(changed).error());
   // It has no name any more; the open file is all there is of it.
   if (changes.size) {
     GM_TRY(file->truncate(*changes.size, gridfs::TimeUpdate::kNow));
@@ -157,6 +143,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
     if (!posix.ctime) posix.ctime = gridfs::file_time_now();
     return posix;
   }));
+  note_changed(node, *file);
   return Entry{number, nameless_attributes(file->document(), buckets_.settings().volume),
                kCacheForever};
 }
@@ -167,6 +154,13 @@ Result<std::string> FileSystem::read_link(uint64_t number) {
   if (node.kind != InodeKind::kFile) {
     return fail(kInvalidArgument, "node " + std::to_string(number) + " is not a symbolic link");
   }
+  Result<std::string> target = link_target(node);
+  const bool is_lost = !target && is_absent(target.error()) && node.nameless;
+  if (is_lost && node.nameless->posix.symlink_target) return *node.nameless->posix.symlink_target;
+  return target;
+}
+
+Result<std::string> FileSystem::link_target(const ResolvedNode& node) {
   GM_ASSIGN(auto volume, node.bucket->volume());
   return volume->symlink_target(node.id);
 }
@@ -309,6 +303,9 @@ Result<OpenDirectory*> FileSystem::open_directory(uint64_t number, int flags) {
   if (node.kind == InodeKind::kMountRoot) {
     GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
     directory = std::make_unique<OpenDirectory>(number, std::move(names));
+  } else if (node.removed) {
+    // Somebody's working folder: there is nothing in it.
+    directory = std::make_unique<OpenDirectory>(number, std::vector<std::string>());
   } else if (node.is_view()) {
     GM_ASSIGN(auto volume, node.bucket->volume());
     GM_ASSIGN(auto stream, views_.list(volume, node.path));

@@ -53,13 +53,17 @@ gridfs::PosixFields with_mode(gridfs::PosixFields posix, uint32_t mode) {
 Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (node.kind == InodeKind::kMountRoot || node.is_view()) return gridfs::PosixFields();
-  // Whoever has it open is told that it has no list, so that the kernel goes by its mode.
-  if (node.removed) return gridfs::PosixFields();
-  GM_ASSIGN(auto volume, node.bucket->volume());
-  if (node.kind != InodeKind::kFile) return volume->directory_posix(node.path);
-  Result<gridfs::PosixFields> posix = volume->file_posix(node.id);
-  if (posix || posix.error().code() != gridfs::kFileNotFound || !node.open_file) return posix;
-  return node.open_file->document().posix;
+  if (node.removed) return node.removed->fields();
+  const auto read = [&]() -> Result<gridfs::PosixFields> {
+    GM_ASSIGN(auto volume, node.bucket->volume());
+    if (node.kind != InodeKind::kFile) return volume->directory_posix(node.path);
+    return volume->file_posix(node.id);
+  };
+  Result<gridfs::PosixFields> posix = read();
+  if (posix || !is_absent(posix.error())) return posix;
+  if (node.open_file) return node.open_file->document().posix;
+  if (node.nameless) return node.nameless->fields();
+  return posix;
 }
 
 Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& change) {
@@ -69,18 +73,59 @@ Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& chan
                 "the root of the mount has no document that could keep its attributes");
   }
   if (node.is_view()) return views_are_read_only();
-  if (node.removed) return fail(gridfs::kNoSuchEntry, "the folder has been removed");
-  GM_ASSIGN(auto volume, node.bucket->volume());
-  if (node.kind != InodeKind::kFile) return volume->change_directory_posix(node.path, change);
-  Status changed = volume->change_file_posix(node.id, change);
-  if (changed || changed.error().code() != gridfs::kFileNotFound || !node.open_file) {
-    return changed;
-  }
+  if (node.removed) return change_lost(number, change);
+  const auto write = [&]() -> Status {
+    GM_ASSIGN(auto volume, node.bucket->volume());
+    if (node.kind != InodeKind::kFile) return volume->change_directory_posix(node.path, change);
+    return volume->change_file_posix(node.id, change);
+  };
+  Status changed = write();
+  if (changed || !is_absent(changed.error())) return changed;
   // It has no name any more; the open file is all there is of it.
-  const uint32_t mode =
-      nameless_attributes(node.open_file->document(), buckets_.settings().volume).mode;
-  return node.open_file->change_posix(
-      [&](const gridfs::PosixFields& now) { return change(with_mode(now, mode)); });
+  if (node.open_file) {
+    const uint32_t mode =
+        nameless_attributes(node.open_file->document(), buckets_.settings().volume).mode;
+    GM_TRY(node.open_file->change_posix(
+        [&](const gridfs::PosixFields& now) { return change(with_mode(now, mode)); }));
+    note_changed(node, *node.open_file);
+    return {};
+  }
+  if (node.nameless) return change_lost(number, change);
+  return changed;
+}
+
+Result<LostNode> FileSystem::lost_node(uint64_t number) const {
+  GM_ASSIGN(const ResolvedNode node, resolve(number));
+  if (node.removed) return *node.removed;
+  if (node.nameless) return *node.nameless;
+  return fail(kStaleNode, "node " + std::to_string(number) + " has a name");
+}
+
+Status FileSystem::change_lost(uint64_t number, const gridfs::PosixChange& change) {
+  MutexLock lock(lost_mutex_);
+  GM_ASSIGN(const LostNode lost, lost_node(number));
+  GM_ASSIGN(const gridfs::PosixFields changes, change(lost.fields()));
+  table_.set_lost(number, lost.with(changes));
+  return {};
+}
+
+Result<Entry> FileSystem::set_lost_attributes(uint64_t number,
+                                              const gridfs::AttributeChanges& changes) {
+  MutexLock lock(lost_mutex_);
+  GM_ASSIGN(const LostNode lost, lost_node(number));
+  if (changes.size) {
+    return fail(gridfs::kFileDeleted, "the file was removed while nobody had it open");
+  }
+  const LostNode changed = lost.with(changes);
+  table_.set_lost(number, changed);
+  return Entry{number, changed.attributes, kCacheForever};
+}
+
+void FileSystem::note_changed(const ResolvedNode& node, const gridfs::File& file) {
+  if (!node.nameless) return;
+  const gridfs::FilesDocument document = file.document();
+  table_.set_lost(node.number, LostNode(nameless_attributes(document, buckets_.settings().volume),
+                                        document.posix));
 }
 
 Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
@@ -88,8 +133,14 @@ Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
   const bool has_content =
       node.kind == InodeKind::kFile || (node.is_view() && node.id.type() != bson::Type::kNull);
   if (!has_content) return gridfs::no_such_xattr(name);
-  GM_ASSIGN(auto volume, node.bucket->volume());
-  return volume->file_field(node.id, name.substr(kFieldLead.size()));
+  const auto read = [&]() -> Result<std::string> {
+    GM_ASSIGN(auto volume, node.bucket->volume());
+    return volume->file_field(node.id, name.substr(kFieldLead.size()));
+  };
+  Result<std::string> text = read();
+  // There is no files document of what has lost its last name.
+  const bool is_lost = !text && is_absent(text.error()) && node.nameless;
+  return is_lost ? gridfs::no_such_xattr(name) : std::move(text);
 }
 
 Status FileSystem::set_field(uint64_t number, std::string_view name,
@@ -100,8 +151,15 @@ Status FileSystem::set_field(uint64_t number, std::string_view name,
     return fail(kNotPermitted, "a folder has no files document, whose fields '" +
                                    std::string(kFieldLead) + "' stands for");
   }
-  GM_ASSIGN(auto volume, node.bucket->volume());
-  return volume->set_file_field(node.id, name.substr(kFieldLead.size()), text, mode);
+  const auto write = [&]() -> Status {
+    GM_ASSIGN(auto volume, node.bucket->volume());
+    return volume->set_file_field(node.id, name.substr(kFieldLead.size()), text, mode);
+  };
+  Status written = write();
+  if (!written && is_absent(written.error()) && node.nameless) {
+    return fail(kNotPermitted, "the file has lost its last name, and with it its document");
+  }
+  return written;
 }
 
 Result<std::string> FileSystem::xattr(uint64_t number, std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 #include <vector>
 
 namespace gridmount::fuse {
@@ -17,7 +18,7 @@ struct FolderPart {
   std::string suffix;
   uint64_t wanted = 0;  // of a view: the number it was to have
   bool moving = false;
-  std::optional<gridfs::Attributes> removed;
+  std::shared_ptr<const LostNode> removed;
   std::shared_ptr<MadeUpFile> made_up;  // of a view
 };
 
@@ -43,7 +44,7 @@ struct InodeTable::Inode {
   // Files.
   bson::Value id;
   std::weak_ptr<gridfs::File> open_file;
-  std::shared_ptr<const gridfs::Attributes> nameless;
+  std::shared_ptr<const LostNode> nameless;
 };
 
 size_t InodeTable::ByNumber::operator()(const std::unique_ptr<Inode>& inode) const {
@@ -97,8 +98,9 @@ uint64_t InodeTable::remember_bucket(std::string_view name,
   }
   if (found != folders_.end()) {
     // The bucket was dropped and made anew behind our back.
-    (*found)->folder->removed.emplace().mode = S_IFDIR;
-    (*found)->folder->removed->nlink = 0;
+    LostNode unknown;
+    unknown.attributes.mode = S_IFDIR;
+    (*found)->folder->removed = std::make_shared<const LostNode>(std::move(unknown));
     folders_.erase(found);
   }
   Inode* inode = add(InodeKind::kBucketRoot, wanted);
@@ -154,7 +156,7 @@ uint64_t InodeTable::remember_view(uint64_t parent_number, std::string_view name
       return known->number;
     }
     // Whoever has the old one open keeps it.
-    known->folder->removed.emplace().nlink = 0;
+    known->folder->removed = std::make_shared<const LostNode>();
     folders_.erase(found);
   }
   Inode* const parent = find(parent_number);
@@ -166,9 +168,9 @@ uint64_t InodeTable::remember_view(uint64_t parent_number, std::string_view name
   attach(inode, parent, name);
   inode->folder->suffix = path;
   inode->folder->wanted = wanted;
+  inode->folder->made_up = made_up;
   return inode->number;
 }
-  inode->folder->made_up = made_up;
 
 void InodeTable::forget(uint64_t number, uint64_t lookups) {
   if (number == kRootNode) return;
@@ -198,9 +200,9 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
     // Views are asked for themselves whether they are still there.
     node.id = inode->id;
     node.path = inode->folder->suffix;
+    node.made_up = inode->folder->made_up;
     return node;
   }
-    node.made_up = inode->folder->made_up;
   if (inode->folder) node.removed = inode->folder->removed;
   std::vector<const Inode*> upwards;
   for (const Inode* up = inode; up->kind == InodeKind::kFolder; up = up->parent) {
@@ -260,14 +262,14 @@ bool InodeTable::is_moving(uint64_t number) const {
   return false;
 }
 
-std::optional<uint64_t> InodeTable::find_folder(uint64_t parent, std::string_view name) const {
-  MutexLock lock(mutex_);
 std::shared_ptr<MadeUpFile> InodeTable::find_made_up(uint64_t parent, std::string_view name) const {
   MutexLock lock(mutex_);
   const auto found = folders_.find(NameKey{parent, name});
   return found == folders_.end() ? nullptr : (*found)->folder->made_up;
 }
 
+std::optional<uint64_t> InodeTable::find_folder(uint64_t parent, std::string_view name) const {
+  MutexLock lock(mutex_);
   auto found = folders_.find(NameKey{parent, name});
   if (found == folders_.end()) return std::nullopt;
   return (*found)->number;
@@ -297,32 +299,31 @@ void InodeTable::replace_file(uint64_t number, bson::ValueView next) {
   files_.insert(known);
 }
 
-void InodeTable::remove_file(const MountedBucket* bucket, bson::ValueView id,
-                             const gridfs::Attributes& last) {
+void InodeTable::remove_file(const MountedBucket* bucket, bson::ValueView id, LostNode last) {
   MutexLock lock(mutex_);
   const auto found = files_.find(FileKey{bucket, id});
   if (found == files_.end()) return;
-  gridfs::Attributes nameless = last;
-  nameless.nlink = 0;
-  (*found)->nameless = std::make_shared<const gridfs::Attributes>(nameless);
+  (*found)->nameless = std::make_shared<const LostNode>(std::move(last));
 }
 
-void InodeTable::remove_folder(uint64_t parent, std::string_view name,
-                               const gridfs::Attributes& last) {
+void InodeTable::remove_folder(uint64_t parent, std::string_view name, LostNode last) {
   MutexLock lock(mutex_);
   auto found = folders_.find(NameKey{parent, name});
   if (found == folders_.end()) return;
   Inode* inode = *found;
-  inode->folder->removed = last;
-  inode->folder->removed->nlink = 0;
+  inode->folder->removed = std::make_shared<const LostNode>(std::move(last));
   folders_.erase(found);
 }
 
-void InodeTable::set_removed_attributes(uint64_t number, const gridfs::Attributes& attributes) {
+void InodeTable::set_lost(uint64_t number, LostNode node) {
   MutexLock lock(mutex_);
   Inode* const inode = find(number);
-  if (inode != nullptr && inode->folder && inode->folder->removed) {
-    inode->folder->removed = attributes;
+  if (inode == nullptr) return;
+  auto lost = std::make_shared<const LostNode>(std::move(node));
+  if (inode->nameless) {
+    inode->nameless = std::move(lost);
+  } else if (inode->folder && inode->folder->removed) {
+    inode->folder->removed = std::move(lost);
   }
 }
 

@@ -29,12 +29,13 @@
 
 #include "engine/bson/value.h"
 #include "engine/thread_safety.h"
+#include "fuse/tree/lost_node.h"
 #include "gridfs/volume.h"
 
 namespace gridmount::fuse {
 
-class MountedBucket;
 class MadeUpFile;
+class MountedBucket;
 
 inline constexpr uint64_t kRootNode = 1;  // FUSE_ROOT_ID
 
@@ -51,9 +52,9 @@ struct ResolvedNode {
   bson::Value id;                           // of files; of views, whose content they have
   std::shared_ptr<gridfs::File> open_file;  // of files somebody has open
   // Of a file that has no name any more, and may be open all the same (pipes, devices, O_PATH).
-  std::shared_ptr<const gridfs::Attributes> nameless;
-  // Of a folder that is no longer in the tree: its last attributes.
-  std::optional<gridfs::Attributes> removed;
+  std::shared_ptr<const LostNode> nameless;
+  // Of a folder that is no longer in the tree.
+  std::shared_ptr<const LostNode> removed;
   std::shared_ptr<MadeUpFile> made_up;  // of a view that is no file's content
 
   bool is_view() const { return kind == InodeKind::kViewFolder || kind == InodeKind::kViewFile; }
@@ -97,9 +98,9 @@ class InodeTable {
   // While a folder is moved, so that its path changes: is_moving() of it and of what is below it.
   void set_moving(uint64_t number, bool moving);
   bool is_moving(uint64_t number) const;
-  // Of a folder in the table, else nothing.
   // What was made up when a view of that name was looked up last; null if nothing was.
   std::shared_ptr<MadeUpFile> find_made_up(uint64_t parent, std::string_view name) const;
+  // Of a folder in the table, else nothing.
   std::optional<uint64_t> find_folder(uint64_t parent, std::string_view name) const;
 
   // A file's content while it is open, for the calls that come without a handle. Kept weakly.
@@ -109,12 +110,13 @@ class InodeTable {
   // another files document.
   void replace_file(uint64_t number, bson::ValueView next);
 
-  // The file (if the table has it) has lost its last name; `last` are the attributes it had.
-  void remove_file(const MountedBucket* bucket, bson::ValueView id, const gridfs::Attributes& last);
-  // The folder (if the table has it) has left the tree; `last` are the attributes it had.
-  void remove_folder(uint64_t parent, std::string_view name, const gridfs::Attributes& last);
-  // Of a folder that has left the tree, for whoever still has it open.
-  void set_removed_attributes(uint64_t number, const gridfs::Attributes& attributes);
+  // The file (if the table has it) has lost its last name.
+  void remove_file(const MountedBucket* bucket, bson::ValueView id, LostNode last);
+  // The folder (if the table has it) has left the tree.
+  void remove_folder(uint64_t parent, std::string_view name, LostNode last);
+  // Of a file that has lost its last name, or a folder that has left the tree: what is left of it
+  // has been changed.
+  void set_lost(uint64_t number, LostNode node);
   // The folder is now `to_name` in `to_parent`, where `path` leads to it. A folder that stood there
   // must have been removed before. Both parents must be in the table.
   void move_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,

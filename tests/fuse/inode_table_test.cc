@@ -176,13 +176,13 @@ TEST_F(InodeTableTest, ForgottenInAnyOrder_LeavesNothing) {
 
 TEST_F(InodeTableTest, RemovedFolder_KeepsItsNumberButNotItsName) {
   const uint64_t old = table_.remember_folder(kRootNode, "a", "a", 10);
-  gridfs::Attributes last;
-  last.mode = S_IFDIR | 0700;
+  LostNode last;
+  last.attributes.mode = S_IFDIR | 0700;
   table_.remove_folder(kRootNode, "a", last);
   ASSERT_TRUE(table_.resolve(old));
   ASSERT_TRUE(table_.resolve(old)->removed);
-  EXPECT_EQ(table_.resolve(old)->removed->mode, S_IFDIR | 0700U);
-  EXPECT_EQ(table_.resolve(old)->removed->nlink, 0U);
+  EXPECT_EQ(table_.resolve(old)->removed->attributes.mode, S_IFDIR | 0700U);
+  EXPECT_EQ(table_.resolve(old)->removed->attributes.nlink, 0U);
   const uint64_t made_again = table_.remember_folder(kRootNode, "a", "a", 10);
   EXPECT_NE(made_again, old);
   EXPECT_FALSE(table_.resolve(made_again)->removed);
