@@ -41,8 +41,6 @@ int errno_of(ErrorCode code) {
       return EFBIG;
     case static_cast<int32_t>(gridfs::kTooManyLinks):
       return EMLINK;
-    case static_cast<int32_t>(gridfs::kNotUtf8):
-      return EILSEQ;
     case static_cast<int32_t>(gridfs::kNoSuchXattr):
       return ENODATA;
     case static_cast<int32_t>(gridfs::kNoRoomForXattrs):
@@ -101,7 +99,6 @@ bool is_ordinary(int error_number) {
     case ENOTEMPTY:
     case ENAMETOOLONG:
     case EINVAL:
-    case EILSEQ:
     case ENODATA:
     case ENXIO:
     case EOPNOTSUPP:

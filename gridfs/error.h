@@ -32,6 +32,5 @@ inline constexpr ErrorCode kNoSuchXattr{100112};
 inline constexpr ErrorCode kNoRoomForXattrs{100113};
 inline constexpr ErrorCode kTooManyLinks{100115};
 inline constexpr ErrorCode kFieldNotWritable{100116};
-inline constexpr ErrorCode kNotUtf8{100114};  // a name or path, where it would be made
 
 }  // namespace gridmount::gridfs

@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kPlainLead = "%gridfs:esc:";
 constexpr std::string_view kFileLead = "%gridfs:file:";
 constexpr std::string_view kLongLead = "%gridfs:long:";
+constexpr std::string_view kBytesLead = "%gridfs:bytes:";
 constexpr std::string_view kIdLead = "%gridfs:id:";
 constexpr std::string_view kReserved = ".gridfs";
 constexpr size_t kHashDigits = 32;
@@ -102,6 +103,23 @@ std::string long_name(std::string_view component, bool shadowed) {
   return std::string(kLongLead) + to_text(component, kMaxHeadBytes) + ":" + hash_of(hashed);
 }
 
+// Of bytes that are not UTF-8, what stands for them in a filename.
+std::string bytes_component(std::string_view bytes) {
+  return std::string(kBytesLead) + to_text(bytes);
+}
+
+// The reverse; nothing if the component stands for no name of such bytes.
+std::optional<std::string> bytes_name(std::string_view component) {
+  if (!component.starts_with(kBytesLead)) return std::nullopt;
+  std::optional<std::string> bytes = from_text(component.substr(kBytesLead.size()));
+  if (!bytes || bytes->size() > kMaxNameBytes || is_utf8(*bytes) ||
+      bytes->find('/') != std::string::npos || bytes->find('\0') != std::string::npos ||
+      bytes_component(*bytes) != component) {
+    return std::nullopt;
+  }
+  return bytes;
+}
+
 bool needs_escape(std::string_view component, bool at_root) {
   return component.empty() || component == "." || component == ".." ||
          component.starts_with(kEscapeLead) || (at_root && component == kReserved) ||
@@ -115,6 +133,7 @@ tl::unexpected<Error> invalid(std::string_view name, std::string_view why) {
 }  // namespace
 
 std::string escape_component(std::string_view component, bool at_root) {
+  if (std::optional<std::string> bytes = bytes_name(component)) return *std::move(bytes);
   std::string name = needs_escape(component, at_root) ? std::string(kPlainLead) + to_text(component)
                                                       : std::string(component);
   return name.size() <= kMaxNameBytes ? name : long_name(component, false);
@@ -165,7 +184,10 @@ Result<ParsedName> parse_name(std::string_view name, bool at_root) {
                                   " are possible");
   }
   if (!is_utf8(name)) {
-    return fail(kNotUtf8, "the name '" + std::string(name) + "' is not valid UTF-8");
+    if (name.find_first_of(std::string_view("/\0", 2)) != std::string_view::npos) {
+      return invalid(name, "has a slash or a NUL");
+    }
+    return ParsedName{ParsedName::Kind::kPlain, bytes_component(name), {}};
   }
   if (!name.starts_with(kEscapeLead)) {
     if (needs_escape(name, at_root)) return invalid(name, "is reserved");

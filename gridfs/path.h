@@ -15,6 +15,8 @@
 //                       name is also a folder's, HASH is that of the component and a '/'.
 //   %gridfs:id:TEXT     at the root: a file without a string filename, by its _id in canonical
 //                       Extended JSON.
+// And the other way round, as a filename is a string: a name in the mount that is not UTF-8 is
+// `%gridfs:bytes:TEXT` in the filename, and such a component is shown as those bytes.
 // Thread-safety: pure functions.
 #pragma once
 
@@ -57,7 +59,7 @@ struct ParsedName {
   std::string component;
   std::string hash;  // kLong
 };
-// The reverse. NameTooLong over 255 bytes; NotUtf8; InvalidName for ".gridfs" at the root, or for
+// The reverse. NameTooLong over 255 bytes; InvalidName for ".gridfs" at the root, or for
 // an escape that the functions above would not have made.
 Result<ParsedName> parse_name(std::string_view name, bool at_root);
 

@@ -35,8 +35,8 @@ tl::unexpected<Error> no_such_view(std::string_view path) {
 // Of what was looked for in the tree: that it is not there, or what went wrong.
 tl::unexpected<Error> not_found(Error error, std::string_view path) {
   const ErrorCode code = error.code();
-  const bool is_absent = code == gridfs::kNoSuchEntry || code == gridfs::kFileNotFound ||
-                         code == gridfs::kInvalidName || code == gridfs::kNotUtf8;
+  const bool is_absent =
+      code == gridfs::kNoSuchEntry || code == gridfs::kFileNotFound || code == gridfs::kInvalidName;
   if (is_absent) return no_such_view(path);
   return fail(std::move(error));
 }

@@ -28,7 +28,7 @@ bool is_views_folder(const ResolvedNode& parent, std::string_view name) {
 
 // Nothing can have such a name, so nothing has.
 bool is_impossible_name(const Error& error) {
-  return error.code() == gridfs::kInvalidName || error.code() == gridfs::kNotUtf8;
+  return error.code() == gridfs::kInvalidName;
 }
 
 }  // namespace

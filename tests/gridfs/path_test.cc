@@ -91,11 +91,43 @@ TEST(PathTest, Refused) {
         "%gridfs:esc:%2", "%gridfs:esc:a%2Fb", "%gridfs:long:a", "%gridfs:long:a:0123"}) {
     EXPECT_EQ(code_of(parse_name(name, true)), kInvalidName) << name;
   }
-  EXPECT_EQ(code_of(parse_name("a\xFF", true)), kNotUtf8);
   EXPECT_EQ(code_of(parse_name(".gridfs", true)), kInvalidName);
   EXPECT_TRUE(parse_name(".gridfs", false));
   EXPECT_EQ(code_of(parse_name("%gridfs:id:1", false)), kInvalidName);
   EXPECT_EQ(code_of(parse_name("%gridfs:esc:%2Fa", false)), kInvalidName);
+}
+
+TEST(PathTest, BytesThatAreNoUtf8_StandInFilenamesAsText) {
+  const std::pair<std::string, std::string> names[] = {
+      {"caf\xE9", "%gridfs:bytes:caf%E9"},
+      {"\xFF", "%gridfs:bytes:%FF"},
+      {"50%\xFF\xC3\xA9", "%gridfs:bytes:50%25%FF\xC3\xA9"},
+      {std::string(255, '\xFE'), ""},
+  };
+  for (const auto& [name, component] : names) {
+    for (const bool at_root : {true, false}) {
+      const Result<ParsedName> parsed = parse_name(name, at_root);
+      ASSERT_TRUE(parsed) << name;
+      EXPECT_EQ(parsed->kind, ParsedName::Kind::kPlain);
+      if (!component.empty()) {
+        EXPECT_EQ(parsed->component, component);
+      }
+      EXPECT_EQ(escape_component(parsed->component, at_root), name);
+      const std::string shadowed = escape_shadowed_file(parsed->component);
+      if (shadowed.size() < kMaxNameBytes) {
+        EXPECT_EQ(parse_name(shadowed, at_root)->component, parsed->component);
+      }
+    }
+  }
+  // What no name is written as is a component like others, and shown by its escape.
+  for (const char* component :
+       {"%gridfs:bytes:", "%gridfs:bytes:a", "%gridfs:bytes:%ff", "%gridfs:bytes:%FF%2F",
+        "%gridfs:bytes:%FF%00", "%gridfs:bytes:%FF%41", "%gridfs:bytes:\xFF"}) {
+    const std::string shown = escape_component(component, false);
+    EXPECT_TRUE(shown.starts_with("%gridfs:esc:%25gridfs:bytes:")) << shown;
+    EXPECT_EQ(parse_name(shown, false)->component, component);
+  }
+  EXPECT_EQ(code_of(parse_name("%gridfs:bytes:caf%E9", false)), kInvalidName);
 }
 
 TEST(PathTest, JoinAndSplit) {
