@@ -276,8 +276,9 @@ Result<Node> BucketVolume::set_file_attributes(bson::ValueView id,
   if (changes.atime) access_times_.forget(NodeKind::kFile, file->id());
   PosixFields posix = posix_of(changes);
   const uint32_t mode = before.attributes.mode;
-  if (!changes.permissions && changes.clears_set_id && without_set_id(mode) != mode) {
-    posix.mode = without_set_id(mode);
+  if (!changes.permissions && changes.clears_set_id) {
+    const uint32_t cleared = without_set_id(mode, before.attributes.gid, changes.may_keep_group_id);
+    if (cleared != mode) posix.mode = cleared;
   }
   const bool waits = changes.size_may_wait && is_size_alone(changes) && !posix.mode;
   if (changes.size) {

@@ -39,6 +39,9 @@ struct PosixFields {
 // The fields to change of a node, given those it has.
 using PosixChange = std::function<Result<PosixFields>(const PosixFields&)>;
 
+// Whether who asks for a change is in a group, or need not be.
+using GroupCheck = std::function<bool(uint32_t group)>;
+
 // The subdocument's fields: mode, uid, gid, rdev as int64 where int32 does not hold them; a time
 // `mtime` is a Date (milliseconds, rounded down) and `mtimeNs` int32 (nanoseconds within it, left
 // out if 0). `symlinkTarget` is a string, or Binary if it is not UTF-8. `xattrs`: xattrs.h; left

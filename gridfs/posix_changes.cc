@@ -49,11 +49,13 @@ bool are_times_of_before(const PosixFields& changes, const PosixFields& now) {
   return later_ns > 0 && later_ns < kMomentsNs;
 }
 
-uint32_t without_set_id(uint32_t mode) {
+uint32_t without_set_id(uint32_t mode, uint32_t group, const GroupCheck& may_keep_group_id) {
   if (S_ISDIR(mode)) return mode;
   mode &= ~static_cast<uint32_t>(S_ISUID);
-  if ((mode & S_IXGRP) != 0) mode &= ~static_cast<uint32_t>(S_ISGID);
-  return mode;
+  if ((mode & S_ISGID) == 0) return mode;
+  const bool stays =
+      (mode & S_IXGRP) == 0 && (may_keep_group_id == nullptr || may_keep_group_id(group));
+  return stays ? mode : mode & ~static_cast<uint32_t>(S_ISGID);
 }
 
 void add_permissions(const PosixFields& now, uint32_t permissions, PosixFields& changes) {

@@ -18,8 +18,9 @@ namespace gridmount::gridfs {
 void add_permissions(const PosixFields& now, uint32_t permissions, PosixFields& changes);
 
 // The mode of a file whose content or owner changes: no set-user-ID, and no set-group-ID where the
-// group may execute the file. A folder's stays.
-uint32_t without_set_id(uint32_t mode);
+// group may execute the file, or where who changes it may not keep that (setattr_should_drop_sgid()
+// of Linux from 6.2 on). A folder's stays. Asked only where it matters; null: it may be kept.
+uint32_t without_set_id(uint32_t mode, uint32_t group, const GroupCheck& may_keep_group_id);
 
 // Whether `changes` are the time of a last write and nothing else, and `now` is moments later: the
 // kernel writes such times back beside a call that sets later ones (fuse_flush_times() of Linux

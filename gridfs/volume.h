@@ -131,6 +131,7 @@ struct AttributeChanges {
   std::optional<timespec> ctime;
   // Also without_set_id() (posix_changes.h), unless `permissions` are given.
   bool clears_set_id = false;
+  GroupCheck may_keep_group_id;  // for that; null: whoever it is
   // The file is open for writing: a new size, with its times, may wait for the file's next commit,
   // as what is written does.
   bool size_may_wait = false;

@@ -163,7 +163,7 @@ Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t number, OpenFile
   if ((to_set & ~FUSE_SET_ATTR_CTIME) != 0) return false;
   GM_ASSIGN(const Entry entry, file_system_of(request).attributes(number, file));
   const gridfs::Attributes& now = entry.attributes;
-  if (gridfs::without_set_id(now.mode) == now.mode) return false;
+  if (gridfs::without_set_id(now.mode, now.gid, group_check_of(request)) == now.mode) return false;
   const bool is_write = to_set == 0 && S_ISREG(now.mode);
   const uid_t caller = fuse_req_ctx(request)->uid;
   if (!is_write && caller != 0 && caller != now.uid) {
@@ -190,6 +190,7 @@ void handle_setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, 
     if (!clears) return reply_error(request, "setattr", number, nullptr, clears.error());
     changes.clears_set_id =
         *clears || changes.uid || changes.gid || (changes.size && !may_keep_set_id(request));
+    changes.may_keep_group_id = group_check_of(request);
     Result<Entry> entry = file_system_of(request).set_attributes(number, file_of(info), changes);
     if (!entry) return reply_error(request, "setattr", number, nullptr, entry.error());
     const struct stat attributes = stat_of(number, entry->attributes);
@@ -344,7 +345,8 @@ void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size
   guarded(request, "write", number, [&] {
     // A file with such a bit is written through. libfuse does not tell that the kernel asks for it.
     if (!info->writepage && !may_keep_set_id(request)) {
-      const Status cleared = context.file_system.clear_set_id(*file_of(info));
+      const Status cleared =
+          context.file_system.clear_set_id(*file_of(info), group_check_of(request));
       if (!cleared) return reply_error(request, "write", number, nullptr, cleared.error());
     }
     // With write-back the kernel keeps mtime and ctime and sends them by setattr.

@@ -86,10 +86,13 @@ inline FileSystem& file_system_of(fuse_req_t request) {
 }
 
 // Left to us by the kernel: with a file's content its set-user-ID bit goes, and set-group-ID where
-// it is one (chmod(2)), unless the writer is privileged.
+// it is one (chmod(2)), or where the writer is not in the file's group, unless the writer is
+// privileged.
 inline bool may_keep_set_id(fuse_req_t request) {
   return fuse_req_ctx(request)->uid == 0;
 }
+// Whether the caller is in the group, or privileged. Good until the request is answered.
+gridfs::GroupCheck group_check_of(fuse_req_t request);
 
 // Replies with the error's errno, counts it, and logs it if it is not an ordinary one. `name` may
 // be null.

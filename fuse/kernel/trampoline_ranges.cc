@@ -9,7 +9,9 @@ void handle_fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t off
     FileSystem& file_system = file_system_of(request);
     OpenFile& file = *handle_of<OpenFile>(info);
     Status done = file_system.allocate(file, mode, offset, length);
-    if (done && !may_keep_set_id(request)) done = file_system.clear_set_id(file);
+    if (done && !may_keep_set_id(request)) {
+      done = file_system.clear_set_id(file, group_check_of(request));
+    }
     reply_status(request, "fallocate", number, nullptr, done);
   });
 }
@@ -54,7 +56,7 @@ void handle_copy_file_range(fuse_req_t request, fuse_ino_t number, off_t offset,
     FileSystem& file_system = file_system_of(request);
     OpenFile& to = *handle_of<OpenFile>(to_info);
     if (!may_keep_set_id(request)) {
-      const Status cleared = file_system.clear_set_id(to);
+      const Status cleared = file_system.clear_set_id(to, group_check_of(request));
       if (!cleared) {
         return reply_error(request, "copy_file_range", number, nullptr, cleared.error());
       }

@@ -35,6 +35,10 @@ bool is_in_group(fuse_req_t request, uint32_t group) {
 
 }  // namespace
 
+gridfs::GroupCheck group_check_of(fuse_req_t request) {
+  return [request](uint32_t group) { return is_in_group(request, group); };
+}
+
 void handle_getxattr(fuse_req_t request, fuse_ino_t number, const char* name, size_t room) {
   guarded(request, "getxattr", number, name, [&] {
     const Result<std::string> value = file_system_of(request).xattr(number, name);
@@ -65,9 +69,8 @@ void handle_setxattr(fuse_req_t request, fuse_ino_t number, const char* name, co
     if ((flags & XATTR_CREATE) != 0) mode = gridfs::XattrMode::kCreate;
     if ((flags & XATTR_REPLACE) != 0) mode = gridfs::XattrMode::kReplace;
     reply_status(request, "setxattr", number, name,
-                 file_system_of(request).set_xattr(
-                     number, name, {value, size}, mode,
-                     [request](uint32_t group) { return is_in_group(request, group); }));
+                 file_system_of(request).set_xattr(number, name, {value, size}, mode,
+                                                   group_check_of(request)));
   });
 }
 

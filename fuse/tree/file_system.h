@@ -134,9 +134,9 @@ class FileSystem {
   // --- Extended attributes. NoSuchXattr, kNotSupported for a namespace that is not kept.
   Result<std::string> xattr(uint64_t number, std::string_view name);
   Result<std::vector<std::string>> xattr_names(uint64_t number);
-  // Whether the caller is in a group: who is not loses the set-group-ID bit with a new access
-  // control list, as with chmod(2).
-  using GroupCheck = std::function<bool(uint32_t group)>;
+  // Who is not in the file's group loses the set-group-ID bit with a new access control list, as
+  // with chmod(2).
+  using GroupCheck = gridfs::GroupCheck;
   Status set_xattr(uint64_t number, std::string_view name, std::string_view value,
                    gridfs::XattrMode mode, const GroupCheck& may_keep_group_id);
   Status remove_xattr(uint64_t number, std::string_view name);
@@ -158,8 +158,8 @@ class FileSystem {
   // Holds what it points to until it goes; `file` must outlive it.
   Result<gridfs::ReadResult> read(OpenFile& file, int64_t offset, size_t size);
   Status sync(OpenFile& file);
-  // Its set-user-ID bit, and set-group-ID where the group may execute it.
-  Status clear_set_id(OpenFile& file);
+  // As gridfs::without_set_id() (posix_changes.h).
+  Status clear_set_id(OpenFile& file, const GroupCheck& may_keep_group_id);
   // fallocate(2). Space is looked for, and not kept: what is allocated is a hole.
   Status allocate(OpenFile& file, int mode, int64_t offset, int64_t size);
   // lseek(2) with SEEK_DATA or SEEK_HOLE: of what has been written to this object.

@@ -128,12 +128,14 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
     GM_TRY(file->truncate(*changes.size, gridfs::TimeUpdate::kNow));
   }
   GM_TRY(file->change_posix([&](gridfs::PosixFields now) -> Result<gridfs::PosixFields> {
-    now.mode = nameless_attributes(file->document(), buckets_.settings().volume).mode;
+    const gridfs::Attributes shown =
+        nameless_attributes(file->document(), buckets_.settings().volume);
+    now.mode = shown.mode;
     gridfs::PosixFields posix;
     if (changes.permissions) {
       gridfs::add_permissions(now, *changes.permissions, posix);
     } else if (changes.clears_set_id) {
-      posix.mode = gridfs::without_set_id(*now.mode);
+      posix.mode = gridfs::without_set_id(shown.mode, shown.gid, changes.may_keep_group_id);
     }
     posix.uid = changes.uid;
     posix.gid = changes.gid;

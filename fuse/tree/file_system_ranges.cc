@@ -48,12 +48,17 @@ Result<int64_t> copy_hole(gridfs::File& from, int64_t offset, gridfs::File& to, 
 
 }  // namespace
 
-Status FileSystem::clear_set_id(OpenFile& file) {
-  const uint32_t mode = file.file()->document().posix.mode.value_or(0);
-  if (gridfs::without_set_id(mode) == mode) return {};
-  return file.file()->change_posix([](const gridfs::PosixFields& now) {
+Status FileSystem::clear_set_id(OpenFile& file, const GroupCheck& may_keep_group_id) {
+  const uint32_t default_group = buckets_.settings().volume.default_owner.gid;
+  const auto cleared = [&](const gridfs::PosixFields& now) {
+    return gridfs::without_set_id(now.mode.value_or(0), now.gid.value_or(default_group),
+                                  may_keep_group_id);
+  };
+  const gridfs::PosixFields posix = file.file()->document().posix;
+  if (cleared(posix) == posix.mode.value_or(0)) return {};
+  return file.file()->change_posix([&](const gridfs::PosixFields& now) {
     gridfs::PosixFields changes;
-    changes.mode = gridfs::without_set_id(now.mode.value_or(0));
+    changes.mode = cleared(now);
     return changes;
   });
 }

@@ -45,7 +45,8 @@ LostNode LostNode::with(const gridfs::AttributeChanges& changes) const {
   if (changes.permissions) {
     gridfs::add_permissions(this->fields(), *changes.permissions, fields);
   } else if (changes.clears_set_id) {
-    fields.mode = gridfs::without_set_id(attributes.mode);
+    fields.mode =
+        gridfs::without_set_id(attributes.mode, attributes.gid, changes.may_keep_group_id);
   }
   return with(fields);
 }
