@@ -17,6 +17,7 @@
 #include "fuse/daemon/log.h"
 #include "fuse/daemon/mount_point.h"
 #include "fuse/daemon/mount_state.h"
+#include "fuse/daemon/remount.h"
 #include "fuse/daemon/service_manager.h"
 #include "fuse/daemon/signals.h"
 #include "fuse/daemon/state_report.h"
@@ -222,6 +223,13 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
 }
 
 ExitStatus start(Options options) {
+  if (options.remount) {
+    if (auto done = remount(options); !done) {
+      Startup user = Startup::in_foreground();
+      return user.failed(done.error().status, done.error().message);
+    }
+    return ExitStatus::kOk;
+  }
   auto mount_point = check_mount_point(options.mount_point, options.store);
   if (!mount_point) {
     Startup user = Startup::in_foreground();

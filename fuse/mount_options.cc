@@ -27,6 +27,8 @@ constexpr std::array<std::string_view, 7> kNotHandedOn{
     "norelatime",          "strictatime", "nostrictatime"};
 // Of a line of fstab, for mount(8) and systemd: when to mount, and who may. mount(8) takes them
 // out, but not everybody who reads fstab does.
+constexpr std::array<std::string_view, 4> kListedByTheKernel{"user_id", "group_id", "max_read",
+                                                             "blksize"};
 constexpr std::array<std::string_view, 5> kForOthers{"auto", "noauto", "nofail", "nouser",
                                                      "_netdev"};
 
@@ -157,11 +159,10 @@ Status parse_mount_option(std::string_view text, Options& options) {
       options.mount_options.insert(options.mount_options.end(), implied.begin(), implied.end());
       return {};
     }
-    if (name == "remount") {
-      return fail(ErrorCode::kBadValue,
-                  "-o remount: a mount's options cannot be changed; unmount it and mount it anew");
-    }
+    if (name == "remount") return {};
   }
+  // mount(8) gives what the kernel has listed of the mount with what is to change.
+  if (options.remount && contains(kListedByTheKernel, name)) return {};
   return fail(ErrorCode::kBadValue, "unknown option -o " + std::string(text));
 }
 
@@ -186,6 +187,7 @@ std::string_view mount_options_help() {
   debug             with --log-level debug: log each request of the kernel
   user, users, owner, group
                     as in mount(8): nosuid and nodev, of users noexec too
+  remount           changes ro, rw, suid, dev, exec and sync of a mount that is there; root alone
   auto, noauto, nofail, nouser, _netdev, x-*, comment=
                     for mount(8) and systemd; nothing to gridmount
 Each long option above but --foreground, too, without its dashes: db=media,no-md5.

@@ -1,6 +1,7 @@
 #include "fuse/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
@@ -202,6 +203,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       !(stuck_seconds >= kMinStuckSeconds && stuck_seconds <= kMaxStuckSeconds)) {
     return fail(ErrorCode::kBadValue, "--stuck-after must be from 0.01 to 86400 seconds, or 0");
   }
+  options.remount =
+      std::find(mount_options.begin(), mount_options.end(), "remount") != mount_options.end();
   for (const std::string& option : mount_options) GM_TRY(parse_mount_option(option, options));
   if (options.at) options.read_only = true;
   if (options.create && options.read_only) {

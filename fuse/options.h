@@ -21,6 +21,7 @@ struct Options {
   std::optional<std::string> bucket;  // shown at the root; none: the root lists the buckets
 
   bool foreground = false;
+  bool remount = false;  // what is mounted already is to have other flags
   bool create = false;
   bool read_only = false;
 

@@ -77,6 +77,10 @@ tl::unexpected<StartFailure> refuse(ExitStatus status, std::string message) {
 
 }  // namespace
 
+std::string store_mounted_at(const std::filesystem::path& mount_point) {
+  return mounted_store(mount_point.string());
+}
+
 std::string mounted_device(const std::filesystem::path& mount_point) {
   for (const Mounted& mounted : list_mounted()) {
     if (mounted.place == mount_point.string()) return mounted.device;

@@ -25,6 +25,10 @@ tl::expected<std::filesystem::path, StartFailure> check_mount_point(
 // Whether a gridmount of that store is listed by the kernel.
 bool is_mounted_somewhere(const std::filesystem::path& store);
 
+// The store that a gridmount has mounted on that folder, as the kernel lists both; empty if there
+// is none.
+std::string store_mounted_at(const std::filesystem::path& mount_point);
+
 // The device number, "major:minor", of the gridmount on that folder, empty if there is none. Found
 // without asking the mount.
 std::string mounted_device(const std::filesystem::path& mount_point);

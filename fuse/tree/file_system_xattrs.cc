@@ -68,6 +68,9 @@ Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
 
 Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& change) {
   GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (node.kind == InodeKind::kMountRoot && buckets_.settings().volume.read_only) {
+    return fail(ErrorCode::kStoreReadOnly, "the mount was made with ro");
+  }
   if (node.kind == InodeKind::kMountRoot) {
     return fail(kNotPermitted,
                 "the root of the mount has no document that could keep its attributes");

@@ -150,7 +150,16 @@ TEST(Options, LineOfFstab_IsTaken) {
                            "defaults,noauto,nofail,_netdev,x-systemd.automount,comment=a,users,"
                            "relatime,exec"});
   EXPECT_THAT(options.mount_options, ElementsAre("nosuid", "nodev", "noexec", "exec"));
-  EXPECT_THAT(refusal({"-o", "ro,remount,dev,suid"}), HasSubstr("unmount it"));
+  EXPECT_THAT(refusal({"-o", "ro,user_id=0"}), HasSubstr("unknown option -o user_id=0"));
+}
+
+TEST(Options, Remount_TakesWhatTheKernelLists) {
+  const Options options =
+      parse({"/store", "/mnt", "-o", "ro,nosuid,relatime,user_id=0,group_id=0,remount"});
+  EXPECT_TRUE(options.remount);
+  EXPECT_TRUE(options.read_only);
+  EXPECT_THAT(options.mount_options, ElementsAre("nosuid"));
+  EXPECT_THAT(refusal({"-o", "remount,frobnicate"}), HasSubstr("frobnicate"));
 }
 
 TEST(Options, StuckAfterZero_IsNever) {

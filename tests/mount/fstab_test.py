@@ -4,6 +4,7 @@ mount(8) runs mount.fuse3, and that looks for the program in the system's folder
 a view of its own of the mounts (unshare(2)), in which the program is in one of them.
 """
 
+import errno
 import json
 import os
 import subprocess
@@ -45,6 +46,16 @@ class Fstab(MountCase):
         tried = self.mount(*options)
         self.assertEqual((tried.returncode, tried.stderr), (0, ""), options)
         self.assertTrue(is_mounted(self.system.mount_point))
+
+    def remount(self, options):
+        self.run_program("mount", "-o", options, self.system.mount_point)
+
+    def assert_not_remounted(self, message, options):
+        tried = subprocess.run(
+            ["mount", "-o", options, self.system.mount_point], capture_output=True, text=True
+        )
+        self.assertNotEqual(tried.returncode, 0, options)
+        self.assertIn(message, tried.stderr)
 
     def unmount(self):
         self.run_program("umount", self.system.mount_point)
@@ -113,13 +124,53 @@ class Fstab(MountCase):
         self.assertIn("frobnicate", tried.stderr)
         self.assertFalse(is_mounted(self.system.mount_point))
 
-    def test_Remount_IsRefused_AndTheMountStays(self):
+    def test_Remount_ChangesTheFlags(self):
+        self.assert_mounts("nodev", "umask=027")
+        with open(self.path("file"), "wb") as file:
+            file.write(b"before")
+        self.remount("remount,ro")
+        self.assertLessEqual({"ro", "nodev"}, self.flags())
+        with self.assertRaises(OSError) as refused:
+            os.mkdir(self.path("folder"))
+        self.assertEqual(refused.exception.errno, errno.EROFS)
+        with open(self.path("file"), "rb") as file:
+            self.assertEqual(file.read(), b"before")
+        self.remount("remount,rw,noexec")
+        self.assertLessEqual({"rw", "nodev", "noexec"}, self.flags())
+        os.mkdir(self.path("folder"))
+        self.remount("remount,exec,dev")
+        self.assertFalse({"nodev", "noexec"} & self.flags())
+        self.unmount()
+        self.assertEqual(self.gridfiles("list"), b"file\t6\n")
+
+    def test_Remount_OfALineOfFstab(self):
+        table = os.path.join(self.scratch, "fstab")
+        with open(table, "w", encoding="utf-8") as file:
+            file.write(
+                f"{self.system.store} {self.system.mount_point} fuse.gridmount "
+                "noauto,x-a=b,stuck-after=10,umask=027,bucket=fs,no-md5 0 0\n"
+            )
+        self.run_program("mount", "--fstab", table, self.system.mount_point)
+        for word in ("ro", "rw"):
+            self.run_program("mount", "--fstab", table, "-o", f"remount,{word}", self.system.mount_point)
+            self.assertIn(word, self.flags())
+        self.unmount()
+
+    def test_Remount_IsRefused_AndTheMountStaysAsItIs(self):
         self.assert_mounts()
-        tried = self.mount("remount", "ro")
-        self.assertNotEqual(tried.returncode, 0)
-        self.assertIn("remount", tried.stderr)
+        with open(self.path("file"), "wb"):
+            self.assert_not_remounted("open for writing", "remount,ro")
+        self.assert_not_remounted("noatime", "remount,noatime")
+        self.assert_not_remounted("frobnicate", "remount,frobnicate")
+        self.assertIn("rw", self.flags())
         os.mkdir(self.path("folder"))
         self.unmount()
+        for options in ((), ("bucket=fs",)):
+            self.assert_mounts("ro", *options)
+            self.assert_not_remounted("mounted with ro", "remount,rw")
+            self.assertIn("ro", self.flags())
+            self.unmount()
+        self.assert_not_remounted("", "remount,ro")
 
     def test_LineOfFstab_MountsByItsFolder(self):
         table = os.path.join(self.scratch, "fstab")
