@@ -99,8 +99,21 @@ timespec to_timespec(bson::Date date) {
 }
 
 bson::Date to_date(const timespec& time) {
-  return bson::Date{static_cast<int64_t>(time.tv_sec) * kMillisecondsPerSecond +
-                    time.tv_nsec / kNanosecondsPerMillisecond};
+  constexpr bson::Date kFirst{std::numeric_limits<int64_t>::min()};
+  constexpr bson::Date kLast{std::numeric_limits<int64_t>::max()};
+  const auto seconds = static_cast<int64_t>(time.tv_sec);
+  int64_t milliseconds = 0;
+  if (__builtin_mul_overflow(seconds, kMillisecondsPerSecond, &milliseconds) ||
+      __builtin_add_overflow(milliseconds, time.tv_nsec / kNanosecondsPerMillisecond,
+                             &milliseconds)) {
+    return seconds < 0 ? kFirst : kLast;
+  }
+  return bson::Date{milliseconds};
+}
+
+timespec nearest_kept(const timespec& time) {
+  const timespec kept = to_timespec(to_date(time));
+  return kept.tv_sec == time.tv_sec ? time : kept;
 }
 
 void append_posix_fields(bson::Builder& builder, const PosixFields& fields) {

@@ -61,7 +61,10 @@ void merge_posix_fields(PosixFields& fields, const PosixFields& changes);
 bool takes_posix_fields(bson::View document);
 
 timespec to_timespec(bson::Date date);
-bson::Date to_date(const timespec& time);  // rounded down to milliseconds
+// Rounded down to milliseconds; what is further than a Date can be becomes the last or first one.
+bson::Date to_date(const timespec& time);
+// The nearest time that a document can keep.
+timespec nearest_kept(const timespec& time);
 
 struct FilesDocument {
   bson::Value id;

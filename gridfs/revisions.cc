@@ -44,6 +44,7 @@ bool can_be_superseded(bson::View files_document) {
 }
 
 bson::Date date_after(bson::View files_document) {
+  if (!can_be_superseded(files_document)) return upload_date_of(files_document);
   return std::max(bson::Date::now(), bson::Date{upload_date_of(files_document).milliseconds + 1});
 }
 

@@ -181,11 +181,11 @@ void handle_setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, 
     if (to_set & FUSE_SET_ATTR_UID) changes.uid = wanted->st_uid;
     if (to_set & FUSE_SET_ATTR_GID) changes.gid = wanted->st_gid;
     if (to_set & FUSE_SET_ATTR_SIZE) changes.size = wanted->st_size;
-    if (to_set & FUSE_SET_ATTR_ATIME) changes.atime = wanted->st_atim;
-    if (to_set & FUSE_SET_ATTR_MTIME) changes.mtime = wanted->st_mtim;
+    if (to_set & FUSE_SET_ATTR_ATIME) changes.atime = gridfs::nearest_kept(wanted->st_atim);
+    if (to_set & FUSE_SET_ATTR_MTIME) changes.mtime = gridfs::nearest_kept(wanted->st_mtim);
     if (to_set & FUSE_SET_ATTR_ATIME_NOW) changes.atime = now;
     if (to_set & FUSE_SET_ATTR_MTIME_NOW) changes.mtime = now;
-    if (to_set & FUSE_SET_ATTR_CTIME) changes.ctime = wanted->st_ctim;
+    if (to_set & FUSE_SET_ATTR_CTIME) changes.ctime = gridfs::nearest_kept(wanted->st_ctim);
     const Result<bool> clears = clears_set_id_alone(request, number, file_of(info), to_set);
     if (!clears) return reply_error(request, "setattr", number, nullptr, clears.error());
     changes.clears_set_id =

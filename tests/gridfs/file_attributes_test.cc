@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "gridfs/file_time.h"
@@ -131,6 +133,21 @@ TEST_F(FileAttributesTest, SetPosix_TimesOfMomentsBefore_DoNotComeBack) {
   const timespec long_before{1'999'999'000, 0};
   must(file->set_posix(times(long_before, long_before)));
   EXPECT_EQ(this->file(id).posix.mtime->tv_sec, long_before.tv_sec);
+}
+
+TEST_F(FileAttributesTest, FarTimes_AreTheNearestThatAreKept) {
+  constexpr int64_t kLast = INT64_MAX / 1000;  // seconds of a Date
+  for (const int64_t seconds : {INT64_MIN, -kLast - 2, -kLast, int64_t{-2}, int64_t{0}, kLast - 1,
+                                kLast, kLast + 1, INT64_MAX}) {
+    const timespec time{seconds, 999'999'999};
+    const timespec kept = to_timespec(to_date(time));
+    EXPECT_EQ(kept.tv_sec, std::clamp(seconds, -kLast - 1, kLast)) << seconds;
+    const timespec nearest = nearest_kept(time);
+    EXPECT_EQ(nearest.tv_sec, kept.tv_sec);
+    EXPECT_EQ(to_date(nearest).milliseconds, to_date(time).milliseconds);
+    EXPECT_TRUE(nearest.tv_nsec >= 0 && nearest.tv_nsec < 1'000'000'000);
+  }
+  EXPECT_EQ(nearest_kept({5, 123'456'789}).tv_nsec, 123'456'789);
 }
 
 }  // namespace
