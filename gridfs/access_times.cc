@@ -8,6 +8,7 @@
 #include "engine/bson/compare.h"
 #include "gridfs/chunk_document.h"
 #include "gridfs/file_time.h"
+#include "gridfs/posix_place.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -175,7 +176,7 @@ Status AccessTimes::write_one(engine::Transaction& transaction, const Key& key,
   bson::Builder set;
   bson::Builder unset;
   append_posix_changes(changes, is_file ? "metadata.posix." : "posix.", set, unset);
-  GM_TRY(collection.update(transaction, by_id, update_of(set, unset)));
+  GM_TRY(update_file(collection, transaction, key.id, update_of(set, unset)));
   return {};
 }
 

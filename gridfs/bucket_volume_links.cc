@@ -10,6 +10,7 @@
 #include "gridfs/error.h"
 #include "gridfs/file_time.h"
 #include "gridfs/path.h"
+#include "gridfs/posix_place.h"
 
 namespace gridmount::gridfs {
 
@@ -50,7 +51,7 @@ Status write_names(const Bucket& bucket, Transaction& transaction, const Renamed
     times.ctime = file_time_now();
     append_posix_changes(times, "metadata.posix.", set, unset);
   }
-  GM_TRY(bucket.files().update(transaction, equals("_id", file.id), update_of(set, unset)));
+  GM_TRY(update_file(bucket.files(), transaction, file.id, update_of(set, unset)));
   return {};
 }
 

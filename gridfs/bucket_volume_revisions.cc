@@ -9,6 +9,7 @@
 #include "gridfs/error.h"
 #include "gridfs/id_listing.h"
 #include "gridfs/nodes.h"
+#include "gridfs/posix_place.h"
 #include "gridfs/revisions.h"
 
 namespace gridmount::gridfs {
@@ -95,7 +96,7 @@ Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& so
   if (!has_content(target.document)) {
     GM_TRY(files_->remove(transaction, bson::Value(target.document["_id"])));
   }
-  GM_TRY(bucket_.files().update(transaction, equals("_id", source_id), std::move(update).finish()));
+  GM_TRY(update_file(bucket_.files(), transaction, source_id, std::move(update).finish()));
   return last;
 }
 

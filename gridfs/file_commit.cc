@@ -5,6 +5,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "gridfs/names.h"
+#include "gridfs/posix_place.h"
 #include "gridfs/revisions.h"
 
 namespace gridmount::gridfs {
@@ -15,9 +16,8 @@ constexpr std::string_view kPosixPath = "metadata.posix.";
 // The document is in `files`, or in `detached` if the file has been removed.
 Status update_files_document(const Bucket& bucket, engine::Transaction& transaction,
                              const bson::Value& id, bson::View update) {
-  const bson::Document by_id = equals("_id", id);
   for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
-    GM_ASSIGN(const engine::UpdateResult result, collection->update(transaction, by_id, update));
+    GM_ASSIGN(const engine::UpdateResult result, update_file(*collection, transaction, id, update));
     if (result.matched != 0) return {};
   }
   return file_not_found(bucket, id);
@@ -28,6 +28,7 @@ bson::Document files_update(const FileCommit& commit, std::optional<int64_t> sto
   bson::Builder set;
   bson::Builder unset;
   set.append("length", commit.length);
+  if (commit.chunk_bytes) set.append("chunkSize", *commit.chunk_bytes);
   if (commit.upload_date) set.append("uploadDate", *commit.upload_date);
   if (commit.md5) {
     set.append("md5", *commit.md5);
@@ -191,6 +192,7 @@ Status write_cut_and_growth(FileContext& context, const bson::Value& id, const C
   cut.remove_from = commit.remove_from;
   cut.remove_to = commit.remove_to;
   cut.length = commit.remove_from * chunk_bytes;
+  cut.chunk_bytes = commit.chunk_bytes;
   cut.upload_date = commit.upload_date;
   cut.sparse = commit.was_sparse;
   cut.was_sparse = commit.was_sparse;

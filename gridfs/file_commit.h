@@ -31,6 +31,7 @@ struct FileCommit {
   int64_t remove_to = 0;
 
   int64_t length = 0;
+  std::optional<int32_t> chunk_bytes;  // set if the document says another size
   // Set if the content changes; the commit makes it what the document gets.
   std::optional<bson::Date> upload_date;
   std::optional<std::string> md5;  // set; otherwise the field is removed, unless

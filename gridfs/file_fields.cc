@@ -39,7 +39,11 @@ std::optional<bson::View> metadata_of(bson::View files_document) {
 
 std::optional<std::string> metadata_text(bson::View files_document) {
   const std::optional<bson::View> metadata = metadata_of(files_document);
-  if (!metadata) return std::nullopt;
+  if (!metadata) {
+    const std::optional<bson::ValueView> other = files_document.find("metadata");
+    if (!other || other->type() == bson::Type::kNull) return std::nullopt;
+    return bson::to_json(*other, bson::JsonForm::kRelaxed);
+  }
   bson::Builder others;
   bool any = false;
   for (const bson::Element element : *metadata) {

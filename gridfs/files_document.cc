@@ -1,5 +1,6 @@
 #include "gridfs/files_document.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "engine/bson/json.h"
@@ -169,14 +170,6 @@ PosixFields read_posix_fields(bson::View posix) {
   return fields;
 }
 
-bool takes_posix_fields(bson::View document) {
-  const std::optional<bson::ValueView> metadata = document.find("metadata");
-  if (!metadata) return true;
-  if (metadata->type() != bson::Type::kDocument) return false;
-  const std::optional<bson::ValueView> posix = metadata->as_document().find("posix");
-  return !posix || posix->type() == bson::Type::kDocument;
-}
-
 void merge_posix_fields(PosixFields& fields, const PosixFields& changes) {
   const auto take = [](auto& field, const auto& change) {
     if (change) field = change;
@@ -199,11 +192,15 @@ Result<FilesDocument> FilesDocument::parse(bson::View document) {
   file.id = bson::Value(*id);
   GM_ASSIGN(file.length, read_size(document, "length"));
   GM_ASSIGN(const int64_t chunk_bytes, read_size(document, "chunkSize"));
-  if (chunk_bytes == 0 || chunk_bytes > kMaxChunkBytes) {
+  if (chunk_bytes == 0) return invalid(document, "chunkSize is 0");
+  // All of it is in the first chunk, if that can be: then it is as if chunks were smaller.
+  file.chunk_size_is_too_large = chunk_bytes > kMaxChunkBytes;
+  if (file.chunk_size_is_too_large && file.length > kMaxChunkBytes) {
     return invalid(document, "chunkSize is " + std::to_string(chunk_bytes) +
-                                 "; it must lie between 1 and " + std::to_string(kMaxChunkBytes));
+                                 ", and length more than a chunk can have, " +
+                                 std::to_string(kMaxChunkBytes));
   }
-  file.chunk_bytes = static_cast<int32_t>(chunk_bytes);
+  file.chunk_bytes = static_cast<int32_t>(std::min<int64_t>(chunk_bytes, kMaxChunkBytes));
   if (file.length > max_file_bytes(file.chunk_bytes)) {
     return invalid(document, "length is " + std::to_string(file.length) +
                                  ", more than the largest file of chunkSize " +

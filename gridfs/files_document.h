@@ -57,9 +57,6 @@ bson::Document update_of(bson::Builder& set, bson::Builder& unset);
 // Sets in `fields` what `changes` has.
 void merge_posix_fields(PosixFields& fields, const PosixFields& changes);
 
-// Whether `metadata.posix.*` can be set in a files document.
-bool takes_posix_fields(bson::View document);
-
 timespec to_timespec(bson::Date date);
 // Rounded down to milliseconds; what is further than a Date can be becomes the last or first one.
 bson::Date to_date(const timespec& time);
@@ -70,6 +67,9 @@ struct FilesDocument {
   bson::Value id;
   int64_t length = 0;
   int32_t chunk_bytes = kDefaultChunkBytes;
+  // The document says more than kMaxChunkBytes, which no second chunk can follow: whoever changes
+  // the content writes `chunk_bytes` into it.
+  bool chunk_size_is_too_large = false;
   bson::Date upload_date;
   std::optional<std::string> md5;           // 32 hexadecimal digits
   std::optional<std::string> filename;      // nullopt: missing or not a string
@@ -82,8 +82,8 @@ struct FilesDocument {
   int64_t chunk_count() const { return length / chunk_bytes + (length % chunk_bytes != 0 ? 1 : 0); }
 
   // InvalidFilesDocument naming the _id and the field, when length or chunkSize are missing, not
-  // whole numbers, negative, chunkSize is 0 or above kMaxChunkBytes, or length is more than
-  // max_file_bytes() (file.h).
+  // whole numbers, negative, chunkSize is 0, or length is more than max_file_bytes() (file.h) or
+  // than the one chunk can have that a chunkSize above kMaxChunkBytes allows.
   static Result<FilesDocument> parse(bson::View document);
 };
 

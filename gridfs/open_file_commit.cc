@@ -68,6 +68,7 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   commit.length = length_;
   if (prepared.content) {
     commit.upload_date = next_upload_date();
+    if (stored_.chunk_size_is_too_large) commit.chunk_bytes = stored_.chunk_bytes;
   }
   commit.sparse = holes_unknown_ || !holes_.empty();
   commit.was_sparse = stored_.sparse;

@@ -70,6 +70,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
     commit.remove_to = end;
     commit.length = stored_.length;
     commit.upload_date = next_upload_date();
+    if (stored_.chunk_size_is_too_large) commit.chunk_bytes = stored_.chunk_bytes;
     commit.sparse = true;
     commit.was_sparse = stored_.sparse;
     commit.stored_chunks = chunks_in_store();

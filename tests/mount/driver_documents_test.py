@@ -71,6 +71,83 @@ class DriverDocuments(MountCase):
         self.system.stop()
         self.check_store()
 
+    def test_MetadataThatIsNoDocument_KeepsAttributesAll_AndLosesNothing(self):
+        """Old drivers wrote null; others wrote strings and lists."""
+        kinds = {"null": None, "string": "text of an app", "list": ["a", {"b": 1}], "posix": {"k": 1, "posix": 5},
+                 "posixNull": {"k": 1, "posix": None}}
+        for name, metadata in kinds.items():
+            extra = {"metadata": metadata, "aliases": None}
+            self.insert(1000, filename=name, extra=extra)
+        self.system.start()
+        stamp = 1_400_000_000_000_000_123
+        for name in kinds:
+            path = self.path(name)
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
+            os.chmod(path, 0o640)
+            os.utime(path, ns=(stamp, stamp))
+            os.setxattr(path, "user.a", b"1")
+            os.link(path, path + ".link")
+            os.rename(path, path + ".renamed")
+            with open(path + ".link", "ab") as file:
+                file.write(b"more")
+            os.truncate(path + ".link", 10_000_000)  # a hole
+            os.utime(path + ".renamed", ns=(stamp, stamp))
+        self.system.remount()
+        for name in kinds:
+            shown = os.stat(self.path(name + ".renamed"))
+            self.assertEqual((shown.st_mode & 0o777, shown.st_mtime_ns, shown.st_size, shown.st_nlink),
+                             (0o640, stamp, 10_000_000, 2), name)
+            self.assertEqual(os.getxattr(self.path(name + ".link"), "user.a"), b"1")
+        self.assertEqual(json.loads(os.getxattr(self.path("string.link"), "user.gridfs.metadata")),
+                         {"value": "text of an app"})
+        self.system.stop()
+        self.check_store()
+        stored = {}
+        for document, _ in self.documents():
+            stored[document["filename"].split(".")[0]] = document["metadata"]
+        self.assertNotIn("value", stored["null"])
+        self.assertEqual(stored["string"]["value"], "text of an app")
+        self.assertEqual(stored["list"]["value"], ["a", {"b": {"$numberInt": "1"}}])
+        self.assertEqual(stored["posix"]["k"], {"$numberInt": "1"})
+        self.assertEqual(stored["posix"]["posix"]["value"], {"$numberInt": "5"})
+        self.assertNotIn("value", stored["posixNull"]["posix"])
+
+    def test_MetadataThatIsAString_StaysAsLongAsNothingIsKept(self):
+        self.insert(1000, filename="a", extra={"metadata": "text"})
+        self.system.start()
+        with open(self.path("a"), "rb") as file:
+            file.read()
+        self.assertEqual(json.loads(os.getxattr(self.path("a"), "user.gridfs.metadata")), "text")
+        self.system.stop()
+        [(document, _)] = self.documents()
+        self.assertEqual(document["metadata"], "text")
+
+    def test_ChunkSizeAboveWhatAChunkHolds_IsReadAndWritten(self):
+        """All that there is fits in the first chunk, so it can be read whatever the document says."""
+        sizes = {"a": 16_760_833, "b": 2_147_483_647}
+        expected = {}
+        for name, size in sizes.items():
+            expected[name] = self.insert(1000, chunk_size=size, filename=name)
+            self.insert(0, chunk_size=size, filename="empty" + name)
+        expected["c"] = self.insert(
+            1000, filename="c", extra={"chunkSize": {"$numberLong": "5000000000"}})
+        self.system.start()
+        for name in expected:
+            self.assert_content(self.path(name), expected[name])
+            os.chmod(self.path(name), 0o600)
+        with open(self.path("a"), "ab") as file:
+            file.write(b"x" * 17_000_000)
+        with open(self.path("emptyb"), "wb") as file:
+            file.write(b"y")
+        self.system.remount()
+        self.assert_content(self.path("a"), expected["a"] + b"x" * 17_000_000)
+        self.assert_content(self.path("emptyb"), b"y")
+        self.system.stop()
+        self.check_store()
+        sizes = {document["filename"]: document["chunkSize"] for document, _ in self.documents()}
+        self.assertEqual(sizes["a"], {"$numberInt": "16760832"})
+        self.assertEqual(sizes["b"], {"$numberInt": "2147483647"})
+
     def test_ChunkSizesAndNumberTypes_AreHonoured(self):
         expected = {
             "seven": self.insert(50, filename="seven", chunk_size=7),
