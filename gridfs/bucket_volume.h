@@ -48,6 +48,11 @@ class BucketVolume final : public Volume {
   Result<std::optional<LostName>> rename(std::string_view from_folder, std::string_view from_name,
                                          std::string_view to_folder, std::string_view to_name,
                                          RenameMode mode) override;
+  Result<std::optional<LostName>> rename_leaving_whiteout(std::string_view from_folder,
+                                                          std::string_view from_name,
+                                                          std::string_view to_folder,
+                                                          std::string_view to_name, RenameMode mode,
+                                                          Creator creator) override;
 
   Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) override;
   Result<Node> set_directory_attributes(std::string_view path,
@@ -149,13 +154,15 @@ class BucketVolume final : public Volume {
                                             const Found& target, std::string_view shown_target);
   Status move_file(engine::Transaction& transaction, const Found& source,
                    const std::string& to) const;
-  Status move_folder(engine::Transaction& transaction, const Found& source,
-                     const std::string& to) const;
+  Status move_folder(engine::Transaction& transaction, const Found& source, const std::string& to);
   Status move_names_below(engine::Transaction& transaction, const std::string& from,
-                          const std::string& to) const;
+                          const std::string& to);
+  // What has been implied by names gets a document, so that it keeps its number at its new path.
+  Status keep_number(engine::Transaction& transaction, const Node& implied,
+                     const std::string& path);
   Status move_aliases_below(engine::Transaction& transaction, const std::string& from,
                             const std::string& to) const;
-  Status move(engine::Transaction& transaction, const Found& source, const std::string& to) const;
+  Status move(engine::Transaction& transaction, const Found& source, const std::string& to);
   // What moving `source`, or exchanging it with `target`, makes of the counts of subfolders.
   void count_moved(const Found& source, const Found& from, const Found& target, const Found& to,
                    RenameMode mode);
@@ -163,7 +170,14 @@ class BucketVolume final : public Volume {
   Status commit_counted(engine::Transaction& transaction);
   // Whether two names that are there lead to one file or folder.
   static bool is_same(const Found& a, const Found& b);
-  Status exchange(engine::Transaction& transaction, const Found& one, const Found& other) const;
+  Status exchange(engine::Transaction& transaction, const Found& one, const Found& other);
+  // rename(2), and a whiteout in the old place by whom there is one from.
+  Result<std::optional<LostName>> rename_by(std::string_view from_folder,
+                                            std::string_view from_name, std::string_view to_folder,
+                                            std::string_view to_name, RenameMode mode,
+                                            const std::optional<Creator>& whiteout);
+  Status insert_whiteout(engine::Transaction& transaction, std::string_view folder,
+                         std::string_view name, const Creator& creator);
 
   engine::Store& store_;
   const VolumeOptions options_;

@@ -1,13 +1,19 @@
 // BucketVolume: renaming. Source: POSIX.1-2017, rename().
 
+#include <sys/stat.h>
+
+#include <unordered_set>
+
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "gridfs/bucket_volume.h"
 #include "gridfs/chunk_document.h"
 #include "gridfs/error.h"
 #include "gridfs/file_time.h"
+#include "gridfs/nodes.h"
 #include "gridfs/path.h"
 #include "gridfs/path_range.h"
+#include "gridfs/posix_changes.h"
 
 namespace gridmount::gridfs {
 
@@ -35,6 +41,36 @@ Result<std::optional<LostName>> BucketVolume::rename(std::string_view from_folde
                                                      std::string_view from_name,
                                                      std::string_view to_folder,
                                                      std::string_view to_name, RenameMode mode) {
+  return rename_by(from_folder, from_name, to_folder, to_name, mode, std::nullopt);
+}
+
+Result<std::optional<LostName>> BucketVolume::rename_leaving_whiteout(
+    std::string_view from_folder, std::string_view from_name, std::string_view to_folder,
+    std::string_view to_name, RenameMode mode, Creator creator) {
+  return rename_by(from_folder, from_name, to_folder, to_name, mode, creator);
+}
+
+Status BucketVolume::insert_whiteout(Transaction& transaction, std::string_view folder,
+                                     std::string_view name, const Creator& creator) {
+  GM_ASSIGN(const Place place, place_for(transaction, folder, name));
+  PosixFields posix;
+  posix.mode = S_IFCHR;
+  posix.rdev = 0;
+  posix.uid = creator.uid;
+  posix.gid = creator.gid;
+  posix.mtime = file_time_now();
+  posix.atime = posix.ctime = posix.mtime;
+  constexpr bool kInheritsLists = false;
+  inherit(posix_of_folder(place.folder), 0, kInheritsLists, posix);
+  GM_TRY(bucket_.files().insert(transaction, new_files_document(place.path, posix)));
+  return {};
+}
+
+Result<std::optional<LostName>> BucketVolume::rename_by(std::string_view from_folder,
+                                                        std::string_view from_name,
+                                                        std::string_view to_folder,
+                                                        std::string_view to_name, RenameMode mode,
+                                                        const std::optional<Creator>& whiteout) {
   GM_TRY(check_writable());
   std::optional<LostName> replaced;
   {
@@ -88,6 +124,7 @@ Result<std::optional<LostName>> BucketVolume::rename(std::string_view from_folde
         GM_TRY(remove_old_revisions(*transaction, target.path));
       }
     }
+    if (whiteout) GM_TRY(insert_whiteout(*transaction, from_folder, from_name, *whiteout));
     GM_TRY(touch(*transaction, from_folder));
     if (from_folder != to_folder) GM_TRY(touch(*transaction, to_folder));
     count_moved(source, left, target, parent, mode);
@@ -116,14 +153,12 @@ Result<std::optional<LostName>> BucketVolume::make_room(Transaction& transaction
   return std::optional<LostName>();
 }
 
-Status BucketVolume::move(Transaction& transaction, const Found& source,
-                          const std::string& to) const {
+Status BucketVolume::move(Transaction& transaction, const Found& source, const std::string& to) {
   return source.is_folder() ? move_folder(transaction, source, to)
                             : move_file(transaction, source, to);
 }
 
-Status BucketVolume::exchange(Transaction& transaction, const Found& one,
-                              const Found& other) const {
+Status BucketVolume::exchange(Transaction& transaction, const Found& one, const Found& other) {
   // A name that nothing has, and that is never committed.
   const std::string between = ".gridfs/exchange-" + bson::ObjectId::generate().hex();
   Found moved = one;
@@ -134,16 +169,31 @@ Status BucketVolume::exchange(Transaction& transaction, const Found& one,
 }
 
 Status BucketVolume::move_folder(Transaction& transaction, const Found& source,
-                                 const std::string& to) const {
-  // If it has a document.
-  GM_TRY(folders_.update(transaction, source.path, changed_now()));
+                                 const std::string& to) {
+  GM_ASSIGN(const bool has_document, folders_.update(transaction, source.path, changed_now()));
+  if (!has_document) {
+    Node implied = node_of(source);
+    implied.attributes.ctime = *changed_now().ctime;
+    GM_TRY(keep_number(transaction, implied, source.path));
+  }
   GM_TRY(folders_.move(transaction, source.path, to));
   GM_TRY(move_names_below(transaction, source.path, to));
   return move_aliases_below(transaction, source.path, to);
 }
 
+Status BucketVolume::keep_number(Transaction& transaction, const Node& implied,
+                                 const std::string& path) {
+  GM_ASSIGN(const std::optional<FolderDocument> known, folders_.find(transaction, path));
+  if (known) return {};
+  // Somebody else has made names that imply it, maybe in a folder whose count does not have it.
+  subfolders_.forget_all();
+  GM_TRY(folders_.insert(transaction, path, posix_of_implied(implied), implied.ino));
+  return {};
+}
+
 Status BucketVolume::move_names_below(Transaction& transaction, const std::string& from,
-                                      const std::string& to) const {
+                                      const std::string& to) {
+  std::unordered_set<std::string> seen;  // folders below `from`
   const bson::Document below = names_below("filename", from);
   // Arrays with such a name in them are no paths, and stay.
   int64_t staying = 0;
@@ -153,6 +203,7 @@ Status BucketVolume::move_names_below(Transaction& transaction, const std::strin
       std::string filename;
     };
     std::vector<Moved> batch;
+    std::vector<Node> folders;  // first seen here
     int64_t read = 0;
     {
       engine::FindOptions some;
@@ -171,6 +222,12 @@ Status BucketVolume::move_names_below(Transaction& transaction, const std::strin
         const std::string_view filename = (*document)["filename"].as_string();
         batch.push_back(
             {bson::Value((*document)["_id"]), to + std::string(filename.substr(from.size()))});
+        for (std::string_view folder = split(filename).folder; folder.size() > from.size();
+             folder = split(folder).folder) {
+          if (!seen.emplace(folder).second) break;
+          folders.push_back(
+              implied_folder_node(bucket_.options().name, folder, *document, options_));
+        }
       }
     }
     // The times of what is in a folder do not change with its name.
@@ -179,6 +236,9 @@ Status BucketVolume::move_names_below(Transaction& transaction, const std::strin
       update.open_document("$set").append("filename", file.filename).close();
       GM_TRY(
           bucket_.files().update(transaction, equals("_id", file.id), std::move(update).finish()));
+    }
+    for (const Node& folder : folders) {
+      GM_TRY(keep_number(transaction, folder, to + folder.path.substr(from.size())));
     }
     // Those done are below `from` no more.
     if (read < kRenamedAtOnce) return {};

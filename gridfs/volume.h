@@ -205,6 +205,11 @@ class Volume {
                                                  std::string_view from_name,
                                                  std::string_view to_folder,
                                                  std::string_view to_name, RenameMode mode) = 0;
+  // The same in one transaction with a whiteout at the old place (RENAME_WHITEOUT): a device 0/0 of
+  // no permissions, by which overlayfs hides a name of the layer below. Not with kExchange.
+  virtual Result<std::optional<LostName>> rename_leaving_whiteout(
+      std::string_view from_folder, std::string_view from_name, std::string_view to_folder,
+      std::string_view to_name, RenameMode mode, Creator creator) = 0;
 
   // --- Attributes and content.
   virtual Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) = 0;

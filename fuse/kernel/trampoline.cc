@@ -261,19 +261,24 @@ void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, f
                    const char* to_name, unsigned flags) {
   guarded(request, "rename", from, from_name, [&] {
     auto mode = gridfs::RenameMode::kReplace;
-    if (flags == RENAME_NOREPLACE) mode = gridfs::RenameMode::kNoReplace;
-    if (flags == RENAME_EXCHANGE) mode = gridfs::RenameMode::kExchange;
-    if (flags != 0 && mode == gridfs::RenameMode::kReplace) {
+    const bool is_covered = (flags & RENAME_WHITEOUT) != 0;
+    const unsigned other_flags = flags & ~static_cast<unsigned>(RENAME_WHITEOUT);
+    if (other_flags == RENAME_NOREPLACE) mode = gridfs::RenameMode::kNoReplace;
+    if (other_flags == RENAME_EXCHANGE) mode = gridfs::RenameMode::kExchange;
+    const bool is_unknown = other_flags != 0 && mode == gridfs::RenameMode::kReplace;
+    if (is_unknown || (is_covered && mode == gridfs::RenameMode::kExchange)) {
       return reply_error(request, "rename", from, from_name,
                          Error(kInvalidArgument,
-                               "rename takes one flag at most, and of them "
-                               "NOREPLACE and EXCHANGE"));
+                               "rename takes NOREPLACE, EXCHANGE and WHITEOUT, and the second with "
+                               "none of the others"));
     }
-    reply_status(
-        request, "rename", from, from_name,
-        of_folder(request, from,
-                  of_folder(request, to,
-                            file_system_of(request).rename(from, from_name, to, to_name, mode))));
+    FileSystem::Whiteout whiteout;
+    if (is_covered) whiteout = caller_of(request);
+    reply_status(request, "rename", from, from_name,
+                 of_folder(request, from,
+                           of_folder(request, to,
+                                     file_system_of(request).rename(from, from_name, to, to_name,
+                                                                    mode, whiteout))));
   });
 }
 

@@ -240,7 +240,8 @@ Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
 }
 
 Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
-                          std::string_view to_name, gridfs::RenameMode mode) {
+                          std::string_view to_name, gridfs::RenameMode mode,
+                          const Whiteout& whiteout) {
   {
     TreeReader lock(moves_, tree_mutex_, from_parent, to_parent);
     GM_ASSIGN(ResolvedNode from_node, resolve(from_parent));
@@ -256,24 +257,28 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
         !moves_folder(from_parent, from_name, to_parent, to_name, mode)) {
       GM_ASSIGN(Folder from, folder(from_parent, from_name));
       GM_ASSIGN(Folder to, folder(to_parent, to_name));
-      return rename_in(from, from_name, to, to_name, mode);
+      return rename_in(from, from_name, to, to_name, mode, whiteout);
     }
   }
   std::optional<MovedNames> names;
   {
     TreeWriter lock(moves_, tree_mutex_);
     GM_ASSIGN(ResolvedNode root, resolve(from_parent));
+    if (root.kind == InodeKind::kMountRoot && whiteout) {
+      return fail(kInvalidArgument, "a bucket leaves no whiteout: a device is no bucket");
+    }
     if (root.kind == InodeKind::kMountRoot) return rename_bucket(from_name, to_name, mode);
     GM_ASSIGN(Folder from, folder(from_parent, from_name));
     GM_ASSIGN(Folder to, folder(to_parent, to_name));
     if (!moves_folder(from_parent, from_name, to_parent, to_name, mode)) {
-      return rename_in(from, from_name, to, to_name, mode);
+      return rename_in(from, from_name, to, to_name, mode, whiteout);
     }
     names = MovedNames{.from = std::move(from),
                        .from_name = std::string(from_name),
                        .to = std::move(to),
                        .to_name = std::string(to_name),
                        .mode = mode,
+                       .whiteout = whiteout,
                        .one = table_.find_folder(from_parent, from_name),
                        .other = table_.find_folder(to_parent, to_name),
                        .replaced = {}};
@@ -311,11 +316,15 @@ Result<LostNode> FileSystem::last_of(gridfs::Volume& volume, const gridfs::Node&
 }
 
 Status FileSystem::rename_in(const Folder& from, std::string_view from_name, const Folder& to,
-                             std::string_view to_name, gridfs::RenameMode mode) {
+                             std::string_view to_name, gridfs::RenameMode mode,
+                             const Whiteout& whiteout) {
   std::optional<LostNames::Loss> loss;
   if (from.volume->has_links()) loss.emplace(lost_names_);
+  gridfs::Volume& volume = *from.volume;
   GM_ASSIGN(std::optional<gridfs::LostName> replaced,
-            from.volume->rename(from.node.path, from_name, to.node.path, to_name, mode));
+            whiteout ? volume.rename_leaving_whiteout(from.node.path, from_name, to.node.path,
+                                                      to_name, mode, *whiteout)
+                     : volume.rename(from.node.path, from_name, to.node.path, to_name, mode));
   if (replaced) note_lost_name(to, *std::move(replaced));
   return {};
 }
@@ -328,7 +337,8 @@ Status FileSystem::move_in_store(MovedNames& names) {
       GM_ASSIGN(names.replaced, last_of(*names.to.volume, target));
     }
   }
-  return rename_in(names.from, names.from_name, names.to, names.to_name, names.mode);
+  return rename_in(names.from, names.from_name, names.to, names.to_name, names.mode,
+                   names.whiteout);
 }
 
 Status FileSystem::move_in_table(const MovedNames& names) {

@@ -110,8 +110,10 @@ class FileSystem {
   Result<Entry> link(uint64_t number, uint64_t parent, std::string_view name);
   Status unlink(uint64_t parent, std::string_view name);
   Status remove_directory(uint64_t parent, std::string_view name);
+  // Whether in the old place a whiteout stays, and by whom: Volume::rename_leaving_whiteout().
+  using Whiteout = std::optional<gridfs::Creator>;
   Status rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
-                std::string_view to_name, gridfs::RenameMode mode);
+                std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
 
   // --- Folders that are being moved (folder_moves.h): who asks for something in one waits, and so
   // does who changes the store.
@@ -280,7 +282,7 @@ class FileSystem {
   // What a folder that is going to be removed leaves.
   static Result<LostNode> last_of(gridfs::Volume& volume, const gridfs::Node& folder);
   Status rename_in(const Folder& from, std::string_view from_name, const Folder& to,
-                   std::string_view to_name, gridfs::RenameMode mode);
+                   std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
   // A rename that moves folders: those of the two names that are in the table.
   struct MovedNames {
     Folder from;
@@ -288,6 +290,7 @@ class FileSystem {
     Folder to;
     std::string to_name;
     gridfs::RenameMode mode;
+    Whiteout whiteout;
     std::optional<uint64_t> one;    // the folder `from_name`
     std::optional<uint64_t> other;  // the folder `to_name`
     LostNode replaced;              // `other`

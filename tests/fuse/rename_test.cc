@@ -98,7 +98,41 @@ TEST_F(RenameTest, OtherFlags_AreRefused) {
   write_file(at("a"), "a");
   write_file(at("b"), "b");
   EXPECT_ERRNO(move("a", "b", RENAME_EXCHANGE | RENAME_NOREPLACE), EINVAL);
-  EXPECT_ERRNO(move("a", "c", RENAME_WHITEOUT), EINVAL);
+  EXPECT_ERRNO(move("a", "b", RENAME_EXCHANGE | RENAME_WHITEOUT), EINVAL);
+  EXPECT_ERRNO(move("a", "b", RENAME_NOREPLACE | RENAME_WHITEOUT), EEXIST);
+  EXPECT_ERRNO(move("none", "c", RENAME_WHITEOUT), ENOENT);
+  EXPECT_EQ(read_file(at("a")), "a");
+}
+
+TEST_F(RenameTest, Whiteout_StaysAtTheOldPlace) {
+  if (geteuid() != 0) GTEST_SKIP() << "making devices takes root";
+  write_file(at("file"), "file");
+  write_file(at("replaced"), "replaced");
+  ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0755));
+  write_file(at("folder/inner"), "inner");
+  ASSERT_CALL_OK(move("file", "replaced", RENAME_WHITEOUT));
+  ASSERT_CALL_OK(move("folder", "moved", RENAME_WHITEOUT));
+  ASSERT_CALL_OK(move("moved/inner", "free", RENAME_WHITEOUT | RENAME_NOREPLACE));
+  const auto check = [&] {
+    for (const char* name : {"file", "folder", "moved/inner"}) {
+      struct stat left {};
+      ASSERT_CALL_OK(lstat(at(name).c_str(), &left));
+      EXPECT_EQ(left.st_mode, static_cast<mode_t>(S_IFCHR)) << name;
+      EXPECT_EQ(left.st_rdev, 0U) << name;
+      EXPECT_EQ(left.st_nlink, 1U) << name;
+    }
+    EXPECT_EQ(read_file(at("replaced")), "file");
+    EXPECT_EQ(read_file(at("free")), "inner");
+    EXPECT_EQ(list(at("moved")), (Names{"inner"}));
+    EXPECT_EQ(list(at()), (Names{"file", "folder", "free", "moved", "replaced"}));
+  };
+  check();
+  EXPECT_EQ(unmount(), 0);
+  mount({});
+  check();
+  // What hides a name is a file like others.
+  ASSERT_CALL_OK(unlink(at("folder").c_str()));
+  ASSERT_CALL_OK(move("moved", "folder", 0));
 }
 
 TEST_F(RenameTest, Exchange_SwapsWhateverIsThere) {

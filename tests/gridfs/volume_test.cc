@@ -415,6 +415,66 @@ TEST_F(VolumeTest, NamesThatCannotBeMade) {
   EXPECT_THAT(names(""), UnorderedElementsAre("%gridfs:esc:%2Fodd", std::string(255, 'a')));
 }
 
+TEST_F(VolumeTest, ImpliedFolders_KeepTheirNumbersWhenMoved) {
+  for (const char* name : {"a/b/c", "a/b/d/e", "a/b0", "x/y/z"}) upload(name, "content");
+  make_folder("", "made");
+  upload("made/implied/f", "content");
+  const auto ino = [&](const std::string& folder, const std::string& name) {
+    return must(volume().lookup(folder, name)).ino;
+  };
+  const std::vector<uint64_t> before{ino("", "a"), ino("a", "b"), ino("a/b", "d"),
+                                     ino("", "x"), ino("x", "y"), ino("made", "implied")};
+  const timespec mtime = must(volume().lookup("a", "b")).attributes.mtime;
+  must(volume().rename("", "a", "", "moved", RenameMode::kReplace));
+  must(volume().rename("", "made", "x", "made", RenameMode::kReplace));
+  must(volume().rename("", "x", "", "moved", RenameMode::kExchange));
+  const std::vector<uint64_t> after{ino("", "x"),      ino("x", "b"),
+                                    ino("x/b", "d"),   ino("", "moved"),
+                                    ino("moved", "y"), ino("moved/made", "implied")};
+  EXPECT_EQ(after, before);
+  EXPECT_EQ(must(volume().lookup("x", "b")).attributes.mtime.tv_sec, mtime.tv_sec);
+  remount();
+  EXPECT_EQ(ino("x/b", "d"), before[2]);
+  EXPECT_EQ(content_of("x/b/d", "e"), "content");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(VolumeTest, RenameLeavingWhiteout_IsOneChange) {
+  make("", "file", "content");
+  make_folder("", "folder");
+  make("folder", "inner");
+  must(volume().rename_leaving_whiteout("", "file", "", "moved", RenameMode::kReplace, {1, 2}));
+  must(volume().rename_leaving_whiteout("", "folder", "", "away", RenameMode::kNoReplace, {1, 2}));
+  EXPECT_EQ(code_of(volume().rename_leaving_whiteout("away", "inner", "", "moved",
+                                                     RenameMode::kNoReplace, {1, 2})),
+            kEntryExists);
+  EXPECT_THAT(names(""), UnorderedElementsAre("file", "moved", "folder", "away"));
+  EXPECT_THAT(names("away"), ElementsAre("inner"));
+  for (const char* name : {"file", "folder"}) {
+    const Attributes left = must(volume().lookup("", name)).attributes;
+    EXPECT_EQ(left.mode, static_cast<uint32_t>(S_IFCHR)) << name;
+    EXPECT_EQ(left.rdev, 0U);
+    EXPECT_EQ(left.uid, 1U);
+  }
+  EXPECT_EQ(content_of("", "moved"), "content");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(VolumeTest, NamesThatAreNoUtf8_AreFilesAndFoldersAsOthers) {
+  const std::string folder = make_folder("", "caf\xE9").path;
+  EXPECT_EQ(folder, "%gridfs:bytes:caf%E9");
+  const Node node = make(folder, "\xFF", "content");
+  EXPECT_EQ(file(node.id).filename, "%gridfs:bytes:caf%E9/%gridfs:bytes:%FF");
+  must(volume().rename("", "caf\xE9", "", "\xE9", RenameMode::kReplace));
+  remount();
+  EXPECT_THAT(names(""), ElementsAre("\xE9"));
+  EXPECT_THAT(names(must(volume().lookup("", "\xE9")).path), ElementsAre("\xFF"));
+  EXPECT_EQ(content_of("%gridfs:bytes:%E9", "\xFF"), "content");
+  must(volume().unlink("%gridfs:bytes:%E9", "\xFF"));
+  must(volume().remove_directory("", "\xE9"));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
 TEST_F(VolumeTest, UnusableFilesDocument_IsShownAndCannotBeOpened) {
   bson::Builder document;
   document.append("_id", 1).append("length", "x").append("filename", "bad");
