@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
+#include "engine/query/pipeline/given_once.h"
 #include "engine/query/pipeline/graph_lookup_stage.h"
 #include "engine/query/pipeline/stage_table.h"
 
@@ -105,6 +106,7 @@ Status parse_graph_lookup(const StageCall& call, ParsedStages& stages) {
     return fail(ErrorCode::kFailedToParse,
                 "missing 'from' option to $graphLookup stage specification: " + shown(call.value));
   }
+  GM_TRY(check_given_once("$graphLookup", call.value.as_document()));
   GraphLookupArguments arguments;
   for (const bson::Element argument : call.value.as_document()) {
     GM_TRY(parse_argument(argument, arguments));

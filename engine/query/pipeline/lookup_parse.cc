@@ -1,6 +1,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/query/pipeline/given_once.h"
 #include "engine/query/pipeline/lookup_stage.h"
 #include "engine/query/pipeline/stage_table.h"
 
@@ -153,6 +154,7 @@ Status parse_lookup(const StageCall& call, ParsedStages& stages) {
         ErrorCode::kFailedToParse,
         "the $lookup stage specification must be an object, but found " + type_name(call.value));
   }
+  GM_TRY(check_given_once("$lookup", call.value.as_document()));
   LookupArguments arguments;
   for (const bson::Element argument : call.value.as_document()) {
     GM_TRY(parse_argument(argument, arguments));

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/query/pipeline/given_once.h"
 #include "engine/query/pipeline/merge_stage.h"
 #include "engine/query/pipeline/stage_table.h"
 #include "engine/query/pipeline/write_target.h"
@@ -48,6 +49,7 @@ class MergeParser {
     if (call_.value.type() == Type::kString) {
       GM_ASSIGN(options_.into, parse_target("$merge", "", call_.value));
     } else if (call_.value.type() == Type::kDocument) {
+      GM_TRY(check_given_once("$merge", call_.value.as_document()));
       for (const bson::Element option : call_.value.as_document()) GM_TRY(parse_option(option));
       if (!has_into_) {
         return fail(ErrorCode{40414}, "BSON field '$merge.into' is missing but a required field");

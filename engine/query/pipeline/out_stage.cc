@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "engine/query/pipeline/given_once.h"
 #include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/stage_table.h"
 #include "engine/query/pipeline/write_target.h"
@@ -65,6 +66,7 @@ Result<CollectionName> parse_target(std::string_view stage, std::string_view fie
     target.collection = value.as_string();
     return target;
   }
+  GM_TRY(check_given_once(field.empty() ? stage : field, value.as_document()));
   for (const bson::Element part : value.as_document()) {
     const std::string path =
         std::string(stage) + (field.empty() ? "" : "." + std::string(field)) + ".";

@@ -1,6 +1,7 @@
 // $replaceRoot and $replaceWith.
 
 #include "engine/query/pipeline/document_transform.h"
+#include "engine/query/pipeline/given_once.h"
 
 namespace gridmount::query {
 namespace {
@@ -45,6 +46,7 @@ Result<std::unique_ptr<DocumentTransform>> parse_replace_root(const StageCall& c
         ErrorCode{40229},
         "expected an object as specification for $replaceRoot stage, got " + type_name(call.value));
   }
+  GM_TRY(check_given_once("$replaceRoot", call.value.as_document()));
   std::optional<ValueView> new_root;
   for (const bson::Element element : call.value.as_document()) {
     if (element.key != "newRoot") {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/query/pipeline/given_once.h"
 #include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/stage_table.h"
 
@@ -127,6 +128,7 @@ Status parse_coll_stats(const StageCall& call, ParsedStages& stages) {
     return fail(ErrorCode{40166},
                 "$collStats must take a nested object but found: $collStats: " + shown(call.value));
   }
+  GM_TRY(check_given_once("$collStats", call.value.as_document()));
   for (const bson::Element option : call.value.as_document()) {
     GM_TRY(check_coll_stats_option(option));
   }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "engine/query/pipeline/given_once.h"
 #include "engine/query/pipeline/stage_table.h"
 
 namespace gridmount::query {
@@ -74,6 +75,7 @@ Status parse_union_with(const StageCall& call, ParsedStages& stages) {
   if (call.value.type() == Type::kString) {
     collection.collection = call.value.as_string();
   } else if (call.value.type() == Type::kDocument) {
+    GM_TRY(check_given_once("$unionWith", call.value.as_document()));
     for (const bson::Element option : call.value.as_document()) {
       if (option.key == "coll") {
         if (option.value.type() != Type::kString) return wrong_type("coll", option.value, "string");
