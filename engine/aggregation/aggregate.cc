@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/aggregation/access.h"
 #include "engine/aggregation/store_host.h"
 #include "engine/aggregation/view.h"
 #include "engine/bson/builder.h"
@@ -251,6 +252,7 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
   GM_ASSIGN(query::Pipeline pipeline,
             query::Pipeline::parse(all, variables.scope(),
                                    {.over_collection = !ns.collection.empty(), .may_write = true}));
+  GM_TRY(check_access(databases, snapshot, ns, view, pipeline, options.bypass_validation));
   const bool writes = pipeline.writes();
   if (writes && dynamic_cast<engine::Transaction*>(&snapshot) == nullptr) {
     return fail(ErrorCode::kIllegalOperation,
@@ -286,6 +288,7 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
   GM_ASSIGN(query::Pipeline pipeline,
             query::Pipeline::parse(all, variables.scope(),
                                    {.over_collection = !ns.collection.empty(), .may_write = true}));
+  GM_TRY(check_access(databases, snapshot, ns, view, pipeline, options.bypass_validation));
   const std::vector<std::string_view> written = pipeline.own_stages();
   const std::vector<std::string> names(written.begin(), written.end());
   bson::Builder out;

@@ -74,6 +74,13 @@ Status check_cycle(engine::Database& database, engine::Snapshot& snapshot, std::
   return {};
 }
 
+// Of the server's own collections those that whoever may read a database may read.
+Status check_source(const std::string& database, const std::string& collection) {
+  if (!collection.starts_with("system.") || collection == "system.js") return {};
+  return fail(ErrorCode::kInvalidNamespace,
+              "a view cannot be made of " + database + "." + collection);
+}
+
 }  // namespace
 
 Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& snapshot,
@@ -105,6 +112,7 @@ Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::s
                   std::string_view view_on, bson::View stages) {
   GM_ASSIGN(std::set<std::string> below, read_by(database.name(), stages));
   below.emplace(view_on);
+  for (const std::string& source : below) GM_TRY(check_source(database.name(), source));
   GM_TRY(check_cycle(database, snapshot, name, {below.begin(), below.end()}));
   std::string on(view_on);
   for (size_t depth = 1; depth <= kDepthMax; ++depth) {

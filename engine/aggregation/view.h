@@ -22,7 +22,9 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
 
 // Whether a view of this name and definition may be made: its pipeline is one, does not write, and
 // neither what the view is on nor what it reads beside that, by $lookup, $unionWith or $facet,
-// leads back to the view itself (GraphContainsCycle, 5).
+// leads back to the view itself (GraphContainsCycle, 5). None of them is one of the server's own
+// collections but system.js (InvalidNamespace): users' passwords and what the profiler keeps are
+// not for whoever may read a view.
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
                   std::string_view view_on, bson::View stages);
 

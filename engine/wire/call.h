@@ -70,6 +70,10 @@ class Call {
   // Null while no database is profiled.
   const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
 
+  // What its pipelines read and write beside what the command names, which its client may.
+  const std::vector<Privilege>& reached() const { return reached_; }
+  void note_reached(const Privilege& privilege) { reached_.push_back(privilege); }
+
   // Nothing to tell yet; see Postponed. What run() has put into the reply is dropped.
   void postpone(std::chrono::steady_clock::time_point until,
                 Postponed::Wakes wakes = Postponed::Wakes::kByChange) {
@@ -103,6 +107,7 @@ class Call {
   std::shared_ptr<engine::ReadObserver> observer_;
   std::optional<engine::ReadObserver> examined_;
   std::vector<ProfiledStatement> profiled_statements_;
+  std::vector<Privilege> reached_;
 };
 
 }  // namespace gridmount::wire

@@ -21,11 +21,13 @@ class Call;
 // What a client may do where: an action by the name MongoDB's documentation gives it ("Privilege
 // Actions"), and a resource.
 struct Privilege {
-  enum class Resource { kCollection, kDatabase, kCluster };
+  // kAnyDatabase: on every database, be they there or not.
+  enum class Resource { kCollection, kDatabase, kAnyDatabase, kCluster };
   Resource resource = Resource::kCollection;
   std::string_view action;
-  std::string database = {};    // empty for the cluster
+  std::string database = {};    // of kCollection and kDatabase
   std::string collection = {};  // of kCollection only
+  friend bool operator==(const Privilege&, const Privilege&) = default;
 };
 
 // Which of opcounters a command counts for.

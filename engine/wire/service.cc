@@ -8,6 +8,7 @@
 #include "engine/bson/json.h"
 #include "engine/query/interruption.h"
 #include "engine/wire/call.h"
+#include "engine/wire/call_access.h"
 #include "engine/wire/error_reply.h"
 #include "engine/wire/service_state.h"
 
@@ -233,16 +234,17 @@ void account(Call& call, const Error* error, uint32_t reply_bytes) {
 }
 
 // Whether it may have changed the users by writing to their collection: users' own commands tell
-// of it themselves. A pipeline may write from any database.
+// of it themselves. Pipelines write to no collection of admin from elsewhere.
 bool may_change_users(const Call& call) {
-  const Command& command = call.command();
-  if (!command.rules.write_concern) return false;
-  if (call.request().database == "admin") return true;
-  if (command.name != "aggregate") return false;
-  for (const Privilege& privilege : privileges_of(command, call.request())) {
-    if (privilege.database == "admin" && privilege.action == "insert") return true;
+  return call.command().rules.write_concern && call.request().database == "admin";
+}
+
+// Users may also be written to their collection. A store that cannot be written has none that are
+// new.
+void note_users(Service::State& state) {
+  if (const Status noted = state.access().users().note_existing(); !noted) {
+    spdlog::warn("the store cannot note that it has users: {}", noted.error().message());
   }
-  return false;
 }
 
 Outcome ended(Call& call, bson::Builder reply, Status status) {
@@ -257,6 +259,14 @@ Outcome ended(Call& call, bson::Builder reply, Status status) {
   bson::Document answer = std::move(reply).finish();
   account(call, nullptr, answer.view().size());
   return answer;
+}
+
+// Pipelines ask what the client may; one that need not log in may everything.
+Status run_with_rights(Call& call, bson::Builder& reply) {
+  if (!call.state().access().applies_to(call.client())) return call.command().run(call, reply);
+  CallAccess access(call);
+  const aggregation::AccessScope scope(access);
+  return call.command().run(call, reply);
 }
 
 Outcome run(Service::State& state, Client& client, const Request& request) {
@@ -282,9 +292,12 @@ Outcome run(Service::State& state, Client& client, const Request& request) {
   }
   CallInterruption interruption(call);
   const query::InterruptionScope scope(interruption);
-  Status status = command->run(call, reply);
+  Status status = run_with_rights(call, reply);
   // Whatever came of it: of several statements some may have happened.
-  if (may_change_users(call)) state.access().users_changed();
+  if (may_change_users(call)) {
+    state.access().users_changed();
+    if (call.ns().collection == "system.users") note_users(state);
+  }
   return ended(call, std::move(reply), std::move(status));
 }
 

@@ -77,8 +77,8 @@ Status AccessControl::may_make_first_user(const Client& client, const Command& c
                 "Command " + std::string(command.name) + " requires authentication");
   };
   if (command.name != "createUser" || !client.peer().is_loopback) return refused();
-  GM_ASSIGN(const bool none, users_.empty());
-  if (!none) return refused();
+  GM_ASSIGN(const bool is_first, users_.never_had_any());
+  if (!is_first) return refused();
   return {};
 }
 
@@ -98,6 +98,10 @@ Status AccessControl::check(const Client& client, const Command& command,
       case Privilege::Resource::kDatabase:
         where = privilege.database;
         permitted = login->permissions.on_database(privilege.action, privilege.database);
+        break;
+      case Privilege::Resource::kAnyDatabase:
+        where = "any database";
+        permitted = login->permissions.on_any_database(privilege.action);
         break;
       case Privilege::Resource::kCluster:
         permitted = login->permissions.on_cluster(privilege.action);

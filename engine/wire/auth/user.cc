@@ -31,7 +31,21 @@ bson::View document_of(bson::View document, std::string_view name, bson::Type ty
   return value && value->type() == type ? value->as_document() : bson::View();
 }
 
-// What tells tools the form of the users.
+Result<bool> has_schema(engine::Store& store, engine::Snapshot& snapshot) {
+  const bson::Document filter = field_is("_id", "authSchema");
+  const std::unique_ptr<engine::Collection> versions =
+      store.database("admin")->collection("system.version");
+  GM_ASSIGN(const std::optional<bson::View> found, versions->find_one(snapshot, filter));
+  return found.has_value();
+}
+
+Result<bool> has_any(engine::Store& store, engine::Snapshot& snapshot) {
+  const std::unique_ptr<engine::Collection> users = store.database("admin")->collection(kUsers);
+  GM_ASSIGN(const std::optional<bson::View> found, users->find_one(snapshot, bson::View()));
+  return found.has_value();
+}
+
+// What tells tools the form of the users, and that there have been some.
 Status write_schema(engine::Store& store, engine::Transaction& transaction) {
   const bson::Document filter = field_is("_id", "authSchema");
   bson::Builder schema;
@@ -126,11 +140,22 @@ Result<std::vector<User>> UserDirectory::list(const std::optional<std::string>& 
   }
 }
 
-Result<bool> UserDirectory::empty() const {
+Result<bool> UserDirectory::never_had_any() const {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-  const std::unique_ptr<engine::Collection> users = store_.database("admin")->collection(kUsers);
-  GM_ASSIGN(const int64_t count, users->count(*snapshot, bson::View()));
-  return count == 0;
+  GM_ASSIGN(const bool has_mark, has_schema(store_, *snapshot));
+  if (has_mark) return false;
+  GM_ASSIGN(const bool has_users, has_any(store_, *snapshot));
+  return !has_users;
+}
+
+Status UserDirectory::note_existing() {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const bool has_mark, has_schema(store_, *snapshot));
+  GM_ASSIGN(const bool has_users, has_any(store_, *snapshot));
+  if (has_mark || !has_users) return {};
+  return change(store_, [&](engine::Collection&, engine::Transaction& transaction) -> Status {
+    return write_schema(store_, transaction);
+  });
 }
 
 Status UserDirectory::create(const User& user) {
@@ -157,14 +182,17 @@ Status UserDirectory::drop(const UserName& name) {
     const bson::Document filter = field_is("_id", name.id());
     GM_ASSIGN(const int64_t removed, users.remove(transaction, filter, false));
     if (removed == 0) return not_found(name);
-    return {};
+    return write_schema(store_, transaction);
   });
 }
 
 Result<int64_t> UserDirectory::drop_all(std::string_view database) {
-  return change(store_, [&](engine::Collection& users, engine::Transaction& transaction) {
-    return users.remove(transaction, field_is("db", database), true);
-  });
+  return change(
+      store_, [&](engine::Collection& users, engine::Transaction& transaction) -> Result<int64_t> {
+        GM_ASSIGN(const int64_t removed, users.remove(transaction, field_is("db", database), true));
+        if (removed > 0) GM_TRY(write_schema(store_, transaction));
+        return removed;
+      });
 }
 
 Status UserDirectory::merge(const std::vector<User>& users,

@@ -52,7 +52,12 @@ class UserDirectory {
   Result<std::optional<User>> find(const UserName& name) const;
   // Of one database, or of all; by their ids.
   Result<std::vector<User>> list(const std::optional<std::string>& database) const;
-  Result<bool> empty() const;
+  // Whether there has never been a user in this store: users() that are gone leave their mark, the
+  // document `authSchema` of admin.system.version.
+  Result<bool> never_had_any() const;
+  // Leaves the mark if there are users that were not made by this class, but written to their
+  // collection.
+  Status note_existing();
 
   // Durable when they return. Location51003 if the user exists.
   Status create(const User& user);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/bson/number.h"
+#include "engine/wire/call_access.h"
 #include "engine/wire/commands/api_version.h"
 #include "engine/wire/commands/current_operations.h"
 #include "engine/wire/commands/explain.h"
@@ -18,10 +19,6 @@ namespace gridmount::wire {
 namespace {
 
 using bson::Type;
-
-// How deep pipelines within $facet, $lookup and $unionWith are looked into for their privileges;
-// the engine refuses deeper ones.
-constexpr int kNestedPipelinesMax = 20;
 
 bson::Element first_of(bson::View stage) {
   return *stage.begin();
@@ -65,6 +62,8 @@ Result<bson::Document> resolve_sources(Call& call, const engine::Namespace& ns,
                   name + " options must be specified in an object, but found: " +
                       std::string(type_name(head.value)));
     }
+    GM_TRY(check_privilege(
+        call, {Privilege::Resource::kCluster, name == "$currentOp" ? "inprog" : "listSessions"}));
     GM_ASSIGN(const std::vector<bson::Document> documents,
               name == "$currentOp" ? current_operations(call, head.value.as_document())
                                    : local_sessions(call, head.value.as_document()));
@@ -148,73 +147,6 @@ void add(std::vector<Privilege>& privileges, std::string_view action, std::strin
       {Privilege::Resource::kCollection, action, std::string(database), std::string(collection)});
 }
 
-// `into` and the like: "c" or {db, coll}.
-struct Target {
-  std::string_view database;
-  std::string_view collection;
-};
-Target target_of(bson::ValueView value, std::string_view database) {
-  Target target{database, {}};
-  if (value.type() == Type::kString) target.collection = value.as_string();
-  if (value.type() != Type::kDocument) return target;
-  for (const bson::Element field : value.as_document()) {
-    if (field.value.type() != Type::kString) continue;
-    if (field.key == "db") target.database = field.value.as_string();
-    if (field.key == "coll") target.collection = field.value.as_string();
-  }
-  return target;
-}
-
-void add_of_pipeline(std::vector<Privilege>& privileges, std::string_view database,
-                     bson::View pipeline, int depth);
-
-void add_of_stage(std::vector<Privilege>& privileges, std::string_view database,
-                  const bson::Element& stage, int depth) {
-  const auto field = [&](std::string_view name) -> std::optional<bson::ValueView> {
-    if (stage.value.type() != Type::kDocument) return std::nullopt;
-    return stage.value.as_document().find(name);
-  };
-  const auto nested = [&](const std::optional<bson::ValueView>& pipeline) {
-    if (pipeline && pipeline->type() == Type::kArray) {
-      add_of_pipeline(privileges, database, pipeline->as_document(), depth + 1);
-    }
-  };
-  if (stage.key == "$out" || stage.key == "$merge") {
-    const std::optional<bson::ValueView> into = field("into");
-    const Target target = target_of(into ? *into : stage.value, database);
-    add(privileges, "insert", target.database, target.collection);
-    add(privileges, stage.key == "$out" ? "remove" : "update", target.database, target.collection);
-  } else if (stage.key == "$lookup" || stage.key == "$graphLookup") {
-    if (const auto from = field("from")) {
-      const Target target = target_of(*from, database);
-      add(privileges, "find", target.database, target.collection);
-    }
-    nested(field("pipeline"));
-  } else if (stage.key == "$unionWith") {
-    const std::optional<bson::ValueView> from = field("coll");
-    const Target target = target_of(from ? *from : stage.value, database);
-    if (!target.collection.empty()) {
-      add(privileges, "find", target.database, target.collection);
-    }
-    nested(field("pipeline"));
-  } else if (stage.key == "$facet" && stage.value.type() == Type::kDocument) {
-    for (const bson::Element facet : stage.value.as_document()) nested(facet.value);
-  } else if (stage.key == "$currentOp") {
-    privileges.push_back({Privilege::Resource::kCluster, "inprog"});
-  } else if (stage.key == "$listLocalSessions") {
-    privileges.push_back({Privilege::Resource::kCluster, "listSessions"});
-  }
-}
-
-void add_of_pipeline(std::vector<Privilege>& privileges, std::string_view database,
-                     bson::View pipeline, int depth) {
-  if (depth > kNestedPipelinesMax) return;
-  for (const bson::Element stage : pipeline) {
-    if (stage.value.type() != Type::kDocument || stage.value.as_document().empty()) continue;
-    add_of_stage(privileges, database, first_of(stage.value.as_document()), depth);
-  }
-}
-
 }  // namespace
 
 std::vector<Privilege> aggregate_privileges(const Request& request) {
@@ -234,15 +166,6 @@ std::vector<Privilege> aggregate_privileges(const Request& request) {
       break;
     }
     add(privileges, action, request.database, name.as_string());
-  }
-  add_of_pipeline(privileges, request.database, pipeline, 0);
-  if (const auto bypass = request.body.find("bypassDocumentValidation");
-      bypass && ends_with_a_write(pipeline) &&
-      (bypass->type() == Type::kBool ? bypass->as_bool() : bypass->number().value_or(0) != 0)) {
-    for (const Privilege& privilege : std::vector<Privilege>(privileges)) {
-      if (privilege.action != "insert") continue;
-      add(privileges, "bypassDocumentValidation", privilege.database, privilege.collection);
-    }
   }
   return privileges;
 }

@@ -23,7 +23,8 @@ struct AggregateCommand {
   engine::Namespace cursor_ns() const;
 };
 
-// The privileges of a pipeline: what it reads beside its own collection, and what it writes.
+// The privilege on the collection itself. Of what the pipeline reaches beside it, it is asked for
+// when it is parsed; see engine/aggregation/access.h.
 std::vector<Privilege> aggregate_privileges(const Request& request);
 
 }  // namespace gridmount::wire

@@ -102,9 +102,6 @@ Status run_connection_status(Call& call, bson::Builder& reply) {
   arguments.ignore("connectionStatus");
   GM_ASSIGN(const bool shows_privileges, arguments.boolean("showPrivileges"));
   GM_TRY(arguments.finish());
-  if (shows_privileges) {
-    return fail(ErrorCode::kCommandNotSupported, "showPrivileges is not supported");
-  }
   const std::optional<Identity> identity = call.state().access().identity(call.client());
   bson::Builder& info = reply.open_document("authInfo");
   bson::Builder& users = info.open_array("authenticatedUsers");
@@ -120,6 +117,11 @@ Status run_connection_status(Call& call, bson::Builder& reply) {
     roles.push_open_document().append("role", role.name).append("db", role.database).close();
   }
   roles.close();
+  if (shows_privileges) {
+    bson::Builder& privileges = info.open_array("authenticatedUserPrivileges");
+    if (identity) append_privileges(privileges, Permissions(identity->roles));
+    privileges.close();
+  }
   info.close();
   return {};
 }

@@ -10,6 +10,7 @@
 #include "engine/bson/number.h"
 #include "engine/query/filter.h"
 #include "engine/wire/call.h"
+#include "engine/wire/call_access.h"
 #include "engine/wire/commands/cursor_reply.h"
 #include "engine/wire/commands/families.h"
 #include "engine/wire/commands/read_arguments.h"
@@ -80,6 +81,10 @@ Status run_drop_database(Call& call, bson::Builder& reply) {
   }
   GM_ASSIGN(const std::string name, arguments.database());
   GM_TRY(arguments.finish());
+  // The users are there, and so is what says that there have been some.
+  if (name == "admin") {
+    return fail(ErrorCode::kIllegalOperation, "Dropping the 'admin' database is prohibited.");
+  }
   bool existed = false;
   const auto change = [&](engine::Transaction& transaction) -> Status {
     const std::shared_ptr<engine::Database> database = call.store().database(name);
@@ -156,11 +161,15 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
   GM_ASSIGN(const CursorRequest request,
             read_cursor_argument("listCollections.cursor", cursor, kWholeList));
   GM_TRY(arguments.finish());
+  const AccessControl& access = call.state().access();
+  if (authorized_only && !access.sees(call.client(), name)) {
+    return fail(ErrorCode::kUnauthorized,
+                "not authorized on " + name + " to execute command listCollections");
+  }
   std::vector<bson::Document> documents;
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(const std::vector<engine::CollectionInfo> infos,
             collections_for(*call.store().database(name), *snapshot, asked_for));
-  const AccessControl& access = call.state().access();
   for (const engine::CollectionInfo& info : infos) {
     if (authorized_only && !access.sees(call.client(), name, info.name)) continue;
     // As servers do, a filter sees what is shown.
@@ -172,7 +181,8 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
                            std::make_unique<ListCursor>(std::move(documents)), request);
 }
 
-// The names of what a client may use anyway need no privilege of their own.
+// The names of what a client may use anyway take no privilege but some in the database, which run()
+// asks for.
 std::vector<Privilege> list_collections_privileges(const Request& request) {
   const auto is_on = [&](std::string_view name) {
     const std::optional<bson::ValueView> value = request.body.find(name);
@@ -251,11 +261,20 @@ Status run_create(Call& call, bson::Builder&) {
 
 // --- drop
 
+// The users, and what says that there have been some.
+Status check_not_of_users(const engine::Namespace& ns, const std::string& refusal) {
+  const bool is_of_users = ns.database == "admin" &&
+                           (ns.collection == "system.users" || ns.collection == "system.version");
+  if (!is_of_users) return {};
+  return fail(ErrorCode::kIllegalOperation, refusal + ns.full());
+}
+
 Status run_drop(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const engine::Namespace ns, arguments.collection());
   GM_TRY(arguments.finish());
   call.set_ns(ns);
+  GM_TRY(check_not_of_users(ns, "can't drop system collection "));
   const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
   size_t indexes = 0;
   bool existed = false;
@@ -287,16 +306,53 @@ Result<engine::Namespace> read_full_name(std::string_view full) {
   return ns;
 }
 
+Privilege on(const engine::Namespace& ns, std::string_view action) {
+  return {Privilege::Resource::kCollection, action, ns.database, ns.collection};
+}
+
+bool is_system(const engine::Namespace& ns) {
+  return ns.collection.starts_with("system.");
+}
+
+// Within a database there is a right of its own, if it lets nobody see what he may not. Else it
+// takes what a copy and a drop would need.
+Status check_may_rename(Call& call, const engine::Namespace& from, const engine::Namespace& to,
+                        bool drops_target) {
+  const auto may = [&](const Privilege& privilege) {
+    return check_privilege(call, privilege).has_value();
+  };
+  if (from.database == to.database && !is_system(from) && !is_system(to)) {
+    const bool may_rename =
+        may({Privilege::Resource::kDatabase, "renameCollectionSameDB", from.database});
+    const bool may_drop = !drops_target || may(on(to, "dropCollection"));
+    if (may_rename && may_drop && may(on(from, "find")) == may(on(to, "find"))) return {};
+  }
+  GM_TRY(check_privilege(call, on(from, "find")));
+  GM_TRY(check_privilege(call, on(from, "dropCollection")));
+  GM_TRY(check_privilege(call, on(to, "insert")));
+  GM_TRY(check_privilege(call, on(to, "createIndex")));
+  if (drops_target) GM_TRY(check_privilege(call, on(to, "dropCollection")));
+  return {};
+}
+
 Status run_rename(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::string_view from_name, arguments.required_string("renameCollection"));
   GM_ASSIGN(const std::string_view to_name, arguments.required_string("to"));
-  GM_ASSIGN(const bool drop_target, arguments.boolean("dropTarget"));
+  // No number: whether it needs the right to drop is to be seen at once.
+  const std::optional<bson::ValueView> drops = arguments.any("dropTarget");
+  if (drops && drops->type() != Type::kBool) {
+    return arguments.wrong_type("dropTarget", *drops, "types '[bool, binData]'");
+  }
+  const bool drop_target = drops && drops->as_bool();
   GM_TRY(arguments.boolean("stayTemp"));
   GM_TRY(arguments.finish());
   GM_ASSIGN(const engine::Namespace from, read_full_name(from_name));
   GM_ASSIGN(const engine::Namespace to, read_full_name(to_name));
+  GM_TRY(check_may_rename(call, from, to, drop_target));
   GM_TRY(check_system_name(to));
+  GM_TRY(check_not_of_users(from, "cannot rename system collection "));
+  GM_TRY(check_not_of_users(to, "cannot rename to system collection "));
   call.set_ns(from);
   return change_schema(call, [&](engine::Transaction& transaction) -> Status {
     const std::shared_ptr<engine::Database> database = call.store().database(from.database);
@@ -307,29 +363,6 @@ Status run_rename(Call& call, bson::Builder&) {
     }
     return database->rename(transaction, from.collection, to, drop_target);
   });
-}
-
-std::vector<Privilege> rename_privileges(const Request& request) {
-  std::vector<Privilege> privileges;
-  const auto add = [&](std::string_view field, std::string_view action) {
-    const std::optional<bson::ValueView> name = request.body.find(field);
-    if (!name || name->type() != Type::kString) return;
-    const std::string_view full = name->as_string();
-    const size_t dot = full.find('.');
-    if (dot == std::string_view::npos) return;
-    privileges.push_back({Privilege::Resource::kCollection, action,
-                          std::string(full.substr(0, dot)), std::string(full.substr(dot + 1))});
-  };
-  // As a copy and a drop would need: that is what it allows somebody to see and to destroy.
-  add("renameCollection", "find");
-  add("renameCollection", "dropCollection");
-  add("to", "insert");
-  add("to", "createIndex");
-  if (const auto drop = request.body.find("dropTarget");
-      drop && drop->type() == Type::kBool && drop->as_bool()) {
-    add("to", "dropCollection");
-  }
-  return privileges;
 }
 
 // --- collMod, convertToCapped
@@ -409,7 +442,6 @@ Commands collection_commands() {
   list_collections.about = "lists the collections of a database";
 
   Command rename{.name = "renameCollection", .run = run_rename};
-  rename.privileges = rename_privileges;
   rename.rules = {.write_concern = true};
   rename.admin_only = true;
   rename.about = "renames a collection, also into another database";

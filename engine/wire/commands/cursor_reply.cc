@@ -47,6 +47,7 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
       note->owner = identity->user;
     }
     note->privileges = privileges_of(call.command(), call.request());
+    note->privileges.insert(note->privileges.end(), call.reached().begin(), call.reached().end());
   }
   // The command is shown with the cursor; of a large one its name is enough.
   constexpr uint32_t kShownBytesMax = 4096;

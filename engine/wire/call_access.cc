@@ -1,0 +1,36 @@
+#include "engine/wire/call_access.h"
+
+#include <algorithm>
+#include <string>
+
+namespace gridmount::wire {
+
+Status check_privilege(Call& call, const Privilege& privilege) {
+  const AccessControl& access = call.state().access();
+  if (!access.applies_to(call.client())) return {};
+  return access.check(call.client(), call.command(), {privilege});
+}
+
+Status CallAccess::need(const engine::Namespace& ns, std::string_view action) {
+  const Privilege privilege{Privilege::Resource::kCollection, action, ns.database, ns.collection};
+  const std::vector<Privilege>& known = call_.reached();
+  // A $lookup into a view asks for each document.
+  if (std::find(known.begin(), known.end(), privilege) != known.end()) return {};
+  GM_TRY(check_privilege(call_, privilege));
+  call_.note_reached(privilege);
+  return {};
+}
+
+Status CallAccess::may_read(const engine::Namespace& ns) {
+  return need(ns, "find");
+}
+
+Status CallAccess::may_write(const engine::Namespace& ns, aggregation::WriteKind kind,
+                             bool bypass_validation) {
+  GM_TRY(need(ns, "insert"));
+  GM_TRY(need(ns, kind == aggregation::WriteKind::kReplace ? "remove" : "update"));
+  if (bypass_validation) GM_TRY(need(ns, "bypassDocumentValidation"));
+  return {};
+}
+
+}  // namespace gridmount::wire

@@ -1,0 +1,245 @@
+// Goal: nobody reads, writes, learns or ends more than his roles permit, whatever the form of what
+// he sends: keys given twice, views, lists of several databases, and what is left when the users
+// are gone. Method: clients that log in by certificates, one for each role that is tried.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/engine/wire/commands/service_test.h"
+
+namespace gridmount::wire {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class RightsTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    ServiceTest::SetUp();
+    restart({.authentication = true});
+    good(R"({"insert": "c", "documents": [{"_id": 1}]})", "a");
+    good(R"({"insert": "c", "documents": [{"_id": 1}]})", "b");
+  }
+
+  // Somebody with one role, logged in.
+  std::unique_ptr<Client> with(const std::string& role, const std::string& database) {
+    const std::string subject = "CN=" + role + "-" + database;
+    const std::string user = R"({"createUser": ")" + subject + R"(", "roles": [{"role": ")" + role +
+                             R"(", "db": ")" + database + R"("}]})";
+    run(user, "$external");
+    Peer peer{.kind = Peer::Kind::kTcp, .address = "10.1.1.1:4000", .is_loopback = false};
+    peer.certificate_subject = subject;
+    auto client = std::make_unique<Client>(next_id_++, peer);
+    EXPECT_EQ(code(*client, R"({"authenticate": 1, "mechanism": "MONGODB-X509"})", "$external"),
+              "ok");
+    return client;
+  }
+  std::string code(Client& client, std::string_view command, std::string_view database) {
+    const bson::Document reply = run_as(client, command, database);
+    return field(reply, "ok") == "1.0" ? "ok" : field(reply, "code");
+  }
+  std::string aggregate(Client& client, const std::string& stage, std::string_view database,
+                        const std::string& collection = "c") {
+    return code(
+        client,
+        R"({"aggregate": ")" + collection + R"(", "cursor": {}, "pipeline": [)" + stage + "]}",
+        database);
+  }
+
+ private:
+  int next_id_ = 100;
+};
+
+TEST_F(RightsTest, OptionsOfStagesGivenTwice_AreRefused) {
+  const auto ann = with("readWrite", "a");
+  const auto lookup = [](const std::string& options) {
+    return R"({"$lookup": {)" + options + "}}";
+  };
+  for (const std::string& stage : {
+           std::string(R"({"$merge": {"into": "o", "into": {"db": "b", "coll": "o"}}})"),
+           std::string(R"({"$merge": {"into": {"db": "a", "db": "b", "coll": "o"}}})"),
+           std::string(R"({"$out": {"db": "a", "db": "b", "coll": "o"}})"),
+           std::string(R"({"$unionWith": {"coll": "c", "coll": "d"}})"),
+           std::string(R"({"$unionWith": {"coll": "c", "pipeline": [], "pipeline": []}})"),
+           std::string(R"({"$graphLookup": {"from": "c", "from": "d", "startWith": 1,
+                           "connectFromField": "a", "connectToField": "b", "as": "x"}})"),
+           lookup(R"("from": "c", "from": "d", "as": "x", "pipeline": [])"),
+           lookup(R"("from": "c", "as": "x", "pipeline": [], "pipeline": [])"),
+           R"({"$facet": {"f": [)" + lookup(R"("from": "c", "from": "d", "as": "x",
+                                               "pipeline": [])") +
+               "]}}",
+           std::string(R"({"$collStats": {"count": {}, "count": {}}})"),
+           std::string(R"({"$replaceRoot": {"newRoot": {}, "newRoot": {}}})"),
+       }) {
+    EXPECT_EQ(aggregate(*ann, stage, "a"), "40413") << stage;
+  }
+  EXPECT_THAT(find("o"), testing::IsEmpty());
+}
+
+TEST_F(RightsTest, Pipelines_ReachWhatMayBeReached) {
+  const auto ann = with("readWrite", "admin");
+  good(R"({"insert": "c", "documents": [{"_id": 1}]})", "admin");
+  const std::string lookup = R"({"$lookup": {"from": "system.users", "as": "x", "pipeline": []}})";
+  EXPECT_EQ(aggregate(*ann, lookup, "admin"), "13");
+  EXPECT_EQ(aggregate(*ann, R"({"$facet": {"f": [)" + lookup + "]}}", "admin"), "13");
+  EXPECT_EQ(
+      aggregate(*ann, R"({"$unionWith": {"coll": "c", "pipeline": [)" + lookup + "]}}", "admin"),
+      "13");
+  EXPECT_EQ(aggregate(*ann, R"({"$unionWith": "system.users"})", "admin"), "13");
+  EXPECT_EQ(aggregate(*ann, R"({"$graphLookup": {"from": "system.users", "startWith": 1, "as": "x",
+                                "connectFromField": "a", "connectToField": "b"}})",
+                      "admin"),
+            "13");
+  EXPECT_EQ(code(*ann,
+                 R"({"explain": {"aggregate": "c", "cursor": {}, "pipeline": [)" + lookup +
+                     R"(]}, "verbosity": "queryPlanner"})",
+                 "admin"),
+            "13");
+  EXPECT_EQ(aggregate(*ann, R"({"$merge": {"into": {"db": "b", "coll": "o"}}})", "admin"), "13");
+  EXPECT_EQ(aggregate(*ann, R"({"$unionWith": "c"})", "admin"), "ok");
+  EXPECT_EQ(aggregate(*ann, R"({"$out": "o"})", "admin"), "ok");
+}
+
+TEST_F(RightsTest, Views_OfTheServersOwnCollections_AreNotMade) {
+  good(R"({"create": "plain", "viewOn": "c", "pipeline": []})", "admin");
+  for (const char* const source : {"system.users", "system.profile", "system.version"}) {
+    const std::string on = source;
+    EXPECT_EQ(code_of(R"({"create": "v", "viewOn": ")" + on + R"(", "pipeline": []})", "admin"),
+              73);
+    EXPECT_EQ(code_of(R"({"create": "v", "viewOn": "c", "pipeline": [{"$lookup": {"from": ")" + on +
+                          R"(", "as": "x", "pipeline": []}}]})",
+                      "admin"),
+              73);
+    EXPECT_EQ(
+        code_of(R"({"collMod": "plain", "viewOn": ")" + on + R"(", "pipeline": []})", "admin"), 73);
+  }
+  good(R"({"create": "scripts", "viewOn": "system.js", "pipeline": []})", "admin");
+}
+
+// restore may read admin.tempusers, and no other collection of that name's database.
+TEST_F(RightsTest, Views_AreReadWithTheRightsOfTheReader) {
+  good(R"({"insert": "things", "documents": [{"_id": 1}]})", "admin");
+  good(R"({"create": "tempusers", "viewOn": "things", "pipeline": []})", "admin");
+  const auto reader = with("restore", "admin");
+  const auto admin = with("root", "admin");
+  for (const std::string& command :
+       {std::string(R"({"find": "tempusers"})"), std::string(R"({"count": "tempusers"})"),
+        std::string(R"({"distinct": "tempusers", "key": "_id"})"),
+        std::string(R"({"explain": {"find": "tempusers"}})"),
+        std::string(R"({"aggregate": "tempusers", "pipeline": [], "cursor": {}})")}) {
+    EXPECT_EQ(code(*reader, command, "admin"), "13") << command;
+    EXPECT_EQ(code(*admin, command, "admin"), "ok") << command;
+  }
+  good(R"({"drop": "tempusers"})", "admin");
+  good(R"({"insert": "tempusers", "documents": [{"_id": 1}]})", "admin");
+  EXPECT_EQ(code(*reader, R"({"find": "tempusers"})", "admin"), "ok");
+  // What a view on it reads beside it counts as well.
+  good(R"({"drop": "tempusers"})", "admin");
+  good(R"({"create": "tempusers", "viewOn": "system.js", "pipeline": [{"$unionWith": "things"}]})",
+       "admin");
+  EXPECT_EQ(code(*reader, R"({"find": "tempusers"})", "admin"), "13");
+}
+
+TEST_F(RightsTest, UsersInfo_TakesTheRightInEachDatabaseAskedFor) {
+  const auto ann = with("userAdmin", "a");
+  good(R"({"createUser": "eve", "pwd": "secret", "roles": []})", "b");
+  good(R"({"createUser": "joe", "pwd": "secret", "roles": []})", "a");
+  const std::string eve = R"({"user": "eve", "db": "b"})";
+  const std::string joe = R"({"user": "joe", "db": "a"})";
+  for (const std::string& asked :
+       {eve, "[" + joe + ", " + eve + "]", std::string(R"({"forAllDBs": true})")}) {
+    EXPECT_EQ(code(*ann, R"({"usersInfo": )" + asked + R"(, "showCredentials": true})", "a"), "13")
+        << asked;
+  }
+  EXPECT_EQ(code(*ann, R"({"usersInfo": )" + joe + "}", "b"), "ok");
+  EXPECT_EQ(code(*ann, R"({"usersInfo": {"user": "CN=userAdmin-a", "db": "$external"}})", "b"),
+            "ok");
+  EXPECT_EQ(code(*ann, R"({"rolesInfo": {"role": "read", "db": "b"}})", "a"), "13");
+  EXPECT_EQ(code(*ann, R"({"rolesInfo": {"role": "read", "db": "a"}})", "b"), "ok");
+}
+
+TEST_F(RightsTest, Privileges_AreShownAsServersDo) {
+  const auto ann = with("read", "a");
+  const bson::Document status =
+      run_as(*ann, R"({"connectionStatus": 1, "showPrivileges": true})", "admin");
+  const std::string read =
+      R"({ "resource" : { "db" : "a", "collection" : "" }, "actions" : [ "changeStream", )"
+      R"("collStats", "dbHash", "dbStats", "find", "killCursors", "listCollections", )"
+      R"("listIndexes", "planCacheRead" ] })";
+  EXPECT_EQ(field(status, "authInfo.authenticatedUserPrivileges.0"), read);
+  EXPECT_EQ(field(run(R"({"connectionStatus": 1, "showPrivileges": true})", "admin"),
+                  "authInfo.authenticatedUserPrivileges"),
+            "[  ]");
+  EXPECT_THAT(good(R"({"rolesInfo": "read", "showPrivileges": true})", "a"), HasSubstr(read));
+  const std::string user = R"({"user": "CN=read-a", "db": "$external"})";
+  EXPECT_THAT(good(R"({"usersInfo": )" + user + R"(, "showPrivileges": true})", "a"),
+              HasSubstr(R"("inheritedPrivileges" : [ )" + read));
+  EXPECT_EQ(code_of(R"({"usersInfo": 1, "showPrivileges": true})", "a"), 20);
+  EXPECT_THAT(good(R"({"usersInfo": 1, "filter": {"user": "nobody"}})", "$external"),
+              Not(HasSubstr("CN=read-a")));
+}
+
+TEST_F(RightsTest, Users_AreNotDroppedWithTheirDatabase) {
+  const auto ann = with("root", "admin");
+  for (const char* const command :
+       {R"({"dropDatabase": 1})", R"({"drop": "system.users"})", R"({"drop": "system.version"})"}) {
+    EXPECT_EQ(code(*ann, command, "admin"), "20") << command;
+  }
+  for (const char* const from : {"admin.system.users", "admin.system.version"}) {
+    EXPECT_EQ(code(*ann, std::string(R"({"renameCollection": ")") + from + R"(", "to": "a.gone"})",
+                   "admin"),
+              "20");
+  }
+  EXPECT_EQ(code(*ann, R"({"dropDatabase": 1})", "a"), "ok");
+}
+
+// Whoever removes all users must not let in whoever comes from this machine.
+TEST_F(RightsTest, LocalhostException_DoesNotComeBack) {
+  const auto tries = [&] {
+    Client local(7, {.kind = Peer::Kind::kTcp, .address = "127.0.0.1:5", .is_loopback = true});
+    return code(local, R"({"createUser": "me", "pwd": "x", "roles": ["root"]})", "admin");
+  };
+  good(R"({"insert": "system.users", "documents": [{"_id": "admin.eve", "user": "eve",
+           "db": "admin", "credentials": {}, "roles": []}]})",
+       "admin");
+  good(R"({"delete": "system.users", "deletes": [{"q": {}, "limit": 0}]})", "admin");
+  EXPECT_EQ(tries(), "13");
+  restart({.authentication = true});
+  EXPECT_EQ(tries(), "13");
+  with("root", "admin");
+  good(R"({"dropAllUsersFromDatabase": 1})", "$external");
+  restart({.authentication = true});
+  EXPECT_EQ(tries(), "13");
+}
+
+TEST_F(RightsTest, LocalhostException_IsThereInAFreshStore) {
+  Client local(7, {.kind = Peer::Kind::kTcp, .address = "127.0.0.1:5", .is_loopback = true});
+  EXPECT_EQ(code(local, R"({"createUser": "me", "pwd": "x", "roles": ["root"]})", "admin"), "ok");
+}
+
+TEST_F(RightsTest, EmptyListsOfRoles_AreNotGranted) {
+  const auto ann = with("read", "a");
+  good(R"({"createUser": "joe", "pwd": "secret", "roles": []})", "a");
+  EXPECT_EQ(code(*ann, R"({"grantRolesToUser": "joe", "roles": []})", "a"), "2");
+  EXPECT_EQ(code(*ann, R"({"revokeRolesFromUser": "joe", "roles": []})", "a"), "2");
+  EXPECT_EQ(code(*ann, R"({"updateUser": "joe", "roles": []})", "a"), "13");
+  const auto admin = with("userAdmin", "a");
+  EXPECT_EQ(code(*admin, R"({"updateUser": "joe", "roles": []})", "a"), "13");
+}
+
+TEST_F(RightsTest, RenameCollection_TakesWhatItDoes) {
+  const auto ann = with("readWrite", "a");
+  EXPECT_EQ(code(*ann, R"({"renameCollection": "a.c", "to": "a.d", "dropTarget": 1})", "admin"),
+            "14");
+  EXPECT_EQ(code(*ann, R"({"renameCollection": "a.c", "to": "b.d"})", "admin"), "13");
+  EXPECT_EQ(code(*ann, R"({"renameCollection": "b.c", "to": "a.d"})", "admin"), "13");
+  EXPECT_EQ(code(*ann, R"({"renameCollection": "a.c", "to": "a.d"})", "admin"), "ok");
+  const auto admin = with("dbAdmin", "a");
+  EXPECT_EQ(code(*admin, R"({"renameCollection": "a.d", "to": "a.c"})", "admin"), "ok");
+}
+
+}  // namespace
+}  // namespace gridmount::wire
