@@ -43,4 +43,10 @@ bool has_no_socket(const std::filesystem::path& folder) {
   return std::filesystem::exists(status) && !std::filesystem::is_socket(status);
 }
 
+bool lacks_socket(const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(socket_path(folder), error);
+  return status.type() == std::filesystem::file_type::not_found;
+}
+
 }  // namespace gridmount::tools

@@ -26,5 +26,7 @@ Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& f
 std::filesystem::path socket_path(const std::filesystem::path& folder);
 // Something else is in its place, so that no owner can be asked or listen there.
 bool has_no_socket(const std::filesystem::path& folder);
+// Nothing is there: the owner's file system takes no sockets, or somebody has removed it.
+bool lacks_socket(const std::filesystem::path& folder);
 
 }  // namespace gridmount::tools

@@ -173,6 +173,34 @@ class FailingDisk(MountCase):
         expected["again"] = self.write_file("again")
         self.assert_sound_with(expected)
 
+    def test_a_disk_without_sockets_carries_a_store_all_the_same(self):
+        self.system.stop()
+        self.set_faults(f"change {errno.EPERM} gridmount.sock")
+        self.system.start()
+        expected = {"file": self.write_file("file")}
+        self.assertIn("the file system there takes no sockets", self.system.log())
+        self.assertEqual(self.system.log().count("takes no sockets"), 1)
+        self.assertFalse(os.path.exists(os.path.join(self.disk, "store", "gridmount.sock")))
+        refused = subprocess.run(
+            [os.environ["GRIDFILES"], "--store", self.system.store, "list"],
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f"is in use by process {self.system.pid}", refused.stderr)
+        self.assertIn("it has no gridmount.sock", refused.stderr)
+        # What only reads needs no socket.
+        self.assertIn("no problems", self.check_store())
+        self.system.stop()
+        # Who only answers has nothing to do then.
+        served = subprocess.run(
+            [os.environ["GRIDSTORE"], "serve", self.system.store], capture_output=True, text=True
+        )
+        self.assertEqual(served.returncode, 1)
+        self.assertIn("give --listen", served.stderr)
+        self.system.start()
+        self.assert_sound_with(expected)
+
     def test_a_disk_that_becomes_read_only_is_read(self):
         expected = {"before": self.write_file("before", blocks=4)}
         self.set_faults(f"change {errno.EROFS}")

@@ -118,6 +118,11 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
                                                "socket is in the place of " +
                                                socket);
     }
+    if (store.error().code() == ErrorCode::kStoreLocked && lacks_socket(options.store)) {
+      return fail(ErrorCode::kStoreLocked, store.error().message() +
+                                               "; nor can it be asked, as it has no " +
+                                               std::string(kSocketName) + ": its log says why");
+    }
     return fail(std::move(store).error());
   }
   return OpenedStore{std::move(store).value(), options.store.string(), true};

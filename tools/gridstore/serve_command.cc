@@ -11,8 +11,10 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "engine/log_formatter.h"
 #include "engine/store.h"
@@ -81,9 +83,12 @@ ExitStatus run_serve(const ServeOptions& options) {
   endpoint_options.socket_folder = options.store;
   auto endpoint = wire::Endpoint::start(**store, std::move(endpoint_options));
   if (!endpoint) return fail_with(endpoint.error());
-  for (const std::string& address : (*endpoint)->addresses()) {
-    spdlog::info("listening on {}", address);
+  const std::vector<std::string> addresses = (*endpoint)->addresses();
+  if (addresses.empty()) {
+    spdlog::error("there is nowhere to listen: the store's folder takes no socket; give --listen");
+    return ExitStatus::kFailure;
   }
+  for (const std::string& address : addresses) spdlog::info("listening on {}", address);
 
   int signal = 0;
   while (sigwait(&signals, &signal) != 0) {

@@ -103,8 +103,17 @@ Result<Listeners> listen(const ServerOptions& options) {
   }
   // Last: it is a file, and nothing is left behind if one of the others cannot be.
   if (!options.socket_folder.empty()) {
-    GM_ASSIGN(SocketFile file, SocketFile::listen(options.socket_folder));
-    listeners.socket_file.emplace(std::move(file));
+    Result<SocketFile> file = SocketFile::listen(options.socket_folder);
+    if (file) {
+      listeners.socket_file.emplace(std::move(*file));
+    } else if (file.error().code() == ErrorCode::kCommandNotSupported) {
+      spdlog::warn(
+          "{}; without it no other program on this machine can use the store meanwhile, "
+          "but for what reads it beside its owner",
+          file.error().message());
+    } else {
+      return fail(std::move(file).error());
+    }
   }
   return listeners;
 }

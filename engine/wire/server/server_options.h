@@ -30,8 +30,9 @@ struct ServerLimits {
 };
 
 struct ServerOptions {
-  std::filesystem::path socket_folder;  // where gridmount.sock is made; empty: nowhere
-  std::vector<std::string> listen;      // HOST:PORT of TCP each
+  // Where gridmount.sock is made, if its file system has sockets; empty: nowhere.
+  std::filesystem::path socket_folder;
+  std::vector<std::string> listen;  // HOST:PORT of TCP each
   // Whether clients of TCP must log in, which the handler sees to; without it, and without TLS,
   // only loopback addresses are listened on.
   bool authentication = true;

@@ -53,6 +53,12 @@ int connect_to(const FileDescriptor& socket, const FileDescriptor& folder) {
   return ::connect(socket.get(), generic, sizeof address) == 0 ? 0 : errno;
 }
 
+// What bind() says where files of this kind cannot be made at all; a folder that may not be written
+// to is EACCES or EROFS.
+bool means_no_sockets(int error_number) {
+  return error_number == EPERM || error_number == EOPNOTSUPP || error_number == ENOSYS;
+}
+
 // Removes the file of a server that has ended without doing so.
 Status remove_stale(const std::filesystem::path& folder, const FileDescriptor& folder_fd) {
   struct stat status;
@@ -108,6 +114,11 @@ Result<SocketFile> SocketFile::listen(const std::filesystem::path& folder) {
   if (::fchmod(socket.get(), kMode) != 0) return refuse(folder, "its mode cannot be set", errno);
   const sockaddr_un address = address_in(folder_fd);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (means_no_sockets(errno)) {
+      return fail(ErrorCode::kCommandNotSupported,
+                  (folder / kSocketName).string() + ": the file system there takes no sockets: " +
+                      std::generic_category().message(errno));
+    }
     return refuse(folder, "it cannot be made", errno);
   }
   SocketFile file(std::move(folder_fd), std::move(socket));

@@ -18,6 +18,7 @@ class SocketFile {
   // Makes the file with mode 0600 from the instant it exists. The path may be longer than the 107
   // bytes that a socket's address holds. A file left over from a server that is no more is
   // replaced; one whose server answers, and one that is no socket, are an error (DBPathInUse).
+  // CommandNotSupported where the file system has no sockets.
   static Result<SocketFile> listen(const std::filesystem::path& folder);
 
   SocketFile(SocketFile&& other) noexcept;
