@@ -1,8 +1,11 @@
 #include "engine/exit_status.h"
 
+#include "engine/opening_error.h"
+
 namespace gridmount {
 
 ExitStatus exit_status_of(ErrorCode code) {
+  if (code == kFileSystemUnfit) return ExitStatus::kFileSystemUnfit;
   switch (code) {
     case ErrorCode::kStoreNotFound:
       return ExitStatus::kStoreNotFound;

@@ -25,6 +25,7 @@ enum class ExitStatus : int {
   kStoreDamaged = 16,
   kOutOfDiskSpace = 17,
   kIoError = 18,
+  kFileSystemUnfit = 19,  // its mappings do not show what is written, so that it carries no store
 
   // gridmount: the mount.
   kMountPointUnusable = 20,  // does not exist or is not a folder

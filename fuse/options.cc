@@ -55,7 +55,7 @@ std::vector<std::string> take_long_options(const CLI::App& app,
 
 // One line per status.
 std::string exit_status_table() {
-  static constexpr std::array<std::pair<ExitStatus, const char*>, 16> kLines{{
+  static constexpr std::array<std::pair<ExitStatus, const char*>, 17> kLines{{
       {ExitStatus::kOk, "mounted (in the background), or unmounted cleanly (-f)"},
       {ExitStatus::kFailure, "wrong use, or another failure; the message says which"},
       {ExitStatus::kStoreNotFound, "there is no store at STORE (--create makes one)"},
@@ -67,6 +67,7 @@ std::string exit_status_table() {
       {ExitStatus::kStoreDamaged, "the store's files are damaged"},
       {ExitStatus::kOutOfDiskSpace, "the disk is full"},
       {ExitStatus::kIoError, "the disk reported an error"},
+      {ExitStatus::kFileSystemUnfit, "the store's file system cannot carry a store"},
       {ExitStatus::kMountPointUnusable, "the mount point does not exist or is not a folder"},
       {ExitStatus::kMountPointBusy, "the mount point is a gridmount already, or a dead mount"},
       {ExitStatus::kMountRefused, "the system refused the mount"},

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/opening_error.h"
+
 namespace gridmount {
 namespace {
 
@@ -97,6 +99,7 @@ constexpr std::pair<ErrorCode, std::string_view> kNames[] = {
     {ErrorCode::kStoreDamaged, "StoreDamaged"},
     {ErrorCode::kWritesRefused, "WritesRefused"},
     {ErrorCode::kIoError, "IoError"},
+    {kFileSystemUnfit, "FileSystemUnfit"},
 };
 
 }  // namespace

@@ -53,8 +53,9 @@ struct OpenOptions {
 };
 
 // Errors: StoreNotFound, NotAStore, StoreFormatTooNew, StoreLocked (with the owner's pid),
-// StoreReadOnly, PermissionDenied, StoreDamaged, OutOfDiskSpace, IoError; each message says what to
-// do. Call after daemonizing: an open store does not survive fork().
+// StoreReadOnly, PermissionDenied, StoreDamaged, OutOfDiskSpace, IoError, kFileSystemUnfit
+// (opening_error.h); each message says what to do. Call after daemonizing: an open store does not
+// survive fork().
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options);
 

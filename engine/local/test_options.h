@@ -1,8 +1,12 @@
 // Switches for the crash tests. Programs cannot reach them: local::open() passes none.
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+
+#include "engine/error.h"
 
 namespace gridmount::local {
 
@@ -34,6 +38,8 @@ struct TestOptions {
   bool replay_pending = true;
   // False shows what happens without D15: the first slot after a kill is of the new log already.
   bool keeps_log_until_replayed = true;
+  // Instead of check_mappings(), of the store's folder.
+  std::function<Status(const std::filesystem::path& folder)> check_mappings = {};
 };
 
 }  // namespace gridmount::local

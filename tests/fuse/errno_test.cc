@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/exit_status.h"
+#include "engine/opening_error.h"
 #include "gridfs/error.h"
 
 namespace gridmount::fuse {
@@ -59,7 +60,8 @@ TEST(ExitStatus, BadStores_EachHaveTheirOwn) {
   for (ErrorCode code :
        {ErrorCode::kStoreNotFound, ErrorCode::kNotAStore, ErrorCode::kStoreFormatTooNew,
         ErrorCode::kStoreLocked, ErrorCode::kStoreReadOnly, ErrorCode::kPermissionDenied,
-        ErrorCode::kStoreDamaged, ErrorCode::kOutOfDiskSpace, ErrorCode::kIoError}) {
+        ErrorCode::kStoreDamaged, ErrorCode::kOutOfDiskSpace, ErrorCode::kIoError,
+        kFileSystemUnfit}) {
     const ExitStatus status = exit_status_of(code);
     EXPECT_NE(status, ExitStatus::kOk);
     EXPECT_NE(status, ExitStatus::kFailure);

@@ -8,6 +8,9 @@
 //       OPERATION: read, write, sync, or change (write and all that makes, removes or resizes
 //       files). ERRNO: a number. NAME: of the file alone that fails. FROM and TO: bytes of it that
 //       cannot be read or written.
+//       Or OPERATION is stale, and ERRNO anything but 0: nothing fails, but what was there before
+//       the last write to a file is read from it, as from a server that is late. So it is seen by
+//       whoever has it mapped, when the kernel reads it anew: after each opening, for one.
 #define FUSE_USE_VERSION 31
 
 #include <dirent.h>
@@ -17,13 +20,17 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <limits>
+#include <map>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -59,6 +66,32 @@ int fault_of(std::string_view operation, const char* path, Extent extent = {}) {
   return 0;
 }
 
+// What was there before the last write to a file, by its path.
+struct Older {
+  off_t from = 0;
+  std::vector<char> bytes;
+};
+std::map<std::string, Older> older;
+
+void keep_older(const char* path, int fd, Extent extent) {
+  Older& kept = older[path];
+  kept.from = extent.from;
+  kept.bytes.assign(static_cast<size_t>(extent.to - extent.from), 0);
+  (void)!::pread(fd, kept.bytes.data(), kept.bytes.size(), extent.from);
+}
+
+// `into` has the extent's bytes.
+void put_older(const char* path, char* into, Extent extent) {
+  const auto found = older.find(path);
+  if (found == older.end()) return;
+  const Older& kept = found->second;
+  const off_t from = std::max(extent.from, kept.from);
+  const off_t to = std::min(extent.to, kept.from + static_cast<off_t>(kept.bytes.size()));
+  if (from < to)
+    std::copy_n(&kept.bytes[static_cast<size_t>(from - kept.from)], to - from,
+                into + (from - extent.from));
+}
+
 std::string real(const char* path) {
   return folder + path;
 }
@@ -89,10 +122,17 @@ int list(const char* path, void* into, fuse_fill_dir_t fill, off_t, fuse_file_in
   return 0;
 }
 
+// By whoever opens it: something of it cannot be read, or is stale.
+bool is_read_anew(const char* path) {
+  const Extent all{0, std::numeric_limits<off_t>::max()};
+  return fault_of("stale", path) != 0 || fault_of("read", path, all) != 0;
+}
+
 int open_file(const char* path, fuse_file_info* info) {
   const int fd = ::open(real(path).c_str(), info->flags & ~O_APPEND);
   if (fd < 0) return -errno;
   info->fh = static_cast<uint64_t>(fd);
+  info->keep_cache = is_read_anew(path) ? 0 : 1;
   return 0;
 }
 
@@ -101,6 +141,7 @@ int create(const char* path, mode_t mode, fuse_file_info* info) {
     const int fd = ::open(real(path).c_str(), (info->flags & ~O_APPEND) | O_CREAT, mode);
     if (fd < 0) return fd;
     info->fh = static_cast<uint64_t>(fd);
+    info->keep_cache = is_read_anew(path) ? 0 : 1;
     return 0;
   });
 }
@@ -112,12 +153,15 @@ int fd_of(const fuse_file_info* info) {
 int read(const char* path, char* into, size_t size, off_t offset, fuse_file_info* info) {
   const Extent extent{offset, offset + static_cast<off_t>(size)};
   if (const int code = fault_of("read", path, extent); code != 0) return -code;
-  return result(static_cast<int>(::pread(fd_of(info), into, size, offset)));
+  const int got = result(static_cast<int>(::pread(fd_of(info), into, size, offset)));
+  if (got > 0 && fault_of("stale", path) != 0) put_older(path, into, {offset, offset + got});
+  return got;
 }
 
 int write(const char* path, const char* bytes, size_t size, off_t offset, fuse_file_info* info) {
   const Extent extent{offset, offset + static_cast<off_t>(size)};
   if (const int code = fault_of("write", path, extent); code != 0) return -code;
+  if (fault_of("stale", path) != 0) keep_older(path, fd_of(info), extent);
   return result(static_cast<int>(::pwrite(fd_of(info), bytes, size, offset)));
 }
 
@@ -171,8 +215,17 @@ int file_system(const char* path, struct statvfs* figures) {
   return result(::statvfs(real(path).c_str(), figures));
 }
 
+// What the kernel has of a file stays as it is, as all of it goes through this mount. Where it
+// reads a page anew that is just being written it can come to show the older one, and a store is
+// refused.
+void* keep_caches(fuse_conn_info* connection, fuse_config*) {
+  connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA);
+  return nullptr;
+}
+
 fuse_operations operations() {
   fuse_operations all{};
+  all.init = keep_caches;
   all.getattr = get_attributes;
   all.readdir = list;
   all.open = open_file;

@@ -173,6 +173,56 @@ class FailingDisk(MountCase):
         expected["again"] = self.write_file("again")
         self.assert_sound_with(expected)
 
+    def test_a_disk_whose_mappings_do_not_follow_carries_no_store(self):
+        expected = {"before": self.write_file("before")}
+        self.system.stop()
+        self.set_faults("stale 1 probe.new")
+        with self.assertRaises(MountError) as refused:
+            self.system.start()
+        self.assertIn("ended with status 19", str(refused.exception))
+        self.assertIn("cannot carry a store", self.system.log())
+        self.assertIn("(fuse.failing_disk)", self.system.log())
+        served = subprocess.run(
+            [os.environ["GRIDSTORE"], "serve", "--create", os.path.join(self.disk, "new")],
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(served.returncode, 19, served.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.behind, "new", "format")))
+        # It can be read, and taken elsewhere.
+        self.assertIn("no problems", self.check_store())
+        self.make_well()
+        self.system.start()
+        self.assert_sound_with(expected)
+
+    def test_a_commit_that_does_not_show_where_it_is_mapped_is_the_last(self):
+        expected = {"before": self.write_file("before", blocks=4)}
+        self.set_faults("stale 1 data.mdb")
+        # The newest meta page is read anew, and is the one before.
+        deadline = time.monotonic() + 30
+        while "takes no more writes" not in self.system.log():
+            self.assertLess(time.monotonic(), deadline)
+            with open(os.path.join(self.disk, "store", "data.mdb"), "rb"):
+                pass
+            try:
+                name = f"more{len(expected)}"
+                expected[name] = self.write_file(name)
+            except OSError as error:
+                self.assertEqual(error.errno, errno.EIO)
+        # Whether a transaction or a checkpoint has met it.
+        self.assertRegex(self.system.log(), "does not show what was (committed last|written there)")
+        self.assert_fails([errno.EIO, errno.EROFS], lambda: self.write_file("later"))
+        self.system.kill()
+        # The kernel is to forget what it was shown: a file of which something cannot be read is read
+        # anew by whoever opens it.
+        self.set_faults(f"read {errno.EIO} data.mdb {2**40} {2**40 + 1}")
+        with open(os.path.join(self.disk, "store", "data.mdb"), "rb"):
+            pass
+        self.make_well()
+        self.system.start()
+        expected["again"] = self.write_file("again")
+        self.assert_sound_with(expected)
+
     def test_a_disk_without_sockets_carries_a_store_all_the_same(self):
         self.system.stop()
         self.set_faults(f"change {errno.EPERM} gridmount.sock")

@@ -11,6 +11,7 @@
 #include <set>
 #include <string_view>
 
+#include "engine/local/files/map_coherence.h"
 #include "engine/system/system_error.h"
 
 namespace gridmount::local {
@@ -18,8 +19,9 @@ namespace {
 
 constexpr std::string_view kFormatFirstLine = "gridmount store\nformat ";
 constexpr size_t kFormatBytesMax = 64;
-constexpr std::array<std::string_view, 7> kCreationFiles = {
-    "owner", "data.mdb", "data.mdb-lock", "checkpoint", "redo", "pending", "format.new"};
+constexpr std::array<std::string_view, 8> kCreationFiles = {
+    "owner", "data.mdb", "data.mdb-lock", "checkpoint",
+    "redo",  "pending",  "format.new",    kProbeFile};
 const std::string kOpenForWriting =
     "; open it for writing once (mount it without -o ro, or run 'gridstore check --repair')";
 constexpr int kFirstVersionWithLog = 2;
@@ -162,6 +164,10 @@ std::string host_name() {
   return name.data();
 }
 
+Status check_file_system(const std::filesystem::path& path, const TestOptions& test) {
+  return test.check_mappings ? test.check_mappings(path) : check_mappings(path);
+}
+
 // Of a store that was neither closed nor left behind by a kill.
 std::string why_not_believed(const std::optional<OwnerMark>& mark, uint64_t data_inode,
                              const std::string& boot_id) {
@@ -227,6 +233,7 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
   }
   if (contents == Contents::kStore) {
     GM_ASSIGN(folder.format_version_, read_fitting_format(path));
+    if (!options.read_only) GM_TRY(check_file_system(path, test));
     GM_TRY(folder.open_files(test, options.map_bytes));
     if (!folder.read_only_ && folder.to_replay().empty()) GM_TRY(folder.mark(OwnerState::kOpen));
   } else {
@@ -265,6 +272,7 @@ Status StoreFolder::create_files(const TestOptions& test) {
   // The mark first: it says whose the other files are if we are interrupted.
   GM_TRY(mark(OwnerState::kOpen));
   GM_TRY(system::sync_folder(path_));
+  GM_TRY(check_file_system(path_, test));
   GM_ASSIGN(data_, system::File::open(data_path(), O_RDWR | O_CREAT));
   GM_TRY(lock_data(data_, path_, /*read_only=*/false));
   GM_TRY(data_.resize(0));
@@ -313,8 +321,8 @@ Status StoreFolder::write_format() const {
 void StoreFolder::abandon_creation() {
   // `format` first, without which the others are an unfinished store; `owner` last, as it says
   // whose the others are. What cannot be removed is an unfinished store.
-  for (const std::string_view name : {"format", "format.new", "data.mdb-lock", "data.mdb",
-                                      "checkpoint", "redo", "pending", "owner"}) {
+  for (const std::string_view name : {"format", "format.new", kProbeFile, "data.mdb-lock",
+                                      "data.mdb", "checkpoint", "redo", "pending", "owner"}) {
     if (!system::remove_file(path_ / name)) return;
   }
   if (made_folder_) ::rmdir(path_.c_str());

@@ -1,0 +1,234 @@
+#include "engine/local/files/map_coherence.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/local/files/fault_scope.h"
+#include "engine/opening_error.h"
+#include "engine/system/file.h"
+
+namespace gridmount::local {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// statfs(2): file systems whose files are in the kernel's page cache and nowhere else, so that a
+// mapping and a write meet in the same page. Overlayfs passes on to what is below.
+constexpr std::array<uint64_t, 8> kCoherent = {
+    0xEF53,      // ext2, ext3, ext4
+    0x58465342,  // XFS
+    0x9123683E,  // Btrfs
+    0x01021994,  // tmpfs
+    0x858458F6,  // ramfs
+    0xF2F52010,  // F2FS
+    0xCA451A4E,  // bcachefs
+    0x794C7630,  // overlayfs
+};
+
+// One or several at once, as LMDB writes them: while the kernel hands them to a server it has time
+// to read one of them anew. Which number does it depends on the server.
+constexpr std::array<size_t, 3> kPagesAtOnce = {4, 16, 1};
+constexpr uint64_t kRoundsOfEach = 64;
+constexpr size_t kPages = 16;
+constexpr size_t kPageBytes = 4096;
+// Of every second round: a part of each page, as of a meta page.
+constexpr size_t kPartOffset = 24;
+constexpr size_t kPartBytes = 128;
+
+// As mount(8) shows it: "fuse.sshfs", "nfs4".
+std::string file_system_name(const std::filesystem::path& folder, uint64_t type) {
+  struct stat status {};
+  std::string name;
+  if (::stat(folder.c_str(), &status) == 0) {
+    const std::string device =
+        std::to_string(major(status.st_dev)) + ":" + std::to_string(minor(status.st_dev));
+    std::ifstream mounts("/proc/self/mountinfo");
+    for (std::string line; std::getline(mounts, line);) {
+      std::istringstream words(line);
+      std::string number;
+      std::string parent;
+      std::string of;
+      if (!(words >> number >> parent >> of) || of != device) continue;
+      const size_t dash = line.find(" - ");
+      if (dash == std::string::npos) continue;
+      std::istringstream rest(line.substr(dash + 3));
+      rest >> name;
+    }
+  }
+  if (!name.empty()) return name;
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "type 0x%llx",
+                      static_cast<unsigned long long>(type));
+  return text.data();
+}
+
+tl::unexpected<Error> unfit(const std::filesystem::path& folder, const std::string& why) {
+  struct statfs figures {};
+  (void)::statfs(folder.c_str(), &figures);
+  return fail(kFileSystemUnfit,
+              "the file system of " + folder.string() + " (" +
+                  file_system_name(folder, static_cast<uint64_t>(figures.f_type)) +
+                  ") cannot carry a store: " + why +
+                  "; keep the store on a local file system, such as ext4, XFS, Btrfs or tmpfs");
+}
+
+class Mapping {
+ public:
+  explicit Mapping(const system::File& file)
+      : begin_(::mmap(nullptr, kPages * kPageBytes, PROT_READ, MAP_SHARED, file.fd(), 0)),
+        code_(begin_ == MAP_FAILED ? errno : 0) {}
+  ~Mapping() {
+    if (begin_ != MAP_FAILED) ::munmap(begin_, kPages * kPageBytes);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  int code() const { return code_; }
+  // Zero, or kLmdbFault where the page cannot be read.
+  int look(size_t page, uint64_t& number) const {
+    const auto* const at = reinterpret_cast<const uint64_t*>(static_cast<const uint8_t*>(begin_) +
+                                                             page * kPageBytes + kPartOffset);
+    uint64_t* const into = &number;
+    return guarded([at, into] {
+      *into = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+      return 0;
+    });
+  }
+
+ private:
+  void* const begin_;
+  const int code_;
+};
+
+// Has the kernel doubt what it has of the file, and read it anew, until it is told to end.
+class Disturbance {
+ public:
+  Disturbance(const system::File& file, const Mapping& mapping) : file_(file), mapping_(mapping) {
+    for (const bool opens : {true, false}) {
+      try {
+        threads_.emplace_back([this, opens] { run(opens); });
+      } catch (const std::exception&) {
+        // With fewer it is seen later.
+      }
+    }
+  }
+  ~Disturbance() {
+    ends_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Disturbance(const Disturbance&) = delete;
+  Disturbance& operator=(const Disturbance&) = delete;
+
+ private:
+  void run(bool opens) const {
+    for (size_t page = 0; !ends_; page = (page + 1) % kPagesAtOnce.front()) {
+      if (opens) {
+        system::File again;
+        (void)system::File::open_errno(file_.path(), O_RDONLY, again);
+      } else {
+        (void)file_.size();
+      }
+      uint64_t number = 0;
+      (void)mapping_.look(page, number);
+    }
+  }
+
+  const system::File& file_;
+  const Mapping& mapping_;
+  std::atomic<bool> ends_ = false;
+  std::vector<std::thread> threads_;
+};
+
+bool is_done(uint64_t rounds, Clock::duration time) {
+  return rounds >= kProbeRoundsMax || time >= kProbeTimeMax ||
+         (rounds >= kProbeRoundsMin && time >= kProbeTime);
+}
+
+enum class Seen { kAll, kOlder, kCannotTell };
+
+// Writes the round's number to so many pages, all of them or a part of each.
+Status write_round(const system::File& file, std::vector<uint8_t>& bytes, uint64_t round,
+                   size_t pages) {
+  for (size_t page = 0; page < pages; ++page) {
+    std::memcpy(&bytes[page * kPageBytes + kPartOffset], &round, sizeof(round));
+  }
+  if (round % 2 == 0) return file.write(0, {bytes.data(), pages * kPageBytes});
+  for (size_t page = 0; page < pages; ++page) {
+    const size_t at = page * kPageBytes + kPartOffset;
+    GM_TRY(file.write(at, {&bytes[at], kPartBytes}));
+  }
+  return {};
+}
+
+Seen write_and_look(const system::File& file, const Mapping& mapping) {
+  std::vector<uint8_t> bytes(kPages * kPageBytes);
+  const Disturbance disturbance(file, mapping);
+  const Clock::time_point begun = Clock::now();
+  for (uint64_t round = 1; !is_done(round - 1, Clock::now() - begun); ++round) {
+    const size_t pages = kPagesAtOnce[round / kRoundsOfEach % kPagesAtOnce.size()];
+    if (!write_round(file, bytes, round, pages)) return Seen::kCannotTell;
+    for (size_t page = 0; page < pages; ++page) {
+      uint64_t number = 0;
+      if (mapping.look(page, number) != 0) return Seen::kCannotTell;
+      if (number != round) return Seen::kOlder;
+    }
+  }
+  return Seen::kAll;
+}
+
+Status probe(const std::filesystem::path& folder, const system::File& file) {
+  const std::vector<uint8_t> zeros(kPages * kPageBytes);
+  if (!file.write(0, zeros)) return {};
+  const Mapping mapping(file);
+  if (mapping.code() == ENOMEM || mapping.code() == EAGAIN) return {};
+  if (mapping.code() != 0) {
+    return unfit(folder, "its files cannot be mapped to be shared (" +
+                             std::string(std::strerror(mapping.code())) + ")");
+  }
+  if (write_and_look(file, mapping) != Seen::kOlder) return {};
+  return unfit(folder,
+               "what is written to a file there does not always show where the file is mapped, so "
+               "that what was committed would be lost");
+}
+
+}  // namespace
+
+Status probe_mappings(const std::filesystem::path& folder) {
+  install_fault_handler();
+  const std::filesystem::path path = folder / kProbeFile;
+  system::File file;
+  if (system::File::open_errno(path, O_RDWR | O_CREAT | O_TRUNC, file) != 0) return {};
+  Status outcome = probe(folder, file);
+  file = system::File();
+  (void)system::remove_file(path);
+  return outcome;
+}
+
+Status check_mappings(const std::filesystem::path& folder) {
+  struct statfs figures {};
+  if (::statfs(folder.c_str(), &figures) != 0) return {};
+  // What statfs() gives is wider than the numbers, and may have their sign.
+  const auto type = static_cast<uint64_t>(figures.f_type) & 0xFFFFFFFF;
+  if (std::find(kCoherent.begin(), kCoherent.end(), type) != kCoherent.end()) return {};
+  return probe_mappings(folder);
+}
+
+}  // namespace gridmount::local

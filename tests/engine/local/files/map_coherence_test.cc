@@ -1,0 +1,134 @@
+// A file system whose mappings do not show what is written: it is found out, and a store is neither
+// made nor opened there.
+//
+// Method: this program's own pwrite leaves out a write to the file of the probe, so that its
+// mapping shows what was there before. What a store does with the answer
+// is tested with answers of its own, as the file systems that tests run on are not asked.
+#include "engine/local/files/map_coherence.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+
+#include "engine/opening_error.h"
+#include "tests/engine/local/files/store_folder_fixture.h"
+
+namespace {
+
+std::atomic<int> writes_until_one_is_left_out{-1};
+
+bool is_probe(int fd) {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
+  return path.filename() == gridmount::local::kProbeFile;
+}
+
+template <typename Function>
+Function next_function(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
+  static const auto real = next_function<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite");
+  if (writes_until_one_is_left_out >= 0 && is_probe(fd) && writes_until_one_is_left_out-- == 0) {
+    return static_cast<ssize_t>(size);
+  }
+  return real(fd, bytes, size, offset);
+}
+
+namespace gridmount::local {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class MapCoherenceTest : public StoreFolderTest {
+ protected:
+  ~MapCoherenceTest() override { writes_until_one_is_left_out = -1; }
+
+  void expect_unfit(const Status& status, const std::string& why) {
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code(), kFileSystemUnfit);
+    EXPECT_THAT(status.error().message(),
+                AllOf(HasSubstr(folder_.string()), HasSubstr(why),
+                      HasSubstr("cannot carry a store"), HasSubstr("such as ext4")));
+  }
+  void expect_nothing_left() { EXPECT_FALSE(fs::exists(folder_ / kProbeFile)); }
+
+  static TestOptions that_is_unfit() {
+    TestOptions test;
+    test.check_mappings = [](const fs::path&) -> Status {
+      return fail(kFileSystemUnfit, "it cannot carry a store");
+    };
+    return test;
+  }
+};
+
+TEST_F(MapCoherenceTest, MappingThatFollows_IsFit) {
+  EXPECT_TRUE(probe_mappings(folder_));
+  expect_nothing_left();
+}
+
+// Whichever of the writes it is: of all pages, or of a part of one.
+TEST_F(MapCoherenceTest, WriteThatDoesNotShow_IsUnfit) {
+  for (const int before : {1, 2, 4, 5, 6, 300}) {
+    writes_until_one_is_left_out = before;
+    expect_unfit(probe_mappings(folder_), "does not always show");
+    expect_nothing_left();
+  }
+}
+
+TEST_F(MapCoherenceTest, Unfit_NamesTheFileSystem) {
+  if (!fs::exists("/dev/shm")) GTEST_SKIP() << "there is no /dev/shm";
+  writes_until_one_is_left_out = 1;
+  const Status memory = probe_mappings("/dev/shm");
+  ASSERT_FALSE(memory);
+  EXPECT_THAT(memory.error().message(), HasSubstr("/dev/shm (tmpfs)"));
+}
+
+TEST_F(MapCoherenceTest, FolderThatTakesNoFiles_IsLeftToOthers) {
+  EXPECT_TRUE(probe_mappings(folder_ / "none"));
+}
+
+TEST_F(MapCoherenceTest, UnfitFileSystem_StoreIsNotMade) {
+  const auto made = Environment::open(store(), {.create = true}, that_is_unfit());
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), kFileSystemUnfit);
+  EXPECT_FALSE(fs::exists(store()));
+}
+
+TEST_F(MapCoherenceTest, UnfitFileSystem_StoreIsNotOpened_ButRead) {
+  auto environment = create();
+  ASSERT_TRUE(environment);
+  ASSERT_TRUE(put(**environment, "k", "v"));
+  environment->reset();
+  const std::string owner = contents_of(store() / "owner");
+  const auto opened = Environment::open(store(), {}, that_is_unfit());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), kFileSystemUnfit);
+  // Nothing was done to it, and it can be taken elsewhere.
+  EXPECT_EQ(contents_of(store() / "owner"), owner);
+  EXPECT_TRUE(Environment::open(store(), {.read_only = true}, that_is_unfit()));
+}
+
+TEST_F(MapCoherenceTest, ProbeLeftByAKill_IsNoHindrance) {
+  fs::create_directory(store());
+  put_contents(store() / kProbeFile, "left");
+  put_contents(store() / "owner", "");
+  // Not alone in the folder with a blank owner: nobody knows whose these are.
+  EXPECT_FALSE(create());
+  fs::remove(store() / kProbeFile);
+  ASSERT_TRUE(create());
+  put_contents(store() / kProbeFile, "left");
+  EXPECT_TRUE(open());
+}
+
+}  // namespace
+}  // namespace gridmount::local
