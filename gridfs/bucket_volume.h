@@ -30,6 +30,7 @@ class BucketVolume final : public Volume {
   Result<Node> file(bson::ValueView id) override;
   Result<Node> directory(std::string_view path) override;
   Result<std::unique_ptr<DirectoryStream>> list(std::string_view folder) override;
+  Result<std::optional<Node>> find_by_number(uint64_t ino) override;
 
   Result<Node> create_file(std::string_view folder, std::string_view name, uint32_t mode,
                            Creator creator) override;

@@ -169,6 +169,8 @@ class Volume {
   virtual Result<Node> file(bson::ValueView id) = 0;          // FileNotFound
   virtual Result<Node> directory(std::string_view path) = 0;  // NoSuchEntry
   virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view folder) = 0;
+  // What has that Node::ino; nothing if none has. Looks at each document of the bucket.
+  virtual Result<std::optional<Node>> find_by_number(uint64_t ino) = 0;
 
   // --- Changes. EntryExists where the name is taken. `mode` holds permission bits only; what the
   // folder passes on is posix_changes.h's.

@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <string>
+#include <string_view>
 
 #include "fuse/errno.h"
 #include "gridfs/error.h"
@@ -110,8 +111,19 @@ Changed of_folder(fuse_req_t request, fuse_ino_t folder, Changed changed) {
   return changed;
 }
 
+// What the kernel asks for by the names "." and "..": a node of which it knows the number alone,
+// and the folder of one.
+void reply_by_number(fuse_req_t request, fuse_ino_t number, const char* name) {
+  FileSystem& file_system = file_system_of(request);
+  const bool is_parent = std::string_view(name) == "..";
+  reply_made(request, "lookup", number, name,
+             is_parent ? file_system.lookup_parent(number) : file_system.lookup_number(number));
+}
+
 void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   guarded(request, "lookup", parent, name, [&] {
+    const std::string_view given = name;
+    if (given == "." || given == "..") return reply_by_number(request, parent, name);
     FileSystem& file_system = file_system_of(request);
     Result<Entry> found = file_system.lookup(parent, name);
     if (!found && errno_of(found.error().code()) == ENOENT) {
@@ -440,7 +452,7 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   // Not wanted, and why: SPLICE_* (data is in memory already, pipes only add copies of references),
   // AUTO_INVAL_DATA (nobody changes data behind the kernel's back), POSIX_LOCKS and FLOCK_LOCKS
   // (the kernel's own suffice for one machine), HANDLE_KILLPRIV (trampoline_negotiation.cc has the
-  // better one), EXPORT_SUPPORT (a forgotten node cannot be found by its number).
+  // better one).
   // ATOMIC_O_TRUNC is not wanted either: with it the kernel empties what it knows of the file once
   // more some time after we have answered, and so loses what another has made of it in between.
   // Nor is ASYNC_DIO: where a program's asynchronous direct write goes on after its call, the
@@ -448,7 +460,7 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   // access control list stands in for the umask.
   constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_WRITEBACK_CACHE |
                                FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
-                               FUSE_CAP_EXPLICIT_INVAL_DATA;
+                               FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_EXPORT_SUPPORT;
   constexpr unsigned kOfAccessLists = FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
   auto& context = *static_cast<TrampolineContext*>(user_data);
   const FileSystem& file_system = context.file_system;

@@ -95,6 +95,10 @@ class FileSystem {
 
   // --- Names. An Entry returned counts as one lookup, which forget() takes back.
   Result<Entry> lookup(uint64_t parent, std::string_view name);
+  // A node by its number, also if the kernel has forgotten it: NoSuchEntry. Costs a look at each
+  // files document then. And the folder that one is in.
+  Result<Entry> lookup_number(uint64_t number);
+  Result<Entry> lookup_parent(uint64_t number);
   // How long the kernel may remember that a name is not there.
   double absence_seconds(uint64_t parent) const;
   void forget(uint64_t number, uint64_t lookups) { table_.forget(number, lookups); }
@@ -300,6 +304,14 @@ class FileSystem {
   // What the table knows, after that.
   Status move_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
   void exchange_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
+  // Of a node in the table, whose lookup is counted: that is taken back with an error.
+  Result<Entry> remembered(uint64_t number);
+  // Puts what has the number into the table, and counts the lookup: its number there, 0 if nothing
+  // has it.
+  Result<uint64_t> find_number(uint64_t number);
+  Result<uint64_t> find_number_in(const std::shared_ptr<MountedBucket>& bucket, uint64_t top,
+                                  uint64_t number);
+  Result<uint64_t> remember_path(gridfs::Volume& volume, uint64_t top, const std::string& path);
   Result<std::vector<std::string>> shown_bucket_names() const;
   void touch_mount_root();
 

@@ -172,6 +172,13 @@ uint64_t InodeTable::remember_view(uint64_t parent_number, std::string_view name
   return inode->number;
 }
 
+bool InodeTable::remember(uint64_t number) {
+  MutexLock lock(mutex_);
+  Inode* const inode = find(number);
+  if (inode != nullptr) ++inode->lookups;
+  return inode != nullptr;
+}
+
 void InodeTable::forget(uint64_t number, uint64_t lookups) {
   if (number == kRootNode) return;
   MutexLock lock(mutex_);

@@ -84,6 +84,8 @@ class InodeTable {
   uint64_t remember_view(uint64_t parent, std::string_view name, InodeKind kind,
                          std::string_view path, const bson::Value& id,
                          const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted);
+  // One more lookup of a node in the table; false if there is none of that number.
+  bool remember(uint64_t number);
   void forget(uint64_t number, uint64_t lookups);
 
   std::optional<ResolvedNode> resolve(uint64_t number) const;

@@ -1,0 +1,104 @@
+// Nodes that the kernel has forgotten, by their numbers: open_by_handle_at(2), and exports by NFS.
+#include "fuse/errno.h"
+#include "fuse/tree/file_system.h"
+#include "gridfs/error.h"
+#include "gridfs/path.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+tl::unexpected<Error> no_such_number(uint64_t number) {
+  return fail(gridfs::kNoSuchEntry, "nothing has the number " + std::to_string(number));
+}
+
+}  // namespace
+
+Result<Entry> FileSystem::lookup_number(uint64_t number) {
+  if (table_.remember(number)) return remembered(number);
+  {
+    TreeReader lock(moves_, tree_mutex_, kRootNode);
+    GM_ASSIGN(const uint64_t found, find_number(number));
+    if (found != number) {
+      // Another node has taken the number meanwhile.
+      if (found != 0) table_.forget(found, 1);
+      return no_such_number(number);
+    }
+  }
+  return remembered(number);
+}
+
+Result<Entry> FileSystem::lookup_parent(uint64_t number) {
+  uint64_t parent = 0;
+  {
+    TreeReader lock(moves_, tree_mutex_, number);
+    GM_ASSIGN(const ResolvedNode node, resolve(number));
+    if (!node.is_directory()) {
+      return fail(gridfs::kNotADirectory, "node " + std::to_string(number) + " is not a folder");
+    }
+    if (node.removed) return no_such_number(number);
+    parent = node.parent;
+  }
+  if (!table_.remember(parent)) return no_such_number(parent);
+  return remembered(parent);
+}
+
+Result<Entry> FileSystem::remembered(uint64_t number) {
+  Result<Entry> entry = attributes(number, nullptr);
+  if (!entry) table_.forget(number, 1);
+  return entry;
+}
+
+Result<uint64_t> FileSystem::find_number(uint64_t number) {
+  const std::optional<ResolvedNode> root = table_.resolve(kRootNode);
+  if (root->bucket) return find_number_in(root->bucket, kRootNode, number);
+  GM_ASSIGN(const std::vector<std::string> names, buckets_.names());
+  for (const std::string& name : names) {
+    GM_ASSIGN(const std::shared_ptr<MountedBucket> bucket, buckets_.find(name));
+    const std::string shown = gridfs::escape_component(name, false);
+    const uint64_t top = table_.remember_bucket(shown, bucket, bucket_number(shown));
+    if (top == number) return number;
+    Result<uint64_t> found = find_number_in(bucket, top, number);
+    table_.forget(top, 1);
+    if (!found || *found != 0) return found;
+  }
+  return uint64_t{0};
+}
+
+Result<uint64_t> FileSystem::find_number_in(const std::shared_ptr<MountedBucket>& bucket,
+                                            uint64_t top, uint64_t number) {
+  GM_ASSIGN(const std::shared_ptr<gridfs::Volume> volume, bucket->volume());
+  GM_ASSIGN(const std::optional<gridfs::Node> node, volume->find_by_number(number));
+  if (!node) return uint64_t{0};
+  if (node->kind == gridfs::NodeKind::kFile) {
+    return table_.remember_file(bucket, node->id, node->ino);
+  }
+  // The root of the bucket is known by another number.
+  if (node->path.empty()) return uint64_t{0};
+  return remember_path(*volume, top, node->path);
+}
+
+// Each folder on the way is held by the one below it.
+Result<uint64_t> FileSystem::remember_path(gridfs::Volume& volume, uint64_t top,
+                                           const std::string& path) {
+  uint64_t parent = top;
+  size_t end = 0;
+  while (end < path.size()) {
+    const size_t begin = end == 0 ? 0 : end + 1;
+    const std::string_view component =
+        gridfs::first_component(std::string_view(path).substr(begin), begin == 0);
+    end = begin + component.size();
+    Result<gridfs::Node> node = volume.directory(path.substr(0, end));
+    const uint64_t number =
+        node ? table_.remember_folder(parent, gridfs::escape_component(component, begin == 0),
+                                      node->path, node->ino)
+             : 0;
+    if (parent != top) table_.forget(parent, 1);
+    if (!node) return fail(std::move(node).error());
+    if (number == 0) return uint64_t{0};
+    parent = number;
+  }
+  return parent;
+}
+
+}  // namespace gridmount::fuse
