@@ -59,9 +59,8 @@ class MountOptions(MountCase):
         self.mount("sync", "async", "exec")
         self.assertFalse({"sync", "noexec"} & self.flags())
 
-    def test_Lazytime_Remount_AndUnknownOnes_AreRefused(self):
+    def test_Lazytime_AndUnknownOnes_AreRefused(self):
         self.assert_refused("lazytime", "lazytime")
-        self.assert_refused("remount", "remount", "ro")
         self.assert_refused("foreground", "foreground")
         self.assert_refused("nosuch", "nosuch")
 

@@ -3,33 +3,24 @@
 Where a call could succeed elsewhere by chance, the same call is made where it works, too.
 """
 
-import ctypes
 import datetime
 import errno
 import fcntl
 import os
-import stat
 import struct
 import subprocess
 import unittest
 
-from driver_client import DriverCase, call, libc
+from driver_client import DriverCase, call
 from mount_case import gridmount_only, main
 
 IS_ROOT = os.geteuid() == 0
-USER = 12345
 FIEMAP = 0xC020660B
 FICLONE = 0x40049409
 AT_EMPTY_PATH = 0x1000
 MOUNT_ATTR_IDMAP = 0x100000
 OPEN_TREE_CLONE = 1
 OPEN_TREE, MOUNT_SETATTR = 428, 442  # everywhere
-
-libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
-
-
-class FileHandle(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint), ("kind", ctypes.c_int), ("bytes", ctypes.c_ubyte * 128)]
 
 
 @gridmount_only
@@ -73,28 +64,6 @@ class NotThere(DriverCase):
         self.assert_fails(errno.EINVAL, call, "swapon", self.file.encode(), 0)
 
     @unittest.skipUnless(IS_ROOT, "only root may mount")
-    def test_UpperFolderOfAnOverlay_IsRefused_AndALowerOneIsNot(self):
-        with open("/proc/filesystems", encoding="ascii") as known:
-            if "\toverlay\n" not in known.read():
-                self.skipTest("this kernel has no overlayfs")
-        merged, lower = (os.path.join(self.scratch, name) for name in ("merged", "lower"))
-        upper, work = self.path("upper"), self.path("work")
-        for folder in (merged, lower, upper, work):
-            os.mkdir(folder)
-
-        def mount(options):
-            call("mount", b"overlay", merged.encode(), b"overlay", 0, options.encode())
-
-        self.assert_fails(
-            errno.EINVAL, mount, f"lowerdir={lower},upperdir={upper},workdir={work}"
-        )
-        mount(f"lowerdir={self.root}:{lower}")
-        try:
-            self.assertIn("file", os.listdir(merged))
-        finally:
-            self.run_program("umount", merged)
-
-    @unittest.skipUnless(IS_ROOT, "only root may mount")
     def test_IdMappedMounts_AreRefused(self):
         tree = call("syscall", OPEN_TREE, -100, self.system.mount_point.encode(), OPEN_TREE_CLONE)
         self.addCleanup(os.close, tree)
@@ -113,24 +82,6 @@ class NotThere(DriverCase):
                 )
         finally:
             child.communicate(b"\n")
-
-    @unittest.skipUnless(IS_ROOT, "only root may open by handle")
-    def test_Handles_AreGoodAsLongAsTheKernelRemembers(self):
-        handle, mount = FileHandle(128), ctypes.c_int()
-        call("name_to_handle_at", -100, self.file.encode(), ctypes.byref(handle), ctypes.byref(mount), 0)
-
-        def open_by_handle():
-            folder = os.open(self.root, os.O_RDONLY)
-            try:
-                return call("open_by_handle_at", folder, ctypes.byref(handle), os.O_RDONLY)
-            finally:
-                os.close(folder)
-
-        fd = open_by_handle()
-        self.assertEqual(os.read(fd, 7), b"content")
-        os.close(fd)
-        self.system.remount()
-        self.assert_fails(errno.ESTALE, open_by_handle)
 
     # --- Limits.
 
@@ -165,23 +116,6 @@ class NotThere(DriverCase):
         self.system.remount()
         self.assertEqual(os.stat(self.file).st_size, 7000)
         self.assertEqual(self.read("file"), b"content" * 1000)
-
-    # --- Others.
-
-    @unittest.skipUnless(IS_ROOT, "only root may become another user")
-    def test_SetGroupId_OfWhatItsGroupMayNotExecute_Stays(self):
-        self.system.stop()
-        self.system.options = ["-o", "allow_other"]
-        self.system.start()
-        os.chmod(self.system.temp, 0o755)
-
-        def mode_after_a_write(mode):
-            os.chmod(self.file, mode)
-            self.run_program("sh", "-c", f"echo more >> '{self.file}'", cwd="/", user=USER)
-            return stat.S_IMODE(os.stat(self.file).st_mode)
-
-        self.assertEqual(mode_after_a_write(0o2766), 0o2766)
-        self.assertEqual(mode_after_a_write(0o2776), 0o776)
 
 
 if __name__ == "__main__":
