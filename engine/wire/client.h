@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/bson/document.h"
@@ -28,6 +29,10 @@ struct Peer {
   bool is_tls = false;
   std::string certificate_subject = {};  // of a verified client certificate, else empty
 };
+
+// An address without its port, which each connection has another of; of IPv6 the network's part,
+// as one host has all the addresses of its network.
+std::string host_of(std::string_view address);
 
 class Client {
  public:

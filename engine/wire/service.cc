@@ -338,6 +338,10 @@ void Service::forget(Client& client) {
       ErrorCode::kInterrupted);
 }
 
+std::string Service::account(const Client& client) const {
+  return state_->access().account(client);
+}
+
 void Service::expire(std::chrono::steady_clock::time_point now) {
   state_->cursors().expire(now);
   for (const SessionId& session :

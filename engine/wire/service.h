@@ -69,6 +69,10 @@ class Service {
   // locks. The client may be destroyed afterwards.
   void forget(Client& client);
 
+  // Whom the client's requests count for where a limit is shared out: its user once it has logged
+  // in, else the address it comes from.
+  std::string account(const Client& client) const;
+
   // Drops idle cursors and sessions. To be called every few seconds.
   void expire(std::chrono::steady_clock::time_point now);
 

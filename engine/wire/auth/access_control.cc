@@ -237,6 +237,18 @@ std::optional<Identity> AccessControl::identity(const Client& client) const {
   return (*login)->identity;
 }
 
+std::string AccessControl::account(const Client& client) const {
+  {
+    const MutexLock lock(mutex_);
+    const auto found = logins_.find(client.id());
+    if (found != logins_.end() && found->second.identity) {
+      const UserName& user = found->second.identity->user;
+      return user.name + "@" + user.database;
+    }
+  }
+  return host_of(client.peer().address);
+}
+
 bool AccessControl::sees(const Client& client, std::string_view database) const {
   if (!applies_to(client)) return true;
   const Result<std::optional<Login>> login = current_login(client);

@@ -64,6 +64,8 @@ class AccessControl : public Authorizer {
   void forget(const Client& client) GM_EXCLUDES(mutex_) { log_out(client); }
 
   std::optional<Identity> identity(const Client& client) const GM_EXCLUDES(mutex_);
+  // The user as "user@database" if it has logged in, else the host it comes from.
+  std::string account(const Client& client) const GM_EXCLUDES(mutex_);
   // Whether listDatabases shows the database to the client.
   bool sees(const Client& client, std::string_view database) const GM_EXCLUDES(mutex_);
   // Whether listCollections shows it where only what the client may use is asked for.

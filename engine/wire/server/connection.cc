@@ -46,6 +46,16 @@ bool has_short_reply(std::string_view command) {
   return std::find(kShort.begin(), kShort.end(), command) != kShort.end();
 }
 
+// Commands that are answered at once, whatever is in the store: they need no turn, so that who
+// looks at a server that is busy, or mends it, gets through.
+bool is_brief(std::string_view command) {
+  static constexpr std::array<std::string_view, 18> kBrief = {
+      "ping",         "hello",     "isMaster",  "ismaster",   "saslStart",    "saslContinue",
+      "authenticate", "logout",    "killOp",    "currentOp",  "killCursors",  "endSessions",
+      "killSessions", "buildInfo", "buildinfo", "whatsmyuri", "serverStatus", "connectionStatus"};
+  return std::find(kBrief.begin(), kBrief.end(), command) != kBrief.end();
+}
+
 int64_t nanoseconds(steady_clock::time_point time) {
   return std::chrono::nanoseconds(time.time_since_epoch()).count();
 }
@@ -233,7 +243,9 @@ void Connection::run() {
   if (auto* const reply = std::get_if<bson::Document>(&incoming_->content)) {
     return answer(std::move(*reply));
   }
-  if (has_short_reply(std::get<Request>(incoming_->content).name())) return handle();
+  const Request& request = std::get<Request>(incoming_->content);
+  if (!has_turn(request)) return;
+  if (has_short_reply(request.name())) return handle();
   // How large another reply will be nobody knows. While those that were made fill their budget none
   // is begun; so beyond it there is at most one for each worker.
   enter(Phase::kWaiting);
@@ -245,33 +257,45 @@ void Connection::run() {
   handle();
 }
 
+bool Connection::has_turn(const Request& request) {
+  if (turn_.is_held() || is_brief(request.name())) return true;
+  const bool is_tcp = peer_.kind == Peer::Kind::kTcp;
+  enter(Phase::kWaiting);
+  const bool has_it = context_.shares.acquire(
+      turn_, is_tcp ? WorkerShares::Kind::kTcp : WorkerShares::Kind::kSocket,
+      is_tcp ? context_.handler.account(*client_) : std::string(),
+      [self = shared_from_this()] { self->dispatch(); });
+  // Not even a look at a member if it has not: another thread may have gone on with this already.
+  if (has_it) enter(Phase::kRunning);
+  return has_it;
+}
+
 void Connection::handle() {
   // Keeps this from going away under a thread that has resumed it.
   const std::shared_ptr<Connection> self = shared_from_this();
   RequestHandler& handler = context_.handler;
-  for (;;) {
-    const uint64_t changes = handler.changes();
-    Outcome outcome = handler.handle(*client_, std::get<Request>(incoming_->content));
-    if (auto* const document = std::get_if<bson::Document>(&outcome)) {
-      return answer(std::move(*document));
-    }
-    if (client_->gone()) return finish();
-    // What waits has no reply yet, and is not to keep others from theirs.
-    context_.replies.release(reply_memory_);
-    enter(Phase::kParked);
-    const auto& postponed = std::get<Postponed>(outcome);
-    if (!context_.parking.park(self, postponed)) {
-      return answer(error_document({kInterruptedAtShutdown, "interrupted at shutdown"},
-                                   "InterruptedAtShutdown"));
-    }
-    if (postponed.wakes == Postponed::Wakes::kByTime) return;
-    // A change from before the parking woke nobody.
-    if (handler.changes() == changes || !context_.parking.remove(*this)) return;
-    enter(Phase::kRunning);
+  const uint64_t changes = handler.changes();
+  Outcome outcome = handler.handle(*client_, std::get<Request>(incoming_->content));
+  if (auto* const document = std::get_if<bson::Document>(&outcome)) {
+    return answer(std::move(*document));
   }
+  if (client_->gone()) return finish();
+  // What waits has no reply yet and no worker, and is not to keep others from theirs.
+  context_.replies.release(reply_memory_);
+  context_.shares.release(turn_);
+  enter(Phase::kParked);
+  const auto& postponed = std::get<Postponed>(outcome);
+  if (!context_.parking.park(self, postponed)) {
+    return answer(error_document({kInterruptedAtShutdown, "interrupted at shutdown"},
+                                 "InterruptedAtShutdown"));
+  }
+  if (postponed.wakes == Postponed::Wakes::kByTime) return;
+  // A change from before the parking woke nobody.
+  if (handler.changes() != changes && context_.parking.remove(*this)) dispatch();
 }
 
 void Connection::answer(bson::Document document) {
+  context_.shares.release(turn_);
   ReplyForm form = incoming_->form;
   const int32_t message_id = context_.next_message_id++;
   form.more_to_come = goes_on(*incoming_, document);
@@ -343,6 +367,7 @@ void Connection::finish() {
   if (phase_.exchange(Phase::kClosed) == Phase::kClosed) return;
   context_.requests.release(request_memory_);
   context_.replies.release(reply_memory_);
+  context_.shares.release(turn_);
   if (client_ != nullptr) {
     client_->set_gone();
     // Before the removal: whoever waits for the table to be empty waits for the workers then.

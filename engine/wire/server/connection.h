@@ -37,6 +37,7 @@
 #include "engine/wire/server/request_handler.h"
 #include "engine/wire/server/server_options.h"
 #include "engine/wire/server/transport.h"
+#include "engine/wire/server/worker_shares.h"
 
 namespace gridmount::wire {
 
@@ -49,6 +50,7 @@ struct ConnectionContext {
   Parking& parking;
   ConnectionTable& table;
 
+  WorkerShares shares{limits.worker_threads};
   MemoryBudget requests{limits.request_bytes_max};
   MemoryBudget replies{limits.reply_bytes_max};
   std::atomic<bool> is_stopping = false;
@@ -88,7 +90,7 @@ class Connection final : public Parkable, public std::enable_shared_from_this<Co
     kHandshake,
     kIdle,       // no byte of a message yet
     kReceiving,  // within a message
-    kWaiting,    // for memory
+    kWaiting,    // for a turn of its own, or for memory
     kRunning,
     kParked,
     kSending,
@@ -121,6 +123,8 @@ class Connection final : public Parkable, public std::enable_shared_from_this<Co
 
   // On a worker.
   void run();
+  // False if it waits for a turn, and is run again with it.
+  bool has_turn(const Request& request);
   void handle();
   void answer(bson::Document document);
   void forget_request();
@@ -162,6 +166,7 @@ class Connection final : public Parkable, public std::enable_shared_from_this<Co
   MessageBytes bytes_;
   MessageBytes decompressed_;
   std::optional<Incoming> incoming_;
+  WorkerShares::Turn turn_;
   MemoryBudget::Reservation request_memory_;
 
   Reply reply_;

@@ -24,9 +24,7 @@ void raise_descriptor_limit() {
 Endpoint::Endpoint(std::unique_ptr<Service> service, std::unique_ptr<ServiceHandler> handler)
     : service_(std::move(service)), handler_(std::move(handler)) {}
 
-Endpoint::~Endpoint() {
-  stop();
-}
+Endpoint::~Endpoint() = default;
 
 Result<std::unique_ptr<Endpoint>> Endpoint::start(engine::Store& store, EndpointOptions options) {
   raise_descriptor_limit();
@@ -47,9 +45,8 @@ Result<std::unique_ptr<Endpoint>> Endpoint::start(engine::Store& store, Endpoint
   return endpoint;
 }
 
-void Endpoint::stop() {
-  if (server_) server_->stop();
-  server_.reset();
+bool Endpoint::stop() {
+  return server_ == nullptr || server_->stop();
 }
 
 std::vector<std::string> Endpoint::addresses() const {

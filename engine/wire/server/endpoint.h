@@ -33,12 +33,14 @@ class Endpoint {
   // Answers from then on, or says why not: see Server::start(). `store` outlives it. Not to be
   // called before fork().
   static Result<std::unique_ptr<Endpoint>> start(engine::Store& store, EndpointOptions options);
-  ~Endpoint();  // stop()
+  ~Endpoint();  // stop(), and waits for what stop() did not wait for
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // Lets what runs finish, within Server::kGrace.
-  void stop();
+  // Tells what runs to end and lets it be answered; returns within Server::kGrace and
+  // Server::kGraceOfStuck. False if a command still runs: the process has to end then without
+  // destroying this or the store, which its thread uses.
+  bool stop();
 
   // Where it listens, the socket's file first.
   std::vector<std::string> addresses() const;

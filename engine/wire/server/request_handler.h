@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "engine/wire/client.h"
 #include "engine/wire/request.h"
@@ -20,6 +21,7 @@ class RequestHandler {
 
   virtual Outcome handle(Client& client, const Request& request) = 0;
   virtual void forget(Client& client) = 0;
+  virtual std::string account(const Client& client) const = 0;
   virtual void expire(std::chrono::steady_clock::time_point now) = 0;
   virtual void shut_down() = 0;
 

@@ -146,8 +146,14 @@ class Server::Running {
     }
   }
 
-  void stop(std::chrono::milliseconds grace) {
-    std::call_once(stopped_, [this, grace] { stop_once(grace); });
+  ~Running() {
+    stop(kGrace, kGraceOfStuck);
+    end();
+  }
+
+  bool stop(std::chrono::milliseconds grace, std::chrono::milliseconds grace_of_stuck) {
+    std::call_once(stopped_, [&] { has_ended_ = stop_once(grace, grace_of_stuck); });
+    return has_ended_;
   }
 
   std::vector<std::string> addresses() const {
@@ -264,7 +270,8 @@ class Server::Running {
     });
   }
 
-  void stop_once(std::chrono::milliseconds grace) {
+  // False if something still runs.
+  bool stop_once(std::chrono::milliseconds grace, std::chrono::milliseconds grace_of_stuck) {
     const auto deadline = steady_clock::now() + grace;
     for (const auto& acceptor : acceptors_) acceptor->stop();
     acceptors_.clear();
@@ -272,6 +279,7 @@ class Server::Running {
     listeners_.socket_file.reset();
     context_.is_stopping = true;
     handler_.shut_down();
+    context_.shares.stop();
     context_.requests.stop();
     context_.replies.stop();
     parking_->stop();
@@ -279,13 +287,24 @@ class Server::Running {
     if (!table_.wait_until_empty(deadline)) {
       spdlog::warn("{} connections did not end within {} ms", table_.size(), grace.count());
       table_.end_all();
-      // Each ends with what it runs, which cannot be broken off but by itself.
-      table_.wait_until_empty(steady_clock::time_point::max());
+      if (!table_.wait_until_empty(steady_clock::now() + grace_of_stuck)) {
+        spdlog::error("{} commands go on though they were told to end", table_.size());
+        return false;
+      }
     }
-    workers_.join();
-    io_.stop();
-    for (std::thread& thread : io_threads_) thread.join();
-    handler_.set_figures(nullptr);
+    end();
+    return true;
+  }
+
+  // Waits for what still runs, which cannot be broken off but by itself, and ends the threads.
+  void end() {
+    std::call_once(threads_ended_, [this] {
+      table_.wait_until_empty(steady_clock::time_point::max());
+      workers_.join();
+      io_.stop();
+      for (std::thread& thread : io_threads_) thread.join();
+      handler_.set_figures(nullptr);
+    });
   }
 
   RequestHandler& handler_;
@@ -302,6 +321,8 @@ class Server::Running {
   std::vector<std::shared_ptr<Acceptor>> acceptors_;
   std::vector<std::thread> io_threads_;
   std::once_flag stopped_;
+  std::atomic<bool> has_ended_ = false;
+  std::once_flag threads_ended_;
 
   std::atomic<int32_t> next_connection_id_ = 1;
   std::atomic<bool> is_expiring_ = false;
@@ -313,9 +334,7 @@ class Server::Running {
 
 Server::Server(std::unique_ptr<Running> running) : running_(std::move(running)) {}
 
-Server::~Server() {
-  running_->stop(kGrace);
-}
+Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::start(RequestHandler& handler, ServerOptions options) {
   try {
@@ -331,8 +350,8 @@ Result<std::unique_ptr<Server>> Server::start(RequestHandler& handler, ServerOpt
   }
 }
 
-void Server::stop(std::chrono::milliseconds grace) {
-  running_->stop(grace);
+bool Server::stop(std::chrono::milliseconds grace, std::chrono::milliseconds grace_of_stuck) {
+  return running_->stop(grace, grace_of_stuck);
 }
 
 std::vector<std::string> Server::addresses() const {

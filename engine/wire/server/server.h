@@ -24,14 +24,20 @@ class Server final : public ServerFigures {
   // Listens, or says why not: an address without what it needs, a file that cannot be read, an
   // address in use. `handler` outlives the server. Not to be called before fork().
   static Result<std::unique_ptr<Server>> start(RequestHandler& handler, ServerOptions options);
-  ~Server() override;  // stop(), if that has not been called
+  // stop(), if that has not been called; and waits for what stop() did not wait for.
+  ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   static constexpr std::chrono::milliseconds kGrace{10'000};
+  static constexpr std::chrono::milliseconds kGraceOfStuck{5'000};
   // Stops accepting, tells the handler, ends what is idle and lets what runs finish and be
-  // answered; what has not by then loses its connection, and is waited for.
-  void stop(std::chrono::milliseconds grace = kGrace);
+  // answered. What has not by then loses its connection, and a moment more to notice that its
+  // client has gone. Returns within both times; false if a command still runs then. Its thread uses
+  // the handler and the store, so that the process has to end without destroying either; the
+  // destructor waits for it, however long that takes.
+  bool stop(std::chrono::milliseconds grace = kGrace,
+            std::chrono::milliseconds grace_of_stuck = kGraceOfStuck);
 
   // Where it listens: "127.0.0.1:27017", with the port that was chosen where it was given as 0.
   // The socket's file comes first, if there is one.

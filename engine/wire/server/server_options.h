@@ -26,7 +26,8 @@ struct ServerLimits {
   std::chrono::milliseconds pressed_timeout{1'000};
 
   size_t io_threads = 2;
-  size_t worker_threads = 32;  // commands that run at one time
+  // Commands that run at one time; worker_shares.h says who may have how many of them.
+  size_t worker_threads = 64;
 };
 
 struct ServerOptions {

@@ -15,6 +15,7 @@ class ServiceHandler final : public RequestHandler {
     return service_.handle(client, request);
   }
   void forget(Client& client) override { service_.forget(client); }
+  std::string account(const Client& client) const override { return service_.account(client); }
   void expire(std::chrono::steady_clock::time_point now) override { service_.expire(now); }
   void shut_down() override { service_.shut_down(); }
   uint64_t changes() const override { return service_.changes(); }

@@ -103,6 +103,8 @@ Outcome TestHandler::handle(Client& client, const Request& request) {
     reply.open_document("cursor").append("id", --batches_left).close();
   } else if (name == "gate") {
     return wait_at_gate(client);
+  } else if (name == "hold") {
+    return hold();
   } else if (name == "sleep") {
     ++running;
     std::this_thread::sleep_for(bounded(argument.as_int64(), longest));
@@ -118,6 +120,14 @@ Outcome TestHandler::wait_at_gate(Client& client) {
   const MutexLock lock(mutex_);
   while (!gate_is_open_ && !client.gone()) gate_changed_.wait_for(mutex_, milliseconds(5));
   if (client.gone()) ++found_gone;
+  --running;
+  return ok();
+}
+
+Outcome TestHandler::hold() {
+  ++running;
+  const MutexLock lock(mutex_);
+  while (!gate_is_open_) gate_changed_.wait(mutex_);
   --running;
   return ok();
 }

@@ -7,6 +7,7 @@
 //   insert                    {ok: 1}, counted
 //   getMore                   {ok: 1, cursor: {id: batches_left}}, of which each takes one
 //   gate                      waits until the test opens the gate, or the client has gone
+//   hold                      waits until the test opens the gate, whatever happens
 //   sleep: <ms>               whatever happens
 //   wait: <ms>                postponed until a change, or so many ms from the first time on
 #pragma once
@@ -29,6 +30,8 @@ class TestHandler final : public RequestHandler {
  public:
   Outcome handle(Client& client, const Request& request) override;
   void forget(Client& client) override;
+  // The host, of TCP.
+  std::string account(const Client& client) const override { return client.peer().address; }
   void expire(std::chrono::steady_clock::time_point) override { ++expired; }
   void shut_down() override;
   uint64_t changes() const override { return changes_; }
@@ -53,6 +56,7 @@ class TestHandler final : public RequestHandler {
 
  private:
   Outcome wait_at_gate(Client& client);
+  Outcome hold();
   Outcome wait_for_change(Client& client, int64_t milliseconds);
 
   std::atomic<uint64_t> changes_ = 1;

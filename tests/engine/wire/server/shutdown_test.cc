@@ -58,12 +58,31 @@ TEST_F(ServerTest, Stop_IsBoundedByItsGrace) {
   ASSERT_TRUE(takes_nothing.send(op_msg(command("big", 10'000'000))));
   ASSERT_TRUE(comes_true([&] { return server_->requests() == 2; }));
   const auto begin = steady_clock::now();
-  server_->stop(milliseconds(300));
+  EXPECT_TRUE(server_->stop(milliseconds(300)));
   EXPECT_GE(steady_clock::now() - begin, milliseconds(290));
   EXPECT_LT(steady_clock::now() - begin, milliseconds(5000));
   // The command was told that its client has gone.
   EXPECT_EQ(handler_.found_gone, 1);
   EXPECT_EQ(server_->connections(), 0);
+}
+
+TEST_F(ServerTest, Stop_WhileACommandGoesOnWhateverItIsTold_Returns) {
+  start();
+  RawClient client = connect();
+  ASSERT_TRUE(client.send(op_msg(command("hold"))));
+  ASSERT_TRUE(comes_true([&] { return handler_.running == 1; }));
+  EXPECT_FALSE(server_->stop(milliseconds(50), milliseconds(50)));
+  EXPECT_EQ(handler_.running, 1);
+  EXPECT_FALSE(server_->stop());
+  // The destructor is what waits for it.
+  std::thread opener([&] {
+    std::this_thread::sleep_for(milliseconds(50));
+    handler_.open_gate();
+  });
+  server_.reset();
+  EXPECT_EQ(handler_.running, 0);
+  EXPECT_EQ(handler_.figures_, nullptr);
+  opener.join();
 }
 
 TEST_F(ServerTest, Stop_InAFloodOfConnectionsAndRequests_Ends) {

@@ -1,0 +1,19 @@
+#include "engine/wire/server/process_end.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace gridmount::wire {
+
+void end_process_within(std::chrono::milliseconds patience, int status) {
+  std::thread([patience, status] {
+    std::this_thread::sleep_for(patience);
+    spdlog::error("the end has waited for {} ms for a command; ending at once", patience.count());
+    spdlog::default_logger()->flush();
+    _exit(status);
+  }).detach();
+}
+
+}  // namespace gridmount::wire
