@@ -2,9 +2,12 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "engine/exit_status.h"
@@ -12,6 +15,7 @@
 #include "engine/system/file.h"
 #include "engine/system/memory.h"
 #include "engine/wire/server/endpoint.h"
+#include "engine/wire/server/process_end.h"
 #include "fuse/daemon/bucket_statistics.h"
 #include "fuse/daemon/daemonize.h"
 #include "fuse/daemon/log.h"
@@ -143,8 +147,55 @@ HangUp hang_up(const Options& options) {
   return options.foreground ? HangUp::kStops : HangUp::kIsIgnored;
 }
 
+// The end of the wire protocol's clients, which comes with the signal or after the mount's.
+class ClientsEnd {
+ public:
+  // `endpoint` may be null.
+  explicit ClientsEnd(wire::Endpoint* endpoint) : endpoint_(endpoint) {}
+
+  // Returns within a bounded time. If a command goes on that was told to end, so is the time that
+  // is left for everything else.
+  void come() {
+    std::call_once(has_come_, [this] {
+      is_complete_ = endpoint_ == nullptr || endpoint_->stop();
+      if (is_complete_) return;
+      wire::end_process_within(wire::kPatienceWithStuck, status_number(ExitStatus::kCloseFailed));
+    });
+  }
+  // Else a command uses the store still, which is not to be destroyed then.
+  bool is_complete() const { return is_complete_; }
+
+ private:
+  wire::Endpoint* const endpoint_;
+  std::once_flag has_come_;
+  std::atomic<bool> is_complete_ = true;
+};
+
+// Says what came of the end.
+ExitStatus closing_status(const Status& closed, const Status& served, const Options& options) {
+  if (!closed) {
+    spdlog::error("closing {}: {}", options.store.string(), closed.error().message());
+    return ExitStatus::kCloseFailed;
+  }
+  if (!served) {
+    spdlog::error("{}", served.error().message());
+    return ExitStatus::kFailure;
+  }
+  spdlog::info("{} is unmounted", options.store.string());
+  return ExitStatus::kOk;
+}
+
+// Without taking anything away from under the command that goes on.
+[[noreturn]] void end_at_once(ExitStatus status) {
+  spdlog::default_logger()->flush();
+  _exit(status_number(status));
+}
+
 // Everything from the opened store to its end. Reports through `startup` until the mount answers.
-ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, Startup& startup) {
+// `signals` is made when there is something to stop, and outlives the store: its closing can be cut
+// short by a second signal, too.
+ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, Startup& startup,
+                 std::optional<Signals>& signals) {
   Buckets buckets(*store, bucket_settings(options));
   if (options.create) {
     if (auto made = create_first_bucket(*store, buckets, options); !made) {
@@ -186,16 +237,19 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
   auto metrics = start_metrics(**session, buckets, options);
   if (!metrics) return startup.failed(ExitStatus::kFailure, metrics.error().message());
 
+  ClientsEnd clients_end(endpoint->get());
+  // Its clients first: what they run is not to hold up the mount's last writes.
+  const auto stop = [&] {
+    tell_manager_stopping();
+    clients_end.come();
+    (*session)->stop();
+  };
+  signals.emplace(SignalActions{
+      .stop = stop, .hang_up = hang_up(options), .reopen_log = reopen_log, .report = [&] {
+        log_state(**session, buckets);
+      }});
   Status served;
   {
-    const auto stop = [&] {
-      tell_manager_stopping();
-      (*session)->stop();
-    };
-    const Signals signals(
-        {.stop = stop, .hang_up = hang_up(options), .reopen_log = reopen_log, .report = [&] {
-           log_state(**session, buckets);
-         }});
     const Watchdog watchdog((*session)->in_progress(), options.stuck_after);
     served = (*session)->run([&] {
       spdlog::info("{} is mounted at {}", options.store.string(), options.mount_point.string());
@@ -204,22 +258,16 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
     });
   }
   tell_manager_stopping();
+  signals->end_actions();
   // Before the session goes, which its clients' changes are told to, and whose operations are told.
   metrics->reset();
-  endpoint->reset();
+  clients_end.come();
+  if (clients_end.is_complete()) endpoint->reset();
   session->reset();
 
-  Status closed = file_system.close();
-  if (!closed) {
-    spdlog::error("closing {}: {}", options.store.string(), closed.error().message());
-    return ExitStatus::kCloseFailed;
-  }
-  if (!served) {
-    spdlog::error("{}", served.error().message());
-    return ExitStatus::kFailure;
-  }
-  spdlog::info("{} is unmounted", options.store.string());
-  return ExitStatus::kOk;
+  const ExitStatus status = closing_status(file_system.close(), served, options);
+  if (!clients_end.is_complete()) end_at_once(status);
+  return status;
 }
 
 ExitStatus start(Options options) {
@@ -255,7 +303,8 @@ ExitStatus start(Options options) {
         exit_status_of(store.error().code()),
         store.error().message() + (reading_helps ? " (mount it with -o ro)" : ""));
   }
-  return serve(std::move(store).value(), options, *startup);
+  std::optional<Signals> signals;
+  return serve(std::move(store).value(), options, *startup, signals);
 }
 
 int run(const std::vector<std::string>& arguments) {

@@ -37,9 +37,25 @@ Signals::Signals(SignalActions actions) : actions_(std::move(actions)) {
 }
 
 Signals::~Signals() {
+  end_actions();
   is_ended_ = true;
   pthread_kill(waiter_.native_handle(), wake_signal());
   waiter_.join();
+}
+
+void Signals::end_actions() {
+  std::thread stopper;
+  std::thread reporter;
+  {
+    const MutexLock lock(mutex_);
+    has_actions_ = false;
+    std::swap(stopper, stopper_);
+    std::swap(reporter, reporter_);
+  }
+  // Without the lock: the second signal is to be taken meanwhile.
+  for (std::thread* action : {&stopper, &reporter}) {
+    if (action->joinable()) action->join();
+  }
 }
 
 void Signals::run() {
@@ -55,15 +71,17 @@ void Signals::run() {
       if (actions_.hang_up == HangUp::kReopensLog) actions_.reopen_log();
     }
   }
-  for (std::thread* action : {&stopper_, &reporter_}) {
-    if (action->joinable()) action->join();
-  }
 }
 
 void Signals::stop(int signal) {
-  if (stopper_.joinable()) {
+  if (std::exchange(has_stopped_, true)) {
     spdlog::error("a second signal ({}): ending at once", strsignal(signal));
     _exit(128 + signal);
+  }
+  const MutexLock lock(mutex_);
+  if (!has_actions_) {
+    spdlog::info("{}: the end has begun already; a second signal ends at once", strsignal(signal));
+    return;
   }
   spdlog::info("unmounting on signal: {}", strsignal(signal));
   stopper_ = std::thread(actions_.stop);
@@ -71,6 +89,8 @@ void Signals::stop(int signal) {
 
 void Signals::report() {
   if (is_reporting_.exchange(true)) return;
+  const MutexLock lock(mutex_);
+  if (!has_actions_) return;
   if (reporter_.joinable()) reporter_.join();
   reporter_ = std::thread([this] {
     actions_.report();

@@ -6,6 +6,8 @@
 #include <functional>
 #include <thread>
 
+#include "engine/thread_safety.h"
+
 namespace gridmount::fuse {
 
 enum class HangUp { kStops, kReopensLog, kIsIgnored };
@@ -32,21 +34,27 @@ class Signals {
   // its own, too: it may have to wait for what it tells of, and while it does, it is not called
   // again.
   explicit Signals(SignalActions actions);
-  // Waits for a running action.
+  // end_actions().
   ~Signals();
+  // Waits for a running action; stop() and report() are not called from then on. The process is at
+  // its end: a second signal still ends it at once.
+  void end_actions() GM_EXCLUDES(mutex_);
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
  private:
   void run();
-  void stop(int signal);
-  void report();
+  void stop(int signal) GM_EXCLUDES(mutex_);
+  void report() GM_EXCLUDES(mutex_);
 
   const SignalActions actions_;
   std::atomic<bool> is_ended_{false};
   std::atomic<bool> is_reporting_{false};
-  std::thread stopper_;   // of the waiter
-  std::thread reporter_;  // of the waiter
+  bool has_stopped_ = false;  // of the waiter
+  Mutex mutex_;
+  bool has_actions_ GM_GUARDED_BY(mutex_) = true;
+  std::thread stopper_ GM_GUARDED_BY(mutex_);
+  std::thread reporter_ GM_GUARDED_BY(mutex_);
   std::thread waiter_;
 };
 

@@ -373,6 +373,7 @@ void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size
     fuse_reply_write(request, size);
   });
   context.writes_ended.fetch_add(1, std::memory_order_relaxed);
+  context.bytes_written.fetch_add(size, std::memory_order_relaxed);
 }
 
 // Before the reply, so that who has closed the file sees what it has made of it.

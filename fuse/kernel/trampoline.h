@@ -38,6 +38,7 @@ struct TrampolineContext {
   // Writes begun and ended, by which stop() sees that the kernel has handed over everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};
+  std::atomic<uint64_t> bytes_written{0};  // of the writes that have ended
   Statistics statistics;
   OperationsInProgress in_progress;
 };

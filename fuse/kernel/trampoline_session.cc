@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <new>
@@ -36,7 +37,7 @@ constexpr unsigned kReadAheadKib = 1024;
 
 // How long stop() waits for the kernel to hand over its dirty pages, for no write to come before it
 // believes that there are none left, and for open files to be closed after the mount was detached.
-constexpr milliseconds kWriteBackPatience{60'000};
+constexpr milliseconds kWriteBackPatience{30'000};
 constexpr milliseconds kQuiet{100};
 constexpr milliseconds kOpenFilesPatience{2'000};
 
@@ -123,6 +124,18 @@ void raise_read_ahead(const std::string& mount_point) {
   std::ofstream file(path);
   file << kReadAheadKib << std::flush;
   if (!file) spdlog::debug("cannot raise the read-ahead in {}", path);
+}
+
+// What the kernel is writing back at the moment, to this mount and all others: at least as much as
+// to this one.
+uint64_t write_back_bytes() {
+  std::ifstream file("/proc/meminfo");
+  uint64_t kibibytes = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("Writeback")) continue;  // Writeback: and WritebackTmp:, FUSE's once
+    kibibytes += std::strtoull(line.c_str() + line.find(':') + 1, nullptr, 10);
+  }
+  return kibibytes * 1024;
 }
 
 // Runs `body` in a child process that has none of our files open, so that it neither keeps the
@@ -307,8 +320,9 @@ class LibfuseSession : public Session, private KernelCache {
     return true;
   }
 
-  // syncfs(2) makes the kernel send its dirty pages but, with FUSE, does not wait for them: they
-  // are all here once no write has been running for a while.
+  // syncfs(2) makes the kernel queue its dirty pages but, with FUSE, does not wait for them. They
+  // are all here once no write has been running for a while; or, if others go on writing, once as
+  // many bytes have come as were under way then, since the queue keeps its order.
   void await_write_back() {
     const char* place = options_.mount_point.c_str();
     run_in_child(kWriteBackPatience, [place] {
@@ -316,6 +330,8 @@ class LibfuseSession : public Session, private KernelCache {
       return root >= 0 && syncfs(root) == 0;
     });
     const auto deadline = std::chrono::steady_clock::now() + kWriteBackPatience;
+    const uint64_t written = context_.bytes_written.load();
+    const uint64_t under_way = write_back_bytes();
     uint64_t seen = context_.writes_begun.load();
     auto quiet_since = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() < deadline) {
@@ -327,6 +343,7 @@ class LibfuseSession : public Session, private KernelCache {
       } else if (std::chrono::steady_clock::now() - quiet_since >= kQuiet) {
         return;
       }
+      if (context_.bytes_written.load() - written > under_way) return;
     }
     spdlog::warn("the kernel still writes to {} after {} s; going on",
                  options_.mount_point.string(), kWriteBackPatience.count() / 1000);

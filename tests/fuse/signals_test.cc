@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <future>
+#include <thread>
 
 namespace gridmount::fuse {
 namespace {
@@ -91,6 +92,25 @@ TEST_F(SignalsTest, HangingReport_KeepsNothingFromItsTurn) {
   EXPECT_TRUE(stops_.come_to(1));
   EXPECT_EQ(reports_.now(), 1);
   released.set_value();
+}
+
+TEST_F(SignalsTest, AfterTheActions_TheFirstIsNoted_ASecondEndsTheProcess) {
+  Signals signals(actions(HangUp::kStops));
+  signals.end_actions();
+  kill(getpid(), SIGTERM);
+  kill(getpid(), SIGUSR1);
+  const auto end_twice = [&] {
+    block_signals();
+    Signals of_child(actions(HangUp::kStops));
+    kill(getpid(), SIGTERM);
+    if (stops_.come_to(1)) of_child.end_actions();
+    kill(getpid(), SIGINT);
+    std::this_thread::sleep_for(20s);
+    _exit(0);
+  };
+  EXPECT_EXIT(end_twice(), testing::ExitedWithCode(128 + SIGINT), "");
+  EXPECT_EQ(stops_.now(), 0);
+  EXPECT_EQ(reports_.now(), 0);
 }
 
 TEST_F(SignalsTest, WakeSignal_DoesNothing) {

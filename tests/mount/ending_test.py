@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -79,6 +80,41 @@ class Signals(EndingCase):
             self.system.start()
             with open(self.path("file"), "rb") as file:
                 self.assertEqual(file.read(), b"%d" % number)
+
+    def test_BesideWriters_ItEnds_AndKeepsWhatWasWrittenBefore(self):
+        """They write on, as fast as they can."""
+        with open(self.path("before"), "wb") as file:
+            file.write(b"b" * (1 << 20))
+        script = "f = open('%s', 'wb', buffering=0)\nwhile f.write(bytes(1 << 20)): f.seek(0)"
+        writers = [
+            subprocess.Popen([sys.executable, "-c", script % self.path(f"writer{number}")],
+                             stderr=subprocess.DEVNULL)
+            for number in range(3)
+        ]
+        for writer in writers:
+            # The kernel takes what they write even when nobody serves it any more.
+            self.addCleanup(self.end_writer, writer)
+        self.wait_until_written(*(f"writer{number}" for number in range(3)))
+        self.send(signal.SIGTERM)
+        self.assertEqual(self.wait_for_status(), 0)
+        for writer in writers:
+            self.end_writer(writer)
+        self.assertNotIn("still writes", self.system.log())
+        self.check_store()
+        self.system.start()
+        with open(self.path("before"), "rb") as file:
+            self.assertEqual(file.read(), b"b" * (1 << 20))
+
+    @staticmethod
+    def end_writer(writer):
+        writer.kill()
+        writer.wait(SECONDS_MAX)
+
+    def wait_until_written(self, *names):
+        deadline = time.monotonic() + SECONDS_MAX
+        while not all(os.path.exists(self.path(name)) and os.path.getsize(self.path(name)) for name in names):
+            self.assertLess(time.monotonic(), deadline, "nothing is written")
+            time.sleep(0.01)
 
     def test_SecondSignal_EndsItAtOnce(self):
         """Though a file is open, which the first would serve on; what was closed before stays."""

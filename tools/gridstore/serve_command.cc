@@ -20,6 +20,7 @@
 #include "engine/store.h"
 #include "engine/system/memory.h"
 #include "engine/wire/server/endpoint.h"
+#include "engine/wire/server/process_end.h"
 #include "tools/store_opening.h"
 
 namespace gridmount::tools {
@@ -62,6 +63,17 @@ void end_at_once_on(const sigset_t& signals) {
   }).detach();
 }
 
+// While a command goes on that was told to end: neither the server nor the store can be taken away
+// from under it.
+[[noreturn]] void end_beside_stuck(engine::Store& store) {
+  constexpr int kFailed = static_cast<int>(ExitStatus::kCloseFailed);
+  wire::end_process_within(wire::kPatienceWithStuck, kFailed);
+  const Status durable = store.make_durable();
+  if (!durable) spdlog::error("{}", durable.error().message());
+  spdlog::default_logger()->flush();
+  _exit(durable ? static_cast<int>(ExitStatus::kOk) : kFailed);
+}
+
 ExitStatus run_serve(const ServeOptions& options) {
   // Before the first thread: they are waited for here and interrupt nothing.
   const sigset_t signals = stop_signals();
@@ -95,7 +107,9 @@ ExitStatus run_serve(const ServeOptions& options) {
   }
   spdlog::info("ending on signal: {}", strsignal(signal));
   end_at_once_on(signals);
-  (*endpoint)->stop();
+  if (!(*endpoint)->stop()) end_beside_stuck(**store);
+  endpoint->reset();
+  store->reset();
   spdlog::info("ended");
   return ExitStatus::kOk;
 }
