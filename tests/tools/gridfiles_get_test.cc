@@ -238,6 +238,54 @@ TEST_F(GridfilesGet, NamesOutsideTheFolder_AreRefused) {
   EXPECT_EQ(read_file("outside"), "x");
 }
 
+TEST_F(GridfilesGet, LinksInTheFolder_AreNotFollowedForNamesOfTheBucket) {
+  std::filesystem::create_directory(folder() / "work");
+  std::filesystem::create_directory(folder() / "elsewhere");
+  std::filesystem::create_directory(folder() / "work" / "kept");
+  std::filesystem::create_symlink("../elsewhere", folder() / "work" / "folder");
+  std::filesystem::create_symlink("../elsewhere/made", folder() / "work" / "file");
+  gridfs::UploadOptions options;
+  options.id = bson::Value("deep");
+  stored("folder/a", "x", options);
+  stored("file", "x");
+  stored("kept/b", "x");
+  auto in_work = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--store", "../store.gfs", "--overwriteLocal"});
+    return run({GRIDFILES, std::move(arguments), folder() / "work", "", {}});
+  };
+  for (const auto& [command, name] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"get_id", "deep"}, "folder/a"},
+           {{"get_regex", "^folder"}, "folder/a"},
+           {{"get_regex", "^file"}, "file"}}) {
+    const Outcome outcome = in_work(command);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(without_times(outcome.err),
+              "connected to: ../store.gfs\n"
+              "Failed: `" +
+                  name +
+                  "` is or leads through a symbolic link; set --allowUnsafeTraversal if you really "
+                  "want to write to what it leads to\n");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder() / "elsewhere"));
+  EXPECT_EQ(in_work({"get_regex", "^kept"}).status, 0);
+  EXPECT_EQ(read_file("work/kept/b"), "x");
+  EXPECT_EQ(in_work({"--allowUnsafeTraversal", "get_regex", "^f"}).status, 0);
+  EXPECT_EQ(read_file("elsewhere/a"), "x");
+  EXPECT_EQ(read_file("elsewhere/made"), "x");
+}
+
+TEST_F(GridfilesGet, FileOfTheNameDash_IsAFile) {
+  stored("-", "bytes");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"get", "-"}, std::vector<std::string>{"get_regex", "^-$"}}) {
+    const Outcome outcome = gridfiles(command);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(read_file("-"), "bytes");
+    std::filesystem::remove(folder() / "-");
+  }
+}
+
 TEST_F(GridfilesGet, ReadOnlyStore_IsReadable) {
   stored("a", "x");
   // As another user sees it who may only read. Root may write anyway, so this shows less there.

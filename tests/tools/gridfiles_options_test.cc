@@ -1,8 +1,13 @@
 // The command line of gridfiles: what mongofiles says to a wrong one, and the store it names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <algorithm>
+#include <chrono>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/tools/store_test.h"
@@ -12,6 +17,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::string kTry = "try 'gridfiles --help' for more information\n";
@@ -103,6 +109,46 @@ TEST_F(GridfilesOptions, ServerThatIsNotThere_IsAFailure) {
       gridfiles_plain({"--host", "localhost:1", "--serverSelectionTimeout", "1", "list"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(without_times(outcome.err), StartsWith("Failed: "));
+}
+
+// What every user of the machine sees of a process, its arguments parted by spaces.
+std::string command_line_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/cmdline");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+TEST_F(GridfilesOptions, Secrets_LeaveTheListOfProcesses) {
+  // Nobody listens there: it waits for some seconds.
+  const std::vector<std::string> nowhere = {"--serverSelectionTimeout", "3", "list"};
+  const std::vector<std::string> host = {"-h", "localhost:1", "-u", "me"};
+  for (const std::vector<std::string>& given :
+       std::vector<std::vector<std::string>>{{"--password", "geheim"},
+                                             {"--password=geheim"},
+                                             {"-pgeheim"},
+                                             {"-p", "geheim", "--sslPEMKeyPassword=geheim"},
+                                             {"--uri", "mongodb://me:geheim@localhost:1/"},
+                                             {"mongodb://me:geheim@localhost:1"}}) {
+    std::vector<std::string> arguments = given;
+    if (given.back().find("://") == std::string::npos) {
+      arguments.insert(arguments.end(), host.begin(), host.end());
+    }
+    arguments.insert(arguments.end(), nowhere.begin(), nowhere.end());
+    std::string seen;
+    run({GRIDFILES, arguments, folder(), "", [&](pid_t process) {
+           const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+           do {
+             std::this_thread::sleep_for(std::chrono::milliseconds(1));
+             seen = command_line_of(process);
+           } while (seen.find("xxxxxx") == std::string::npos &&
+                    std::chrono::steady_clock::now() < deadline);
+           kill(process, SIGKILL);
+         }});
+    EXPECT_THAT(seen, HasSubstr("xxxxxx"));
+    EXPECT_THAT(seen, HasSubstr("localhost:1"));
+    EXPECT_THAT(seen, Not(HasSubstr("geheim")));
+  }
 }
 
 TEST_F(GridfilesOptions, Verbosity) {

@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <utility>
-#include <vector>
 
 namespace gridmount::tools {
 
@@ -151,6 +150,15 @@ bool ConnectionOptions::needs_password() const {
   const bool proves_otherwise =
       mechanism == "MONGODB-X509" || mechanism == "GSSAPI" || mechanism == "MONGODB-AWS";
   return user && !user->empty() && flag("password").value_or("").empty() && !proves_otherwise;
+}
+
+std::vector<std::string> ConnectionOptions::secrets() const {
+  std::vector<std::string> values;
+  for (const std::string_view name : {"password", "sslPEMKeyPassword", "awsSessionToken"}) {
+    const std::optional<std::string> value = flag(name);
+    if (value && !value->empty()) values.push_back(*value);
+  }
+  return values;
 }
 
 Result<std::string> ConnectionOptions::uri() const {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/error.h"
 
@@ -24,6 +25,8 @@ class ConnectionOptions {
   // A user without a password, which then has to be asked for.
   bool needs_password() const;
   void set_password(std::string password) { flags_["password"] = std::move(password); }
+  // The values of the flags that nobody else is to see, without the empty ones.
+  std::vector<std::string> secrets() const;
   // A password was on the command line, where every user of the machine can read it.
   bool shows_password() const { return shows_password_; }
 

@@ -26,10 +26,14 @@ Status copy(gridfs::DownloadStream& stream, LocalOutput& output) {
   }
 }
 
-Status download(const CommandContext& context, const Target& target) {
+// `kind` is that of the target's name.
+Status download(const CommandContext& context, const Target& target, LocalName kind) {
   const Options& options = context.options;
-  const std::string& local_name = options.local.empty() ? target.name : options.local;
-  GM_ASSIGN(LocalOutput output, LocalOutput::create(local_name, options.overwrite_local));
+  const bool is_told = !options.local.empty();
+  const std::string& local_name = is_told ? options.local : target.name;
+  GM_ASSIGN(LocalOutput output,
+            LocalOutput::create(local_name, is_told ? LocalName::kOfOption : kind,
+                                options.overwrite_local));
   context.log.line(Log::kDebug, "created local file " + in_quotes(local_name));
   auto stream = context.bucket.open_download_stream(target.id);
   if (!stream) {
@@ -45,11 +49,17 @@ Status download(const CommandContext& context, const Target& target) {
   return {};
 }
 
-Status download_all(const CommandContext& context, const std::vector<Target>& targets) {
+// Of a name that the command line does not hold.
+LocalName found_name(const Options& options) {
+  return options.allow_unsafe_traversal ? LocalName::kOfArgument : LocalName::kOfBucket;
+}
+
+Status download_all(const CommandContext& context, const std::vector<Target>& targets,
+                    LocalName kind) {
   if (targets.size() > 1 && !context.options.local.empty()) {
     return fail(ErrorCode::kInvalidOptions, "cannot get multiple files with --local specified");
   }
-  for (const Target& target : targets) GM_TRY(download(context, target));
+  for (const Target& target : targets) GM_TRY(download(context, target, kind));
   return {};
 }
 
@@ -87,12 +97,12 @@ Status run_get(const CommandContext& context) {
   if (!missing.empty()) {
     return fail(gridfs::kFileNotFound, "requested files not found: " + quoted_list(missing));
   }
-  return download_all(context, targets);
+  return download_all(context, targets, LocalName::kOfArgument);
 }
 
 Status run_get_id(const CommandContext& context) {
   GM_ASSIGN(Target target, find_target_by_id(context, context.arguments[0]));
-  return download(context, target);
+  return download(context, target, found_name(context.options));
 }
 
 Status run_get_regex(const CommandContext& context) {
@@ -133,7 +143,7 @@ Status run_get_regex(const CommandContext& context) {
     return fail(gridfs::kFileNotFound,
                 "files matching the following pattern were not found: " + in_quotes(pattern));
   }
-  return download_all(context, targets);
+  return download_all(context, targets, found_name(context.options));
 }
 
 }  // namespace gridmount::tools

@@ -56,6 +56,41 @@ Result<std::string> behind_links(const std::string& name) {
   return cannot_open(name, ELOOP);
 }
 
+// The folder a name stands in, by way of folders alone: the last part is not looked at.
+Result<int> folder_without_links(const std::string& name) {
+  int folder = ::open(name.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  size_t begin = 0;
+  for (size_t slash; folder >= 0 && (slash = name.find('/', begin)) != std::string::npos;) {
+    const std::string part = name.substr(begin, slash - begin);
+    begin = slash + 1;
+    if (part.empty()) continue;
+    const int next = ::openat(folder, part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int error_number = errno;
+    ::close(folder);
+    errno = error_number;
+    folder = next;
+  }
+  if (folder < 0) return cannot_open(name, errno);
+  return folder;
+}
+
+auto behind_a_link(const std::string& name) {
+  return fail(ErrorCode::kIllegalOperation,
+              in_quotes(name) +
+                  " is or leads through a symbolic link; set --allowUnsafeTraversal if you really "
+                  "want to write to what it leads to");
+}
+
+// Whether one of the folders in a name is a symbolic link.
+bool leads_through_link(const std::string& name) {
+  for (size_t slash = name.find('/', 1); slash != std::string::npos;
+       slash = name.find('/', slash + 1)) {
+    struct stat part {};
+    if (::lstat(name.substr(0, slash).c_str(), &part) == 0 && S_ISLNK(part.st_mode)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 LocalInput::LocalInput(std::string name, int fd, bool owned)
@@ -98,27 +133,46 @@ LocalOutput::LocalOutput(LocalOutput&& other) noexcept
       target_(std::move(other.target_)),
       temporary_(std::exchange(other.temporary_, {})),
       fd_(other.fd_),
+      folder_(std::exchange(other.folder_, -1)),
       owned_(std::exchange(other.owned_, false)),
       overwrite_(other.overwrite_) {}
 
 LocalOutput::~LocalOutput() {
   if (owned_) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (folder_ >= 0) ::close(folder_);
 }
 
-Result<LocalOutput> LocalOutput::create(const std::string& name, bool overwrite) {
-  if (name == "-") return LocalOutput(name, STDOUT_FILENO, false);
+Result<LocalOutput> LocalOutput::create(const std::string& name, LocalName kind, bool overwrite) {
+  if (kind == LocalName::kOfOption && name == "-") return LocalOutput(name, STDOUT_FILENO, false);
+  if (kind != LocalName::kOfBucket) return create_at(name, name, overwrite, true);
+  if (leads_through_link(name)) return behind_a_link(name);
+  // By the folder itself: what takes its place meanwhile is not followed.
+  GM_ASSIGN(const int folder, folder_without_links(name));
+  const size_t slash = name.rfind('/');
+  const std::string last = slash == std::string::npos ? name : name.substr(slash + 1);
+  auto output =
+      create_at(name, "/proc/self/fd/" + std::to_string(folder) + "/" + last, overwrite, false);
+  if (!output) {
+    ::close(folder);
+    return output;
+  }
+  output->folder_ = folder;
+  return output;
+}
 
+Result<LocalOutput> LocalOutput::create_at(const std::string& name, std::string target,
+                                           bool overwrite, bool follows_links) {
   struct stat existing {};
-  bool exists = ::lstat(name.c_str(), &existing) == 0;
+  bool exists = ::lstat(target.c_str(), &existing) == 0;
   if (exists && !overwrite) return cannot_open(name, EEXIST);
-  std::string target = name;
   if (exists && S_ISLNK(existing.st_mode)) {
-    GM_ASSIGN(target, behind_links(name));
+    if (!follows_links) return behind_a_link(name);
+    GM_ASSIGN(target, behind_links(target));
     exists = ::lstat(target.c_str(), &existing) == 0;
   }
   if (exists && !S_ISREG(existing.st_mode)) {
-    int fd = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+    int fd = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | (follows_links ? 0 : O_NOFOLLOW));
     if (fd < 0) return cannot_open(name, errno);
     return LocalOutput(name, fd, true);
   }
@@ -143,7 +197,7 @@ Status LocalOutput::write(std::span<const uint8_t> data) {
     if (count >= 0) {
       data = data.subspan(static_cast<size_t>(count));
     } else if (errno != EINTR) {
-      return system_failure("write", name_ == "-" ? "/dev/stdout" : name_, errno);
+      return system_failure("write", owned_ ? name_ : "/dev/stdout", errno);
     }
   }
   return {};

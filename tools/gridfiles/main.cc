@@ -2,6 +2,7 @@
 // mongofiles', so that scripts written for it work unchanged.
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "tools/gridfiles/log.h"
 #include "tools/gridfiles/opened_store.h"
 #include "tools/gridfiles/options.h"
+#include "tools/gridfiles/secret_arguments.h"
 #include "tools/library_log.h"
 
 namespace gridmount::tools {
@@ -61,9 +63,10 @@ Status run(const Options& options, const Log& log, const Command& command) {
   return done;
 }
 
-int main_with(const std::vector<std::string>& arguments) {
+int main_with(std::span<char*> given) {
   system::outlive_file_size_limit();
   Log log;
+  const std::vector<std::string> arguments(given.begin(), given.end());
   auto options = parse_options(arguments);
   if (!options) {
     if (options.error().message() == kInvalidVerbosity) {
@@ -72,6 +75,7 @@ int main_with(const std::vector<std::string>& arguments) {
     }
     return wrong_usage(log, "error parsing command line options: " + options.error().message());
   }
+  hide_secrets(given, options->connection);
   log.set_verbosity(options->quiet ? -1 : options->verbosity);
   log.line(Log::kInfo, "using write concern: " + options->write_concern.text());
   if (options->help) {
@@ -111,5 +115,6 @@ int main_with(const std::vector<std::string>& arguments) {
 }  // namespace gridmount::tools
 
 int main(int argc, char** argv) {
-  return gridmount::tools::main_with({argv + 1, argv + argc});
+  return gridmount::tools::main_with(
+      std::span(argv, static_cast<size_t>(argc)).subspan(argc > 0 ? 1 : 0));
 }

@@ -1,0 +1,44 @@
+#include "tools/gridfiles/secret_arguments.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gridmount::tools {
+
+namespace {
+
+void cross_out(char* begin, size_t bytes) {
+  std::fill_n(begin, bytes, 'x');
+}
+
+// "...//user:password@hosts": the password ends with the last @ before the path.
+void hide_in_uri(char* argument) {
+  const std::string_view text(argument);
+  const size_t scheme = text.find("mongodb");
+  const size_t begin = text.find("//", scheme);
+  if (scheme == std::string_view::npos || begin == std::string_view::npos) return;
+  const size_t at = text.substr(0, text.find('/', begin + 2)).rfind('@');
+  const size_t colon = text.find(':', begin);
+  if (at == std::string_view::npos || colon >= at) return;
+  cross_out(argument + colon + 1, at - colon - 1);
+}
+
+}  // namespace
+
+void hide_secrets(std::span<char*> arguments, const ConnectionOptions& options) {
+  const std::vector<std::string> secrets = options.secrets();
+  for (char* const argument : arguments) {
+    const std::string_view text(argument);
+    for (const std::string& secret : secrets) {
+      // "SECRET", "--password=SECRET", "-pSECRET".
+      const bool is_attached = text.starts_with('-') && text.ends_with(secret);
+      if (text != secret && !is_attached) continue;
+      cross_out(argument + text.size() - secret.size(), secret.size());
+    }
+    hide_in_uri(argument);
+  }
+}
+
+}  // namespace gridmount::tools

@@ -1,0 +1,14 @@
+// Secrets of the command line, which every user of the machine can read in the list of processes.
+#pragma once
+
+#include <span>
+
+#include "tools/gridfiles/connection_options.h"
+
+namespace gridmount::tools {
+
+// Writes 'x' over each secret of `options` where it stands in the process's own arguments: the
+// value of an option, attached to it or not, or the password in a connection string.
+void hide_secrets(std::span<char*> arguments, const ConnectionOptions& options);
+
+}  // namespace gridmount::tools
