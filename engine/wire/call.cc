@@ -16,6 +16,12 @@ Result<std::unique_ptr<engine::Transaction>> Call::begin(engine::Waits waits) {
   return transaction;
 }
 
+void Call::touch_session(const SessionId& id) {
+  const AccessControl& access = state_.access();
+  if (!access.may_have_sessions(client_)) return;
+  state_.sessions().touch(id, access.account(client_), operation_->begin);
+}
+
 void Call::observe(engine::Snapshot& snapshot) {
   if (!state_.profiler().active()) return;
   if (!observer_) observer_ = std::make_shared<engine::ReadObserver>();

@@ -50,6 +50,10 @@ class Call {
   Operation& operation() { return *operation_; }
   Arguments& arguments() { return arguments_; }
 
+  // Notes the use of a session for this client, unless it has yet to log in: what it says does not
+  // fill the table.
+  void touch_session(const SessionId& id);
+
   const GenericArguments& generic() const { return generic_; }
   void set_generic(const GenericArguments& generic) { generic_ = generic; }
 

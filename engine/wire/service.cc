@@ -56,7 +56,7 @@ Status prepare(Call& call) {
             read_generic_arguments(call.arguments(), command.rules));
   call.set_generic(generic);
   if (const std::optional<SessionId>& session = call.generic().session) {
-    GM_TRY(call.state().sessions().touch(*session, call.operation().begin));
+    call.touch_session(*session);
     call.state().operations().set_session(call.operation(), session);
   }
   if (call.generic().max_time) {

@@ -1,14 +1,8 @@
 #include "engine/wire/session_table.h"
 
 #include <random>
-#include <string>
 
 namespace gridmount::wire {
-namespace {
-
-constexpr ErrorCode kTooManyLogicalSessions{261};
-
-}  // namespace
 
 SessionId SessionTable::generate() {
   static thread_local std::mt19937_64 random{std::random_device()()};
@@ -20,45 +14,70 @@ SessionId SessionTable::generate() {
   return id;
 }
 
-Status SessionTable::touch(const SessionId& id, Time now) {
+void SessionTable::touch(const SessionId& id, const std::string& owner, Time now) {
   const MutexLock lock(mutex_);
-  const auto found = last_use_.find(id);
-  if (found != last_use_.end()) {
-    found->second = now;
-    return {};
+  auto found = sessions_.find(id);
+  if (found == sessions_.end()) {
+    make_room_for(owner);
+    found = sessions_.emplace(id, Session{owner, now}).first;
+  } else {
+    by_use_.erase({found->second.last_use, id});
+    by_owner_[found->second.owner].erase({found->second.last_use, id});
+    found->second.last_use = now;
   }
-  if (last_use_.size() >= sessions_max_) {
-    return fail(kTooManyLogicalSessions, "cannot add session into the cache: there are " +
-                                             std::to_string(sessions_max_) +
-                                             " sessions, as many as may be");
+  by_use_.emplace(now, id);
+  by_owner_[found->second.owner].emplace(now, id);
+}
+
+void SessionTable::make_room_for(const std::string& owner) {
+  const auto its = by_owner_.find(owner);
+  if (its != by_owner_.end() && its->second.size() >= share_of(sessions_max_)) {
+    remove(sessions_.find(its->second.begin()->second));
   }
-  last_use_.emplace(id, now);
-  return {};
+  if (!by_use_.empty() && by_use_.size() >= sessions_max_) {
+    remove(sessions_.find(by_use_.begin()->second));
+  }
+}
+
+void SessionTable::remove(Sessions::iterator session) {
+  const std::pair key(session->second.last_use, session->first);
+  by_use_.erase(key);
+  const auto its = by_owner_.find(session->second.owner);
+  its->second.erase(key);
+  if (its->second.empty()) by_owner_.erase(its);
+  sessions_.erase(session);
 }
 
 bool SessionTable::end(const SessionId& id) {
   const MutexLock lock(mutex_);
-  return last_use_.erase(id) != 0;
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return false;
+  remove(found);
+  return true;
+}
+
+bool SessionTable::is_of_another(const SessionId& id, const std::string& owner) const {
+  const MutexLock lock(mutex_);
+  const auto found = sessions_.find(id);
+  return found != sessions_.end() && found->second.owner != owner;
 }
 
 std::vector<SessionId> SessionTable::end_all() {
   const MutexLock lock(mutex_);
   std::vector<SessionId> ended;
-  for (const auto& [id, used] : last_use_) ended.push_back(id);
-  last_use_.clear();
+  for (const auto& [id, session] : sessions_) ended.push_back(id);
+  sessions_.clear();
+  by_use_.clear();
+  by_owner_.clear();
   return ended;
 }
 
 std::vector<SessionId> SessionTable::expire(Time before) {
   const MutexLock lock(mutex_);
   std::vector<SessionId> ended;
-  for (auto at = last_use_.begin(); at != last_use_.end();) {
-    if (at->second > before) {
-      ++at;
-      continue;
-    }
-    ended.push_back(at->first);
-    at = last_use_.erase(at);
+  while (!by_use_.empty() && by_use_.begin()->first <= before) {
+    ended.push_back(by_use_.begin()->second);
+    remove(sessions_.find(ended.back()));
   }
   return ended;
 }
@@ -66,13 +85,13 @@ std::vector<SessionId> SessionTable::expire(Time before) {
 std::vector<SessionId> SessionTable::list() const {
   const MutexLock lock(mutex_);
   std::vector<SessionId> ids;
-  for (const auto& [id, used] : last_use_) ids.push_back(id);
+  for (const auto& [id, session] : sessions_) ids.push_back(id);
   return ids;
 }
 
 size_t SessionTable::size() const {
   const MutexLock lock(mutex_);
-  return last_use_.size();
+  return sessions_.size();
 }
 
 }  // namespace gridmount::wire

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/bson/json.h"
@@ -118,11 +119,20 @@ Status AccessControl::check(const Client& client, const Command& command,
 }
 
 Error AccessControl::refuse(const Client& client, std::string_view mechanism, const UserName& name,
-                            const std::string& reason) {
-  throttle_.failed(client.peer().address, name.id(), LoginThrottle::Clock::now());
+                            const LoginThrottle::Attempt& attempt, const std::string& reason) {
+  throttle_.failed(attempt, LoginThrottle::Clock::now());
   spdlog::warn("failed log-in of {} from {} by {}: {}", shown(name), client.peer().address,
                mechanism, reason);
   return {kAuthenticationFailed, "Authentication failed."};
+}
+
+Status AccessControl::check_brake(const Client& client, const UserName& name,
+                                  const LoginThrottle::Attempt& attempt) const {
+  const auto pause = throttle_.pause(attempt, LoginThrottle::Clock::now());
+  if (pause <= LoginThrottle::Clock::duration::zero()) return {};
+  spdlog::warn("refused log-in of {} from {}: too many have failed", shown(name),
+               client.peer().address);
+  return fail(kAuthenticationFailed, "Authentication failed.");
 }
 
 Result<SaslReply> AccessControl::start(const Client& client, const std::string& database,
@@ -136,27 +146,26 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
   }
   ScramConversation scram(*mechanism);
   if (const Status begun = scram.first(payload); !begun) {
-    return fail(refuse(client, mechanism_given, {{}, database}, begun.error().message()));
+    const UserName nobody{{}, database};
+    return fail(refuse(client, mechanism_given, nobody,
+                       {host_of(client.peer().address), nobody.id(), false},
+                       begun.error().message()));
   }
   const UserName name{scram.user(), database};
-  const auto now = LoginThrottle::Clock::now();
-  if (const auto pause = throttle_.pause(client.peer().address, name.id(), now);
-      pause > LoginThrottle::Clock::duration::zero()) {
-    spdlog::warn("refused log-in of {} from {}: too many have failed", shown(name),
-                 client.peer().address);
+  GM_ASSIGN(const std::optional<User> user, users_.find(name));
+  const LoginThrottle::Attempt attempt{host_of(client.peer().address), name.id(), user.has_value()};
+  GM_TRY(check_brake(client, name, attempt));
+  const std::vector<ScramMechanism> mechanisms = mechanisms_of(name, user);
+  if (speculative &&
+      std::find(mechanisms.begin(), mechanisms.end(), *mechanism) == mechanisms.end()) {
+    // Drivers try SCRAM-SHA-256 in their first hello, whose reply names the user's mechanisms: they
+    // go on with another one where this one is not begun. That is no guess at a password.
     return fail(kAuthenticationFailed, "Authentication failed.");
   }
-  GM_ASSIGN(const std::optional<User> user, users_.find(name));
   ScramCredentials credentials = decoy_credentials(*mechanism, name.id(), decoy_secret_);
   if (user) {
     const auto found = user->credentials.find(*mechanism);
-    if (found != user->credentials.end()) {
-      credentials = found->second;
-    } else if (speculative) {
-      // Drivers try SCRAM-SHA-256 in their first hello, whose reply names the user's mechanisms:
-      // they go on with another one where this one is not begun. That is no guess at a password.
-      return fail(kAuthenticationFailed, "Authentication failed.");
-    }
+    if (found != user->credentials.end()) credentials = found->second;
   }
   GM_ASSIGN(const std::string nonce, make_nonce());
   GM_ASSIGN(const std::string challenge, scram.begin(std::move(credentials), nonce));
@@ -164,8 +173,19 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
   const MutexLock lock(mutex_);
   Login& login = logins_[client.id()];
   const int32_t id = login.exchange ? login.exchange->id + 1 : 1;
-  login.exchange.emplace(Exchange{id, std::move(scram), database, skip_empty_exchange});
+  login.exchange.emplace(Exchange{id, std::move(scram), attempt, database, skip_empty_exchange});
   return SaslReply{id, false, challenge};
+}
+
+Result<std::string> AccessControl::prove(const Client& client, Exchange& exchange,
+                                         std::string_view payload) {
+  const UserName name{exchange.scram.user(), exchange.database};
+  const MutexLock lock(guesses_);
+  GM_TRY(check_brake(client, name, exchange.attempt));
+  Result<std::string> answer = exchange.scram.finish(payload);
+  if (answer) return answer;
+  return fail(refuse(client, mechanism_name(exchange.scram.mechanism()), name, exchange.attempt,
+                     answer.error().message()));
 }
 
 Result<SaslReply> AccessControl::proceed(const Client& client, int32_t conversation_id,
@@ -187,32 +207,35 @@ Result<SaslReply> AccessControl::proceed(const Client& client, int32_t conversat
   }
   const UserName name{exchange->scram.user(), exchange->database};
   const std::string_view mechanism = mechanism_name(exchange->scram.mechanism());
-  const Result<std::string> answer = exchange->scram.finish(payload);
-  if (!answer) return fail(refuse(client, mechanism, name, answer.error().message()));
+  GM_ASSIGN(const std::string answer, prove(client, *exchange, payload));
   GM_ASSIGN(const std::optional<User> user, users_.find(name));
-  if (!user) return fail(refuse(client, mechanism, name, "the user has been dropped"));
-  throttle_.succeeded(client.peer().address, name.id());
+  if (!user) {
+    return fail(refuse(client, mechanism, name, exchange->attempt, "the user has been dropped"));
+  }
+  throttle_.succeeded(exchange->attempt);
   log_in(client, *user);
   const bool done = exchange->skip_empty_exchange;
   if (!done) {
     const MutexLock lock(mutex_);
     logins_[client.id()].exchange = std::move(exchange);
   }
-  return SaslReply{conversation_id, done, *answer};
+  return SaslReply{conversation_id, done, answer};
 }
 
 Result<UserName> AccessControl::log_in_by_certificate(const Client& client,
                                                       const std::string& given) {
   const std::string& subject = client.peer().certificate_subject;
   const UserName name{subject.empty() ? given : subject, std::string(kExternal)};
-  if (subject.empty()) {
-    return fail(refuse(client, kX509, name, "the connection has shown no certificate"));
-  }
+  const LoginThrottle::Attempt attempt{host_of(client.peer().address), name.id(), false};
+  const auto refused = [&](const std::string& reason) {
+    return fail(refuse(client, kX509, name, attempt, reason));
+  };
+  if (subject.empty()) return refused("the connection has shown no certificate");
   if (!given.empty() && given != subject) {
-    return fail(refuse(client, kX509, name, "the certificate is not that of " + in_quotes(given)));
+    return refused("the certificate is not that of " + in_quotes(given));
   }
   GM_ASSIGN(const std::optional<User> user, users_.find(name));
-  if (!user) return fail(refuse(client, kX509, name, "there is no such user"));
+  if (!user) return refused("there is no such user");
   log_in(client, *user);
   return name;
 }
@@ -235,6 +258,13 @@ std::optional<Identity> AccessControl::identity(const Client& client) const {
   const Result<std::optional<Login>> login = current_login(client);
   if (!login || !*login) return std::nullopt;
   return (*login)->identity;
+}
+
+bool AccessControl::may_have_sessions(const Client& client) const {
+  if (!applies_to(client)) return true;
+  const MutexLock lock(mutex_);
+  const auto found = logins_.find(client.id());
+  return found != logins_.end() && found->second.identity;
 }
 
 std::string AccessControl::account(const Client& client) const {
@@ -266,7 +296,12 @@ bool AccessControl::sees(const Client& client, std::string_view database,
 
 Result<std::vector<ScramMechanism>> AccessControl::mechanisms_of(const UserName& name) const {
   GM_ASSIGN(const std::optional<User> user, users_.find(name));
-  if (!user) return std::vector{ScramMechanism::kSha1, ScramMechanism::kSha256};
+  return mechanisms_of(name, user);
+}
+
+std::vector<ScramMechanism> AccessControl::mechanisms_of(const UserName& name,
+                                                         const std::optional<User>& user) const {
+  if (!user) return decoy_mechanisms(name.id(), decoy_secret_);
   std::vector<ScramMechanism> mechanisms;
   for (const auto& [mechanism, credentials] : user->credentials) mechanisms.push_back(mechanism);
   return mechanisms;

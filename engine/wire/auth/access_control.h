@@ -64,6 +64,8 @@ class AccessControl : public Authorizer {
   void forget(const Client& client) GM_EXCLUDES(mutex_) { log_out(client); }
 
   std::optional<Identity> identity(const Client& client) const GM_EXCLUDES(mutex_);
+  // False of one that has yet to log in.
+  bool may_have_sessions(const Client& client) const GM_EXCLUDES(mutex_);
   // The user as "user@database" if it has logged in, else the host it comes from.
   std::string account(const Client& client) const GM_EXCLUDES(mutex_);
   // Whether listDatabases shows the database to the client.
@@ -71,7 +73,8 @@ class AccessControl : public Authorizer {
   // Whether listCollections shows it where only what the client may use is asked for.
   bool sees(const Client& client, std::string_view database, std::string_view collection) const
       GM_EXCLUDES(mutex_);
-  // With which mechanisms a user can log in; all of them for one that does not exist.
+  // With which mechanisms a user can log in. One that does not exist has some as well, the same
+  // each time, so that nothing tells it from those that do.
   Result<std::vector<ScramMechanism>> mechanisms_of(const UserName& name) const;
 
   UserDirectory& users() { return users_; }
@@ -82,6 +85,7 @@ class AccessControl : public Authorizer {
   struct Exchange {
     int32_t id;
     ScramConversation scram;
+    LoginThrottle::Attempt attempt;
     std::string database;
     bool skip_empty_exchange;
   };
@@ -92,18 +96,28 @@ class AccessControl : public Authorizer {
     uint64_t version = 0;  // of the users, when the permissions were read
   };
 
+  std::vector<ScramMechanism> mechanisms_of(const UserName& name,
+                                            const std::optional<User>& user) const;
   // The client's rights; what has changed of its user is read first.
   Result<std::optional<Login>> current_login(const Client& client) const GM_EXCLUDES(mutex_);
   Status may_make_first_user(const Client& client, const Command& command) const;
   void log_in(const Client& client, const User& user) GM_EXCLUDES(mutex_);
   // Logs and counts the failure, and makes the error that the client gets.
   Error refuse(const Client& client, std::string_view mechanism, const UserName& name,
-               const std::string& reason);
+               const LoginThrottle::Attempt& attempt, const std::string& reason);
+  // The error of a log-in that has to wait since too many have failed, which is not counted.
+  Status check_brake(const Client& client, const UserName& name,
+                     const LoginThrottle::Attempt& attempt) const;
+  // Evaluates a proof, one at a time: each guess is counted before the next is looked at, however
+  // many exchanges were begun before.
+  Result<std::string> prove(const Client& client, Exchange& exchange, std::string_view payload)
+      GM_EXCLUDES(guesses_);
 
   const bool required_;
   const std::string decoy_secret_;
   UserDirectory users_;
   LoginThrottle throttle_;
+  Mutex guesses_;  // while a proof is evaluated; before the throttle's
   mutable Mutex mutex_;
   mutable std::unordered_map<int32_t, Login> logins_ GM_GUARDED_BY(mutex_);  // by client
   uint64_t version_ GM_GUARDED_BY(mutex_) = 0;

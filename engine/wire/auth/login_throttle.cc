@@ -5,55 +5,43 @@
 namespace gridmount::wire {
 namespace {
 
-// Without the port, which each connection has another of.
-std::string key_of(std::string_view address, std::string_view user) {
-  std::string key(address.substr(0, address.rfind(':')));
-  key += '\0';
-  key += user;
-  return key;
+std::string pair_of(const LoginThrottle::Attempt& attempt) {
+  return attempt.host + '\0' + attempt.user;
 }
 
 }  // namespace
 
-LoginThrottle::Clock::duration LoginThrottle::pause(std::string_view address, std::string_view user,
-                                                    Clock::time_point now) {
+LoginThrottle::Clock::duration LoginThrottle::pause(const Attempt& attempt,
+                                                    Clock::time_point now) const {
+  const std::string pair = pair_of(attempt);
   const MutexLock lock(mutex_);
-  const auto found = by_key_.find(key_of(address, user));
-  if (found == by_key_.end()) return Clock::duration::zero();
-  return std::max(Clock::duration::zero(), found->second->open_again - now);
+  const Names& names = attempt.is_known ? known_ : unknown_;
+  const Clock::duration its = names.pairs.pause(pair, now);
+  if (trusted_.count(pair) != 0) return its;
+  return std::max({its, names.users.pause(attempt.user, now), hosts_.pause(attempt.host, now)});
 }
 
-void LoginThrottle::failed(std::string_view address, std::string_view user, Clock::time_point now) {
-  const std::string key = key_of(address, user);
+void LoginThrottle::failed(const Attempt& attempt, Clock::time_point now) {
   const MutexLock lock(mutex_);
-  while (!by_age_.empty() &&
-         (by_age_.front().last + kForgottenAfter < now || by_age_.size() >= kPairsMax)) {
-    by_key_.erase(by_age_.front().key);
-    by_age_.pop_front();
-  }
-  const auto [found, is_new] = by_key_.try_emplace(key, by_age_.end());
-  if (is_new) {
-    by_age_.push_back({key, 0, now, now});
-  } else {
-    by_age_.splice(by_age_.end(), by_age_, found->second);
-  }
-  found->second = std::prev(by_age_.end());
-  Failures& failures = *found->second;
-  failures.last = now;
-  ++failures.count;
-  if (failures.count < kFreeFailures) return;
-  constexpr int kDoublingsMax = 6;
-  const int doublings = std::min(failures.count - kFreeFailures, kDoublingsMax);
-  failures.open_again =
-      now + std::min<Clock::duration>(kFirstPause * (int64_t{1} << doublings), kPauseMax);
+  Names& names = attempt.is_known ? known_ : unknown_;
+  names.pairs.failed(pair_of(attempt), now);
+  names.users.failed(attempt.user, now);
+  hosts_.failed(attempt.host, now);
 }
 
-void LoginThrottle::succeeded(std::string_view address, std::string_view user) {
+void LoginThrottle::succeeded(const Attempt& attempt) {
+  const std::string pair = pair_of(attempt);
   const MutexLock lock(mutex_);
-  const auto found = by_key_.find(key_of(address, user));
-  if (found == by_key_.end()) return;
-  by_age_.erase(found->second);
-  by_key_.erase(found);
+  known_.pairs.forget(pair);
+  if (const auto found = trusted_.find(pair); found != trusted_.end()) {
+    trusted_by_age_.splice(trusted_by_age_.end(), trusted_by_age_, found->second);
+    return;
+  }
+  trusted_by_age_.push_back(pair);
+  trusted_.emplace(pair, std::prev(trusted_by_age_.end()));
+  if (trusted_.size() <= kTrustedMax) return;
+  trusted_.erase(trusted_by_age_.front());
+  trusted_by_age_.pop_front();
 }
 
 }  // namespace gridmount::wire

@@ -1,7 +1,6 @@
 #include "engine/wire/auth/scram.h"
 
 #include <utility>
-#include <vector>
 
 #include "engine/bson/builder.h"
 #include "engine/wire/auth/digest.h"
@@ -152,6 +151,19 @@ ScramCredentials decoy_credentials(ScramMechanism mechanism, std::string_view us
   decoy.iterations = mechanism == ScramMechanism::kSha1 ? kSha1Iterations : kSha256Iterations;
   decoy.salt = seed.value_or(std::string(32, 'x')).substr(0, salt_bytes(mechanism));
   return decoy;  // no key has no bytes: nothing proves it
+}
+
+std::vector<ScramMechanism> decoy_mechanisms(std::string_view user, std::string_view secret) {
+  const Result<std::string> seed =
+      keyed_digest(DigestAlgorithm::kSha256, secret, std::string(user) + '\0' + "mechanisms");
+  switch (static_cast<uint8_t>(seed.value_or("x").front()) % 3) {
+    case 0:
+      return {ScramMechanism::kSha1};
+    case 1:
+      return {ScramMechanism::kSha256};
+    default:
+      return {ScramMechanism::kSha1, ScramMechanism::kSha256};
+  }
 }
 
 Status ScramConversation::first(std::string_view message) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/bson/document.h"
 #include "engine/error.h"
@@ -49,6 +50,8 @@ std::optional<ScramCredentials> credentials_from_bson(bson::View document);
 // asks for a user that does not exist is answered as for one that does.
 ScramCredentials decoy_credentials(ScramMechanism mechanism, std::string_view user,
                                    std::string_view secret);
+// The mechanisms of such a user, as any that exists may have them.
+std::vector<ScramMechanism> decoy_mechanisms(std::string_view user, std::string_view secret);
 
 // One exchange:
 //   first(client-first) -> who wants in; begin(credentials) -> server-first;

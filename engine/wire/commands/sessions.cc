@@ -27,7 +27,7 @@ Status run_start_session(Call& call, bson::Builder& reply) {
   call.arguments().ignore("startSession");
   GM_TRY(call.arguments().finish());
   const SessionId id = SessionTable::generate();
-  GM_TRY(call.state().sessions().touch(id, call.operation().begin));
+  call.touch_session(id);
   reply.open_document("id").append("id", binary_of(id)).close();
   reply.append("timeoutMinutes", kTimeoutMinutes);
   return {};
@@ -35,9 +35,7 @@ Status run_start_session(Call& call, bson::Builder& reply) {
 
 Status run_refresh_sessions(Call& call, bson::Builder&) {
   GM_ASSIGN(const std::vector<SessionId> ids, read_sessions(call.arguments()));
-  for (const SessionId& id : ids) {
-    GM_TRY(call.state().sessions().touch(id, call.operation().begin));
-  }
+  for (const SessionId& id : ids) call.touch_session(id);
   return {};
 }
 
@@ -46,10 +44,16 @@ void end(Call& call, const SessionId& id) {
   call.state().end_work_of(id, &call.operation());
 }
 
-// Sessions that are not known may have cursors all the same, if theirs ended before.
+// Sessions that are not known may have cursors all the same, if theirs ended before. Those of other
+// users are left alone, and so are all by a client that has yet to log in.
 Status run_end_sessions(Call& call, bson::Builder&) {
   GM_ASSIGN(const std::vector<SessionId> ids, read_sessions(call.arguments()));
-  for (const SessionId& id : ids) end(call, id);
+  const AccessControl& access = call.state().access();
+  if (!access.may_have_sessions(call.client())) return {};
+  const std::string owner = access.account(call.client());
+  for (const SessionId& id : ids) {
+    if (!call.state().sessions().is_of_another(id, owner)) end(call, id);
+  }
   return {};
 }
 

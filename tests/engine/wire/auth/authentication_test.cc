@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "engine/wire/auth/digest.h"
 #include "engine/wire/auth/login_throttle.h"
@@ -267,15 +270,83 @@ TEST_F(AuthenticationTest, WrongLogIns_AreAnsweredAlike) {
   Client other(8, remote("10.1.1.2:1"));
   const std::string first = payload_of(start(client, proof, "shop"));
   EXPECT_EQ(value_of(first, "s="), value_of(payload_of(start(other, proof, "shop")), "s="));
-  EXPECT_EQ(field(run_as(client, R"({"hello": 1, "saslSupportedMechs": "shop.nobody"})", "admin"),
-                  "saslSupportedMechs"),
-            R"([ "SCRAM-SHA-1", "SCRAM-SHA-256" ])");
+}
+
+TEST_F(AuthenticationTest, MechanismsOfUsersThatDoNotExist_AreThoseThatSomeHave) {
+  Client client(7, remote());
+  const auto mechanisms_of = [&](int number) {
+    const bson::Document hello =
+        run_as(client,
+               R"({"hello": 1, "saslSupportedMechs": "shop.nobody)" + std::to_string(number) +
+                   R"(", "speculativeAuthenticate": {"saslStart": 1, "mechanism": "SCRAM-SHA-256",
+                      "db": "shop", "payload": )" +
+                   binary(Proof("nobody" + std::to_string(number), "x").first()) + "}}",
+               "admin");
+    std::string mechanisms = field(hello, "saslSupportedMechs");
+    // As for users that exist, a log-in is begun by a mechanism they have.
+    EXPECT_EQ(field(hello, "speculativeAuthenticate") != "missing",
+              mechanisms.find("SCRAM-SHA-256") != std::string::npos);
+    return mechanisms;
+  };
+  std::set<std::string> seen;
+  for (int i = 0; i < 100; ++i) {
+    const std::string mechanisms = mechanisms_of(i);
+    EXPECT_EQ(mechanisms_of(i), mechanisms);
+    seen.insert(mechanisms);
+  }
+  EXPECT_THAT(seen, testing::UnorderedElementsAre(R"([ "SCRAM-SHA-1" ])", R"([ "SCRAM-SHA-256" ])",
+                                                  R"([ "SCRAM-SHA-1", "SCRAM-SHA-256" ])"));
+}
+
+TEST_F(AuthenticationTest, ExchangesBegunBeforeTheFirstFailure_AreBrakedAsWell) {
+  make_user("ann", "read", "shop");
+  constexpr int kGuesses = 20;
+  std::vector<std::unique_ptr<Client>> clients;
+  std::vector<std::string> challenges;
+  for (int i = 0; i <= kGuesses; ++i) {
+    clients.push_back(std::make_unique<Client>(100 + i, remote()));
+    challenges.push_back(payload_of(start(*clients.back(), Proof("ann", "x"), "shop")));
+  }
+  for (int i = 0; i < kGuesses; ++i) {
+    Proof wrong("ann", "wrong");
+    const size_t at = static_cast<size_t>(i);
+    EXPECT_EQ(field(proceed(*clients[at], 1, wrong.last(challenges[at]), "shop"), "code"), "18");
+  }
+  Proof right("ann", "secret");
+  EXPECT_EQ(field(proceed(*clients[kGuesses], 1, right.last(challenges[kGuesses]), "shop"), "code"),
+            "18");
+}
+
+TEST_F(AuthenticationTest, Sessions_OfWhoHasYetToLogIn_AreNotKept) {
+  make_user("ann", "read", "shop");
+  const auto known = [&] {
+    return good(R"({"serverStatus": 1})", "admin", "logicalSessionRecordCache");
+  };
+  const std::string lsid =
+      R"("lsid": {"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}})";
+  Client client(7, remote());
+  EXPECT_EQ(code(client, R"({"ping": 1, )" + lsid + "}", "admin"), "ok");
+  EXPECT_EQ(code(client, R"({"startSession": 1})", "admin"), "13");
+  EXPECT_THAT(known(), HasSubstr(R"("activeSessionsCount" : 0)"));
+  ASSERT_EQ(log_in(client, "ann", "secret", "shop"), 0);
+  EXPECT_EQ(code(client, R"({"ping": 1, )" + lsid + "}", "admin"), "ok");
+  EXPECT_THAT(known(), HasSubstr(R"("activeSessionsCount" : 1)"));
+  // Nobody ends another's.
+  const std::string end = R"({"endSessions": [{)" + lsid.substr(9);
+  Client stranger(8, remote());
+  EXPECT_EQ(code(stranger, end + "]}", "admin"), "ok");
+  make_user("bob", "read", "shop");
+  ASSERT_EQ(log_in(stranger, "bob", "secret", "shop"), 0);
+  EXPECT_EQ(code(stranger, end + "]}", "admin"), "ok");
+  EXPECT_THAT(known(), HasSubstr(R"("activeSessionsCount" : 1)"));
+  EXPECT_EQ(code(client, end + "]}", "admin"), "ok");
+  EXPECT_THAT(known(), HasSubstr(R"("activeSessionsCount" : 0)"));
 }
 
 TEST_F(AuthenticationTest, Guessing_IsSlowedDown) {
   make_user("ann", "read", "shop");
   Client client(7, remote());
-  for (int i = 0; i < LoginThrottle::kFreeFailures; ++i) {
+  for (int i = 0; i < LoginThrottle::kOfPair.free_failures; ++i) {
     EXPECT_EQ(log_in(client, "ann", "wrong", "shop"), 18);
   }
   EXPECT_EQ(log_in(client, "ann", "secret", "shop"), 18);

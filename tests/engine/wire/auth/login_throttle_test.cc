@@ -1,4 +1,5 @@
-// Goal: guesses become slow, right passwords do not, and memory stays bounded.
+// Goal: guesses become slow, right passwords do not, nobody is kept out by others, and memory stays
+// bounded.
 #include "engine/wire/auth/login_throttle.h"
 
 #include <gtest/gtest.h>
@@ -11,14 +12,24 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = LoginThrottle::Clock;
 
+constexpr int kFree = LoginThrottle::kOfPair.free_failures;
+constexpr int kSharedFree = LoginThrottle::kOfOne.free_failures;
+
 class LoginThrottleTest : public ::testing::Test {
  protected:
-  void fail(int times, std::string_view address = "10.0.0.1:5000") {
-    for (int i = 0; i < times; ++i) throttle_.failed(address, "admin.root", now_);
+  static LoginThrottle::Attempt attempt(const std::string& host, const std::string& user) {
+    return {host, user, user.find("nobody") == std::string::npos};
   }
-  Clock::duration pause(std::string_view address = "10.0.0.1:6000",
-                        std::string_view user = "admin.root") {
-    return throttle_.pause(address, user, now_);
+  void fail(int times, const std::string& host = "10.0.0.1",
+            const std::string& user = "admin.root") {
+    for (int i = 0; i < times; ++i) throttle_.failed(attempt(host, user), now_);
+  }
+  Clock::duration pause(const std::string& host = "10.0.0.1",
+                        const std::string& user = "admin.root") {
+    return throttle_.pause(attempt(host, user), now_);
+  }
+  void succeed(const std::string& host = "10.0.0.1", const std::string& user = "admin.root") {
+    throttle_.succeeded(attempt(host, user));
   }
 
   LoginThrottle throttle_;
@@ -26,45 +37,80 @@ class LoginThrottleTest : public ::testing::Test {
 };
 
 TEST_F(LoginThrottleTest, Pause_DoublesAfterTheFreeFailures) {
-  fail(LoginThrottle::kFreeFailures - 1);
+  fail(kFree - 1);
   EXPECT_EQ(pause(), 0s);
   fail(1);
   EXPECT_EQ(pause(), 1s);
   fail(1);
   EXPECT_EQ(pause(), 2s);
   fail(20);
-  EXPECT_EQ(pause(), LoginThrottle::kPauseMax);
+  EXPECT_EQ(pause(), 60s);
   now_ += 60s;
   EXPECT_EQ(pause(), 0s);
 }
 
-TEST_F(LoginThrottleTest, OtherAddressesAndUsers_AreNotHeldUp) {
+TEST_F(LoginThrottleTest, OtherHostsAndUsers_AreNotHeldUp) {
   fail(10);
-  EXPECT_EQ(pause("10.0.0.2:5000"), 0s);
-  EXPECT_EQ(pause("10.0.0.1:5000", "admin.other"), 0s);
-  EXPECT_GT(pause("10.0.0.1:1"), 0s);
+  EXPECT_EQ(pause("10.0.0.2"), 0s);
+  EXPECT_EQ(pause("10.0.0.1", "admin.other"), 0s);
 }
 
 TEST_F(LoginThrottleTest, Success_ForgetsTheFailures) {
   fail(10);
-  throttle_.succeeded("10.0.0.1:7", "admin.root");
+  succeed();
   EXPECT_EQ(pause(), 0s);
-  fail(LoginThrottle::kFreeFailures - 1);
+  fail(kFree - 1);
   EXPECT_EQ(pause(), 0s);
 }
 
 TEST_F(LoginThrottleTest, OldFailures_AreForgotten) {
   fail(10);
-  now_ += LoginThrottle::kForgottenAfter + 1s;
-  fail(1, "10.0.0.9:1");
+  now_ += LoginThrottle::kOfPair.forgotten_after + 1s;
+  fail(1, "10.0.0.9");
   fail(1);
   EXPECT_EQ(pause(), 0s);
 }
 
+TEST_F(LoginThrottleTest, ManyUsersOfOneHost_BrakeIt_ButWhoHasLoggedInThere) {
+  succeed("10.0.0.1", "admin.app");
+  for (int i = 0; i < kSharedFree; ++i) fail(1, "10.0.0.1", "admin.user" + std::to_string(i));
+  EXPECT_GT(pause("10.0.0.1", "admin.another"), 0s);
+  EXPECT_EQ(pause("10.0.0.1", "admin.app"), 0s);
+  EXPECT_EQ(pause("10.0.0.2", "admin.another"), 0s);
+}
+
+TEST_F(LoginThrottleTest, ManyHostsForOneUser_BrakeIt_ButWhereItHasLoggedIn) {
+  succeed("10.0.0.1");
+  for (int i = 0; i < kSharedFree; ++i) fail(1, "10.1.0." + std::to_string(i));
+  EXPECT_GT(pause("10.2.0.1"), 0s);
+  EXPECT_EQ(pause("10.0.0.1"), 0s);
+  EXPECT_EQ(pause("10.2.0.1", "admin.other"), 0s);
+}
+
+TEST_F(LoginThrottleTest, OneFailureAMinute_NeverBrakesAHost) {
+  for (int i = 0; i < 300; ++i) {
+    fail(1, "10.0.0.1", "admin.outdated");
+    now_ += 61s;
+  }
+  EXPECT_EQ(pause("10.0.0.1", "admin.another"), 0s);
+}
+
+TEST_F(LoginThrottleTest, NamesThatDoNotExist_AreBraked_AndHaveNoOtherForgotten) {
+  fail(10);
+  const Clock::duration before = pause();
+  ASSERT_GT(before, 0s);
+  for (size_t i = 0; i < LoginThrottle::kOfPair.keys_max + 100; ++i) {
+    fail(1, "10.0.0.2", "admin.nobody" + std::to_string(i));
+  }
+  EXPECT_EQ(pause(), before);
+  fail(10, "10.0.0.3", "admin.nobody");
+  EXPECT_EQ(pause("10.0.0.3", "admin.nobody"), before);
+}
+
 TEST_F(LoginThrottleTest, ManyPairs_DropTheOldest) {
   fail(10);
-  for (size_t i = 0; i < LoginThrottle::kPairsMax; ++i) {
-    throttle_.failed("host" + std::to_string(i) + ":1", "admin.root", now_);
+  for (size_t i = 0; i < LoginThrottle::kOfPair.keys_max; ++i) {
+    fail(1, "host" + std::to_string(i), "admin.user" + std::to_string(i));
   }
   EXPECT_EQ(pause(), 0s);
 }
