@@ -143,8 +143,13 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
                "clients of TCP need not log in; only for loopback addresses");
   app.add_option("--tls-certificate-key-file", certificate_file,
                  "PEM file with the server's certificate and key: TLS on TCP");
-  app.add_option("--tls-ca-file", authority_file,
-                 "PEM file with the authorities of clients' certificates");
+  app.add_option(
+      "--tls-ca-file", authority_file,
+      "PEM file with the authorities of clients' certificates, one of which every client "
+      "of TCP has to show");
+  app.add_flag("--tls-allow-connections-without-certificates",
+               options.endpoint.tls_allows_no_certificate,
+               "with --tls-ca-file, let clients in that show no certificate");
   app.add_option("--metrics-address", options.metrics_address,
                  "HOST:PORT to answer GET /metrics on, for Prometheus; anybody who reaches it may "
                  "read them, so best a loopback address");

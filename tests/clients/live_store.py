@@ -63,6 +63,7 @@ class Served:
         authority = os.path.join(self.certificates, "ca.pem")
         command = [os.environ["GRIDSTORE"], "serve", "--create", "--listen", "127.0.0.1:0"]
         command += ["--tls-certificate-key-file", certificate, "--tls-ca-file", authority]
+        command += ["--tls-allow-connections-without-certificates"]
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 [*command, self.store], stdin=subprocess.DEVNULL, stdout=log, stderr=log

@@ -136,9 +136,13 @@ Command add_serve(CLI::App& app, std::vector<std::string> arguments) {
       ->type_name("FILE");
   command
       ->add_option("--tls-ca-file", endpoint.tls_ca_file,
-                   "PEM file of who may have signed clients' certificates")
+                   "PEM file of who may have signed clients' certificates, one of which every "
+                   "client of TCP has to show")
       ->type_name("FILE");
   return {command, [options] { return run_serve(*options); }};
 }
 
 }  // namespace gridmount::tools
+  command->add_flag("--tls-allow-connections-without-certificates",
+                    endpoint.tls_allows_no_certificate,
+                    "with --tls-ca-file, let clients in that show no certificate");

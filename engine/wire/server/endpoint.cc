@@ -42,6 +42,10 @@ Result<std::unique_ptr<Endpoint>> Endpoint::start(engine::Store& store, Endpoint
   server_options.tls_certificate_key_file = std::move(options.tls_certificate_key_file);
   server_options.tls_ca_file = std::move(options.tls_ca_file);
   GM_ASSIGN(endpoint->server_, Server::start(*endpoint->handler_, std::move(server_options)));
+  server_options.tls_allows_no_certificate = options.tls_allows_no_certificate;
+  server_options.limits.request_bytes_max = options.request_bytes_max;
+  server_options.limits.reply_bytes_max = options.reply_bytes_max;
+  server_options.limits.worker_threads = options.worker_threads;
   return endpoint;
 }
 

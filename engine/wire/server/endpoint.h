@@ -26,6 +26,12 @@ struct EndpointOptions {
   std::filesystem::path tls_ca_file;
   std::vector<std::string> arguments;  // of the program, which getCmdLineOpts tells
 };
+  bool tls_allows_no_certificate = false;
+  // What it may take of the process's memory; see ServerLimits and ServiceOptions.
+  size_t request_bytes_max = size_t{128} << 20;
+  size_t reply_bytes_max = size_t{128} << 20;
+  uint64_t operation_bytes_max = uint64_t{100} << 20;
+  size_t worker_threads = 64;
 
 // Thread-safe.
 class Endpoint {

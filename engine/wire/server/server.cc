@@ -87,12 +87,18 @@ Result<Listeners> listen(const ServerOptions& options) {
   const bool has_tls = !options.tls_certificate_key_file.empty();
   if (has_tls) {
     GM_ASSIGN(listeners.tls,
-              TlsContext::load({options.tls_certificate_key_file, options.tls_ca_file}));
+              TlsContext::load({options.tls_certificate_key_file, options.tls_ca_file,
+                                options.tls_allows_no_certificate}));
   } else if (!options.tls_ca_file.empty()) {
     return fail(ErrorCode::kInvalidOptions,
                 "a TLS CA file needs a TLS certificate key file beside it");
   }
   for (const std::string& text : options.listen) {
+  if (options.tls_allows_no_certificate && options.tls_ca_file.empty()) {
+    return fail(ErrorCode::kInvalidOptions,
+                "clients are asked for certificates only with a TLS CA file: without one there is "
+                "nothing that --tls-allow-connections-without-certificates allows");
+  }
     GM_ASSIGN(const ListenAddress address, ListenAddress::parse(text));
     GM_ASSIGN(const auto endpoints, resolve(address));
     for (const auto& endpoint : endpoints) {

@@ -40,6 +40,9 @@ struct ServerOptions {
   // PEM files as mongod's --tlsCertificateKeyFile and --tlsCAFile. Empty: no TLS.
   std::filesystem::path tls_certificate_key_file;
   std::filesystem::path tls_ca_file;
+  // With a CA file every client shows a certificate, unless this lets it show none, as mongod's
+  // --tlsAllowConnectionsWithoutCertificates does.
+  bool tls_allows_no_certificate = false;
   ServerLimits limits;
 };
 

@@ -78,7 +78,9 @@ Status read_files(asio::ssl::context& context, const TlsFiles& files) {
   if (files.ca_file.empty()) return {};
   const std::string authorities = files.ca_file.string();
   if (context.load_verify_file(authorities, error); error) return refuse(authorities, error);
-  if (context.set_verify_mode(asio::ssl::verify_peer, error); error) {
+  const asio::ssl::verify_mode asks = asio::ssl::verify_peer;
+  const asio::ssl::verify_mode demands = asks | asio::ssl::verify_fail_if_no_peer_cert;
+  if (context.set_verify_mode(files.allows_no_certificate ? asks : demands, error); error) {
     return refuse(authorities, error);
   }
   SSL_CTX_set_client_CA_list(context.native_handle(), SSL_load_client_CA_file(authorities.c_str()));

@@ -14,9 +14,11 @@ namespace gridmount::wire {
 struct TlsFiles {
   // PEM: the certificate, what it was signed with as far as clients do not know it, and the key.
   std::filesystem::path certificate_key_file;
-  // PEM: who may have signed the certificates of clients. A client may show none; one that does not
-  // verify ends the connection. Empty: clients are not asked.
+  // PEM: who may have signed the certificates of clients. One that does not verify, or none, ends
+  // the connection. Empty: clients are not asked.
   std::filesystem::path ca_file;
+  // A client may show none all the same.
+  bool allows_no_certificate = false;
 };
 
 // Thread-safe.

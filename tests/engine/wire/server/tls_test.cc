@@ -78,6 +78,7 @@ class TlsTest : public ServerTest {
     write_pem(folder_ / "ca.pem", authority_, false);
     options_.tls_certificate_key_file = folder_ / "server.pem";
     options_.tls_ca_file = folder_ / "ca.pem";
+    options_.tls_allows_no_certificate = true;
     options_.limits.handshake_timeout = milliseconds(500);
   }
 
@@ -124,7 +125,26 @@ class TlsTest : public ServerTest {
   Identity server_identity_;
 };
 
-TEST_F(TlsTest, Client_WithoutCertificate_IsServed) {
+TEST_F(TlsTest, Client_WithoutCertificate_IsRefused_WhereItIsNotAllowed) {
+  options_.tls_allows_no_certificate = false;
+  start();
+  EXPECT_FALSE(ask(nullptr));
+  EXPECT_FALSE(ask(nullptr, TLS1_2_VERSION));
+  const Identity client = make_identity("me", &authority_);
+  EXPECT_TRUE(ask(&client));
+  EXPECT_TRUE(ask(&client, TLS1_2_VERSION));
+  EXPECT_TRUE(is_served());
+}
+
+TEST_F(TlsTest, NoCertificateAllowed_WithoutAuthorities_IsRefused) {
+  options_.tls_ca_file.clear();
+  const auto server = Server::start(handler_, options_);
+  ASSERT_FALSE(server);
+  EXPECT_NE(server.error().message().find("--tls-allow-connections-without-certificates"),
+            std::string::npos);
+}
+
+TEST_F(TlsTest, Client_WithoutCertificate_IsServed_WhereItIsAllowed) {
   start();
   ASSERT_TRUE(ask(nullptr));
   EXPECT_TRUE(handler_.last_peer_details().is_tls);
@@ -181,6 +201,7 @@ TEST_F(TlsTest, Files_ThatCannotBeUsed_AreRefusedByName) {
     EXPECT_NE(server.error().message().find(name), std::string::npos) << server.error().message();
   }
   options_.tls_certificate_key_file = folder_ / "server.pem";
+  options_.tls_allows_no_certificate = false;
   options_.tls_ca_file = folder_ / "missing.pem";
   EXPECT_FALSE(Server::start(handler_, options_));
   options_.tls_ca_file = folder_ / "ca.pem";
