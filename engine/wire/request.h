@@ -4,11 +4,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "engine/bson/document.h"
+#include "engine/error.h"
 
 namespace gridmount::wire {
 
@@ -19,6 +21,19 @@ struct Sequence {
   std::vector<bson::View> documents;
 };
 
+// The memory for a reply, of which all replies together have a limited amount. Used by the thread
+// that handles the request.
+class ReplyRoom {
+ public:
+  virtual ~ReplyRoom() = default;
+  // How many bytes of `wanted` a batch may have now: fewer while much is in use, so that many get
+  // some.
+  virtual uint64_t take(uint64_t wanted) = 0;
+  // Has room for `bytes` in all, which it may wait for while others send theirs;
+  // ExceededMemoryLimit (146) if that takes too long.
+  virtual Status make_room(uint64_t bytes) = 0;
+};
+
 // Points into the message it was read from, which outlives it. All of it is valid BSON.
 struct Request {
   bson::View body;            // its first field names the command
@@ -27,6 +42,7 @@ struct Request {
   // Came as OP_QUERY, OP_GET_MORE or OP_KILL_CURSORS on cursors, whose replies tell how many
   // documents were given before (`cursor.startingFrom`), and which kill cursors of any collection.
   bool is_legacy_cursor = false;
+  ReplyRoom* room = nullptr;  // null: there is as much as is wanted
 
   std::string_view name() const { return body.empty() ? std::string_view() : (*body.begin()).key; }
 };

@@ -21,14 +21,32 @@ Result<CursorRequest> read_cursor_argument(std::string_view path,
   return request;
 }
 
-cursors::BatchLimits batch_limits(const Call& call, std::optional<int64_t> batch_size,
-                                  bool is_single) {
+Result<cursors::BatchLimits> batch_limits(const Call& call, std::optional<int64_t> batch_size,
+                                          bool is_single) {
   cursors::BatchLimits limits;
   limits.documents = batch_size;
   const bool is_as_we_like = !batch_size && !is_single;
   if (is_as_we_like && call.client().peer().is_loopback) limits.bytes = kLocalBatchBytes;
   limits.bytes_per_document = kElementBytes;
+  ReplyRoom* const room = call.request().room;
+  if (room == nullptr) return limits;
+  if (is_single) {
+    GM_TRY(room->make_room(limits.bytes));
+  } else {
+    limits.bytes = room->take(limits.bytes);
+  }
   return limits;
+}
+
+void BatchWriter::push(bson::View document) {
+  ReplyRoom* const room = call_.request().room;
+  // The first document is given whatever its size.
+  if (room != nullptr && documents_ == 0 && document.size() > bytes_max_) {
+    status_ = room->make_room(document.size());
+    if (!status_) return;
+  }
+  reply_.push(document);
+  ++documents_;
 }
 
 Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespace& ns,
@@ -59,20 +77,20 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
   options.tailable = request.tailable;
   options.documents_max = request.documents_max;
   options.note = note;
-  cursors::BatchLimits limits = batch_limits(call, request.batch_size, request.single_batch);
+  GM_ASSIGN(cursors::BatchLimits limits,
+            batch_limits(call, request.batch_size, request.single_batch));
   if (!limits.documents) limits.documents = kFirstBatchDocuments;
 
-  int64_t returned = 0;
-  reply.open_document("cursor").open_array("firstBatch");
-  GM_ASSIGN(int64_t id, call.state().cursors().open(ns, std::move(snapshot), std::move(cursor),
-                                                    options, limits, [&](bson::View document) {
-                                                      reply.push(document);
-                                                      ++returned;
-                                                    }));
-  if (id != 0 && request.single_batch) {
+  BatchWriter writer(call, reply.open_document("cursor").open_array("firstBatch"), limits.bytes);
+  GM_ASSIGN(int64_t id,
+            call.state().cursors().open(ns, std::move(snapshot), std::move(cursor), options, limits,
+                                        [&](bson::View document) { writer.push(document); }));
+  if (id != 0 && (request.single_batch || !writer.status())) {
     call.state().cursors().kill(id);
     id = 0;
   }
+  GM_TRY(writer.status());
+  const int64_t returned = writer.documents();
   note->returned = returned;
   if (id != 0) {
     // Between batches no time counts.

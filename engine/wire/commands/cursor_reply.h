@@ -47,9 +47,29 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
                          std::unique_ptr<engine::Cursor> cursor, const CursorRequest& request);
 
 // Of one batch, of which the client wants `batch_size` documents and nothing beyond them if it
-// `is_single`. 16 MiB at most.
-cursors::BatchLimits batch_limits(const Call& call, std::optional<int64_t> batch_size,
-                                  bool is_single = false);
+// `is_single`. 16 MiB at most, and as much as the reply may have: a batch that others follow can be
+// smaller. ExceededMemoryLimit (146) if there is no room for a single one.
+Result<cursors::BatchLimits> batch_limits(const Call& call, std::optional<int64_t> batch_size,
+                                          bool is_single = false);
+
+// Puts the documents of a batch into a reply, whose array is open.
+class BatchWriter {
+ public:
+  BatchWriter(const Call& call, bson::Builder& reply, uint64_t bytes_max)
+      : call_(call), reply_(reply), bytes_max_(bytes_max) {}
+
+  void push(bson::View document);
+  int64_t documents() const { return documents_; }
+  // An error if there was no room for one that is larger than a batch; it is lost.
+  const Status& status() const { return status_; }
+
+ private:
+  const Call& call_;
+  bson::Builder& reply_;
+  const uint64_t bytes_max_;
+  int64_t documents_ = 0;
+  Status status_;
+};
 
 // A cursor over documents that were made for it.
 class ListCursor : public engine::Cursor {

@@ -180,23 +180,25 @@ Status run_get_more(Call& call, bson::Builder& reply) {
   // What maxTimeMS says here is how long to wait for data, not how long to read.
   call.operation().interrupt->set(engine::Interrupt::Time::max());
 
-  const cursors::BatchLimits limits = batch_limits(call, get_more.batch_size);
   const SoleReader reader(*cursor);
   if (!reader.is_sole()) {
     return fail(kCursorInUse, "cursor id " + std::to_string(get_more.id) + " is already in use");
   }
   engine::ReadObserver before;
   if (cursor->observer) before = *cursor->observer;
-  int64_t returned = 0;
+  GM_ASSIGN(const cursors::BatchLimits limits, batch_limits(call, get_more.batch_size));
+  BatchWriter writer(call, reply.open_document("cursor").open_array("nextBatch"), limits.bytes);
   int64_t id = 0;
-  reply.open_document("cursor").open_array("nextBatch");
   {
     const Resumed resumed(call, cursor);
-    GM_ASSIGN(id, cursors.get_more(get_more.id, get_more.ns, limits, [&](bson::View document) {
-      reply.push(document);
-      ++returned;
-    }));
+    GM_ASSIGN(id, cursors.get_more(get_more.id, get_more.ns, limits,
+                                   [&](bson::View document) { writer.push(document); }));
   }
+  if (!writer.status()) {
+    cursors.kill(get_more.id);
+    return writer.status();
+  }
+  const int64_t returned = writer.documents();
   if (cursor->observer) call.set_examined(difference(*cursor->observer, before));
   if (returned > 0) {
     cursor->awaited_until = std::chrono::steady_clock::time_point::min();

@@ -59,6 +59,9 @@ Status reply_one(Call& call, bson::Builder& reply, const FindCommand& find,
                 .database(find.ns.database)
                 ->collection(find.ns.collection)
                 ->find_one(*snapshot, find.filter, options));
+  if (document && call.request().room != nullptr) {
+    GM_TRY(call.request().room->make_room(document->size()));
+  }
   reply.open_document("cursor").open_array("firstBatch");
   if (document) reply.push(*document);
   reply.close().append("id", int64_t{0}).append("ns", find.ns.full()).close();

@@ -20,6 +20,11 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr ErrorCode kInterruptedAtShutdown{11600};
+constexpr ErrorCode kExceededMemoryLimit{146};
+
+// How long a worker waits for the memory of a reply that others hold: who takes none of it loses
+// his connection long before.
+constexpr std::chrono::milliseconds kReplyPatience{10'000};
 
 // Fewer bytes than these are no progress within a message: one byte now and then holds a
 // connection, and what it has sent, no longer than silence does.
@@ -238,6 +243,7 @@ void Connection::run() {
     }
     context_.requests_handled += 1;
     incoming_ = std::move(*incoming);
+    if (auto* const request = std::get_if<Request>(&incoming_->content)) request->room = this;
     wants_reply_ = incoming_->form.kind != ReplyForm::Kind::kNone;
   }
   if (auto* const reply = std::get_if<bson::Document>(&incoming_->content)) {
@@ -246,8 +252,8 @@ void Connection::run() {
   const Request& request = std::get<Request>(incoming_->content);
   if (!has_turn(request)) return;
   if (has_short_reply(request.name())) return handle();
-  // How large another reply will be nobody knows. While those that were made fill their budget none
-  // is begun; so beyond it there is at most one for each worker.
+  // How large another reply will be nobody knows yet. While those that were made fill their budget
+  // none is begun, and those that are begun ask for room before they grow.
   enter(Phase::kWaiting);
   if (!context_.replies.acquire(reply_memory_, 0,
                                 [self = shared_from_this()] { self->dispatch(); })) {
@@ -307,9 +313,23 @@ void Connection::answer(bson::Document document) {
   }
   if (form.kind == ReplyForm::Kind::kNone) return next();
   reply_ = Reply(form, std::move(document), message_id);
-  context_.replies.charge(reply_memory_, reply_.size());
+  context_.replies.settle(reply_memory_, reply_.size());
   holds_memory_ = reply_memory_.bytes() > MemoryBudget::kAlwaysBytes;
   send(reply_.pieces());
+}
+
+uint64_t Connection::take(uint64_t wanted) {
+  return context_.replies.acquire_share(reply_memory_, wanted);
+}
+
+Status Connection::make_room(uint64_t bytes) {
+  const uint64_t has = reply_memory_.bytes();
+  if (bytes <= has || context_.replies.acquire_within(reply_memory_, bytes - has, kReplyPatience)) {
+    return {};
+  }
+  return fail(kExceededMemoryLimit,
+              "there is no memory for a reply of " + std::to_string(bytes) +
+                  " bytes: it is held by replies that other clients have not taken yet");
 }
 
 void Connection::forget_request() {

@@ -62,7 +62,9 @@ struct ConnectionContext {
   std::atomic<uint64_t> requests_handled = 0;
 };
 
-class Connection final : public Parkable, public std::enable_shared_from_this<Connection> {
+class Connection final : public Parkable,
+                         public ReplyRoom,
+                         public std::enable_shared_from_this<Connection> {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
@@ -84,6 +86,10 @@ class Connection final : public Parkable, public std::enable_shared_from_this<Co
 
   // Of a parked request.
   void resume() override { dispatch(); }
+
+  // For the request's handler.
+  uint64_t take(uint64_t wanted) override;
+  Status make_room(uint64_t bytes) override;
 
  private:
   enum class Phase : uint8_t {

@@ -1,5 +1,7 @@
 #include "engine/wire/server/memory_budget.h"
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace gridmount::wire {
@@ -13,6 +15,7 @@ bool MemoryBudget::fits(const Reservation& reservation, size_t bytes) const {
 void MemoryBudget::take(Reservation& reservation, size_t bytes) {
   reservation.bytes_ += bytes;
   used_ += bytes;
+  was_high_ = was_high_ || used_ > bytes_max_ / 4;
 }
 
 bool MemoryBudget::acquire(Reservation& reservation, size_t bytes, std::function<void()> granted) {
@@ -30,6 +33,67 @@ bool MemoryBudget::acquire(Reservation& reservation, size_t bytes, std::function
   }
   for (const Waiter& waiter : ready) waiter.granted();
   return false;
+}
+
+bool MemoryBudget::acquire_within(Reservation& reservation, size_t bytes,
+                                  std::chrono::milliseconds patience) {
+  struct Wait {
+    Mutex mutex;
+    Condition changed;
+    bool is_over GM_GUARDED_BY(mutex) = false;
+  };
+  const auto wait = std::make_shared<Wait>();
+  const auto tell = [wait] {
+    const MutexLock lock(wait->mutex);
+    wait->is_over = true;
+    wait->changed.notify_all();
+  };
+  if (acquire(reservation, bytes, tell)) return true;
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  {
+    const MutexLock lock(wait->mutex);
+    while (!wait->is_over) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      if (left <= left.zero()) break;
+      wait->changed.wait_for(wait->mutex, left);
+    }
+    if (wait->is_over) return true;
+  }
+  const MutexLock lock(mutex_);
+  const auto found = std::find_if(queue_.begin(), queue_.end(), [&](const Waiter& waiter) {
+    return waiter.reservation == &reservation;
+  });
+  // Granted just now.
+  if (found == queue_.end()) return true;
+  queue_.erase(found);
+  waiting_.store(queue_.size(), std::memory_order_relaxed);
+  return false;
+}
+
+size_t MemoryBudget::acquire_share(Reservation& reservation, size_t wanted) {
+  const MutexLock lock(mutex_);
+  const size_t free = used_ < bytes_max_ ? bytes_max_ - used_ : 0;
+  const size_t share = std::min(wanted, std::max(free / 4, kAlwaysBytes));
+  take(reservation, share);
+  return share;
+}
+
+void MemoryBudget::settle(Reservation& reservation, size_t bytes) {
+  std::deque<Waiter> ready;
+  {
+    const MutexLock lock(mutex_);
+    used_ -= std::exchange(reservation.bytes_, 0);
+    take(reservation, bytes);
+    ready = grant();
+  }
+  for (const Waiter& waiter : ready) waiter.granted();
+}
+
+bool MemoryBudget::has_fallen() {
+  const MutexLock lock(mutex_);
+  if (!was_high_ || used_ > bytes_max_ / 8) return false;
+  was_high_ = false;
+  return true;
 }
 
 void MemoryBudget::charge(Reservation& reservation, size_t bytes) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -39,13 +40,22 @@ class MemoryBudget {
   // it has them, by a thread that releases others; the reservation is to be left alone until then.
   // Zero bytes wait as well, while the budget is used up.
   bool acquire(Reservation& reservation, size_t bytes, std::function<void()> granted);
+  // The same by a thread that waits, for `patience` at most. False if it has not got them by then.
+  bool acquire_within(Reservation& reservation, size_t bytes, std::chrono::milliseconds patience);
+  // A part of what is free, so that many get some, and `wanted` at most; a little always. Returns
+  // how many the reservation has in addition.
+  size_t acquire_share(Reservation& reservation, size_t wanted);
   // Takes the bytes without waiting, for what has to be held anyway.
   void charge(Reservation& reservation, size_t bytes);
+  // The same of what it has to have in all; gives back what it has beyond.
+  void settle(Reservation& reservation, size_t bytes);
   void release(Reservation& reservation);
 
   // Somebody waits: who holds bytes and does nothing with them is in the way.
   bool is_waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   size_t used() const;
+  // Much was in use since this was last true, and little is now.
+  bool has_fallen();
 
   // Grants all that waits, and everything from now on.
   void stop();
@@ -65,6 +75,7 @@ class MemoryBudget {
   const size_t bytes_max_;
   mutable Mutex mutex_;
   size_t used_ GM_GUARDED_BY(mutex_) = 0;
+  bool was_high_ GM_GUARDED_BY(mutex_) = false;
   bool is_overdrawn_ GM_GUARDED_BY(mutex_) = false;  // somebody holds the right to overdraw
   bool is_stopped_ GM_GUARDED_BY(mutex_) = false;
   std::deque<Waiter> queue_ GM_GUARDED_BY(mutex_);

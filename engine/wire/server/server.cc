@@ -1,5 +1,6 @@
 #include "engine/wire/server/server.h"
 
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <spdlog/spdlog.h>
@@ -93,12 +94,12 @@ Result<Listeners> listen(const ServerOptions& options) {
     return fail(ErrorCode::kInvalidOptions,
                 "a TLS CA file needs a TLS certificate key file beside it");
   }
-  for (const std::string& text : options.listen) {
   if (options.tls_allows_no_certificate && options.tls_ca_file.empty()) {
     return fail(ErrorCode::kInvalidOptions,
                 "clients are asked for certificates only with a TLS CA file: without one there is "
                 "nothing that --tls-allow-connections-without-certificates allows");
   }
+  for (const std::string& text : options.listen) {
     GM_ASSIGN(const ListenAddress address, ListenAddress::parse(text));
     GM_ASSIGN(const auto endpoints, resolve(address));
     for (const auto& endpoint : endpoints) {
@@ -272,6 +273,9 @@ class Server::Running {
     if (is_expiring_.exchange(true)) return;
     asio::post(workers_, [this, now] {
       handler_.expire(now);
+      // What large messages had stays with malloc else, as many small blocks lie between.
+      const bool have_requests_fallen = context_.requests.has_fallen();
+      if (context_.replies.has_fallen() || have_requests_fallen) (void)::malloc_trim(0);
       is_expiring_ = false;
     });
   }

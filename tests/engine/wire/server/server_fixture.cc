@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "engine/wire/protocol/reply.h"
 #include "tests/sanitized.h"
 
 namespace gridmount::wire {
@@ -96,6 +97,9 @@ Outcome TestHandler::handle(Client& client, const Request& request) {
   } else if (name == "big") {
     constexpr int64_t kMost = 64 << 20;
     const int64_t bytes = std::clamp<int64_t>(argument.as_int64(), 0, kMost);
+    if (const Status room = request.room->make_room(static_cast<uint64_t>(bytes)); !room) {
+      return error_document(room.error());
+    }
     reply.append("big", std::string(static_cast<size_t>(bytes), 'x'));
   } else if (name == "insert") {
     ++inserted;
