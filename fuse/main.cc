@@ -14,6 +14,7 @@
 #include "engine/local/local_store.h"
 #include "engine/system/file.h"
 #include "engine/system/memory.h"
+#include "engine/system/memory_limit.h"
 #include "engine/wire/server/endpoint.h"
 #include "engine/wire/server/process_end.h"
 #include "fuse/daemon/bucket_statistics.h"
@@ -66,7 +67,17 @@ Result<std::unique_ptr<engine::Store>> open_store(const Options& options) {
   }
 }
 
-BucketSettings bucket_settings(const Options& options) {
+// What each part may take, as told by --memory-max or found.
+system::MemoryShares memory_shares(const Options& options) {
+  const uint64_t memory_bytes = options.memory_max.value_or(system::memory_limit());
+  if (memory_bytes < system::kLeastMemory) {
+    spdlog::warn("there are {} MiB of memory for this process, but it needs {} MiB under load",
+                 memory_bytes >> 20, system::kLeastMemory >> 20);
+  }
+  return system::share_out(memory_bytes);
+}
+
+BucketSettings bucket_settings(const Options& options, const system::MemoryShares& memory) {
   BucketSettings settings;
   settings.database = options.database;
   settings.bucket.chunk_bytes = options.chunk_bytes;
@@ -83,7 +94,7 @@ BucketSettings bucket_settings(const Options& options) {
   settings.volume.strict_access_times = options.strict_access_times;
   settings.volume.revisions = options.revisions;
   settings.volume.at = options.at;
-  settings.files.dirty_bytes_max = options.dirty_bytes;
+  settings.files.dirty_bytes_max = options.dirty_bytes.value_or(memory.dirty_bytes);
   settings.files.md5 = options.md5;
   return settings;
 }
@@ -110,9 +121,14 @@ Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets, const Optio
 }
 
 // Null where a store that is only read, from a medium without room for a socket, goes without one.
-Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store,
-                                                       const Options& options) {
-  auto endpoint = wire::Endpoint::start(store, options.endpoint);
+Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store, const Options& options,
+                                                       const system::MemoryShares& memory) {
+  wire::EndpointOptions endpoint_options = options.endpoint;
+  endpoint_options.request_bytes_max = memory.request_bytes;
+  endpoint_options.reply_bytes_max = memory.reply_bytes;
+  endpoint_options.operation_bytes_max = memory.operation_bytes;
+  endpoint_options.worker_threads = memory.worker_threads;
+  auto endpoint = wire::Endpoint::start(store, std::move(endpoint_options));
   if (!endpoint && options.read_only && options.endpoint.listen.empty()) {
     spdlog::warn("nobody can connect to {}: {}", options.store.string(),
                  endpoint.error().message());
@@ -196,7 +212,8 @@ ExitStatus closing_status(const Status& closed, const Status& served, const Opti
 // short by a second signal, too.
 ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, Startup& startup,
                  std::optional<Signals>& signals) {
-  Buckets buckets(*store, bucket_settings(options));
+  const system::MemoryShares memory = memory_shares(options);
+  Buckets buckets(*store, bucket_settings(options, memory));
   if (options.create) {
     if (auto made = create_first_bucket(*store, buckets, options); !made) {
       return startup.failed(exit_status_of(made.error().code()), made.error().message());
@@ -230,7 +247,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
   WatchedStore watched(*store, options.database, [&](const ForeignChanges& changes) {
     file_system.changed_by_others(changes).forget((*session)->kernel_cache());
   });
-  auto endpoint = start_endpoint(watched, options);
+  auto endpoint = start_endpoint(watched, options, memory);
   if (!endpoint) {
     return startup.failed(exit_status_of(endpoint.error().code()), endpoint.error().message());
   }

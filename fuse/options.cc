@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "engine/exit_status.h"
+#include "engine/system/memory_limit.h"
 #include "fuse/mount_options.h"
 #include "gridfs/file.h"
 #include "gridfs/files_document.h"
@@ -87,9 +89,8 @@ std::string exit_status_table() {
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
   CommandLine line;
   Options& options = line.options;
-  const gridfs::FileTableOptions file_defaults;
   uint64_t chunk_bytes = gridfs::kDefaultChunkBytes;
-  uint64_t dirty_bytes = file_defaults.dirty_bytes_max;
+  std::optional<uint64_t> dirty_bytes;
   uint64_t checkpoint_bytes = uint64_t{64} << 20;
   double checkpoint_seconds = 1;
   double expiry_seconds = 60;
@@ -120,9 +121,15 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
   app.add_flag("--no-md5", no_md5, "do not keep md5 digests of files");
-  app.add_option("--dirty-bytes", dirty_bytes, "memory for data not yet committed, e.g. 64M")
-      ->transform(CLI::AsSizeValue(false))
-      ->capture_default_str();
+  app.add_option(
+         "--dirty-bytes", dirty_bytes,
+         "memory for data not yet committed, e.g. 32M; a sixteenth of the memory, and 64M at "
+         "most, unless given")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--memory-max", options.memory_max,
+                 "memory that all of it is to get by with, 96M at least; unless given, what the "
+                 "machine has and its control groups allow")
+      ->transform(CLI::AsSizeValue(false));
   app.add_option("--checkpoint-interval", checkpoint_seconds,
                  "seconds of work that power loss may cost")
       ->capture_default_str();
@@ -191,8 +198,11 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     return fail(ErrorCode::kBadValue, "--chunk-size must be from 1 to " +
                                           std::to_string(gridfs::kMaxChunkBytes) + " bytes");
   }
-  if (dirty_bytes < kMinDirtyBytes || dirty_bytes > kMaxDirtyBytes) {
+  if (dirty_bytes && (*dirty_bytes < kMinDirtyBytes || *dirty_bytes > kMaxDirtyBytes)) {
     return fail(ErrorCode::kBadValue, "--dirty-bytes must be from 1M to 64G");
+  }
+  if (options.memory_max && *options.memory_max < system::kLeastMemory) {
+    return fail(ErrorCode::kBadValue, "--memory-max must be 96M or more");
   }
   // Written so that "nan" is refused, too.
   if (!(checkpoint_seconds >= kMinCheckpointSeconds &&

@@ -27,7 +27,8 @@ struct Options {
 
   int32_t chunk_bytes = 0;
   bool md5 = true;
-  uint64_t dirty_bytes = 0;
+  std::optional<uint64_t> dirty_bytes;  // none: a share of the memory
+  std::optional<uint64_t> memory_max;   // none: what the machine and control groups allow
   std::chrono::milliseconds checkpoint_interval{0};
   uint64_t checkpoint_bytes = 0;
   std::chrono::milliseconds expiry_interval{0};

@@ -25,6 +25,8 @@ struct ServiceOptions {
   std::chrono::minutes session_idle_max{30};
   size_t cursors_max = 10'000;
   size_t sessions_max = 100'000;
+  // Of a sort without an index, and of a stage that gathers documents.
+  uint64_t operation_bytes_max = uint64_t{100} << 20;
   std::vector<std::string> arguments = {};  // of the program, for getCmdLineOpts
   // What hello offers of a client's `compression`.
   std::vector<std::string> compressors = {"snappy", "zstd", "zlib"};

@@ -40,7 +40,8 @@ TEST(Options, OnlyThePlaces_GivesDefaults) {
   EXPECT_FALSE(options.read_only);
   EXPECT_TRUE(options.md5);
   EXPECT_EQ(options.chunk_bytes, 262144);
-  EXPECT_EQ(options.dirty_bytes, 64U << 20);
+  EXPECT_FALSE(options.dirty_bytes);
+  EXPECT_FALSE(options.memory_max);
   EXPECT_EQ(options.checkpoint_interval.count(), 1000);
   EXPECT_EQ(options.checkpoint_bytes, 64U << 20);
   EXPECT_EQ(options.stuck_after.count(), 60'000);
@@ -160,6 +161,11 @@ TEST(Options, Remount_TakesWhatTheKernelLists) {
   EXPECT_TRUE(options.read_only);
   EXPECT_THAT(options.mount_options, ElementsAre("nosuid"));
   EXPECT_THAT(refusal({"-o", "remount,frobnicate"}), HasSubstr("frobnicate"));
+}
+
+TEST(Options, Memory_IsNoLessThanADaemonNeeds) {
+  EXPECT_EQ(parse({"/s", "/m", "--memory-max", "96M"}).memory_max, 96U << 20);
+  EXPECT_THAT(refusal({"--memory-max", "95M"}), HasSubstr("--memory-max"));
 }
 
 TEST(Options, StuckAfterZero_IsNever) {

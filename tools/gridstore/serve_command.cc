@@ -10,7 +10,9 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -19,6 +21,7 @@
 #include "engine/log_formatter.h"
 #include "engine/store.h"
 #include "engine/system/memory.h"
+#include "engine/system/memory_limit.h"
 #include "engine/wire/server/endpoint.h"
 #include "engine/wire/server/process_end.h"
 #include "tools/store_opening.h"
@@ -30,6 +33,7 @@ namespace {
 struct ServeOptions {
   std::filesystem::path store;
   bool create = false;
+  std::optional<uint64_t> memory_max;
   wire::EndpointOptions endpoint;  // without the socket's folder
 };
 
@@ -93,6 +97,12 @@ ExitStatus run_serve(const ServeOptions& options) {
 
   wire::EndpointOptions endpoint_options = options.endpoint;
   endpoint_options.socket_folder = options.store;
+  const uint64_t memory_bytes = options.memory_max.value_or(system::memory_limit());
+  const system::MemoryShares memory = system::share_out(memory_bytes);
+  endpoint_options.request_bytes_max = memory.request_bytes;
+  endpoint_options.reply_bytes_max = memory.reply_bytes;
+  endpoint_options.operation_bytes_max = memory.operation_bytes;
+  endpoint_options.worker_threads = memory.worker_threads;
   auto endpoint = wire::Endpoint::start(**store, std::move(endpoint_options));
   if (!endpoint) return fail_with(endpoint.error());
   const std::vector<std::string> addresses = (*endpoint)->addresses();
@@ -125,6 +135,13 @@ Command add_serve(CLI::App& app, std::vector<std::string> arguments) {
       "Answers MongoDB's wire protocol on gridmount.sock in the store, and on TCP if asked");
   command->add_option("STORE", options->store, "the store's folder")->required();
   command->add_flag("--create", options->create, "make the store if there is none");
+  command
+      ->add_option("--memory-max", options->memory_max,
+                   "memory that all of it is to get by with, 96M at least; unless given, what the "
+                   "machine has and its control groups allow")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(system::kLeastMemory, std::numeric_limits<uint64_t>::max(), "96M or more"))
+      ->type_name("SIZE");
   command->add_option("--listen", endpoint.listen, "HOST:PORT of TCP; may be given several times")
       ->type_name("HOST:PORT")
       ->allow_extra_args(false);
@@ -139,10 +156,10 @@ Command add_serve(CLI::App& app, std::vector<std::string> arguments) {
                    "PEM file of who may have signed clients' certificates, one of which every "
                    "client of TCP has to show")
       ->type_name("FILE");
+  command->add_flag("--tls-allow-connections-without-certificates",
+                    endpoint.tls_allows_no_certificate,
+                    "with --tls-ca-file, let clients in that show no certificate");
   return {command, [options] { return run_serve(*options); }};
 }
 
 }  // namespace gridmount::tools
-  command->add_flag("--tls-allow-connections-without-certificates",
-                    endpoint.tls_allows_no_certificate,
-                    "with --tls-ca-file, let clients in that show no certificate");

@@ -122,6 +122,7 @@ Status run_aggregate(Call& call, bson::Builder& reply) {
   const std::string host = host_and_port(call.state());
   options.host = host;
   options.deadline = call.deadline();
+  options.memory_bytes_max = call.state().options().operation_bytes_max;
   if (aggregate.explain) {
     GM_TRY(refuse_write_concern(call.request().body));
     GM_ASSIGN(const bson::Document explained,

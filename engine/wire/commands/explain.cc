@@ -95,6 +95,7 @@ Result<bson::Document> of_find(Call& call, Arguments& arguments, Verbosity verbo
   engine::FindOptions options = find.options;
   options.variables = find.variables;
   options.deadline = call.deadline();
+  options.sort_bytes_max = call.state().options().operation_bytes_max;
   return explain_find(call, find.ns, find.filter, options, verbosity);
 }
 
@@ -131,6 +132,7 @@ Result<bson::Document> of_aggregate(Call& call, Arguments& arguments, Verbosity 
   const std::string host = host_and_port(call.state());
   options.host = host;
   options.deadline = call.deadline();
+  options.memory_bytes_max = call.state().options().operation_bytes_max;
   return explain_aggregate(call, aggregate, options, verbosity);
 }
 
@@ -286,7 +288,9 @@ void append_explain_footer(Call& call, bson::View command, bson::Builder& reply)
       .append("port", int32_t{port_of(call.state())});
   reply.append("version", call.state().options().version).append("gitVersion", "").close();
   reply.open_document("serverParameters");
-  reply.append("internalQueryMaxBlockingSortMemoryUsageBytes", int32_t{100 * 1024 * 1024}).close();
+  reply.append("internalQueryMaxBlockingSortMemoryUsageBytes",
+               static_cast<int32_t>(call.state().options().operation_bytes_max));
+  reply.close();
 }
 
 Commands explain_commands() {

@@ -77,6 +77,7 @@ Status run_find(Call& call, bson::Builder& reply) {
   engine::FindOptions options = find.options;
   options.variables = find.variables;
   options.deadline = call.deadline();
+  options.sort_bytes_max = call.state().options().operation_bytes_max;
   if (is_by_id(find)) find.cursor.documents_max = 1;
   if (options.limit == 1 && find.cursor.batch_size != 0 && !find.cursor.tailable) {
     return reply_one(call, reply, find, options);

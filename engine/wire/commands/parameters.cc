@@ -60,8 +60,8 @@ const Parameter kParameters[] = {
        out.open_document(name).append("version", "7.0").close();
      }},
     {"internalQueryMaxBlockingSortMemoryUsageBytes",
-     [](Service::State&, std::string_view name, bson::Builder& out) {
-       out.append(name, int32_t{100 * 1024 * 1024});
+     [](Service::State& state, std::string_view name, bson::Builder& out) {
+       out.append(name, static_cast<int32_t>(state.options().operation_bytes_max));
      }},
     {"localLogicalSessionTimeoutMinutes",
      [](Service::State& state, std::string_view name, bson::Builder& out) {

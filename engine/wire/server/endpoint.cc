@@ -30,6 +30,7 @@ Result<std::unique_ptr<Endpoint>> Endpoint::start(engine::Store& store, Endpoint
   raise_descriptor_limit();
   ServiceOptions service_options;
   service_options.authentication = !options.no_auth;
+  service_options.operation_bytes_max = options.operation_bytes_max;
   service_options.arguments = std::move(options.arguments);
   auto service = std::make_unique<Service>(store, std::move(service_options));
   auto handler = std::make_unique<ServiceHandler>(*service);
@@ -41,11 +42,11 @@ Result<std::unique_ptr<Endpoint>> Endpoint::start(engine::Store& store, Endpoint
   server_options.authentication = !options.no_auth;
   server_options.tls_certificate_key_file = std::move(options.tls_certificate_key_file);
   server_options.tls_ca_file = std::move(options.tls_ca_file);
-  GM_ASSIGN(endpoint->server_, Server::start(*endpoint->handler_, std::move(server_options)));
   server_options.tls_allows_no_certificate = options.tls_allows_no_certificate;
   server_options.limits.request_bytes_max = options.request_bytes_max;
   server_options.limits.reply_bytes_max = options.reply_bytes_max;
   server_options.limits.worker_threads = options.worker_threads;
+  GM_ASSIGN(endpoint->server_, Server::start(*endpoint->handler_, std::move(server_options)));
   return endpoint;
 }
 

@@ -2,6 +2,8 @@
 // the store's folder always, on TCP where asked.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -24,14 +26,14 @@ struct EndpointOptions {
   bool no_auth = false;
   std::filesystem::path tls_certificate_key_file;
   std::filesystem::path tls_ca_file;
-  std::vector<std::string> arguments;  // of the program, which getCmdLineOpts tells
-};
   bool tls_allows_no_certificate = false;
   // What it may take of the process's memory; see ServerLimits and ServiceOptions.
   size_t request_bytes_max = size_t{128} << 20;
   size_t reply_bytes_max = size_t{128} << 20;
   uint64_t operation_bytes_max = uint64_t{100} << 20;
   size_t worker_threads = 64;
+  std::vector<std::string> arguments;  // of the program, which getCmdLineOpts tells
+};
 
 // Thread-safe.
 class Endpoint {
