@@ -20,8 +20,16 @@ namespace {
 
 using bson::Type;
 
+// What {aggregate: 1} reads instead of a collection. To have a pipeline computed takes the right to
+// find in its database, as on servers.
+constexpr std::string_view kNoCollection = "$cmd.aggregate";
+
 bson::Element first_of(bson::View stage) {
   return *stage.begin();
+}
+
+bool tells_of_server(std::string_view stage) {
+  return stage == "$currentOp" || stage == "$listLocalSessions";
 }
 
 // {$documents: {$literal: [...]}}, which gives them as they are.
@@ -41,8 +49,7 @@ Result<bson::Document> resolve_sources(Call& call, const engine::Namespace& ns,
     const bson::View document = stage.value.as_document();
     const bson::Element head =
         document.empty() ? bson::Element{{}, stage.value} : first_of(document);
-    const bool tells_of_server = head.key == "$currentOp" || head.key == "$listLocalSessions";
-    if (!tells_of_server) {
+    if (!tells_of_server(head.key)) {
       array.push(stage.value);
       is_first = false;
       continue;
@@ -82,6 +89,15 @@ bool ends_with_a_write(bson::View pipeline) {
     if (name == "$out" || name == "$merge") return true;
   }
   return false;
+}
+
+// Whether its documents are what stages tell of the server itself, which have privileges of their
+// own.
+bool begins_with_the_server(bson::View pipeline) {
+  if (pipeline.empty()) return false;
+  const bson::ValueView stage = (*pipeline.begin()).value;
+  return stage.type() == Type::kDocument && !stage.as_document().empty() &&
+         tells_of_server(first_of(stage.as_document()).key);
 }
 
 Result<engine::Namespace> read_ns(Arguments& arguments) {
@@ -157,6 +173,9 @@ std::vector<Privilege> aggregate_privileges(const Request& request) {
   if (const auto stages = request.body.find("pipeline"); stages && stages->type() == Type::kArray) {
     pipeline = stages->as_document();
   }
+  if (name.is_number() && !begins_with_the_server(pipeline)) {
+    add(privileges, "find", request.database, kNoCollection);
+  }
   if (name.type() == Type::kString) {
     std::string_view action = "find";
     for (const bson::Element stage : pipeline) {
@@ -172,7 +191,7 @@ std::vector<Privilege> aggregate_privileges(const Request& request) {
 }
 
 engine::Namespace AggregateCommand::cursor_ns() const {
-  return {ns.database, ns.collection.empty() ? "$cmd.aggregate" : ns.collection};
+  return {ns.database, ns.collection.empty() ? std::string(kNoCollection) : ns.collection};
 }
 
 Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments) {

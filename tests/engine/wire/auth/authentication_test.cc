@@ -128,6 +128,31 @@ TEST_F(AuthenticationTest, BeforeLogIn_OnlyTheHandshakeIsAnswered) {
   EXPECT_EQ(code(client, R"({"nosuch": 1})"), "59");
 }
 
+// Whoever may not read a database has nothing computed there either.
+TEST_F(AuthenticationTest, PipelinesWithoutACollection_TakeTheRightToFind) {
+  make_user("root", "root", "admin");
+  make_user("ann", "read", "shop");
+  good(R"({"createUser": "nobody", "pwd": "secret", "roles": []})", "shop");
+  constexpr std::string_view kDocuments = R"({"aggregate": 1, "cursor": {},
+      "pipeline": [{"$documents": [{"a": {"$add": [1, 2]}}]}]})";
+  constexpr std::string_view kNone = R"({"aggregate": 1, "pipeline": [], "cursor": {}})";
+  Client stranger(7, remote());
+  EXPECT_EQ(code(stranger, kDocuments, "shop"), "13");
+  Client nobody(8, remote());
+  ASSERT_EQ(log_in(nobody, "nobody", "secret", "shop"), 0);
+  EXPECT_EQ(code(nobody, kDocuments, "shop"), "13");
+  EXPECT_EQ(code(nobody, kNone, "shop"), "13");
+  EXPECT_EQ(code(nobody,
+                 R"({"explain": {"aggregate": 1, "cursor": {},
+                                 "pipeline": [{"$documents": [{"a": 1}]}]}})",
+                 "shop"),
+            "13");
+  Client ann(9, remote());
+  ASSERT_EQ(log_in(ann, "ann", "secret", "shop"), 0);
+  EXPECT_EQ(code(ann, kDocuments, "shop"), "ok");
+  EXPECT_EQ(code(ann, kDocuments, "admin"), "13");
+}
+
 TEST_F(AuthenticationTest, TheStoresSocket_NeedsNoLogIn) {
   make_user("root", "root", "admin");
   Client client(7, {.kind = Peer::Kind::kSocket, .address = "gridmount.sock:1"});
