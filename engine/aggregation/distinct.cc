@@ -5,6 +5,7 @@
 #include "engine/aggregation/aggregate.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/path.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::aggregation {
 namespace {
@@ -36,6 +37,7 @@ class DistinctValues {
 
  private:
   Status add_single(bson::ValueView value) {
+    GM_TRY(query::check_interruption());
     if (values_.find(value) != values_.end()) return {};
     bytes_ += value.size() + kElementBytes;
     if (bytes_ > bson::kMaxDocumentBytes) {

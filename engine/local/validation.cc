@@ -4,6 +4,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::local {
 
@@ -22,7 +23,10 @@ std::string logged(bson::View document) {
 
 Status validate(const CollectionEntry& entry, std::optional<bson::View> before, bson::View after) {
   using Options = engine::CollectionOptions;
-  if (entry.validator->matches(after)) return {};
+  const Result<bool> is_valid = entry.validator->evaluate(after);
+  if (is_valid.value_or(false)) return {};
+  // A match that has been ended says nothing.
+  if (!is_valid) GM_TRY(query::ask_interruption());
   // What was invalid before may stay so.
   if (before && entry.settings.level == Options::ValidationLevel::kModerate &&
       !entry.validator->matches(*before)) {

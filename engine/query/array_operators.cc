@@ -51,6 +51,7 @@ class ElementValueTest : public ValueTest {
     if (value.type() != Type::kArray) return std::nullopt;
     size_t position = 0;
     for (const bson::Element element : value.as_document()) {
+      if (context.has_ended(element.value.size())) return std::nullopt;
       if (std::all_of(groups_.begin(), groups_.end(),
                       [&](const TestGroup& group) { return group.test(element.value, context); })) {
         return position;
@@ -102,7 +103,7 @@ Result<std::unique_ptr<ValueTest>> parse_element_match(std::string_view path, Va
     return fail(ErrorCode::kBadValue, "$elemMatch needs an Object");
   }
   const bson::View conditions = operand.as_document();
-  const Place place{parent.options, parent.depth + 1, true};
+  const Place place{parent.options, parent.memory, parent.depth + 1, true};
   const std::string_view first = conditions.empty() ? "" : (*conditions.begin()).key;
   if (first.starts_with('$') && !is_document_operator(first) && !has_reference_field(conditions)) {
     GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, conditions, place));
@@ -153,7 +154,8 @@ Result<TestGroup> parse_all(const OperatorCall& call) {
     } else if (is_operator_document(element.value)) {
       return fail(ErrorCode::kBadValue, "no $ expressions in $all");
     } else {
-      GM_ASSIGN(test, parse_implicit(element.value));
+      GM_TRY(call.place.memory.take(FilterMemory::kConditionBytes + element.value.size()));
+      GM_ASSIGN(test, parse_implicit(element.value, call.place.memory));
     }
     group.tests.push_back(std::move(test));
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "engine/bson/compare.h"
+#include "engine/query/interruptible_sort.h"
 #include "engine/query/predicate.h"
 
 namespace gridmount::query {
@@ -97,32 +98,64 @@ class OrderTest : public ValueTest {
   bool all_above_;  // greater than MinKey
 };
 
+// Values in order, each once, in one piece of memory: there may be a million of them.
+class ValueList {
+ public:
+  static Result<ValueList> of(std::vector<ValueView> values) {
+    if (!std::is_sorted(values.begin(), values.end(), is_before)) {
+      GM_TRY(sort_interruptibly(values, is_before));
+    }
+    const auto same = [](ValueView a, ValueView b) { return bson::compare(a, b) == 0; };
+    values.erase(std::unique(values.begin(), values.end(), same), values.end());
+    ValueList list;
+    size_t bytes = 0;
+    for (const ValueView value : values) bytes += value.size();
+    list.bytes_.reserve(bytes);
+    list.values_.reserve(values.size());
+    for (const ValueView value : values) {
+      const uint8_t* const copy = list.bytes_.data() + list.bytes_.size();
+      list.bytes_.insert(list.bytes_.end(), value.data(), value.data() + value.size());
+      list.values_.emplace_back(value.type(), copy, value.size());
+    }
+    return list;
+  }
+
+  const std::vector<ValueView>& values() const { return values_; }
+  bool holds(ValueView value) const {
+    return std::binary_search(values_.begin(), values_.end(), value, is_before);
+  }
+
+ private:
+  static bool is_before(ValueView a, ValueView b) { return bson::compare(a, b) < 0; }
+
+  std::vector<uint8_t> bytes_;
+  std::vector<ValueView> values_;  // of bytes_, which stay where they are when the list is moved
+};
+
 class InTest : public ValueTest {
  public:
-  // The values are sorted and unique.
-  InTest(std::vector<Value> values, std::vector<std::unique_ptr<ValueTest>> regexes)
+  InTest(ValueList values, std::vector<std::unique_ptr<ValueTest>> regexes)
       : values_(std::move(values)), regexes_(std::move(regexes)) {
-    has_null_ = std::any_of(values_.begin(), values_.end(),
-                            [](const Value& value) { return is_null(value.type()); });
+    has_null_ = std::any_of(values_.values().begin(), values_.values().end(),
+                            [](ValueView value) { return is_null(value.type()); });
     for (const auto& regex : regexes_) prefixes_.emplace_back(regex->literal_prefix());
   }
 
   bool test(ValueView value, MatchContext& context) const override {
     if (has_null_ && is_null(value.type())) return true;
-    const auto less = [](const Value& a, ValueView b) { return bson::compare(a, b) < 0; };
-    const auto at = std::lower_bound(values_.begin(), values_.end(), value, less);
-    if (at != values_.end() && bson::compare(*at, value) == 0) return true;
-    return std::any_of(regexes_.begin(), regexes_.end(),
-                       [&](const auto& regex) { return regex->test(value, context); });
+    if (values_.holds(value)) return true;
+    return std::any_of(regexes_.begin(), regexes_.end(), [&](const auto& regex) {
+      return context.has_ended(value.size()) || regex->test(value, context);
+    });
   }
   bool test_missing() const override { return has_null_; }
   Predicate::Kind kind() const override { return Predicate::Kind::kIn; }
-  const std::vector<Value>* operands() const override { return &values_; }
+  const std::vector<ValueView>* operands() const override { return &values_.values(); }
   const std::vector<std::string>* literal_prefixes() const override { return &prefixes_; }
 
  private:
-  std::vector<Value> values_;
-  std::vector<std::unique_ptr<ValueTest>> regexes_;
+  const ValueList values_;
+  const std::vector<std::unique_ptr<ValueTest>> regexes_;
   std::vector<std::string> prefixes_;  // of each expression
   bool has_null_ = false;
 };
@@ -140,7 +173,7 @@ Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
   if (call.operand.type() != Type::kArray) {
     return fail(ErrorCode::kBadValue, std::string(call.name) + " needs an array");
   }
-  std::vector<Value> values;
+  std::vector<ValueView> values;
   std::vector<std::unique_ptr<ValueTest>> regexes;
   for (const bson::Element element : call.operand.as_document()) {
     GM_TRY(check_operand(element.value));
@@ -148,21 +181,19 @@ Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
       return fail(ErrorCode::kBadValue, "cannot nest $ under " + std::string(call.name));
     }
     if (element.value.type() == Type::kRegex) {
-      GM_ASSIGN(std::unique_ptr<ValueTest> regex, parse_regex_value(element.value));
+      GM_ASSIGN(std::unique_ptr<ValueTest> regex,
+                parse_regex_value(element.value, call.place.memory));
       regexes.push_back(std::move(regex));
     } else {
-      values.emplace_back(element.value);
+      GM_TRY(call.place.memory.take(sizeof(ValueView) + element.value.size()));
+      values.push_back(element.value);
     }
   }
-  std::sort(values.begin(), values.end(),
-            [](const Value& a, const Value& b) { return bson::compare(a, b) < 0; });
-  const auto same = [](const Value& a, const Value& b) { return bson::compare(a, b) == 0; };
-  values.erase(std::unique(values.begin(), values.end(), same), values.end());
+  GM_ASSIGN(ValueList list, ValueList::of(std::move(values)));
   // A list of one is what it holds, to upserts and the planner as well.
-  if (values.size() == 1 && regexes.empty()) return parse_equality(values[0]);
-  if (values.empty() && regexes.size() == 1) return std::move(regexes[0]);
-  return std::unique_ptr<ValueTest>(
-      std::make_unique<InTest>(std::move(values), std::move(regexes)));
+  if (list.values().size() == 1 && regexes.empty()) return parse_equality(list.values()[0]);
+  if (list.values().empty() && regexes.size() == 1) return std::move(regexes[0]);
+  return std::unique_ptr<ValueTest>(std::make_unique<InTest>(std::move(list), std::move(regexes)));
 }
 
 }  // namespace

@@ -29,17 +29,19 @@ class TypeTest : public ValueTest {
  public:
   explicit TypeTest(std::vector<Type> types) : types_(std::move(types)) {
     for (const Type type : types_) numbers_.emplace_back(static_cast<int32_t>(type));
+    operands_.assign(numbers_.begin(), numbers_.end());
   }
 
   bool test(ValueView value, MatchContext&) const override {
     return std::find(types_.begin(), types_.end(), value.type()) != types_.end();
   }
   Predicate::Kind kind() const override { return Predicate::Kind::kType; }
-  const std::vector<bson::Value>* operands() const override { return &numbers_; }
+  const std::vector<ValueView>* operands() const override { return &operands_; }
 
  private:
   std::vector<Type> types_;
   std::vector<bson::Value> numbers_;
+  std::vector<ValueView> operands_;  // of numbers_
 };
 
 // As the server takes truth: everything but false, null, undefined and zero.

@@ -70,16 +70,18 @@ class ModTest : public ValueTest {
   int64_t remainder_;
 };
 
-Result<std::unique_ptr<ValueTest>> make_regex(std::string_view pattern, std::string_view options) {
+Result<std::unique_ptr<ValueTest>> make_regex(std::string_view pattern, std::string_view options,
+                                              FilterMemory& memory) {
   GM_ASSIGN(Regex regex, Regex::compile(pattern, options));
+  GM_TRY(memory.take(sizeof(RegexTest) + regex.bytes()));
   return std::unique_ptr<ValueTest>(std::make_unique<RegexTest>(std::move(regex)));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<ValueTest>> parse_regex_value(ValueView value) {
+Result<std::unique_ptr<ValueTest>> parse_regex_value(ValueView value, FilterMemory& memory) {
   const bson::Regex regex = value.as_regex();
-  return make_regex(regex.pattern, regex.options);
+  return make_regex(regex.pattern, regex.options, memory);
 }
 
 Result<TestGroup> parse_regex(const OperatorCall& call) {
@@ -107,7 +109,7 @@ Result<TestGroup> parse_regex(const OperatorCall& call) {
     }
     options = given->as_string();
   }
-  GM_ASSIGN(std::unique_ptr<ValueTest> test, make_regex(pattern, options));
+  GM_ASSIGN(std::unique_ptr<ValueTest> test, make_regex(pattern, options, call.place.memory));
   return one_test(std::move(test));
 }
 

@@ -66,6 +66,9 @@ Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View
   GM_TRY(check_depth(place.depth));
   std::vector<TestGroup> groups;
   for (const bson::Element element : operators) {
+    const bool is_list = element.value.type() == Type::kArray;
+    GM_TRY(place.memory.take(FilterMemory::kConditionBytes + path.size() +
+                             (is_list ? 0 : element.value.size())));
     const OperatorEntry* found = nullptr;
     for (const OperatorEntry& entry : kOperators) {
       if (entry.name == element.key) found = &entry;
@@ -82,13 +85,13 @@ Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View
   return groups;
 }
 
-Result<std::unique_ptr<ValueTest>> parse_implicit(ValueView value) {
-  return value.type() == Type::kRegex ? parse_regex_value(value) : parse_equality(value);
+Result<std::unique_ptr<ValueTest>> parse_implicit(ValueView value, FilterMemory& memory) {
+  return value.type() == Type::kRegex ? parse_regex_value(value, memory) : parse_equality(value);
 }
 
 Result<TestGroup> parse_not(const OperatorCall& call) {
   if (call.operand.type() == Type::kRegex) {
-    GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_regex_value(call.operand));
+    GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_regex_value(call.operand, call.place.memory));
     return one_test(std::move(test), true);
   }
   if (call.operand.type() != Type::kDocument) {

@@ -1,9 +1,16 @@
 #include "engine/query/filter.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "engine/query/interruption.h"
 
 namespace gridmount::query {
 namespace {
+
+// The interruption looks after 65,536 steps. Many tests are quick, and most bytes are skipped.
+constexpr size_t kStepsOfATest = 64;
+constexpr size_t kBytesPerStep = 64;
 
 using Equalities = std::vector<std::pair<std::string, bson::ValueView>>;
 
@@ -18,7 +25,16 @@ void collect_equalities(const Filter& filter, Equalities& equalities) {
 
 }  // namespace
 
+bool MatchContext::has_ended(size_t bytes) {
+  if (error) return true;
+  if (Status checked = check_interruption_of(kStepsOfATest + bytes / kBytesPerStep); !checked) {
+    fail(std::move(checked).error());
+  }
+  return error.has_value();
+}
+
 bool Filter::test(bson::View document, MatchContext& context) const {
+  if (context.has_ended(document.size())) return true;
   const auto match = [&](const Filter& child) { return child.test(document, context); };
   switch (kind_) {
     case Kind::kPredicate:

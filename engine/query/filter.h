@@ -32,7 +32,14 @@ struct MatchContext {
   void fail(Error reason) {
     if (!error) error = std::move(reason);
   }
+  // To be asked in each round of a loop over values or conditions, which looks at so many bytes at
+  // most: whether there was an error, or the interruption has now made one (interruption.h).
+  bool has_ended(size_t bytes);
 };
+
+// Memory that one filter may take: a list of 16 MB for $in takes twice its bytes at most, each
+// condition some hundreds.
+inline constexpr size_t kFilterBytesMax = size_t{100} << 20;
 
 // A condition on the value(s) of one path; or on the document itself, which has a path that no
 // field can have.
@@ -63,8 +70,8 @@ class Predicate {
   // The operand of comparisons, null if the kind has none.
   virtual const bson::Value* operand() const { return nullptr; }
   // The operands of $in, sorted and unique, but regular expressions; of $type, the types' numbers;
-  // null otherwise.
-  virtual const std::vector<bson::Value>* operands() const { return nullptr; }
+  // null otherwise. The values are the predicate's own.
+  virtual const std::vector<bson::ValueView>* operands() const { return nullptr; }
   // Of each regular expression among the operands of $in what literal_prefix() is of one; null
   // otherwise.
   virtual const std::vector<std::string>* literal_prefixes() const { return nullptr; }
@@ -83,6 +90,8 @@ struct FilterOptions {
   // Whether $expr, $jsonSchema and $text are allowed; else QueryFeatureNotAllowed (224). Array
   // filters, $pull and partial indexes do not have them.
   bool special_operators = true;
+  // Keeps the specification, for explain_failure().
+  bool explains_failures = false;
   // The filter of an upsert, which has no $expr (224) because no fields can be taken from it.
   bool is_upsert = false;
 };
@@ -92,7 +101,8 @@ class Filter {
   // kNot: not all of the children match.
   enum class Kind { kAnd, kOr, kNor, kNot, kPredicate };
 
-  // Copies what it needs from `specification`. FailedToParse, BadValue with MongoDB's messages.
+  // Copies what it needs from `specification`. FailedToParse, BadValue with MongoDB's messages;
+  // ExceededMemoryLimit (146) beyond kFilterBytesMax. Asks the interruption meanwhile.
   static Result<Filter> parse(bson::View specification, const FilterOptions& options = {});
 
   Filter(Filter&&) noexcept = default;
@@ -112,7 +122,8 @@ class Filter {
   //   {operatorName: "$jsonSchema", schemaRulesNotSatisfied: [...]} or
   //   {operatorName, specifiedAs, reason, consideredValue},
   // nested for $and, $or, $nor and $not. Where that would not fit into a document, it leaves out
-  // the values and says {truncated: true}. Not for filters inside of others.
+  // the values and says {truncated: true}. Not for filters inside of others; empty if options did
+  // not ask for it (explains_failures).
   bson::Document explain_failure(bson::View document) const;
   // Which element of an array let `document`, which must match, do so: what `$` stands for in
   // updates and projections. Of several conditions on arrays the one that servers test last; in
@@ -141,7 +152,7 @@ class Filter {
   Kind kind_;
   std::vector<Filter> children_;
   std::unique_ptr<Predicate> predicate_;
-  std::unique_ptr<bson::Document> specification_;  // of the whole filter only
+  std::unique_ptr<bson::Document> specification_;  // of the whole filter, for explain_failure()
 };
 
 }  // namespace gridmount::query

@@ -2,6 +2,7 @@
 // Source: MongoDB manual, "Logical Query Operators".
 
 #include "engine/query/filter.h"
+#include "engine/query/interruption.h"
 #include "engine/query/predicate.h"
 
 namespace gridmount::query {
@@ -20,8 +21,11 @@ class FilterParser {
   }
 
   static Result<Filter> whole(bson::View specification, const FilterOptions& options) {
-    GM_ASSIGN(Filter filter, conjunction(specification, Place{options}));
-    filter.specification_ = std::make_unique<bson::Document>(specification);
+    FilterMemory memory;
+    GM_ASSIGN(Filter filter, conjunction(specification, Place{options, memory}));
+    if (options.explains_failures) {
+      filter.specification_ = std::make_unique<bson::Document>(specification);
+    }
     return filter;
   }
 
@@ -29,12 +33,13 @@ class FilterParser {
   static Status add(const bson::Element& element, const Place& place,
                     std::vector<Filter>& children) {
     const std::string_view key = element.key;
+    GM_TRY(place.memory.take(FilterMemory::kConditionBytes + 3 * key.size()));
     if (!key.starts_with('$')) return add_field(element, place, children);
     if (key == "$and") return add_logical(element, Filter::Kind::kAnd, place, children);
     if (key == "$or") return add_logical(element, Filter::Kind::kOr, place, children);
     if (key == "$nor") return add_logical(element, Filter::Kind::kNor, place, children);
     // Fields of a reference to a document of another collection.
-    if (bson::is_reference_field(key)) return add_equality(element, children);
+    if (bson::is_reference_field(key)) return add_equality(element, place, children);
     GM_ASSIGN(std::unique_ptr<Predicate> predicate, parse_document_operator(element, place));
     if (predicate) children.push_back(Filter(std::move(predicate)));
     return {};
@@ -76,14 +81,16 @@ class FilterParser {
                           std::vector<Filter>& children) {
     const std::string_view path = element.key;
     const ValueView value = element.value;
-    if (!is_operator_document(value)) return add_equality(element, children);
+    if (!is_operator_document(value)) return add_equality(element, place, children);
     GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, value.as_document(), place));
     for (TestGroup& group : groups) add_group(bson::Path(path), std::move(group), children);
     return {};
   }
 
-  static Status add_equality(const bson::Element& element, std::vector<Filter>& children) {
-    GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_implicit(element.value));
+  static Status add_equality(const bson::Element& element, const Place& place,
+                             std::vector<Filter>& children) {
+    GM_TRY(place.memory.take(element.value.size()));
+    GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_implicit(element.value, place.memory));
     children.push_back(
         Filter(std::make_unique<PathPredicate>(bson::Path(element.key), std::move(test))));
     return {};
@@ -99,6 +106,16 @@ class FilterParser {
     if (group.negated) children.push_back(Filter(Filter::Kind::kNot, std::move(all)));
   }
 };
+
+Status FilterMemory::take(size_t bytes) {
+  GM_TRY(check_interruption());
+  if (bytes <= left_) {
+    left_ -= bytes;
+    return {};
+  }
+  return fail(ErrorCode{146},
+              "the filter needs more than " + std::to_string(kFilterBytesMax) + " bytes of memory");
+}
 
 Result<Filter> parse_filter(bson::View specification, const Place& place) {
   return FilterParser::conjunction(specification, place);

@@ -50,11 +50,12 @@ bool range_implies(const Predicate& predicate, const Predicate& condition) {
 }
 
 bool types_imply(const Predicate& predicate, const Predicate& condition) {
-  return std::all_of(predicate.operands()->begin(), predicate.operands()->end(),
-                     [&](const bson::Value& type) {
-                       const std::vector<bson::Value>& allowed = *condition.operands();
-                       return std::find(allowed.begin(), allowed.end(), type) != allowed.end();
-                     });
+  return std::all_of(
+      predicate.operands()->begin(), predicate.operands()->end(), [&](bson::ValueView type) {
+        const std::vector<bson::ValueView>& allowed = *condition.operands();
+        return std::any_of(allowed.begin(), allowed.end(),
+                           [&](bson::ValueView one) { return bson::compare(one, type) == 0; });
+      });
 }
 
 bool predicate_implies(const Predicate& predicate, const Predicate& condition) {
@@ -66,9 +67,8 @@ bool predicate_implies(const Predicate& predicate, const Predicate& condition) {
       return equality_implies(*predicate.operand(), condition);
     case Kind::kIn:
       return predicate.literal_prefixes()->empty() &&
-             std::all_of(
-                 predicate.operands()->begin(), predicate.operands()->end(),
-                 [&](const bson::Value& value) { return equality_implies(value, condition); });
+             std::all_of(predicate.operands()->begin(), predicate.operands()->end(),
+                         [&](bson::ValueView value) { return equality_implies(value, condition); });
     case Kind::kLess:
     case Kind::kLessEqual:
     case Kind::kGreater:

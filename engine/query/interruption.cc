@@ -5,10 +5,12 @@
 namespace gridmount::query {
 namespace {
 
-constexpr uint32_t kRoundsPerLook = 64;
+// A round is an evaluation or more, a step as little as a byte.
+constexpr size_t kStepsPerRound = 1024;
+constexpr size_t kStepsPerLook = 64 * kStepsPerRound;
 
 thread_local InterruptionScope* innermost = nullptr;
-thread_local uint32_t rounds = 0;
+thread_local size_t steps_since_look = 0;
 
 }  // namespace
 
@@ -21,12 +23,24 @@ InterruptionScope::~InterruptionScope() {
   innermost = around_;
 }
 
-Status check_interruption() {
-  if (++rounds % kRoundsPerLook != 0) return {};
+Status ask_interruption() {
+  steps_since_look = 0;
   for (InterruptionScope* scope = innermost; scope != nullptr; scope = scope->around_) {
     GM_TRY(scope->interruption_.check());
   }
   return {};
+}
+
+Status check_interruption_of(size_t steps) {
+  if (steps < kStepsPerLook - steps_since_look) {
+    steps_since_look += steps;
+    return {};
+  }
+  return ask_interruption();
+}
+
+Status check_interruption() {
+  return check_interruption_of(kStepsPerRound);
 }
 
 }  // namespace gridmount::query

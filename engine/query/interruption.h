@@ -1,8 +1,11 @@
-// How whoever has expressions evaluated ends that before it is through: nested $map, $filter and
-// $reduce take any time they like for a single document.
+// How whoever has documents matched and expressions evaluated ends that before it is through: a
+// regular expression, a sort of a long array or nested $map, $filter and $reduce take any time they
+// like for a single document.
 //
 // Thread-safety: a scope is its thread's own.
 #pragma once
+
+#include <cstddef>
 
 #include "engine/error.h"
 
@@ -25,13 +28,20 @@ class InterruptionScope {
   InterruptionScope& operator=(const InterruptionScope&) = delete;
 
  private:
-  friend Status check_interruption();
+  friend Status ask_interruption();
 
   Interruption& interruption_;
   InterruptionScope* const around_;
 };
 
+// Asks at once.
+Status ask_interruption();
+
 // To be called for each round of a loop; asks once in a while.
 Status check_interruption();
+
+// To be called before work that grows with a size and cannot be ended: the bytes that it reads or
+// writes, or the comparisons it makes. Asks once in a while, by the work that has come together.
+Status check_interruption_of(size_t steps);
 
 }  // namespace gridmount::query

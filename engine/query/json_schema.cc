@@ -145,6 +145,7 @@ Result<JsonSchema> JsonSchema::parse(bson::View schema, int depth) {
 }
 
 bool JsonSchema::allows(ValueView value, MatchContext& context) const {
+  if (context.has_ended(value.size())) return true;
   return std::all_of(keywords_.begin(), keywords_.end(),
                      [&](const auto& keyword) { return keyword->allows(value, context); });
 }

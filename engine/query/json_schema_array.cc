@@ -5,6 +5,7 @@
 
 #include "engine/bson/compare.h"
 #include "engine/query/filter_number.h"
+#include "engine/query/interruptible_sort.h"
 #include "engine/query/json_schema_keyword.h"
 
 namespace gridmount::query {
@@ -44,23 +45,31 @@ class UniqueItemsKeyword : public SpecifiedKeyword {
  public:
   using SpecifiedKeyword::SpecifiedKeyword;
 
-  bool allows(ValueView value, MatchContext&) const override {
-    return value.type() != Type::kArray || !duplicate_in(value.as_document());
+  bool allows(ValueView value, MatchContext& context) const override {
+    return value.type() != Type::kArray || !duplicate_in(value.as_document(), context);
   }
   void explain(ValueView value, FailureBuilder& failures) const override {
     open_failure(failures, "found a duplicate item");
     failures.append_value("consideredValue", value);
-    const std::optional<Value> duplicate = duplicate_in(value.as_document());
+    MatchContext context;
+    const std::optional<Value> duplicate = duplicate_in(value.as_document(), context);
     if (duplicate) failures.append_value("duplicatedValue", *duplicate);
     failures.out().close();
   }
 
  private:
-  static std::optional<Value> duplicate_in(bson::View array) {
+  static std::optional<Value> duplicate_in(bson::View array, MatchContext& context) {
     std::vector<Value> items;
-    for (const Element element : array) items.push_back(with_sorted_fields(element.value));
-    std::sort(items.begin(), items.end(),
-              [](const Value& a, const Value& b) { return bson::compare(a, b) < 0; });
+    for (const Element element : array) {
+      if (context.has_ended(element.value.size())) return std::nullopt;
+      items.push_back(with_sorted_fields(element.value));
+    }
+    const Status sorted = sort_interruptibly(
+        items, [](const Value& a, const Value& b) { return bson::compare(a, b) < 0; });
+    if (!sorted) {
+      context.fail(sorted.error());
+      return std::nullopt;
+    }
     const auto same = [](const Value& a, const Value& b) { return bson::compare(a, b) == 0; };
     const auto at = std::adjacent_find(items.begin(), items.end(), same);
     return at == items.end() ? std::nullopt : std::optional(*at);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/bson/text.h"
+#include "engine/query/interruption.h"
 #include "engine/query/update_path.h"
 
 namespace gridmount::query {
@@ -79,6 +80,7 @@ class Parser {
                       ": " + show(fields) + "}");
     }
     for (const bson::Element element : fields.as_document()) {
+      GM_TRY(check_interruption());
       if (renames) {
         GM_TRY(add_rename(element));
       } else {

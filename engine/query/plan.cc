@@ -6,6 +6,7 @@
 #include "engine/bson/compare.h"
 #include "engine/query/implication.h"
 #include "engine/query/plan_bounds.h"
+#include "engine/query/plan_union.h"
 
 namespace gridmount::query {
 namespace {
@@ -43,7 +44,7 @@ bool asks_for_null(const Predicate& predicate) {
   if (predicate.operand() != nullptr) return is_null(predicate.operand()->type());
   if (predicate.operands() == nullptr) return false;
   return std::any_of(predicate.operands()->begin(), predicate.operands()->end(),
-                     [](const bson::Value& value) { return is_null(value.type()); });
+                     [](bson::ValueView value) { return is_null(value.type()); });
 }
 
 bool is_absence(const Filter& negation) {
@@ -153,14 +154,17 @@ class IndexPlanner {
     }
     while (!bounds.empty() && !bounds.back()) bounds.pop_back();
     bool leading = true;
-    for (const std::optional<PartBounds>& part : bounds) {
-      choice.plan.bounds.push_back(part ? part->intervals : std::vector<Interval>{all_values()});
+    for (std::optional<PartBounds>& part : bounds) {
+      const bool has_points = part && all_points(part->intervals);
+      const bool has_bounds = part.has_value();
+      choice.plan.bounds.push_back(part ? std::move(part->intervals)
+                                        : std::vector<Interval>{all_values()});
       if (!leading) continue;
-      leading = part && all_points(part->intervals);
+      leading = has_points;
       if (leading) {
         ++choice.points;
       } else {
-        choice.range = part.has_value();
+        choice.range = has_bounds;
       }
     }
     choice.plan.bounds_are_exact = exact && !multikey_ && used == conjunction_.predicates.size() &&
@@ -247,20 +251,6 @@ class IndexPlanner {
 void forget_exactness(Plan& plan) {
   plan.bounds_are_exact = false;
   for (Plan& branch : plan.branches) forget_exactness(branch);
-}
-
-// An index for each branch, or nothing.
-Result<std::optional<Plan>> plan_union(const Filter& disjunction,
-                                       const std::vector<IndexDefinition>& indexes,
-                                       const std::vector<bool>& multikey) {
-  Plan plan;
-  plan.kind = Plan::Kind::kUnion;
-  for (const Filter& branch : disjunction.children()) {
-    GM_ASSIGN(Plan own, make_plan(branch, nullptr, indexes, multikey, std::nullopt));
-    if (own.kind == Plan::Kind::kCollectionScan) return std::optional<Plan>();
-    plan.branches.push_back(std::move(own));
-  }
-  return std::optional(std::move(plan));
 }
 
 // Whether the index holds every document that the filter can match.

@@ -14,8 +14,8 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-Interval point(const Value& value) {
-  return {value, value, true, true};
+Interval point(ValueView value) {
+  return {Value(value), Value(value), true, true};
 }
 
 // The value that `append` gives to a field.
@@ -84,11 +84,15 @@ std::optional<Interval> bracket_of(Type type) {
   }
 }
 
+// So many values of one part are sought each by itself; from more on, all between the least and the
+// greatest are read. A point takes some 400 bytes until it is a range of keys.
+constexpr size_t kPointsMax = 100'000;
+
 bool is_null(Type type) {
   return type == Type::kNull || type == Type::kUndefined;
 }
 
-void add_equal(const Value& value, PartBounds& bounds) {
+void add_equal(ValueView value, PartBounds& bounds) {
   if (is_null(value.type())) {
     // Stands for missing and undefined values too; missing ones are indexed as null. Two points and
     // not a range, so that the parts behind bound the search as well.
@@ -97,7 +101,7 @@ void add_equal(const Value& value, PartBounds& bounds) {
   } else if (value.type() == Type::kArray) {
     // The array's elements are indexed; an empty one as undefined. It may also be an element
     // itself.
-    const bson::View elements = value.view().as_document();
+    const bson::View elements = value.as_document();
     bounds.intervals.push_back(
         point(elements.empty() ? undefined() : Value((*elements.begin()).value)));
     bounds.intervals.push_back(point(value));
@@ -179,9 +183,24 @@ bool add_regex(std::string prefix, PartBounds& bounds) {
   return true;
 }
 
+// One interval in the place of all.
+void join(PartBounds& bounds) {
+  normalize(bounds.intervals);
+  Interval whole = std::move(bounds.intervals.front());
+  whole.high = std::move(bounds.intervals.back().high);
+  whole.high_inclusive = bounds.intervals.back().high_inclusive;
+  bounds.intervals.clear();
+  bounds.intervals.push_back(std::move(whole));
+  bounds.exact = false;
+}
+
 std::optional<PartBounds> in_bounds(const Predicate& predicate) {
   PartBounds bounds{{}, true};
-  for (const Value& value : *predicate.operands()) add_equal(value, bounds);
+  for (const ValueView value : *predicate.operands()) {
+    add_equal(value, bounds);
+    if (bounds.intervals.size() >= 2 * kPointsMax) join(bounds);
+  }
+  if (bounds.intervals.size() > kPointsMax) join(bounds);
   for (const std::string& prefix : *predicate.literal_prefixes()) {
     if (!add_regex(prefix, bounds)) return std::nullopt;
   }
@@ -235,27 +254,47 @@ std::optional<PartBounds> bounds_of(const Predicate& predicate) {
   return std::nullopt;
 }
 
+namespace {
+
+// Nothing if they have no value in common.
+std::optional<Interval> common_of(const Interval& left, const Interval& right) {
+  Interval common = low_less(left, right) ? right : left;
+  const Interval& other = low_less(left, right) ? left : right;
+  const std::weak_ordering highs = bson::compare(other.high, common.high);
+  if (highs < 0) {
+    common.high = other.high;
+    common.high_inclusive = other.high_inclusive;
+  } else if (highs == 0) {
+    common.high_inclusive = common.high_inclusive && other.high_inclusive;
+  }
+  const std::weak_ordering order = bson::compare(common.low, common.high);
+  if (order < 0 || (order == 0 && common.low_inclusive && common.high_inclusive)) return common;
+  return std::nullopt;
+}
+
+// Whether what lies behind `a` may still meet `b`.
+bool ends_before(const Interval& a, const Interval& b) {
+  const std::weak_ordering order = bson::compare(a.high, b.high);
+  return order != 0 ? order < 0 : !a.high_inclusive;
+}
+
+}  // namespace
+
 PartBounds intersect(const PartBounds& a, const PartBounds& b) {
   PartBounds both;
   both.exact = a.exact && b.exact;
-  for (const Interval& left : a.intervals) {
-    for (const Interval& right : b.intervals) {
-      Interval common = low_less(left, right) ? right : left;
-      const Interval& other = low_less(left, right) ? left : right;
-      const std::weak_ordering highs = bson::compare(other.high, common.high);
-      if (highs < 0) {
-        common.high = other.high;
-        common.high_inclusive = other.high_inclusive;
-      } else if (highs == 0) {
-        common.high_inclusive = common.high_inclusive && other.high_inclusive;
-      }
-      const std::weak_ordering order = bson::compare(common.low, common.high);
-      if (order < 0 || (order == 0 && common.low_inclusive && common.high_inclusive)) {
-        both.intervals.push_back(std::move(common));
-      }
+  auto left = a.intervals.begin();
+  auto right = b.intervals.begin();
+  while (left != a.intervals.end() && right != b.intervals.end()) {
+    if (std::optional<Interval> common = common_of(*left, *right)) {
+      both.intervals.push_back(*std::move(common));
+    }
+    if (ends_before(*left, *right)) {
+      ++left;
+    } else {
+      ++right;
     }
   }
-  std::sort(both.intervals.begin(), both.intervals.end(), low_less);
   return both;
 }
 

@@ -13,6 +13,7 @@ using Parts = std::span<const std::string>;
 bool test_reached(const ValueTest& test, ValueView value, MatchContext& context) {
   if (value.type() == Type::kArray && test.tests_elements()) {
     for (const bson::Element element : value.as_document()) {
+      if (context.has_ended(element.value.size())) return true;
       if (test.test(element.value, context)) return true;
     }
   }
@@ -50,6 +51,7 @@ bool is_position(std::string_view part) {
 // the path ends with the position, it means the element alone: an array there is not searched.
 bool test_array(const ValueTest& test, bson::View array, Parts parts, MatchContext& context) {
   for (const bson::Element element : array) {
+    if (context.has_ended(element.value.size())) return true;
     if (element.value.type() == Type::kDocument &&
         test_document(test, element.value.as_document(), parts, context)) {
       return true;

@@ -32,7 +32,7 @@ class ValueTest {
   // As Predicate's.
   virtual Predicate::Kind kind() const { return Predicate::Kind::kOther; }
   virtual const bson::Value* operand() const { return nullptr; }
-  virtual const std::vector<bson::Value>* operands() const { return nullptr; }
+  virtual const std::vector<bson::ValueView>* operands() const { return nullptr; }
   virtual const std::vector<std::string>* literal_prefixes() const { return nullptr; }
   virtual std::string_view literal_prefix() const { return {}; }
 };
@@ -47,7 +47,7 @@ class PathPredicate : public Predicate {
   Kind kind() const override { return test_->kind(); }
   const bson::Path& path() const override { return path_; }
   const bson::Value* operand() const override { return test_->operand(); }
-  const std::vector<bson::Value>* operands() const override { return test_->operands(); }
+  const std::vector<bson::ValueView>* operands() const override { return test_->operands(); }
   const std::vector<std::string>* literal_prefixes() const override {
     return test_->literal_prefixes();
   }
@@ -85,14 +85,28 @@ inline TestGroup one_test(std::unique_ptr<ValueTest> test, bool negated = false)
   return group;
 }
 
+// What a filter that is being parsed may still take.
+class FilterMemory {
+ public:
+  // Of a condition, beside its values.
+  static constexpr size_t kConditionBytes = 400;
+
+  // To be called for each condition and value; asks the interruption as well.
+  Status take(size_t bytes);
+
+ private:
+  size_t left_ = kFilterBytesMax;
+};
+
 // Where in a filter something stands.
 struct Place {
   const FilterOptions& options;
+  FilterMemory& memory;
   int depth = 0;  // of the tree
   bool in_subdocument =
       false;  // what is matched is an element of an array, not the user's document
 
-  Place below() const { return {options, depth + 1, in_subdocument}; }
+  Place below() const { return {options, memory, depth + 1, in_subdocument}; }
 };
 
 // One element of an operator document: {$regex: ..., $options: ...}.
@@ -138,7 +152,7 @@ Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View
                                                const Place& place);
 
 // {path: value}: equality, or a regular expression.
-Result<std::unique_ptr<ValueTest>> parse_implicit(bson::ValueView value);
+Result<std::unique_ptr<ValueTest>> parse_implicit(bson::ValueView value, FilterMemory& memory);
 
 // --- The operators, by family.
 Result<std::unique_ptr<ValueTest>> parse_equality(bson::ValueView operand);
@@ -159,7 +173,7 @@ Result<TestGroup> parse_type(const OperatorCall& call);
 // The types of an alias of $type, "number" for four of them. BadValue if it is none.
 Status add_types(std::string_view alias, std::vector<bson::Type>& types);
 
-Result<std::unique_ptr<ValueTest>> parse_regex_value(bson::ValueView regex);
+Result<std::unique_ptr<ValueTest>> parse_regex_value(bson::ValueView regex, FilterMemory& memory);
 Result<TestGroup> parse_regex(const OperatorCall& call);
 Result<TestGroup> parse_options(const OperatorCall& call);
 Result<TestGroup> parse_mod(const OperatorCall& call);

@@ -7,6 +7,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/path.h"
+#include "engine/query/interruptible_sort.h"
 #include "engine/query/sort.h"
 #include "engine/query/update_operator.h"
 
@@ -116,15 +117,15 @@ size_t insertion_point(int64_t position, size_t count) {
   return back < count ? count - back : 0;
 }
 
-void sort_elements(const Push& push, std::vector<ValueView>& elements) {
+Status sort_elements(const Push& push, std::vector<ValueView>& elements) {
   if (push.sort_descending) {
-    std::stable_sort(elements.begin(), elements.end(), [&](ValueView a, ValueView b) {
+    return sort_interruptibly(elements, [&](ValueView a, ValueView b) {
       const std::weak_ordering order = bson::compare(a, b);
       return *push.sort_descending ? order > 0 : order < 0;
     });
   }
-  if (push.sort_parts.empty()) return;
-  std::stable_sort(elements.begin(), elements.end(), [&](ValueView a, ValueView b) {
+  if (push.sort_parts.empty()) return {};
+  return sort_interruptibly(elements, [&](ValueView a, ValueView b) {
     for (const SortPart& part : push.sort_parts) {
       const std::weak_ordering order =
           bson::compare(whole_value_at(a, part.path), whole_value_at(b, part.path));
@@ -197,7 +198,7 @@ Result<UpdateOutcome> apply_push(const UpdateCall& call, const std::optional<Val
   const size_t at = insertion_point(push.position, elements.size());
   elements.insert(elements.begin() + static_cast<ptrdiff_t>(at), push.values.begin(),
                   push.values.end());
-  sort_elements(push, elements);
+  GM_TRY(sort_elements(push, elements));
   if (push.slice) slice_elements(*push.slice, elements);
   bson::Builder builder;
   builder.open_array("");

@@ -1,44 +1,30 @@
 #include "engine/query/regex.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
+#include <algorithm>
 
 #include "engine/bson/text.h"
+#include "engine/query/regex_code.h"
 
 namespace gridmount::query {
 namespace {
 
-// Backtracking steps and memory of one attempt; PCRE2's own limits would let one document stand for
-// seconds.
-constexpr uint32_t kMatchLimit = 1'000'000;
-constexpr uint32_t kHeapLimitKib = 20'000;
-
 constexpr ErrorCode kInvalidRegex{51091};
 constexpr ErrorCode kInvalidRegexOption{51108};
-constexpr ErrorCode kRegexGivenUp{51156};
 
-// What one thread needs for matching: whether it matches is all that is asked.
-class MatchState {
- public:
-  MatchState()
-      : data_(pcre2_match_data_create(1, nullptr)), context_(pcre2_match_context_create(nullptr)) {
-    pcre2_set_match_limit(context_, kMatchLimit);
-    pcre2_set_heap_limit(context_, kHeapLimitKib);
-  }
-  ~MatchState() {
-    pcre2_match_data_free(data_);
-    pcre2_match_context_free(context_);
-  }
-  MatchState(const MatchState&) = delete;
-  MatchState& operator=(const MatchState&) = delete;
-
-  pcre2_match_data* data() { return data_; }
-  pcre2_match_context* context() { return context_; }
-
- private:
-  pcre2_match_data* data_;
-  pcre2_match_context* context_;
+struct FreeData {
+  void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
 };
+using MatchData = std::unique_ptr<pcre2_match_data, FreeData>;
+
+std::string text_of_error(int error) {
+  unsigned char message[256];
+  pcre2_get_error_message(error, message, sizeof message);
+  return reinterpret_cast<const char*>(message);
+}
+
+std::string numbered_text_of_error(int error) {
+  return std::to_string(error) + " (" + text_of_error(error) + ")";
+}
 
 bool is_quantifier(char c) {
   return c == '*' || c == '?' || c == '{';
@@ -86,8 +72,13 @@ std::string prefix_of(std::string_view pattern, std::string_view options) {
 
 }  // namespace
 
-void Regex::Free::operator()(void* code) const {
-  pcre2_code_free(static_cast<pcre2_code*>(code));
+Regex::Regex() = default;
+Regex::~Regex() = default;
+Regex::Regex(Regex&& other) noexcept = default;
+Regex& Regex::operator=(Regex&& other) noexcept = default;
+
+size_t Regex::bytes() const {
+  return pattern_.size() + options_.size() + literal_prefix_.size() + code_->bytes();
 }
 
 Result<Regex> Regex::compile(std::string_view pattern, std::string_view options) {
@@ -115,19 +106,13 @@ Result<Regex> Regex::compile(std::string_view pattern, std::string_view options)
   }
   int error = 0;
   size_t offset = 0;
-  pcre2_code* const code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()),
-                                         pattern.size(), flags, &error, &offset, nullptr);
-  if (code == nullptr) {
-    unsigned char message[256];
-    pcre2_get_error_message(error, message, sizeof message);
-    return fail(kInvalidRegex, "Regular expression is invalid: " +
-                                   std::string(reinterpret_cast<const char*>(message)) +
+  std::unique_ptr<RegexCode> code = RegexCode::compile(std::string(pattern), flags, error, offset);
+  if (!code) {
+    return fail(kInvalidRegex, "Regular expression is invalid: " + text_of_error(error) +
                                    ", at byte " + std::to_string(offset));
   }
   Regex regex;
-  regex.code_.reset(code);
-  // Without it (a system that forbids executable memory) matching is slower, not wrong.
-  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
+  regex.code_ = std::move(code);
   regex.pattern_ = pattern;
   regex.options_ = options;
   regex.literal_prefix_ = prefix_of(pattern, options);
@@ -135,24 +120,33 @@ Result<Regex> Regex::compile(std::string_view pattern, std::string_view options)
 }
 
 Result<bool> Regex::try_match(std::string_view text) const {
-  thread_local MatchState state;
-  const auto match = [&](uint32_t options) {
-    return pcre2_match(static_cast<const pcre2_code*>(code_.get()),
-                       reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, options,
-                       state.data(), state.context());
-  };
-  int result = match(0);
-  // Compiled code has 32 KiB of stack, which is little for (a|b)* on a long text; the interpreter
-  // has the heap.
-  if (result == PCRE2_ERROR_JIT_STACKLIMIT) result = match(PCRE2_NO_JIT);
+  // Whether it matches is all that is asked.
+  thread_local const MatchData found(pcre2_match_data_create(1, nullptr));
+  GM_ASSIGN(const int result, code_->match(text, 0, found.get()));
   if (result >= 0) return true;
   if (result == PCRE2_ERROR_NOMATCH) return false;
-  unsigned char message[256];
-  pcre2_get_error_message(result, message, sizeof message);
   return fail(kRegexGivenUp,
               "Error occurred while executing the regular expression in $regex. Result code: " +
-                  std::to_string(result) + " (" +
-                  std::string(reinterpret_cast<const char*>(message)) + ")");
+                  numbered_text_of_error(result));
+}
+
+Result<Regex::Captures> Regex::find(std::string_view text, size_t from) const {
+  const MatchData found(pcre2_match_data_create_from_pattern(code_->plain(), nullptr));
+  GM_ASSIGN(const int result, code_->match(text, from, found.get()));
+  if (result == PCRE2_ERROR_NOMATCH) return Captures();
+  if (result < 0) return fail(kRegexGivenUp, numbered_text_of_error(result));
+  const size_t* const offsets = pcre2_get_ovector_pointer(found.get());
+  Captures captures;
+  for (uint32_t i = 0; i < pcre2_get_ovector_count(found.get()); ++i) {
+    const size_t begin = offsets[2 * i];
+    // A group behind the last that took part is not set at all.
+    if (static_cast<int>(i) >= result || begin == PCRE2_UNSET) {
+      captures.emplace_back();
+    } else {
+      captures.push_back(Range{begin, std::max(begin, offsets[2 * i + 1])});
+    }
+  }
+  return captures;
 }
 
 }  // namespace gridmount::query

@@ -11,22 +11,28 @@
 
 namespace gridmount::query {
 
+class RegexCode;
+
 // Thread-safe once made.
+//
+// A match asks meanwhile whether it is to end (interruption.h), and gives its error then. What
+// takes more backtracking than PCRE2 is allowed, or more than two seconds of processor time, is
+// given up: Location51156.
 class Regex {
  public:
   // Options are i, m, s, x and u (which is always on). Location51091 for a pattern that is none,
   // Location51108 for another option.
   static Result<Regex> compile(std::string_view pattern, std::string_view options);
 
-  // Text need not be UTF-8. An attempt that exceeds PCRE2's limits (backtracking without end) is
-  // given up: Location51156.
+  ~Regex();
+  Regex(Regex&& other) noexcept;
+  Regex& operator=(Regex&& other) noexcept;
+
+  // Text need not be UTF-8.
   Result<bool> try_match(std::string_view text) const;
-  // The same where giving up is no match.
-  bool matches(std::string_view text) const { return try_match(text).value_or(false); }
 
   // The first match at `from` or behind it: the bytes of the whole, then of each group, nothing for
-  // a group that took no part. Empty if there is no match. Location51156 if the attempt is given
-  // up.
+  // a group that took no part. Empty if there is no match.
   struct Range {
     size_t begin;
     size_t end;
@@ -38,18 +44,19 @@ class Regex {
   const std::string& options() const { return options_; }
   // What every match begins with, if the pattern is anchored and says so; empty otherwise.
   const std::string& literal_prefix() const { return literal_prefix_; }
+  // Of memory, about.
+  size_t bytes() const;
 
  private:
-  struct Free {
-    void operator()(void* code) const;
-  };
-
-  Regex() = default;
+  Regex();
 
   std::string pattern_;
   std::string options_;
   std::string literal_prefix_;
-  std::unique_ptr<void, Free> code_;  // pcre2_code
+  std::unique_ptr<RegexCode> code_;
 };
+
+// A match was given up, not ended by its interruption.
+inline constexpr ErrorCode kRegexGivenUp{51156};
 
 }  // namespace gridmount::query

@@ -6,6 +6,7 @@
 #include "engine/bson/compare.h"
 #include "engine/bson/text.h"
 #include "engine/query/filter.h"
+#include "engine/query/interruptible_sort.h"
 #include "engine/query/predicate.h"
 #include "engine/query/update_operator.h"
 
@@ -23,14 +24,13 @@ bool less(ValueView a, ValueView b) {
 // Values that are found by what compares equal: 1 finds 1.0.
 class ValueSet {
  public:
-  explicit ValueSet(bson::View elements) {
-    for (const bson::Element element : elements) given_.emplace_back(element.value);
-    index();
+  static Result<ValueSet> of(bson::View elements) {
+    ValueSet set;
+    for (const bson::Element element : elements) set.given_.emplace_back(element.value);
+    GM_TRY(set.index());
+    return set;
   }
-  explicit ValueSet(ValueView only) {
-    given_.emplace_back(only);
-    index();
-  }
+  explicit ValueSet(ValueView only) : given_{Value(only)}, sorted_{0}, distinct_{true} {}
 
   // Which of the distinct values, if any.
   std::optional<size_t> find(ValueView value) const {
@@ -45,14 +45,17 @@ class ValueSet {
   bool is_distinct(size_t i) const { return distinct_[i]; }
 
  private:
-  void index() {
+  ValueSet() = default;
+
+  Status index() {
     for (size_t i = 0; i < given_.size(); ++i) sorted_.push_back(i);
-    std::stable_sort(sorted_.begin(), sorted_.end(),
-                     [this](size_t a, size_t b) { return less(given_[a], given_[b]); });
+    GM_TRY(sort_interruptibly(sorted_,
+                              [this](size_t a, size_t b) { return less(given_[a], given_[b]); }));
     const auto same = [this](size_t a, size_t b) { return !less(given_[a], given_[b]); };
     sorted_.erase(std::unique(sorted_.begin(), sorted_.end(), same), sorted_.end());
     distinct_.resize(given_.size());
     for (const size_t i : sorted_) distinct_[i] = true;
+    return {};
   }
 
   std::vector<Value> given_;
@@ -152,7 +155,8 @@ Result<std::unique_ptr<const PreparedOperand>> prepare_add_to_set(std::string_vi
     return fail(ErrorCode::kBadValue,
                 "Found unexpected fields after $each in $addToSet: " + bson::to_text(operand));
   }
-  return std::make_unique<Addition>(ValueSet(elements.as_document()));
+  GM_ASSIGN(ValueSet values, ValueSet::of(elements.as_document()));
+  return std::make_unique<Addition>(std::move(values));
 }
 
 Result<UpdateOutcome> apply_add_to_set(const UpdateCall& call,
@@ -168,6 +172,7 @@ Result<UpdateOutcome> apply_add_to_set(const UpdateCall& call,
   std::vector<bool> present(values.given().size());
   if (current) {
     for (const bson::Element element : current->as_document()) {
+      GM_TRY(check_interruption());
       if (const std::optional<size_t> known = values.find(element.value)) present[*known] = true;
       builder.push(element.value);
     }
@@ -229,7 +234,8 @@ Result<std::unique_ptr<const PreparedOperand>> prepare_pull_all(std::string_view
     return fail(ErrorCode::kBadValue, "$pullAll requires an array argument but was given a " +
                                           std::string(bson::type_alias(operand.type())));
   }
-  return std::make_unique<RemovalOfValues>(ValueSet(operand.as_document()));
+  GM_ASSIGN(ValueSet values, ValueSet::of(operand.as_document()));
+  return std::make_unique<RemovalOfValues>(std::move(values));
 }
 
 Result<UpdateOutcome> apply_pull(const UpdateCall& call, const std::optional<ValueView>& current) {
@@ -240,6 +246,7 @@ Result<UpdateOutcome> apply_pull(const UpdateCall& call, const std::optional<Val
   const auto& removal = static_cast<const Removal&>(*call.prepared);
   Status status;
   UpdateOutcome outcome = elements_of(current->as_document(), [&](ValueView element) {
+    if (status) status = check_interruption();
     if (!status) return true;
     const Result<bool> removes = removal.removes(element);
     if (!removes) status = fail(removes.error());

@@ -106,7 +106,8 @@ Status CollectionEntry::derive() {
   if (settings.validator && settings.level != engine::CollectionOptions::ValidationLevel::kOff) {
     // It stays: $$NOW is then the time of each write.
     GM_ASSIGN(query::Filter filter,
-              query::Filter::parse(*settings.validator, {.now = std::nullopt}));
+              query::Filter::parse(*settings.validator,
+                                   {.now = std::nullopt, .explains_failures = true}));
     validator = std::make_shared<const query::Filter>(std::move(filter));
   }
   return {};

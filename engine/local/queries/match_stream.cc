@@ -1,6 +1,7 @@
 #include "engine/local/queries/match_stream.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "engine/local/format/index_key.h"
 #include "engine/local/queries/observation.h"
 #include "engine/local/queries/planner.h"
+#include "engine/query/interruptible_sort.h"
 
 namespace gridmount::local {
 namespace {
@@ -287,7 +289,7 @@ Status MatchStream::sort_all() {
     if (!match) break;
     GM_TRY(add_sorted(*match));
   }
-  std::sort(sorted_.begin(), sorted_.end());
+  GM_TRY(query::sort_interruptibly(sorted_, std::less<>()));
   gathered_ = true;
   gathered_at_write_ = contents_->trees().writes();
   return {};

@@ -16,6 +16,7 @@
 #include "engine/local/indexes/entry_reading.h"
 #include "engine/local/queries/index_bounds.h"
 #include "engine/local/storage/range_cursor.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::local {
 namespace {
@@ -374,6 +375,9 @@ class UnionScan : public Scan {
     while (at_ < branches_.size()) {
       GM_ASSIGN(const std::optional<Candidate> candidate, branches_[at_]->next());
       if (!candidate) {
+        // Of thousands of branches most may have nothing to give.
+        GM_TRY(query::check_interruption());
+        keys_of_ended_ += branches_[at_]->keys_examined();
         ++at_;
         continue;
       }
@@ -393,9 +397,7 @@ class UnionScan : public Scan {
   }
 
   int64_t keys_examined() const override {
-    int64_t sum = 0;
-    for (const std::unique_ptr<Scan>& branch : branches_) sum += branch->keys_examined();
-    return sum;
+    return keys_of_ended_ + (at_ < branches_.size() ? branches_[at_]->keys_examined() : 0);
   }
 
   ScanCounts counts() const override {
@@ -414,6 +416,7 @@ class UnionScan : public Scan {
   std::vector<std::unique_ptr<Scan>> branches_;
   ScanCounts counts_;  // but for the keys
   size_t at_ = 0;
+  int64_t keys_of_ended_ = 0;  // of the branches before that
   std::unordered_set<RecordId> seen_;
 };
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "engine/query/expression/evaluation.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::query {
 namespace {
@@ -37,6 +38,7 @@ Result<uint8_t*> Arena::allocate(size_t size) {
     return fail(kExceededMemoryLimit, "Expression used too much memory: its values exceed " +
                                           std::to_string(bytes_max_) + " bytes");
   }
+  GM_TRY(check_interruption_of(size));
   if (blocks_.empty() || size > blocks_[current_].size - used_) GM_TRY(enter_next_block(size));
   uint8_t* const data = blocks_[current_].data.get() + used_;
   used_ += size;

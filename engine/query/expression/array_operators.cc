@@ -5,9 +5,13 @@
 
 #include "engine/bson/compare.h"
 #include "engine/query/expression/operator.h"
+#include "engine/query/interruptible_sort.h"
 
 namespace gridmount::query::expressions {
 namespace {
+
+// Of the interruption.
+constexpr size_t kStepsOfAComparison = 64;
 
 using bson::Type;
 using bson::ValueView;
@@ -38,6 +42,7 @@ Evaluated slice(EvaluationContext& context, ValueView array, size_t begin, size_
   size_t index = 0;
   for (const bson::Element element : array.as_document()) {
     if (index >= end) break;
+    GM_TRY(check_interruption_of(kStepsOfAComparison));
     if (index >= begin) GM_TRY(output.push_element(element.value));
     ++index;
   }
@@ -107,11 +112,10 @@ Evaluated evaluate_pick(const Call& call) {
     if (!is_nullish(element.value)) values.push_back(element.value);
   }
   const size_t kept = std::min(values.size(), wanted);
-  std::partial_sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(kept),
-                    values.end(), [](ValueView a, ValueView b) {
-                      const auto order = bson::compare(a, b);
-                      return pick == Pick::kLeast ? order < 0 : order > 0;
-                    });
+  GM_TRY(sort_interruptibly(values, [](ValueView a, ValueView b) {
+    const auto order = bson::compare(a, b);
+    return pick == Pick::kLeast ? order < 0 : order > 0;
+  }));
   Output output(call.context, Type::kArray);
   for (size_t i = 0; i < kept; ++i) GM_TRY(output.push_element(values[i]));
   return output.finish();
@@ -158,6 +162,7 @@ Evaluated evaluate_in(const Call& call) {
                                       std::string(type_name(array)));
   }
   for (const bson::Element element : array->as_document()) {
+    GM_TRY(check_interruption_of(kStepsOfAComparison));
     if (value && bson::compare(*value, element.value) == 0) return give(true);
   }
   return give(false);
@@ -192,6 +197,7 @@ Evaluated evaluate_index_of(const Call& call) {
   int32_t index = 0;
   for (const bson::Element element : array->as_document()) {
     if (index >= end) break;
+    GM_TRY(check_interruption_of(kStepsOfAComparison));
     if (index >= begin && value && bson::compare(*value, element.value) == 0) {
       return give(call.context, index);
     }

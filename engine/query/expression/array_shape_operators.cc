@@ -7,6 +7,7 @@
 
 #include "engine/bson/compare.h"
 #include "engine/query/expression/operator.h"
+#include "engine/query/interruptible_sort.h"
 #include "engine/query/sort.h"
 
 namespace gridmount::query::expressions {
@@ -198,6 +199,7 @@ Evaluated evaluate_array_to_object(const Call& call) {
   std::unordered_map<std::string_view, size_t> places;
   MaybeValue first;
   for (const bson::Element element : array->as_document()) {
+    GM_TRY(check_interruption());
     if (!first) first = element.value;
     if (first->type() != Type::kArray && first->type() != Type::kDocument) {
       return fail(ErrorCode{40398}, "Unrecognised input type format for $arrayToObject: " +
@@ -239,12 +241,12 @@ class SortArray final : public Expression {
     }
     std::vector<ValueView> elements = elements_of(*array);
     if (sort_) {
-      sort_by_fields(elements);
+      GM_TRY(sort_by_fields(elements));
     } else {
-      std::stable_sort(elements.begin(), elements.end(), [&](ValueView a, ValueView b) {
+      GM_TRY(sort_interruptibly(elements, [&](ValueView a, ValueView b) {
         const auto order = bson::compare(a, b);
         return descending_ ? order > 0 : order < 0;
-      });
+      }));
     }
     Output output(context, Type::kArray);
     for (const ValueView element : elements) GM_TRY(output.push_element(element));
@@ -255,8 +257,8 @@ class SortArray final : public Expression {
   }
 
  private:
-  void sort_by_fields(std::vector<ValueView>& elements) const {
-    std::stable_sort(elements.begin(), elements.end(), [&](ValueView a, ValueView b) {
+  Status sort_by_fields(std::vector<ValueView>& elements) const {
+    return sort_interruptibly(elements, [&](ValueView a, ValueView b) {
       for (const Sort::Part& part : sort_->parts()) {
         const auto order =
             bson::compare(whole_value_at(a, part.path), whole_value_at(b, part.path));

@@ -11,6 +11,7 @@
 #include "engine/bson/number.h"
 #include "engine/query/decimal_arithmetic.h"
 #include "engine/query/expression/date_format.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::query {
 
@@ -329,6 +330,9 @@ std::vector<ValueView> elements_of(ValueView array) {
   return elements;
 }
 
+// Of the interruption, beside its bytes.
+constexpr size_t kStepsOfAnElement = 16;
+
 Output::Output(EvaluationContext& context, Type type)
     : context_(context), type_(type), bytes_(4), held_(context.arena) {}
 
@@ -381,6 +385,7 @@ Status Output::append(std::string_view key, ValueView value) {
 
 Status Output::append_field(std::string_view key, ValueView value) {
   GM_TRY(reserve(key.size() + 2 + value.size()));
+  GM_TRY(check_interruption_of(kStepsOfAnElement + value.size()));
   put(value.type(), key, value);
   return {};
 }

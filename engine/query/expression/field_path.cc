@@ -6,6 +6,9 @@
 namespace gridmount::query::expressions {
 namespace {
 
+// Of the interruption, while a field is sought: most of them are skipped.
+constexpr size_t kBytesPerStep = 16;
+
 using bson::Type;
 using bson::ValueView;
 
@@ -141,6 +144,7 @@ Evaluated FieldPath::evaluate(EvaluationContext& context) const {
 
 Evaluated FieldPath::reach(EvaluationContext& context, bson::View document, size_t from) const {
   for (size_t i = from;; ++i) {
+    GM_TRY(check_interruption_of(document.size() / kBytesPerStep));
     const MaybeValue value = document.find(parts_[i]);
     if (!value || i + 1 == parts_.size()) return value;
     if (value->type() == Type::kArray) return reach_elements(context, *value, i + 1);

@@ -24,6 +24,7 @@ class MergedFields {
                                         std::string(type_name(object)));
     }
     for (const bson::Element element : object->as_document()) {
+      GM_TRY(check_interruption());
       const auto [place, is_new] = places_.emplace(element.key, fields_.size());
       if (is_new) {
         fields_.push_back(element);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/query/expression/evaluation.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::query::expressions {
 
@@ -34,7 +35,9 @@ struct Call {
 
   std::string name() const;
   bool has(size_t i) const { return i < arguments.size() && arguments[i] != nullptr; }
-  Evaluated argument(size_t i) const { return arguments[i]->evaluate(context); }
+  // What the operator then does with it, other than to go through it once, has to ask the
+  // interruption itself.
+  Evaluated argument(size_t i) const;
 };
 
 inline constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
@@ -51,6 +54,12 @@ struct Operator {
   // Gives the same for the same arguments: then it is evaluated at once if they are constant.
   bool is_pure = true;
 };
+
+inline Evaluated Call::argument(size_t i) const {
+  Evaluated value = arguments[i]->evaluate(context);
+  if (value && *value) GM_TRY(check_interruption_of((*value)->size()));
+  return value;
+}
 
 inline std::string Call::name() const {
   return std::string(op.name);

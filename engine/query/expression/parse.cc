@@ -187,6 +187,7 @@ Result<ExpressionPointer> make_call(const Operator& op, std::vector<ExpressionPo
 }
 
 Result<ExpressionPointer> parse_operand(ValueView operand, ParseContext& context) {
+  GM_TRY(check_interruption());
   switch (operand.type()) {
     case Type::kString:
       if (!operand.as_string().starts_with('$')) return make_constant(operand);

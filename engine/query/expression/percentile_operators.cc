@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "engine/query/expression/operator.h"
 #include "engine/query/expression/percentile.h"
+#include "engine/query/interruptible_sort.h"
 
 namespace gridmount::query::expressions {
 namespace {
@@ -24,7 +26,7 @@ Evaluated evaluate_percentiles(const Call& call) {
   } else if (input) {
     add_sample(*input, samples);
   }
-  std::sort(samples.begin(), samples.end());
+  GM_TRY(sort_interruptibly(samples, std::less<>()));
   Output output(call.context, Type::kArray);
   for (size_t i = 1; i < call.arguments.size(); ++i) {
     MaybeValue value = null_value();

@@ -109,7 +109,7 @@ Result<std::optional<Regex>> RegexExpression::compile(const MaybeValue& pattern,
 Result<Regex::Captures> RegexExpression::find(const Regex& regex, std::string_view text,
                                               size_t from) const {
   Result<Regex::Captures> captures = regex.find(text, from);
-  if (captures) return captures;
+  if (captures || captures.error().code() != kRegexGivenUp) return captures;
   return fail(captures.error().code(), "Error occurred while executing the regular expression in " +
                                            name_ + ". Result code: " + captures.error().message());
 }

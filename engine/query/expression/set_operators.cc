@@ -4,6 +4,7 @@
 
 #include "engine/bson/compare.h"
 #include "engine/query/expression/operator.h"
+#include "engine/query/interruptible_sort.h"
 
 namespace gridmount::query::expressions {
 namespace {
@@ -15,18 +16,21 @@ bool is_before(ValueView a, ValueView b) {
   return bson::compare(a, b) < 0;
 }
 
+// Of the interruption: a search in a set.
+constexpr size_t kStepsOfALookUp = 1024;
+
 // In order, each once; of equal ones the first.
 using ValueSet = std::vector<ValueView>;
 
-ValueSet make_set(ValueSet values) {
-  std::stable_sort(values.begin(), values.end(), is_before);
+Result<ValueSet> make_set(ValueSet values) {
+  GM_TRY(sort_interruptibly(values, is_before));
   const auto end = std::unique(values.begin(), values.end(),
                                [](ValueView a, ValueView b) { return bson::compare(a, b) == 0; });
   values.erase(end, values.end());
   return values;
 }
 
-ValueSet set_of(ValueView array) {
+Result<ValueSet> set_of(ValueView array) {
   return make_set(elements_of(array));
 }
 
@@ -55,7 +59,8 @@ Evaluated evaluate_union(const Call& call) {
     if (!is_type(array, Type::kArray)) return refuse(call, 17043, "One", array);
     for (const bson::Element element : array->as_document()) all.push_back(element.value);
   }
-  return give_array(call.context, make_set(std::move(all)));
+  GM_ASSIGN(const ValueSet set, make_set(std::move(all)));
+  return give_array(call.context, set);
 }
 
 Evaluated evaluate_intersection(const Call& call) {
@@ -64,11 +69,16 @@ Evaluated evaluate_intersection(const Call& call) {
     GM_ASSIGN(const MaybeValue array, call.argument(i));
     if (is_nullish(array)) return give_null();
     if (!is_type(array, Type::kArray)) return refuse(call, 17047, "One", array);
-    const ValueSet set = set_of(*array);
+    GM_ASSIGN(const ValueSet set, set_of(*array));
     if (i == 0) {
       common = set;
     } else {
-      std::erase_if(common, [&](ValueView value) { return !contains(set, value); });
+      ValueSet both;
+      for (const ValueView value : common) {
+        GM_TRY(check_interruption_of(kStepsOfALookUp));
+        if (contains(set, value)) both.push_back(value);
+      }
+      common = std::move(both);
     }
   }
   return give_array(call.context, common);
@@ -81,11 +91,12 @@ Evaluated evaluate_difference(const Call& call) {
   if (is_nullish(left) || is_nullish(right)) return give_null();
   if (!is_type(left, Type::kArray)) return refuse(call, 17048, "First", left);
   if (!is_type(right, Type::kArray)) return refuse(call, 17049, "Second", right);
-  const ValueSet removed = set_of(*right);
-  const ValueSet wanted = set_of(*left);
+  GM_ASSIGN(const ValueSet removed, set_of(*right));
+  GM_ASSIGN(const ValueSet wanted, set_of(*left));
   std::vector<bool> taken(wanted.size());
   ValueSet rest;
   for (const bson::Element element : left->as_document()) {
+    GM_TRY(check_interruption_of(kStepsOfALookUp));
     if (contains(removed, element.value)) continue;
     const auto place = std::lower_bound(wanted.begin(), wanted.end(), element.value, is_before);
     const auto index = static_cast<size_t>(place - wanted.begin());
@@ -103,7 +114,7 @@ Evaluated evaluate_equals(const Call& call) {
     GM_ASSIGN(const MaybeValue array, call.argument(i));
     if (!is_type(array, Type::kArray)) return refuse(call, 17044, "One", array);
     if (!equal) continue;
-    ValueSet set = set_of(*array);
+    GM_ASSIGN(ValueSet set, set_of(*array));
     if (i == 0) {
       first = std::move(set);
     } else {
@@ -128,8 +139,9 @@ Evaluated evaluate_is_subset(const Call& call) {
   GM_ASSIGN(const MaybeValue right, call.argument(1));
   if (!is_type(left, Type::kArray)) return refuse(call, 17046, "First", left);
   if (!is_type(right, Type::kArray)) return refuse(call, 17042, "Second", right);
-  const ValueSet set = set_of(*right);
+  GM_ASSIGN(const ValueSet set, set_of(*right));
   for (const bson::Element element : left->as_document()) {
+    GM_TRY(check_interruption_of(kStepsOfALookUp));
     if (!contains(set, element.value)) return give(false);
   }
   return give(true);

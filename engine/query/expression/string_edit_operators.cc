@@ -5,10 +5,14 @@
 #include <array>
 
 #include "engine/query/expression/operator.h"
+#include "engine/query/expression/text_search.h"
 #include "engine/query/expression/utf8.h"
 
 namespace gridmount::query::expressions {
 namespace {
+
+// Of the interruption, beside the bytes of what is sought.
+constexpr size_t kStepsOfASearch = 16;
 
 using bson::Type;
 using bson::ValueView;
@@ -35,7 +39,8 @@ Evaluated evaluate_split(const Call& call) {
   const ArenaAccess::Mark mark = ArenaAccess::mark(call.context.arena);
   std::string_view rest = input->as_string();
   while (true) {
-    const size_t at = rest.find(between);
+    GM_TRY(check_interruption_of(between.size() + kStepsOfASearch));
+    const size_t at = find_text(rest, between, 0);
     GM_ASSIGN(const MaybeValue part, give(call.context, rest.substr(0, at)));
     GM_TRY(output.push_element(*part));
     ArenaAccess::rewind(call.context.arena, mark);
@@ -88,16 +93,18 @@ Result<std::vector<std::string_view>> code_points_of(std::string_view text,
   return points;
 }
 
-std::string_view trim(std::string_view text, std::span<const std::string_view> points, bool left,
-                      bool right) {
+Result<std::string_view> trim(std::string_view text, std::span<const std::string_view> points,
+                              bool left, bool right) {
   const auto at_begin = [&](std::string_view point) { return text.starts_with(point); };
   const auto at_end = [&](std::string_view point) { return text.ends_with(point); };
   while (left && !text.empty()) {
+    GM_TRY(check_interruption_of(points.size()));
     const auto found = std::find_if(points.begin(), points.end(), at_begin);
     if (found == points.end()) break;
     text.remove_prefix(found->size());
   }
   while (right && !text.empty()) {
+    GM_TRY(check_interruption_of(points.size()));
     const auto found = std::find_if(points.begin(), points.end(), at_end);
     if (found == points.end()) break;
     text.remove_suffix(found->size());
@@ -125,9 +132,9 @@ Evaluated evaluate_trim(const Call& call) {
     }
     GM_ASSIGN(const std::vector<std::string_view> points,
               code_points_of(characters->as_string(), call.name()));
-    trimmed = trim(input->as_string(), points, left, right);
+    GM_ASSIGN(trimmed, trim(input->as_string(), points, left, right));
   } else {
-    trimmed = trim(input->as_string(), kWhiteSpace, left, right);
+    GM_ASSIGN(trimmed, trim(input->as_string(), kWhiteSpace, left, right));
   }
   if (trimmed.size() == input->as_string().size()) return input;
   return give(call.context, trimmed);
@@ -173,7 +180,8 @@ Evaluated evaluate_replace(const Call& call) {
   bool is_replaced = false;
   size_t from = 0;
   while (all || !is_replaced) {
-    const size_t at = rest.find(find, from);
+    GM_TRY(check_interruption_of(find.size() + kStepsOfASearch));
+    const size_t at = find_text(rest, find, from);
     if (at == std::string_view::npos) break;
     is_replaced = true;
     result.append(rest.substr(0, at)).append(replacement);

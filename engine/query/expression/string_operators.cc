@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/query/expression/operator.h"
+#include "engine/query/expression/text_search.h"
 #include "engine/query/expression/utf8.h"
 
 namespace gridmount::query::expressions {
@@ -233,7 +234,7 @@ Evaluated evaluate_index_of_bytes(const Call& call) {
   GM_ASSIGN(const size_t wanted_end, read_index(call, 3, "ending index", text.size()));
   const size_t end = std::min(wanted_end, text.size());
   if (begin > text.size() || end < begin) return give(call.context, int32_t{-1});
-  const size_t found = text.substr(0, end).find(search.token, begin);
+  const size_t found = find_text(text.substr(0, end), search.token, begin);
   if (found == std::string_view::npos) return give(call.context, int32_t{-1});
   return give(call.context, static_cast<int32_t>(found));
 }
@@ -245,11 +246,17 @@ Evaluated evaluate_index_of_cp(const Call& call) {
   GM_ASSIGN(const size_t begin, read_index(call, 2, "starting index", 0));
   GM_ASSIGN(const size_t end, read_index(call, 3, "ending index", SIZE_MAX));
   size_t index = 0;
+  size_t next = 0;  // where the token is next, from `begin` on
+  if (begin == 0) next = find_text(text, search.token, 0);
   for (size_t at = 0; at < text.size() && index < end; ++index) {
     if (is_continuation_byte(text[at]) || code_point_bytes(text[at]) > 4) {
       return fail(ErrorCode{40095}, "$indexOfCP found bad UTF-8 in the input");
     }
-    if (index >= begin && text.substr(at).starts_with(search.token)) {
+    if (index >= begin && next < at) {
+      GM_TRY(check_interruption_of(search.token.size()));
+      next = find_text(text, search.token, at);
+    }
+    if (index >= begin && next == at) {
       return give(call.context, static_cast<int32_t>(index));
     }
     at += code_point_bytes(text[at]);

@@ -83,7 +83,7 @@ class BucketAutoStream : public DocumentStream {
       if (buffer_.bytes() > bytes_max_) return sort_memory_exceeded(bytes_max_);
     }
     input_.reset();
-    buffer_.sort();
+    GM_TRY(buffer_.sort());
     size_ =
         std::max<int64_t>(1, std::llround(static_cast<double>(buffer_.size()) / *options_.buckets));
     return {};

@@ -7,6 +7,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
+#include "engine/query/interruptible_sort.h"
 #include "engine/query/pipeline/group_table.h"
 #include "engine/query/pipeline/stage_table.h"
 
@@ -73,10 +74,9 @@ class BucketStream : public DocumentStream {
     input_.reset();
     order_.resize(groups_.size());
     std::iota(order_.begin(), order_.end(), size_t{0});
-    std::sort(order_.begin(), order_.end(), [this](size_t a, size_t b) {
+    return sort_interruptibly(order_, [this](size_t a, size_t b) {
       return bson::compare(groups_.id(a), groups_.id(b)) < 0;
     });
-    return {};
   }
 
   // The greatest boundary that is not above the value, but the last.

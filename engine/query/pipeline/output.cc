@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
+
+#include "engine/query/interruption.h"
 
 namespace gridmount::query {
 namespace {
@@ -53,6 +56,11 @@ void Output::begin() {
   open_.clear();
   open_.push_back({0});
   dropped_ = 0;
+  error_.reset();
+}
+
+void Output::fail(Error error) {
+  if (!error_) error_ = std::move(error);
 }
 
 void Output::append_bytes(const void* data, size_t size) {
@@ -124,6 +132,8 @@ void Output::close() {
 
 Result<bson::View> Output::finish_flat() {
   assert(open_.size() == 1 && "something is still open");
+  if (error_) return gridmount::fail(*error_);
+  GM_TRY(check_interruption_of(bytes_.size()));
   if (dropped_ > 0) return document_too_large(bytes_.size() + dropped_, kIntermediateBytesMax);
   bytes_.push_back(0);
   const auto length = static_cast<uint32_t>(bytes_.size());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +46,9 @@ class Output {
   void push_open_array() { push_open(bson::Type::kArray); }
   void close();
 
+  // What is appended means nothing; finish() gives the error.
+  void fail(Error error);
+
   uint64_t size() const { return bytes_.size(); }
 
   // Valid until begin(). Too large, or too deep (the depth of values is looked at, not only of what
@@ -69,6 +73,7 @@ class Output {
   std::vector<Level> open_;
   char key_[16];
   uint64_t dropped_ = 0;
+  std::optional<Error> error_;
 };
 
 }  // namespace gridmount::query

@@ -1,11 +1,12 @@
 // $percentile and $median. The method of servers is an approximation that is exact for few values;
 // this one keeps all of them and is exact always.
 
-#include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "engine/query/expression/percentile.h"
+#include "engine/query/interruptible_sort.h"
 #include "engine/query/pipeline/accumulator.h"
 
 namespace gridmount::query {
@@ -28,7 +29,9 @@ class Percentiles : public Accumulator {
   }
 
   void write(std::string_view field, Output& output) const override {
-    std::sort(samples_.begin(), samples_.end());
+    if (Status sorted = sort_interruptibly(samples_, std::less<>()); !sorted) {
+      return output.fail(std::move(sorted).error());
+    }
     if (!is_list_) return output.append(field, percentile(shares_.front()));
     output.open_array(field);
     for (const double share : shares_) output.push(percentile(share));

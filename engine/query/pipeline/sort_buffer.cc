@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/bson/compare.h"
+#include "engine/query/interruptible_sort.h"
 
 namespace gridmount::query {
 namespace {
@@ -110,9 +111,9 @@ void SortBuffer::add(std::span<const ValueView> key, ValueView payload) {
   }
 }
 
-void SortBuffer::sort() {
-  std::sort(records_.begin(), records_.end(),
-            [this](const auto& a, const auto& b) { return before(*a, *b); });
+Status SortBuffer::sort() {
+  return sort_interruptibly(records_,
+                            [this](const auto& a, const auto& b) { return before(*a, *b); });
 }
 
 void SortBuffer::release(size_t at) {

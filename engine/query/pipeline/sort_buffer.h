@@ -52,8 +52,9 @@ class SortBuffer {
   uint64_t bytes() const { return bytes_; }
   size_t size() const { return records_.size(); }
 
-  // Puts the records in order; nothing is added from then on.
-  void sort();
+  // Puts the records in order; nothing is added from then on. The buffer is of no use if the
+  // interruption ends it.
+  Status sort();
   // After sort().
   bson::ValueView payload(size_t at) const { return records_[at]->payload; }
   bson::ValueView key(size_t at, size_t part) const { return records_[at]->key[part]; }

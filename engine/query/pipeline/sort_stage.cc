@@ -45,7 +45,7 @@ class SortStream : public DocumentStream {
       buffer_.add(key, ValueView(Type::kDocument, kept.data(), kept.size()));
       if (buffer_.bytes() > bytes_max_) return sort_memory_exceeded(bytes_max_);
     }
-    buffer_.sort();
+    GM_TRY(buffer_.sort());
     input_.reset();
     gathered_ = true;
     return {};

@@ -21,7 +21,7 @@ class Sorted : public Accumulator {
         bytes_max_(settings.bytes_max) {}
 
   void write(std::string_view field, Output& output) const override {
-    buffer_.sort();
+    if (Status sorted = buffer_.sort(); !sorted) return output.fail(std::move(sorted).error());
     output.open_array(field);
     for (size_t i = 0; i < buffer_.size(); ++i) output.push(buffer_.payload(i));
     output.close();
@@ -56,7 +56,7 @@ class ExtremeN : public Sorted {
     return keep(std::span(&*value, 1), ValueView(Type::kNull, nullptr, 0));
   }
   void write(std::string_view field, Output& output) const override {
-    buffer_.sort();
+    if (Status sorted = buffer_.sort(); !sorted) return output.fail(std::move(sorted).error());
     output.open_array(field);
     for (size_t i = 0; i < buffer_.size(); ++i) output.push(buffer_.key(i, 0));
     output.close();

@@ -37,7 +37,7 @@ inline bson::Document parse_filter_text(const std::string& json) {
 }
 
 inline Filter parse_filter_json(const std::string& json) {
-  Result<Filter> filter = Filter::parse(parse_filter_text(json));
+  Result<Filter> filter = Filter::parse(parse_filter_text(json), {.explains_failures = true});
   if (!filter) throw std::runtime_error(json + ": " + filter.error().message());
   return *std::move(filter);
 }

@@ -338,7 +338,7 @@ TEST(FilterModelTest, RandomFilters_MatchWhatTheyMean) {
       builder.append("$jsonSchema", generator.schema());
       return std::move(builder).finish();
     }() : generator.filter();
-    const Result<Filter> filter = Filter::parse(specification);
+    const Result<Filter> filter = Filter::parse(specification, {.explains_failures = true});
     ASSERT_TRUE(filter) << filter.error().message() << "\n" << show(specification);
     for (int i = 0; i < 10; ++i) {
       const bson::Document document = generator.document();

@@ -283,6 +283,34 @@ TEST(FilterTest, Refused_NestedTooDeep) {
   }
 }
 
+TEST(FilterTest, BeyondItsMemory_IsRefused) {
+  const auto parse_branches = [](int32_t count) {
+    bson::Builder filter;
+    filter.open_array("$or");
+    for (int32_t i = 0; i < count; ++i) filter.push_open_document().append("a", i).close();
+    filter.close();
+    return Filter::parse(std::move(filter).finish());
+  };
+  EXPECT_TRUE(parse_branches(100'000));
+  const Result<Filter> larger = parse_branches(400'000);
+  ASSERT_FALSE(larger);
+  EXPECT_EQ(static_cast<int>(larger.error().code()), 146);
+  EXPECT_EQ(larger.error().message(), "the filter needs more than 104857600 bytes of memory");
+}
+
+// As long a list as fits into a command.
+TEST(FilterTest, AMillionValues_AreFound) {
+  bson::Builder filter;
+  filter.open_document("a").open_array("$in");
+  for (int32_t i = 0; i < 1 << 20; ++i) filter.push(bson::Value(i ^ 0xFFF).view());
+  filter.close().close();
+  const Result<Filter> parsed = Filter::parse(std::move(filter).finish());
+  ASSERT_TRUE(parsed) << parsed.error().message();
+  EXPECT_TRUE(parsed->matches(parse_json("{'a': 999999}")));
+  EXPECT_TRUE(parsed->matches(parse_json("{'a': [0.0]}")));
+  EXPECT_FALSE(parsed->matches(parse_json("{'a': 1048576}")));
+}
+
 TEST(FilterTest, Equalities) {
   const auto names = [](const char* json) {
     const Filter filter = parse(json);

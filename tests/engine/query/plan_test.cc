@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/bson/builder.h"
 #include "tests/engine/query/parse_json.h"
 
 namespace gridmount::query {
@@ -62,6 +63,64 @@ std::string plan(const Indexes& indexes, const std::string& filter, const std::s
                                       indexes.definitions, indexes.multikey, hint);
   if (!made) return made.error().message();
   return describe(*made, indexes);
+}
+
+// Of so many values.
+bson::Document list_of(int32_t count, const std::string& path) {
+  bson::Builder filter;
+  filter.open_document(path).open_array("$in");
+  for (int32_t i = 0; i < count; ++i) filter.push(bson::Value(i).view());
+  filter.close().close();
+  return std::move(filter).finish();
+}
+
+Plan plan_of(const Indexes& indexes, bson::View filter) {
+  const Result<Filter> parsed = Filter::parse(filter);
+  return make_plan(*parsed, nullptr, indexes.definitions, indexes.multikey, std::nullopt).value();
+}
+
+TEST(PlanTest, ManyPoints_AreOneInterval) {
+  Indexes one;
+  one.add("{'a': 1}");
+  const Plan few = plan_of(one, list_of(100'000, "a"));
+  EXPECT_EQ(few.bounds[0].size(), 100'000);
+  EXPECT_TRUE(few.bounds_are_exact);
+  const Plan many = plan_of(one, list_of(300'000, "a"));
+  EXPECT_EQ(describe(many, one), "{'a': 1} [0..299999]");
+}
+
+// Two long lists take a walk along both.
+TEST(PlanTest, ManyPointsTwice_AreIntersected) {
+  Indexes one;
+  one.add("{'a': 1}");
+  bson::Builder twice;
+  twice.open_array("$and").push(list_of(100'000, "a").view()).push(list_of(90'000, "a").view());
+  twice.close();
+  const Plan both = plan_of(one, std::move(twice).finish());
+  EXPECT_EQ(both.bounds[0].size(), 90'000);
+}
+
+TEST(PlanTest, ManyBranches_AreAListOrNone) {
+  Indexes one;
+  one.add("{'a': 1}");
+  const auto branches = [&](int32_t count, bool is_other) {
+    bson::Builder any;
+    any.open_array("$or");
+    for (int32_t i = 0; i < count; ++i) {
+      any.push_open_document().append("a", i);
+      if (is_other) any.append("b", 1);
+      any.close();
+    }
+    any.close();
+    return plan_of(one, std::move(any).finish());
+  };
+  EXPECT_EQ(branches(1000, false).branches.size(), 1000);
+  EXPECT_EQ(branches(1000, true).branches.size(), 1000);
+  const Plan list = branches(20'000, false);
+  EXPECT_EQ(list.kind, Plan::Kind::kIndexScan);
+  EXPECT_EQ(list.bounds[0].size(), 20'000);
+  EXPECT_TRUE(list.bounds_are_exact);
+  EXPECT_EQ(branches(20'000, true).kind, Plan::Kind::kCollectionScan);
 }
 
 TEST(PlanTest, Bounds) {

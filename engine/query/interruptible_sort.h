@@ -1,0 +1,53 @@
+// Sorting that can be ended: a sort of all that a document or a stage may hold takes seconds.
+//
+// Thread-safety: a function without state.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "engine/query/interruption.h"
+
+namespace gridmount::query {
+
+// As std::stable_sort() with twice the memory; asks the interruption meanwhile (interruption.h),
+// and leaves nothing that may be looked at if that ends it.
+template <typename T, typename Less>
+Status sort_interruptibly(std::vector<T>& values, const Less& less) {
+  constexpr size_t kRun = 8;
+  // Of a comparison, which may read large values.
+  constexpr size_t kSteps = 256;
+  const size_t size = values.size();
+  const auto at = [&values](size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };
+  for (size_t begin = 0; begin < size; begin += kRun) {
+    GM_TRY(check_interruption_of(2 * kRun * kSteps));
+    const size_t end = std::min(begin + kRun, size);
+    for (size_t i = begin + 1; i < end; ++i) {
+      std::rotate(std::upper_bound(at(begin), at(i), values[i], less), at(i), at(i + 1));
+    }
+  }
+  std::vector<T> merged;
+  if (size > kRun) merged.reserve(size);
+  for (size_t run = kRun; run < size; run *= 2) {
+    merged.clear();
+    for (size_t begin = 0; begin < size; begin += 2 * run) {
+      size_t left = begin;
+      const size_t middle = std::min(begin + run, size);
+      size_t right = middle;
+      const size_t end = std::min(middle + run, size);
+      while (left < middle && right < end) {
+        GM_TRY(check_interruption_of(kSteps));
+        merged.push_back(std::move(values[less(values[right], values[left]) ? right++ : left++]));
+      }
+      std::move(at(left), at(middle), std::back_inserter(merged));
+      std::move(at(right), at(end), std::back_inserter(merged));
+    }
+    values.swap(merged);
+  }
+  return {};
+}
+
+}  // namespace gridmount::query
