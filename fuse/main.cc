@@ -55,6 +55,7 @@ Result<std::unique_ptr<engine::Store>> open_store(const Options& options) {
   how.read_only = options.read_only;
   how.checkpoint_interval = options.checkpoint_interval;
   how.checkpoint_bytes = options.checkpoint_bytes;
+  how.size_limit = options.size_limit;
   how.expiry_interval = options.expiry_interval;
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
   while (true) {

@@ -22,6 +22,7 @@ namespace {
 constexpr uint64_t kMinDirtyBytes = 1024 * 1024;
 constexpr uint64_t kMaxDirtyBytes = uint64_t{64} << 30;
 constexpr uint64_t kMinCheckpointBytes = 1024 * 1024;
+constexpr uint64_t kMinSizeLimit = 1024 * 1024;
 constexpr uint64_t kMaxCheckpointBytes = uint64_t{1} << 40;
 constexpr double kMinCheckpointSeconds = 0.01;
 constexpr double kMaxCheckpointSeconds = 3600;
@@ -137,6 +138,10 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
                  "of the store, added or freed, that are made durable before their time")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
+  app.add_option("--size-limit", options.size_limit,
+                 "the most that the store may hold, e.g. 10G; 0: what the disk has room for")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
   app.add_option("--expiry-interval", expiry_seconds,
                  "seconds between removals of documents that TTL indexes let expire")
       ->capture_default_str();
@@ -211,6 +216,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   }
   if (checkpoint_bytes < kMinCheckpointBytes || checkpoint_bytes > kMaxCheckpointBytes) {
     return fail(ErrorCode::kBadValue, "--checkpoint-bytes must be from 1M to 1T");
+  }
+  if (options.size_limit != 0 && options.size_limit < kMinSizeLimit) {
+    return fail(ErrorCode::kBadValue, "--size-limit must be 0 or at least 1M");
   }
   if (!(expiry_seconds >= kMinExpirySeconds && expiry_seconds <= kMaxExpirySeconds)) {
     return fail(ErrorCode::kBadValue, "--expiry-interval must be from 0.1 to 86400 seconds");

@@ -31,6 +31,7 @@ struct Options {
   std::optional<uint64_t> memory_max;   // none: what the machine and control groups allow
   std::chrono::milliseconds checkpoint_interval{0};
   uint64_t checkpoint_bytes = 0;
+  uint64_t size_limit = 0;  // of the store; 0: none
   std::chrono::milliseconds expiry_interval{0};
 
   // For files that say nothing about themselves.

@@ -49,6 +49,9 @@ struct OpenOptions {
   // version 1 has none.
   uint64_t redo_bytes = uint64_t{4} << 20;
   std::chrono::milliseconds expiry_interval{60'000};  // between sweeps of TTL indexes
+  // The most that data.mdb may hold: what would make it larger is OutOfDiskSpace, but for removals,
+  // and statistics tell it as a disk's size. Of this opening, not of the store. 0: no limit.
+  uint64_t size_limit = 0;
   uint64_t map_bytes = uint64_t{1} << 40;  // address space reserved; the largest size of a store
 };
 

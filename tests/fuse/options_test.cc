@@ -44,6 +44,7 @@ TEST(Options, OnlyThePlaces_GivesDefaults) {
   EXPECT_FALSE(options.memory_max);
   EXPECT_EQ(options.checkpoint_interval.count(), 1000);
   EXPECT_EQ(options.checkpoint_bytes, 64U << 20);
+  EXPECT_EQ(options.size_limit, 0U);
   EXPECT_EQ(options.stuck_after.count(), 60'000);
   EXPECT_EQ(options.umask, 022U);
   EXPECT_EQ(options.log_level, "info");
@@ -64,6 +65,8 @@ TEST(Options, All_ReachTheirFields) {
                            "0.25",
                            "--checkpoint-bytes",
                            "8M",
+                           "--size-limit",
+                           "10G",
                            "--log-level",
                            "debug",
                            "--stuck-after",
@@ -86,6 +89,7 @@ TEST(Options, All_ReachTheirFields) {
   EXPECT_EQ(options.dirty_bytes, 32U << 20);
   EXPECT_EQ(options.checkpoint_interval.count(), 250);
   EXPECT_EQ(options.checkpoint_bytes, 8U << 20);
+  EXPECT_EQ(options.size_limit, uint64_t{10} << 30);
   EXPECT_EQ(options.log_level, "debug");
   EXPECT_EQ(options.stuck_after.count(), 2500);
   EXPECT_EQ(options.metrics_address, "localhost:9100");
@@ -229,6 +233,7 @@ TEST(Options, BadValues_AreRefused) {
   EXPECT_THAT(refusal({"--stuck-after", "-1"}), HasSubstr("--stuck-after"));
   EXPECT_THAT(refusal({"--stuck-after", "nan"}), HasSubstr("--stuck-after"));
   EXPECT_THAT(refusal({"--checkpoint-bytes", "1K"}), HasSubstr("--checkpoint-bytes"));
+  EXPECT_THAT(refusal({"--size-limit", "1K"}), HasSubstr("--size-limit"));
   EXPECT_THAT(refusal({"--log-level", "loud"}), HasSubstr("--log-level"));
   EXPECT_THAT(refusal({"--create", "-o", "ro"}), HasSubstr("--create"));
 }

@@ -34,6 +34,7 @@ struct ServeOptions {
   std::filesystem::path store;
   bool create = false;
   std::optional<uint64_t> memory_max;
+  uint64_t size_limit = 0;
   wire::EndpointOptions endpoint;  // without the socket's folder
 };
 
@@ -87,6 +88,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   system::tune_allocator();
   local::OpenOptions open_options;
   open_options.create = options.create;
+  open_options.size_limit = options.size_limit;
   if (has_no_socket(options.store)) {
     spdlog::error("{} is no socket, so that no server can listen there; move it elsewhere",
                   socket_path(options.store).string());
@@ -142,6 +144,10 @@ Command add_serve(CLI::App& app, std::vector<std::string> arguments) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(system::kLeastMemory, std::numeric_limits<uint64_t>::max(), "96M or more"))
       ->type_name("SIZE");
+  command
+      ->add_option("--size-limit", options->size_limit,
+                   "the most that the store may hold, e.g. 10G; 0: what the disk has room for")
+      ->transform(CLI::AsSizeValue(false));
   command->add_option("--listen", endpoint.listen, "HOST:PORT of TCP; may be given several times")
       ->type_name("HOST:PORT")
       ->allow_extra_args(false);

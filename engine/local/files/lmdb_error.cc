@@ -19,6 +19,8 @@ struct Meaning {
 constexpr Meaning kMeanings[] = {
     {MDB_MAP_FULL, ErrorCode::kOutOfDiskSpace,
      "the store has reached the largest size the address space reserved for it allows"},
+    {kOverSizeLimit, ErrorCode::kOutOfDiskSpace,
+     "the store would become larger than its size limit; remove something, or raise the limit"},
     {MDB_TXN_FULL, ErrorCode::kTransactionTooLarge,
      "the transaction changes more pages than one transaction can; use several"},
     {MDB_READERS_FULL, ErrorCode::kOperationFailed, "too many snapshots are in use at a time"},

@@ -13,6 +13,8 @@ constexpr uint64_t kStepBytes = uint64_t{64} << 10;
 // So much is not used up within that time.
 constexpr uint64_t kPlentyBytes = uint64_t{1} << 30;
 constexpr std::chrono::milliseconds kPlentyLasts{100};
+// How long a commit that has met a full disk may be tried again.
+constexpr std::chrono::seconds kScarcityLasts{2};
 
 }  // namespace
 
@@ -41,8 +43,14 @@ SpaceReserve::Room SpaceReserve::room() {
     fill();
     bytes -= std::min(bytes, bytes_ - had);
   }
-  if (bytes >= kScarceBytes) return Room::kEnough;
+  if (bytes >= kScarceBytes && Clock::now() >= scarce_until_) return Room::kEnough;
   return bytes >= kBytes ? Room::kScarce : Room::kNone;
+}
+
+void SpaceReserve::found_none() {
+  scarce_until_ = Clock::now() + kScarcityLasts;
+  ask_again_ = {};
+  wants_checkpoint_ = true;
 }
 
 void SpaceReserve::lend() {

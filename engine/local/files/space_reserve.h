@@ -51,6 +51,9 @@ class SpaceReserve {
   // reused after a checkpoint only, so one is due before anything else is written.
   bool wants_checkpoint() const { return wants_checkpoint_; }
   void want_checkpoint() { wants_checkpoint_ = true; }
+  // A commit has met a full disk, whatever room() has said: that one was too large, and should not
+  // take others with it when it is tried again.
+  void found_none();
   void checkpoint_begins() { wants_checkpoint_ = false; }
 
  private:
@@ -60,6 +63,7 @@ class SpaceReserve {
   system::File file_;
   uint64_t bytes_ = 0;  // of the file, all of them allocated
   std::chrono::steady_clock::time_point ask_again_;
+  std::chrono::steady_clock::time_point scarce_until_;
   std::atomic<bool> wants_checkpoint_ = false;
 };
 

@@ -189,6 +189,11 @@ void Checkpointer::make_room() {
   while (taken_ < request && !stopping_) taken_changed_.wait(mutex_);
 }
 
+uint64_t Checkpointer::freed_since_checkpoint() {
+  const uint64_t begun = freed_at_begun_;
+  return count_freed() - begun;
+}
+
 std::chrono::milliseconds Checkpointer::since_last() const {
   MutexLock lock(mutex_);
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - last_time_);

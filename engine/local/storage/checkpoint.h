@@ -62,6 +62,9 @@ class Checkpointer {
   // last was done. What grows by what is added waits for nothing.
   void make_room() GM_EXCLUDES(mutex_);
 
+  // Bytes of pages that can be reused when the next checkpoint is done, and not before.
+  uint64_t freed_since_checkpoint() GM_EXCLUDES(counting_);
+
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
 
  private:

@@ -32,8 +32,9 @@ namespace {
 
 // Below this, a write that ended early is taken for a full disk rather than a failing one.
 constexpr uint64_t kFullDiskBytes = 4 * 1024 * 1024;
-// Free pages are counted again when the store has changed, but not more often than this.
-constexpr std::chrono::milliseconds kCountingInterval{500};
+// Free pages are counted again when the store has changed, but only this part of the time is spent
+// on it.
+constexpr int kCountingShare = 50;
 
 uint32_t page_bytes_of(MDB_env* env) {
   MDB_stat stat;
@@ -73,6 +74,8 @@ struct Environment::Parts {
   // On a full disk, where the file has holes already: LMDB may use those first, which the disk has
   // no room for, so that what removals have freed has to become room of the disk as well.
   void share_room_with_holes();
+  // What removals have freed is to be made usable before anything is written.
+  bool wants_room();
   Status commit_nothing();
   // D13, D15: in one transaction.
   Status replay(const std::vector<std::string>& transactions, std::string_view file);
@@ -99,6 +102,7 @@ struct Environment::Parts {
   OpenedTrees handles;
   std::unique_ptr<ReadPool> readers;
   std::unique_ptr<SpaceReserve> reserve;       // null if read-only
+  std::optional<SizeLimit> limit;              // none if read-only
   std::unique_ptr<RedoLog> log;                // null if read-only
   std::unique_ptr<WriteQueue> writers;         // null if read-only
   std::unique_ptr<Checkpointer> checkpointer;  // null if read-only
@@ -109,6 +113,7 @@ struct Environment::Parts {
   uint64_t counted_snapshot GM_GUARDED_BY(counting) = 0;
   uint64_t counted_pages GM_GUARDED_BY(counting) = 0;
   std::chrono::steady_clock::time_point counted_at GM_GUARDED_BY(counting);
+  std::chrono::steady_clock::duration counting_time GM_GUARDED_BY(counting){};  // how long it took
 };
 
 Error Environment::Parts::commit_failed(int code) {
@@ -125,7 +130,8 @@ Error Environment::Parts::commit_failed(int code) {
       code = EFBIG;
     }
   }
-  if (code == ENOSPC || code == EDQUOT) reserve->want_checkpoint();
+  if (code == ENOSPC || code == EDQUOT) reserve->found_none();
+  if (code == kOverSizeLimit) reserve->want_checkpoint();
   MDB_stat stat;
   mdb_env_stat(env.get(), &stat);
   (void)mend_unwritten_meta(folder.data(), stat.ms_psize);
@@ -183,6 +189,14 @@ Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
 void Environment::Parts::share_room_with_holes() {
   // If it fails, the write finds out why.
   if (folder.data().has_holes()) (void)give_back(/*run_bytes_min=*/1, {});
+}
+
+// Where room is short, also when there is more to be had by it than what it costs.
+bool Environment::Parts::wants_room() {
+  constexpr uint64_t kWorthACheckpoint = uint64_t{1} << 20;
+  return reserve->wants_checkpoint() ||
+         (writers->is_short_of_room() &&
+          checkpointer->freed_since_checkpoint() >= kWorthACheckpoint);
 }
 
 Status Environment::Parts::commit_nothing() {
@@ -328,15 +342,16 @@ Result<uint64_t> Environment::Parts::free_pages(MDB_txn* txn, uint64_t snapshot)
   {
     MutexLock lock(counting);
     const auto age = std::chrono::steady_clock::now() - counted_at;
-    if (counted_snapshot != 0 && (counted_snapshot == snapshot || age < kCountingInterval)) {
-      return counted_pages;
-    }
+    const bool is_new = age < counting_time * kCountingShare;
+    if (counted_snapshot != 0 && (counted_snapshot == snapshot || is_new)) return counted_pages;
   }
+  const auto begun = std::chrono::steady_clock::now();
   GM_ASSIGN(const uint64_t pages, count_free_pages(txn));
   MutexLock lock(counting);
   counted_snapshot = snapshot;
   counted_pages = pages;
   counted_at = std::chrono::steady_clock::now();
+  counting_time = counted_at - begun;
   return pages;
 }
 
@@ -382,8 +397,11 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     Parts* const raw = parts.get();
     parts->reserve = std::make_unique<SpaceReserve>(parts->folder.path());
     parts->log = std::make_unique<RedoLog>(parts->folder.take_redo(), test);
+    const SizeLimit limit(env, options.size_limit);
+    GM_TRY(limit.check());
+    parts->limit.emplace(limit);
     parts->writers = std::make_unique<WriteQueue>(
-        env, *parts->reserve, *parts->log, parts->folder.take_pending(),
+        env, *parts->reserve, limit, *parts->log, parts->folder.take_pending(),
         WriteQueue::Callbacks{[raw](int code) { return raw->commit_failed(code); },
                               [raw] { return raw->found_unreadable(); },
                               [raw](std::string_view changes, MDB_txn* txn) {
@@ -460,7 +478,7 @@ Result<WriteTransaction> Environment::begin_write(engine::Waits waits) {
                 "store " + parts_->folder.path().string() + " is open read-only");
   }
   if (std::optional<Error> unreadable = parts_->found_unreadable()) return fail(*unreadable);
-  if (parts_->reserve->wants_checkpoint() && !parts_->writers->held_by_this_thread()) {
+  if (parts_->wants_room() && !parts_->writers->held_by_this_thread()) {
     parts_->reserve->checkpoint_begins();
     GM_TRY(parts_->regain_room());
     parts_->share_room_with_holes();
@@ -600,8 +618,9 @@ Result<engine::StoreStats> Environment::stats() {
   // Free pages that the file system has back take room of it when they are used again, as growth
   // does. The file can grow until the disk or the map is full.
   const uint64_t holes = size - std::min(size, allocated_bytes);
-  const uint64_t growth =
-      std::min(disk_bytes, holes + parts_->map_bytes - std::min(parts_->map_bytes, size));
+  uint64_t more_pages = parts_->map_bytes - std::min(parts_->map_bytes, size);
+  if (parts_->limit) more_pages = std::min(more_pages, parts_->limit->left());
+  const uint64_t growth = std::min(disk_bytes, holes + more_pages);
   const uint64_t file_bytes = size - holes;
   const uint64_t reusable = file_bytes - std::min(file_bytes, used_bytes);
   engine::StoreStats stats;

@@ -1,5 +1,6 @@
 #include "engine/local/storage/write_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/local/files/fault_scope.h"
@@ -28,10 +29,11 @@ void add_changes(WriteGroup& group, std::optional<RedoChanges>& changes) {
 
 }  // namespace
 
-WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve, RedoLog& log, PendingFile pending,
-                       Callbacks callbacks, const TestOptions& test)
+WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve, SizeLimit limit, RedoLog& log,
+                       PendingFile pending, Callbacks callbacks, const TestOptions& test)
     : env_(env),
       reserve_(reserve),
+      limit_(limit),
       log_(log),
       callbacks_(std::move(callbacks)),
       small_before_batch_(test.small_before_batch.value_or(kSmallBeforeBatch)),
@@ -162,7 +164,7 @@ Status WriteQueue::commit(WriteTransaction& transaction) {
 Status WriteQueue::commit_group(WriteTransaction& transaction) {
   const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
   MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
-  const SpaceReserve::Room room = reserve_.room();
+  const SpaceReserve::Room room = this->room();
   add_changes(*group, transaction.changes_);
   const uint64_t number = mdb_txn_id(txn);
   bool refused;
@@ -180,6 +182,9 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   int code = MDB_SUCCESS;
   if (refused) {
     abort_unless_interrupted(txn);
+  } else if (!transaction.leaves_less_ && !limit_.allows(txn)) {
+    abort_unless_interrupted(txn);
+    code = kOverSizeLimit;
   } else if (room == SpaceReserve::Room::kNone && transaction.leaves_less_) {
     code = commit_with_reserve([txn] { return commit_in_sequence(txn); });
   } else {
@@ -213,14 +218,28 @@ void WriteQueue::tell_log(uint64_t number, RedoChanges changes) {
   if (info.me_last_txnid == number) log_.committed(number, std::move(changes));
 }
 
+SpaceReserve::Room WriteQueue::room() {
+  const SpaceReserve::Room room = std::max(reserve_.room(), limit_.room());
+  is_short_of_room_ = room != SpaceReserve::Room::kEnough;
+  return room;
+}
+
 int WriteQueue::commit_with_reserve(const std::function<int()>& commit) {
   MDB_envinfo before;
   MDB_envinfo after;
   mdb_env_info(env_, &before);
-  reserve_.lend();
+  // At the size limit there may be room on the disk.
+  const bool lends = reserve_.room() != SpaceReserve::Room::kEnough ||
+                     limit_.room() == SpaceReserve::Room::kEnough;
+  if (lends) reserve_.lend();
   const int code = commit();
   mdb_env_info(env_, &after);
-  reserve_.take_back(after.me_last_pgno > before.me_last_pgno);
+  const bool grown = after.me_last_pgno > before.me_last_pgno;
+  if (lends) {
+    reserve_.take_back(grown);
+  } else if (grown) {
+    reserve_.want_checkpoint();
+  }
   return code;
 }
 

@@ -15,7 +15,7 @@
 //  W6. Where a fault has interrupted a call that writes, LMDB's transaction is neither used nor
 //      ended any more, and its writer lock stays held: before the turn passes on, refuse().
 //  W7. On a full disk a leader whose transaction leaves less than there was has the reserve
-//      (space_reserve.h) for its commit.
+//      (space_reserve.h) for its commit; and the size limit (size_limit.h) is for all others.
 //  W8. What a group has changed the log is told after its commit, before another turn is given: the
 //      leader's changes, then each member's that has committed. If one has not said what it
 //      changed, the group has not.
@@ -58,6 +58,7 @@
 #include "engine/local/storage/batch.h"
 #include "engine/local/storage/environment.h"
 #include "engine/local/storage/redo_log.h"
+#include "engine/local/storage/size_limit.h"
 #include "engine/local/test_options.h"
 #include "engine/store.h"
 #include "engine/thread_safety.h"
@@ -91,8 +92,8 @@ class WriteQueue {
     std::function<Status(std::string_view changes, MDB_txn* txn)> make_again;
   };
   // `reserve` and `log` outlive this.
-  WriteQueue(MDB_env* env, SpaceReserve& reserve, RedoLog& log, PendingFile pending,
-             Callbacks callbacks, const TestOptions& test);
+  WriteQueue(MDB_env* env, SpaceReserve& reserve, SizeLimit limit, RedoLog& log,
+             PendingFile pending, Callbacks callbacks, const TestOptions& test);
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
 
@@ -116,6 +117,9 @@ class WriteQueue {
   // All later begin() and unfinished commits fail with this error. The first one stays.
   void refuse(Error error) GM_EXCLUDES(mutex_);
   std::optional<Error> refusal() const GM_EXCLUDES(mutex_);
+
+  // Of the last commit: there was little room for it (W4).
+  bool is_short_of_room() const { return is_short_of_room_; }
 
   // The calling thread has the turn.
   bool held_by_this_thread() const GM_EXCLUDES(mutex_);
@@ -159,6 +163,8 @@ class WriteQueue {
   Result<WriteTransaction> join(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
   Status commit(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   Status commit_group(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
+  // Of what there is on the disk and under the limit.
+  SpaceReserve::Room room();
   // LMDB's code.
   int commit_with_reserve(const std::function<int()>& commit);
   void tell_log(uint64_t number, RedoChanges changes);
@@ -176,6 +182,7 @@ class WriteQueue {
 
   MDB_env* const env_;
   SpaceReserve& reserve_;  // of the leader whose turn it is
+  const SizeLimit limit_;
   RedoLog& log_;
   const Callbacks callbacks_;
   const int small_before_batch_;
@@ -184,6 +191,7 @@ class WriteQueue {
   int small_in_a_row_ = 0;
   std::atomic<bool> has_been_read_ = false;  // since wants_batch() has asked
   std::atomic<bool> is_unsettled_ = false;   // the batch has something
+  std::atomic<bool> is_short_of_room_ = false;
 
   mutable Mutex mutex_;
   bool busy_ GM_GUARDED_BY(mutex_) = false;  // someone has the turn

@@ -30,7 +30,7 @@ void WriteQueue::end_turn() {
 // For the commit of a batch, wherever it may meet a limit: on the disk, of the map, of files.
 bool WriteQueue::has_room() {
   constexpr uint64_t kRoomBytes = SpaceReserve::kScarceBytes;
-  if (reserve_.room() != SpaceReserve::Room::kEnough) return false;
+  if (room() != SpaceReserve::Room::kEnough) return false;
   MDB_envinfo info;
   MDB_stat stat;
   mdb_env_info(env_, &info);
@@ -86,9 +86,14 @@ Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
   const Turn turn(*this);
   MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
   const uint64_t number = mdb_txn_id(txn);
-  const bool lends = reserve_.room() == SpaceReserve::Room::kNone && transaction.leaves_less_;
+  const bool lends = room() == SpaceReserve::Room::kNone && transaction.leaves_less_;
   const auto commit = [this] { return batch_.commit(); };
-  const int code = lends ? commit_with_reserve(commit) : commit();
+  int code = kOverSizeLimit;
+  if (transaction.leaves_less_ || limit_.allows(txn)) {
+    code = lends ? commit_with_reserve(commit) : commit();
+  } else {
+    batch_.abort();
+  }
   small_in_a_row_ = 0;
   if (code != MDB_SUCCESS) {
     Status outcome = fail(callbacks_.commit_failed(code));
@@ -163,7 +168,7 @@ Status WriteQueue::end_batch() {
     settled();
     return {};
   }
-  Status committed = commit_batch(reserve_.room() != SpaceReserve::Room::kEnough);
+  Status committed = commit_batch(room() != SpaceReserve::Room::kEnough);
   if (!committed && !refusal() && make_batch_again()) committed = commit_batch(/*lends=*/true);
   if (!committed) return unsettled(std::move(committed).error());
   return {};
