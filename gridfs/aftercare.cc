@@ -1,5 +1,7 @@
 #include "gridfs/aftercare.h"
 
+#include <algorithm>
+
 #include "gridfs/open_file.h"
 #include "gridfs/open_files.h"
 #include "gridfs/stored_md5.h"
@@ -9,6 +11,8 @@ namespace {
 
 // How long a file must be left alone before its md5 is computed.
 constexpr std::chrono::milliseconds kQuiet{1000};
+// Until a removal that has failed is tried again.
+constexpr std::chrono::milliseconds kRemovalPatience{1000};
 
 }  // namespace
 
@@ -86,24 +90,57 @@ void Aftercare::stop() {
   remove_chunks();
 }
 
-void Aftercare::remove_chunks() {
-  while (true) {
-    Removal removal;
-    {
-      MutexLock lock(mutex_);
-      if (removals_.empty()) return;
-      removal = std::move(removals_.front());
-      removals_.pop_front();
-    }
-    // An error has nobody to go to, and costs space only: what could not be removed is still noted
-    // in `detached` and goes when the bucket is opened the next time.
-    if (removal.truncated) {
-      (void)finish_truncated(removal.id);
-    } else if (!open_files_.find(removal.id)) {
-      // Nobody can open it any more: its document is not among the files.
-      (void)bucket_.reclaim(removal.id);
-    }
+void Aftercare::finish_removals() {
+  remove_chunks();
+  MutexLock lock(mutex_);
+  while (removing_ > 0) removed_.wait(mutex_);
+}
+
+// A removal that is being done, for finish_removals().
+class Aftercare::RemovalUnderWay {
+ public:
+  explicit RemovalUnderWay(Aftercare& aftercare) : aftercare_(aftercare) {}
+  ~RemovalUnderWay() {
+    MutexLock lock(aftercare_.mutex_);
+    if (--aftercare_.removing_ == 0) aftercare_.removed_.notify_all();
   }
+  RemovalUnderWay(const RemovalUnderWay&) = delete;
+  RemovalUnderWay& operator=(const RemovalUnderWay&) = delete;
+
+ private:
+  Aftercare& aftercare_;
+};
+
+void Aftercare::remove_chunks() {
+  std::deque<Removal> failed;
+  while (std::optional<Removal> removal = take_removal()) {
+    const RemovalUnderWay under_way(*this);
+    // An error has nobody to go to, and costs space only: what could not be removed is still noted
+    // in `detached`, for the next time, and for when the bucket is opened again.
+    if (!remove(*removal)) failed.push_back(*std::move(removal));
+  }
+  MutexLock lock(mutex_);
+  for (Removal& removal : failed) removals_.push_back(std::move(removal));
+}
+
+std::optional<Aftercare::Removal> Aftercare::take_removal() {
+  MutexLock lock(mutex_);
+  if (removals_.empty()) return std::nullopt;
+  Removal removal = std::move(removals_.front());
+  removals_.pop_front();
+  ++removing_;
+  return removal;
+}
+
+Status Aftercare::remove(const Removal& removal) {
+  if (removal.truncated) return finish_truncated(removal.id);
+  // Nobody can open it any more: its document is not among the files.
+  return open_files_.find(removal.id) ? Status() : bucket_.reclaim(removal.id);
+}
+
+bool Aftercare::has_removals() const {
+  MutexLock lock(mutex_);
+  return !removals_.empty();
 }
 
 std::optional<bson::Value> Aftercare::next_md5(std::optional<Clock::time_point>& due) {
@@ -136,6 +173,10 @@ std::optional<Aftercare::Clock::time_point> Aftercare::work() {
     md5_done_.notify_all();
     // A file that keeps changing must not keep this thread at it while somebody waits.
     if (!settled && hurry_) return Clock::now() + std::chrono::milliseconds(10);
+  }
+  if (has_removals()) {
+    const Clock::time_point again = Clock::now() + kRemovalPatience;
+    due = due ? std::min(*due, again) : again;
   }
   return due;
 }

@@ -41,6 +41,10 @@ class Aftercare {
   // Removes it on this thread.
   Status finish_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);
 
+  // Returns when all removals that were asked for are done, or have failed: works on them, too. One
+  // that fails is tried again every second, and here.
+  void finish_removals() GM_EXCLUDES(mutex_);
+
   // Finishes the removals; md5 that is not there stays absent.
   void stop() GM_EXCLUDES(mutex_);
 
@@ -49,6 +53,7 @@ class Aftercare {
 
   std::optional<Clock::time_point> work() GM_EXCLUDES(mutex_);
   void remove_chunks() GM_EXCLUDES(mutex_);
+  bool has_removals() const GM_EXCLUDES(mutex_);
   // The file whose md5 is due, or when the next one is.
   std::optional<bson::Value> next_md5(std::optional<Clock::time_point>& due) GM_EXCLUDES(mutex_);
   // Whether the matter is settled; if not, it is to be tried again later.
@@ -56,8 +61,12 @@ class Aftercare {
 
   struct Removal {
     bson::Value id;
-    bool truncated;
+    bool truncated = false;
   };
+  class RemovalUnderWay;
+  // Who takes one makes a RemovalUnderWay of it.
+  std::optional<Removal> take_removal() GM_EXCLUDES(mutex_);
+  Status remove(const Removal& removal) GM_EXCLUDES(mutex_);
 
   const Bucket& bucket_;
   OpenFiles& open_files_;
@@ -68,6 +77,8 @@ class Aftercare {
       GM_GUARDED_BY(mutex_);
   bool hurry_ GM_GUARDED_BY(mutex_) = false;
   std::deque<Removal> removals_ GM_GUARDED_BY(mutex_);
+  int removing_ GM_GUARDED_BY(mutex_) = 0;  // threads that are at one
+  Condition removed_;
   std::unordered_map<bson::Value, int64_t, bson::ValueHash> truncated_ GM_GUARDED_BY(mutex_);
   BackgroundThread thread_;
 };

@@ -10,6 +10,11 @@ constexpr std::chrono::milliseconds kMemoryPatience{20};
 // Memory kept for reuse goes back to the system when nothing was written for so long.
 constexpr std::chrono::seconds kTrimInterval{5};
 
+// Of a removed file nobody can get a reference who has none. Whoever has it for a moment all the
+// same keeps it alive himself.
+constexpr long kListAndCaller = 2;
+constexpr long kListCallerAndWorker = 3;
+
 }  // namespace
 
 Committer::Committer(ChunkMemory& memory, std::chrono::milliseconds interval)
@@ -63,6 +68,46 @@ void Committer::hurry(const OpenFile* file) {
   thread_.wake();
 }
 
+void Committer::let_go_of_removed() {
+  {
+    MutexLock lock(mutex_);
+    if (worker_ == std::this_thread::get_id()) return;
+  }
+  MutexLock lock(letting_go_);
+  // While it is being committed a file is not listed.
+  std::shared_ptr<OpenFile> at_work_on;
+  {
+    MutexLock state(mutex_);
+    at_work_on = at_work_on_.lock();
+  }
+  if (at_work_on) let_go_if_removed(at_work_on);
+  at_work_on.reset();
+  for (const std::shared_ptr<OpenFile>& file : dirty_files()) let_go_if_removed(file);
+}
+
+void Committer::let_go_if_removed(const std::shared_ptr<OpenFile>& file) {
+  if (!file->is_detached()) return;
+  wait_for_end_of_work(file);
+  if (file.use_count() <= kListAndCaller) (void)file->unlist();
+}
+
+void Committer::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
+  MutexLock lock(mutex_);
+  // Compared without a reference that would count.
+  const auto is_at_work = [&](const std::weak_ptr<OpenFile>& other) {
+    return !other.owner_before(file) && !file.owner_before(other);
+  };
+  while (is_at_work(at_work_on_) && file.use_count() <= kListCallerAndWorker) {
+    work_ended_.wait(mutex_);
+  }
+}
+
+void Committer::end_work() {
+  MutexLock lock(mutex_);
+  at_work_on_.reset();
+  work_ended_.notify_all();
+}
+
 Status Committer::wait_for_memory(uint64_t failures_before) {
   {
     MutexLock lock(mutex_);
@@ -114,15 +159,29 @@ std::shared_ptr<OpenFile> Committer::take_due(std::optional<Clock::time_point>& 
   }
   const auto [due, key] = *by_due_.begin();
   next = due;
-  return due <= Clock::now() ? dirty_.at(key).file : nullptr;
+  if (due > Clock::now()) return nullptr;
+  const std::shared_ptr<OpenFile>& file = dirty_.at(key).file;
+  at_work_on_ = file;
+  return file;
 }
 
 std::optional<Committer::Clock::time_point> Committer::work() {
+  {
+    MutexLock lock(mutex_);
+    worker_ = std::this_thread::get_id();
+  }
   std::optional<Clock::time_point> next;
-  while (const std::shared_ptr<OpenFile> file = take_due(next)) {
+  while (std::shared_ptr<OpenFile> file = take_due(next)) {
+    const auto is_nobodys = [&file] {
+      return file->is_detached() && file.use_count() <= kListAndCaller;
+    };
+    Status committed;
+    if (!is_nobodys()) committed = file->commit_in_background();
     // The commit takes the file off the list; if it fails the file comes back to it, due an
     // interval later.
-    const Status committed = file->commit_in_background();
+    if (is_nobodys()) (void)file->unlist();
+    file.reset();
+    end_work();
     MutexLock lock(mutex_);
     if (!committed) {
       ++failures_;

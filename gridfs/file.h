@@ -81,7 +81,8 @@ class File {
   // holes. Commits, also what was written before.
   virtual Status zero(int64_t offset, int64_t size, TimeUpdate times) = 0;
 
-  // The first byte at or behind `offset` that is in no hole; nothing if there is none.
+  // The first byte at or behind `offset` that is in no hole; nothing if there is none. Holes are
+  // chunks, and next to them blocks of zeros (open_file_seek.cc).
   virtual Result<std::optional<int64_t>> next_data(int64_t offset) = 0;
   // The first that is in a hole, or the end of the file; nothing if `offset` is not before it.
   virtual Result<std::optional<int64_t>> next_hole(int64_t offset) = 0;
@@ -99,6 +100,9 @@ class File {
   virtual Status flush() = 0;
   // The same, durable (fsync(2)).
   virtual Status sync() = 0;
+  // Before more is written where the disk may be full: commits what waits, if it is more than a
+  // mebibyte or there was no room for it. OutOfDiskSpace if there still is none.
+  virtual Status expect_room() = 0;
 };
 
 struct FileTableOptions {

@@ -21,4 +21,21 @@ FileContext::FileContext(const Bucket& the_bucket, const FileTableOptions& the_o
       aftercare(bucket, open_files),
       committer(*memory, options.commit_interval) {}
 
+bool FileContext::is_room_scarce() const {
+  constexpr int64_t kScarceBytes = 256 * 1024 * 1024;
+  const Result<engine::StoreStats> stats = bucket.store().stats();
+  return stats && stats->available_bytes < kScarceBytes;
+}
+
+void FileContext::remove_what_is_gone() {
+  committer.let_go_of_removed();
+  aftercare.finish_removals();
+}
+
+bool FileContext::make_room(uint64_t bytes) {
+  remove_what_is_gone();
+  const Result<engine::StoreStats> stats = bucket.store().stats();
+  return stats && stats->available_bytes >= static_cast<int64_t>(bytes);
+}
+
 }  // namespace gridmount::gridfs

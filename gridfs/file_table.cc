@@ -36,9 +36,10 @@ class BucketFileTable final : public FileTable {
   }
 
   void after_commit() override {
-    for (const bson::Value& id : context_->open_files.after_commit()) {
-      context_->aftercare.reclaim(id);
-    }
+    const OpenFiles::Detached detached = context_->open_files.after_commit();
+    for (const bson::Value& id : detached.unreachable) context_->aftercare.reclaim(id);
+    if (detached.unreachable.empty() && !detached.some_are_open) return;
+    if (context_->is_room_scarce()) context_->remove_what_is_gone();
   }
 
   Status flush_all(engine::Durability durability) override {

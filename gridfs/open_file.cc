@@ -149,6 +149,18 @@ Status OpenFile::sync() {
 void OpenFile::set_detached(bool detached) {
   MutexLock lock(mutex_);
   detached_ = detached;
+  // If nobody has it open, it is to go at once.
+  if (detached && listed_) context_->committer.hurry(this);
+}
+
+bool OpenFile::is_detached() const {
+  MutexLock lock(mutex_);
+  return detached_;
+}
+
+std::shared_ptr<OpenFile> OpenFile::unlist() {
+  MutexLock lock(mutex_);
+  return std::exchange(listed_, false) ? context_->committer.remove(this) : nullptr;
 }
 
 bool OpenFile::quiet_for(std::chrono::milliseconds duration) const {

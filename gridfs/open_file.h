@@ -53,6 +53,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status change_posix(const PosixChange& change) override GM_EXCLUDES(mutex_);
   Status flush() override GM_EXCLUDES(mutex_);
   Status sync() override GM_EXCLUDES(mutex_);
+  Status expect_room() override GM_EXCLUDES(mutex_);
 
   // Commits what is dirty, without md5; an error is also kept for the next flush().
   Status commit_in_background() GM_EXCLUDES(mutex_);
@@ -60,6 +61,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status commit_with_md5() GM_EXCLUDES(mutex_) { return commit(CommitKind::kFlush); }
   // The files document has been moved to `detached`, or from there.
   void set_detached(bool detached) GM_EXCLUDES(mutex_);
+  bool is_detached() const GM_EXCLUDES(mutex_);
+  // The Committer lets go of the file: its reference, if it has one.
+  std::shared_ptr<OpenFile> unlist() GM_EXCLUDES(mutex_);
 
   // Nothing is dirty and nothing was changed for `duration`.
   bool quiet_for(std::chrono::milliseconds duration) const GM_EXCLUDES(mutex_);
@@ -124,6 +128,12 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, uint32_t to) const;
   void put(int64_t n, Chunk& chunk, uint32_t from, std::span<const uint8_t> data)
       GM_REQUIRES(mutex_);
+  // What is dirty, in bytes of memory.
+  uint64_t dirty_bytes() const GM_REQUIRES(mutex_) { return dirty_.size() * layout_.capacity(); }
+  // While there is no room for what is dirty, no more is taken than a commit takes at once.
+  Status check_room() GM_EXCLUDES(mutex_);
+  // Commits what there was no room for, if there may be some by now; the error of then if not.
+  Status commit_once_more() GM_EXCLUDES(mutex_);
   // Waits while the budget is spent.
   Result<std::shared_ptr<ChunkBuffer>> acquire_buffer() GM_EXCLUDES(mutex_);
   // Whether a change that begins in chunk `n` makes the file's last chunk a full one that the store
@@ -138,7 +148,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   void note_times(TimeUpdate times) GM_REQUIRES(mutex_);
   void list_as_dirty() GM_REQUIRES(mutex_);
 
-  // --- Holes (open_file_holes.cc).
+  // --- Making holes (open_file_holes.cc).
   Status write_zeros(int64_t offset, int64_t end, TimeUpdate times) GM_REQUIRES(write_mutex_)
       GM_EXCLUDES(mutex_);
   // Makes the chunks [first, last) a hole in the store. None of them is dirty, nor becomes so.
@@ -147,8 +157,26 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // How many chunks the file would have in the store if committed now. What is not written yet and
   // may replace what is stored counts as more where the holes are not known.
   std::optional<int64_t> estimated_chunks() const GM_REQUIRES(mutex_);
+
+  // --- Finding holes (open_file_seek.cc).
+  // A chunk that is no hole; what follows, up to the chunk's end, is zeros.
+  struct Content {
+    std::span<const uint8_t> bytes;
+    std::unique_ptr<engine::Snapshot> snapshot;
+  };
+  Result<Content> find_content(int64_t n) GM_REQUIRES(mutex_);
   // The first chunk at or behind `n` that is somewhere, or `end`.
   Result<int64_t> next_chunk(int64_t n, int64_t end) GM_REQUIRES(mutex_);
+  // The first at or behind `n` that is a hole, or the number of chunks.
+  Result<int64_t> next_hole_chunk(int64_t n) GM_REQUIRES(mutex_);
+  // What is behind the file is one, too.
+  Result<bool> is_hole(int64_t n) GM_REQUIRES(mutex_);
+  // Chunk `n`, which is no hole, is next to one.
+  Result<bool> is_edge(int64_t n) GM_REQUIRES(mutex_);
+  // From `offset`, which is in chunk `n`, the first byte there that is in a block of zeros, or in
+  // one that is not.
+  Result<std::optional<int64_t>> next_block(int64_t n, int64_t offset, bool of_zeros)
+      GM_REQUIRES(mutex_);
 
   // --- md5 (open_file_md5.cc).
   void break_md5() GM_REQUIRES(mutex_);
@@ -209,7 +237,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Chunks are being removed from the store that holes_ does not have yet.
   bool punching_ GM_GUARDED_BY(mutex_) = false;
   std::optional<Error> background_error_ GM_GUARDED_BY(mutex_);
-  std::optional<Error> lost_ GM_GUARDED_BY(mutex_);  // the files document is gone: why
+  std::optional<Error> no_room_ GM_GUARDED_BY(mutex_);  // what the last commit has met
+  std::optional<Error> lost_ GM_GUARDED_BY(mutex_);     // the files document is gone: why
   bool detached_ GM_GUARDED_BY(mutex_) = false;
 
   // The bytes [0, md5_end_) have been submitted to md5_ (null while there are none) and are

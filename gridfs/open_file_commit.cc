@@ -9,6 +9,13 @@
 #include "gridfs/open_file.h"
 
 namespace gridmount::gridfs {
+namespace {
+
+// So much may wait for its commit while a writer is to learn of a full disk. Each commit of a part
+// of a chunk writes the whole chunk.
+constexpr uint64_t kExpectedBytes = 1024 * 1024;
+
+}  // namespace
 
 Status OpenFile::commit_in_background() {
   Status committed = commit(CommitKind::kBackground);
@@ -30,6 +37,11 @@ Status OpenFile::commit(CommitKind kind) {
   if (prepared.mark) prepared.commit.md5 = prepared.md5->digest(*prepared.mark);
   prepared.commit.keep_md5 = !prepared.content && !prepared.commit.md5;
   Status written = write_to_store(prepared.commit);
+  if (!written && written.error().code() == ErrorCode::kOutOfDiskSpace) {
+    uint64_t bytes = 0;
+    for (const CommittedChunk& chunk : prepared.commit.chunks) bytes += chunk.size;
+    if (context_->make_room(bytes)) written = write_to_store(prepared.commit);
+  }
   MutexLock lock(mutex_);
   if (written) {
     finish(prepared);
@@ -37,6 +49,37 @@ Status OpenFile::commit(CommitKind kind) {
     undo(prepared, written.error());
   }
   return written;
+}
+
+Status OpenFile::expect_room() {
+  bool is_much = false;
+  {
+    MutexLock lock(mutex_);
+    is_much = dirty_bytes() >= kExpectedBytes;
+  }
+  GM_TRY(commit_once_more());
+  return is_much ? commit(CommitKind::kBackground) : Status();
+}
+
+Status OpenFile::check_room() {
+  {
+    MutexLock lock(mutex_);
+    if (!no_room_ || dirty_bytes() < context_->options.commit_bytes) return {};
+  }
+  return commit_once_more();
+}
+
+Status OpenFile::commit_once_more() {
+  std::optional<Error> refused;
+  uint64_t bytes = 0;
+  {
+    MutexLock lock(mutex_);
+    refused = no_room_;
+    bytes = dirty_bytes();
+  }
+  if (!refused) return {};
+  if (!context_->make_room(bytes)) return fail(*refused);
+  return commit(CommitKind::kBackground);
 }
 
 Status OpenFile::write_to_store(FileCommit& commit) {
@@ -107,6 +150,11 @@ void OpenFile::note_holes(const FileCommit& commit) {
 
 void OpenFile::finish(const Prepared& prepared) {
   const FileCommit& commit = prepared.commit;
+  no_room_.reset();
+  // What there was no room for is in the store now.
+  if (background_error_ && background_error_->code() == ErrorCode::kOutOfDiskSpace) {
+    background_error_.reset();
+  }
   stored_.length = commit.length;
   note_holes(commit);
   const bool has_own_date = prepared.content && *commit.upload_date > stored_.upload_date;
@@ -145,6 +193,7 @@ void OpenFile::undo(const Prepared& prepared, const Error& error) {
     dirty_.clear();
     return;
   }
+  if (error.code() == ErrorCode::kOutOfDiskSpace) no_room_ = error;
   if (stored_.sparse) stored_.stored_chunks = prepared.commit.stored_chunks;
   for (auto& [n, chunk] : frozen_) {
     if (n < frozen_end_ && n < chunk_count(length_)) dirty_.try_emplace(n, std::move(chunk));

@@ -31,6 +31,7 @@ Status OpenFile::write(int64_t offset, std::span<const uint8_t> data, TimeUpdate
   if (data.empty()) return {};
   MutexLock writer(write_mutex_);
   GM_TRY(check_change(offset, data.size()));
+  GM_TRY(check_room());
   GM_TRY(pad_tail(offset / chunk_bytes_));
   while (!data.empty()) {
     const int64_t n = offset / chunk_bytes_;
@@ -284,9 +285,7 @@ void OpenFile::note_change(TimeUpdate times) {
   note_times(times);
   list_as_dirty();
   advance_md5();
-  if (dirty_.size() * layout_.capacity() >= context_->options.commit_bytes) {
-    context_->committer.hurry(this);
-  }
+  if (dirty_bytes() >= context_->options.commit_bytes) context_->committer.hurry(this);
 }
 
 void OpenFile::list_as_dirty() {

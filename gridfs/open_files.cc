@@ -119,24 +119,25 @@ Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id) {
   return {};
 }
 
-std::vector<bson::Value> OpenFiles::after_commit() {
-  std::vector<bson::Value> unreachable;
+OpenFiles::Detached OpenFiles::after_commit() {
+  Detached detached;
   std::vector<std::shared_ptr<OpenFile>> open;  // let go after the lock
   MutexLock lock(mutex_);
   const auto found = removals_.find(std::this_thread::get_id());
-  if (found == removals_.end()) return unreachable;
+  if (found == removals_.end()) return detached;
   for (const Removal& removal : found->second.files) {
     end_removal(removal);
     if (!removal.detached) continue;
     if (std::shared_ptr<OpenFile> file = find_locked(removal.id)) {
       file->set_detached(true);
       open.push_back(std::move(file));
+      detached.some_are_open = true;
     } else {
-      unreachable.push_back(removal.id);
+      detached.unreachable.push_back(removal.id);
     }
   }
   removals_.erase(found);
-  return unreachable;
+  return detached;
 }
 
 }  // namespace gridmount::gridfs

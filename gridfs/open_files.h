@@ -32,8 +32,12 @@ class OpenFiles {
 
   // FileTable's.
   Status remove(engine::Transaction& transaction, bson::ValueView id) GM_EXCLUDES(mutex_);
-  // FileTable's. Returns the files that were detached and that nobody has open.
-  std::vector<bson::Value> after_commit() GM_EXCLUDES(mutex_);
+  struct Detached {
+    std::vector<bson::Value> unreachable;  // nobody has them open
+    bool some_are_open = false;
+  };
+  // FileTable's. Returns what the calling thread's transaction has detached.
+  Detached after_commit() GM_EXCLUDES(mutex_);
 
  private:
   struct Entry {

@@ -55,19 +55,20 @@ struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes) {
   return result;
 }
 
-double attribute_seconds(const Entry& entry) {
-  return entry.attributes_pass ? 0 : entry.cache_seconds;
+double attribute_seconds(fuse_req_t request, const Entry& entry) {
+  const bool asks = file_system_of(request).asks_before_writing(entry.number);
+  return entry.attributes_pass || asks ? 0 : entry.cache_seconds;
 }
 
 void note_told(fuse_req_t request, uint64_t folder) {
   context_of(request).attribute_answers.told(folder, fuse_req_ctx(request)->pid);
 }
 
-fuse_entry_param entry_param_of(const Entry& entry) {
+fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry) {
   fuse_entry_param param{};
   param.ino = entry.number;
   param.attr = stat_of(entry.number, entry.attributes);
-  param.attr_timeout = attribute_seconds(entry);
+  param.attr_timeout = attribute_seconds(request, entry);
   param.entry_timeout = entry.cache_seconds;
   return param;
 }
@@ -89,7 +90,7 @@ OpenFile* file_of(const fuse_file_info* info) {
 }
 
 void reply_entry(fuse_req_t request, const Entry& entry) {
-  const fuse_entry_param param = entry_param_of(entry);
+  const fuse_entry_param param = entry_param_of(request, entry);
   FileSystem& file_system = file_system_of(request);
   if (fuse_reply_entry(request, &param) != 0) file_system.forget(entry.number, 1);
 }
@@ -155,15 +156,44 @@ void handle_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* for
   fuse_reply_none(request);
 }
 
-void handle_getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+void reply_attributes(fuse_req_t request, fuse_ino_t number, const OpenFile* file) {
+  note_told(request, number);
+  Result<Entry> entry = file_system_of(request).attributes(number, file);
+  if (!entry) return reply_error(request, "getattr", number, nullptr, entry.error());
+  if (S_ISDIR(entry->attributes.mode)) note_told(request, number);
+  const struct stat attributes = stat_of(number, entry->attributes);
+  fuse_reply_attr(request, &attributes, attribute_seconds(request, *entry));
+}
+
+void answer_getattr(fuse_req_t request, fuse_ino_t number, const OpenFile* file) {
+  guarded(request, "getattr", number, [&] { reply_attributes(request, number, file); });
+}
+
+// The kernel asks with the handle before it takes what is written.
+void answer_writer(fuse_req_t request, fuse_ino_t number, OpenFile& file) {
   guarded(request, "getattr", number, [&] {
-    note_told(request, number);
-    Result<Entry> entry = file_system_of(request).attributes(number, file_of(info));
-    if (!entry) return reply_error(request, "getattr", number, nullptr, entry.error());
-    if (S_ISDIR(entry->attributes.mode)) note_told(request, number);
-    const struct stat attributes = stat_of(number, entry->attributes);
-    fuse_reply_attr(request, &attributes, attribute_seconds(*entry));
+    TrampolineContext& context = context_of(request);
+    const Status room = context.file_system.expect_room(file, [&] { context.write_back(number); });
+    if (!room) return reply_error(request, "write", number, nullptr, room.error());
+    reply_attributes(request, number, &file);
   });
+}
+
+void handle_getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  OpenFile* const file = file_of(info);
+  if (file == nullptr || !file_system_of(request).expects_room(*file)) {
+    return answer_getattr(request, number, file);
+  }
+  // That the kernel hands over what it has needs threads of the session. The file stays open until
+  // this is answered.
+  bool added = false;
+  try {
+    added = context_of(request).deferred.add([=] { answer_writer(request, number, *file); });
+  } catch (const std::bad_alloc&) {
+    return reply_error(request, "getattr", number, nullptr, Error(kOutOfMemory, "no memory"));
+  }
+  // The mount ends.
+  if (!added) answer_getattr(request, number, file);
 }
 
 // Whether set-user-ID goes by a call that changes no other attribute. chown(2) with neither an
@@ -206,7 +236,7 @@ void handle_setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, 
     Result<Entry> entry = file_system_of(request).set_attributes(number, file_of(info), changes);
     if (!entry) return reply_error(request, "setattr", number, nullptr, entry.error());
     const struct stat attributes = stat_of(number, entry->attributes);
-    fuse_reply_attr(request, &attributes, attribute_seconds(*entry));
+    fuse_reply_attr(request, &attributes, attribute_seconds(request, *entry));
   });
 }
 
@@ -307,6 +337,7 @@ void handle_open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
     Result<OpenFile*> file = file_system.open(number, info->flags);
     if (!file) return reply_error(request, "open", number, nullptr, file.error());
     set_handle(request, info, *file);
+    if (file_system.begins_to_ask(number)) context_of(request).forget_attributes(number);
     if (fuse_reply_open(request, info) != 0) file_system.release(*file);
   });
 }
@@ -325,7 +356,7 @@ void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode
     if (!created) return reply_error(request, "create", parent, name, created.error());
     const auto& [entry, file] = *created;
     set_handle(request, info, file);
-    const fuse_entry_param param = entry_param_of(entry);
+    const fuse_entry_param param = entry_param_of(request, entry);
     if (fuse_reply_create(request, &param, info) != 0) {
       file_system.release(file);
       file_system.forget(entry.number, 1);
@@ -367,8 +398,9 @@ void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size
       if (!cleared) return reply_error(request, "write", number, nullptr, cleared.error());
     }
     // With write-back the kernel keeps mtime and ctime and sends them by setattr.
-    Status written = file_of(info)->file()->write(
-        offset, {reinterpret_cast<const uint8_t*>(bytes), size}, gridfs::TimeUpdate::kKeep);
+    Status written = context.file_system.write(*file_of(info), offset,
+                                               {reinterpret_cast<const uint8_t*>(bytes), size});
+    if (context.file_system.begins_to_ask(number)) context.forget_attributes(number);
     if (!written) return reply_error(request, "write", number, nullptr, written.error());
     fuse_reply_write(request, size);
   });

@@ -127,7 +127,7 @@ void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, Body 
 }
 
 struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes);
-fuse_entry_param entry_param_of(const Entry& entry);
+fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry);
 // See AttributeAnswers::told().
 void note_told(fuse_req_t request, uint64_t folder);
 

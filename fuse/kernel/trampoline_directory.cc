@@ -36,7 +36,7 @@ class ReplyLister : public FileSystem::Lister {
     fuse_entry_param param{};
     if (entry != nullptr) {
       if (S_ISDIR(entry->attributes.mode)) note_told(request_, entry->number);
-      param = entry_param_of(*entry);
+      param = entry_param_of(request_, *entry);
       looked_up_.push_back(entry->number);
     } else {
       // A number of 0 there: the kernel takes name and type only, and counts no lookup.

@@ -36,7 +36,10 @@ bool is_impossible_name(const Error& error) {
 FileSystem::FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket)
     : buckets_(buckets),
       table_(std::move(root_bucket)),
-      mount_root_changed_(gridfs::file_time_now()) {}
+      room_(buckets.store()),
+      mount_root_changed_(gridfs::file_time_now()) {
+  room_.look();
+}
 
 FileSystem::~FileSystem() {
   MutexLock lock(handles_mutex_);

@@ -24,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -40,6 +41,7 @@
 #include "fuse/tree/kernel_cache.h"
 #include "fuse/tree/lost_names.h"
 #include "fuse/tree/open_directory.h"
+#include "fuse/tree/room_watch.h"
 
 namespace gridmount::fuse {
 
@@ -79,7 +81,8 @@ struct OpenFile {
   bool is_view = false;
   bool counts_as_reading = false;  // reading by it changes the file's atime
   std::atomic<bool> was_read{false};
-  std::atomic<bool> was_closed{false};  // by one of those who have it
+  std::atomic<bool> was_closed{false};       // by one of those who have it
+  std::atomic<uint32_t> writes_expected{0};  // while room was short
   // Of a view that is no file's content: there is no file then.
   std::shared_ptr<const MadeUpFile> made_up;
   mutable Mutex mutex;
@@ -163,6 +166,9 @@ class FileSystem {
   bool note_close(OpenFile& file, Closing closing);
   // Holds what it points to until it goes; `file` must outlive it.
   Result<gridfs::ReadResult> read(OpenFile& file, int64_t offset, size_t size);
+  // Its times stay: the kernel sends them. Where room is short, what was written before is
+  // committed first.
+  Status write(OpenFile& file, int64_t offset, std::span<const uint8_t> bytes);
   Status sync(OpenFile& file);
   // As gridfs::without_set_id() (posix_changes.h).
   Status clear_set_id(OpenFile& file, const GroupCheck& may_keep_group_id);
@@ -174,6 +180,23 @@ class FileSystem {
   // The same, and not closed yet by any of those who have the handle: the kernel tells of the last
   // of them only some time after close(2) has returned.
   bool will_be_closed(uint64_t number) const;
+
+  // --- Room (room_watch.h).
+  // Whether the kernel has to forget the file's attributes, so that it asks before the next
+  // write(2).
+  bool begins_to_ask(uint64_t number);
+  // The attributes of the node are not for the kernel to keep, as it is to ask.
+  bool asks_before_writing(uint64_t number) const {
+    return room_.is_scarce() && is_open_for_writing(number);
+  }
+  // Asking for attributes by the handle waits for expect_room().
+  bool expects_room(const OpenFile& file) const {
+    return file.for_writing && !file.is_view && room_.is_short();
+  }
+  // Before a write(2) by the handle: OutOfDiskSpace if there is none for what was written before.
+  // `hand_over` has the kernel hand over what it holds of the file, and waits for it.
+  Status expect_room(OpenFile& file, const std::function<void()>& hand_over);
+
   // copy_file_range(2): how many bytes were copied, fewer than asked for at the end of `from`, in
   // long calls and before an error.
   Result<int64_t> copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,
@@ -319,6 +342,7 @@ class FileSystem {
   struct Writers {
     uint64_t open = 0;
     uint64_t not_closed = 0;  // by any of those who have it
+    uint64_t asked_in = 0;    // the episode of room_ for which the kernel was told to ask
   };
   void note_writer_closed(OpenFile& file);
 
@@ -330,6 +354,7 @@ class FileSystem {
   LostNames lost_names_;
   // Held while what is left of a node is changed; the table's lock is taken below it.
   Mutex lost_mutex_;
+  RoomWatch room_;
 
   mutable Mutex handles_mutex_;
   std::unordered_set<OpenFile*> open_files_ GM_GUARDED_BY(handles_mutex_);

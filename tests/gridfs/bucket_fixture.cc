@@ -94,6 +94,7 @@ void BucketFixture::open(bool create, const BucketOptions& options) {
   local::OpenOptions store_options;
   store_options.create = create;
   store_options.map_bytes = uint64_t{1} << 34;
+  store_options.size_limit = size_limit_;
   store_ = must(local::open(folder_ / "store", store_options));
   bucket_ = std::make_unique<Bucket>(*store_, store_->database("test"), options);
   change([&](engine::Transaction& transaction) { must(bucket_->ensure_indexes(transaction)); });
@@ -103,6 +104,11 @@ void BucketFixture::reopen(const BucketOptions& options) {
   bucket_.reset();
   store_.reset();
   open(false, options);
+}
+
+void BucketFixture::limit(uint64_t bytes) {
+  size_limit_ = bytes;
+  reopen();
 }
 
 bson::Value BucketFixture::upload(const std::string& name, const std::string& bytes,

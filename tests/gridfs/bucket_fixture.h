@@ -47,6 +47,8 @@ class BucketFixture : public ::testing::Test {
   const Bucket& bucket() { return *bucket_; }
   // Closes the store, as a program's end does, and opens it again.
   void reopen(const BucketOptions& options = {});
+  // The store has that size limit from now on.
+  void limit(uint64_t bytes);
 
   // Runs `work` in a transaction and commits it.
   template <typename Work>
@@ -88,6 +90,7 @@ class BucketFixture : public ::testing::Test {
   void open(bool create, const BucketOptions& options);
 
   std::filesystem::path folder_;
+  uint64_t size_limit_ = 0;
   std::unique_ptr<engine::Store> store_;
   std::unique_ptr<Bucket> bucket_;
 };

@@ -206,6 +206,73 @@ class FullDisk(MountCase):
         self.system.start()
         self.assert_holds(expected)
 
+    def write_until_refused(self, name, bytes_max=16 * DISK_BYTES):
+        """Until write(2) itself, and not close(2), says that the disk is full: what it has taken."""
+        piece = os.urandom(128 << 10)
+        written = 0
+        file = os.open(self.path(name), os.O_WRONLY | os.O_CREAT)
+        try:
+            while written < bytes_max:
+                written += os.write(file, piece)
+            self.fail(f"{name}: {written} bytes were taken, and the disk has {DISK_BYTES}")
+        except OSError as error:
+            self.assertIn(error.errno, FULL, error)
+        finally:
+            try:
+                os.close(file)
+            except OSError as error:
+                self.assertIn(error.errno, FULL, error)
+        return written
+
+    def test_a_writer_learns_of_it_by_write(self):
+        with open(self.path("first"), "wb") as file:
+            file.write(os.urandom(DISK_BYTES // 5))
+            os.fsync(file.fileno())
+        written = self.write_until_refused("endless")
+        self.assertGreater(written, DISK_BYTES // 4)
+        self.assertLess(written, DISK_BYTES)
+        # As is.
+        self.assertLess(self.write_until_refused("more"), 16 << 20)
+        os.unlink(self.path("endless"))
+        os.unlink(self.path("more"))
+        self.wait_for_room()
+
+    def test_writers_at_once_learn_of_it_by_write(self):
+        written = {}
+
+        def write(name):
+            written[name] = self.write_until_refused(name)
+
+        writers = [threading.Thread(target=write, args=[f"endless.{i}"]) for i in range(WRITERS)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        self.assertEqual(len(written), WRITERS)
+        self.assertLess(sum(written.values()), 2 * DISK_BYTES)
+        for name in written:
+            os.unlink(self.path(name))
+        self.wait_for_room()
+
+    def test_what_is_removed_is_free_for_the_next_write(self):
+        for round in range(3):
+            written = self.write_until_refused(f"big.{round}")
+            free = os.statvfs(self.root)
+            free = free.f_bavail * free.f_frsize
+            if round == 1:
+                # Its reader lets go of it, not its name.
+                with open(self.path(f"big.{round}"), "rb") as reader:
+                    os.unlink(self.path(f"big.{round}"))
+                    self.assertTrue(reader.read(1))
+            else:
+                os.unlink(self.path(f"big.{round}"))
+                now = os.statvfs(self.root)
+                self.assertGreater(now.f_bavail * now.f_frsize, free + written // 2)
+            with open(self.path("next"), "wb") as file:
+                file.write(os.urandom(written // 2))
+                os.fsync(file.fileno())
+            os.unlink(self.path("next"))
+
     def compact(self):
         """As a driver asks for it: an OP_MSG with {compact: "fs.chunks", $db: "test"}."""
 

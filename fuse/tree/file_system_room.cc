@@ -1,0 +1,38 @@
+// Room for what is written: when the kernel asks, and what it is answered.
+#include "fuse/tree/file_system.h"
+
+namespace gridmount::fuse {
+namespace {
+
+// The kernel does not tell how much it has of a file before it hands it over, which costs a writer
+// of small pieces more than they do.
+constexpr uint32_t kWritesBetweenHandingOver = 16;
+
+}  // namespace
+
+Status FileSystem::write(OpenFile& file, int64_t offset, std::span<const uint8_t> bytes) {
+  room_.note_written(bytes.size());
+  const std::shared_ptr<gridfs::File> content = file.file();
+  if (room_.is_short()) GM_TRY(content->expect_room());
+  return content->write(offset, bytes, gridfs::TimeUpdate::kKeep);
+}
+
+bool FileSystem::begins_to_ask(uint64_t number) {
+  if (!room_.is_scarce()) return false;
+  MutexLock lock(handles_mutex_);
+  const auto writers = writers_.find(number);
+  if (writers == writers_.end()) return false;
+  const uint64_t episode = room_.episode();
+  return std::exchange(writers->second.asked_in, episode) != episode;
+}
+
+Status FileSystem::expect_room(OpenFile& file, const std::function<void()>& hand_over) {
+  room_.look();
+  const std::shared_ptr<gridfs::File> content = file.file();
+  GM_TRY(content->expect_room());
+  if (++file.writes_expected % kWritesBetweenHandingOver != 0) return {};
+  hand_over();
+  return content->expect_room();
+}
+
+}  // namespace gridmount::fuse

@@ -1,0 +1,43 @@
+#include "fuse/tree/room_watch.h"
+
+#include <algorithm>
+
+namespace gridmount::fuse {
+namespace {
+
+// Between two looks what is left falls by a part of it, wherever it goes.
+constexpr int64_t kPart = 8;
+constexpr int64_t kStepBytesMin = int64_t{4} << 20;
+constexpr int64_t kStepBytesMax = int64_t{64} << 20;
+constexpr std::chrono::milliseconds kMoment{10};
+
+}  // namespace
+
+void RoomWatch::note_written(uint64_t bytes) {
+  const auto written = static_cast<int64_t>(bytes);
+  if (bytes_to_look_.fetch_sub(written, std::memory_order_relaxed) <= written) look_now();
+}
+
+void RoomWatch::look() {
+  if (std::chrono::steady_clock::now() - looked_at_.load() >= kMoment) look_now();
+}
+
+void RoomWatch::look_now() {
+  if (is_looking_.exchange(true)) return;
+  // Whatever is thrown.
+  struct End {
+    std::atomic<bool>& is_looking;
+    ~End() { is_looking = false; }
+  } const end{is_looking_};
+  const Result<engine::StoreStats> stats = store_.stats();
+  // Where the store does not say, nothing changes.
+  if (stats) {
+    const int64_t left = stats->available_bytes;
+    if ((left < kScarceBytes) != is_scarce()) episode_.fetch_add(1, std::memory_order_relaxed);
+    is_short_ = left < kShortBytes;
+    bytes_to_look_ = std::clamp(left / kPart, kStepBytesMin, kStepBytesMax);
+  }
+  looked_at_ = std::chrono::steady_clock::now();
+}
+
+}  // namespace gridmount::fuse

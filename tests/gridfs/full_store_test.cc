@@ -1,0 +1,127 @@
+// Goal: files in a store without room: who writes learns of it soon, what there was no room for is
+// written when there is some, and what is removed is free for the next write, whoever has had it
+// open. Method: a store with a size limit; nothing waits for time to pass, so commits in the
+// background are an hour apart.
+
+#include <gmock/gmock.h>
+
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr int64_t kLimit = 32 << 20;
+constexpr int64_t kPiece = 256 << 10;
+
+class FullStoreTest : public BucketFixture {
+ protected:
+  FullStoreTest() {
+    limit(kLimit);
+    FileTableOptions options;
+    options.commit_interval = std::chrono::hours(1);
+    options.commit_bytes = 2 << 20;
+    options.md5 = false;
+    files_ = FileTable::create(bucket(), options);
+  }
+  ~FullStoreTest() override { files_.reset(); }
+
+  // Writes behind its end, as the mount does where room is short, until that is refused: how many
+  // bytes it has taken.
+  static int64_t write_until_refused(File& file) {
+    const std::string piece(kPiece, 'x');
+    int64_t taken = 0;
+    while (taken < 4 * kLimit) {
+      Status written = file.expect_room();
+      if (written) written = file.write(file.length(), bytes_of(piece), TimeUpdate::kNow);
+      if (!written) {
+        EXPECT_EQ(written.error().code(), ErrorCode::kOutOfDiskSpace) << written.error().message();
+        return taken;
+      }
+      taken += kPiece;
+    }
+    ADD_FAILURE() << "nothing was refused";
+    return taken;
+  }
+  void remove(const bson::Value& id) {
+    change([&](engine::Transaction& transaction) { must(files_->remove(transaction, id)); });
+    files_->after_commit();
+  }
+  int64_t available() { return must(store().stats()).available_bytes; }
+
+  std::unique_ptr<FileTable> files_;
+};
+
+TEST_F(FullStoreTest, Write_BeyondWhatThereIsRoomFor_IsRefusedSoon) {
+  const auto file = must(files_->open(create("endless")));
+  const int64_t taken = write_until_refused(*file);
+  EXPECT_GT(taken, kLimit / 2);
+  EXPECT_LT(taken, kLimit);
+  EXPECT_LT(available(), 4 << 20);
+  EXPECT_EQ(code_of(file->flush()), ErrorCode::kOutOfDiskSpace);
+  EXPECT_EQ(code_of(file->expect_room()), ErrorCode::kOutOfDiskSpace);
+}
+
+TEST_F(FullStoreTest, Remove_WithDataThatNeverHadRoom_GivesAllOfItBackAtOnce) {
+  const bson::Value id = create("big");
+  const int64_t before = available();
+  auto file = must(files_->open(id));
+  (void)write_until_refused(*file);
+  EXPECT_EQ(code_of(file->flush()), ErrorCode::kOutOfDiskSpace);
+  // What is not committed keeps it alive, but nobody has it open.
+  file.reset();
+  EXPECT_GT(files_->dirty_bytes(), 0U);
+  remove(id);
+  EXPECT_EQ(files_->dirty_bytes(), 0U);
+  EXPECT_EQ(count(bucket().chunks()), 0);
+  EXPECT_EQ(count(bucket().detached()), 0);
+  EXPECT_GT(available(), before - (4 << 20));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FullStoreTest, Flush_AfterTheLastHasLetGoOfWhatWasRemoved_FindsItsRoom) {
+  const bson::Value id = create("big");
+  auto big = must(files_->open(id));
+  const auto next = must(files_->open(create("next")));
+  (void)write_until_refused(*big);
+  const std::string content(kPiece, 'y');
+  for (int64_t i = 0; i < kLimit / 2 / kPiece; ++i) {
+    // There is no room for what waits, so that memory is all there is for it.
+    if (!next->write(i * kPiece, bytes_of(content), TimeUpdate::kNow)) break;
+  }
+  EXPECT_EQ(code_of(next->flush()), ErrorCode::kOutOfDiskSpace);
+  remove(id);
+  // It has no name, and still has its content for who has it open.
+  EXPECT_EQ(code_of(next->flush()), ErrorCode::kOutOfDiskSpace);
+  EXPECT_EQ(read_all(*big).size(), static_cast<size_t>(big->length()));
+  big.reset();
+  must(next->expect_room());
+  must(next->flush());
+  for (int64_t i = 0; i < kLimit / 2 / kPiece; ++i) {
+    must(next->write(i * kPiece, bytes_of(content), TimeUpdate::kNow));
+    must(next->expect_room());
+  }
+  must(next->flush());
+  EXPECT_EQ(must(download(next->id())).size(), static_cast<size_t>(kLimit / 2));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(FullStoreTest, Write_WhereOthersHaveNoRoom_StillHasMemory) {
+  const auto small = must(files_->open(create("small")));
+  std::vector<std::shared_ptr<File>> full;
+  for (int i = 0; i < 4; ++i)
+    full.push_back(must(files_->open(create("full" + std::to_string(i)))));
+  const std::string piece(kPiece, 'x');
+  for (const auto& file : full) {
+    // Whoever does not ask has what a commit takes, and no more.
+    (void)write_until_refused(*file);
+    int64_t length = file->length();
+    while (file->write(length, bytes_of(piece), TimeUpdate::kNow)) length += kPiece;
+  }
+  EXPECT_LT(files_->dirty_bytes(), 16U << 20);
+  must(small->write(0, bytes_of("x"), TimeUpdate::kNow));
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
