@@ -1,4 +1,4 @@
-// OpenFile: holes, made and found.
+// OpenFile: making holes.
 
 #include <algorithm>
 
@@ -106,64 +106,6 @@ std::optional<int64_t> OpenFile::estimated_chunks() const {
   if (!stored) return std::nullopt;
   const auto unwritten = static_cast<int64_t>(dirty_.size() + frozen_.size());
   return std::min(std::min(*stored, store_end_) + unwritten, there_at_most);
-}
-
-Result<std::optional<int64_t>> OpenFile::next_data(int64_t offset) {
-  MutexLock lock(mutex_);
-  const int64_t end = chunk_count(length_);
-  for (int64_t n = offset / chunk_bytes_; offset < length_ && n < end;) {
-    if (const int64_t hole_end = holes_.end_of_run(n);
-        hole_end != n && find_in_memory(n) == nullptr) {
-      n = hole_end;
-      continue;
-    }
-    if (holes_unknown_ && find_in_memory(n) == nullptr) {
-      GM_ASSIGN(n, next_chunk(n, end));
-      if (n >= end) break;
-    }
-    return std::optional(std::max(offset, n * chunk_bytes_));
-  }
-  return std::optional<int64_t>();
-}
-
-Result<int64_t> OpenFile::next_chunk(int64_t n, int64_t end) {
-  int64_t next = end;
-  for (const Chunks* chunks : {&dirty_, &frozen_}) {
-    const auto found = chunks->lower_bound(n);
-    if (found == chunks->end() || (chunks == &frozen_ && found->first >= frozen_end_)) continue;
-    next = std::min(next, found->first);
-  }
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_->bucket.store().snapshot());
-  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            chunks_by_number(context_->bucket.chunks(), *snapshot, id_, n, store_end_));
-  GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-  if (document) next = std::min(next, (*document)["n"].integral().value_or(end));
-  return next;
-}
-
-Result<std::optional<int64_t>> OpenFile::next_hole(int64_t offset) {
-  MutexLock lock(mutex_);
-  if (offset >= length_) return std::optional<int64_t>();
-  const int64_t end = chunk_count(length_);
-  int64_t n = offset / chunk_bytes_;
-  if (!holes_unknown_) {
-    n = std::min(holes_.next_run(n), end);
-  } else {
-    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot,
-              context_->bucket.store().snapshot());
-    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-              chunks_by_number(context_->bucket.chunks(), *snapshot, id_, n, store_end_));
-    int64_t stored = n - 1;  // read to here
-    for (; n < end; ++n) {
-      if (find_in_memory(n) != nullptr) continue;
-      while (stored < n) {
-        GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-        stored = document ? (*document)["n"].integral().value_or(end) : end;
-      }
-      if (stored != n || holes_.contains(n)) break;
-    }
-  }
-  return std::optional(std::clamp(n * chunk_bytes_, offset, length_));
 }
 
 }  // namespace gridmount::gridfs

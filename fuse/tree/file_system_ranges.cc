@@ -39,7 +39,8 @@ Result<int64_t> copy_hole(gridfs::File& from, int64_t offset, gridfs::File& to, 
                           int64_t size) {
   GM_ASSIGN(const std::optional<int64_t> data, from.next_data(offset));
   const int64_t end = std::min(data.value_or(from.length()), offset + size);
-  if (end <= offset) return 0;
+  // What is less than a chunk costs less as part of a piece.
+  if (end - offset < from.document().chunk_bytes) return 0;
   const int64_t to_end = to_offset + (end - offset);
   GM_TRY(to.zero(to_offset, end - offset, TimeUpdate::kKeep));
   if (to.length() < to_end) GM_TRY(to.truncate(to_end, TimeUpdate::kKeep));
@@ -140,7 +141,7 @@ Result<int64_t> FileSystem::copy(OpenFile& from, int64_t offset, OpenFile& to, i
     if (!piece && copied > 0) return copied;
     if (!piece) return fail(std::move(piece).error());
     if (piece->empty()) break;
-    const Status written = target->write(to_offset + copied, *piece, TimeUpdate::kKeep);
+    const Status written = write(to, to_offset + copied, *piece);
     if (!written && copied > 0) return copied;
     if (!written) return fail(written.error());
     copied += static_cast<int64_t>(piece->size());
