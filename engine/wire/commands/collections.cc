@@ -1,5 +1,5 @@
-// Collections and databases: listDatabases, dropDatabase, listCollections, create, drop,
-// renameCollection, collMod, convertToCapped.
+// Collections and databases: listDatabases, dropDatabase, listCollections, create, drop, collMod,
+// convertToCapped.
 // Source: MongoDB manual, "Administration Commands".
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include "engine/bson/number.h"
 #include "engine/query/filter.h"
 #include "engine/wire/call.h"
-#include "engine/wire/call_access.h"
 #include "engine/wire/commands/cursor_reply.h"
 #include "engine/wire/commands/families.h"
 #include "engine/wire/commands/read_arguments.h"
@@ -261,14 +260,6 @@ Status run_create(Call& call, bson::Builder&) {
 
 // --- drop
 
-// The users, and what says that there have been some.
-Status check_not_of_users(const engine::Namespace& ns, const std::string& refusal) {
-  const bool is_of_users = ns.database == "admin" &&
-                           (ns.collection == "system.users" || ns.collection == "system.version");
-  if (!is_of_users) return {};
-  return fail(ErrorCode::kIllegalOperation, refusal + ns.full());
-}
-
 Status run_drop(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const engine::Namespace ns, arguments.collection());
@@ -296,75 +287,6 @@ Status run_drop(Call& call, bson::Builder& reply) {
   return {};
 }
 
-// --- renameCollection
-
-Result<engine::Namespace> read_full_name(std::string_view full) {
-  const size_t dot = full.find('.');
-  engine::Namespace ns{std::string(full.substr(0, dot)),
-                       dot == std::string_view::npos ? "" : std::string(full.substr(dot + 1))};
-  GM_TRY(engine::check_namespace(ns));
-  return ns;
-}
-
-Privilege on(const engine::Namespace& ns, std::string_view action) {
-  return {Privilege::Resource::kCollection, action, ns.database, ns.collection};
-}
-
-bool is_system(const engine::Namespace& ns) {
-  return ns.collection.starts_with("system.");
-}
-
-// Within a database there is a right of its own, if it lets nobody see what he may not. Else it
-// takes what a copy and a drop would need.
-Status check_may_rename(Call& call, const engine::Namespace& from, const engine::Namespace& to,
-                        bool drops_target) {
-  const auto may = [&](const Privilege& privilege) {
-    return check_privilege(call, privilege).has_value();
-  };
-  if (from.database == to.database && !is_system(from) && !is_system(to)) {
-    const bool may_rename =
-        may({Privilege::Resource::kDatabase, "renameCollectionSameDB", from.database});
-    const bool may_drop = !drops_target || may(on(to, "dropCollection"));
-    if (may_rename && may_drop && may(on(from, "find")) == may(on(to, "find"))) return {};
-  }
-  GM_TRY(check_privilege(call, on(from, "find")));
-  GM_TRY(check_privilege(call, on(from, "dropCollection")));
-  GM_TRY(check_privilege(call, on(to, "insert")));
-  GM_TRY(check_privilege(call, on(to, "createIndex")));
-  if (drops_target) GM_TRY(check_privilege(call, on(to, "dropCollection")));
-  return {};
-}
-
-Status run_rename(Call& call, bson::Builder&) {
-  Arguments& arguments = call.arguments();
-  GM_ASSIGN(const std::string_view from_name, arguments.required_string("renameCollection"));
-  GM_ASSIGN(const std::string_view to_name, arguments.required_string("to"));
-  // No number: whether it needs the right to drop is to be seen at once.
-  const std::optional<bson::ValueView> drops = arguments.any("dropTarget");
-  if (drops && drops->type() != Type::kBool) {
-    return arguments.wrong_type("dropTarget", *drops, "types '[bool, binData]'");
-  }
-  const bool drop_target = drops && drops->as_bool();
-  GM_TRY(arguments.boolean("stayTemp"));
-  GM_TRY(arguments.finish());
-  GM_ASSIGN(const engine::Namespace from, read_full_name(from_name));
-  GM_ASSIGN(const engine::Namespace to, read_full_name(to_name));
-  GM_TRY(check_may_rename(call, from, to, drop_target));
-  GM_TRY(check_system_name(to));
-  GM_TRY(check_not_of_users(from, "cannot rename system collection "));
-  GM_TRY(check_not_of_users(to, "cannot rename to system collection "));
-  call.set_ns(from);
-  return change_schema(call, [&](engine::Transaction& transaction) -> Status {
-    const std::shared_ptr<engine::Database> database = call.store().database(from.database);
-    GM_TRY(check_no_view(*database, transaction, from));
-    if (!check_no_view(*call.store().database(to.database), transaction, to)) {
-      return fail(ErrorCode::kNamespaceExists,
-                  "a view already exists with that name: " + to.full());
-    }
-    return database->rename(transaction, from.collection, to, drop_target);
-  });
-}
-
 // --- collMod, convertToCapped
 
 Status run_coll_mod(Call& call, bson::Builder& reply) {
@@ -374,6 +296,9 @@ Status run_coll_mod(Call& call, bson::Builder& reply) {
                                  "expireAfterSeconds", "timeseries", "dryRun"}) {
     GM_TRY(refuse_option(arguments, name));
   }
+  GM_ASSIGN(const std::optional<bson::View> index, arguments.document("index"));
+  // Of two names it would be one that is found and the other one that is changed.
+  if (index) GM_TRY(Arguments::of("collMod.index", *index));
   bson::Builder changes;
   for (const char* const name : {"index", "validator", "validationLevel", "validationAction",
                                  "viewOn", "pipeline", "cappedSize", "cappedMax"}) {
@@ -441,18 +366,12 @@ Commands collection_commands() {
   list_collections.rules = {.in_api_version_1 = true};
   list_collections.about = "lists the collections of a database";
 
-  Command rename{.name = "renameCollection", .run = run_rename};
-  rename.rules = {.write_concern = true};
-  rename.admin_only = true;
-  rename.about = "renames a collection, also into another database";
-
   Command convert = of_collection("convertToCapped", run_convert_to_capped, {"convertToCapped"},
                                   "makes a collection a capped one");
   convert.rules.in_api_version_1 = false;
   return {list_databases,
           drop_database,
           list_collections,
-          rename,
           convert,
           of_collection("create", run_create, {"createCollection"}, "makes a collection or a view"),
           of_collection("drop", run_drop, {"dropCollection"}, "drops a collection"),

@@ -40,4 +40,11 @@ Status check_writable_name(const engine::Namespace& ns) {
   return check_system_name(ns);
 }
 
+Status check_not_of_users(const engine::Namespace& ns, const std::string& refusal) {
+  const bool is_of_users = ns.database == "admin" &&
+                           (ns.collection == "system.users" || ns.collection == "system.version");
+  if (!is_of_users) return {};
+  return fail(ErrorCode::kIllegalOperation, refusal + ns.full());
+}
+
 }  // namespace gridmount::wire

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "engine/store.h"
 #include "engine/wire/call.h"
@@ -22,5 +23,9 @@ Status check_no_view(engine::Database& database, engine::Snapshot& snapshot,
 Status check_system_name(const engine::Namespace& ns);
 // The same, and for system.profile, which the server alone writes to: for inserts and updates.
 Status check_writable_name(const engine::Namespace& ns);
+
+// IllegalOperation (20) for what holds the users, and for what says that there have been some; the
+// message is `refusal` and the name.
+Status check_not_of_users(const engine::Namespace& ns, const std::string& refusal);
 
 }  // namespace gridmount::wire

@@ -27,7 +27,8 @@ const Table& table() {
                                        authentication_commands, user_commands,
                                        operation_commands,      server_status_commands,
                                        parameter_commands,      probe_commands,
-                                       merge_users_commands,    file_md5_commands}) {
+                                       merge_users_commands,    file_md5_commands,
+                                       user_info_commands,      rename_commands}) {
       for (Command& command : family()) table.commands.push_back(std::move(command));
     }
     std::sort(table.commands.begin(), table.commands.end(),
