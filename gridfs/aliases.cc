@@ -87,11 +87,6 @@ std::vector<std::string> aliases_of(bson::View files_document) {
   return aliases;
 }
 
-uint32_t Aliases::links_of(bson::View files_document) const {
-  if (!in_use_ || !files_document.find(kField)) return 1;
-  return 1 + static_cast<uint32_t>(aliases_of(files_document).size());
-}
-
 Status Aliases::start(engine::Snapshot& snapshot) {
   GM_ASSIGN(in_use_, has_index(bucket_.files(), snapshot));
   return {};
@@ -102,14 +97,6 @@ Status Aliases::look_again(const Error& error) const {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
   GM_ASSIGN(in_use_, has_index(bucket_.files(), *snapshot));
   return {};
-}
-
-Status Aliases::ensure_index(engine::Transaction& transaction) const {
-  if (in_use_) return {};
-  engine::IndexDefinition definition;
-  definition.keys = index_keys();
-  definition.sparse = true;
-  return bucket_.files().create_index(transaction, definition);
 }
 
 Result<std::optional<Aliases::Alias>> Aliases::next(engine::Snapshot& snapshot,

@@ -1,8 +1,8 @@
-// The further names of a file, its hard links: the strings of the array `aliases` in its files
-// document, which GridFS has for alternative names. The first name is `filename`.
+// The further names of a file as earlier stores have them: the strings of the array `aliases` in
+// its files document, which GridFS has for alternative names. links.h is how they are now.
 //
-// They are found by the index {aliases: 1}, which is sparse and made with a bucket's first link: a
-// bucket without it has no links, and pays nothing for them.
+// They are found by the sparse index {aliases: 1}, which was made with a bucket's first link: in a
+// bucket without it they are nobody's names.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -18,12 +18,7 @@
 
 namespace gridmount::gridfs {
 
-// As many as ext4 has; all names of a file together must fit its document.
-inline constexpr size_t kMaxLinks = 65'000;
-inline constexpr size_t kMaxAliasesBytes = size_t{4} << 20;
-
-// Each once, without the filename. Elements that are no strings are passed over, and lost when the
-// array is next written.
+// Each once, without the filename. Elements that are no strings are passed over.
 std::vector<std::string> aliases_of(bson::View files_document);
 
 class Aliases {
@@ -33,14 +28,6 @@ class Aliases {
   // Learns whether there may be any. Before anything else.
   Status start(engine::Snapshot& snapshot);
   bool in_use() const { return in_use_; }
-
-  // How many names a file has: aliases that drivers have written to a bucket without the index are
-  // nobody's names.
-  uint32_t links_of(bson::View files_document) const;
-
-  // Makes the index if it is not there; to be followed by set_in_use() once that is committed.
-  Status ensure_index(engine::Transaction& transaction) const;
-  void set_in_use() { in_use_ = true; }
 
   struct Alias {
     std::string name;

@@ -54,12 +54,17 @@ Bucket::Bucket(engine::Store& store, std::shared_ptr<engine::Database> database,
       chunks_(database_->collection(options_.name + ".chunks")),
       directories_(database_->collection(options_.name + ".directories")),
       detached_(database_->collection(options_.name + ".detached")),
+      links_(database_->collection(options_.name + ".links")),
       index_check_(std::make_shared<IndexCheck>()) {}
 
 Status Bucket::ensure_indexes(engine::Transaction& transaction) const {
   GM_TRY(ensure_index(transaction, *files_, ascending({"filename", "uploadDate"}), false));
   GM_TRY(ensure_index(transaction, *chunks_, ascending({"files_id", "n"}), true));
   return ensure_index(transaction, *directories_, ascending({"parent", "name"}), true);
+}
+
+Status Bucket::ensure_links(engine::Transaction& transaction) const {
+  return ensure_index(transaction, *links_, ascending({"file"}), false);
 }
 
 Result<std::unique_ptr<UploadStream>> Bucket::open_upload_stream(
@@ -173,7 +178,7 @@ Status Bucket::rename_by_name(std::string_view filename, std::string_view new_fi
 Status Bucket::drop() const {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
   for (const engine::Collection* collection :
-       {files_.get(), chunks_.get(), directories_.get(), detached_.get()}) {
+       {files_.get(), chunks_.get(), directories_.get(), detached_.get(), links_.get()}) {
     Status dropped = database_->drop(*transaction, collection->ns().collection);
     if (!dropped && dropped.error().code() != ErrorCode::kNamespaceNotFound) return dropped;
   }

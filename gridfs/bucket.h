@@ -10,6 +10,8 @@
 // remove, the document {_id: {truncated: <files_id>}, from: int64, to: int64}: the file's chunks
 // with from <= n < to are garbage behind its end. It goes with the last of them.
 //
+// `<bucket>.links` holds the further names of files, see links.h. They go with the file.
+//
 // Thread-safety: Bucket is thread-safe and immutable; a stream belongs to one thread at a time.
 #pragma once
 
@@ -77,11 +79,14 @@ class Bucket {
   engine::Collection& chunks() const { return *chunks_; }
   engine::Collection& directories() const { return *directories_; }
   engine::Collection& detached() const { return *detached_; }
+  engine::Collection& links() const { return *links_; }
 
   // Creates the collections and the indexes that are missing: files {filename: 1, uploadDate: 1},
   // chunks {files_id: 1, n: 1} unique, directories {parent: 1, name: 1} unique. Key values compare
   // numerically.
   Status ensure_indexes(engine::Transaction& transaction) const;
+  // Creates the collection of further names and its index {file: 1}, if they are missing.
+  Status ensure_links(engine::Transaction& transaction) const;
 
   // The first time per Bucket object, ensures the indexes if the bucket has no files, as the
   // specification says. The Bucket must outlive the stream.
@@ -135,6 +140,8 @@ class Bucket {
   struct IndexCheck;
 
   Status remove_marker(engine::Transaction& transaction, bson::ValueView id) const;
+  // The further names of a file that goes.
+  Status remove_links(engine::Transaction& transaction, bson::View files_document) const;
   // Behind the last of the file's chunks [from, to) that is there; `from` if none is.
   Result<int64_t> end_of_stored(engine::Transaction& transaction, const bson::Value& id,
                                 int64_t from, int64_t to) const;
@@ -147,6 +154,7 @@ class Bucket {
   std::unique_ptr<engine::Collection> chunks_;
   std::unique_ptr<engine::Collection> directories_;
   std::unique_ptr<engine::Collection> detached_;
+  std::unique_ptr<engine::Collection> links_;
   std::shared_ptr<IndexCheck> index_check_;
 };
 

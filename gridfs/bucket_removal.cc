@@ -5,6 +5,7 @@
 #include "engine/bson/builder.h"
 #include "gridfs/bucket.h"
 #include "gridfs/chunk_document.h"
+#include "gridfs/links.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -64,9 +65,16 @@ Result<bool> Bucket::remove(engine::Transaction& transaction, bson::ValueView id
     GM_TRY(detach(transaction, id));
     return false;
   }
+  GM_TRY(remove_links(transaction, *document));
   GM_TRY(files_->remove(transaction, by_id, false));
   GM_TRY(chunks_->remove(transaction, equals("files_id", id), true));
   return true;
+}
+
+Status Bucket::remove_links(engine::Transaction& transaction, bson::View files_document) const {
+  if (noted_links(files_document) == 0) return {};
+  GM_TRY(links_->remove(transaction, equals("file", bson::Value(files_document["_id"])), true));
+  return {};
 }
 
 Status Bucket::remove_by_name(std::string_view filename) const {
@@ -102,6 +110,7 @@ Status Bucket::detach(engine::Transaction& transaction, bson::ValueView id) cons
   GM_ASSIGN(const std::optional<bson::View> found, files_->find_one(transaction, by_id));
   if (!found) return file_not_found(*this, id);
   const bson::Document document(*found);  // the write below ends the view
+  GM_TRY(remove_links(transaction, document));
   // All chunks go now, those behind the end too.
   GM_TRY(remove_marker(transaction, id));
   GM_TRY(detached_->insert(transaction, document));

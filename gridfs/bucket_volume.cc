@@ -43,13 +43,13 @@ Status BucketVolume::start(const FileTableOptions& files) {
   if (options_.read_only) {
     GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
     GM_TRY(folders_.find_root(*snapshot));
-    GM_TRY(names_.aliases().start(*snapshot));
+    GM_TRY(names_.links().start(*snapshot));
   } else {
     {
       GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
       GM_TRY(bucket_.ensure_indexes(*transaction));
       GM_TRY(folders_.make_root(*transaction, default_folder_posix(options_)));
-      GM_TRY(names_.aliases().start(*transaction));
+      GM_TRY(names_.links().start(*transaction));
       GM_TRY(transaction->commit());
     }
     GM_TRY(bucket_.reclaim_all());
@@ -222,7 +222,7 @@ Result<BucketVolume::Found> BucketVolume::find(Snapshot& snapshot, std::string_v
 }
 
 Node BucketVolume::node_of_file(bson::View document) const {
-  Node node = file_node(bucket_.options().name, *files_, names_.aliases(), document, options_);
+  Node node = file_node(bucket_.options().name, *files_, names_.links(), document, options_);
   complete(node);
   return node;
 }

@@ -43,7 +43,7 @@ class BucketVolume final : public Volume {
   Result<Node> create_directory(std::string_view folder, std::string_view name, uint32_t mode,
                                 Creator creator) override;
   Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) override;
-  bool has_links() const override { return names_.aliases().in_use(); }
+  bool has_links() const override { return names_.links().in_use(); }
   Result<LostName> unlink(std::string_view folder, std::string_view name) override;
   Status remove_directory(std::string_view folder, std::string_view name) override;
   Result<std::optional<LostName>> rename(std::string_view from_folder, std::string_view from_name,
@@ -76,6 +76,8 @@ class BucketVolume final : public Volume {
 
   void name_changed_by_others(std::string_view filename) override;
   void folders_changed_by_others() override { subfolders_.forget_all(); }
+  void links_changed_by_others() override { names_.links().changed_by_others(); }
+  std::vector<std::string> links_of(bson::ValueView id) override;
 
   Status close() override;
 
@@ -107,7 +109,7 @@ class BucketVolume final : public Volume {
                            const std::string& json) const;
   Node node_of(const Found& found) const;
   Node node_of_file(bson::View document) const;
-  Node node_of_open(const File& file) const;  // without its aliases
+  Node node_of_open(const File& file) const;  // without its links
   // Before the document changes.
   static PosixFields posix_of_file(const Found& file);
   // What is known of it beyond its document.
@@ -144,10 +146,18 @@ class BucketVolume final : public Volume {
 
   // Takes the name from all files that have it; those that have no other are removed.
   Result<Node> remove_name(engine::Transaction& transaction, const Found& file);
+  Status remove_name_of(engine::Transaction& transaction, const std::string& path,
+                        const bson::Value& id);
+  // The further name of a file is none any more, which its number is told. Whether it was.
+  Result<bool> take_link(engine::Transaction& transaction, const std::string& name,
+                         LinkedFile& file) const;
   // Makes `source`, which is to have the name of `target`, the newest of the revisions: of what has
   // that name alone the content stays. The file that lost the name, as with remove_name().
   Result<Node> retire_name(engine::Transaction& transaction, const Found& source,
                            const Found& target);
+  // The document `next` that takes the place of a file and its further names.
+  Result<bson::Document> continue_with_names(engine::Transaction& transaction, bson::ValueView id,
+                                             const bson::Value& next, bson::Date date) const;
   // Removes those of the name that are more than are kept.
   Status remove_old_revisions(engine::Transaction& transaction, std::string_view filename);
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
@@ -155,14 +165,15 @@ class BucketVolume final : public Volume {
                                             const Found& target, std::string_view shown_target);
   Status move_file(engine::Transaction& transaction, const Found& source,
                    const std::string& to) const;
+  // If `from` is one of its further names.
+  Status move_link(engine::Transaction& transaction, const std::string& from, const std::string& to,
+                   LinkedFile& file) const;
   Status move_folder(engine::Transaction& transaction, const Found& source, const std::string& to);
   Status move_names_below(engine::Transaction& transaction, const std::string& from,
                           const std::string& to);
   // What has been implied by names gets a document, so that it keeps its number at its new path.
   Status keep_number(engine::Transaction& transaction, const Node& implied,
                      const std::string& path);
-  Status move_aliases_below(engine::Transaction& transaction, const std::string& from,
-                            const std::string& to) const;
   Status move(engine::Transaction& transaction, const Found& source, const std::string& to);
   // What moving `source`, or exchanging it with `target`, makes of the counts of subfolders.
   void count_moved(const Found& source, const Found& from, const Found& target, const Found& to,

@@ -1,14 +1,12 @@
 // BucketVolume: files with several names. One of them is the filename; when it goes, the first of
 // the others takes its place, so that drivers find the file as long as it has a name.
 
-#include <algorithm>
-
 #include "engine/bson/builder.h"
-#include "gridfs/aliases.h"
 #include "gridfs/bucket_volume.h"
 #include "gridfs/chunk_document.h"
 #include "gridfs/error.h"
 #include "gridfs/file_time.h"
+#include "gridfs/links.h"
 #include "gridfs/path.h"
 #include "gridfs/posix_place.h"
 
@@ -18,41 +16,32 @@ using engine::Transaction;
 
 namespace {
 
-// The names a file is to have.
-struct Renamed {
-  bson::Value id;
-  std::optional<std::string> filename;  // a driver's document may have another one, which stays
-  std::vector<std::string> aliases;
-  bool takes_ctime = true;  // its metadata can hold it
-};
-
-Renamed names_of(bson::View document) {
-  Renamed file;
-  file.id = bson::Value(document["_id"]);
-  if (has_filename(document)) file.filename = document["filename"].as_string();
-  file.aliases = aliases_of(document);
-  file.takes_ctime = takes_posix_fields(document);
-  return file;
-}
-
-Status write_names(const Bucket& bucket, Transaction& transaction, const Renamed& file) {
+// Its filename and the number of its other names; the times of what is in a folder do not change
+// with the folder's name.
+Status write_names(const Bucket& bucket, Transaction& transaction, const LinkedFile& file) {
   bson::Builder set;
   bson::Builder unset;
   if (file.filename) set.append("filename", *file.filename);
-  if (file.aliases.empty()) {
-    unset.append("aliases", "");
-  } else {
-    set.open_array("aliases");
-    for (const std::string& alias : file.aliases) set.push(bson::Value(alias).view());
-    set.close();
+  if (file.links > 0) {
+    set.append(kNotedLinksPath, file.links);
+  } else if (file.takes_fields) {
+    unset.append(kNotedLinksPath, "");
   }
-  if (file.takes_ctime) {
+  if (file.takes_fields) {
     PosixFields times;
     times.ctime = file_time_now();
     append_posix_changes(times, "metadata.posix.", set, unset);
   }
-  GM_TRY(update_file(bucket.files(), transaction, file.id, update_of(set, unset)));
+  const bson::Document update = update_of(set, unset);
+  if (update.view().empty()) return {};
+  GM_TRY(update_file(bucket.files(), transaction, file.id, update));
   return {};
+}
+
+std::vector<bson::Value> ids_of(const std::vector<bson::View>& documents) {
+  std::vector<bson::Value> ids;
+  for (const bson::View document : documents) ids.emplace_back(document["_id"]);
+  return ids;
 }
 
 }  // namespace
@@ -75,22 +64,26 @@ Result<Node> BucketVolume::link(bson::ValueView id, std::string_view folder,
     if (!has_filename(*document)) {
       return fail(kInvalidName, "a file without a filename takes no other names: rename it first");
     }
-    Renamed file = names_of(*document);
-    size_t bytes = place.path.size();
-    for (const std::string& alias : file.aliases) bytes += alias.size();
-    if (file.aliases.size() + 1 >= kMaxLinks || bytes > kMaxAliasesBytes) {
-      return fail(kTooManyLinks, "the file '" + *file.filename + "' has " +
-                                     std::to_string(file.aliases.size() + 1) +
-                                     " names already, of " + std::to_string(bytes) + " bytes");
+    GM_ASSIGN(std::optional<LinkedFile> file, names_.links().load(*transaction, id));
+    if (!file) return file_not_found(bucket_, id);
+    if (file->links + 1 >= kMaxLinks) {
+      return fail(kTooManyLinks, "the file '" + *file->filename + "' has " +
+                                     std::to_string(file->links + 1) + " names already");
     }
-    file.aliases.push_back(place.path);
-    GM_TRY(names_.aliases().ensure_index(*transaction));
-    GM_TRY(write_names(bucket_, *transaction, file));
+    GM_TRY(names_.links().put(*transaction, place.path, id));
+    ++file->links;
+    GM_TRY(write_names(bucket_, *transaction, *file));
     GM_TRY(touch(*transaction, folder));
     GM_TRY(transaction->commit());
   }
-  names_.aliases().set_in_use();
+  names_.links().set_made();
   return this->file(id);
+}
+
+std::vector<std::string> BucketVolume::links_of(bson::ValueView id) {
+  const Result<std::unique_ptr<engine::Snapshot>> snapshot = store_.snapshot();
+  if (!snapshot) return {};
+  return names_.links().all_of(**snapshot, id).value_or(std::vector<std::string>());
 }
 
 Status BucketVolume::attach(Transaction& transaction, bson::ValueView id, const std::string& path) {
@@ -100,8 +93,10 @@ Status BucketVolume::attach(Transaction& transaction, bson::ValueView id, const 
   const bson::Document document(*found);  // the writes below end the view
   GM_TRY(bucket_.detached().remove(transaction, by_id, false));
   GM_TRY(bucket_.files().insert(transaction, document));
-  Renamed file = names_of(document);
+  LinkedFile file;
+  file.id = bson::Value(id);
   file.filename = path;
+  file.takes_fields = takes_posix_fields(document);
   return write_names(bucket_, transaction, file);
 }
 
@@ -112,28 +107,34 @@ Result<Node> BucketVolume::remove_name(Transaction& transaction, const Found& fi
     GM_TRY(files_->remove(transaction, *file.nameless_id));
     return last;
   }
-  std::vector<Renamed> renamed;
-  std::vector<bson::Value> removed;
-  {
-    GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, file.path));
-    for (const bson::View document : named) {
-      if (names_.aliases().links_of(document) == 1) {
-        removed.emplace_back(document["_id"]);
-      } else {
-        renamed.push_back(names_of(document));
-      }
-    }
-  }
-  for (const bson::Value& id : removed) GM_TRY(files_->remove(transaction, id));
-  for (Renamed& names : renamed) {
-    std::erase(names.aliases, file.path);
-    if (names.filename == file.path) {
-      names.filename = names.aliases.front();
-      names.aliases.erase(names.aliases.begin());
-    }
-    GM_TRY(write_names(bucket_, transaction, names));
-  }
+  GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, file.path));
+  const std::vector<bson::Value> ids = ids_of(named);
+  for (const bson::Value& id : ids) GM_TRY(remove_name_of(transaction, file.path, id));
   return last;
+}
+
+Status BucketVolume::remove_name_of(Transaction& transaction, const std::string& path,
+                                    const bson::Value& id) {
+  const Links& links = names_.links();
+  if (!links.in_use()) return files_->remove(transaction, id);
+  GM_ASSIGN(std::optional<LinkedFile> file, links.load(transaction, id));
+  if (!file) return {};
+  GM_ASSIGN(const bool was_link, take_link(transaction, path, *file));
+  if (file->filename != path) {
+    return was_link ? write_names(bucket_, transaction, *file) : Status();
+  }
+  GM_ASSIGN(const std::optional<std::string> other, links.any_of(transaction, id));
+  if (!other) return files_->remove(transaction, id);
+  GM_TRY(take_link(transaction, *other, *file));
+  file->filename = *other;
+  return write_names(bucket_, transaction, *file);
+}
+
+Result<bool> BucketVolume::take_link(Transaction& transaction, const std::string& name,
+                                     LinkedFile& file) const {
+  GM_ASSIGN(const bool taken, names_.links().take(transaction, name, file.id));
+  if (taken && file.links > 0) --file.links;
+  return taken;
 }
 
 Status BucketVolume::move_file(Transaction& transaction, const Found& source,
@@ -145,35 +146,25 @@ Status BucketVolume::move_file(Transaction& transaction, const Found& source,
                                   std::move(update).finish()));
     return {};
   }
-  std::vector<Renamed> files;
+  std::vector<LinkedFile> files;
   {
     GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, source.path));
-    for (const bson::View document : named) files.push_back(names_of(document));
+    for (const bson::View document : named) files.push_back(LinkedFile::parse(document));
   }
-  for (Renamed& file : files) {
+  for (LinkedFile& file : files) {
+    if (names_.links().in_use()) GM_TRY(move_link(transaction, source.path, to, file));
     if (file.filename == source.path) file.filename = to;
-    std::replace(file.aliases.begin(), file.aliases.end(), source.path, to);
     GM_TRY(write_names(bucket_, transaction, file));
   }
   return {};
 }
 
-Status BucketVolume::move_aliases_below(Transaction& transaction, const std::string& from,
-                                        const std::string& to) const {
-  const std::string lead = from + "/";
-  while (true) {
-    // Those done are below `from` no more.
-    GM_ASSIGN(const std::optional<Aliases::Alias> next,
-              names_.aliases().next(transaction, lead, true));
-    if (!next || !next->name.starts_with(lead)) return {};
-    Renamed file = names_of(next->document);
-    // The times of what is in a folder do not change with its name.
-    file.takes_ctime = false;
-    for (std::string& alias : file.aliases) {
-      if (alias.starts_with(lead)) alias = to + alias.substr(from.size());
-    }
-    GM_TRY(write_names(bucket_, transaction, file));
-  }
+Status BucketVolume::move_link(Transaction& transaction, const std::string& from,
+                               const std::string& to, LinkedFile& file) const {
+  GM_ASSIGN(std::optional<LinkedFile> loaded, names_.links().load(transaction, file.id));
+  if (loaded) file = *std::move(loaded);
+  GM_ASSIGN(const bool was_link, names_.links().take(transaction, from, file.id));
+  return was_link ? names_.links().put(transaction, to, file.id) : Status();
 }
 
 }  // namespace gridmount::gridfs

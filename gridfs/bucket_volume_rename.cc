@@ -178,7 +178,7 @@ Status BucketVolume::move_folder(Transaction& transaction, const Found& source,
   }
   GM_TRY(folders_.move(transaction, source.path, to));
   GM_TRY(move_names_below(transaction, source.path, to));
-  return move_aliases_below(transaction, source.path, to);
+  return names_.links().move_below(transaction, source.path, to);
 }
 
 Status BucketVolume::keep_number(Transaction& transaction, const Node& implied,

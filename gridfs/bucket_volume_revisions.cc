@@ -52,13 +52,7 @@ Result<std::optional<bson::Value>> BucketVolume::start_revision(bson::ValueView 
     // What is an earlier revision already has no content of the name to leave.
     if (!newest || bson::compare((*newest)["_id"], id) != 0) return std::optional<bson::Value>();
     date = date_after(*old);
-    const bool has_aliases = old->find("aliases").has_value();
-    const bson::Document document = continued(*old, next, date, md5_of_nothing());
-    if (has_aliases) {
-      bson::Builder names;
-      names.open_document("$unset").append("aliases", "").close();
-      GM_TRY(bucket_.files().update(*transaction, equals("_id", id), std::move(names).finish()));
-    }
+    GM_ASSIGN(const bson::Document document, continue_with_names(*transaction, id, next, date));
     GM_TRY(bucket_.files().insert(*transaction, document));
     GM_TRY(remove_old_revisions(*transaction, filename));
     GM_TRY(transaction->commit());
@@ -67,11 +61,33 @@ Result<std::optional<bson::Value>> BucketVolume::start_revision(bson::ValueView 
   return std::optional(next);
 }
 
+// The old document keeps its filename alone.
+Result<bson::Document> BucketVolume::continue_with_names(Transaction& transaction,
+                                                         bson::ValueView id,
+                                                         const bson::Value& next,
+                                                         bson::Date date) const {
+  const bson::Document by_id = equals("_id", id);
+  if (names_.links().in_use()) {
+    GM_TRY(names_.links().load(transaction, id));
+    GM_TRY(names_.links().hand_over(transaction, id, next));
+  }
+  GM_ASSIGN(const std::optional<bson::View> old, bucket_.files().find_one(transaction, by_id));
+  if (!old) return file_not_found(bucket_, id);
+  bson::Document document = continued(*old, next, date, md5_of_nothing());
+  bson::Builder set;
+  bson::Builder unset;
+  if (old->find("aliases")) unset.append("aliases", "");
+  if (noted_links(*old) > 0) unset.append(kNotedLinksPath, "");
+  const bson::Document update = update_of(set, unset);
+  if (!update.view().empty()) GM_TRY(bucket_.files().update(transaction, by_id, update));
+  return document;
+}
+
 Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& source,
                                        const Found& target) {
   const bson::Value source_id(source.document["_id"]);
   bson::Date date = date_after(source.document);
-  const bool has_other_names = names_.aliases().links_of(target.document) > 1;
+  GM_ASSIGN(const bool has_other_names, names_.links().has_any(transaction, target.document));
   if (has_other_names || !is_plain_file(target.document)) return remove_name(transaction, target);
   {
     GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, target.path));
@@ -110,7 +126,8 @@ Status BucketVolume::remove_old_revisions(Transaction& transaction, std::string_
     std::sort(documents.begin(), documents.end(), is_newer);
     for (size_t i = size_t{options_.revisions} + 1; i < documents.size(); ++i) {
       // What has other names stays for them.
-      if (names_.aliases().links_of(documents[i]) == 1) old.emplace_back(documents[i]["_id"]);
+      GM_ASSIGN(const bool has_links, names_.links().has_any(transaction, documents[i]));
+      if (!has_links) old.emplace_back(documents[i]["_id"]);
     }
   }
   for (const bson::Value& id : old) GM_TRY(files_->remove(transaction, id));

@@ -68,7 +68,7 @@ Status keep_order(const Bucket& bucket, engine::Transaction& transaction, const 
   if (!document || !has_filename(*document) || !can_be_superseded(*document)) return {};
   const bson::Date before = upload_date_of(*document);
   Names names(bucket);
-  GM_TRY(names.aliases().start(transaction));
+  GM_TRY(names.links().start(transaction));
   GM_ASSIGN(const std::optional<bson::View> newest,
             names.newest(transaction, (*document)["filename"].as_string()));
   date = std::max(date, bson::Date{before.milliseconds + 1});

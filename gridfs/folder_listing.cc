@@ -175,7 +175,7 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
       add(key,
           shadowed ? escape_shadowed_file(child->component)
                    : escape_component(child->component, at_root),
-          file_node(bucket, files_, names_.aliases(), child->document, options_),
+          file_node(bucket, files_, names_.links(), child->document, options_),
           {.pass = Pass::kNames, .behind = key});
     }
     child.reset();
@@ -218,7 +218,7 @@ Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
         // No key has a slash between other characters.
         const std::string key = "id/" + *name;
         add(key, *std::move(name),
-            file_node(bucket_.options().name, files_, names_.aliases(), *document, options_),
+            file_node(bucket_.options().name, files_, names_.links(), *document, options_),
             std::move(after));
       } else {
         read_to_ = std::move(after);

@@ -76,7 +76,7 @@ Result<std::optional<bson::View>> Names::newest_by_filename(engine::Snapshot& sn
 Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
                                                 std::string_view filename) const {
   GM_ASSIGN(std::optional<bson::View> newest, newest_by_filename(snapshot, filename));
-  GM_ASSIGN(const std::vector<bson::View> linked, aliases_.files_of(snapshot, filename));
+  GM_ASSIGN(const std::vector<bson::View> linked, links_.files_of(snapshot, filename));
   for (const bson::View document : linked) {
     if (!is_of_time(document)) continue;
     if (!newest || is_newer(document, *newest)) newest = document;
@@ -86,7 +86,7 @@ Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
 
 Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
                                            std::string_view name) const {
-  GM_ASSIGN(std::vector<bson::View> files, aliases_.files_of(snapshot, name));
+  GM_ASSIGN(std::vector<bson::View> files, links_.files_of(snapshot, name));
   // One that has it as filename, too, is among those of the filename.
   std::erase_if(files, [&](bson::View document) {
     if (!is_of_time(document)) return true;
@@ -104,42 +104,64 @@ Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
 Result<std::optional<bson::View>> Names::any_below(engine::Snapshot& snapshot,
                                                    std::string_view folder) const {
   if (!can_be_folder(folder)) return std::optional<bson::View>();
+  GM_ASSIGN(const std::optional<bson::View> named, any_filename_below(snapshot, folder));
+  if (named) return named;
+  return any_link_below(snapshot, folder);
+}
+
+Result<std::optional<bson::View>> Names::any_filename_below(engine::Snapshot& snapshot,
+                                                            std::string_view folder) const {
   const bson::Document below = names_below("filename", folder);
   engine::FindOptions any;
   any.partial = true;
   GM_ASSIGN(const std::optional<bson::View> first, bucket_.files().find_one(snapshot, below, any));
-  if (first && is_shown(*first)) return first;
-  if (first) {
-    // An array with such a name in it, or too new. There may be others.
-    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-              bucket_.files().find(snapshot, below, any));
-    while (true) {
-      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-      if (!document) break;
-      if (is_shown(*document)) return document;
-    }
+  if (!first || is_shown(*first)) return first;
+  // An array with such a name in it, or too new. There may be others.
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.files().find(snapshot, below, any));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document || is_shown(*document)) return document;
   }
-  const std::string lead = folder.empty() ? std::string() : std::string(folder) + "/";
-  std::string from = lead;
-  for (bool inclusive = true;; inclusive = false) {
-    GM_ASSIGN(const std::optional<Aliases::Alias> alias, aliases_.next(snapshot, from, inclusive));
-    if (!alias || !alias->name.starts_with(lead)) return std::optional<bson::View>();
-    GM_ASSIGN(const std::optional<bson::View> shown, newest(snapshot, alias->name));
-    if (shown) return shown;
-    from = alias->name;
+}
+
+Result<std::optional<bson::View>> Names::any_link_below(engine::Snapshot& snapshot,
+                                                        std::string_view folder) const {
+  const bool is_root = folder.empty();
+  LinkScan links(links_, snapshot, is_root ? std::string() : std::string(folder) + "/", true,
+                 is_root ? std::string() : end_of_names_below(folder));
+  while (true) {
+    GM_ASSIGN(const std::optional<LinkScan::Link> link, links.next());
+    if (!link) return std::optional<bson::View>();
+    if (is_of_time(link->document)) return std::optional(link->document);
   }
 }
 
 Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view path) const {
   AtPath at;
   const bool can_have_names_below = !path.empty() && can_be_folder(path);
-  if (!can_have_names_below || aliases_.in_use() || at_) {
+  if (!can_have_names_below || at_) {
     GM_ASSIGN(at.file, newest(snapshot, path));
     if (can_have_names_below) {
       GM_ASSIGN(at.below, any_below(snapshot, path));
     }
     return at;
   }
+  GM_ASSIGN(at, at_by_filename(snapshot, path));
+  if (!links_.in_use()) return at;
+  GM_ASSIGN(const std::vector<bson::View> linked, links_.files_of(snapshot, path));
+  for (const bson::View document : linked) {
+    if (!at.file || is_newer(document, *at.file)) at.file = document;
+  }
+  if (!at.below) {
+    GM_ASSIGN(at.below, any_link_below(snapshot, path));
+  }
+  return at;
+}
+
+Result<Names::AtPath> Names::at_by_filename(engine::Snapshot& snapshot,
+                                            std::string_view path) const {
+  AtPath at;
   engine::FindOptions options;
   options.sort = by_filename();
   GM_ASSIGN(
@@ -157,12 +179,12 @@ Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view pat
     if (name.substr(path.size()).starts_with('/')) {
       at.below = document;
     } else {
-      GM_ASSIGN(at.below, any_below(snapshot, path));
+      GM_ASSIGN(at.below, any_filename_below(snapshot, path));
     }
     return at;
   }
-  GM_ASSIGN(at.file, newest(snapshot, path));
-  GM_ASSIGN(at.below, any_below(snapshot, path));
+  GM_ASSIGN(at.file, newest_by_filename(snapshot, path));
+  GM_ASSIGN(at.below, any_filename_below(snapshot, path));
   return at;
 }
 
@@ -182,10 +204,10 @@ void ChildScan::skip_to(std::string name) {
   cursor_.reset();
   filename_.reset();
   filenames_ended_ = false;
-  // An alias behind it is still the next one.
-  if (alias_ && alias_->name < from_) {
-    alias_.reset();
-    aliases_begun_ = false;
+  // A link behind it is still the next one.
+  if (link_ && link_->name < from_) {
+    link_.reset();
+    links_.reset();
   }
 }
 
@@ -205,17 +227,14 @@ Result<std::optional<ChildScan::Named>> ChildScan::read_filename() {
   }
 }
 
-Result<std::optional<ChildScan::Named>> ChildScan::read_alias() {
-  const bool first = !std::exchange(aliases_begun_, true);
-  if (!first && !alias_) return std::optional<Named>();
-  std::string from = first ? from_ : alias_->name;
-  for (bool inclusive = first && inclusive_;; inclusive = false) {
-    GM_ASSIGN(const std::optional<Aliases::Alias> next,
-              names_.aliases().next(snapshot_, from, inclusive));
-    if (!next || (!end_.empty() && next->name >= end_)) return std::optional<Named>();
-    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(snapshot_, next->name));
-    if (newest) return std::optional(Named{next->name, *newest});
-    from = next->name;
+Result<std::optional<ChildScan::Named>> ChildScan::read_link() {
+  if (!links_) links_.emplace(names_.links(), snapshot_, from_, inclusive_, end_);
+  while (true) {
+    GM_ASSIGN(const std::optional<LinkScan::Link> link, links_->next());
+    if (!link) return std::optional<Named>();
+    if (names_.is_of_time(link->document)) {
+      return std::optional(Named{link->name, link->document});
+    }
   }
 }
 
@@ -225,14 +244,14 @@ Result<std::optional<ChildScan::Named>> ChildScan::read() {
     GM_ASSIGN(filename_, read_filename());
     filenames_ended_ = !filename_;
   }
-  if (names_.aliases().in_use() && !aliases_begun_) {
-    GM_ASSIGN(alias_, read_alias());
+  if (names_.links().in_use() && !links_) {
+    GM_ASSIGN(link_, read_link());
   }
-  if (!alias_ || (filename_ && filename_->name <= alias_->name)) {
+  if (!link_ || (filename_ && filename_->name <= link_->name)) {
     return std::exchange(filename_, std::nullopt);
   }
-  std::optional<Named> given = alias_;
-  GM_ASSIGN(alias_, read_alias());
+  std::optional<Named> given = link_;
+  GM_ASSIGN(link_, read_link());
   return given;
 }
 

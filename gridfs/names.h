@@ -1,4 +1,4 @@
-// Filenames and aliases of a bucket as paths: which file a path is, what is below it, and the
+// Filenames and links of a bucket as paths: which file a path is, what is below it, and the
 // children of a folder in the order of the filename index.
 #pragma once
 
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gridfs/aliases.h"
 #include "gridfs/bucket.h"
+#include "gridfs/links.h"
 
 namespace gridmount::gridfs {
 
@@ -17,11 +17,11 @@ class Names {
  public:
   // With `at`, files of a later uploadDate are passed over.
   explicit Names(const Bucket& bucket, std::optional<bson::Date> at = {})
-      : bucket_(bucket), aliases_(bucket), at_(at) {}
+      : bucket_(bucket), links_(bucket), at_(at) {}
 
   const Bucket& bucket() const { return bucket_; }
-  Aliases& aliases() { return aliases_; }
-  const Aliases& aliases() const { return aliases_; }
+  Links& links() { return links_; }
+  const Links& links() const { return links_; }
 
   // Whether the document is from the time that is looked at.
   bool is_of_time(bson::View document) const;
@@ -37,8 +37,8 @@ class Names {
   // Some file below the folder, which makes it one.
   Result<std::optional<bson::View>> any_below(engine::Snapshot& snapshot,
                                               std::string_view folder) const;
-  // newest() and any_below() of one path by one look at the index, unless there are names like
-  // "a.txt" between "a" and "a/b", or many revisions.
+  // newest() and any_below() of one path by one look at the filename index, unless there are names
+  // like "a.txt" between "a" and "a/b", or many revisions.
   struct AtPath {
     std::optional<bson::View> file;
     std::optional<bson::View> below;
@@ -48,9 +48,14 @@ class Names {
  private:
   Result<std::optional<bson::View>> newest_by_filename(engine::Snapshot& snapshot,
                                                        std::string_view filename) const;
+  Result<std::optional<bson::View>> any_filename_below(engine::Snapshot& snapshot,
+                                                       std::string_view folder) const;
+  Result<std::optional<bson::View>> any_link_below(engine::Snapshot& snapshot,
+                                                   std::string_view folder) const;
+  Result<AtPath> at_by_filename(engine::Snapshot& snapshot, std::string_view path) const;
 
   const Bucket& bucket_;
-  Aliases aliases_;
+  Links links_;
   const std::optional<bson::Date> at_;
 };
 
@@ -68,8 +73,8 @@ inline std::string folder_key(std::string_view component) {
 }
 
 // The children of a folder by the filename index, each once and by their keys: a seek behind each
-// implied folder, a step for each file, a look-up for each alias. Belongs to one snapshot and one
-// thread.
+// implied folder, a step for each file, a step and a look-up for each link. Belongs to one snapshot
+// and one thread.
 class ChildScan {
  public:
   struct Child {
@@ -99,7 +104,7 @@ class ChildScan {
   // The next name, or nothing at the end; a name comes as often as it leads to files.
   Result<std::optional<Named>> read();
   Result<std::optional<Named>> read_filename();
-  Result<std::optional<Named>> read_alias();
+  Result<std::optional<Named>> read_link();
   // Goes on at `name`.
   void skip_to(std::string name);
   Result<bool> is_shadowed(const std::string& path, const std::optional<Named>& following);
@@ -114,10 +119,10 @@ class ChildScan {
   bool inclusive_;
   std::unique_ptr<engine::Cursor> cursor_;
   bool filenames_ended_ = false;
-  bool aliases_begun_ = false;
+  std::optional<LinkScan> links_;
   // Read, not yet given.
   std::optional<Named> filename_;
-  std::optional<Named> alias_;
+  std::optional<Named> link_;
   std::optional<Named> ahead_;
 };
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "engine/bson/compare.h"
-#include "gridfs/aliases.h"
 #include "gridfs/file_time.h"
 
 namespace gridmount::gridfs {
@@ -119,12 +118,12 @@ Node file_node(std::string_view bucket, bson::View document, const VolumeOptions
   return file_node(bucket, unreadable, options);
 }
 
-Node file_node(std::string_view bucket, FileTable& open_files, const Aliases& aliases,
+Node file_node(std::string_view bucket, FileTable& open_files, const Links& links,
                bson::View document, const VolumeOptions& options) {
   const std::shared_ptr<File> open = open_files.find(document["_id"]);
   Node node =
       open ? file_node(bucket, open->document(), options) : file_node(bucket, document, options);
-  node.attributes.nlink = aliases.links_of(document);
+  node.attributes.nlink = links.names_of(document);
   return node;
 }
 

@@ -5,8 +5,8 @@
 
 #include <string_view>
 
-#include "gridfs/aliases.h"
 #include "gridfs/folders.h"
+#include "gridfs/links.h"
 #include "gridfs/volume.h"
 
 namespace gridmount::gridfs {
@@ -19,12 +19,12 @@ uint64_t file_number(std::string_view bucket, bson::ValueView id);
 uint32_t mode_of_file(uint32_t mode, bool is_symlink);
 // st_blocks: the chunks that are there; by the length where it is not known which are.
 int64_t blocks_of(const FilesDocument& file);
-// Without any alias.
+// With one name.
 Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options);
 // Also of a document that is no valid files document: an empty file nobody may write.
 Node file_node(std::string_view bucket, bson::View document, const VolumeOptions& options);
-// The same, but what an open file has not committed yet counts, and its aliases if they are in use.
-Node file_node(std::string_view bucket, FileTable& open_files, const Aliases& aliases,
+// The same, but what an open file has not committed yet counts, and all its names.
+Node file_node(std::string_view bucket, FileTable& open_files, const Links& links,
                bson::View document, const VolumeOptions& options);
 Node folder_node(std::string_view bucket, std::string_view path, const FolderDocument& folder,
                  const VolumeOptions& options);

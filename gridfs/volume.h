@@ -253,6 +253,9 @@ class Volume {
   // document: after their commit.
   virtual void name_changed_by_others(std::string_view filename) = 0;
   virtual void folders_changed_by_others() = 0;
+  virtual void links_changed_by_others() = 0;
+  // The further names of a file that is there or was, as far as they can be read.
+  virtual std::vector<std::string> links_of(bson::ValueView id) = 0;
 
   // Commits all open files and stops background work. Errors of any file, the first.
   virtual Status close() = 0;

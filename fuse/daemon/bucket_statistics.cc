@@ -30,6 +30,7 @@ void append_bucket(bson::Builder& out, gridfs::Volume& volume) {
   append_collection(out, "files", **snapshot, bucket.files());
   append_collection(out, "chunks", **snapshot, bucket.chunks());
   append_collection(out, "directories", **snapshot, bucket.directories());
+  append_collection(out, "links", **snapshot, bucket.links());
 }
 
 void append_operation(bson::Builder& out, const OperationSummary& summary) {

@@ -13,7 +13,8 @@ namespace gridmount::fuse {
 namespace {
 
 // All collections of a bucket. The files collection is what makes the bucket exist.
-constexpr std::array<std::string_view, 4> kParts{".files", ".chunks", ".directories", ".detached"};
+constexpr std::array<std::string_view, 5> kParts{".files", ".chunks", ".directories", ".detached",
+                                                 ".links"};
 
 constexpr std::chrono::milliseconds kReleasePatience{200};
 

@@ -77,6 +77,7 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::Volume& vol
 void FileSystem::tell_volume(const std::string& bucket, const BucketChanges& changes) {
   const std::shared_ptr<gridfs::Volume> volume = buckets_.find_opened(bucket);
   if (!volume) return;
+  if (changes.everything || changes.links) volume->links_changed_by_others();
   for (const std::string& filename : changes.filenames) volume->name_changed_by_others(filename);
   if (changes.everything || !changes.folders.empty()) volume->folders_changed_by_others();
 }
@@ -103,6 +104,9 @@ StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
     // While it writes back, the kernel keeps the size it knows of a node: the file becomes another.
     for (const bson::Value& id : of_bucket.content) {
       if (const uint64_t number = table_.renew_file(bucket, id.view())) stale.nodes.insert(number);
+      for (const std::string& link : (*volume)->links_of(id.view())) {
+        add_stale_path(*changed, **volume, link, stale);
+      }
     }
     for (const std::string& filename : of_bucket.filenames) {
       add_stale_path(*changed, **volume, filename, stale);

@@ -54,12 +54,14 @@ class Collector final : public engine::WriteObserver {
       chunk_changed(changes_of(bucket), before, after);
     } else if (is_of_bucket(ns.collection, ".directories", bucket)) {
       folder_changed(changes_of(bucket), before, after);
+    } else if (is_of_bucket(ns.collection, ".links", bucket)) {
+      link_changed(changes_of(bucket), before, after);
     }
   }
 
   void collection_changed(const engine::Namespace& ns) override {
     if (ns.database != database_) return;
-    for (const std::string_view suffix : {".files", ".chunks", ".directories"}) {
+    for (const std::string_view suffix : {".files", ".chunks", ".directories", ".links"}) {
       std::string_view bucket;
       if (is_of_bucket(ns.collection, suffix, bucket)) changes_of(bucket).everything = true;
     }
@@ -127,6 +129,20 @@ class Collector final : public engine::WriteObserver {
       const std::optional<std::string_view> parent = text(document, "parent");
       const std::optional<std::string_view> name = text(document, "name");
       if (name) changes.folders.insert(parent ? gridfs::join(*parent, *name) : std::string());
+    }
+  }
+
+  static void link_changed(BucketChanges& changes, const Document& before, const Document& after) {
+    if (changes.everything) return;
+    changes.links = true;
+    for (const Document& document : {before, after}) {
+      if (const std::optional<std::string_view> name = text(document, "_id")) {
+        changes.filenames.emplace(*name);
+      }
+      // Their number of names.
+      if (const std::optional<bson::ValueView> id = field(document, "file")) {
+        changes.metadata.emplace_back(*id);
+      }
     }
   }
 

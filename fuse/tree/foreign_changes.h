@@ -25,6 +25,7 @@ struct BucketChanges {
   std::set<std::string> filenames;
   std::vector<bson::Value> unnamed;
   std::set<std::string> folders;  // paths of explicit folders that came, went or changed
+  bool links = false;             // documents of further names, which are among the filenames
   bool everything = false;        // too much to say, or the bucket as a whole
 };
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "engine/bson/json.h"
+#include "gridfs/links.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -227,7 +228,36 @@ std::vector<std::string> BucketFixture::problems(engine::Snapshot* given) {
   for (const auto& [owner, orphans] : chunks) {
     found.push_back(std::to_string(orphans.size()) + " orphan chunks of " + owner);
   }
+  find_wrong_links(*given, found);
   return found;
+}
+
+void BucketFixture::find_wrong_links(engine::Snapshot& snapshot, std::vector<std::string>& found) {
+  std::map<std::string, int64_t> links;
+  for (const bson::Document& link : all_of(bucket().links(), snapshot)) {
+    ++links[shown(link.view()["file"])];
+  }
+  for (const bson::Document& document : all_of(bucket().files(), snapshot)) {
+    const std::string id = shown(document.view()["_id"]);
+    const int64_t noted = noted_links(document);
+    if (noted != links[id]) {
+      found.push_back(id + ": notes " + std::to_string(noted) + " links, there are " +
+                      std::to_string(links[id]));
+    }
+    links.erase(id);
+  }
+  for (const auto& [owner, count] : links) found.push_back("links of " + owner + ", which is gone");
+}
+
+void BucketFixture::make_index_of_aliases() {
+  change([&](engine::Transaction& transaction) {
+    bson::Builder keys;
+    keys.append("aliases", int32_t{1});
+    engine::IndexDefinition definition;
+    definition.keys = std::move(keys).finish();
+    definition.sparse = true;
+    must(bucket().files().create_index(transaction, definition));
+  });
 }
 
 std::string BucketFixture::content(engine::Snapshot& snapshot, bson::ValueView id) {

@@ -64,6 +64,8 @@ class BucketFixture : public ::testing::Test {
   Result<std::string> download(bson::ValueView id, std::optional<ByteRange> range = {});
   // Documents as given, nothing checked.
   void insert_file(const bson::Document& files_document);
+  // As earlier versions did with a bucket's first link; before a volume is opened.
+  void make_index_of_aliases();
   void insert_chunk(bson::ValueView files_id, int32_t n, const std::string& bytes);
 
   // --- What the store shows.
@@ -87,6 +89,7 @@ class BucketFixture : public ::testing::Test {
   std::optional<std::string> await_md5(bson::ValueView id);
 
  private:
+  void find_wrong_links(engine::Snapshot& snapshot, std::vector<std::string>& found);
   void open(bool create, const BucketOptions& options);
 
   std::filesystem::path folder_;

@@ -119,6 +119,41 @@ TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
   EXPECT_LE(revisions.documents, 8);
 }
 
+TEST_F(NamespaceCostTest, Links_CostTheSame_HoweverManyThereAre) {
+  const Node file = must(volume_->create_file("", "file", 0644, {}));
+  must(volume_->create_directory("", "d", 0755, {}));
+  const auto costs_of_round = [&](const std::string& name) {
+    std::vector<EngineCounts> costs;
+    database_->take();
+    must(volume_->link(file.id, "d", name));
+    costs.push_back(database_->take());
+    must(volume_->lookup("d", name));
+    costs.push_back(database_->take());
+    must(volume_->file(file.id));
+    costs.push_back(database_->take());
+    must(volume_->rename("d", name, "d", name + "!", RenameMode::kReplace));
+    costs.push_back(database_->take());
+    must(volume_->unlink("d", name + "!"));
+    costs.push_back(database_->take());
+    return costs;
+  };
+  must(volume_->link(file.id, "d", "l0"));
+  (void)costs_of_round("a");
+  const std::vector<EngineCounts> few = costs_of_round("b");
+  for (int i = 1; i < 1000; ++i) must(volume_->link(file.id, "d", "l" + std::to_string(i)));
+  EXPECT_EQ(must(volume_->file(file.id)).attributes.nlink, 1001U);
+  const std::vector<EngineCounts> many = costs_of_round("c");
+  for (size_t i = 0; i < few.size(); ++i) {
+    EXPECT_EQ(many[i].searches, few[i].searches) << "step " << i;
+    EXPECT_EQ(many[i].documents, few[i].documents) << "step " << i;
+    EXPECT_EQ(many[i].changes, few[i].changes) << "step " << i;
+    EXPECT_LE(many[i].searches, 20) << "step " << i;
+  }
+  // A listing looks up each link's file.
+  const EngineCounts listing = list("d", 1000);
+  EXPECT_LE(listing.documents, 2 * 1000 + 100);
+}
+
 TEST_F(NamespaceCostTest, Changes_AreFewCalls) {
   must(volume_->create_directory("", "d", 0755, {}));
   insert_names("d/", 700);

@@ -19,11 +19,12 @@ using ::testing::UnorderedElementsAre;
 
 class NamespaceNamesTest : public BucketFixture {
  protected:
-  NamespaceNamesTest() {
-    volume_ = must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
-  }
+  NamespaceNamesTest() { mount(); }
   ~NamespaceNamesTest() override { EXPECT_TRUE(volume_->close()); }
 
+  void mount() {
+    volume_ = must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
+  }
   std::vector<std::string> names(const std::string& folder) {
     std::vector<std::string> all;
     const auto listing = must(volume_->list(folder));
@@ -148,12 +149,14 @@ TEST_F(NamespaceNamesTest, FolderThatBecomesExplicit_StaysAsItWas) {
   EXPECT_EQ(must(volume_->lookup("", "z")).ino, a.ino);
 }
 
-// Documents whose aliases no link of ours has made.
+// Documents of earlier versions, and such whose aliases no link of theirs has made.
 class OddAliasesTest : public NamespaceNamesTest {
  protected:
   OddAliasesTest() {
-    const Node file = must(volume_->create_file("", "first", 0644, {}));
-    must(volume_->link(file.id, "", "second"));
+    must(volume_->close());
+    make_index_of_aliases();
+    insert(R"({"_id": "first", "filename": "first", "aliases": ["second"]})");
+    mount();
   }
 
   void insert(const char* json) {
@@ -191,7 +194,7 @@ TEST_F(OddAliasesTest, BesideAnArrayOfNames_KeepTheirFolder) {
   EXPECT_EQ(code_of(volume_->remove_directory("", "e")), kDirectoryNotEmpty);
 }
 
-TEST_F(OddAliasesTest, WithoutTheirIndex_AreNotLookedFor_AndComeBackWithIt) {
+TEST_F(OddAliasesTest, WithoutTheirIndex_AreNotLookedFor) {
   change([&](engine::Transaction& transaction) {
     must(bucket().files().drop_index(transaction, "aliases_1"));
   });
@@ -199,7 +202,25 @@ TEST_F(OddAliasesTest, WithoutTheirIndex_AreNotLookedFor_AndComeBackWithIt) {
   EXPECT_THAT(names(""), ElementsAre("first"));
   must(volume_->create_file("", "other", 0644, {}));
   must(volume_->link(must(volume_->lookup("", "other")).id, "", "third"));
-  EXPECT_THAT(names(""), ElementsAre("first", "other", "second", "third"));
+  EXPECT_THAT(names(""), ElementsAre("first", "other", "third"));
+}
+
+TEST_F(OddAliasesTest, BecomeDocuments_WhenOneOfTheNamesChanges) {
+  insert(R"({"_id": "z", "filename": "a", "aliases": ["d/b", "d/c", "second"]})");
+  insert(R"({"_id": 2, "filename": "e", "aliases": ["d/f"]})");
+  // The newer of the two that have the name.
+  EXPECT_EQ(must(volume_->lookup("", "second")).id, bson::Value("z"));
+  must(volume_->link(bson::Value("z"), "d", "g"));
+  EXPECT_FALSE(files_document(bson::Value("z"))->find("aliases"));
+  EXPECT_EQ(count(bucket().links()), 4);
+  EXPECT_EQ(must(volume_->lookup("d", "b")).attributes.nlink, 5U);
+  must(volume_->rename("", "d", "", "x", RenameMode::kReplace));
+  EXPECT_FALSE(files_document(bson::Value(2))->find("aliases"));
+  EXPECT_THAT(names("x"), ElementsAre("b", "c", "f", "g"));
+  EXPECT_EQ(must(volume_->lookup("", "first")).id, bson::Value("first"));
+  must(volume_->unlink("", "second"));
+  EXPECT_THAT(names(""), ElementsAre("a", "e", "first", "x"));
+  EXPECT_THAT(problems(), IsEmpty());
 }
 
 TEST_F(NamespaceNamesTest, AliasesInABucketWithoutLinks_AreNobodysNames) {

@@ -92,7 +92,10 @@ class NotThere(DriverCase):
         })
 
     def test_NamesOfAFile_BeyondTheLimit(self):
-        self.insert("many", aliases=[f"name {number}" for number in range(64_998)])
+        self.insert("many", metadata={"posix": {"links": 64_998}})
+        file = self.db.fs.files.find_one({"filename": "many"})["_id"]
+        self.db.fs.links.insert_many(
+            {"_id": f"name {number}", "file": file} for number in range(64_998))
         os.link(self.path("many"), self.path("the last"))
         self.assertEqual(os.stat(self.path("the last")).st_nlink, 65_000)
         self.assert_fails(errno.EMLINK, os.link, self.path("many"), self.path("one more"))

@@ -303,6 +303,27 @@ TEST_F(GridstoreCheck, FolderWithoutParent) {
   expect_findings({"the folder `gone/away/child` is in `gone/away`, which has no document"});
 }
 
+TEST_F(GridstoreCheck, Links_OfFilesThatAreGone_AndNumbersOfThem) {
+  change([](engine::Database& database, engine::Transaction& transaction) {
+    engine::IndexDefinition by_file;
+    by_file.keys = document("file", int32_t{1});
+    must(database.collection("fs.links")->create_index(transaction, by_file));
+    bson::Builder link;
+    link.append("_id", "away").append("file", "gone");
+    must(database.collection("fs.links")->insert(transaction, std::move(link).finish()));
+    bson::Builder another;
+    another.append("_id", "another").append("file", "W");
+    must(database.collection("fs.links")->insert(transaction, std::move(another).finish()));
+  });
+  const Outcome before = gridstore_check();
+  EXPECT_EQ(before.status, 2);
+  EXPECT_THAT(before.out, HasSubstr("the name `away` leads to a file that is gone"));
+  EXPECT_THAT(before.out, HasSubstr("\"W\" notes 0 further names, there are 1"));
+  EXPECT_EQ(gridstore_check({"--repair"}).status, 0);
+  const Outcome after = gridstore_check();
+  EXPECT_EQ(after.status, 0) << after.out;
+}
+
 TEST_F(GridstoreCheck, OtherDatabasesAndBuckets_AreCheckedToo) {
   change([](engine::Database& database, engine::Transaction& transaction) {
     must(database.collection("photos.chunks")

@@ -15,6 +15,7 @@
 #include "tools/gridstore/check/file_check.h"
 #include "tools/gridstore/check/folder_check.h"
 #include "tools/gridstore/check/index_check.h"
+#include "tools/gridstore/check/link_check.h"
 
 namespace gridmount::tools {
 
@@ -231,8 +232,8 @@ class ContentCheck {
 }  // namespace
 
 Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Snapshot& snapshot) {
-  static constexpr std::array<std::string_view, 4> kSuffixes = {".files", ".chunks", ".directories",
-                                                                ".detached"};
+  static constexpr std::array<std::string_view, 5> kSuffixes = {".files", ".chunks", ".directories",
+                                                                ".detached", ".links"};
   std::set<std::string> names;
   GM_ASSIGN(auto collections, database.collections(snapshot));
   for (const engine::CollectionInfo& collection : collections) {
@@ -267,7 +268,8 @@ Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                              "files and chunks were not compared: without the chunks' index they "
                              "are too many to be sorted in memory");
   }
-  return check_folders(bucket, snapshot, place, findings);
+  GM_TRY(check_folders(bucket, snapshot, place, findings));
+  return check_links(bucket, snapshot, place, findings);
 }
 
 Result<ContentDamage> find_content_damage(

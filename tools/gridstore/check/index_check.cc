@@ -12,16 +12,19 @@ namespace gridmount::tools {
 namespace {
 
 struct NeededIndex {
-  std::string_view suffix;  // of the collection
-  std::array<std::string_view, 2> keys;
+  std::string_view suffix;               // of the collection
+  std::array<std::string_view, 2> keys;  // one or both
   bool unique;
+
+  size_t key_count() const { return keys[1].empty() ? 1 : 2; }
 };
 
-// GridFS specification, "indexes"; the last one is ours.
+// GridFS specification, "indexes"; the last two are ours.
 constexpr std::array kNeeded = std::to_array<NeededIndex>({
     {"files", {"filename", "uploadDate"}, false},
     {"chunks", {"files_id", "n"}, true},
     {"directories", {"parent", "name"}, true},
+    {"links", {"file"}, false},
 });
 
 bool serves(const engine::IndexDefinition& index, const NeededIndex& needed) {
@@ -30,12 +33,12 @@ bool serves(const engine::IndexDefinition& index, const NeededIndex& needed) {
   if (index.partial_filter) return false;
   size_t position = 0;
   for (bson::Element key : index.keys.view()) {
-    if (position == needed.keys.size() || key.key != needed.keys[position]) return false;
+    if (position == needed.key_count() || key.key != needed.keys[position]) return false;
     // Drivers create them with 1, 1.0 or NumberLong(1).
     if (key.value.number() != 1.0) return false;
     ++position;
   }
-  return position == needed.keys.size();
+  return position == needed.key_count();
 }
 
 }  // namespace
@@ -55,11 +58,12 @@ Result<std::vector<MissingIndex>> missing_indexes(const gridfs::Bucket& bucket,
     MissingIndex lacking;
     lacking.collection = name;
     bson::Builder keys;
-    for (std::string_view key : needed.keys) keys.append(key, int32_t{1});
+    for (size_t i = 0; i < needed.key_count(); ++i) keys.append(needed.keys[i], int32_t{1});
     lacking.definition.keys = std::move(keys).finish();
     lacking.definition.unique = needed.unique;
-    lacking.what = "{" + std::string(needed.keys[0]) + ": 1, " + std::string(needed.keys[1]) +
-                   ": 1}" + (needed.unique ? ", unique" : "");
+    lacking.what = "{" + std::string(needed.keys[0]) + ": 1";
+    if (needed.key_count() > 1) lacking.what += ", " + std::string(needed.keys[1]) + ": 1";
+    lacking.what += needed.unique ? "}, unique" : "}";
     missing.push_back(std::move(lacking));
   }
   return missing;

@@ -4,6 +4,7 @@
 #include "tools/gridstore/repair/repair_files.h"
 #include "tools/gridstore/repair/repair_folders.h"
 #include "tools/gridstore/repair/repair_indexes.h"
+#include "tools/gridstore/repair/repair_links.h"
 
 namespace gridmount::tools {
 
@@ -16,7 +17,9 @@ Status repair_bucket(RepairContext& context, const std::shared_ptr<engine::Datab
   // In this order: the others read along the indexes.
   GM_TRY(repair_indexes(context, bucket, place));
   GM_TRY(repair_folders(context, bucket, place));
-  return repair_files(context, bucket, database, place);
+  GM_TRY(repair_files(context, bucket, database, place));
+  // Of files that went, too.
+  return repair_links(context, bucket, place);
 }
 
 }  // namespace gridmount::tools

@@ -1,0 +1,148 @@
+#include "tools/gridstore/check/link_check.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "engine/bson/json.h"
+#include "gridfs/links.h"
+#include "gridfs/names.h"
+#include "gridfs/posix_place.h"
+#include "tools/quoted.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+bson::Document ascending(std::string_view field) {
+  bson::Builder sort;
+  sort.append(field, int32_t{1});
+  return std::move(sort).finish();
+}
+
+// The links in the order of their files, beside the files in the order of their _ids.
+class LinkCheck {
+ public:
+  using Kind = LinkFlaw::Kind;
+
+  LinkCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+            std::function<bool(LinkFlaw)> visit)
+      : bucket_(bucket), snapshot_(snapshot), visit_(std::move(visit)) {}
+
+  Status run() {
+    const std::string& collection = bucket_.links().ns().collection;
+    GM_ASSIGN(const bool exists, bucket_.database().exists(snapshot_, collection));
+    if (!exists) return {};
+    const bson::Document by_file = ascending("file");
+    const bson::Document by_id = ascending("_id");
+    engine::FindOptions links_order;
+    links_order.sort = by_file;
+    GM_ASSIGN(links_, bucket_.links().find(snapshot_, bson::View(), links_order));
+    engine::FindOptions files_order;
+    files_order.sort = by_id;
+    files_order.partial = true;
+    GM_ASSIGN(files_, bucket_.files().find(snapshot_, bson::View(), files_order));
+    GM_ASSIGN(link_, read(*links_));
+    GM_ASSIGN(std::optional<bson::View> file, read(*files_));
+    while (file && !enough_) {
+      GM_TRY(check_file(*file));
+      GM_ASSIGN(file, read(*files_));
+    }
+    while (link_ && !enough_) GM_TRY(pass_nobodys());
+    return {};
+  }
+
+ private:
+  // The next one that can be read: others are found where all documents are.
+  Result<std::optional<bson::View>> read(engine::Cursor& cursor) {
+    while (true) {
+      Result<std::optional<bson::View>> next = cursor.next();
+      if (next) return next;
+      if (next.error().code() != ErrorCode::kDataCorruptionDetected) return next;
+      is_partial_ = true;
+    }
+  }
+
+  Status check_file(bson::View file) {
+    const bson::ValueView id = file["_id"];
+    while (link_ && !enough_ && compare_to(id) < 0) GM_TRY(pass_nobodys());
+    int64_t links = 0;
+    while (link_ && !enough_ && compare_to(id) == 0) {
+      if (is_further_name(file)) {
+        ++links;
+      } else {
+        tell_nobodys("is not another name of its file");
+      }
+      GM_ASSIGN(link_, read(*links_));
+    }
+    if (enough_ || is_partial_ || !gridfs::takes_posix_fields(file)) return {};
+    links = std::min(links, gridfs::kMaxLinks - 1);
+    const int64_t noted = gridfs::noted_links(file);
+    if (noted == links) return {};
+    tell({Kind::kNumber,
+          "the file with _id " + bson::to_json(id, bson::JsonForm::kRelaxed) + " notes " +
+              std::to_string(noted) + " further names, there are " + std::to_string(links),
+          bson::Value(id), links});
+    return {};
+  }
+
+  std::weak_ordering compare_to(bson::ValueView file_id) const {
+    static const bson::Value kNull;
+    return bson::compare(link_->find("file").value_or(kNull.view()), file_id);
+  }
+  bool is_further_name(bson::View file) const {
+    const bson::ValueView name = (*link_)["_id"];
+    if (name.type() != bson::Type::kString || !link_->find("file")) return false;
+    return !gridfs::has_filename(file) || file["filename"].as_string() != name.as_string();
+  }
+
+  Status pass_nobodys() {
+    // A file that cannot be read may be there all the same.
+    if (!is_partial_) tell_nobodys("leads to a file that is gone");
+    GM_ASSIGN(link_, read(*links_));
+    return {};
+  }
+  void tell_nobodys(const std::string& what) {
+    const bson::ValueView name = (*link_)["_id"];
+    const std::string shown = name.type() == bson::Type::kString
+                                  ? in_quotes(name.as_string())
+                                  : bson::to_json(name, bson::JsonForm::kRelaxed);
+    tell({Kind::kNobodys, "the name " + shown + " " + what, bson::Value(name)});
+  }
+  void tell(LinkFlaw flaw) { enough_ = !visit_(std::move(flaw)); }
+
+  const gridfs::Bucket& bucket_;
+  engine::Snapshot& snapshot_;
+  const std::function<bool(LinkFlaw)> visit_;
+  std::unique_ptr<engine::Cursor> links_;
+  std::unique_ptr<engine::Cursor> files_;
+  std::optional<bson::View> link_;  // read, not yet checked
+  bool is_partial_ = false;         // something could not be read
+  bool enough_ = false;
+};
+
+}  // namespace
+
+Status find_link_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                       const std::function<bool(LinkFlaw)>& visit) {
+  return LinkCheck(bucket, snapshot, visit).run();
+}
+
+Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+                   Findings& findings) {
+  const auto print = [&](const LinkFlaw& flaw) {
+    findings.content_problem(place, flaw.what);
+    return true;
+  };
+  Status checked = find_link_flaws(bucket, snapshot, print);
+  if (checked || checked.error().code() != ErrorCode::kQueryExceededMemoryLimit) return checked;
+  findings.content_problem(place,
+                           "links were not checked: without their index they are too many to be "
+                           "sorted in memory");
+  return {};
+}
+
+}  // namespace gridmount::tools

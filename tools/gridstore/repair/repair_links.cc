@@ -1,0 +1,71 @@
+#include "tools/gridstore/repair/repair_links.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "gridfs/chunk_document.h"
+#include "gridfs/links.h"
+#include "gridfs/posix_place.h"
+#include "tools/gridstore/check/link_check.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+Result<std::vector<LinkFlaw>> find_flaws(RepairContext& context, const gridfs::Bucket& bucket) {
+  std::vector<LinkFlaw> flaws;
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context.store.snapshot());
+  GM_TRY(find_link_flaws(bucket, *snapshot, [&](LinkFlaw flaw) {
+    flaws.push_back(std::move(flaw));
+    return flaws.size() < kRepairDocumentsMax;
+  }));
+  return flaws;
+}
+
+Status remove_name(RepairContext& context, const gridfs::Bucket& bucket,
+                   engine::Transaction& transaction, const LinkFlaw& flaw) {
+  const bson::Document by_id = gridfs::equals("_id", flaw.id);
+  GM_ASSIGN(const std::optional<bson::View> found, bucket.links().find_one(transaction, by_id));
+  if (!found) return {};
+  GM_TRY(context.keep.keep_document(bucket.links().ns(), *found));
+  return remove_found(bucket.links(), transaction, by_id);
+}
+
+Status note_number(const gridfs::Bucket& bucket, engine::Transaction& transaction,
+                   const LinkFlaw& flaw) {
+  bson::Builder set;
+  bson::Builder unset;
+  if (flaw.links > 0) {
+    set.append(gridfs::kNotedLinksPath, flaw.links);
+  } else {
+    unset.append(gridfs::kNotedLinksPath, "");
+  }
+  GM_TRY(gridfs::update_file(bucket.files(), transaction, flaw.id, gridfs::update_of(set, unset)));
+  return {};
+}
+
+}  // namespace
+
+Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const Place& place) {
+  while (true) {
+    GM_ASSIGN(const std::vector<LinkFlaw> flaws, find_flaws(context, bucket));
+    if (flaws.empty()) return {};
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context.store.begin());
+    for (const LinkFlaw& flaw : flaws) {
+      GM_TRY(flaw.kind == LinkFlaw::Kind::kNumber
+                 ? note_number(bucket, *transaction, flaw)
+                 : remove_name(context, bucket, *transaction, flaw));
+    }
+    GM_TRY(commit_kept(context, *transaction));
+    for (const LinkFlaw& flaw : flaws) {
+      context.findings.repaired(
+          place, flaw.what + (flaw.kind == LinkFlaw::Kind::kNumber ? ": corrected"
+                                                                   : ": removed its document"));
+    }
+  }
+}
+
+}  // namespace gridmount::tools
