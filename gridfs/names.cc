@@ -61,8 +61,12 @@ Result<std::optional<bson::View>> Names::newest_by_filename(engine::Snapshot& sn
   static const bson::Document kNewestFirst = sort_by("uploadDate", -1);
   engine::FindOptions options;
   options.sort = kNewestFirst;
+  bson::Builder filter;
+  filter.append("filename", filename);
+  if (at_) filter.open_document("uploadDate").append("$lte", *at_).close();
+  const bson::Document named = std::move(filter).finish();
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            bucket_.files().find(snapshot, equals("filename", bson::Value(filename)), options));
+            bucket_.files().find(snapshot, named, options));
   std::optional<bson::View> newest;
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
@@ -211,6 +215,18 @@ void ChildScan::skip_to(std::string name) {
   }
 }
 
+void ChildScan::skip_behind(const std::string& name) {
+  from_ = name;
+  inclusive_ = false;
+  cursor_.reset();
+  filename_.reset();
+  filenames_ended_ = false;
+  if (link_ && link_->name <= name) {
+    link_.reset();
+    links_.reset();
+  }
+}
+
 Result<std::optional<ChildScan::Named>> ChildScan::read_filename() {
   if (!cursor_) {
     engine::FindOptions options;
@@ -269,11 +285,16 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
     return std::optional(std::move(child));
   }
   child.document = named->document;
-  while (true) {
+  for (int revisions = 1;; ++revisions) {
     GM_ASSIGN(ahead_, read());
     if (!ahead_ || ahead_->name != named->name) break;
     if (is_newer(ahead_->document, child.document)) child.document = ahead_->document;
     ahead_.reset();
+    if (revisions < kRevisionsRead) continue;
+    // The others are not shown: the newest is asked of the index.
+    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(snapshot_, named->name));
+    if (newest) child.document = *newest;
+    skip_behind(named->name);
   }
   GM_ASSIGN(child.shadowed, is_shadowed(named->name, ahead_));
   return std::optional(std::move(child));

@@ -107,6 +107,8 @@ class ChildScan {
   Result<std::optional<Named>> read_link();
   // Goes on at `name`.
   void skip_to(std::string name);
+  // Goes on behind all of that name.
+  void skip_behind(const std::string& name);
   Result<bool> is_shadowed(const std::string& path, const std::optional<Named>& following);
 
   const Names& names_;

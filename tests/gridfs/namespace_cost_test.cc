@@ -92,6 +92,42 @@ TEST_F(NamespaceCostTest, Seeking_ReadsSomeDozenNames_HoweverLongAgoTheyWereGive
   EXPECT_LE(counts.searches, 8 * seeks);
 }
 
+TEST_F(NamespaceCostTest, FileOfManyRevisions_CostsAsOneOfFew) {
+  const auto insert_revisions = [&](int from, int to) {
+    change([&](engine::Transaction& transaction) {
+      for (int i = from; i < to; ++i) {
+        bson::Builder revision;
+        revision.append("_id", i).append("length", 0).append("chunkSize", 10);
+        revision.append("uploadDate", bson::Date{i}).append("filename", "d/many");
+        must(bucket().files().insert(transaction, std::move(revision).finish()));
+      }
+    });
+  };
+  insert_names("d/a", 3);
+  insert_names("d/z", 3);
+  const auto costs = [&] {
+    EngineCounts counts = list("d", 7);
+    EXPECT_EQ(must(volume_->lookup("d", "many")).id,
+              must(volume_->revisions("d", "many")).back().id);
+    return counts;
+  };
+  insert_revisions(0, 20);
+  const EngineCounts few = costs();
+  insert_revisions(20, 2000);
+  const EngineCounts many = costs();
+  EXPECT_EQ(many.searches, few.searches);
+  EXPECT_EQ(many.documents, few.documents);
+  // As it was then.
+  VolumeOptions options;
+  options.read_only = true;
+  options.at = bson::Date{30};
+  const auto then = must(Volume::open(store(), database_, bucket().options(), options, {}));
+  database_->take();
+  EXPECT_EQ(must(then->lookup("d", "many")).id, bson::Value(30));
+  EXPECT_LE(database_->take().documents, 8);
+  must(then->close());
+}
+
 TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
   must(volume_->create_directory("", "d", 0755, {}));
   insert_names("d/", 3);
