@@ -119,20 +119,33 @@ Result<std::optional<bson::Document>> StoreHost::find_for_merge(
   return std::optional(bson::Document(*found));
 }
 
-Status StoreHost::insert(const query::CollectionName& collection, bson::View document) {
+Status StoreHost::insert(const query::CollectionName& collection, bson::View document,
+                         EmptyTimestamps timestamps) {
   GM_ASSIGN(engine::Transaction* const transaction, transaction());
   GM_TRY(open(collection)
-             ->insert(*transaction, document, {.bypass_validation = options_.bypass_validation}));
+             ->insert(*transaction, document,
+                      {.bypass_validation = options_.bypass_validation,
+                       .keep_empty_timestamps = timestamps == EmptyTimestamps::kKept}));
   return {};
 }
 
-Status StoreHost::replace(const query::CollectionName& collection, bson::View document) {
+Status StoreHost::replace(const query::CollectionName& collection, bson::View document,
+                          EmptyTimestamps timestamps) {
   GM_ASSIGN(engine::Transaction* const transaction, transaction());
   bson::Builder filter;
   filter.append("_id", document["_id"]);
   engine::UpdateOptions options;
   options.bypass_validation = options_.bypass_validation;
-  GM_TRY(open(collection)->update(*transaction, std::move(filter).finish(), document, options));
+  bson::Document update(document);
+  if (timestamps == EmptyTimestamps::kKept) {
+    // A pipeline's replacement leaves them as they are.
+    bson::Builder stages;
+    stages.open_document("0").open_document("$replaceWith");
+    stages.append("$literal", document).close().close();
+    update = std::move(stages).finish();
+    options.is_pipeline = true;
+  }
+  GM_TRY(open(collection)->update(*transaction, std::move(filter).finish(), update, options));
   return {};
 }
 

@@ -51,8 +51,10 @@ class StoreHost : public query::PipelineHost {
                                 const std::set<std::string>& paths) override;
   Result<std::optional<bson::Document>> find_for_merge(const query::CollectionName& collection,
                                                        bson::View filter) override;
-  Status insert(const query::CollectionName& collection, bson::View document) override;
-  Status replace(const query::CollectionName& collection, bson::View document) override;
+  Status insert(const query::CollectionName& collection, bson::View document,
+                EmptyTimestamps timestamps) override;
+  Status replace(const query::CollectionName& collection, bson::View document,
+                 EmptyTimestamps timestamps) override;
 
  private:
   std::shared_ptr<engine::Database> database_of(const query::CollectionName& collection) const;

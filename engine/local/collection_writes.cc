@@ -14,12 +14,13 @@
 namespace gridmount::local {
 namespace {
 
-// The document an upsert inserts, in its stored form.
+// The document an upsert inserts, in its stored form. Empty timestamps were for the update to fill
+// in.
 Result<bson::Document> upserted_document(const engine::Namespace& ns, const query::Update& update,
                                          bson::View filter, bson::View variables) {
   GM_ASSIGN(const query::Filter conditions, query::parse_filter(filter, variables, true));
   GM_ASSIGN(bson::Document upserted, update.upserted(conditions));
-  GM_ASSIGN(StoredDocument stored, stored_form(ns, upserted));
+  GM_ASSIGN(StoredDocument stored, stored_form(ns, upserted, true));
   if (stored.rebuilt) return std::move(*stored.rebuilt);
   return upserted;
 }

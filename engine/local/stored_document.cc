@@ -1,10 +1,9 @@
 #include "engine/local/stored_document.h"
 
-#include <algorithm>
-#include <atomic>
 #include <string>
 
 #include "engine/bson/builder.h"
+#include "engine/query/current_timestamp.h"
 
 namespace gridmount::local {
 namespace {
@@ -12,24 +11,6 @@ namespace {
 // A document this small may be a view of this very transaction's, on a page that the insert moves
 // things about on; a larger one has pages of its own.
 constexpr uint32_t kCopiedBytesMax = 4096;
-
-// Seconds since 1970, and a count that sets apart those of one second.
-bson::Timestamp next_timestamp() {
-  static std::atomic<uint64_t> last{0};
-  const auto now = static_cast<uint64_t>(bson::Date::now().milliseconds / 1000) << 32;
-  uint64_t before = last.load();
-  uint64_t next = 0;
-  do {
-    next = std::max(before, now) + 1;
-  } while (!last.compare_exchange_weak(before, next));
-  return {static_cast<uint32_t>(next >> 32), static_cast<uint32_t>(next)};
-}
-
-// An application leaves it to the store to fill it in; in an _id it does not.
-bool is_empty_timestamp(const bson::Element& element) {
-  return element.value.type() == bson::Type::kTimestamp &&
-         element.value.as_timestamp() == bson::Timestamp{} && element.key != "_id";
-}
 
 tl::unexpected<Error> refuse(const engine::Namespace& ns, ErrorCode code, std::string_view why) {
   return fail(code, "inserting into " + ns.full() + ": " + std::string(why));
@@ -78,7 +59,7 @@ Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View docum
       id = element.value;
       id_first = first;
     }
-    if (!keep_empty_timestamps && is_empty_timestamp(element)) has_empty_timestamp = true;
+    if (!keep_empty_timestamps && query::is_to_be_filled_in(element)) has_empty_timestamp = true;
     first = false;
   }
   if (id) GM_TRY(check_id(ns, *id));
@@ -94,8 +75,8 @@ Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View docum
     }
     for (const bson::Element element : document) {
       if (element.key == "_id") continue;
-      if (!keep_empty_timestamps && is_empty_timestamp(element)) {
-        builder.append(element.key, next_timestamp());
+      if (!keep_empty_timestamps && query::is_to_be_filled_in(element)) {
+        builder.append(element.key, query::current_timestamp());
       } else {
         builder.append(element.key, element.value);
       }

@@ -1,12 +1,10 @@
 // $set, $unset, $setOnInsert, $currentDate, and what $rename puts at its target.
 // Source: MongoDB manual, "Field Update Operators".
 
-#include <algorithm>
-#include <atomic>
-
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/bson/path.h"
+#include "engine/query/current_timestamp.h"
 #include "engine/query/update_operator.h"
 
 namespace gridmount::query {
@@ -20,18 +18,6 @@ bool wants_timestamp(ValueView operand) {
   if (operand.type() != Type::kDocument) return false;
   const std::optional<ValueView> type = operand.as_document().find("$type");
   return type && type->type() == Type::kString && type->as_string() == "timestamp";
-}
-
-// No two are the same in this process, as with servers.
-bson::Timestamp next_timestamp() {
-  static std::atomic<uint64_t> last{0};
-  const auto seconds = static_cast<uint64_t>(bson::Date::now().milliseconds / 1000);
-  uint64_t before = last.load();
-  uint64_t next = 0;
-  do {
-    next = std::max(before + 1, seconds << 32 | 1);
-  } while (!last.compare_exchange_weak(before, next));
-  return {static_cast<uint32_t>(next >> 32), static_cast<uint32_t>(next)};
 }
 
 Value value_of(bson::Timestamp timestamp) {
@@ -118,7 +104,7 @@ Status check_current_date(std::string_view path, ValueView operand) {
 }
 
 Result<UpdateOutcome> apply_current_date(const UpdateCall& call, const std::optional<ValueView>&) {
-  return UpdateOutcome::set(wants_timestamp(call.operand) ? value_of(next_timestamp())
+  return UpdateOutcome::set(wants_timestamp(call.operand) ? value_of(current_timestamp())
                                                           : Value(bson::Date::now()));
 }
 
@@ -135,6 +121,10 @@ Result<UpdateOutcome> apply_renamed(const UpdateCall& call, const std::optional<
   const std::string target = call.path();
   const Place to = find_place(call.document, bson::Path(target).parts());
   if (to.array) return refuse_array("destination", target, call, *to.array);
+  // Even where the value is the same.
+  const std::optional<ValueView> id = call.document.find("_id");
+  const bool in_id = call.names.size() == 1 || (id && id->type() == Type::kDocument);
+  if (call.names.front() == "_id" && id && in_id) return altered_id(target);
   return UpdateOutcome::set(Value(*from.value));
 }
 

@@ -86,7 +86,6 @@ class Parser {
       } else {
         const bson::Path path(element.key);
         GM_TRY(check_update_path(path));
-        if (name != "$unset") GM_TRY(check_storable(path.dotted()));
         GM_TRY(add(path, *update, element.value));
       }
     }
@@ -102,7 +101,6 @@ class Parser {
     const bson::Path target(element.value.as_string());
     GM_TRY(check_update_path(source));
     GM_TRY(check_update_path(target));
-    GM_TRY(check_storable(target.dotted()));
     if (element.value.as_string().find('\0') != std::string_view::npos) {
       return fail(ErrorCode::kBadValue,
                   "The 'to' field for $rename cannot contain an embedded null byte");

@@ -1,9 +1,6 @@
 #include "engine/query/replacement.h"
 
-#include <optional>
 #include <string>
-
-#include "engine/query/update_path.h"
 
 namespace gridmount::query {
 namespace {
@@ -26,26 +23,55 @@ Status check_behind(const Element& element, std::string_view before, std::string
                                  std::string(needed) + " before it, which is invalid.");
 }
 
+// A field behind the one named `before`.
+Status check_field(const Element& element, std::string_view before) {
+  if (!element.key.starts_with('$')) return {};
+  if (element.key == "$ref") return check_text(element);
+  if (element.key == "$id") return check_behind(element, before, "$ref");
+  if (element.key == "$db") {
+    GM_TRY(check_text(element));
+    return check_behind(element, before, "$id");
+  }
+  const std::string name(element.key);
+  return fail(ErrorCode::kDollarPrefixedFieldName,
+              "The dollar ($) prefixed field '" + name + "' in '" + name +
+                  "' is not allowed in the context of an update's replacement document. Consider "
+                  "using an aggregation pipeline with $replaceWith.");
+}
+
+tl::unexpected<Error> reference_without_id() {
+  return fail(kInvalidDbRef, "The DBRef $ref field must be followed by a $id field");
+}
+
 }  // namespace
 
 Status check_replacement(bson::View document) {
   std::string_view before;
   for (const Element element : document) {
-    if (before == "$ref" && element.key != "$id") break;
-    if (element.key == "$ref") {
-      GM_TRY(check_text(element));
-    } else if (element.key == "$id") {
-      GM_TRY(check_behind(element, before, "$ref"));
-    } else if (element.key == "$db") {
-      GM_TRY(check_text(element));
-      GM_TRY(check_behind(element, before, "$id"));
-    } else {
-      GM_TRY(check_storable(element.key));
+    if (before == "$ref" && element.key != "$id") return reference_without_id();
+    GM_TRY(check_field(element, before));
+    before = element.key;
+  }
+  if (before == "$ref") return reference_without_id();
+  return {};
+}
+
+Status check_changed_field(bson::View document, std::string_view name) {
+  std::string_view before;
+  bool found = false;
+  for (const Element element : document) {
+    if (found) {
+      if (name == "$ref" && element.key != "$id") return reference_without_id();
+      return {};
+    }
+    if (element.key == name) {
+      GM_TRY(check_field(element, before));
+      found = true;
     }
     before = element.key;
   }
-  if (before != "$ref") return {};
-  return fail(kInvalidDbRef, "The DBRef $ref field must be followed by a $id field");
+  if (found && name == "$ref") return reference_without_id();
+  return {};
 }
 
 }  // namespace gridmount::query

@@ -7,6 +7,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
+#include "engine/query/current_timestamp.h"
 #include "engine/query/operator_update.h"
 #include "engine/query/pipeline_update.h"
 #include "engine/query/replacement.h"
@@ -29,20 +30,32 @@ Status check_size(bson::View document, bool inserting) {
               "Resulting document after update is larger than " + most);
 }
 
-tl::unexpected<Error> altered_id(ValueView after) {
-  return fail(ErrorCode::kImmutableField,
-              "After applying the update, the (immutable) field '_id' was found to have been "
-              "altered to " +
-                  show_element("_id", after));
+bool are_same(ValueView a, ValueView b) {
+  return a.type() == b.type() && a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+bool are_same(bson::View a, bson::View b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 // Of a condition that an upsert makes a field.
 Status check_equality_path(const bson::Path& path) {
   GM_TRY(check_update_path(path));
-  GM_TRY(check_storable(path.dotted()));
   if (!is_positional(path)) return {};
   return fail(ErrorCode::kBadValue, "cannot infer query fields to set, path '" + path.dotted() +
                                         "' has a positional part");
+}
+
+// Of an existing document that operators have changed. A new one may have such names.
+Status check_dollar_names(const UpdateNode& changes, bson::View before, bson::View after) {
+  for (const auto& [name, child] : changes.children) {
+    if (!name.starts_with('$')) continue;
+    const std::optional<ValueView> made = after.find(name);
+    const std::optional<ValueView> given = before.find(name);
+    if (made && !(given && are_same(*given, *made))) GM_TRY(check_changed_field(after, name));
+  }
+  return {};
 }
 
 // `document` with that _id, first.
@@ -62,46 +75,57 @@ struct Update::State {
   std::optional<PipelineUpdate> pipeline;
   OperatorUpdate operators;
 
-  Result<bson::Document> updated(bson::View document, std::optional<size_t> matched_position,
-                                 bool inserting) const {
-    if (replacement) return replaced(document.find("_id"), *replacement, inserting);
+  // Without a position `$` is BadValue. `inserting`: an upsert's new document, which has the
+  // equalities of the filter so far.
+  Result<Applied> updated(bson::View document, std::optional<size_t> matched_position,
+                          bool inserting) const {
+    if (replacement) {
+      if (!inserting) GM_TRY(check_replacement(*replacement));
+      return replaced(document, with_timestamps(*replacement), inserting);
+    }
     if (pipeline) {
-      GM_ASSIGN(const bson::Document made, pipeline->apply(document));
+      GM_ASSIGN(bson::Document made, pipeline->apply(document));
       GM_TRY(check_size(made, inserting));
       // Expressions may nest what is nested as deep as it may be.
       GM_TRY(bson::validate(made.view().bytes()));
-      return replaced(document.find("_id"), made, inserting);
+      return replaced(document, std::move(made), inserting);
     }
     return changed(document, matched_position, inserting);
   }
 
-  Result<bson::Document> changed(bson::View document, std::optional<size_t> matched_position,
-                                 bool inserting) const {
+  Result<Applied> changed(bson::View document, std::optional<size_t> matched_position,
+                          bool inserting) const {
     GM_ASSIGN(
         bson::Document result,
         apply_updates(operators.root, document, {operators.filters, matched_position, inserting}));
     GM_TRY(check_size(result, inserting));
     if (operators.may_deepen) GM_TRY(bson::validate(result.view().bytes()));
+    if (!inserting) GM_TRY(check_dollar_names(operators.root, document, result));
     const std::optional<ValueView> before = document.find("_id");
     if (before && operators.root.find("_id") != nullptr) {
       const std::optional<ValueView> after = result.find("_id");
-      if (!after || bson::compare(*before, *after) != 0) {
-        return fail(ErrorCode::kImmutableField,
-                    "Performing an update on the path '_id' would modify the immutable field "
-                    "'_id'");
-      }
+      // Not even 1.0 in place of 1.
+      if (!after || !are_same(*before, *after)) return altered_id("_id");
     }
-    return result;
+    const bool modified = !are_same(document, result);
+    return Applied{std::move(result), modified};
   }
 
-  // `document` in place of one with that _id.
-  static Result<bson::Document> replaced(const std::optional<ValueView>& id, bson::View document,
-                                         bool inserting) {
-    const std::optional<ValueView> own = document.find("_id");
-    if (id && own && bson::compare(*id, *own) != 0) return altered_id(*own);
-    bson::Document result = id ? with_id(*id, document) : bson::Document(document);
-    GM_TRY(check_size(result, inserting));
-    return result;
+  // `made` in place of `document`, whose _id it takes over if it has none. As given it counts as a
+  // change if it differs in anything: its order, the place or the lack of the _id.
+  static Result<Applied> replaced(bson::View document, bson::Document made, bool inserting) {
+    const bool modified = !are_same(document, made);
+    const std::optional<ValueView> id = document.find("_id");
+    const std::optional<ValueView> own = made.find("_id");
+    if (id && own && bson::compare(*id, *own) != 0) {
+      return fail(ErrorCode::kImmutableField,
+                  "After applying the update, the (immutable) field '_id' was found to have been "
+                  "altered to " +
+                      show_element("_id", *own));
+    }
+    if (id) made = with_id(Value(own ? *own : *id), made);
+    GM_TRY(check_size(made, inserting));
+    return Applied{std::move(made), modified};
   }
 };
 
@@ -127,7 +151,6 @@ Result<Update> Update::parse(bson::View specification, const UpdateParseOptions&
     GM_ASSIGN(state->pipeline,
               PipelineUpdate::parse(specification, options.variables, options.now));
   } else {
-    GM_TRY(check_replacement(specification));
     state->replacement = bson::Document(specification);
   }
   return Update(std::move(state));
@@ -147,12 +170,7 @@ bool Update::needs_match() const {
 
 Result<Update::Applied> Update::apply(bson::View document,
                                       std::optional<size_t> matched_position) const {
-  Applied applied;
-  GM_ASSIGN(applied.document, state_->updated(document, matched_position, false));
-  const bson::View after = applied.document;
-  applied.modified = after.size() != document.size() ||
-                     std::memcmp(after.data(), document.data(), after.size()) != 0;
-  return applied;
+  return state_->updated(document, matched_position, false);
 }
 
 Result<bson::Document> Update::upserted(const Filter& filter) const {
@@ -176,7 +194,8 @@ Result<bson::Document> Update::upserted(const Filter& filter) const {
   number_children(equalities);
   GM_ASSIGN(bson::Document document,
             apply_updates(equalities, bson::View(), {ArrayFilters(), std::nullopt, true}));
-  GM_ASSIGN(document, state_->updated(document, std::nullopt, true));
+  GM_ASSIGN(Applied applied, state_->updated(document, std::nullopt, true));
+  document = std::move(applied.document);
   const std::optional<ValueView> id = document.find("_id");
   const Value chosen = id ? Value(*id) : Value(bson::ObjectId::generate());
   document = with_id(chosen, document);

@@ -40,10 +40,15 @@ class Update {
 
   struct Applied {
     bson::Document document;
-    bool modified = false;  // false: byte for byte what it was; nothing needs writing
+    // As servers count it: false if an operator left everything byte for byte as it was, or a
+    // replacement or a pipeline gave exactly that, the _id in its place. True although the document
+    // is the same if the replacement leaves out the _id.
+    bool modified = false;
   };
   // The document after the update. A replacement keeps the old _id, as does a pipeline that leaves
-  // it out; changing _id is ImmutableField.
+  // it out; one that compares equal takes its place (1.0 for 1). Another is ImmutableField, and to
+  // operators 1.0 is another than 1. A replacement's empty timestamps are filled in.
+  // DollarPrefixedFieldName, InvalidDBRef for such names at the top of an existing document.
   // The result is refused beyond bson::kMaxDocumentBytes (17419).
   // `matched_position` is what the filter's matched_position() says of the document, which is asked
   // for only if needs_match(): it is what `$` stands for. Without a position `$` is BadValue.
@@ -52,7 +57,8 @@ class Update {
   bool needs_match() const;
 
   // The document an upsert inserts when nothing matched `filter`: its equalities, then the update.
-  // The _id is generated (ObjectId) if neither gives one, and stands first.
+  // The _id is generated (ObjectId) if neither gives one, and stands first. Empty timestamps are
+  // filled in if the update is a replacement.
   Result<bson::Document> upserted(const Filter& filter) const;
 
   // The top-level and dotted paths that operators may change, so that a store can tell which

@@ -73,6 +73,8 @@ const UpdateOperator* find_update_operator(std::string_view name);
 
 // "{_id: 5}", for messages; "the new document" if there is no _id.
 std::string show_id(bson::View document);
+// ImmutableField, in the server's words: the operator at this path would change the _id.
+tl::unexpected<Error> altered_id(std::string_view path);
 // "a: 5", for messages.
 std::string show_element(std::string_view name, bson::ValueView value);
 

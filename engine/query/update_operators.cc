@@ -37,6 +37,11 @@ std::string show_id(bson::View document) {
   return "{_id: " + bson::to_text(*id) + "}";
 }
 
+tl::unexpected<Error> altered_id(std::string_view path) {
+  return fail(ErrorCode::kImmutableField, "Performing an update on the path '" + std::string(path) +
+                                              "' would modify the immutable field '_id'");
+}
+
 std::string show_element(std::string_view name, bson::ValueView value) {
   return std::string(name) + ": " + bson::to_text(value);
 }

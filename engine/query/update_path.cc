@@ -67,13 +67,4 @@ Status check_update_path(const bson::Path& path) {
   return {};
 }
 
-Status check_storable(std::string_view dotted) {
-  if (!dotted.starts_with('$')) return {};
-  return fail(ErrorCode::kDollarPrefixedFieldName,
-              "The dollar ($) prefixed field '" + std::string(dotted.substr(0, dotted.find('.'))) +
-                  "' in '" + std::string(dotted) +
-                  "' is not allowed in the context of an update's replacement document. Consider "
-                  "using an aggregation pipeline with $replaceWith.");
-}
-
 }  // namespace gridmount::query

@@ -25,7 +25,5 @@ std::string fixed_prefix(const bson::Path& path);
 
 // EmptyFieldName, Overflow (too many parts), BadValue where `$` or `$[]` stand where they cannot.
 Status check_update_path(const bson::Path& path);
-// DollarPrefixedFieldName if the path, or name, is that of a top-level field that begins with '$'.
-Status check_storable(std::string_view dotted);
 
 }  // namespace gridmount::query

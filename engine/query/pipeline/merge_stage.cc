@@ -11,6 +11,7 @@ namespace {
 
 using bson::Type;
 using bson::ValueView;
+using EmptyTimestamps = PipelineHost::EmptyTimestamps;
 using WhenMatched = MergeOptions::WhenMatched;
 using WhenNotMatched = MergeOptions::WhenNotMatched;
 
@@ -52,14 +53,14 @@ class MergeStream : public DocumentStream {
     GM_ASSIGN(const bson::Document filter, key_of(document));
     // A match is then the duplicate key that is asked for.
     if (options_.when_matched == WhenMatched::kFail) {
-      return host_.insert(options_.into, document);
+      return host_.insert(options_.into, document, EmptyTimestamps::kFilledIn);
     }
     GM_ASSIGN(const std::optional<bson::Document> existing,
               host_.find_for_merge(options_.into, filter));
     if (existing) return matched(existing->view(), document);
     switch (options_.when_not_matched) {
       case WhenNotMatched::kInsert:
-        return host_.insert(options_.into, document);
+        return host_.insert(options_.into, document, inserted_timestamps());
       case WhenNotMatched::kDiscard:
         return {};
       case WhenNotMatched::kFail:
@@ -68,6 +69,14 @@ class MergeStream : public DocumentStream {
     return fail(kNoMatchingDocument,
                 "$merge could not find a matching document in the target collection for at least "
                 "one document in the source collection");
+  }
+
+  // Servers merge and insert by operators, which leave empty timestamps as they are. A document
+  // that replaces another, or beside a pipeline stands for the whole, is one that was given.
+  EmptyTimestamps inserted_timestamps() const {
+    const bool by_operators = options_.when_matched == WhenMatched::kMerge ||
+                              options_.when_matched == WhenMatched::kKeepExisting;
+    return by_operators ? EmptyTimestamps::kKept : EmptyTimestamps::kFilledIn;
   }
 
   bool on_id() const {
@@ -107,9 +116,9 @@ class MergeStream : public DocumentStream {
   Status matched(bson::View existing, bson::View document) {
     switch (options_.when_matched) {
       case WhenMatched::kReplace:
-        return replace(existing, document);
+        return replace(existing, document, EmptyTimestamps::kFilledIn);
       case WhenMatched::kMerge:
-        return replace(existing, merged(existing, document));
+        return replace(existing, merged(existing, document), EmptyTimestamps::kKept);
       case WhenMatched::kPipeline: {
         evaluator_.begin(document);
         for (const MergeOptions::Variable& variable : options_.variables) {
@@ -117,7 +126,7 @@ class MergeStream : public DocumentStream {
         }
         GM_ASSIGN(const bson::Document updated,
                   options_.pipeline->apply(existing, variables_, now_));
-        return replace(existing, updated);
+        return replace(existing, updated, EmptyTimestamps::kKept);
       }
       default:
         return {};
@@ -141,7 +150,7 @@ class MergeStream : public DocumentStream {
   }
 
   // The _id stays: a document without one takes it over, another is refused.
-  Status replace(bson::View existing, bson::View document) {
+  Status replace(bson::View existing, bson::View document, EmptyTimestamps timestamps) {
     const std::optional<ValueView> id = existing.find("_id");
     const std::optional<ValueView> new_id = document.find("_id");
     bson::Document with_id;
@@ -159,7 +168,7 @@ class MergeStream : public DocumentStream {
     if (document.size() > bson::kMaxDocumentBytes) {
       return document_too_large(document.size(), bson::kMaxDocumentBytes);
     }
-    return host_.replace(options_.into, document);
+    return host_.replace(options_.into, document, timestamps);
   }
 
   const MergeOptions& options_;

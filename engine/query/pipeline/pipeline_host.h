@@ -78,10 +78,14 @@ class PipelineHost {
   // The document these equalities find, a copy. `filter` names the fields of a unique index.
   virtual Result<std::optional<bson::Document>> find_for_merge(const CollectionName& collection,
                                                                bson::View filter) = 0;
+  // What becomes of Timestamp(0, 0) in a top-level field of what is written.
+  enum class EmptyTimestamps { kFilledIn, kKept };
   // DuplicateKey if there is one. A document without _id is given one.
-  virtual Status insert(const CollectionName& collection, bson::View document) = 0;
+  virtual Status insert(const CollectionName& collection, bson::View document,
+                        EmptyTimestamps timestamps) = 0;
   // Of the document with that one's _id. DuplicateKey if another has one of its unique keys.
-  virtual Status replace(const CollectionName& collection, bson::View document) = 0;
+  virtual Status replace(const CollectionName& collection, bson::View document,
+                         EmptyTimestamps timestamps) = 0;
 };
 
 }  // namespace gridmount::query

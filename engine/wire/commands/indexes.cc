@@ -6,6 +6,7 @@
 
 #include "engine/bson/compare.h"
 #include "engine/bson/text.h"
+#include "engine/query/index_option_names.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/cursor_reply.h"
 #include "engine/wire/commands/families.h"
@@ -20,38 +21,6 @@ using Indexes = std::vector<IndexDefinition>;
 
 constexpr std::string_view kIdIndex = "_id_";
 constexpr ErrorCode kAmbiguousKeys{181};
-
-// What an index can have at all; ignoreUnknownIndexOptions drops everything else.
-constexpr std::string_view kKnownOptions[] = {"v",
-                                              "key",
-                                              "name",
-                                              "ns",
-                                              "unique",
-                                              "sparse",
-                                              "hidden",
-                                              "background",
-                                              "expireAfterSeconds",
-                                              "partialFilterExpression",
-                                              "collation",
-                                              "weights",
-                                              "default_language",
-                                              "language_override",
-                                              "textIndexVersion",
-                                              "2dsphereIndexVersion",
-                                              "bits",
-                                              "min",
-                                              "max",
-                                              "bucketSize",
-                                              "wildcardProjection",
-                                              "storageEngine",
-                                              "dropDups",
-                                              "clustered",
-                                              "prepareUnique"};
-
-bool is_known(std::string_view option) {
-  return std::find(std::begin(kKnownOptions), std::end(kKnownOptions), option) !=
-         std::end(kKnownOptions);
-}
 
 // --- createIndexes
 
@@ -80,7 +49,8 @@ Status check_id_index(bson::View specification) {
 Result<IndexDefinition> read_index(bson::View specification, bool ignore_unknown) {
   bson::Builder known;
   for (const bson::Element option : specification) {
-    if (ignore_unknown && !is_known(option.key)) continue;
+    // An option that no index has is no reason to refuse one.
+    if (ignore_unknown && !query::is_index_option(option.key)) continue;
     known.append(option.key, option.value);
   }
   const bson::Document whole = std::move(known).finish();

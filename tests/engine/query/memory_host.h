@@ -148,7 +148,7 @@ class MemoryHost : public PipelineHost {
     return std::nullopt;
   }
 
-  Status insert(const CollectionName& collection, bson::View document) override {
+  Status insert(const CollectionName& collection, bson::View document, EmptyTimestamps) override {
     Documents& documents = collections[collection];
     for (const bson::Document& known : documents) {
       const std::optional<bson::ValueView> id = document.find("_id");
@@ -162,7 +162,7 @@ class MemoryHost : public PipelineHost {
     return {};
   }
 
-  Status replace(const CollectionName& collection, bson::View document) override {
+  Status replace(const CollectionName& collection, bson::View document, EmptyTimestamps) override {
     for (bson::Document& known : collections[collection]) {
       if (bson::compare(*known.find("_id"), document["_id"]) != 0) continue;
       known = bson::Document(document);
