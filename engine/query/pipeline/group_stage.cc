@@ -99,6 +99,25 @@ Status check_id(ValueView id) {
   return {};
 }
 
+// A single field of an object is null where it has no value, as an id that is no object is: {x:
+// "$a"} is one group of documents without `a` and of those where it is null. Of several fields the
+// missing ones are left out.
+Result<std::unique_ptr<Expression>> parse_id(ValueView id, VariableScope& scope) {
+  GM_TRY(check_id(id));
+  if (id.type() != Type::kDocument || id.as_document().empty()) return parse_expression(id, scope);
+  const bson::View object = id.as_document();
+  const bson::Element first = *object.begin();
+  if (first.key.starts_with('$') || std::next(object.begin()) != object.end()) {
+    return parse_expression(id, scope);
+  }
+  bson::Builder or_null;
+  or_null.open_document("").open_document(first.key).open_array("$ifNull");
+  or_null.push(first.value).push(null_value());
+  or_null.close().close().close();
+  const bson::Document holder = std::move(or_null).finish();
+  return parse_expression((*holder.view().begin()).value, scope);
+}
+
 }  // namespace
 
 Status parse_group(const StageCall& call, ParsedStages& stages) {
@@ -115,8 +134,7 @@ Status parse_group(const StageCall& call, ParsedStages& stages) {
     } else if (id != nullptr) {
       return fail(ErrorCode{15948}, "a group's _id may only be specified once");
     } else {
-      GM_TRY(check_id(element.value));
-      GM_ASSIGN(id, parse_expression(element.value, call.scope));
+      GM_ASSIGN(id, parse_id(element.value, call.scope));
     }
   }
   if (id == nullptr) return fail(ErrorCode{15955}, "a group specification must include an _id");
