@@ -1,6 +1,7 @@
 // $exists and $type. Source: MongoDB manual, "Element Query Operators".
 
 #include <algorithm>
+#include <cstdio>
 
 #include "engine/bson/text.h"
 #include "engine/query/predicate.h"
@@ -57,6 +58,13 @@ bool is_true(ValueView value) {
   }
 }
 
+// Six digits, as servers show it: 1.5, 1.09951e+12, inf.
+std::string shown_number(ValueView number) {
+  char text[32];
+  snprintf(text, sizeof text, "%g", number.number().value_or(0));
+  return text;
+}
+
 Status add_type(ValueView name, std::vector<Type>& types) {
   if (name.type() == Type::kString) return add_types(name.as_string(), types);
   if (!name.is_number()) {
@@ -74,7 +82,7 @@ Status add_type(ValueView name, std::vector<Type>& types) {
     return fail(ErrorCode::kBadValue,
                 "Invalid numerical type code: 0. Instead use {$exists:false}.");
   }
-  return fail(ErrorCode::kBadValue, "Invalid numerical type code: " + bson::to_text(name));
+  return fail(ErrorCode::kBadValue, "Invalid numerical type code: " + shown_number(name));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/bson/compare.h"
+#include "engine/bson/number.h"
 #include "engine/bson/text.h"
 
 namespace gridmount::query {
@@ -175,7 +176,7 @@ Result<Sort> Sort::parse(bson::View specification) {
       return fail(ErrorCode{15974}, "Illegal key in $sort specification: " + key + ": " +
                                         bson::to_text(element.value));
     }
-    const std::optional<int64_t> direction = element.value.integral();
+    const std::optional<int64_t> direction = bson::clamped_integer(element.value);
     if (direction != 1 && direction != -1) {
       return fail(ErrorCode{15975},
                   "$sort key ordering must be 1 (for ascending) or -1 (for descending)");

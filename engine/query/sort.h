@@ -21,8 +21,8 @@ class Sort {
     bool descending = false;
   };
 
-  // Codes 15974 and 15975 unless each value is 1 or -1 (any numeric type). An empty specification
-  // sorts nothing.
+  // Codes 15974 and 15975 unless each value is 1 or -1, of any numeric type: a double's fraction is
+  // cut off, a decimal rounded. An empty specification sorts nothing.
   static Result<Sort> parse(bson::View specification);
 
   const std::vector<Part>& parts() const { return parts_; }

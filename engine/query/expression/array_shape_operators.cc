@@ -293,6 +293,12 @@ Result<ExpressionPointer> parse_sort_array(const Operator&, ValueView operand,
   std::optional<Sort> sort;
   bool descending = false;
   if (operands[1]->type() == Type::kDocument) {
+    // Stricter than other sorts: 1.5 is none.
+    for (const bson::Element part : operands[1]->as_document()) {
+      const std::optional<int64_t> direction = part.value.integral();
+      GM_TRY(require(direction == 1 || direction == -1, ErrorCode{2942505},
+                     "BadValue: The sort element value must be either 1 or -1"));
+    }
     GM_ASSIGN(sort, Sort::parse(operands[1]->as_document()));
   } else {
     const std::optional<int32_t> direction = whole32(operands[1]);

@@ -138,14 +138,14 @@ void show_into(std::string& text, ValueView value) {
   }
 }
 
-// "Jan  1 00:00:00:2": month, day and time, and the increment in hexadecimal.
+// "Jan  1 00:00:00:2": month, day and time, and the increment.
 std::string timestamp_to_text(bson::Timestamp timestamp) {
   const auto seconds = static_cast<time_t>(timestamp.seconds);
   tm parts{};
   gmtime_r(&seconds, &parts);
   char text[64];
   const size_t size = strftime(text, sizeof text, "%b %e %H:%M:%S", &parts);
-  snprintf(text + size, sizeof text - size, ":%x", timestamp.increment);
+  snprintf(text + size, sizeof text - size, ":%u", timestamp.increment);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "engine/bson/number.h"
 #include "engine/query/pipeline/basic_stages.h"
 #include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/sort_buffer.h"
@@ -96,7 +97,7 @@ Result<Sort> parse_sort_pattern(ValueView value) {
       return fail(ErrorCode{15974}, "Illegal key in $sort specification: " +
                                         std::string(element.key) + ": " + shown(element.value));
     }
-    const std::optional<int64_t> direction = element.value.integral();
+    const std::optional<int64_t> direction = bson::clamped_integer(element.value);
     if (direction != 1 && direction != -1) {
       return fail(ErrorCode{15975},
                   "$sort key ordering must be 1 (for ascending) or -1 (for descending)");

@@ -141,6 +141,7 @@ TEST(ArrayExpressionTest, Shapes) {
           {"{'$sortArray': {'input': '$n', 'sortBy': 1}}", "null"},
           {"{'$sortArray': {'input': '$i', 'sortBy': 1}}", "!2942504"},
           {"{'$sortArray': {'input': '$a', 'sortBy': 2}}", "!2942506"},
+          {"{'$sortArray': {'input': '$d', 'sortBy': {'q': 1.5}}}", "!2942505"},
           {"{'$sortArray': {'input': '$a'}}", "!2942503"},
           {"{'$sortArray': {'sortBy': 1}}", "!2942502"},
           {"{'$sortArray': {'x': 1}}", "!2942501"},

@@ -170,7 +170,9 @@ TEST(FilterTest, Type_NumbersAndLists) {
   EXPECT_TRUE(type_filter(bson::Value("array"))->matches(parse_json("{'a': [1]}")));
   EXPECT_FALSE(type_filter(bson::Value("array"))->matches(parse_json("{'a': 1}")));
   EXPECT_EQ(type_filter(bson::Value(77)).error().code(), ErrorCode::kBadValue);
-  EXPECT_EQ(type_filter(bson::Value(1.5)).error().code(), ErrorCode::kBadValue);
+  EXPECT_EQ(type_filter(bson::Value(1.5)).error().message(), "Invalid numerical type code: 1.5");
+  EXPECT_EQ(type_filter(bson::Value(1e300 * 1e300)).error().message(),
+            "Invalid numerical type code: inf");
   EXPECT_EQ(type_filter(bson::Value(true)).error().code(), ErrorCode::kTypeMismatch);
   EXPECT_EQ(type_filter(bson::Value::array(bson::View())).error().code(),
             ErrorCode::kFailedToParse);

@@ -119,6 +119,7 @@ TEST_F(PipelineStageTest, SortSkipLimit) {
       {"[{'$sort': {'a': 'x'}}]", 15974, "Illegal key in $sort specification: a: "},
       {"[{'$sort': {'a': {'$meta': 'textScore'}}}]", 15974, "$meta"},
       {"[{'$sort': {'a': 2}}]", 15975, "$sort key ordering must be 1"},
+      {"[{'$sort': {'a': 0.5}}]", 15975, "$sort key ordering must be 1"},
       {"[{'$sort': {'a.': 1}}]", 40353, "FieldPath must not end with a '.'."},
       {"[{'$limit': 0}]", 15958, "the limit must be positive"},
       {"[{'$limit': -1}]", 5107201,

@@ -65,12 +65,26 @@ TEST(SortTest, ArraysUnderSeveralParts) {
   EXPECT_EQ(key("{'a': -1, 'b': 1}", "{'a': [1, 2], 'b': [4, 3]}"), "2 3");
 }
 
+TEST(SortTest, Directions_AreCutOffOrRounded) {
+  for (const char* const one :
+       {"1.5", "1.99", "{'$numberLong': '1'}", "{'$numberDecimal': '0.9'}"}) {
+    const std::string sort = "{'a': " + std::string(one) + "}";
+    EXPECT_TRUE(comes_before(sort.c_str(), "{'a': 1}", "{'a': 2}")) << one;
+  }
+  EXPECT_TRUE(comes_before("{'a': -1.5}", "{'a': 2}", "{'a': 1}"));
+}
+
 TEST(SortTest, Refused) {
   const std::pair<const char*, int> kCases[] = {
-      {"{'a': 2}", 15975},   {"{'a': 'x'}", 15974},
-      {"{'a': 1.5}", 15975}, {"{'': 1}", 2},
-      {"{'$x': 1}", 2},      {"{'a..b': 1}", 2},
-      {"{'a.$x': 1}", 2},    {"{'a': {'$meta': 'textScore'}}", 15974},
+      {"{'a': 2}", 15975},
+      {"{'a': 'x'}", 15974},
+      {"{'a': 0.5}", 15975},
+      {"{'': 1}", 2},
+      {"{'$x': 1}", 2},
+      {"{'a..b': 1}", 2},
+      {"{'a.$x': 1}", 2},
+      {"{'a': {'$meta': 'textScore'}}", 15974},
+      {"{'a': {'$numberDecimal': '1.5'}}", 15975},
   };
   for (const auto& [sort, code] : kCases) {
     const Result<Sort> parsed = Sort::parse(parse_json(sort));
