@@ -1,6 +1,7 @@
 #include "engine/mongo/mongo_collection.h"
 
 #include "engine/mongo/mongo_cursor.h"
+#include "engine/query/variables.h"
 
 namespace gridmount::mongo {
 namespace {
@@ -12,8 +13,18 @@ void append_hint(Builder& command, const std::optional<bson::Value>& hint) {
   if (hint) command.append("hint", *hint);
 }
 
+// The values, as expressions that come to them.
 void append_variables(Builder& command, bson::View variables) {
-  if (!variables.empty()) command.append("let", variables);
+  if (variables.empty()) return;
+  command.open_document("let");
+  for (const bson::Element variable : variables) {
+    if (const std::optional<bson::ValueView> value = query::value_of_variable(variable)) {
+      command.open_document(variable.key).append("$literal", *value).close();
+    } else {
+      command.append(variable.key, "$$REMOVE");
+    }
+  }
+  command.close();
 }
 
 // An update's document, or its stages.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/query/pipeline/update_pipeline.h"
+#include "engine/query/variables.h"
 
 namespace gridmount::query {
 
@@ -29,7 +30,7 @@ Result<PipelineUpdate> PipelineUpdate::parse(bson::View stages, bson::View varia
       std::make_unique<State>(State{std::move(pipeline), bson::Document(variables), {}, now});
   // In the order they were declared in, which is that of their slots.
   for (const bson::Element variable : state->variables.view()) {
-    state->values.emplace_back(variable.value);
+    state->values.push_back(value_of_variable(variable));
   }
   return PipelineUpdate(std::move(state));
 }

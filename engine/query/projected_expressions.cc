@@ -1,5 +1,7 @@
 #include "engine/query/projected_expressions.h"
 
+#include "engine/query/variables.h"
+
 namespace gridmount::query {
 
 Result<ProjectedExpressions> ProjectedExpressions::with(bson::View variables, bson::Date now) {
@@ -17,7 +19,7 @@ Result<std::unique_ptr<Expression>> ProjectedExpressions::parse(bson::ValueView 
 EvaluationContext ProjectedExpressions::context(bson::View document, Arena& arena) const {
   EvaluationContext context{document, {}, arena, now_};
   for (const bson::Element variable : variables_.view()) {
-    context.variables.emplace_back(variable.value);
+    context.variables.push_back(value_of_variable(variable));
   }
   context.variables.resize(scope_.slots());
   return context;

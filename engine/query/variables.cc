@@ -10,6 +10,19 @@ namespace gridmount::query {
 
 constexpr ErrorCode kLetReadsField{4890500};
 
+namespace {
+
+bson::ValueView no_value() {
+  return bson::ValueView(bson::Type::kUndefined, nullptr, 0);
+}
+
+}  // namespace
+
+std::optional<bson::ValueView> value_of_variable(const bson::Element& variable) {
+  if (variable.value.type() == bson::Type::kUndefined) return std::nullopt;
+  return variable.value;
+}
+
 Result<bson::Document> evaluate_let(bson::View let, bson::Date now) {
   VariableScope scope;
   Arena arena;
@@ -28,10 +41,10 @@ Result<bson::Document> evaluate_let(bson::View let, bson::Date now) {
     }
     context.variables.resize(scope.slots());
     GM_ASSIGN(const std::optional<bson::ValueView> value, expression->evaluate(context));
-    kept.push_back(value ? bson::Value(*value) : bson::Value());
+    kept.push_back(value ? bson::Value(*value) : bson::Value(no_value()));
     GM_ASSIGN(const size_t slot, scope.declare(variable.key));
     context.variables.resize(scope.slots());
-    context.variables[slot] = kept.back().view();
+    if (value) context.variables[slot] = kept.back().view();
     values.append(variable.key, kept.back());
   }
   return std::move(values).finish();
@@ -46,7 +59,7 @@ Result<Variables> Variables::declare(bson::View values) {
 
 std::vector<std::optional<bson::ValueView>> Variables::views() const {
   std::vector<std::optional<bson::ValueView>> views;
-  for (const bson::Element variable : values_.view()) views.emplace_back(variable.value);
+  for (const bson::Element variable : values_.view()) views.push_back(value_of_variable(variable));
   views.resize(scope_.slots());
   return views;
 }
@@ -55,7 +68,8 @@ FilterOptions Variables::filter_options(bson::Date now) {
   FilterOptions options;
   options.scope = &scope_;
   for (const bson::Element variable : values_.view()) {
-    options.variables.emplace_back(bson::Value(variable.value));
+    const std::optional<bson::ValueView> value = value_of_variable(variable);
+    options.variables.push_back(value ? std::optional(bson::Value(*value)) : std::nullopt);
   }
   options.now = now;
   return options;

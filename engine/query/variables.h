@@ -14,8 +14,12 @@
 namespace gridmount::query {
 
 // What a command's `let` comes to: {a: 1, b: {$add: ["$$a", 1]}} gives {a: 1, b: 2}. Each may name
-// those before it, and none a field. A variable without a value becomes null.
+// those before it, and none a field. A variable without a value ($$REMOVE) is there as undefined.
 Result<bson::Document> evaluate_let(bson::View let, bson::Date now);
+
+// The value of one of those variables: nothing where it is undefined, a type that no driver writes
+// and that stands for a variable without a value.
+std::optional<bson::ValueView> value_of_variable(const bson::Element& variable);
 
 // Values by name, as the reads and writes of a store take them, declared for parsing.
 class Variables {
