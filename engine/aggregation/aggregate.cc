@@ -104,7 +104,8 @@ bson::Document joined(const bson::Document& first, bson::View second) {
 }
 
 // The stages that do to a view what a find does to a collection.
-bson::Document stages_of(bson::View filter, bson::View sort, int64_t skip, int64_t limit) {
+bson::Document stages_of(bson::View filter, bson::View sort, int64_t skip, int64_t limit,
+                         bson::View projection = {}) {
   bson::Builder stages;
   size_t position = 0;
   const auto open = [&]() -> bson::Builder& {
@@ -114,6 +115,7 @@ bson::Document stages_of(bson::View filter, bson::View sort, int64_t skip, int64
   if (!sort.empty()) open().append("$sort", sort).close();
   if (skip > 0) open().append("$skip", skip).close();
   if (limit > 0) open().append("$limit", limit).close();
+  if (!projection.empty()) open().append("$project", projection).close();
   return std::move(stages).finish();
 }
 
@@ -331,20 +333,22 @@ Result<bson::Document> explain_view(const Databases& databases, engine::Snapshot
                                     const engine::Namespace& ns, bson::View filter,
                                     const engine::FindOptions& options,
                                     engine::Verbosity verbosity) {
-  return explain_aggregate(databases, snapshot, ns,
-                           stages_of(filter, options.sort, options.skip, options.limit),
-                           read_options(options), verbosity);
+  return explain_aggregate(
+      databases, snapshot, ns,
+      stages_of(filter, options.sort, options.skip, options.limit, options.projection),
+      read_options(options), verbosity);
 }
 
 Result<std::unique_ptr<engine::Cursor>> find_in_view(const Databases& databases,
                                                      engine::Snapshot& snapshot,
                                                      const engine::Namespace& ns, bson::View filter,
                                                      const engine::FindOptions& options) {
-  GM_ASSIGN(std::unique_ptr<engine::Cursor> cursor,
-            aggregate(databases, snapshot, ns,
-                      stages_of(filter, options.sort, options.skip, options.limit),
-                      read_options(options)));
-  return projected(std::move(cursor), filter, options);
+  // What is no projection of a find is refused as in a collection, and what is one but no stage
+  // ($slice with one operand, $elemMatch, `a.$`) by the stage.
+  GM_TRY(query::Projection::parse(options.projection, {filter, options.variables, bson::Date()}));
+  return aggregate(databases, snapshot, ns,
+                   stages_of(filter, options.sort, options.skip, options.limit, options.projection),
+                   read_options(options));
 }
 
 Result<std::unique_ptr<engine::Cursor>> find_among(std::vector<bson::Document> documents,

@@ -235,7 +235,8 @@ class Parser {
       return fail(kPositionalAlone, "Projection on field .$ is invalid");
     }
     GM_ASSIGN(const bson::Path path, parse_path(key.substr(0, key.size() - 2), depth));
-    GM_ASSIGN(tree_.filter, Filter::parse(*options_.filter));
+    // $expr, $jsonSchema and $text say of no element that it matched.
+    GM_ASSIGN(tree_.filter, Filter::parse(*options_.filter, {.special_operators = false}));
     GM_ASSIGN(FindProjectionNode* const end, make_node(parent, path, false));
     end->kind = Kind::kIncluded;
     FindProjectionNode* node = &parent;

@@ -144,12 +144,15 @@ TEST(ProjectionTest, Positional) {
   const auto refused = [&](const char* filter, const char* projection) {
     const bson::Document found_by = parse_json(filter);
     const Result<Projection> parsed = Projection::parse(parse_json(projection), {found_by, {}, {}});
+    if (!parsed) return static_cast<int>(parsed.error().code());
     EXPECT_TRUE(parsed->needs_match());
     const Result<bson::Document> after = parsed->apply(parse_json(kArrays));
     return after ? 0 : static_cast<int>(after.error().code());
   };
   EXPECT_EQ(refused("{'_id': 1}", "{'a.$': 1}"), 51246);
   EXPECT_EQ(refused("{'g': 9}", "{'g.$': 1}"), 0);
+  EXPECT_EQ(refused("{'$expr': {'$eq': ['$g', 9]}}", "{'a.$': 1}"), 224);
+  EXPECT_EQ(refused("{'a.b': 2, '$and': [{'$jsonSchema': {}}]}", "{'a.$': 1}"), 224);
   const bson::Document longer = parse_json("{'a': [0, 1, 2], 'b': [5]}");
   const bson::Document found_by = parse_json("{'a': 2}");
   EXPECT_EQ(static_cast<int>(Projection::parse(parse_json("{'b.$': 1}"), {found_by, {}, {}})
