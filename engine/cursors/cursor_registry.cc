@@ -51,7 +51,7 @@ Result<int64_t> CursorRegistry::read(Waiting& waiting, const BatchLimits& limits
     }
     give(*document);
   }
-  return 0;
+  return waiting.options.tailable ? waiting.id : 0;
 }
 
 Result<int64_t> CursorRegistry::resume_and_read(Waiting& waiting, const BatchLimits& limits,

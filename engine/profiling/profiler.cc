@@ -76,7 +76,7 @@ Status Profiler::set(std::string_view database, const Settings& settings) {
 }
 
 bool Profiler::wants(const engine::Namespace& ns, std::chrono::microseconds duration) const {
-  if (!active() || ns.collection == kCollection) return false;
+  if (!active()) return false;
   const Settings own = settings(ns.database);
   if (own.level == 2) return true;
   if (own.level == 1 && own.filter) return true;

@@ -1,6 +1,5 @@
 #include "engine/wire/generic_arguments.h"
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -108,10 +107,24 @@ Status read_read_concern(Arguments& arguments, const GenericRules& rules) {
   return {};
 }
 
+// {w: {dc: 2}}: members by their tags, of which a host alone need not ask.
+Status check_tags(bson::View tags) {
+  if (tags.empty()) {
+    return fail(ErrorCode::kFailedToParse, "tagged write concern requires tags");
+  }
+  for (const bson::Element tag : tags) {
+    if (tag.value.is_number()) continue;
+    return fail(ErrorCode::kFailedToParse,
+                "tags must be a single level document with only number values; found: " +
+                    std::string(tag.key) + ": " + bson::to_text(tag.value));
+  }
+  return {};
+}
+
 Status read_w(bson::ValueView w, WriteConcern& concern) {
   if (w.is_number()) {
     const int64_t nodes = bson::clamped_integer(w).value_or(0);
-    if (std::isnan(*w.number()) || nodes < 0 || nodes > kWriteConcernNodesMax) {
+    if (nodes < 0 || nodes > kWriteConcernNodesMax) {
       return fail(ErrorCode::kFailedToParse,
                   "w has to be a non-negative number and not greater than " +
                       std::to_string(kWriteConcernNodesMax) + "; found: " + bson::to_text(w));
@@ -122,17 +135,16 @@ Status read_w(bson::ValueView w, WriteConcern& concern) {
     concern.acknowledged = nodes == 1;
     return {};
   }
-  if (w.type() == Type::kNull || w.type() == Type::kUndefined) {
-    return fail(ErrorCode::kBadValue, "cannot use null as 'w'");
-  }
-  if (w.type() != Type::kString) {
+  if (w.type() == Type::kDocument) return check_tags(w.as_document());
+  const bool is_missing = w.type() == Type::kNull || w.type() == Type::kUndefined;
+  if (w.type() != Type::kString && !is_missing) {
     return fail(ErrorCode::kFailedToParse,
                 "w has to be a number, string, or object; found: " + std::string(type_name(w)));
   }
-  if (w.as_string() != "majority") {
-    return fail(ErrorCode::kBadValue, "cannot use non-majority 'w' mode " +
-                                          std::string(w.as_string()) +
-                                          " when a host is not a member of a replica set");
+  const std::string mode(is_missing ? std::string_view() : w.as_string());
+  if (mode != "majority") {
+    return fail(ErrorCode::kBadValue, "cannot use non-majority 'w' mode \"" + mode +
+                                          "\" when a host is not a member of a replica set");
   }
   // A majority of one, which acknowledges what its journal has.
   concern.durability = engine::Durability::kDurable;

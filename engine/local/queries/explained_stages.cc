@@ -33,12 +33,18 @@ StageCounts counts_of_scan(const ScanCounts& scan, int64_t steps) {
   return {scan.given, std::max(steps, scan.given) + (scan.ended ? 1 : 0), scan.ended};
 }
 
-// Whether a projection keeps or drops whole fields, and nothing else.
+// Whether a projection keeps whole fields, and nothing else; the _id may be left out.
 bool is_simple(bson::View projection) {
-  return std::all_of(projection.begin(), projection.end(), [](const bson::Element& field) {
-    return field.key.find_first_of(".$") == std::string_view::npos &&
-           (field.value.is_number() || field.value.type() == bson::Type::kBool);
-  });
+  bool keeps = false;
+  for (const bson::Element field : projection) {
+    const bool is_bool = field.value.type() == bson::Type::kBool;
+    if (field.key.find_first_of(".$") != std::string_view::npos) return false;
+    if (!is_bool && !field.value.is_number()) return false;
+    const bool kept = is_bool ? field.value.as_bool() : field.value.number() != 0.0;
+    if (!kept && field.key != "_id") return false;
+    keeps = keeps || kept;
+  }
+  return keeps;
 }
 
 // What of the filter the plan's bounds do not tell.

@@ -106,7 +106,8 @@ MatchStream::MatchStream(std::shared_ptr<Contents> contents,
       to_skip_(options_.skip) {
   ranges_.push_back(entry_->records);
   add_ranges(*entry_, plan_.plan, ranges_);
-  if (options_.only_paths && !sorts_) {
+  // By the _id alone servers read the document, even where its index would do.
+  if (options_.only_paths && !sorts_ && !options_.by_id) {
     reader_ = covering_reader(*entry_, plan_.plan, filter_, *options_.only_paths);
     covered_ = reader_.has_value();
   }
@@ -186,7 +187,7 @@ Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents>
   std::unique_ptr<MatchStream> stream(new MatchStream(std::move(contents), std::move(entry),
                                                       std::move(filter), std::move(options),
                                                       std::move(chosen), distinct));
-  stream->by_id_ = by_id && !stream->covered_;
+  stream->by_id_ = by_id;
   return stream;
 }
 

@@ -43,7 +43,7 @@ Status run_delete(Call& call, bson::Builder& reply) {
                                           static_cast<int64_t>(command.statements.size()));
   call.counts().append("ndeleted", result.matched);
   note_last_write(call.client(), result, false);
-  append_batch_result(reply, result, false);
+  append_batch_result(call, reply, result, false);
   return {};
 }
 

@@ -40,7 +40,7 @@ Status run_insert(Call& call, bson::Builder& reply) {
                                           static_cast<int64_t>(documents.size()));
   call.counts().append("ninserted", result.matched);
   note_last_write(call.client(), result, false);
-  append_batch_result(reply, result, false);
+  append_batch_result(call, reply, result, false);
   return {};
 }
 

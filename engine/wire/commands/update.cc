@@ -58,7 +58,7 @@ Status run_update(Call& call, bson::Builder& reply) {
   call.counts().append("nMatched", result.matched).append("nModified", result.modified);
   call.counts().append("nUpserted", static_cast<int64_t>(result.upserted.size()));
   note_last_write(call.client(), result, true);
-  append_batch_result(reply, result, true);
+  append_batch_result(call, reply, result, true);
   return {};
 }
 

@@ -223,7 +223,13 @@ Result<BatchResult> run_batch(Call& call, const Batch& batch) {
   return Runner(call, batch).run();
 }
 
-void append_batch_result(bson::Builder& reply, const BatchResult& result, bool is_update) {
+void append_batch_result(const Call& call, bson::Builder& reply, const BatchResult& result,
+                         bool is_update) {
+  if (!call.generic().write_concern.acknowledged) {
+    reply.append("n", int32_t{0});
+    if (is_update) reply.append("nModified", int32_t{0});
+    return;
+  }
   reply.append("n", static_cast<int32_t>(std::min<int64_t>(result.matched, INT32_MAX)));
   if (is_update) {
     if (!result.upserted.empty()) {

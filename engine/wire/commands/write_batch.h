@@ -64,7 +64,9 @@ Status check_batch_size(size_t statements);
 // An error for the whole command if it was interrupted, or if nothing could be begun.
 Result<BatchResult> run_batch(Call& call, const Batch& batch);
 
-// n, upserted and nModified for updates, writeErrors, writeConcernError.
-void append_batch_result(bson::Builder& reply, const BatchResult& result, bool is_update);
+// n, upserted and nModified for updates, writeErrors, writeConcernError. Where no acknowledgement
+// was asked for (w: 0) nothing is told: n and nModified are 0, whatever was done.
+void append_batch_result(const Call& call, bson::Builder& reply, const BatchResult& result,
+                         bool is_update);
 
 }  // namespace gridmount::wire

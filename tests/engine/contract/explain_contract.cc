@@ -126,6 +126,10 @@ TEST_P(StoreContract, Explain_NamesStagesAndCounts) {
   expect(explain(R"({"a": 1})"), "FETCH IXSCAN(a_1_b_-1)", 10, 10, 10);
   expect(explain(R"({"a": 1, "c": null})"), "FETCH IXSCAN(a_1_b_-1)", 10, 10, 10);
   expect(explain(R"({"_id": 5})"), "IDHACK", 1, 1, 1);
+  expect(explain(R"({"_id": 5})", {.projection = R"({"_id": 1})"}), "PROJECTION_SIMPLE IDHACK", 1,
+         1, 1);
+  expect(explain(R"({"_id": 5})", {.projection = R"({"b": 0})"}), "PROJECTION_DEFAULT IDHACK", 1, 1,
+         1);
   expect(explain(R"({"a": 1})", {.sort = R"({"b": -1})", .limit = 3}),
          "LIMIT FETCH IXSCAN(a_1_b_-1)", 3, 3, 3);
   expect(explain(R"({"c": null})",

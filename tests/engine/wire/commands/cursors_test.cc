@@ -222,6 +222,19 @@ TEST_F(Cursors, Tailable_WithoutAwaitData_AnswersAtOnce) {
   EXPECT_EQ(code_of(R"({"find": "t", "tailable": true, "sort": {"a": 1}})"), 2);
 }
 
+TEST_F(Cursors, Tailable_WithALimit_StaysOpenBehindIt) {
+  good(R"({"create": "t", "capped": true, "size": 100000})");
+  insert_numbered("t", 5);
+  const bson::Document first =
+      run(R"({"find": "t", "tailable": true, "limit": 2, "batchSize": 2})");
+  EXPECT_THAT(batch(first), SizeIs(2));
+  const int64_t id = cursor_id(first);
+  EXPECT_NE(id, 0);
+  const bson::Document next = run(get_more(id, "", "t"));
+  EXPECT_THAT(batch(next), IsEmpty());
+  EXPECT_EQ(cursor_id(next), id);
+}
+
 TEST_F(Cursors, MaxTime_OfFind_CountsReadingAlone) {
   insert_numbered("c", 5000);
   EXPECT_THAT(bad(R"({"find": "c", "maxTimeMS": 1, "filter": {"$expr": {"$eq": [

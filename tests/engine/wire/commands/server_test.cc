@@ -230,6 +230,16 @@ TEST_F(ServerCommands, Profile_LevelTwo_RecordsCommands) {
   EXPECT_EQ(plan(5), R"("IDHACK" 1 1)");
 }
 
+TEST_F(ServerCommands, Profile_ReadsOfTheProfile_AreRecorded) {
+  good(R"({"profile": 2})");
+  good(R"({"find": "c"})");
+  for (size_t read = 0; read < 3; ++read) {
+    EXPECT_THAT(find("system.profile", "{}"), SizeIs(1 + read));
+  }
+  good(R"({"profile": 0})");
+  EXPECT_THAT(find("system.profile", R"({"ns": "test.system.profile", "op": "query"})"), SizeIs(3));
+}
+
 TEST_F(ServerCommands, Profile_OfUpdatesAndDeletes_HasEachStatement) {
   insert_numbered("c", 3);
   good(R"({"profile": 2})");

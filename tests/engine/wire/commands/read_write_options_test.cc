@@ -1,0 +1,70 @@
+// Goal: write concerns, variables and what is read of views are as a server has them.
+// Method: a service over an embedded store, commands as Extended JSON; each answer is mongod's.
+#include "tests/engine/wire/commands/service_test.h"
+
+namespace gridmount::wire {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ReadAndWriteOptions : public ServiceTest {};
+
+TEST_F(ReadAndWriteOptions, Writes_WithoutAcknowledgement_TellNothing) {
+  insert_numbered("c", 2);
+  const auto unacknowledged = [&](const std::string& command) {
+    return good("{" + command + R"(, "writeConcern": {"w": 0}})");
+  };
+  EXPECT_EQ(unacknowledged(R"("update": "c", "updates": [{"q": {"_id": 0}, "u": {"$set": {"a": 1}}},
+                              {"q": {"_id": 9}, "u": {"b": 1}, "upsert": true},
+                              {"q": {"_id": 0}, "u": {"$inc": {"a": "x"}}}])"),
+            R"({ "n" : 0, "nModified" : 0 })");
+  EXPECT_EQ(unacknowledged(R"("insert": "c", "documents": [{"_id": 7}, {"_id": 7}])"),
+            R"({ "n" : 0 })");
+  EXPECT_EQ(unacknowledged(R"("delete": "c", "deletes": [{"q": {"_id": 1}, "limit": 1}])"),
+            R"({ "n" : 0 })");
+  EXPECT_THAT(find("c", "{}"), ElementsAre(R"({ "_id" : 0, "a" : 1 })", R"({ "_id" : 9, "b" : 1 })",
+                                           R"({ "_id" : 7 })"));
+}
+
+TEST_F(ReadAndWriteOptions, WriteConcern_Tags_AreNumbers) {
+  const auto insert = [](const std::string& w) {
+    return R"({"insert": "c", "documents": [{}], "writeConcern": {"w": )" + w + "}}";
+  };
+  good(insert(R"({"dc": 1, "rack": 2.5})"));
+  EXPECT_EQ(bad(insert("{}")), "9: tagged write concern requires tags");
+  EXPECT_THAT(bad(insert(R"({"dc": "x"})")), HasSubstr("with only number values; found: dc"));
+  EXPECT_EQ(code_of(insert("[1]")), 9);
+  EXPECT_EQ(code_of(insert("null")), 2);
+}
+
+TEST_F(ReadAndWriteOptions, Let_VariablesWithoutAValue_AreMissing) {
+  insert_numbered("c", 1);
+  EXPECT_THAT(batch(run(R"({"aggregate": "c", "cursor": {}, "let": {"v": "$$REMOVE", "w": "$$v"},
+                            "pipeline": [{"$project": {"x": "$$v", "y": {"$type": "$$w"}}}]})")),
+              ElementsAre(R"({ "_id" : 0, "y" : "missing" })"));
+  EXPECT_THAT(batch(run(R"({"find": "c", "let": {"v": "$$REMOVE"}, "projection": {"x": "$$v"},
+                            "filter": {"$expr": {"$eq": ["$$v", "$none"]}}})")),
+              ElementsAre(R"({ "_id" : 0 })"));
+  good(R"({"update": "c", "let": {"v": "$$REMOVE"},
+           "updates": [{"q": {"_id": 0}, "u": [{"$set": {"a": 1}}, {"$set": {"a": "$$v"}}]}]})");
+  EXPECT_THAT(find("c", "{}"), ElementsAre(R"({ "_id" : 0 })"));
+}
+
+TEST_F(ReadAndWriteOptions, Find_InAView_ProjectsAsAStage) {
+  good(R"({"insert": "c", "documents": [{"_id": 1, "a": [1, 2, 3]}]})");
+  good(R"({"create": "v", "viewOn": "c", "pipeline": []})");
+  const auto find_in_view = [](const std::string& projection, const std::string& filter = "{}") {
+    return R"({"find": "v", "filter": )" + filter + R"(, "projection": )" + projection + "}";
+  };
+  EXPECT_EQ(code_of(find_in_view(R"({"a": {"$slice": 1}})")), 28667);
+  EXPECT_EQ(code_of(find_in_view(R"({"a": {"$elemMatch": {"$gt": 1}}})")), 168);
+  EXPECT_EQ(code_of(find_in_view(R"({"a.$": 1})", R"({"a": 2})")), 31324);
+  EXPECT_EQ(code_of(find_in_view(R"({"a.$": 1})", R"({"$expr": true})")), 224);
+  EXPECT_EQ(code_of(find_in_view(R"({"a.$": 0})")), 31395);
+  EXPECT_THAT(batch(run(find_in_view(R"({"_id": 0, "b": {"$slice": ["$a", 1]}})"))),
+              ElementsAre(R"({ "b" : [ 1 ] })"));
+}
+
+}  // namespace
+}  // namespace gridmount::wire
