@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/bson/json.h"
 #include "engine/exit_status.h"
 #include "engine/wire/auth/user.h"
 #include "tests/tools/dump_fixture.h"
@@ -39,6 +40,20 @@ class GridstoreRestore : public DumpTest {
   Outcome restore(std::vector<std::string> arguments, const std::string& input = "") const {
     arguments.insert(arguments.begin(), {"restore", "store.gfs", "--create"});
     return gridstore(std::move(arguments), input);
+  }
+
+  // "name {key}" of the collection's indexes but that on _id.
+  std::vector<std::string> indexes(const std::string& collection) const {
+    std::vector<std::string> shown;
+    with_store([&](engine::Store& store) {
+      const auto snapshot = must(store.snapshot());
+      for (const auto& index :
+           must(store.database("test")->collection(collection)->indexes(*snapshot))) {
+        if (index.name == "_id_") continue;
+        shown.push_back(index.name + " " + bson::to_json(index.keys, bson::JsonForm::kRelaxed));
+      }
+    });
+    return shown;
   }
 
   // "database.collection" of all there are, in their order.
@@ -150,6 +165,34 @@ TEST_F(GridstoreRestore, WhatTheStoreRefuses_IsSaidAndPassedOver) {
                                  HasSubstr("restored 2 documents of 1 collection, 1 index; 3 "
                                            "failures\n")));
   EXPECT_THAT(collections(), ElementsAre("test.a"));
+}
+
+TEST_F(GridstoreRestore, OptionsThatNoIndexHas_AreLeftOut) {
+  write_file("dump/test/a.bson", numbered(2));
+  write_file("dump/test/a.metadata.json",
+             R"({"indexes":[{"v":2,"key":{"x":1},"name":"x_1","safe":null,"w":1}]})");
+  EXPECT_EQ(restore({}).status, 0);
+  EXPECT_THAT(indexes("a"), ElementsAre(R"(x_1 { "x" : 1 })"));
+}
+
+TEST_F(GridstoreRestore, LegacyIndexes_AreConvertedIfAsked) {
+  write_file("dump/test/a.bson", numbered(2));
+  write_file("dump/test/a.metadata.json",
+             R"({"indexes":[{"v":1,"key":{"_id":1},"name":"_id_"},
+                            {"v":1,"key":{"s":true,"t":-2},"name":"s"},
+                            {"v":1,"key":{"u":null,"w":0,"x":""},"name":"u"},
+                            {"v":1,"key":{"h":"hashed"},"name":"h"},
+                            {"v":1,"key":{"s":"","t":-2},"name":"same"}]})");
+  const Outcome refused = restore({});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("the index `s` of test.a is not restored"));
+  EXPECT_THAT(indexes("a"), ElementsAre(R"(h { "h" : "hashed" })"));
+  const Outcome converted = restore({"--drop", "--convertLegacyIndexes"});
+  EXPECT_EQ(converted.status, 0);
+  EXPECT_THAT(converted.err, HasSubstr("the index `same` of test.a has the keys of another"));
+  EXPECT_THAT(indexes("a"),
+              ElementsAre(R"(s { "s" : 1, "t" : -2 })", R"(u { "u" : 1, "w" : 1, "x" : 1 })",
+                          R"(h { "h" : "hashed" })"));
 }
 
 TEST_F(GridstoreRestore, Validators_AreAskedUnlessBypassed) {

@@ -1,10 +1,12 @@
 #include "tools/gridstore/dump/restoration.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "engine/bson/builder.h"
 #include "tools/gridstore/dump/message.h"
+#include "tools/gridstore/dump/restored_index.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -43,6 +45,11 @@ bool is_id_index(bson::View specification) {
   const bson::View keys = key->as_document();
   const bson::Element first = *keys.begin();
   return first.key == "_id" && first.value.integral() == 1 && ++keys.begin() == keys.end();
+}
+
+std::string_view name_of(bson::View specification) {
+  const std::optional<bson::ValueView> name = specification.find("name");
+  return name && name->type() == bson::Type::kString ? name->as_string() : "?";
 }
 
 }  // namespace
@@ -210,30 +217,42 @@ Status Restoration::finish() {
   return store_.make_durable();
 }
 
+// Of those that have the same keys then, the first.
+std::vector<bson::Document> Restoration::converted_indexes(const Target& target) const {
+  std::vector<bson::Document> indexes;
+  for (const bson::Document& given : target.metadata.indexes) {
+    bson::Document converted = with_converted_keys(given);
+    const bool is_known =
+        std::any_of(indexes.begin(), indexes.end(),
+                    [&](const bson::Document& other) { return have_equal_keys(converted, other); });
+    if (is_known && !rules_.quiet) {
+      say("the index " + in_quotes(name_of(given)) + " of " + target.ns.full() +
+          " has the keys of another; it is left out");
+    }
+    if (!is_known) indexes.push_back(std::move(converted));
+  }
+  return indexes;
+}
+
 Status Restoration::make_indexes(const Target& target) {
-  for (const bson::Document& specification : target.metadata.indexes) {
+  const std::vector<bson::Document> indexes =
+      rules_.convert_legacy_indexes ? converted_indexes(target) : target.metadata.indexes;
+  for (const bson::Document& specification : indexes) {
     if (is_id_index(specification)) continue;
     const Status made = make_index(target, specification);
     if (made) {
       ++counts_.indexes;
       continue;
     }
-    const std::optional<bson::ValueView> name = specification.find("name");
-    const bool has_name = name && name->type() == bson::Type::kString;
     GM_TRY(failed(Error(made.error())
-                      .with_context("the index " + in_quotes(has_name ? name->as_string() : "?") +
-                                    " of " + target.ns.full() + " is not restored")));
+                      .with_context("the index " + in_quotes(name_of(specification)) + " of " +
+                                    target.ns.full() + " is not restored")));
   }
   return {};
 }
 
 Status Restoration::make_index(const Target& target, bson::View specification) {
-  // Version and namespace are the old collection's.
-  bson::Builder current;
-  for (const bson::Element field : specification) {
-    if (field.key != "v" && field.key != "ns") current.append(field.key, field.value);
-  }
-  GM_ASSIGN(const auto index, engine::IndexDefinition::parse(std::move(current).finish()));
+  GM_ASSIGN(const auto index, engine::IndexDefinition::parse(current_specification(specification)));
   return in_transaction(store_, [&](engine::Transaction& transaction) {
     return store_.database(target.ns.database)
         ->collection(target.ns.collection)

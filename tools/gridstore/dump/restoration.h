@@ -24,7 +24,8 @@ struct RestoreRules {
   bool drop = false;  // collections of the same names first; users that the dump does not have
   bool bypass_validation = false;
   bool stop_on_error = false;
-  bool quiet = false;  // failures only
+  bool convert_legacy_indexes = false;  // see with_converted_keys()
+  bool quiet = false;                   // failures only
 };
 
 struct RestoreCounts {
@@ -81,6 +82,7 @@ class Restoration {
   Status document_failed(Target& target, const Error& error);
   Status make_indexes(const Target& target);
   Status make_index(const Target& target, bson::View specification);
+  std::vector<bson::Document> converted_indexes(const Target& target) const;
   Status say_documents(const Target& target);
   Status make_users();
 

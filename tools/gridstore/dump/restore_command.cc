@@ -294,6 +294,8 @@ Command add_restore(CLI::App& app) {
   command->add_flag("--gzip", options->gzip, "the files, or the archive, are compressed");
   command->add_flag("--bypassDocumentValidation", options->rules.bypass_validation,
                     "restore documents that validators refuse");
+  command->add_flag("--convertLegacyIndexes", options->rules.convert_legacy_indexes,
+                    "index keys that servers before 3.4 took for 1 (true, null, 0, \"\") become 1");
   command->add_flag("--stopOnError", options->rules.stop_on_error, "end at the first failure");
   command->add_flag("--dryRun", options->dry_run, "only say what would be restored");
   command->add_flag("--quiet", options->rules.quiet, "failures only");
