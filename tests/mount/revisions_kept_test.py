@@ -201,8 +201,8 @@ class Shown(RevisionCase):
         self.wait_until(lambda: read()["operations"]["setxattr"]["failures"] == 1, "no failure is counted")
         with open(self.path("a"), "rb"):
             found = read()
-            # The file itself is one of them.
-            self.assertEqual(found["openFiles"], 2)
+            # stats.json is not one of them: its text was made before it was opened.
+            self.assertEqual(found["openFiles"], 1)
         self.assertEqual(found["bucket"], "fs")
         for name, count in (("files", 3), ("chunks", 3), ("directories", 2)):
             self.assertEqual(found[name]["count"], count, name)
