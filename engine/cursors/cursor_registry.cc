@@ -26,27 +26,34 @@ Result<int64_t> CursorRegistry::read(Waiting& waiting, const BatchLimits& limits
                                      const Sink& sink) {
   int64_t documents = 0;
   uint64_t bytes = 0;
+  uint64_t last_bytes = 0;
   const auto full = [&] { return limits.documents && documents >= *limits.documents; };
+  // Whether another document as large as the last one would have to be held, and may not be.
+  const auto ends_early = [&] {
+    return documents > 0 && bytes + last_bytes > limits.bytes &&
+           held_bytes_ + last_bytes > options_.held_bytes_max;
+  };
   const auto ended = [&] {
     return waiting.options.documents_max && waiting.given >= *waiting.options.documents_max;
   };
   const auto give = [&](bson::View document) {
     sink(document);
+    last_bytes = document.size() + limits.bytes_per_document;
     ++documents;
     ++waiting.given;
   };
   if (waiting.held && !full()) {
     bytes += waiting.held->view().size() + limits.bytes_per_document;
-    give(*waiting.held);
+    give(waiting.held->view());
     waiting.held.reset();
   }
   while (!ended()) {
-    if (full()) return waiting.id;
+    if (full() || ends_early()) return waiting.id;
     GM_ASSIGN(const std::optional<bson::View> document, waiting.cursor->next());
     if (!document) return waiting.options.tailable ? waiting.id : 0;
     bytes += document->size() + limits.bytes_per_document;
     if (documents > 0 && bytes > limits.bytes) {
-      waiting.held.emplace(*document);
+      waiting.held.emplace(*document, held_bytes_);
       return waiting.id;
     }
     give(*document);

@@ -8,6 +8,7 @@
 // Thread-safe. Different cursors are read at the same time.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "engine/bson/document.h"
+#include "engine/cursors/held_document.h"
 #include "engine/error.h"
 #include "engine/store.h"
 #include "engine/thread_safety.h"
@@ -29,6 +31,9 @@ using Clock = std::chrono::steady_clock;
 struct RegistryOptions {
   std::chrono::milliseconds idle_max{600'000};  // then a cursor is gone; a server's default
   size_t cursors_max = 10'000;                  // waiting ones; beyond it OperationFailed
+  // Of documents that cursors have read and that wait for the next batch. While there are as many,
+  // a batch ends before a document that might have no room in it.
+  uint64_t held_bytes_max = uint64_t{32} << 20;
 };
 
 // What a layer above keeps with a cursor: whose it is, what may interrupt it.
@@ -106,7 +111,7 @@ class CursorRegistry {
     // The cursor before the snapshot it reads: destroyed in this order.
     std::unique_ptr<engine::Snapshot> snapshot;
     std::unique_ptr<engine::Cursor> cursor;
-    std::optional<bson::Document> held;  // had no room in the last batch
+    std::optional<HeldDocument> held;  // had no room in the last batch
     int64_t given = 0;
     Clock::time_point since;
     bool in_use = false;
@@ -115,13 +120,13 @@ class CursorRegistry {
   using Position = std::list<Waiting>::iterator;
 
   // The cursor's id if it goes on.
-  static Result<int64_t> read(Waiting& waiting, const BatchLimits& limits, const Sink& sink);
-  static Result<int64_t> resume_and_read(Waiting& waiting, const BatchLimits& limits,
-                                         const Sink& sink);
+  Result<int64_t> read(Waiting& waiting, const BatchLimits& limits, const Sink& sink);
+  Result<int64_t> resume_and_read(Waiting& waiting, const BatchLimits& limits, const Sink& sink);
   static CursorInfo info_of(const Waiting& waiting);
   size_t expire_locked(Clock::time_point now, std::list<Waiting>& ended) GM_REQUIRES(mutex_);
 
   const RegistryOptions options_;
+  std::atomic<uint64_t> held_bytes_ = 0;
   mutable Mutex mutex_;
   std::list<Waiting> waiting_ GM_GUARDED_BY(mutex_);  // the one used longest ago first
   std::unordered_map<int64_t, Position> by_id_ GM_GUARDED_BY(mutex_);

@@ -191,6 +191,22 @@ TEST_P(StoreContract, Registry_BoundsBatchesInBytes) {
   EXPECT_THAT(ids_of(reader.more(id, {.bytes = 1})), ElementsAre(4));
 }
 
+// Where as much is held as may be, a batch ends before a document that might have no room in it.
+TEST_P(StoreContract, Registry_HoldsNoMoreThanItMay) {
+  for (int i = 0; i < 4; ++i) insert(numbered(i));
+  CursorRegistry registry({.held_bytes_max = 40});
+  Registered reader(registry, {"test", "c"});
+  const BatchLimits small{.bytes = 30};  // a document has 23 bytes
+  const auto holds = reader.open(snapshot(), *collection(), small);
+  EXPECT_THAT(ids_of(holds), ElementsAre(0));
+  const auto reads_no_further = reader.open(snapshot(), *collection(), small);
+  EXPECT_THAT(ids_of(reads_no_further), ElementsAre(0));
+  // It has not read the document 1, so that it does not show it.
+  EXPECT_EQ(remove(R"({"_id": 1})"), 1);
+  EXPECT_THAT(ids_of(reader.more(reads_no_further->id, {})), ElementsAre(2, 3));
+  EXPECT_THAT(ids_of(reader.more(holds->id, {})), ElementsAre(1, 2, 3));
+}
+
 TEST_P(StoreContract, Registry_OfNothing_WaitsForTheFirstBatch) {
   insert(numbered(0));
   CursorRegistry registry({});

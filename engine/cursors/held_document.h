@@ -1,0 +1,39 @@
+// A document that a cursor has read and that had no room in the batch. It waits for the next batch,
+// and its bytes count in a total that all cursors of a registry share.
+//
+// Belongs to one thread at a time; the total is shared by all.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "engine/bson/document.h"
+
+namespace gridmount::cursors {
+
+class HeldDocument {
+ public:
+  // Copies the document. `total` must outlive this.
+  HeldDocument(bson::View document, std::atomic<uint64_t>& total)
+      : document_(document), bytes_(document.size()), total_(&total) {
+    total += bytes_;
+  }
+  HeldDocument(HeldDocument&& other) noexcept
+      : document_(std::move(other.document_)),
+        bytes_(other.bytes_),
+        total_(std::exchange(other.total_, nullptr)) {}
+  HeldDocument& operator=(HeldDocument&&) = delete;
+  ~HeldDocument() {
+    if (total_ != nullptr) *total_ -= bytes_;
+  }
+
+  bson::View view() const { return document_.view(); }
+
+ private:
+  bson::Document document_;
+  uint64_t bytes_;
+  std::atomic<uint64_t>* total_;
+};
+
+}  // namespace gridmount::cursors
