@@ -114,7 +114,7 @@ struct Update::State {
   // `made` in place of `document`, whose _id it takes over if it has none. As given it counts as a
   // change if it differs in anything: its order, the place or the lack of the _id.
   static Result<Applied> replaced(bson::View document, bson::Document made, bool inserting) {
-    const bool modified = !are_same(document, made);
+    const bool is_same_as_given = are_same(document, made);
     const std::optional<ValueView> id = document.find("_id");
     const std::optional<ValueView> own = made.find("_id");
     if (id && own && bson::compare(*id, *own) != 0) {
@@ -125,6 +125,8 @@ struct Update::State {
     }
     if (id) made = with_id(Value(own ? *own : *id), made);
     GM_TRY(check_size(made, inserting));
+    // The _id goes to the front, which may be a change as well.
+    const bool modified = !is_same_as_given || !are_same(document, made);
     return Applied{std::move(made), modified};
   }
 };

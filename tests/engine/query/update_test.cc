@@ -77,6 +77,15 @@ TEST(UpdateTest, SameNumberOfAnotherType_IsAChange) {
   EXPECT_EQ(applied->document.view()["a"].type(), bson::Type::kInt64);
 }
 
+// The _id goes to the front, even if the replacement is what was there.
+TEST(UpdateTest, Replacement_OfADocumentWithItsIdBehind_IsAChange) {
+  const bson::Document before = parse_json("{'a': 1, '_id': 2}");
+  const Result<Update::Applied> applied = Update::parse(before)->apply(before);
+  ASSERT_TRUE(applied);
+  EXPECT_TRUE(applied->modified);
+  EXPECT_EQ(show(applied->document), show(parse_json("{'_id': 2, 'a': 1}")));
+}
+
 TEST(UpdateTest, Arithmetic_GivesTheWiderType) {
   // Values in canonical form, which shows types and the digits of decimals.
   struct Sum {
