@@ -1,5 +1,5 @@
 // The limits of files and folders: what is at the limit is taken, and what is one beyond gets the
-// error that LIMITS.md names.
+// error that doc/limits.md names.
 #include <limits>
 
 #include "gridfs/path.h"

@@ -1,4 +1,4 @@
-"""LIMITS.md: each test that its tables name is there, and each test of this folder is named by them."""
+"""doc/limits.md: each test that its tables name is there, and each test of this folder is named by them."""
 
 import pathlib
 import re
@@ -17,7 +17,7 @@ def tests_below(folder):
 
 
 def rows():
-    for line in (ROOT / "LIMITS.md").read_text("utf-8").splitlines():
+    for line in (ROOT / "doc" / "limits.md").read_text("utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and len(cells) == 4 and cells[0] != "What" and "---" not in cells[0]:
             yield cells

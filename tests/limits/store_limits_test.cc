@@ -1,5 +1,5 @@
 // The limits of the embedded store: what is at the limit is taken, and what is one beyond gets the
-// error that LIMITS.md names, after which the store goes on.
+// error that doc/limits.md names, after which the store goes on.
 #include <string>
 #include <vector>
 
