@@ -4,13 +4,16 @@
   check_layering.py [ROOT]     prints one line per violation; exit status 1 if there is one
 
 Rules: includes and link edges point down only; each library behind a single door has it; names say
-what a file holds; files stay small; headers begin with their contract; the text speaks of the
-project and of nothing else. The tables below are the rules; a new folder is a new line in them.
+what a file holds; files stay small; headers begin with their contract; each source belongs to a target
+and each header to a source; the text speaks of the project and of nothing else. The tables below are
+the rules; a new folder is a new line in them.
 """
 
 import pathlib
 import re
 import sys
+
+from unbuilt_files import unbuilt_files
 
 BASE = "engine/<base>"  # the two headers that everything may include
 LOCAL_DOOR = "engine/local/<door>"  # what programs and tests ask of the embedded store
@@ -153,12 +156,14 @@ class Check:
         self.violations.append(f"{name}:{line}: {text}" if line else f"{name}: {text}")
 
     def run(self):
+        texts = {}
         for path in files_below(self.root):
             name = path.relative_to(self.root).as_posix()
             try:
                 text = path.read_text(encoding="utf-8")
             except UnicodeDecodeError:
                 continue
+            texts[name] = text
             self.check_name(name)
             self.check_text(name, text)
             if path.suffix in SOURCES:
@@ -170,6 +175,8 @@ class Check:
             if path.name == "CMakeLists.txt":
                 self.read_targets(name, text)
         self.check_links()
+        for name, text in unbuilt_files(texts):
+            self.report(name, 0, text)
         return self.violations
 
     def check_name(self, name):

@@ -2,7 +2,8 @@
 """Shows that check_layering.py finds what it is for.
 
 Goal: a rule that no longer bites is noticed. Method: a small tree that keeps every rule passes; then
-one violation at a time is planted in it, and the checker has to name the file it stands in.
+one violation at a time is planted in it, and the checker has to name the file it stands in. What
+targets build has a tree of its own, with each way in which a source can be named.
 """
 
 import pathlib
@@ -76,6 +77,48 @@ VIOLATIONS = {
     "unfinished": ("packaging/test.sh", "# TO" + "DO: later\n"),
 }
 
+# Each source is named in another way, and each header included by another kind of file.
+BUILT_TREE = {
+    "CMakeLists.txt": "add_subdirectory(engine)\n",
+    "engine/CMakeLists.txt": (
+        "add_library(a STATIC listed.cc room/nested.cc) # not.cc\n"
+        "target_sources(a PRIVATE\n  added.cc)\n"
+        "file(GLOB found CONFIGURE_DEPENDS globbed/*.cc)\n"
+        "add_executable(b ${found})\n"
+        "foreach(name one two)\n  gridmount_fuzzer(fuzz_${name} SOURCES fuzz_${name}.cc LIBS a)\nendforeach()\n"
+        "gridmount_test(t SOURCES ../tests/above.cc ${PROJECT_SOURCE_DIR}/tests/absolute.cc LIBS a)\n"
+    ),
+    "engine/listed.cc": '#include "engine/direct.h"\n',
+    "engine/direct.h": HEADER + '#include "engine/indirect.h"\n',
+    "engine/indirect.h": HEADER,
+    "engine/room/nested.cc": '#include "beside.h"\n',
+    "engine/room/beside.h": HEADER,
+    "engine/added.cc": "",
+    "engine/globbed/any.cc": "",
+    "engine/fuzz_one.cc": "",
+    "engine/fuzz_two.cc": "",
+    "tests/above.cc": "",
+    "tests/absolute.cc": "",
+}
+
+UNBUILT = {
+    "source": {"engine/forgotten.cc": ""},
+    "source_of_the_same_name_elsewhere": {"engine/room/listed.cc": ""},
+    "source_named_in_a_comment": {"engine/not.cc": ""},
+    "source_beside_a_loop": {"engine/fuzz_three.cc": ""},
+    "source_below_a_glob": {"engine/globbed/deeper/any.cc": ""},
+    "source_in_c": {"engine/listed.c": ""},
+    "source_that_a_glob_finds_for_no_target": {
+        "tests/names.cc": "",
+        "tests/CMakeLists.txt": "file(GLOB names *.cc)\nforeach(name ${names})\nendforeach()\n",
+    },
+    "header": {"engine/forgotten.h": HEADER},
+    "header_of_an_unbuilt_header": {
+        "engine/forgotten.h": HEADER + '#include "engine/lost.h"\n',
+        "engine/lost.h": HEADER,
+    },
+}
+
 
 class LayeringTest(unittest.TestCase):
     def check(self, files):
@@ -88,17 +131,42 @@ class LayeringTest(unittest.TestCase):
                 [sys.executable, str(CHECKER), folder], capture_output=True, text=True, check=False
             )
 
+    def check_built(self, files):
+        """With a target that builds all of it, so that nothing but the layers is looked at."""
+        sources = [name for name in files if name.endswith(".cc")]
+        headers = [name for name in files if name.endswith(".h")]
+        target = "\n".join(f"  ${{PROJECT_SOURCE_DIR}}/{name}" for name in sources)
+        return self.check(
+            {
+                **files,
+                "tests/all/CMakeLists.txt": f"add_executable(all all.cc\n{target})\n",
+                "tests/all/all.cc": "".join(f'#include "{name}"\n' for name in headers),
+            }
+        )
+
     def test_good_tree_passes(self):
-        result = self.check(GOOD_TREE)
+        result = self.check_built(GOOD_TREE)
         self.assertEqual((result.stdout, result.returncode), ("", 0), result.stderr)
 
     def test_each_violation_is_found(self):
         for case, (name, text) in VIOLATIONS.items():
             with self.subTest(case):
-                result = self.check({**GOOD_TREE, name: text})
+                result = self.check_built({**GOOD_TREE, name: text})
                 self.assertEqual(result.returncode, 1, result.stderr)
                 self.assertEqual(len(result.stdout.splitlines()), 1, result.stdout)
                 self.assertTrue(result.stdout.startswith(name), result.stdout)
+
+    def test_files_that_targets_build_pass(self):
+        result = self.check(BUILT_TREE)
+        self.assertEqual((result.stdout, result.returncode), ("", 0), result.stderr)
+
+    def test_each_file_that_no_target_builds_is_found(self):
+        for case, files in UNBUILT.items():
+            with self.subTest(case):
+                result = self.check({**BUILT_TREE, **files})
+                self.assertEqual(result.returncode, 1, result.stderr)
+                expected = sorted(name for name in files if not name.endswith("CMakeLists.txt"))
+                self.assertEqual([line.split(":")[0] for line in result.stdout.splitlines()], expected)
 
     def test_folder_that_is_no_tree_is_refused(self):
         result = self.check({"a.txt": ""})

@@ -1,6 +1,6 @@
 """Small runs of the mount's benchmark: each measure has a figure of each system, and the plot is drawn.
 
-  smoke_test.py BENCH GRIDMOUNT
+  smoke_test.py BENCH GRIDMOUNT LOAD
 """
 
 import json
@@ -20,7 +20,8 @@ class MountBench(unittest.TestCase):
         """(medians by measure and system, what was printed)"""
         with tempfile.TemporaryDirectory(prefix="mount-bench-") as folder:
             out = os.path.join(folder, "out.json")
-            command = [BENCH, *options, "--gridmount", GRIDMOUNT, "--temp", folder, "--json", out]
+            command = [BENCH, *options, "--gridmount", GRIDMOUNT, "--load", LOAD]
+            command += ["--temp", folder, "--json", out]
             done = subprocess.run([sys.executable, "-B", *command], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(os.listdir(folder), ["out.json"], "folders and mounts are removed")
@@ -61,6 +62,7 @@ class MountBench(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    LOAD = os.path.abspath(sys.argv.pop())
     GRIDMOUNT = os.path.abspath(sys.argv.pop())
     BENCH = os.path.abspath(sys.argv.pop())
     unittest.main()

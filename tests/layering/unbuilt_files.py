@@ -1,0 +1,101 @@
+"""Finds source files that no target builds, and headers that no built source includes.
+
+Method: reads the CMakeLists.txt files as text, so that sources of every preset count (the fuzz targets are
+built with clang only) and no build folder is needed. What it knows of CMake is what this tree uses: words of
+the commands below, variables that file(GLOB) or foreach() fill, and paths relative to the folder or to the
+project. A source list that it cannot follow makes sources appear unbuilt: it errs on the loud side.
+"""
+
+import pathlib
+import posixpath
+import re
+
+# Commands whose words are sources of a target.
+TARGET_COMMANDS = {
+    "add_library",
+    "add_executable",
+    "target_sources",
+    "gridmount_test",
+    "gridmount_fuzzer",
+}
+SOURCE_SUFFIXES = (".cc", ".c")
+HEADER_SUFFIXES = (".h", ".inc")
+
+COMMAND = re.compile(r"(\w+)\s*\(([^()]*)\)")
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def commands_of(text):
+    """Pairs of a command's lower-case name and its words; bodies of foreach() once for each value."""
+    text = re.sub(r"#[^\n]*", "", text)
+    values = {}  # of the loops around
+    commands = []
+    open_loops = []
+    for name, words in COMMAND.findall(text):
+        name, words = name.lower(), words.split()
+        if name == "foreach" and words:
+            values[words[0]] = [word for word in words[1:] if word not in {"IN", "LISTS", "ITEMS"}]
+            open_loops.append(words[0])
+        elif name == "endforeach" and open_loops:
+            values.pop(open_loops.pop(), None)
+        else:
+            commands.append((name, [each for word in words for each in expand(word, values)]))
+    return commands
+
+
+def expand(word, values):
+    for variable, choices in values.items():
+        if f"${{{variable}}}" in word:
+            return [
+                each
+                for choice in choices
+                for each in expand(word.replace(f"${{{variable}}}", choice), values)
+            ]
+    return [word]
+
+
+def sources_of(folder, text, names):
+    """The names, among all of the tree, that the CMakeLists.txt in the folder makes targets of."""
+    globs = {}
+    built = set()
+    for command, words in commands_of(text):
+        if command == "file" and words and words[0] in {"GLOB", "GLOB_RECURSE"}:
+            globs[words[1]] = [name_of(folder, word) for word in words[2:] if "*" in word]
+        elif command in TARGET_COMMANDS:
+            for word in words:
+                variable = re.fullmatch(r"\$\{(\w+)\}", word)
+                if variable:
+                    for pattern in globs.get(variable.group(1), []):
+                        built |= {name for name in names if pathlib.PurePosixPath(name).match(pattern)}
+                elif word.endswith(SOURCE_SUFFIXES):
+                    built.add(name_of(folder, word))
+    return built
+
+
+def name_of(folder, word):
+    if word.startswith("${PROJECT_SOURCE_DIR}/"):
+        return word.removeprefix("${PROJECT_SOURCE_DIR}/")
+    word = word.removeprefix("${CMAKE_CURRENT_SOURCE_DIR}/")
+    return posixpath.normpath(posixpath.join(folder, word))
+
+
+def unbuilt_files(texts):
+    """texts: each file's text by its name from the root. Returns pairs of a name and what is wrong."""
+    built = set()
+    for name, text in texts.items():
+        if posixpath.basename(name) == "CMakeLists.txt":
+            built |= sources_of(posixpath.dirname(name), text, texts)
+    reached = {name for name in built if name in texts}
+    waiting = list(reached)
+    while waiting:
+        name = waiting.pop()
+        for included in INCLUDE.findall(texts[name]):
+            for header in (included, name_of(posixpath.dirname(name), included)):
+                if header in texts and header not in reached:
+                    reached.add(header)
+                    waiting.append(header)
+    for name in sorted(texts):
+        if name.endswith(SOURCE_SUFFIXES) and name not in built:
+            yield name, "no target builds this source"
+        elif name.endswith(HEADER_SUFFIXES) and name not in reached:
+            yield name, "no source that is built includes this header"
