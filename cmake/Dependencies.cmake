@@ -1,4 +1,4 @@
-# All from Debian 12; packaging/install-deps.sh installs them.
+# Debian 12 has all of them, and packaging/install-deps.sh installs them there.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
@@ -21,4 +21,11 @@ pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 if(GRIDMOUNT_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)
+  # The system's Python has the packages that tests import, and need not be the first in PATH.
+  find_program(SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  find_program(SYSTEM_PYTHON python3 REQUIRED)
 endif()
+# Intel's decimal arithmetic, in the variant that takes arguments by value, and rounding and flags as
+# parameters: by the name that Debian gives it, and by that of Intel's own makefile.
+find_library(INTEL_DECIMAL_LIBRARY NAMES bidgcc000 gcc000libbid.a REQUIRED)
+find_path(INTEL_DECIMAL_HEADERS bid_functions.h REQUIRED)

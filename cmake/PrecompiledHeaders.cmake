@@ -10,7 +10,8 @@ set(common_headers
 
 # g++ 12 forgets that inlined functions are the library's own, and warns of what it cannot follow there.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  add_compile_options(-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+  target_compile_options(gridmount_warnings INTERFACE
+    -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 
 # clang notes when each header was changed, and refuses what ccache has kept of an earlier checkout.
@@ -32,18 +33,11 @@ function(gridmount_precompiled_headers)
     target_precompile_headers(gridmount_test_headers PRIVATE
       ${common_headers} <gmock/gmock.h> <gtest/gtest.h>)
   endif()
-  gridmount_use_precompiled_headers(${PROJECT_SOURCE_DIR})
-endfunction()
-
-# Every target of the folder and of those in it.
-function(gridmount_use_precompiled_headers folder)
-  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  gridmount_targets_below(${PROJECT_SOURCE_DIR} targets)
   foreach(target ${targets})
-    get_target_property(type ${target} TYPE)
     get_target_property(libraries ${target} LINK_LIBRARIES)
     # libmongoc's own settings ask for -fPIC, which the owners are not compiled with.
-    if(target MATCHES "^gridmount_(test_)?headers$" OR "mongo::mongoc_static" IN_LIST libraries
-       OR NOT type MATCHES "^(STATIC|OBJECT)_LIBRARY$|^EXECUTABLE$")
+    if(target MATCHES "^gridmount_(test_)?headers$" OR "mongo::mongoc_static" IN_LIST libraries)
       continue()
     endif()
     if("GTest::gtest" IN_LIST libraries)
@@ -51,9 +45,5 @@ function(gridmount_use_precompiled_headers folder)
     else()
       target_precompile_headers(${target} REUSE_FROM gridmount_headers)
     endif()
-  endforeach()
-  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
-  foreach(child ${folders})
-    gridmount_use_precompiled_headers(${child})
   endforeach()
 endfunction()

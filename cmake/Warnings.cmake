@@ -1,6 +1,12 @@
-# Warnings are errors, with g++ and clang alike.
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
-if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  add_compile_options(-Wthread-safety -Wreserved-identifier -Wreserved-macro-identifier)
+# Warnings, with g++ and clang alike. They are errors unless GRIDMOUNT_WERROR is off, as it should be for
+# packages: a newer compiler warns of more.
+add_library(gridmount_warnings INTERFACE)
+target_compile_options(gridmount_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
+if(GRIDMOUNT_WERROR)
+  target_compile_options(gridmount_warnings INTERFACE -Werror)
 endif()
-include_directories(${PROJECT_SOURCE_DIR})
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(gridmount_warnings INTERFACE
+    -Wthread-safety -Wreserved-identifier -Wreserved-macro-identifier)
+endif()
