@@ -98,12 +98,12 @@ class ElementDocumentTest : public ValueTest {
 };
 
 Result<std::unique_ptr<ValueTest>> parse_element_match(std::string_view path, ValueView operand,
-                                                       const Place& parent) {
+                                                       const FilterPosition& parent) {
   if (operand.type() != Type::kDocument) {
     return fail(ErrorCode::kBadValue, "$elemMatch needs an Object");
   }
   const bson::View conditions = operand.as_document();
-  const Place place{parent.options, parent.memory, parent.depth + 1, true};
+  const FilterPosition place{parent.options, parent.memory, parent.depth + 1, true};
   const std::string_view first = conditions.empty() ? "" : (*conditions.begin()).key;
   if (first.starts_with('$') && !is_document_operator(first) && !has_reference_field(conditions)) {
     GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, conditions, place));

@@ -49,11 +49,11 @@ class JsonSchemaPredicate : public DocumentPredicate {
   JsonSchema schema_;
 };
 
-MadePredicate parse_comment(const Element&, const Place&) {
+MadePredicate parse_comment(const Element&, const FilterPosition&) {
   return std::unique_ptr<Predicate>();  // for logs and profiles
 }
 
-MadePredicate parse_constant(const Element& element, const Place&) {
+MadePredicate parse_constant(const Element& element, const FilterPosition&) {
   GM_ASSIGN(const int64_t number, integer(element.key, element.value));
   if (number != 1) {
     return fail(ErrorCode::kFailedToParse,
@@ -63,7 +63,7 @@ MadePredicate parse_constant(const Element& element, const Place&) {
       std::make_unique<ConstantPredicate>(element.key == "$alwaysTrue"));
 }
 
-MadePredicate parse_sample_rate(const Element& element, const Place&) {
+MadePredicate parse_sample_rate(const Element& element, const FilterPosition&) {
   if (!element.value.is_number()) {
     return fail(ErrorCode::kBadValue, "argument to $sampleRate must be a numeric type");
   }
@@ -74,7 +74,7 @@ MadePredicate parse_sample_rate(const Element& element, const Place&) {
   return std::unique_ptr<Predicate>(std::make_unique<SamplePredicate>(rate));
 }
 
-MadePredicate parse_json_schema(const Element& element, const Place& place) {
+MadePredicate parse_json_schema(const Element& element, const FilterPosition& place) {
   if (element.value.type() != bson::Type::kDocument) {
     return fail(ErrorCode::kTypeMismatch, "$jsonSchema must be an object");
   }
@@ -82,18 +82,18 @@ MadePredicate parse_json_schema(const Element& element, const Place& place) {
   return std::unique_ptr<Predicate>(std::make_unique<JsonSchemaPredicate>(std::move(schema)));
 }
 
-MadePredicate refuse_where(const Element&, const Place&) {
+MadePredicate refuse_where(const Element&, const FilterPosition&) {
   return fail(ErrorCode::kBadValue,
               "no globalScriptEngine in $where parsing: JavaScript is not supported");
 }
 
-MadePredicate refuse_text(const Element&, const Place&) {
+MadePredicate refuse_text(const Element&, const FilterPosition&) {
   return fail(ErrorCode::kIndexNotFound, "text index required for $text query");
 }
 
 struct DocumentOperator {
   std::string_view name;
-  MadePredicate (*parse)(const Element& element, const Place& place);
+  MadePredicate (*parse)(const Element& element, const FilterPosition& place);
   bool whole_document_only = false;
   bool special = false;
 };
@@ -122,7 +122,7 @@ bool is_document_operator(std::string_view name) {
   return name == "$and" || name == "$or" || name == "$nor" || find_operator(name) != nullptr;
 }
 
-MadePredicate parse_document_operator(const Element& element, const Place& place) {
+MadePredicate parse_document_operator(const Element& element, const FilterPosition& place) {
   const DocumentOperator* const found = find_operator(element.key);
   if (found == nullptr) {
     return fail(ErrorCode::kBadValue,

@@ -47,7 +47,7 @@ class ExpressionPredicate : public DocumentPredicate {
 }  // namespace
 
 Result<std::unique_ptr<Predicate>> parse_expression_predicate(const bson::Element& element,
-                                                              const Place& place) {
+                                                              const FilterPosition& place) {
   VariableScope none;
   VariableScope& scope = place.options.scope != nullptr ? *place.options.scope : none;
   GM_ASSIGN(std::unique_ptr<Expression> expression, parse_expression(element.value, scope));

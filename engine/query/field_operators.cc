@@ -62,7 +62,7 @@ Status check_depth(int depth) {
 }
 
 Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View operators,
-                                               const Place& place) {
+                                               const FilterPosition& place) {
   GM_TRY(check_depth(place.depth));
   std::vector<TestGroup> groups;
   for (const bson::Element element : operators) {

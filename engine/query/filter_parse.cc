@@ -12,7 +12,7 @@ using bson::ValueView;
 
 class FilterParser {
  public:
-  static Result<Filter> conjunction(bson::View specification, const Place& place) {
+  static Result<Filter> conjunction(bson::View specification, const FilterPosition& place) {
     GM_TRY(check_depth(place.depth));
     std::vector<Filter> children;
     for (const bson::Element element : specification) GM_TRY(add(element, place, children));
@@ -22,7 +22,7 @@ class FilterParser {
 
   static Result<Filter> whole(bson::View specification, const FilterOptions& options) {
     FilterMemory memory;
-    GM_ASSIGN(Filter filter, conjunction(specification, Place{options, memory}));
+    GM_ASSIGN(Filter filter, conjunction(specification, FilterPosition{options, memory}));
     if (options.explains_failures) {
       filter.specification_ = std::make_unique<bson::Document>(specification);
     }
@@ -30,7 +30,7 @@ class FilterParser {
   }
 
  private:
-  static Status add(const bson::Element& element, const Place& place,
+  static Status add(const bson::Element& element, const FilterPosition& place,
                     std::vector<Filter>& children) {
     const std::string_view key = element.key;
     GM_TRY(place.memory.take(FilterMemory::kConditionBytes + 3 * key.size()));
@@ -45,8 +45,8 @@ class FilterParser {
     return {};
   }
 
-  static Status add_logical(const bson::Element& element, Filter::Kind kind, const Place& place,
-                            std::vector<Filter>& children) {
+  static Status add_logical(const bson::Element& element, Filter::Kind kind,
+                            const FilterPosition& place, std::vector<Filter>& children) {
     const std::string name(element.key);
     if (element.value.type() != Type::kArray) {
       return fail(ErrorCode::kBadValue, name + " must be an array");
@@ -77,7 +77,7 @@ class FilterParser {
     return {};
   }
 
-  static Status add_field(const bson::Element& element, const Place& place,
+  static Status add_field(const bson::Element& element, const FilterPosition& place,
                           std::vector<Filter>& children) {
     const std::string_view path = element.key;
     const ValueView value = element.value;
@@ -87,7 +87,7 @@ class FilterParser {
     return {};
   }
 
-  static Status add_equality(const bson::Element& element, const Place& place,
+  static Status add_equality(const bson::Element& element, const FilterPosition& place,
                              std::vector<Filter>& children) {
     GM_TRY(place.memory.take(element.value.size()));
     GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_implicit(element.value, place.memory));
@@ -117,7 +117,7 @@ Status FilterMemory::take(size_t bytes) {
               "the filter needs more than " + std::to_string(kFilterBytesMax) + " bytes of memory");
 }
 
-Result<Filter> parse_filter(bson::View specification, const Place& place) {
+Result<Filter> parse_filter(bson::View specification, const FilterPosition& place) {
   return FilterParser::conjunction(specification, place);
 }
 

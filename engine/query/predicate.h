@@ -99,14 +99,14 @@ class FilterMemory {
 };
 
 // Where in a filter something stands.
-struct Place {
+struct FilterPosition {
   const FilterOptions& options;
   FilterMemory& memory;
   int depth = 0;  // of the tree
   bool in_subdocument =
       false;  // what is matched is an element of an array, not the user's document
 
-  Place below() const { return {options, memory, depth + 1, in_subdocument}; }
+  FilterPosition below() const { return {options, memory, depth + 1, in_subdocument}; }
 };
 
 // One element of an operator document: {$regex: ..., $options: ...}.
@@ -115,7 +115,7 @@ struct OperatorCall {
   std::string_view name;
   bson::ValueView operand;
   bson::View siblings;  // the whole operator document
-  Place place;
+  FilterPosition place;
 };
 
 using ParseOperator = Result<TestGroup> (*)(const OperatorCall& call);
@@ -135,21 +135,21 @@ bool has_reference_field(bson::View document);
 // if it asks nothing ($comment); FilterParser knows $and, $or and $nor.
 bool is_document_operator(std::string_view name);
 Result<std::unique_ptr<Predicate>> parse_document_operator(const bson::Element& element,
-                                                           const Place& place);
+                                                           const FilterPosition& place);
 // {$expr: ...}.
 Result<std::unique_ptr<Predicate>> parse_expression_predicate(const bson::Element& element,
-                                                              const Place& place);
+                                                              const FilterPosition& place);
 
 // Trees are read, matched and destroyed by recursion.
 inline constexpr int kMaxFilterDepth = 100;
 Status check_depth(int depth);
 
 // As Filter::parse, somewhere in a tree.
-Result<Filter> parse_filter(bson::View specification, const Place& place);
+Result<Filter> parse_filter(bson::View specification, const FilterPosition& place);
 
 // The operators of {path: {$gt: 1, $lt: 5}}. BadValue for one that is not known.
 Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View operators,
-                                               const Place& place);
+                                               const FilterPosition& place);
 
 // {path: value}: equality, or a regular expression.
 Result<std::unique_ptr<ValueTest>> parse_implicit(bson::ValueView value, FilterMemory& memory);
