@@ -1,5 +1,6 @@
 // Source: MongoDB manual, "MongoDB Limits and Thresholds", naming restrictions.
 
+#include "engine/database_name.h"
 #include "engine/store.h"
 
 namespace gridmount::engine {
@@ -14,19 +15,31 @@ tl::unexpected<Error> refuse(const Namespace& ns, const std::string& why) {
               "Invalid namespace specified '" + ns.full() + "': " + why);
 }
 
+// What is wrong with the name; empty if nothing is.
+std::string fault_of_database_name(std::string_view name) {
+  if (name.empty()) return "the database name is empty";
+  if (name.size() > kMaxDatabaseBytes) {
+    return "the database name has " + std::to_string(name.size()) + " bytes; at most " +
+           std::to_string(kMaxDatabaseBytes) + " are allowed";
+  }
+  const size_t at = name.find_first_of(kForbiddenInDatabase);
+  if (at == std::string_view::npos) return {};
+  if (name[at] == '\0') return "the database name holds a NUL";
+  return "the database name holds '" + std::string(name.substr(at, 1)) + "'";
+}
+
 }  // namespace
 
+Status check_database_name(std::string_view name) {
+  const std::string fault = fault_of_database_name(name);
+  if (fault.empty()) return {};
+  return fail(ErrorCode::kInvalidNamespace,
+              "Invalid database name '" + std::string(name) + "': " + fault);
+}
+
 Status check_namespace(const Namespace& ns) {
-  if (ns.database.empty()) return refuse(ns, "the database name is empty");
-  if (ns.database.size() > kMaxDatabaseBytes) {
-    return refuse(ns, "the database name has " + std::to_string(ns.database.size()) +
-                          " bytes; at most " + std::to_string(kMaxDatabaseBytes) + " are allowed");
-  }
-  if (const size_t at = ns.database.find_first_of(kForbiddenInDatabase); at != std::string::npos) {
-    return refuse(ns, ns.database[at] == '\0'
-                          ? "the database name holds a NUL"
-                          : "the database name holds '" + ns.database.substr(at, 1) + "'");
-  }
+  const std::string fault = fault_of_database_name(ns.database);
+  if (!fault.empty()) return refuse(ns, fault);
   if (ns.collection.empty()) return refuse(ns, "the collection name is empty");
   if (ns.collection.find('\0') != std::string::npos) {
     return refuse(ns, "the collection name holds a NUL");

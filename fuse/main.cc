@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "command_line/store_argument.h"
 #include "engine/exit_status.h"
 #include "engine/local/local_store.h"
 #include "engine/system/file.h"
@@ -288,6 +289,15 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
   return status;
 }
 
+// Says by which option gridmount opens the store, if there is one.
+Error with_advice(const Options& options, const Error& error) {
+  if (options.read_only) return error;
+  if (error.code() == ErrorCode::kStoreReadOnly) {
+    return Error(error.code(), error.message() + " (mount it with -o ro)");
+  }
+  return options.create ? error : command_line::with_create_advice(error, "gridmount");
+}
+
 ExitStatus start(Options options) {
   if (options.remount) {
     if (auto done = remount(options); !done) {
@@ -315,11 +325,8 @@ ExitStatus start(Options options) {
   }
   auto store = open_store(options);
   if (!store) {
-    const bool reading_helps =
-        store.error().code() == ErrorCode::kStoreReadOnly && !options.read_only;
-    return startup->failed(
-        exit_status_of(store.error().code()),
-        store.error().message() + (reading_helps ? " (mount it with -o ro)" : ""));
+    return startup->failed(exit_status_of(store.error().code()),
+                           with_advice(options, store.error()).message());
   }
   std::optional<Signals> signals;
   return serve(std::move(store).value(), options, *startup, signals);

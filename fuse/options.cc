@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "command_line/store_argument.h"
+#include "command_line/usage_error.h"
 #include "engine/exit_status.h"
 #include "engine/system/memory_limit.h"
 #include "fuse/mount_options.h"
@@ -30,14 +32,6 @@ constexpr double kMinExpirySeconds = 0.1;
 constexpr double kMaxExpirySeconds = 86400;
 constexpr double kMinStuckSeconds = 0.01;
 constexpr double kMaxStuckSeconds = 86400;
-
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (c == '\n') c = ' ';
-  }
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
 
 // Takes those out of -o's that are long options of the command line, as which they are returned:
 // "db=media" as "--db=media".
@@ -109,7 +103,10 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       "fusermount3 -u MOUNTPOINT ends it.",
       "gridmount");
   app.set_version_flag("-V,--version", std::string("gridmount ") + GRIDMOUNT_VERSION);
-  app.add_option("STORE", store, "folder of the store")->required();
+  app.add_option("STORE", store, "folder of the store")
+      ->required()
+      ->check(command_line::store_folder("a MongoDB deployment cannot be mounted, but gridfiles "
+                                         "reads and writes the files in one"));
   app.add_option("MOUNTPOINT", mount_point, "folder to mount at")->required();
   app.add_flag("-f,--foreground", options.foreground, "stay in the foreground, log to stderr");
   app.add_option("-o", lists, "mount options, see below")
@@ -117,7 +114,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       ->take_all()
       ->allow_extra_args(false);
   app.add_flag("--create", options.create, "make the store if there is none, with the bucket 'fs'");
-  app.add_option("--db", options.database, "database of the store")->capture_default_str();
+  app.add_option("--db", options.database, "database of the store")
+      ->check(command_line::database_name())
+      ->capture_default_str();
   app.add_option("--chunk-size", chunk_bytes, "bytes per chunk of new files, e.g. 255K")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
@@ -196,7 +195,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     line.text = std::string("gridmount ") + GRIDMOUNT_VERSION + "\n";
     return line;
   } catch (const CLI::ParseError& error) {
-    return fail(ErrorCode::kBadValue, one_line(error.what()));
+    return fail(ErrorCode::kBadValue, command_line::usage_error(app, error));
   }
 
   if (chunk_bytes < 1 || chunk_bytes > static_cast<uint64_t>(gridfs::kMaxChunkBytes)) {

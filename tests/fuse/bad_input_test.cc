@@ -74,6 +74,8 @@ TEST_F(BadInputTest, MountPointDead) {
 
 TEST_F(BadInputTest, StoreMissing) {
   expect_refusal(ExitStatus::kStoreNotFound, store(), {store(), mount_point()});
+  expect_refusal(ExitStatus::kStoreNotFound, "; 'gridmount --create' makes one",
+                 {store(), mount_point()});
   EXPECT_FALSE(std::filesystem::exists(store()));
 }
 
@@ -141,9 +143,13 @@ TEST_F(BadInputTest, BucketMissing) {
 
 TEST_F(BadInputTest, DatabaseName) {
   make_store();
-  ProgramRun run =
-      run_program({GRIDMOUNT_PROGRAM, "--create", "--db", "a/b", folder() / "new", mount_point()});
-  EXPECT_EQ(run.status, static_cast<int>(ExitStatus::kFailure)) << run.err;
+  for (const char* name : {"", "bad/name"}) {
+    expect_refusal(ExitStatus::kFailure, "--db", {"--db", name, store(), mount_point()});
+    expect_refusal(ExitStatus::kFailure, "--db",
+                   {"--create", "--db", name, folder() / "new", mount_point()});
+    EXPECT_FALSE(std::filesystem::exists(folder() / "new"));
+  }
+  expect_refusal(ExitStatus::kFailure, "--db", {"-o", "db=bad/name", store(), mount_point()});
 }
 
 TEST_F(BadInputTest, MountRefusedBySystem) {

@@ -217,7 +217,26 @@ TEST(Options, Unknown_AreRefusedByName) {
   EXPECT_THAT(refusal({"a-third-place"}), HasSubstr("mnt"));
 }
 
+TEST(Options, UnknownWord_IsNamedBeforeWhatIsMissing) {
+  const auto line = parse_command_line({"--frobnicate", "store"});
+  ASSERT_FALSE(line);
+  EXPECT_EQ(line.error().message(), "unknown option '--frobnicate'");
+}
+
+TEST(Options, ConnectionString_IsNoStore) {
+  const std::string message = [] {
+    const auto line = parse_command_line({"mongodb://user:secret@localhost/test", "mnt"});
+    return line ? std::string() : line.error().message();
+  }();
+  EXPECT_THAT(message, AllOf(HasSubstr("STORE: "), HasSubstr("cannot be mounted"),
+                             testing::Not(HasSubstr("secret"))));
+}
+
 TEST(Options, BadValues_AreRefused) {
+  for (const char* name : {"", "bad/name", "a.b"}) {
+    EXPECT_THAT(refusal({"--db", name}), HasSubstr("--db: Invalid database name")) << name;
+  }
+  EXPECT_THAT(refusal({"-o", "db=bad/name"}), HasSubstr("--db"));
   EXPECT_THAT(refusal({"-o", "uid=x"}), HasSubstr("uid"));
   EXPECT_THAT(refusal({"-o", "uid=-1"}), HasSubstr("uid"));
   EXPECT_THAT(refusal({"-o", "uid=4294967295"}), HasSubstr("uid"));

@@ -58,15 +58,16 @@ LAYERS = {
     "engine/wire": INTERFACE
     | {"engine/aggregation", "engine/checksum", "engine/cursors", "engine/profiling"},
     "gridfs": INTERFACE,
+    "command_line": INTERFACE,
     "fuse/tree": INTERFACE | {"gridfs", "fuse"},
     "fuse/monitoring": INTERFACE | {"fuse", "engine/wire"},
     "fuse/kernel": INTERFACE | {"gridfs", "fuse", "fuse/tree", "fuse/monitoring", "fuse/daemon"},
     "fuse": INTERFACE
     | {"gridfs", "fuse/tree", "fuse/monitoring", "fuse/kernel", "fuse/daemon"}
-    | {"engine/system"}
+    | {"command_line", "engine/system"}
     | LEAVES,
     "fuse/daemon": INTERFACE | {"gridfs", "fuse", "fuse/tree", "fuse/monitoring", "fuse/kernel"} | LEAVES,
-    "tools": INTERFACE | {"engine/aggregation", "engine/system", "gridfs"} | LEAVES,
+    "tools": INTERFACE | {"engine/aggregation", "engine/system", "gridfs", "command_line"} | LEAVES,
 }
 
 # Libraries and the only files that include them (tests apart), as patterns.

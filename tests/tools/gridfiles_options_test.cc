@@ -188,9 +188,11 @@ TEST_F(GridfilesOptions, StoreThatDoesNotExist_IsMadeOnlyWhenTold) {
     EXPECT_EQ(outcome.status, 1);
     EXPECT_THAT(without_times(outcome.err), StartsWith("Failed: "));
     EXPECT_THAT(outcome.err, HasSubstr("store.gfs"));
-    EXPECT_THAT(outcome.err, HasSubstr("--create"));
+    EXPECT_THAT(outcome.err, Not(HasSubstr("--create")));
     EXPECT_FALSE(exists("store.gfs"));
   }
+  EXPECT_THAT(gridfiles({"put", "x"}).err, HasSubstr("; 'gridfiles --create' makes one"));
+  EXPECT_FALSE(exists("store.gfs"));
   EXPECT_EQ(gridfiles({"--create", "list"}).status, 0);
   EXPECT_TRUE(exists("store.gfs"));
   // With a store there it changes nothing.
@@ -198,6 +200,25 @@ TEST_F(GridfilesOptions, StoreThatDoesNotExist_IsMadeOnlyWhenTold) {
   EXPECT_EQ(gridfiles({"--create", "put", "a"}).status, 0);
   EXPECT_EQ(gridfiles({"list"}).out, "a\t1\n");
   EXPECT_EQ(gridstore_check().status, 0);
+}
+
+TEST_F(GridfilesOptions, WrongDatabaseName_LeavesNothingBehind) {
+  write_file("a", "x");
+  for (const char* name : {"", "bad/name"}) {
+    const Outcome outcome = gridfiles({"--create", "--db", name, "put", "a"});
+    EXPECT_EQ(outcome.status, 1) << name;
+    EXPECT_THAT(outcome.err, HasSubstr("the database name")) << name;
+    EXPECT_FALSE(exists("store.gfs")) << name;
+  }
+}
+
+TEST_F(GridfilesOptions, ConnectionStringAsTheStore_IsRefused) {
+  const Outcome outcome =
+      gridfiles_plain({"--create", "--store", "mongodb://u:secret@localhost/test", "list"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("give a connection string without --store"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("secret")));
+  EXPECT_FALSE(exists("mongodb:"));
 }
 
 TEST_F(GridfilesOptions, StoreInUse_NamesTheOwner) {

@@ -343,7 +343,7 @@ TEST_F(GridstoreRestore, IntoAStoreInUse_IsRefused) {
   });
   const Outcome absent = gridstore({"restore", "absent.gfs"});
   EXPECT_EQ(absent.status, static_cast<int>(ExitStatus::kStoreNotFound));
-  EXPECT_THAT(absent.err, HasSubstr("restore --create"));
+  EXPECT_THAT(absent.err, HasSubstr("; 'gridstore restore --create' makes one"));
 }
 
 }  // namespace

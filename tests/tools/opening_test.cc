@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/exit_status.h"
 #include "tests/tools/store_test.h"
@@ -17,10 +19,14 @@ namespace gridmount::tests {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class Opening : public StoreTest {
  protected:
+  Outcome gridstore(const std::vector<std::string>& arguments) const {
+    return run({GRIDSTORE, arguments, folder(), "", {}});
+  }
   void expect_failure(ExitStatus status, const std::string& word) const {
     Outcome outcome = gridstore_check();
     EXPECT_EQ(outcome.status, static_cast<int>(status)) << outcome.err << outcome.out;
@@ -35,8 +41,45 @@ class Opening : public StoreTest {
   }
 };
 
-TEST_F(Opening, NoStore) {
+TEST_F(Opening, NoStore_AdvisesOnlyWhatMakesOne) {
   expect_failure(ExitStatus::kStoreNotFound, "store.gfs");
+  for (const char* command : {"check", "compact", "stats", "dump", "upgrade"}) {
+    const Outcome outcome = gridstore({command, "store.gfs"});
+    EXPECT_EQ(outcome.status, static_cast<int>(ExitStatus::kStoreNotFound)) << command;
+    EXPECT_THAT(outcome.err, HasSubstr("there is no store at store.gfs")) << command;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("--create"))) << command;
+  }
+  EXPECT_THAT(gridstore({"serve", "store.gfs"}).err,
+              HasSubstr("there is no store at store.gfs; 'gridstore serve --create' makes one"));
+}
+
+TEST_F(Opening, ConnectionString_IsNoFolder) {
+  const std::string uri = "mongodb://user:secret@localhost/test";
+  for (const char* command :
+       {"backup", "check", "compact", "stats", "dump", "restore", "serve", "upgrade"}) {
+    const Outcome outcome = gridstore({command, uri, "copy"});
+    EXPECT_EQ(outcome.status, static_cast<int>(ExitStatus::kFailure)) << command;
+    EXPECT_THAT(outcome.err, StartsWith("gridstore: STORE: a connection string is not the folder"));
+    EXPECT_THAT(outcome.err, Not(HasSubstr("secret"))) << command;
+  }
+  create_store();
+  EXPECT_THAT(gridstore({"backup", "store.gfs", uri}).err, StartsWith("gridstore: COPY: "));
+  EXPECT_FALSE(exists("mongodb:"));
+}
+
+TEST_F(Opening, WrongDatabaseName_IsRefusedFirst) {
+  write_file("dump/test/a.bson", "");
+  for (const char* name : {"", "bad/name"}) {
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"check"}, {"dump"}, {"restore", "--create"}}) {
+      std::vector<std::string> arguments = command;
+      arguments.insert(arguments.end(), {"store.gfs", "--db", name});
+      const Outcome outcome = gridstore(arguments);
+      EXPECT_EQ(outcome.status, static_cast<int>(ExitStatus::kFailure)) << command[0];
+      EXPECT_THAT(outcome.err, StartsWith("gridstore: --db: Invalid database name")) << command[0];
+      EXPECT_FALSE(exists("store.gfs"));
+    }
+  }
 }
 
 TEST_F(Opening, FileInsteadOfAFolder) {
@@ -144,10 +187,21 @@ TEST_F(Opening, NoPermission) {
 }
 
 TEST_F(Opening, WrongUsageOfGridstore) {
-  EXPECT_EQ(run({GRIDSTORE, {}, folder(), "", {}}).status, 1);
-  EXPECT_EQ(run({GRIDSTORE, {"check"}, folder(), "", {}}).status, 1);
-  EXPECT_EQ(run({GRIDSTORE, {"frob", "x"}, folder(), "", {}}).status, 1);
-  EXPECT_EQ(run({GRIDSTORE, {"check", "store.gfs", "--frob"}, folder(), "", {}}).status, 1);
+  const std::pair<std::vector<std::string>, std::string> kLines[] = {
+      {{}, "no command given (see gridstore --help)"},
+      {{"--frob"}, "unknown option '--frob' (see gridstore --help)"},
+      {{"frob", "x"}, "unknown command 'frob' (see gridstore --help)"},
+      {{"check"}, "STORE is required (see gridstore check --help)"},
+      {{"check", "--frob"}, "unknown option '--frob' (see gridstore check --help)"},
+      {{"check", "store.gfs", "--frob"}, "unknown option '--frob' (see gridstore check --help)"},
+      {{"check", "store.gfs", "x"}, "unexpected argument 'x' (see gridstore check --help)"},
+  };
+  for (const auto& [arguments, line] : kLines) {
+    const Outcome outcome = gridstore(arguments);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.err, "gridstore: " + line + "\n");
+    EXPECT_EQ(outcome.out, "");
+  }
   Outcome help = run({GRIDSTORE, {"--help"}, folder(), "", {}});
   EXPECT_EQ(help.status, 0);
   EXPECT_THAT(help.out, HasSubstr("Exit status:"));

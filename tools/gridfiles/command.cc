@@ -11,18 +11,19 @@ namespace {
 constexpr auto kCommands = std::to_array<Command>({
     {"list",
      "list all files; 'filename' is an optional prefix which listed filenames must begin with", 0,
-     1, false, run_list},
+     1, false, false, run_list},
     {"search", "search all files; 'filename' is a regex which listed filenames must match", 1, 1,
-     false, run_search},
+     false, false, run_search},
     {"put", "add files with filenames specified in the supporting arguments", 1, kAnyNumber, true,
-     run_put},
-    {"put_id", "add a file with filename 'filename' and a given '_id'", 2, 2, true, run_put_id},
+     true, run_put},
+    {"put_id", "add a file with filename 'filename' and a given '_id'", 2, 2, true, true,
+     run_put_id},
     {"get", "get files with filenames specified in the supporting arguments", 1, kAnyNumber, false,
-     run_get},
-    {"get_id", "get a file with the given '_id'", 1, 1, false, run_get_id},
-    {"get_regex", "get files matching the supplied 'regex'", 1, 1, false, run_get_regex},
-    {"delete", "delete all files with filename 'filename'", 1, 1, true, run_delete},
-    {"delete_id", "delete a file with the given '_id'", 1, 1, true, run_delete_id},
+     false, run_get},
+    {"get_id", "get a file with the given '_id'", 1, 1, false, false, run_get_id},
+    {"get_regex", "get files matching the supplied 'regex'", 1, 1, false, false, run_get_regex},
+    {"delete", "delete all files with filename 'filename'", 1, 1, true, false, run_delete},
+    {"delete_id", "delete a file with the given '_id'", 1, 1, true, false, run_delete_id},
 });
 
 constexpr std::string_view kConnectionStringHint =

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line/store_argument.h"
 #include "engine/exit_status.h"
 #include "engine/log_text.h"
 #include "engine/system/file.h"
@@ -43,7 +44,13 @@ Status run(const Options& options, const Log& log, const Command& command) {
   GM_TRY(engine::check_namespace(chunks));
   if (command.writes) GM_TRY(options.write_concern.check_for_one_member());
 
-  GM_ASSIGN(const OpenedStore opened, open_store_of(options, command.writes));
+  Result<OpenedStore> opening = open_store_of(options, command.writes);
+  if (!opening) {
+    const bool creates = command.adds && !options.create;
+    return fail(creates ? command_line::with_create_advice(opening.error(), "gridfiles")
+                        : opening.error());
+  }
+  const OpenedStore opened = std::move(opening).value();
   engine::Store* const store = opened.store.get();
   log.line(Log::kAlways, "connected to: " + opened.address);
   log.line(Log::kInfo, "handling gridfiles '" + std::string(command.name) + "' command...");

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "command_line/store_argument.h"
 #include "tools/gridfiles/argument_parser.h"
 #include "tools/gridfiles/command.h"
 
@@ -152,11 +153,6 @@ const std::vector<Entry>& entries() {
   return kEntries;
 }
 
-// A connection string is given by its form alone.
-bool is_connection_string(std::string_view text) {
-  return text.starts_with("mongodb://") || text.starts_with("mongodb+srv://");
-}
-
 }  // namespace
 
 Result<Options> parse_options(std::span<const std::string> arguments) {
@@ -174,11 +170,15 @@ Result<Options> parse_options(std::span<const std::string> arguments) {
     GM_TRY(entry.apply(options, option.value));
   }
   for (std::string& positional : given.positionals) {
-    if (is_connection_string(positional)) {
+    if (command_line::is_connection_string(positional)) {
       GM_TRY(options.connection.set("uri", positional));
     } else if (!positional.empty()) {
       options.positionals.push_back(std::move(positional));
     }
+  }
+  if (command_line::is_connection_string(options.store.string())) {
+    return fail(ErrorCode::kFailedToParse,
+                "--store takes the folder of a store; give a connection string without --store");
   }
   if (!options.store.empty() && options.connection.given()) {
     return fail(

@@ -8,10 +8,12 @@
 #include <memory>
 #include <string>
 
+#include "command_line/store_argument.h"
 #include "engine/local/local_store.h"
 #include "engine/local/store_copy.h"
 #include "engine/log_text.h"
 #include "engine/store.h"
+#include "tools/gridstore/store_argument.h"
 #include "tools/store_opening.h"
 
 namespace gridmount::tools {
@@ -81,9 +83,10 @@ Command add_backup(CLI::App& app) {
   const auto options = std::make_shared<BackupOptions>();
   CLI::App* const command = app.add_subcommand(
       "backup", "Makes a copy of the store, as it is at one moment; also while it is in use");
-  command->add_option("STORE", options->store, "the store's folder")->required();
+  add_store_argument(*command, options->store);
   command->add_option("COPY", options->copy, "the folder to make; must not exist or be empty")
-      ->required();
+      ->required()
+      ->check(command_line::store_folder("a backup is a folder"));
   command->add_flag("--no-check", options->unchecked, "do not read the copy when it is made");
   return {command, [options] { return run_backup(*options); }};
 }

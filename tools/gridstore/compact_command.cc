@@ -9,6 +9,7 @@
 
 #include "engine/local/store_copy.h"
 #include "engine/log_text.h"
+#include "tools/gridstore/store_argument.h"
 
 namespace gridmount::tools {
 
@@ -31,7 +32,7 @@ Command add_compact(CLI::App& app) {
   const auto store = std::make_shared<std::filesystem::path>();
   CLI::App* const command = app.add_subcommand(
       "compact", "Gives the store's free space back; only while it is not in use");
-  command->add_option("STORE", *store, "the store's folder")->required();
+  add_store_argument(*command, *store);
   return {command, [store] { return run_compact(*store); }};
 }
 

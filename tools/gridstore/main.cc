@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "command_line/usage_error.h"
 #include "engine/exit_status.h"
+#include "engine/log_text.h"
 #include "engine/system/file.h"
 #include "tools/gridstore/backup_command.h"
 #include "tools/gridstore/check/check_command.h"
@@ -40,6 +42,14 @@ ExitStatus run_parsed(const std::vector<Command>& commands) {
   return ExitStatus::kFailure;
 }
 
+ExitStatus wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
+  std::string help = "gridstore";
+  for (const CLI::App* command : app.get_subcommands()) help += " " + command->get_name();
+  const std::string message = command_line::usage_error(app, error) + " (see " + help + " --help)";
+  fputs(("gridstore: " + log_text(message) + "\n").c_str(), stderr);
+  return ExitStatus::kFailure;
+}
+
 int main_with(int argc, char** argv) {
   system::outlive_file_size_limit();
   tell_warnings(
@@ -63,8 +73,9 @@ int main_with(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // CLI11 has numbers of its own for wrong usage; --help and --version are no errors.
-    return static_cast<int>(app.exit(error) == 0 ? ExitStatus::kOk : ExitStatus::kFailure);
+    // --help and --version are no errors.
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return static_cast<int>(wrong_usage(app, error));
   }
   return static_cast<int>(after_flush(run_parsed(commands)));
 }

@@ -18,12 +18,14 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/store_argument.h"
 #include "engine/log_formatter.h"
 #include "engine/store.h"
 #include "engine/system/memory.h"
 #include "engine/system/memory_limit.h"
 #include "engine/wire/server/endpoint.h"
 #include "engine/wire/server/process_end.h"
+#include "tools/gridstore/store_argument.h"
 #include "tools/store_opening.h"
 
 namespace gridmount::tools {
@@ -95,7 +97,11 @@ ExitStatus run_serve(const ServeOptions& options) {
     return ExitStatus::kFailure;
   }
   auto store = open_store(options.store, open_options);
-  if (!store) return fail_with(store.error());
+  if (!store) {
+    return fail_with(options.create
+                         ? store.error()
+                         : command_line::with_create_advice(store.error(), "gridstore serve"));
+  }
 
   wire::EndpointOptions endpoint_options = options.endpoint;
   endpoint_options.socket_folder = options.store;
@@ -135,7 +141,7 @@ Command add_serve(CLI::App& app, std::vector<std::string> arguments) {
   CLI::App* const command = app.add_subcommand(
       "serve",
       "Answers MongoDB's wire protocol on gridmount.sock in the store, and on TCP if asked");
-  command->add_option("STORE", options->store, "the store's folder")->required();
+  add_store_argument(*command, options->store);
   command->add_flag("--create", options->create, "make the store if there is none");
   command
       ->add_option("--memory-max", options->memory_max,

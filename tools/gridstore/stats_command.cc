@@ -16,6 +16,7 @@
 #include "engine/local/local_store.h"
 #include "engine/log_text.h"
 #include "engine/store.h"
+#include "tools/gridstore/store_argument.h"
 #include "tools/store_opening.h"
 
 namespace gridmount::tools {
@@ -169,7 +170,7 @@ Command add_stats(CLI::App& app) {
   const auto options = std::make_shared<StatsOptions>();
   CLI::App* const command = app.add_subcommand(
       "stats", "Tells what the store holds and occupies, also while it is in use");
-  command->add_option("STORE", options->store, "the store's folder")->required();
+  add_store_argument(*command, options->store);
   command->add_flag("--json", options->json, "one JSON document");
   return {command, [options] { return run_stats(*options); }};
 }

@@ -7,6 +7,7 @@
 
 #include "engine/local/local_store.h"
 #include "engine/log_text.h"
+#include "tools/gridstore/store_argument.h"
 #include "tools/store_opening.h"
 
 namespace gridmount::tools {
@@ -40,7 +41,7 @@ Command add_upgrade(CLI::App& app) {
   const auto store = std::make_shared<std::filesystem::path>();
   CLI::App* const command =
       app.add_subcommand("upgrade", "Brings the store to the newest format of this program");
-  command->add_option("STORE", *store, "the store's folder")->required();
+  add_store_argument(*command, *store);
   return {command, [store] { return run_upgrade(*store); }};
 }
 

@@ -207,11 +207,10 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
   if (contents != Contents::kStore && !options.create) {
     return fail(ErrorCode::kStoreNotFound,
                 contents == Contents::kNothing
-                    ? "there is no store at " + path.string() + "; 'gridmount --create' makes one"
+                    ? "there is no store at " + path.string()
                     : "the making of store " + path.string() +
-                          " was interrupted; run again what was making it (gridstore backup or "
-                          "restore), or "
-                          "'gridmount --create' for an empty one");
+                          " was interrupted; run again what was making it (as gridmount --create, "
+                          "gridstore backup or restore)");
   }
   bool made_folder = false;
   if (contents == Contents::kNothing) GM_TRY(make_folder(path, made_folder));

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/database_name.h"
 #include "engine/store.h"
 
 namespace gridmount {
@@ -25,6 +26,9 @@ TEST(Namespaces, Names) {
   EXPECT_TRUE(is_good(std::string(63, 'd'), "c"));
   EXPECT_FALSE(is_good(std::string(64, 'd'), "c"));
   EXPECT_FALSE(is_good("", "c"));
+  EXPECT_TRUE(engine::check_database_name(std::string(63, 'd')));
+  EXPECT_FALSE(engine::check_database_name(""));
+  EXPECT_FALSE(engine::check_database_name("a/b"));
   EXPECT_FALSE(is_good("test", ""));
   for (const char c : std::string_view("/\\. \"$*<>:|?")) {
     EXPECT_FALSE(is_good(std::string("a") + c, "c")) << c;

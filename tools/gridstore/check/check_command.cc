@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/store_argument.h"
 #include "engine/local/local_store.h"
 #include "engine/local/store_copy.h"
 #include "engine/log_text.h"
@@ -25,6 +26,7 @@
 #include "tools/gridstore/guarded_run.h"
 #include "tools/gridstore/repair/keep_folder.h"
 #include "tools/gridstore/repair/store_repair.h"
+#include "tools/gridstore/store_argument.h"
 #include "tools/quoted.h"
 #include "tools/store_opening.h"
 
@@ -298,10 +300,12 @@ Command add_check(CLI::App& app) {
       app.add_subcommand("check",
                          "Reads everything and reports damage, one line per problem; also while "
                          "the store is in use");
-  command->add_option("STORE", options->store, "the store's folder")->required();
-  command->add_option("--db", options->database,
-                      "check the GridFS buckets of this database only (the structure is "
-                      "checked whole)");
+  add_store_argument(*command, options->store);
+  command
+      ->add_option("--db", options->database,
+                   "check the GridFS buckets of this database only (the structure is "
+                   "checked whole)")
+      ->check(command_line::database_name());
   command->add_flag("--json", options->json, "one JSON document per line");
   CLI::Option* const repair =
       command->add_flag("--repair", options->repair,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/store_argument.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
 #include "engine/wire/service.h"
@@ -17,6 +18,7 @@
 #include "tools/gridstore/dump/dump_content.h"
 #include "tools/gridstore/dump/dump_target.h"
 #include "tools/gridstore/dump/message.h"
+#include "tools/gridstore/store_argument.h"
 #include "tools/store_opening.h"
 
 namespace gridmount::tools {
@@ -148,8 +150,9 @@ Command add_dump(CLI::App& app) {
       "dump",
       "Writes databases as BSON files or as an archive, as mongodump does; also while the "
       "store is in use");
-  command->add_option("STORE", options->store, "the store's folder")->required();
-  command->add_option("--db", options->database, "of this database only");
+  add_store_argument(*command, options->store);
+  command->add_option("--db", options->database, "of this database only")
+      ->check(command_line::database_name());
   command->add_option("--collection", options->collection, "of this collection of --db only");
   command->add_option("--out", options->folder, "folder to write to; default: dump")
       ->type_name("FOLDER");

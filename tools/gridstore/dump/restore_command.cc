@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/store_argument.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
 #include "engine/system/memory.h"
@@ -20,6 +21,7 @@
 #include "tools/gridstore/dump/message.h"
 #include "tools/gridstore/dump/restoration.h"
 #include "tools/gridstore/dump/restore_item.h"
+#include "tools/gridstore/store_argument.h"
 #include "tools/quoted.h"
 #include "tools/store_opening.h"
 
@@ -195,10 +197,8 @@ Status restore_all(const RestoreOptions& options, const Source& source, Restorat
   return restoration.finish();
 }
 
-// What the store says of its absence knows nothing of --create.
-Error with_advice(const Error& error) {
-  if (error.code() != ErrorCode::kStoreNotFound) return error;
-  return Error(error.code(), error.message() + "; 'gridstore restore --create' makes one, too");
+Error with_advice(const RestoreOptions& options, const Error& error) {
+  return options.create ? error : command_line::with_create_advice(error, "gridstore restore");
 }
 
 // Whether the store could be restored into, and what would be.
@@ -209,7 +209,7 @@ Status run_dry(const RestoreOptions& options, const Source& source) {
   const auto store = open_store(options.store, open_options);
   const bool would_be_made =
       !store && options.create && store.error().code() == ErrorCode::kStoreNotFound;
-  if (!store && !would_be_made) return fail(with_advice(store.error()));
+  if (!store && !would_be_made) return fail(with_advice(options, store.error()));
   for (const std::string& problem : source.problems) say(problem);
   for (const RestoreItem& item : source.items) {
     say("would restore " + item.from.full() +
@@ -243,7 +243,7 @@ ExitStatus run_restore(const RestoreOptions& options) {
   local::OpenOptions open_options;
   open_options.create = options.create;
   const auto store = open_store(options.store, open_options);
-  if (!store) return fail_with(with_advice(store.error()));
+  if (!store) return fail_with(with_advice(options, store.error()));
 
   Restoration restoration(**store, options.rules);
   const Status done = restore_all(options, *source, restoration);
@@ -276,12 +276,13 @@ Command add_restore(CLI::App& app) {
   const auto options = std::make_shared<RestoreOptions>();
   CLI::App* const command = app.add_subcommand(
       "restore", "Puts back what dump, or mongodump, wrote; the store may not be in use");
-  command->add_option("STORE", options->store, "the store's folder")->required();
+  add_store_argument(*command, options->store);
   command->add_option("FOLDER", options->folder,
                       "the dump, by default dump; with --db also that database's own folder, a "
                       "file *.bson, or - for one collection's documents on stdin");
   command->add_flag("--create", options->create, "make the store if there is none");
-  command->add_option("--db", options->names.database, "this database only");
+  command->add_option("--db", options->names.database, "this database only")
+      ->check(command_line::database_name());
   command->add_option("--collection", options->names.collection, "this collection of --db only");
   add_patterns(*command, "--nsInclude", options->names.include,
                "only what fits, as 'db.prefix*'; may be given several times");

@@ -138,9 +138,9 @@ TEST_F(StoreFolderTest, Create_InterruptedAnywhere_IsRecognisedAndMadeAgain) {
 }
 
 TEST_F(StoreFolderTest, Open_NothingThere_IsStoreNotFound) {
-  expect_error(open(), ErrorCode::kStoreNotFound, "--create");
+  expect_error(open(), ErrorCode::kStoreNotFound, "there is no store at");
   fs::create_directory(store());
-  expect_error(open(), ErrorCode::kStoreNotFound, "--create");
+  expect_error(open(), ErrorCode::kStoreNotFound, "there is no store at");
   EXPECT_TRUE(fs::is_empty(store()));
 }
 

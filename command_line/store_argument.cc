@@ -1,0 +1,36 @@
+#include "command_line/store_argument.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "engine/database_name.h"
+
+namespace gridmount::command_line {
+
+bool is_connection_string(std::string_view text) {
+  return text.starts_with("mongodb://") || text.starts_with("mongodb+srv://");
+}
+
+CLI::Validator store_folder(std::string instead) {
+  return {[instead = std::move(instead)](const std::string& text) {
+            if (!is_connection_string(text)) return std::string();
+            return "a connection string is not the folder of a store; " + instead;
+          },
+          ""};
+}
+
+CLI::Validator database_name() {
+  return {[](const std::string& text) {
+            const Status checked = engine::check_database_name(text);
+            return checked ? std::string() : checked.error().message();
+          },
+          ""};
+}
+
+Error with_create_advice(const Error& error, std::string_view command) {
+  if (error.code() != ErrorCode::kStoreNotFound) return error;
+  return Error(error.code(),
+               error.message() + "; '" + std::string(command) + " --create' makes one");
+}
+
+}  // namespace gridmount::command_line

@@ -1,0 +1,15 @@
+// The argument STORE of gridstore's subcommands.
+#pragma once
+
+#include <filesystem>
+
+namespace CLI {
+class App;
+}
+
+namespace gridmount::tools {
+
+// `store` is set when the arguments are read. A connection string is refused.
+void add_store_argument(CLI::App& command, std::filesystem::path& store);
+
+}  // namespace gridmount::tools
