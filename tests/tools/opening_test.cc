@@ -94,6 +94,11 @@ TEST_F(Opening, FolderOfSomethingElse) {
   EXPECT_EQ(gridfiles({"--create", "list"}).status, 1);
 }
 
+TEST_F(Opening, DataFileWithoutOwner) {
+  write_file("store.gfs/data.mdb", "another program's");
+  expect_failure(ExitStatus::kNotAStore, "store.gfs");
+}
+
 TEST_F(Opening, StoreInUse_NamesTheProcess) {
   create_store();
   with_store([&](engine::Store&) {

@@ -129,6 +129,9 @@ Result<Contents> examine(const std::filesystem::path& path) {
     }
   }
   // `owner` is the first file made and written before any other.
+  if (!names.contains("owner")) {
+    return not_a_store(path, "it has '" + *names.begin() + "', but neither 'format' nor 'owner'");
+  }
   GM_ASSIGN(const system::File owner, system::File::open(path / "owner", O_RDONLY));
   GM_ASSIGN(const std::vector<uint8_t> bytes, owner.read(0, kOwnerBytes));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -155,6 +155,15 @@ TEST_F(StoreFolderTest, Open_SomethingElse_IsNotAStore) {
   expect_error(open(), ErrorCode::kNotAStore, "format");
 }
 
+TEST_F(StoreFolderTest, Open_DataFileWithoutOwner_IsNotAStore) {
+  fs::create_directory(store());
+  put_contents(store() / "data.mdb", "another program's");
+  expect_error(open(), ErrorCode::kNotAStore,
+               "it has 'data.mdb', but neither 'format' nor 'owner'");
+  expect_error(create(), ErrorCode::kNotAStore, "data.mdb");
+  EXPECT_EQ(contents_of(store() / "data.mdb"), "another program's");
+}
+
 TEST_F(StoreFolderTest, Open_NewerFormat_IsStoreFormatTooNew) {
   ASSERT_TRUE(create());
   put_contents(store() / "format", "gridmount store\nformat 4\n");
