@@ -110,7 +110,16 @@ ssize_t read_request(int connection, void* buffer, size_t room, void* user_data)
   }
 }
 
+// Of what libfuse sends, notices of what the kernel is to forget have no number.
+bool is_answer(std::span<const iovec> pieces) {
+  fuse_out_header header{};
+  if (pieces.empty() || pieces[0].iov_len < sizeof header) return false;
+  std::memcpy(&header, pieces[0].iov_base, sizeof header);
+  return header.unique != 0;
+}
+
 ssize_t write_reply(int connection, iovec* pieces, int count, void*) {
+  if (is_answer({pieces, static_cast<size_t>(count)})) Measurement::end_current();
   return writev(connection, pieces, count);
 }
 

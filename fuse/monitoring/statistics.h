@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -95,18 +96,41 @@ class Statistics {
   Shards others_;
 };
 
-// Counts an operation from here to the end of the scope.
+// Counts an operation from here until it is answered, or to the end of the scope if it is not. Who
+// has been answered may run before the thread that answered gets on, whose wait for the processor
+// is no part of the operation.
+//
+// A thread has at most one at a time.
 class Measurement {
  public:
   Measurement(Statistics& statistics, const char* operation)
-      : statistics_(statistics), operation_(operation), begin_(std::chrono::steady_clock::now()) {}
-  ~Measurement() { statistics_.count(operation_, std::chrono::steady_clock::now() - begin_); }
+      : statistics_(statistics), operation_(operation), begin_(std::chrono::steady_clock::now()) {
+    assert(current_ == nullptr);
+    current_ = this;
+  }
+  ~Measurement() {
+    if (current_ == this) end();
+  }
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
+
+  // To be called by an operation's thread when it is about to send the answer. What is sent outside
+  // of operations, or again, changes nothing.
+  static void end_current() {
+    if (current_ != nullptr) current_->end();
+  }
 
   std::chrono::steady_clock::time_point begin() const { return begin_; }
 
  private:
+  void end() {
+    statistics_.count(operation_, std::chrono::steady_clock::now() - begin_);
+    current_ = nullptr;
+  }
+
+  // This thread's, while its clock runs.
+  static inline thread_local Measurement* current_ = nullptr;
+
   Statistics& statistics_;
   const char* const operation_;
   const std::chrono::steady_clock::time_point begin_;

@@ -70,6 +70,32 @@ TEST(Statistics, LongestBeyondAllClasses_IsToldAsItIs) {
   EXPECT_EQ(only_one(statistics).percentile(0.5), 3h);
 }
 
+TEST(Measurement, WhatFollowsTheAnswer_DoesNotCount) {
+  Statistics statistics;
+  Measurement::end_current();
+  EXPECT_THAT(statistics.summaries(), IsEmpty());
+  nanoseconds until_answered{0};
+  {
+    const Measurement measurement(statistics, "read");
+    std::this_thread::sleep_for(2ms);
+    Measurement::end_current();
+    until_answered = std::chrono::steady_clock::now() - measurement.begin();
+    EXPECT_EQ(only_one(statistics).count, 1U);
+    std::this_thread::sleep_for(2ms);
+    Measurement::end_current();
+  }
+  const OperationSummary read = only_one(statistics);
+  EXPECT_EQ(read.count, 1U);
+  EXPECT_GE(read.total, 2ms);
+  EXPECT_LE(read.total, until_answered);
+}
+
+TEST(Measurement, WithoutAnAnswer_EndsWithTheScope) {
+  Statistics statistics;
+  { const Measurement measurement(statistics, "forget"); }
+  EXPECT_EQ(only_one(statistics).count, 1U);
+}
+
 TEST(Statistics, Errors_AreCountedByKind) {
   Statistics statistics;
   for (int error_number : {ENOENT, EEXIST, EIO, ENOENT}) {
