@@ -16,6 +16,21 @@ uint32_t load_length(const uint8_t* data) {
 
 }  // namespace
 
+bool is_nested(View document, uint32_t levels) {
+  // The least that a level takes: a type, an empty name's NUL, a length and a final NUL.
+  constexpr size_t kLevelBytes = 7;
+  if (document.size() < kLevelBytes * levels) return false;
+  if (levels == 0) return true;
+  for (const Element element : document) {
+    const Type type = element.value.type();
+    if ((type == Type::kDocument || type == Type::kArray) &&
+        is_nested(element.value.as_document(), levels - 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 uint32_t value_bytes(Type type, const uint8_t* data) {
   switch (type) {
     case Type::kMinKey:

@@ -22,8 +22,12 @@ namespace gridmount::bson {
 // by kInternalOverhead.
 inline constexpr uint32_t kMaxDocumentBytes = 16 * 1024 * 1024;
 inline constexpr uint32_t kInternalOverhead = 16 * 1024;
-// Deepest nesting of documents and arrays.
-inline constexpr uint32_t kMaxDepth = 100;
+// How many documents and arrays may stand in one another below the outermost document, in messages
+// and in what is computed (BSONDepth::kDefaultMaxAllowableDepth of servers).
+inline constexpr uint32_t kMaxDepth = 200;
+// How many may stand in one another in a stored document, the document itself counted
+// (BSONDepth::getMaxDepthForUserStorage of servers).
+inline constexpr uint32_t kMaxStoredDepth = 180;
 
 struct Element {
   std::string_view key;
@@ -100,6 +104,10 @@ class Document {
 
 // The number of bytes of the value of that type that begins at `data`, in validated BSON.
 uint32_t value_bytes(Type type, const uint8_t* data);
+
+// Whether at least `levels` documents and arrays stand in one another below `document`. Reads no
+// value that is too small for that, and goes at most `levels` deep.
+bool is_nested(View document, uint32_t levels);
 
 // Checks bytes of unknown origin: lengths, element types, NUL termination, depth up to kMaxDepth,
 // and that `bytes` hold exactly one document of at most `max_bytes`. Strings need not be valid

@@ -73,6 +73,11 @@ Status DocumentWriter::note_multikey() {
 }
 
 Status DocumentWriter::insert(bson::View document) {
+  if (bson::is_nested(document, bson::kMaxStoredDepth)) {
+    return fail(ErrorCode::kOverflow, "cannot insert document because it exceeds " +
+                                          std::to_string(bson::kMaxStoredDepth) +
+                                          " levels of nesting");
+  }
   if (validates_) GM_TRY(validate(*entry_, std::nullopt, document));
   const engine::CollectionOptions& settings = entry_->settings;
   if (settings.capped && document.size() > settings.size_bytes) {

@@ -1,6 +1,8 @@
 // From a query document to the tree of filter.h: fields, $and, $or, $nor.
 // Source: MongoDB manual, "Logical Query Operators".
 
+#include <algorithm>
+
 #include "engine/query/filter.h"
 #include "engine/query/interruption.h"
 #include "engine/query/predicate.h"
@@ -80,6 +82,11 @@ class FilterParser {
   static Status add_field(const bson::Element& element, const FilterPosition& place,
                           std::vector<Filter>& children) {
     const std::string_view path = element.key;
+    // No stored document has such a field, and servers refuse it.
+    if (std::count(path.begin(), path.end(), '.') >= std::ptrdiff_t{bson::kMaxStoredDepth}) {
+      constexpr ErrorCode kPathTooLong{5729100};
+      return fail(kPathTooLong, "FieldPath is too long");
+    }
     const ValueView value = element.value;
     if (!is_operator_document(value)) return add_equality(element, place, children);
     GM_ASSIGN(std::vector<TestGroup> groups, parse_operators(path, value.as_document(), place));

@@ -135,7 +135,7 @@ class Parser {
     parsed_.touched_paths.push_back(fixed_prefix(path));
     // An array is made around what is pushed.
     const size_t deepest = path.parts().size() + depth_of(operand) + 1;
-    parsed_.may_deepen = parsed_.may_deepen || deepest > bson::kMaxDepth;
+    parsed_.may_deepen = parsed_.may_deepen || deepest > bson::kMaxStoredDepth;
     for (const std::string& part : path.parts()) {
       if (is_matched_part(part)) parsed_.needs_match = true;
       if (is_elements_part(part)) used_.emplace(identifier_of(part));

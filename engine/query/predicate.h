@@ -141,7 +141,7 @@ Result<std::unique_ptr<Predicate>> parse_expression_predicate(const bson::Elemen
                                                               const FilterPosition& place);
 
 // Trees are read, matched and destroyed by recursion.
-inline constexpr int kMaxFilterDepth = 100;
+inline constexpr int kMaxFilterDepth = static_cast<int>(bson::kMaxDepth);
 Status check_depth(int depth);
 
 // As Filter::parse, somewhere in a tree.

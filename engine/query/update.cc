@@ -68,6 +68,13 @@ bson::Document with_id(ValueView id, bson::View document) {
   return std::move(builder).finish();
 }
 
+// Overflow if the document is nested deeper than a stored one may be.
+Status check_stored_depth(bson::View document) {
+  if (!bson::is_nested(document, bson::kMaxStoredDepth)) return {};
+  return fail(ErrorCode::kOverflow,
+              "Document exceeds maximum nesting depth of " + std::to_string(bson::kMaxStoredDepth));
+}
+
 }  // namespace
 
 struct Update::State {
@@ -86,8 +93,6 @@ struct Update::State {
     if (pipeline) {
       GM_ASSIGN(bson::Document made, pipeline->apply(document));
       GM_TRY(check_size(made, inserting));
-      // Expressions may nest what is nested as deep as it may be.
-      GM_TRY(bson::validate(made.view().bytes()));
       return replaced(document, std::move(made), inserting);
     }
     return changed(document, matched_position, inserting);
@@ -99,7 +104,7 @@ struct Update::State {
         bson::Document result,
         apply_updates(operators.root, document, {operators.filters, matched_position, inserting}));
     GM_TRY(check_size(result, inserting));
-    if (operators.may_deepen) GM_TRY(bson::validate(result.view().bytes()));
+    if (operators.may_deepen) GM_TRY(check_stored_depth(result));
     if (!inserting) GM_TRY(check_dollar_names(operators.root, document, result));
     const std::optional<ValueView> before = document.find("_id");
     if (before && operators.root.find("_id") != nullptr) {
@@ -125,6 +130,7 @@ struct Update::State {
     }
     if (id) made = with_id(Value(own ? *own : *id), made);
     GM_TRY(check_size(made, inserting));
+    GM_TRY(check_stored_depth(made));
     // The _id goes to the front, which may be a change as well.
     const bool modified = !is_same_as_given || !are_same(document, made);
     return Applied{std::move(made), modified};

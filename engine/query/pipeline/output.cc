@@ -12,25 +12,8 @@
 namespace gridmount::query {
 namespace {
 
-// A document of fewer bytes cannot be nested too deep: each level takes a type, an empty name's
-// NUL, a length and a final NUL.
-constexpr size_t kLevelBytes = 7;
-constexpr size_t kDeepBytesMin = kLevelBytes * bson::kMaxDepth;
-
 bool is_container(bson::Type type) {
   return type == bson::Type::kDocument || type == bson::Type::kArray;
-}
-
-bool deeper_than(bson::View document, uint32_t levels) {
-  if (document.size() < kLevelBytes * levels) return false;
-  if (levels == 0) return true;
-  for (const bson::Element element : document) {
-    if (is_container(element.value.type()) &&
-        deeper_than(element.value.as_document(), levels - 1)) {
-      return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace
@@ -45,7 +28,7 @@ tl::unexpected<Error> document_too_large(uint64_t bytes, uint32_t bytes_max) {
 }
 
 Status check_depth(bson::View document) {
-  if (document.size() < kDeepBytesMin || !deeper_than(document, bson::kMaxDepth)) return {};
+  if (!bson::is_nested(document, bson::kMaxDepth)) return {};
   return fail(ErrorCode::kOverflow,
               "cannot convert document to BSON because it exceeds the limit of " +
                   std::to_string(bson::kMaxDepth) + " levels of nesting");

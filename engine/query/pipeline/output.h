@@ -20,8 +20,8 @@ inline constexpr uint32_t kIntermediateBytesMax = 64 * 1024 * 1024;
 // BSONObjectTooLarge, in the server's words.
 tl::unexpected<Error> document_too_large(uint64_t bytes, uint32_t bytes_max);
 
-// Overflow (15) if documents and arrays are nested more than bson::kMaxDepth levels deep: whatever
-// walks documents may then do so by recursion.
+// Overflow (15) if bson::kMaxDepth documents and arrays stand in one another below the document:
+// whatever walks documents may then do so by recursion.
 Status check_depth(bson::View document);
 
 // Beyond kIntermediateBytesMax what is appended is dropped, and finish() says so.

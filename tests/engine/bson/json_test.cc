@@ -190,8 +190,8 @@ TEST(Json, Parse_Depth) {
     for (int i = 0; i < depth; ++i) text = "{\"a\": " + text + "}";
     return text;
   };
-  EXPECT_TRUE(document_from_json(nested(100)));
-  EXPECT_EQ(document_from_json(nested(101)).error().code(), ErrorCode::kFailedToParse);
+  EXPECT_TRUE(document_from_json(nested(200)));
+  EXPECT_EQ(document_from_json(nested(201)).error().code(), ErrorCode::kFailedToParse);
   EXPECT_EQ(document_from_json(nested(10'000)).error().code(), ErrorCode::kFailedToParse);
 }
 

@@ -48,6 +48,21 @@ TEST_P(StoreContract, Insert_ReturnsTheGivenId) {
               Succeeded());
 }
 
+TEST_P(StoreContract, Insert_NestedTooDeep_IsRefused) {
+  const auto nested = [](uint32_t levels) {
+    bson::Document document;
+    for (uint32_t i = 1; i < levels; ++i) {
+      bson::Builder around;
+      around.append("a", document);
+      document = std::move(around).finish();
+    }
+    return bson::to_json(document);
+  };
+  insert(nested(bson::kMaxStoredDepth));
+  EXPECT_THAT(try_insert(nested(bson::kMaxStoredDepth + 1)), FailedWith(ErrorCode::kOverflow));
+  EXPECT_EQ(count("{}"), 1);
+}
+
 TEST_P(StoreContract, Insert_SameId_IsDuplicateKeyWithDetails) {
   insert(R"({"_id": 1})");
   const Status status = try_insert(R"({"_id": 1, "other": true})");

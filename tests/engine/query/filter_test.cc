@@ -277,8 +277,8 @@ Result<Filter> nested_filter(bool fields, int levels) {
 
 TEST(FilterTest, Refused_NestedTooDeep) {
   for (const bool fields : {false, true}) {
-    EXPECT_TRUE(nested_filter(fields, 100));
-    const Result<Filter> deeper = nested_filter(fields, 101);
+    EXPECT_TRUE(nested_filter(fields, kMaxFilterDepth));
+    const Result<Filter> deeper = nested_filter(fields, kMaxFilterDepth + 1);
     ASSERT_FALSE(deeper);
     EXPECT_EQ(deeper.error().code(), ErrorCode::kBadValue);
     EXPECT_FALSE(nested_filter(fields, 100'000));

@@ -271,13 +271,16 @@ TEST(UpdateTest, TooLarge) {
 }
 
 TEST(UpdateTest, TooDeep) {
-  std::string path = "a";
-  for (int i = 0; i < 99; ++i) path += ".a";
-  bson::Builder specification;
-  specification.open_document("$set").append(path, parse_json("{'b': {'c': 1}}")).close();
-  const Result<Update> update = Update::parse(std::move(specification).finish());
-  ASSERT_TRUE(update) << update.error().message();
-  const auto applied = update->apply(parse_json("{}"));
+  const auto applied_to_parts = [](uint32_t parts) {
+    std::string path = "a";
+    for (uint32_t i = 1; i < parts; ++i) path += ".a";
+    bson::Builder specification;
+    specification.open_document("$set").append(path, parse_json("{'b': {'c': 1}}")).close();
+    return Update::parse(std::move(specification).finish())->apply(parse_json("{}"));
+  };
+  // The value is of two levels.
+  EXPECT_TRUE(applied_to_parts(bson::kMaxStoredDepth - 2));
+  const auto applied = applied_to_parts(bson::kMaxStoredDepth - 1);
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().code(), ErrorCode::kOverflow) << applied.error().message();
 }

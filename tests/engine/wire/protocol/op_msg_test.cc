@@ -145,7 +145,7 @@ TEST(OpMsg, EveryCut_IsRefused) {
 
 TEST(OpMsg, Nesting_TooDeep_IsRefused) {
   bson::Document document;
-  for (int depth = 0; depth < 150; ++depth) {
+  for (int depth = 0; depth < 201; ++depth) {
     bson::Builder around;
     around.append("a", document);
     document = std::move(around).finish();
