@@ -129,6 +129,7 @@ Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store, con
   endpoint_options.request_bytes_max = memory.request_bytes;
   endpoint_options.reply_bytes_max = memory.reply_bytes;
   endpoint_options.operation_bytes_max = memory.operation_bytes;
+  endpoint_options.filter_bytes_max = memory.filter_bytes;
   endpoint_options.worker_threads = memory.worker_threads;
   auto endpoint = wire::Endpoint::start(store, std::move(endpoint_options));
   if (!endpoint && options.read_only && options.endpoint.listen.empty()) {

@@ -17,6 +17,7 @@
 #include "engine/bson/path.h"
 #include "engine/bson/value.h"
 #include "engine/error.h"
+#include "engine/query/filter_budget.h"
 
 namespace gridmount::query {
 
@@ -102,7 +103,8 @@ class Filter {
   enum class Kind { kAnd, kOr, kNor, kNot, kPredicate };
 
   // Copies what it needs from `specification`. FailedToParse, BadValue with MongoDB's messages;
-  // ExceededMemoryLimit (146) beyond kFilterBytesMax. Asks the interruption meanwhile.
+  // ExceededMemoryLimit (146) beyond kFilterBytesMax, and beyond the FilterBudget of this thread.
+  // Asks the interruption meanwhile.
   static Result<Filter> parse(bson::View specification, const FilterOptions& options = {});
 
   Filter(Filter&&) noexcept = default;
@@ -152,7 +154,8 @@ class Filter {
   Kind kind_;
   std::vector<Filter> children_;
   std::unique_ptr<Predicate> predicate_;
-  std::unique_ptr<bson::Document> specification_;  // of the whole filter, for explain_failure()
+  std::unique_ptr<bson::Document> specification_;   // of the whole filter, for explain_failure()
+  std::unique_ptr<FilterReservation> reservation_;  // of the whole filter, if it is a large one
 };
 
 }  // namespace gridmount::query

@@ -25,6 +25,7 @@ class FilterParser {
   static Result<Filter> whole(bson::View specification, const FilterOptions& options) {
     FilterMemory memory;
     GM_ASSIGN(Filter filter, conjunction(specification, FilterPosition{options, memory}));
+    filter.reservation_ = memory.release();
     if (options.explains_failures) {
       filter.specification_ = std::make_unique<bson::Document>(specification);
     }
@@ -118,10 +119,14 @@ Status FilterMemory::take(size_t bytes) {
   GM_TRY(check_interruption());
   if (bytes <= left_) {
     left_ -= bytes;
-    return {};
+    return reservation_->take(bytes);
   }
   return fail(ErrorCode{146},
               "the filter needs more than " + std::to_string(kFilterBytesMax) + " bytes of memory");
+}
+
+std::unique_ptr<FilterReservation> FilterMemory::release() {
+  return reservation_->counts() ? std::move(reservation_) : nullptr;
 }
 
 Result<Filter> parse_filter(bson::View specification, const FilterPosition& place) {

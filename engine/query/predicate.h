@@ -93,9 +93,12 @@ class FilterMemory {
 
   // To be called for each condition and value; asks the interruption as well.
   Status take(size_t bytes);
+  // What the filter is to keep for as long as it lives; null for small ones.
+  std::unique_ptr<FilterReservation> release();
 
  private:
   size_t left_ = kFilterBytesMax;
+  std::unique_ptr<FilterReservation> reservation_ = std::make_unique<FilterReservation>();
 };
 
 // Where in a filter something stands.

@@ -75,6 +75,7 @@ MemoryShares share_out(uint64_t memory_bytes) {
   shares.request_bytes = scaled(memory_bytes, 16, 4 * kMiB, 128 * kMiB);
   shares.reply_bytes = shares.request_bytes;
   shares.operation_bytes = scaled(memory_bytes, 20, 4 * kMiB, 100 * kMiB);
+  shares.filter_bytes = scaled(memory_bytes, 12, 4 * kMiB, 400 * kMiB);
   shares.worker_threads = scaled(memory_bytes, 16 * kMiB, 8, 64);
   return shares;
 }

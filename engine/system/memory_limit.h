@@ -24,6 +24,7 @@ struct MemoryShares {
   size_t request_bytes;      // messages received
   size_t reply_bytes;        // and sent
   uint64_t operation_bytes;  // of one sort or one stage that gathers documents
+  uint64_t filter_bytes;     // of the filters of all commands together
   size_t worker_threads;     // operations at one time
 };
 MemoryShares share_out(uint64_t memory_bytes);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/bson/json.h"
+#include "engine/query/filter_budget.h"
 #include "engine/query/interruption.h"
 #include "engine/wire/call.h"
 #include "engine/wire/call_access.h"
@@ -292,6 +293,7 @@ Outcome run(Service::State& state, Client& client, const Request& request) {
   }
   CallInterruption interruption(call);
   const query::InterruptionScope scope(interruption);
+  const query::FilterBudgetScope filters(state.filter_budget());
   Status status = run_with_rights(call, reply);
   // Whatever came of it: of several statements some may have happened.
   if (may_change_users(call)) {

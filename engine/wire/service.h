@@ -27,6 +27,8 @@ struct ServiceOptions {
   size_t sessions_max = 100'000;
   // Of a sort without an index, and of a stage that gathers documents.
   uint64_t operation_bytes_max = uint64_t{100} << 20;
+  // Of the filters of all commands together, beside what small ones take.
+  uint64_t filter_bytes_max = uint64_t{400} << 20;
   std::vector<std::string> arguments = {};  // of the program, for getCmdLineOpts
   // What hello offers of a client's `compression`.
   std::vector<std::string> compressors = {"snappy", "zstd", "zlib"};

@@ -11,6 +11,7 @@ Service::State::State(engine::Store& store, ServiceOptions options)
       begin_(std::chrono::steady_clock::now()),
       sessions_(options_.sessions_max),
       access_(store, options_.authentication),
+      filter_budget_(std::make_shared<query::FilterBudget>(options_.filter_bytes_max)),
       cursors_({options_.cursor_idle_max, options_.cursors_max}),
       profiler_(store) {}
 

@@ -14,6 +14,7 @@
 
 #include "engine/cursors/cursor_registry.h"
 #include "engine/profiling/profiler.h"
+#include "engine/query/filter_budget.h"
 #include "engine/store.h"
 #include "engine/wire/auth/access_control.h"
 #include "engine/wire/command.h"
@@ -64,6 +65,7 @@ class Service::State {
   const ServerFigures* figures() const { return figures_.load(); }
   void set_figures(const ServerFigures* figures) { figures_ = figures; }
   AccessControl& access() { return access_; }
+  const std::shared_ptr<query::FilterBudget>& filter_budget() const { return filter_budget_; }
 
   uint64_t changes() const { return changes_.load(); }
   void note_change();
@@ -92,6 +94,8 @@ class Service::State {
   SessionTable sessions_;
   OperationTable operations_;
   AccessControl access_;
+  // Filters may outlive the service, in what the store keeps.
+  const std::shared_ptr<query::FilterBudget> filter_budget_;
   cursors::CursorRegistry cursors_;
   Counters counters_;
   profiling::Profiler profiler_;

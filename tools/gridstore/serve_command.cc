@@ -110,6 +110,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   endpoint_options.request_bytes_max = memory.request_bytes;
   endpoint_options.reply_bytes_max = memory.reply_bytes;
   endpoint_options.operation_bytes_max = memory.operation_bytes;
+  endpoint_options.filter_bytes_max = memory.filter_bytes;
   endpoint_options.worker_threads = memory.worker_threads;
   auto endpoint = wire::Endpoint::start(**store, std::move(endpoint_options));
   if (!endpoint) return fail_with(endpoint.error());

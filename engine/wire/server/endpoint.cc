@@ -31,6 +31,7 @@ Result<std::unique_ptr<Endpoint>> Endpoint::start(engine::Store& store, Endpoint
   ServiceOptions service_options;
   service_options.authentication = !options.no_auth;
   service_options.operation_bytes_max = options.operation_bytes_max;
+  service_options.filter_bytes_max = options.filter_bytes_max;
   service_options.arguments = std::move(options.arguments);
   auto service = std::make_unique<Service>(store, std::move(service_options));
   auto handler = std::make_unique<ServiceHandler>(*service);

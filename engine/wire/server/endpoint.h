@@ -31,6 +31,7 @@ struct EndpointOptions {
   size_t request_bytes_max = size_t{128} << 20;
   size_t reply_bytes_max = size_t{128} << 20;
   uint64_t operation_bytes_max = uint64_t{100} << 20;
+  uint64_t filter_bytes_max = uint64_t{400} << 20;
   size_t worker_threads = 64;
   std::vector<std::string> arguments;  // of the program, which getCmdLineOpts tells
 };

@@ -67,14 +67,15 @@ TEST(MemoryShares, OfMuch_AreTheLargest_OfLittle_FitTogether) {
   EXPECT_EQ(most.request_bytes, 128 * kMiB);
   EXPECT_EQ(most.reply_bytes, 128 * kMiB);
   EXPECT_EQ(most.operation_bytes, 100 * kMiB);
+  EXPECT_EQ(most.filter_bytes, 400 * kMiB);
   EXPECT_EQ(most.worker_threads, 64U);
   for (const uint64_t memory : {kLeastMemory, 256 * kMiB, 1024 * kMiB}) {
     const MemoryShares shares = share_out(memory);
     EXPECT_GE(shares.worker_threads, 8U);
     // Half of the operations may sort at one time.
-    EXPECT_LE(
-        shares.dirty_bytes + shares.request_bytes + shares.reply_bytes + shares.operation_bytes * 4,
-        memory / 2)
+    EXPECT_LE(shares.dirty_bytes + shares.request_bytes + shares.reply_bytes +
+                  shares.operation_bytes * 4 + shares.filter_bytes,
+              memory / 2)
         << memory;
   }
 }

@@ -27,6 +27,36 @@ TEST_F(ReadAndWriteOptions, Writes_WithoutAcknowledgement_TellNothing) {
                                            R"({ "_id" : 7 })"));
 }
 
+// Each filter is within its own limit.
+TEST_F(ReadAndWriteOptions, Filters_OfAllCommands_HaveALimitTogether) {
+  restart({.filter_bytes_max = uint64_t{5} << 20});
+  insert_numbered("c", 2000);
+  const auto find_among = [](int32_t values) {
+    bson::Builder command;
+    command.append("find", "c").append("batchSize", int32_t{1});
+    command.open_document("filter").open_document("a").open_array("$nin");
+    for (int32_t i = 0; i < values; ++i)
+      command.push(bson::Value("value" + std::to_string(i)).view());
+    command.close().close().close();
+    return std::move(command).finish();
+  };
+  // Small ones do not count.
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(field(run(find_among(100)), "ok"), "1.0");
+  // Cursors keep theirs.
+  std::vector<std::string> cursors;
+  bson::Document reply;
+  while (cursors.size() < 20) {
+    reply = run(find_among(40'000));
+    if (field(reply, "ok") != "1.0") break;
+    cursors.push_back(field(reply, "cursor.id"));
+  }
+  EXPECT_EQ(field(reply, "code"), "146");
+  EXPECT_THAT(field(reply, "errmsg"), HasSubstr("the filters of all commands"));
+  ASSERT_THAT(cursors, testing::SizeIs(testing::AllOf(testing::Ge(1U), testing::Le(5U))));
+  good(R"({"killCursors": "c", "cursors": [)" + cursors[0] + "]}");
+  EXPECT_EQ(field(run(find_among(40'000)), "ok"), "1.0");
+}
+
 TEST_F(ReadAndWriteOptions, WriteConcern_Tags_AreNumbers) {
   const auto insert = [](const std::string& w) {
     return R"({"insert": "c", "documents": [{}], "writeConcern": {"w": )" + w + "}}";
