@@ -12,6 +12,7 @@
 #include "engine/wire/call_access.h"
 #include "engine/wire/error_reply.h"
 #include "engine/wire/service_state.h"
+#include "engine/wire/version_document.h"
 
 namespace gridmount::wire {
 namespace {
@@ -52,6 +53,11 @@ Status prepare(Call& call) {
   if (command.admin_only && call.request().database != "admin") {
     return fail(ErrorCode::kUnauthorized,
                 std::string(command.name) + " may only be run against the admin database.");
+  }
+  if (names_version_collection(call.request())) {
+    if (const Status added = add_version_document(call.store()); !added) {
+      spdlog::warn("admin.system.version stays as it is: {}", added.error().message());
+    }
   }
   GM_ASSIGN(const GenericArguments generic,
             read_generic_arguments(call.arguments(), command.rules));

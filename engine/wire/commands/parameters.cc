@@ -7,6 +7,7 @@
 #include "engine/wire/auth/user.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/families.h"
+#include "engine/wire/version_document.h"
 
 namespace gridmount::wire {
 namespace {
@@ -57,7 +58,7 @@ const Parameter kParameters[] = {
      [](Service::State&, std::string_view name, bson::Builder& out) { out.append(name, false); }},
     {"featureCompatibilityVersion",
      [](Service::State&, std::string_view name, bson::Builder& out) {
-       out.open_document(name).append("version", "7.0").close();
+       out.open_document(name).append("version", kFeatureVersion).close();
      }},
     {"internalQueryMaxBlockingSortMemoryUsageBytes",
      [](Service::State& state, std::string_view name, bson::Builder& out) {

@@ -27,6 +27,18 @@ TEST_F(ReadAndWriteOptions, Writes_WithoutAcknowledgement_TellNothing) {
                                            R"({ "_id" : 7 })"));
 }
 
+TEST_F(ReadAndWriteOptions, SystemVersion_HasTheFeatureCompatibilityVersion) {
+  const std::string version = R"({ "_id" : "featureCompatibilityVersion", "version" : "7.0" })";
+  const auto documents = [&](const char* command) { return batch(run(command, "admin")); };
+  EXPECT_THAT(documents(R"({"find": "system.version"})"), ElementsAre(version));
+  EXPECT_THAT(documents(R"({"aggregate": "system.version", "cursor": {}, "pipeline": []})"),
+              ElementsAre(version));
+  EXPECT_EQ(good(R"({"count": "system.version"})", "admin", "n"), "1");
+  good(R"({"delete": "system.version", "deletes": [{"q": {}, "limit": 0}]})", "admin");
+  EXPECT_THAT(documents(R"({"find": "system.version"})"), ElementsAre(version));
+  EXPECT_THAT(find("system.version", "{}"), testing::IsEmpty());  // of another database
+}
+
 // Each filter is within its own limit.
 TEST_F(ReadAndWriteOptions, Filters_OfAllCommands_HaveALimitTogether) {
   restart({.filter_bytes_max = uint64_t{5} << 20});
