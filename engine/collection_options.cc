@@ -3,7 +3,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/bson/number.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "engine/store.h"
 
 namespace gridmount::engine {

@@ -39,7 +39,7 @@
 #include "engine/collection_options.h"
 #include "engine/deadline.h"
 #include "engine/error.h"
-#include "engine/query/plan.h"
+#include "engine/query/plan/plan.h"
 
 namespace gridmount::engine {
 
@@ -270,9 +270,9 @@ class Collection {
 
   virtual const Namespace& ns() const = 0;
 
-  // `filter` is MongoDB's query language (engine/query/filter.h); bad filters are BadValue or
-  // FailedToParse. Every implementation answers an equality on all fields of an index, a range on
-  // the last of them, and a sort along them without reading other documents.
+  // `filter` is MongoDB's query language (engine/query/filter/filter.h); bad filters are BadValue
+  // or FailedToParse. Every implementation answers an equality on all fields of an index, a range
+  // on the last of them, and a sort along them without reading other documents.
   virtual Result<std::unique_ptr<Cursor>> find(Snapshot& snapshot, bson::View filter,
                                                const FindOptions& options = {}) = 0;
   // The first document find() would give; no cursor is made, so this is the way to read one.
@@ -318,7 +318,7 @@ class Collection {
   // collection the oldest documents go, until the new one has room.
   virtual Result<InsertResult> insert(Transaction& transaction, bson::View document,
                                       const InsertOptions& options = {}) = 0;
-  // Operators, a replacement or a pipeline (engine/query/update.h).
+  // Operators, a replacement or a pipeline (engine/query/update/update.h).
   virtual Result<UpdateResult> update(Transaction& transaction, bson::View filter,
                                       bson::View update, const UpdateOptions& options = {}) = 0;
   // Returns how many went. `multi` false removes the first match only.

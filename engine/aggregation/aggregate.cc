@@ -12,9 +12,9 @@
 #include "engine/aggregation/view.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/count.h"
+#include "engine/query/filter/variables.h"
 #include "engine/query/pipeline/pipeline.h"
-#include "engine/query/projection.h"
-#include "engine/query/variables.h"
+#include "engine/query/projection/projection.h"
 
 namespace gridmount::aggregation {
 namespace {

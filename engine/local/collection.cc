@@ -12,10 +12,10 @@
 #include "engine/local/queries/match_count.h"
 #include "engine/local/queries/observation.h"
 #include "engine/local/queries/unique_lookup.h"
-#include "engine/query/filter.h"
-#include "engine/query/projection.h"
+#include "engine/query/filter/filter.h"
+#include "engine/query/filter/variables.h"
+#include "engine/query/projection/projection.h"
 #include "engine/query/sort.h"
-#include "engine/query/variables.h"
 #include "engine/system/memory.h"
 
 namespace gridmount::local {

@@ -10,7 +10,7 @@
 #include "engine/local/catalog/contents.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/queries/match_stream.h"
-#include "engine/query/update.h"
+#include "engine/query/update/update.h"
 #include "engine/store.h"
 
 namespace gridmount::local {

@@ -5,11 +5,11 @@
 #include "engine/local/queries/observation.h"
 #include "engine/local/queries/unique_lookup.h"
 #include "engine/local/stored_document.h"
-#include "engine/query/filter.h"
-#include "engine/query/projection.h"
+#include "engine/query/filter/filter.h"
+#include "engine/query/filter/variables.h"
+#include "engine/query/projection/projection.h"
 #include "engine/query/sort.h"
-#include "engine/query/update.h"
-#include "engine/query/variables.h"
+#include "engine/query/update/update.h"
 
 namespace gridmount::local {
 namespace {

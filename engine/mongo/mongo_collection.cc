@@ -1,7 +1,7 @@
 #include "engine/mongo/mongo_collection.h"
 
 #include "engine/mongo/mongo_cursor.h"
-#include "engine/query/variables.h"
+#include "engine/query/filter/variables.h"
 
 namespace gridmount::mongo {
 namespace {

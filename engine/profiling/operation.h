@@ -11,7 +11,7 @@
 
 #include "engine/bson/document.h"
 #include "engine/error.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "engine/store.h"
 
 namespace gridmount::profiling {

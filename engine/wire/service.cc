@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/bson/json.h"
-#include "engine/query/filter_budget.h"
+#include "engine/query/filter/filter_budget.h"
 #include "engine/query/interruption.h"
 #include "engine/wire/call.h"
 #include "engine/wire/call_access.h"

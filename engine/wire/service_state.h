@@ -14,7 +14,7 @@
 
 #include "engine/cursors/cursor_registry.h"
 #include "engine/profiling/profiler.h"
-#include "engine/query/filter_budget.h"
+#include "engine/query/filter/filter_budget.h"
 #include "engine/store.h"
 #include "engine/wire/auth/access_control.h"
 #include "engine/wire/command.h"

@@ -6,7 +6,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/query/expression/expression.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "tests/fuzz/documents_in.h"
 #include "tests/fuzz/limited_rounds.h"
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "engine/query/projection.h"
-#include "engine/query/update.h"
+#include "engine/query/projection/projection.h"
+#include "engine/query/update/update.h"
 #include "tests/engine/query/memory_host.h"
 #include "tests/fuzz/documents_in.h"
 #include "tests/fuzz/limited_rounds.h"

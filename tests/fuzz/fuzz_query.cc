@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "engine/query/filter.h"
-#include "engine/query/plan.h"
-#include "engine/query/projection.h"
+#include "engine/query/filter/filter.h"
+#include "engine/query/plan/plan.h"
+#include "engine/query/projection/projection.h"
 #include "engine/query/sort.h"
 #include "tests/fuzz/documents_in.h"
 #include "tests/fuzz/limited_rounds.h"

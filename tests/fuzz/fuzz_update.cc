@@ -10,8 +10,8 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "engine/query/filter.h"
-#include "engine/query/update.h"
+#include "engine/query/filter/filter.h"
+#include "engine/query/update/update.h"
 #include "tests/fuzz/documents_in.h"
 #include "tests/fuzz/limited_rounds.h"
 

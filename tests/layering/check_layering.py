@@ -28,7 +28,15 @@ FILES_OF_LAYERS = {
 }
 
 DOCUMENTS = {BASE, "engine/bson"}
-INTERFACE = DOCUMENTS | {"engine/query", "engine"}
+# The rooms of the language, each knowing those before it.
+QUERY_ROOMS = [
+    "engine/query",
+    *(
+        f"engine/query/{room}"
+        for room in ("expression", "filter", "projection", "plan", "pipeline", "update")
+    ),
+]
+INTERFACE = DOCUMENTS | {"engine", *QUERY_ROOMS}
 # Implementations of the interface: only programs and tests know them.
 LEAVES = {LOCAL_DOOR, "engine/local", "engine/mongo", "engine/wire"}
 
@@ -45,8 +53,8 @@ LAYERS = {
     "engine/checksum": set(),
     "engine/system": DOCUMENTS,  # for the definitions of the base
     "engine/bson": {BASE},
-    "engine/query": DOCUMENTS,
-    "engine": DOCUMENTS | {"engine/query"},
+    **{room: DOCUMENTS | set(QUERY_ROOMS[:number]) for number, room in enumerate(QUERY_ROOMS)},
+    "engine": INTERFACE,
     "engine/aggregation": INTERFACE,
     "engine/cursors": INTERFACE,
     "engine/profiling": INTERFACE,

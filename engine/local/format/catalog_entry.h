@@ -10,7 +10,7 @@
 #include "engine/error.h"
 #include "engine/local/format/document_keys.h"
 #include "engine/local/format/range.h"
-#include "engine/query/plan.h"
+#include "engine/query/plan/plan.h"
 #include "engine/store.h"
 
 namespace gridmount::local {

@@ -13,8 +13,8 @@
 #include "engine/bson/document.h"
 #include "engine/bson/path.h"
 #include "engine/error.h"
-#include "engine/query/filter.h"
-#include "engine/query/index_definition.h"
+#include "engine/query/filter/filter.h"
+#include "engine/query/plan/index_definition.h"
 
 namespace gridmount::local {
 

@@ -6,7 +6,7 @@
 
 #include "engine/local/catalog/contents.h"
 #include "engine/local/queries/match_stream.h"
-#include "engine/query/projection.h"
+#include "engine/query/projection/projection.h"
 #include "engine/store.h"
 
 namespace gridmount::local {

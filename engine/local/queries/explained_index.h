@@ -6,7 +6,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/local/format/catalog_entry.h"
-#include "engine/query/plan.h"
+#include "engine/query/plan/plan.h"
 
 namespace gridmount::local {
 

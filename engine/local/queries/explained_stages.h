@@ -6,7 +6,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/local/queries/explain.h"
-#include "engine/query/plan.h"
+#include "engine/query/plan/plan.h"
 
 namespace gridmount::local {
 

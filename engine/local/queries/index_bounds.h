@@ -7,7 +7,7 @@
 
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/queries/key_limits.h"
-#include "engine/query/plan.h"
+#include "engine/query/plan/plan.h"
 
 namespace gridmount::local {
 

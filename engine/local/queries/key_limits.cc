@@ -2,7 +2,7 @@
 
 #include "engine/local/format/document_keys.h"
 #include "engine/local/format/index_key.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 
 namespace gridmount::local {
 namespace {

@@ -12,7 +12,7 @@
 #include "engine/bson/value.h"
 #include "engine/error.h"
 #include "engine/local/format/catalog_entry.h"
-#include "engine/query/plan.h"
+#include "engine/query/plan/plan.h"
 #include "engine/query/sort.h"
 
 namespace gridmount::local {

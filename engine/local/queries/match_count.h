@@ -10,7 +10,7 @@
 #include "engine/local/queries/match_stream.h"
 #include "engine/local/queries/planner.h"
 #include "engine/local/queries/scan.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 
 namespace gridmount::local {
 

@@ -16,8 +16,8 @@
 #include "engine/local/format/record.h"
 #include "engine/local/queries/planner.h"
 #include "engine/local/queries/scan.h"
-#include "engine/query/filter.h"
-#include "engine/query/plan.h"
+#include "engine/query/filter/filter.h"
+#include "engine/query/plan/plan.h"
 #include "engine/query/sort.h"
 
 namespace gridmount::local {

@@ -7,7 +7,7 @@
 
 #include "engine/local/catalog/contents.h"
 #include "engine/local/format/catalog_entry.h"
-#include "engine/query/plan.h"
+#include "engine/query/plan/plan.h"
 
 namespace gridmount::local {
 

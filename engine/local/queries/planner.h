@@ -11,8 +11,8 @@
 #include "engine/error.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/storage/trees.h"
-#include "engine/query/filter.h"
-#include "engine/query/plan.h"
+#include "engine/query/filter/filter.h"
+#include "engine/query/plan/plan.h"
 #include "engine/query/sort.h"
 
 namespace gridmount::local {

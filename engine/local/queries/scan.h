@@ -12,7 +12,7 @@
 #include "engine/local/format/record.h"
 #include "engine/local/queries/key_limits.h"
 #include "engine/local/storage/trees.h"
-#include "engine/query/plan.h"
+#include "engine/query/plan/plan.h"
 
 namespace gridmount::local {
 

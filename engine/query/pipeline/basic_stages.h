@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "engine/query/pipeline/stage.h"
 #include "engine/query/sort.h"
 

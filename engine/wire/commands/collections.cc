@@ -8,7 +8,7 @@
 
 #include "engine/aggregation/statistics.h"
 #include "engine/bson/number.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/cursor_reply.h"
 #include "engine/wire/commands/families.h"

@@ -6,7 +6,7 @@
 
 #include "engine/bson/compare.h"
 #include "engine/bson/text.h"
-#include "engine/query/index_option_names.h"
+#include "engine/query/plan/index_option_names.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/cursor_reply.h"
 #include "engine/wire/commands/families.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engine/bson/number.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/current_operations.h"
 #include "engine/wire/commands/families.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/query/variables.h"
+#include "engine/query/filter/variables.h"
 
 namespace gridmount::wire {
 

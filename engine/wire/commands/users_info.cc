@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "engine/wire/auth/access_control.h"
 #include "engine/wire/call.h"
 #include "engine/wire/call_access.h"

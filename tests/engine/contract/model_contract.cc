@@ -9,10 +9,10 @@
 #include <random>
 
 #include "engine/bson/compare.h"
-#include "engine/query/filter.h"
-#include "engine/query/projection.h"
+#include "engine/query/filter/filter.h"
+#include "engine/query/projection/projection.h"
 #include "engine/query/sort.h"
-#include "engine/query/update.h"
+#include "engine/query/update/update.h"
 #include "tests/engine/contract/store_contract.h"
 
 namespace gridmount::engine {

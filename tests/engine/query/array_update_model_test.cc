@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "engine/bson/builder.h"
-#include "engine/query/update.h"
+#include "engine/query/update/update.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/parse_json.h"
 

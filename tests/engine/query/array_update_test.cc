@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/query/update.h"
+#include "engine/query/update/update.h"
 #include "tests/engine/query/parse_json.h"
 
 namespace gridmount::query {

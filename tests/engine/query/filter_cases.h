@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "tests/engine/query/parse_json.h"
 
 namespace gridmount::query {

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "engine/bson/builder.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/parse_json.h"
 

@@ -1,7 +1,7 @@
 // Goal: filters match what MongoDB's manual and server say, and refuse the rest with its codes.
 // Method: tables of filter, documents that match and documents that do not.
 
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 
 #include <gtest/gtest.h>
 

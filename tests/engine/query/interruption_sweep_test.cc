@@ -11,8 +11,8 @@
 
 #include "engine/bson/builder.h"
 #include "engine/query/expression/evaluation.h"
-#include "engine/query/filter.h"
-#include "engine/query/update.h"
+#include "engine/query/filter/filter.h"
+#include "engine/query/update/update.h"
 #include "tests/engine/query/memory_host.h"
 #include "tests/engine/query/time_limit.h"
 #include "tests/sanitized.h"

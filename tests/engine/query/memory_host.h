@@ -11,7 +11,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "engine/query/pipeline/pipeline.h"
 #include "engine/query/sort.h"
 #include "tests/engine/query/parse_json.h"

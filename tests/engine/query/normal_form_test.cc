@@ -1,14 +1,14 @@
 // Goal: explain's parsedQuery reads as servers write it, and queries that differ in their values
 // have one shape. Source: MongoDB manual, "Explain Results", "Query Shapes".
 
-#include "engine/query/normal_form.h"
+#include "engine/query/filter/normal_form.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "engine/bson/json.h"
-#include "engine/query/filter.h"
+#include "engine/query/filter/filter.h"
 #include "tests/engine/query/parse_json.h"
 
 namespace gridmount::query {

@@ -12,7 +12,7 @@
 #include "engine/bson/builder.h"
 #include "engine/local/format/index_key.h"
 #include "engine/local/queries/index_bounds.h"
-#include "engine/query/plan.h"
+#include "engine/query/plan/plan.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/parse_json.h"
 

@@ -2,7 +2,7 @@
 // and says "exact" only when it is. That bounds let through all matches is checked on a real store,
 // in tests/engine/contract/model_contract.cc.
 
-#include "engine/query/plan.h"
+#include "engine/query/plan/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/bson/builder.h"
-#include "engine/query/update.h"
+#include "engine/query/update/update.h"
 #include "tests/engine/query/parse_json.h"
 
 namespace gridmount::query {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/query/projection.h"
+#include "engine/query/projection/projection.h"
 #include "tests/engine/query/parse_json.h"
 
 namespace gridmount::query {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "engine/bson/builder.h"
-#include "engine/query/projection.h"
+#include "engine/query/projection/projection.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/parse_json.h"
 

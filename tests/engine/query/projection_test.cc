@@ -1,6 +1,6 @@
 // Goal: projections give the fields MongoDB gives. Method: a table.
 
-#include "engine/query/projection.h"
+#include "engine/query/projection/projection.h"
 
 #include <gtest/gtest.h>
 

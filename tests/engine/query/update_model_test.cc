@@ -9,7 +9,7 @@
 #include <limits>
 #include <set>
 
-#include "engine/query/update.h"
+#include "engine/query/update/update.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/parse_json.h"
 

@@ -1,6 +1,6 @@
 // Goal: updates do what MongoDB's manual and server say, and refuse the rest with its codes.
 
-#include "engine/query/update.h"
+#include "engine/query/update/update.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "engine/query/index_option_names.h"
+#include "engine/query/plan/index_option_names.h"
 
 namespace gridmount::tools {
 namespace {

@@ -1,0 +1,58 @@
+// {$expr: ...}: an aggregation expression of the document that must be true.
+// Source: MongoDB manual, "$expr".
+
+#include "engine/query/expression/evaluation.h"
+#include "engine/query/filter/predicate.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::ValueView;
+
+class ExpressionPredicate : public DocumentPredicate {
+ public:
+  ExpressionPredicate(std::unique_ptr<Expression> expression, const FilterOptions& options)
+      : expression_(std::move(expression)), variables_(options.variables), now_(options.now) {}
+
+  bool test(bson::View document, MatchContext& context) const override {
+    if (context.evaluation != nullptr) return test_in(*context.evaluation, document, context);
+    // No expression matches a filter, so that nobody else of this thread is amid using it.
+    thread_local Arena arena;
+    arena.clear();
+    EvaluationContext own{document, {}, arena, now_ ? *now_ : bson::Date::now()};
+    own.variables.assign(variables_.begin(), variables_.end());
+    const bool result = test_in(own, document, context);
+    arena.clear();
+    return result;
+  }
+
+ private:
+  bool test_in(EvaluationContext& evaluation, bson::View document, MatchContext& context) const {
+    const bson::View root = evaluation.root;
+    const auto mark = expressions::ArenaAccess::mark(evaluation.arena);
+    evaluation.root = document;
+    Result<std::optional<ValueView>> value = expression_->evaluate(evaluation);
+    const bool result = value && is_true(*value);
+    if (!value) context.fail(std::move(value).error());
+    expressions::ArenaAccess::rewind(evaluation.arena, mark);
+    evaluation.root = root;
+    return result;
+  }
+
+  std::unique_ptr<Expression> expression_;
+  std::vector<std::optional<bson::Value>> variables_;
+  std::optional<bson::Date> now_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Predicate>> parse_expression_predicate(const bson::Element& element,
+                                                              const FilterPosition& place) {
+  VariableScope none;
+  VariableScope& scope = place.options.scope != nullptr ? *place.options.scope : none;
+  GM_ASSIGN(std::unique_ptr<Expression> expression, parse_expression(element.value, scope));
+  return std::unique_ptr<Predicate>(
+      std::make_unique<ExpressionPredicate>(std::move(expression), place.options));
+}
+
+}  // namespace gridmount::query

@@ -1,0 +1,110 @@
+#include "engine/query/plan/implication.h"
+
+#include <algorithm>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+
+namespace gridmount::query {
+namespace {
+
+using Kind = Predicate::Kind;
+
+// {a: {b: value}} for the path a.b.
+bson::Document document_with(const bson::Path& path, bson::ValueView value) {
+  bson::Builder builder;
+  const std::vector<std::string>& parts = path.parts();
+  for (size_t i = 0; i + 1 < parts.size(); ++i) builder.open_document(parts[i]);
+  builder.append(parts.back(), value);
+  for (size_t i = 0; i + 1 < parts.size(); ++i) builder.close();
+  return std::move(builder).finish();
+}
+
+// A document whose field is equal to the value, or has an element that is, meets the condition. An
+// array's elements may meet it where the array itself is asked for, so arrays tell nothing.
+bool equality_implies(bson::ValueView value, const Predicate& condition) {
+  const bool tells = value.type() != bson::Type::kArray && value.type() != bson::Type::kNull &&
+                     value.type() != bson::Type::kUndefined && value.type() != bson::Type::kRegex;
+  return tells && condition.matches(document_with(condition.path(), value));
+}
+
+bool is_lower_bound(Kind kind) {
+  return kind == Kind::kGreater || kind == Kind::kGreaterEqual;
+}
+bool is_upper_bound(Kind kind) {
+  return kind == Kind::kLess || kind == Kind::kLessEqual;
+}
+
+bool range_implies(const Predicate& predicate, const Predicate& condition) {
+  const bool lower = is_lower_bound(predicate.kind()) && is_lower_bound(condition.kind());
+  const bool upper = is_upper_bound(predicate.kind()) && is_upper_bound(condition.kind());
+  if (!lower && !upper) return false;
+  const bson::ValueView own = *predicate.operand();
+  const bson::ValueView other = *condition.operand();
+  if (bson::canonical_order(own.type()) != bson::canonical_order(other.type())) return false;
+  const std::weak_ordering order = bson::compare(own, other);
+  const bool condition_inclusive =
+      condition.kind() == Kind::kGreaterEqual || condition.kind() == Kind::kLessEqual;
+  if (order == 0) return condition_inclusive || predicate.kind() == condition.kind();
+  return lower ? order > 0 : order < 0;
+}
+
+bool types_imply(const Predicate& predicate, const Predicate& condition) {
+  return std::all_of(
+      predicate.operands()->begin(), predicate.operands()->end(), [&](bson::ValueView type) {
+        const std::vector<bson::ValueView>& allowed = *condition.operands();
+        return std::any_of(allowed.begin(), allowed.end(),
+                           [&](bson::ValueView one) { return bson::compare(one, type) == 0; });
+      });
+}
+
+bool predicate_implies(const Predicate& predicate, const Predicate& condition) {
+  if (predicate.path().dotted() != condition.path().dotted()) return false;
+  // No field, no match.
+  if (condition.kind() == Kind::kExists) return !predicate.matches(bson::View());
+  switch (predicate.kind()) {
+    case Kind::kEqual:
+      return equality_implies(*predicate.operand(), condition);
+    case Kind::kIn:
+      return predicate.literal_prefixes()->empty() &&
+             std::all_of(predicate.operands()->begin(), predicate.operands()->end(),
+                         [&](bson::ValueView value) { return equality_implies(value, condition); });
+    case Kind::kLess:
+    case Kind::kLessEqual:
+    case Kind::kGreater:
+    case Kind::kGreaterEqual:
+      return range_implies(predicate, condition);
+    case Kind::kType:
+      return condition.kind() == Kind::kType && types_imply(predicate, condition);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool implies(const Filter& filter, const Filter& condition) {
+  const std::vector<Filter>& conditions = condition.children();
+  const std::vector<Filter>& children = filter.children();
+  if (condition.kind() == Filter::Kind::kAnd) {
+    return std::all_of(conditions.begin(), conditions.end(),
+                       [&](const Filter& each) { return implies(filter, each); });
+  }
+  if (filter.kind() == Filter::Kind::kOr) {
+    return std::all_of(children.begin(), children.end(),
+                       [&](const Filter& each) { return implies(each, condition); });
+  }
+  if (condition.kind() == Filter::Kind::kOr) {
+    return std::any_of(conditions.begin(), conditions.end(),
+                       [&](const Filter& each) { return implies(filter, each); });
+  }
+  if (filter.kind() == Filter::Kind::kAnd) {
+    return std::any_of(children.begin(), children.end(),
+                       [&](const Filter& each) { return implies(each, condition); });
+  }
+  return filter.kind() == Filter::Kind::kPredicate &&
+         condition.kind() == Filter::Kind::kPredicate &&
+         predicate_implies(filter.predicate(), condition.predicate());
+}
+
+}  // namespace gridmount::query

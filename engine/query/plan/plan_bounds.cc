@@ -1,0 +1,301 @@
+#include "engine/query/plan/plan_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+using bson::Value;
+using bson::ValueView;
+
+Interval point(ValueView value) {
+  return {Value(value), Value(value), true, true};
+}
+
+// The value that `append` gives to a field.
+template <typename Append>
+Value built(const Append& append) {
+  bson::Builder builder;
+  append(builder);
+  const bson::Document document = std::move(builder).finish();
+  return Value((*document.view().begin()).value);
+}
+
+Value undefined() {
+  return Value(ValueView(Type::kUndefined, nullptr, 0));
+}
+
+Value empty_binary() {
+  return built([](bson::Builder& builder) { builder.append("", bson::Binary{}); });
+}
+
+Value least_regex() {
+  return built([](bson::Builder& builder) { builder.append_regex("", "", ""); });
+}
+
+// An empty string and an ObjectId of zeros: the type behind regular expressions begins with it.
+Value least_db_pointer() {
+  constexpr uint8_t kBytes[4 + 1 + 12] = {1};
+  return Value(ValueView(Type::kDbPointer, kBytes, sizeof kBytes));
+}
+
+// All values that a value of that type compares with. Nothing for types nobody orders by range, and
+// for arrays, whose elements stand in an index, not they themselves.
+std::optional<Interval> bracket_of(Type type) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (type) {
+    case Type::kInt32:
+    case Type::kInt64:
+    case Type::kDouble:
+    case Type::kDecimal128:
+      return Interval{Value(-kInfinity), Value(kInfinity), true, true};  // without NaN
+    case Type::kString:
+    case Type::kSymbol:
+      return Interval{Value(""), Value(bson::View()), true, false};
+    case Type::kDocument:
+      return Interval{Value(bson::View()), Value::array(bson::View()), true, false};
+    case Type::kBinary:
+      return Interval{empty_binary(), Value(bson::ObjectId()), true, false};
+    case Type::kObjectId: {
+      bson::ObjectId::Bytes last;
+      last.fill(0xFF);
+      return Interval{Value(bson::ObjectId()), Value(bson::ObjectId(last)), true, true};
+    }
+    case Type::kBool:
+      return Interval{Value(false), Value(true), true, true};
+    case Type::kDate:
+      return Interval{Value(bson::Date{std::numeric_limits<int64_t>::min()}),
+                      Value(bson::Date{std::numeric_limits<int64_t>::max()}), true, true};
+    case Type::kTimestamp: {
+      constexpr uint32_t kMax = std::numeric_limits<uint32_t>::max();
+      const auto timestamp = [](bson::Timestamp value) {
+        return built([&](bson::Builder& builder) { builder.append("", value); });
+      };
+      return Interval{timestamp({0, 0}), timestamp({kMax, kMax}), true, true};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// So many values of one part are sought each by itself; from more on, all between the least and the
+// greatest are read. A point takes some 400 bytes until it is a range of keys.
+constexpr size_t kPointsMax = 100'000;
+
+bool is_null(Type type) {
+  return type == Type::kNull || type == Type::kUndefined;
+}
+
+void add_equal(ValueView value, PartBounds& bounds) {
+  if (is_null(value.type())) {
+    // Stands for missing and undefined values too; missing ones are indexed as null. Two points and
+    // not a range, so that the parts behind bound the search as well.
+    bounds.intervals.push_back(point(undefined()));
+    bounds.intervals.push_back(point(Value()));
+  } else if (value.type() == Type::kArray) {
+    // The array's elements are indexed; an empty one as undefined. It may also be an element
+    // itself.
+    const bson::View elements = value.as_document();
+    bounds.intervals.push_back(
+        point(elements.empty() ? undefined() : Value((*elements.begin()).value)));
+    bounds.intervals.push_back(point(value));
+    bounds.exact = false;
+  } else {
+    bounds.intervals.push_back(point(value));
+  }
+}
+
+bool low_less(const Interval& a, const Interval& b) {
+  const std::weak_ordering order = bson::compare(a.low, b.low);
+  return order != 0 ? order < 0 : a.low_inclusive && !b.low_inclusive;
+}
+
+// Sorts and joins those that overlap.
+void normalize(std::vector<Interval>& intervals) {
+  if (intervals.size() < 2) return;
+  std::sort(intervals.begin(), intervals.end(), low_less);
+  std::vector<Interval> disjoint;
+  for (Interval& interval : intervals) {
+    if (!disjoint.empty()) {
+      Interval& last = disjoint.back();
+      const std::weak_ordering order = bson::compare(interval.low, last.high);
+      if (order < 0 || (order == 0 && (interval.low_inclusive || last.high_inclusive))) {
+        const std::weak_ordering ends = bson::compare(interval.high, last.high);
+        if (ends > 0 || (ends == 0 && interval.high_inclusive)) {
+          last.high = std::move(interval.high);
+          last.high_inclusive = interval.high_inclusive;
+        }
+        continue;
+      }
+    }
+    disjoint.push_back(std::move(interval));
+  }
+  intervals = std::move(disjoint);
+}
+
+std::optional<PartBounds> order_bounds(const Predicate& predicate) {
+  const Predicate::Kind kind = predicate.kind();
+  const Value& operand = *predicate.operand();
+  const bool less = kind == Predicate::Kind::kLess || kind == Predicate::Kind::kLessEqual;
+  const bool or_equal =
+      kind == Predicate::Kind::kLessEqual || kind == Predicate::Kind::kGreaterEqual;
+  PartBounds bounds{{}, true};
+  if (is_null(operand.type())) {
+    if (or_equal) add_equal(operand, bounds);
+    return bounds;
+  }
+  if (const std::optional<double> number = operand.view().number(); number && std::isnan(*number)) {
+    if (or_equal) bounds.intervals.push_back(point(operand));
+    return bounds;
+  }
+  std::optional<Interval> interval = bracket_of(operand.type());
+  if (!interval) return std::nullopt;
+  if (less) {
+    interval->high = operand;
+    interval->high_inclusive = or_equal;
+  } else {
+    interval->low = operand;
+    interval->low_inclusive = or_equal;
+  }
+  bounds.intervals.push_back(std::move(*interval));
+  return bounds;
+}
+
+// Adds what begins with the prefix. False if there is none: then bounds say nothing.
+bool add_regex(std::string prefix, PartBounds& bounds) {
+  if (prefix.empty()) return false;
+  Interval strings{Value(prefix), Value(bson::View()), true, false};
+  while (!prefix.empty() && prefix.back() == '\xFF') prefix.pop_back();
+  if (!prefix.empty()) {
+    prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+    strings.high = Value(prefix);
+  }
+  bounds.intervals.push_back(std::move(strings));
+  // An expression stored as a value is found by itself.
+  bounds.intervals.push_back({least_regex(), least_db_pointer(), true, false});
+  bounds.exact = false;
+  return true;
+}
+
+// One interval in the place of all.
+void join(PartBounds& bounds) {
+  normalize(bounds.intervals);
+  Interval whole = std::move(bounds.intervals.front());
+  whole.high = std::move(bounds.intervals.back().high);
+  whole.high_inclusive = bounds.intervals.back().high_inclusive;
+  bounds.intervals.clear();
+  bounds.intervals.push_back(std::move(whole));
+  bounds.exact = false;
+}
+
+std::optional<PartBounds> in_bounds(const Predicate& predicate) {
+  PartBounds bounds{{}, true};
+  for (const ValueView value : *predicate.operands()) {
+    add_equal(value, bounds);
+    if (bounds.intervals.size() >= 2 * kPointsMax) join(bounds);
+  }
+  if (bounds.intervals.size() > kPointsMax) join(bounds);
+  for (const std::string& prefix : *predicate.literal_prefixes()) {
+    if (!add_regex(prefix, bounds)) return std::nullopt;
+  }
+  normalize(bounds.intervals);
+  return bounds;
+}
+
+std::optional<PartBounds> regex_bounds(const Predicate& predicate) {
+  PartBounds bounds;
+  if (!add_regex(std::string(predicate.literal_prefix()), bounds)) return std::nullopt;
+  return bounds;
+}
+
+}  // namespace
+
+bool Interval::is_point() const {
+  return low_inclusive && high_inclusive && bson::compare(low, high) == 0;
+}
+
+Interval all_values() {
+  return {Value::min_key(), Value::max_key(), true, true};
+}
+
+PartBounds bounds_of_absence() {
+  // Missing values are indexed as null, but so is null.
+  return {{point(Value())}, false};
+}
+
+std::optional<PartBounds> bounds_of(const Predicate& predicate) {
+  switch (predicate.kind()) {
+    case Predicate::Kind::kEqual: {
+      PartBounds bounds{{}, true};
+      add_equal(*predicate.operand(), bounds);
+      normalize(bounds.intervals);
+      return bounds;
+    }
+    case Predicate::Kind::kIn:
+      return in_bounds(predicate);
+    case Predicate::Kind::kLess:
+    case Predicate::Kind::kLessEqual:
+    case Predicate::Kind::kGreater:
+    case Predicate::Kind::kGreaterEqual:
+      return order_bounds(predicate);
+    case Predicate::Kind::kRegex:
+      return regex_bounds(predicate);
+    case Predicate::Kind::kExists:
+    case Predicate::Kind::kType:
+    case Predicate::Kind::kOther:
+      break;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// Nothing if they have no value in common.
+std::optional<Interval> common_of(const Interval& left, const Interval& right) {
+  Interval common = low_less(left, right) ? right : left;
+  const Interval& other = low_less(left, right) ? left : right;
+  const std::weak_ordering highs = bson::compare(other.high, common.high);
+  if (highs < 0) {
+    common.high = other.high;
+    common.high_inclusive = other.high_inclusive;
+  } else if (highs == 0) {
+    common.high_inclusive = common.high_inclusive && other.high_inclusive;
+  }
+  const std::weak_ordering order = bson::compare(common.low, common.high);
+  if (order < 0 || (order == 0 && common.low_inclusive && common.high_inclusive)) return common;
+  return std::nullopt;
+}
+
+// Whether what lies behind `a` may still meet `b`.
+bool ends_before(const Interval& a, const Interval& b) {
+  const std::weak_ordering order = bson::compare(a.high, b.high);
+  return order != 0 ? order < 0 : !a.high_inclusive;
+}
+
+}  // namespace
+
+PartBounds intersect(const PartBounds& a, const PartBounds& b) {
+  PartBounds both;
+  both.exact = a.exact && b.exact;
+  auto left = a.intervals.begin();
+  auto right = b.intervals.begin();
+  while (left != a.intervals.end() && right != b.intervals.end()) {
+    if (std::optional<Interval> common = common_of(*left, *right)) {
+      both.intervals.push_back(*std::move(common));
+    }
+    if (ends_before(*left, *right)) {
+      ++left;
+    } else {
+      ++right;
+    }
+  }
+  return both;
+}
+
+}  // namespace gridmount::query

@@ -1,0 +1,60 @@
+#include "engine/query/plan/plan_union.h"
+
+#include <string_view>
+#include <utility>
+
+#include "engine/bson/builder.h"
+#include "engine/query/interruption.h"
+
+namespace gridmount::query {
+namespace {
+
+// A plan of more than so many branches, each with its place in an index, would take more memory
+// than reading the collection is worth.
+constexpr size_t kBranchesMax = 10'000;
+
+// Of very many equalities on one path: that of {path: {$in: [...]}}, if it reads an index.
+Result<std::optional<Plan>> plan_list(const Filter& disjunction,
+                                      const std::vector<IndexDefinition>& indexes,
+                                      const std::vector<bool>& multikey) {
+  std::optional<std::string_view> path;
+  bson::Builder specification;
+  for (const Filter& branch : disjunction.children()) {
+    GM_TRY(check_interruption());
+    if (branch.kind() != Filter::Kind::kPredicate) return std::optional<Plan>();
+    const Predicate& predicate = branch.predicate();
+    if (predicate.kind() != Predicate::Kind::kEqual) return std::optional<Plan>();
+    if (!path) {
+      path = predicate.path().dotted();
+      specification.open_document(*path).open_array("$in");
+    }
+    if (predicate.path().dotted() != *path) return std::optional<Plan>();
+    specification.push(*predicate.operand());
+  }
+  specification.close().close();
+  GM_ASSIGN(const Filter list, Filter::parse(std::move(specification).finish()));
+  GM_ASSIGN(Plan plan, make_plan(list, nullptr, indexes, multikey, std::nullopt));
+  if (plan.kind == Plan::Kind::kCollectionScan) return std::optional<Plan>();
+  return std::optional(std::move(plan));
+}
+
+}  // namespace
+
+Result<std::optional<Plan>> plan_union(const Filter& disjunction,
+                                       const std::vector<IndexDefinition>& indexes,
+                                       const std::vector<bool>& multikey) {
+  Plan plan;
+  plan.kind = Plan::Kind::kUnion;
+  if (disjunction.children().size() > kBranchesMax) {
+    return plan_list(disjunction, indexes, multikey);
+  }
+  for (const Filter& branch : disjunction.children()) {
+    GM_TRY(check_interruption());
+    GM_ASSIGN(Plan own, make_plan(branch, nullptr, indexes, multikey, std::nullopt));
+    if (own.kind == Plan::Kind::kCollectionScan) return std::optional<Plan>();
+    plan.branches.push_back(std::move(own));
+  }
+  return std::optional(std::move(plan));
+}
+
+}  // namespace gridmount::query

@@ -1,0 +1,380 @@
+// From a projection document to the tree of projection_tree.h.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/bson/path.h"
+#include "engine/bson/text.h"
+#include "engine/query/projection/projection.h"
+#include "engine/query/projection/projection_tree.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Element;
+using bson::Type;
+using bson::ValueView;
+using Kind = FindProjectionNode::Kind;
+
+constexpr ErrorCode kEmptyFieldInPath{15998};
+constexpr ErrorCode kDollarInPath{16410};
+constexpr ErrorCode kPathCollisionWithin{31249};  // with the beginning of this one
+constexpr ErrorCode kPathCollision{31250};        // with a path that is the same or goes on
+constexpr ErrorCode kComputedInExclusion{31252};
+constexpr ErrorCode kInclusionInExclusion{31253};
+constexpr ErrorCode kExclusionInInclusion{31254};
+constexpr ErrorCode kElementMatchBesidePositional{31255};
+constexpr ErrorCode kPositionalBesideElementMatch{31256};
+constexpr ErrorCode kSliceSkipNoNumber{31257};
+constexpr ErrorCode kSliceLimitNoNumber{31258};
+constexpr ErrorCode kSliceLimitNotPositive{31259};
+constexpr ErrorCode kPositionalDocument{31271};
+constexpr ErrorCode kSliceArrayLength{31272};
+constexpr ErrorCode kSliceType{31273};
+constexpr ErrorCode kElementMatchType{31274};
+constexpr ErrorCode kElementMatchNested{31275};
+constexpr ErrorCode kPositionalTwice{31276};
+constexpr ErrorCode kPositionalLiteral{31308};
+constexpr ErrorCode kLiteralInExclusion{31310};
+constexpr ErrorCode kUnknownExpression{31325};
+constexpr ErrorCode kPositionalWithin{31394};
+constexpr ErrorCode kPositionalExclusion{31395};
+constexpr ErrorCode kEmptyPath{40352};
+constexpr ErrorCode kPathEndsWithDot{40353};
+constexpr ErrorCode kPositionalWithoutFilter{51050};
+constexpr ErrorCode kEmptySubProjection{51270};
+constexpr ErrorCode kPositionalAlone{5392900};
+constexpr ErrorCode kInvalidPipelineOperatorCode{168};
+
+Result<bson::Path> parse_path(std::string_view dotted, size_t depth) {
+  if (dotted.empty()) {
+    return fail(kEmptyPath, "FieldPath cannot be constructed with empty string");
+  }
+  if (dotted.ends_with('.')) return fail(kPathEndsWithDot, "FieldPath must not end with a '.'.");
+  bson::Path path(dotted);
+  for (const std::string& part : path.parts()) {
+    if (part.empty()) {
+      return fail(kEmptyFieldInPath, "FieldPath field names may not be empty strings.");
+    }
+    if (part[0] == '$' && !bson::is_reference_field(part)) {
+      return fail(kDollarInPath,
+                  "FieldPath field names may not start with '$'. Consider using $getField or "
+                  "$setField.");
+    }
+  }
+  if (depth + path.parts().size() > bson::kMaxDepth) {
+    return fail(ErrorCode::kOverflow, "FieldPath is too long");
+  }
+  return path;
+}
+
+// As servers take any number for an int: cut off, and at most the range.
+int32_t to_int32(ValueView value) {
+  const double number = *value.number();
+  if (std::isnan(number)) return 0;
+  constexpr double kMax = std::numeric_limits<int32_t>::max();
+  constexpr double kMin = std::numeric_limits<int32_t>::min();
+  return static_cast<int32_t>(std::clamp(number, kMin, kMax));
+}
+
+Result<ArraySlice> parse_slice(ValueView value) {
+  if (value.is_number()) return ArraySlice{std::nullopt, to_int32(value)};
+  if (value.type() != Type::kArray) {
+    return fail(kSliceType, "$slice only supports numbers and [skip, limit] arrays");
+  }
+  std::vector<ValueView> arguments;
+  for (const Element element : value.as_document()) arguments.push_back(element.value);
+  if (arguments.size() != 2) {
+    return fail(kSliceArrayLength, "$slice array argument should be of form [skip, limit]");
+  }
+  const auto type = [](ValueView argument) {
+    return std::string(bson::type_alias(argument.type()));
+  };
+  if (!arguments[0].is_number()) {
+    return fail(kSliceSkipNoNumber,
+                "$slice expects the skip argument to be a number, got " + type(arguments[0]));
+  }
+  if (!arguments[1].is_number()) {
+    return fail(kSliceLimitNoNumber,
+                "$slice expects the limit argument to be a number, got " + type(arguments[1]));
+  }
+  const int32_t limit = to_int32(arguments[1]);
+  if (limit <= 0) {
+    return fail(kSliceLimitNotPositive,
+                "$slice limit must be positive, got " + std::to_string(limit));
+  }
+  return ArraySlice{to_int32(arguments[0]), limit};
+}
+
+class Parser {
+ public:
+  explicit Parser(const ProjectionOptions& options) : options_(options) {}
+
+  Result<FindProjection> parse(bson::View specification) {
+    GM_ASSIGN(tree_.expressions, ProjectedExpressions::with(options_.variables, options_.now));
+    bool id_named = false;
+    for (const Element element : specification) {
+      id_named = id_named || element.key == "_id" || element.key.starts_with("_id.");
+      GM_TRY(add(element, tree_.root, 0));
+    }
+    tree_.inclusive = inclusive_.value_or(is_inclusive_by_default());
+    // In an inclusion _id stays unless something else is asked of it.
+    if (tree_.inclusive && !id_named) tree_.root.add("_id").kind = Kind::kIncluded;
+    if (!tree_.inclusive && id_included_) tree_.root.remove("_id");
+    note_computed(tree_.root);
+    return std::move(tree_);
+  }
+
+ private:
+  // Where only _id, arrays' parts or nothing at all is named.
+  bool is_inclusive_by_default() const {
+    if (has_slice_) return id_included_;
+    return has_element_match_ || id_included_;
+  }
+
+  static bool note_computed(FindProjectionNode& node) {
+    node.computes = node.kind == Kind::kComputed || node.kind == Kind::kElementMatched;
+    for (FindProjectionNode& child : node.children) {
+      if (note_computed(child)) node.computes = true;
+    }
+    return node.computes;
+  }
+
+  // The node at the end of the path, made; `inner`: it may be there if it has children.
+  static Result<FindProjectionNode*> make_node(FindProjectionNode& parent, const bson::Path& path,
+                                               bool inner) {
+    FindProjectionNode* node = &parent;
+    for (size_t i = 0; i < path.parts().size(); ++i) {
+      const bool last = i + 1 == path.parts().size();
+      FindProjectionNode* const known = node->find(path.parts()[i]);
+      if (known == nullptr) {
+        node = &node->add(path.parts()[i]);
+      } else if (last && !(inner && known->kind == Kind::kPath)) {
+        return fail(kPathCollision, "Path collision at " + path.dotted());
+      } else if (known->kind != Kind::kPath) {
+        const std::string& dotted = path.dotted();
+        return fail(kPathCollisionWithin, "Path collision at " + dotted + " remaining portion " +
+                                              dotted.substr(dotted.find('.') + 1));
+      } else {
+        node = known;
+      }
+    }
+    return node;
+  }
+
+  Status add(const Element& element, FindProjectionNode& parent, size_t depth) {
+    const bool positional = element.key.ends_with(".$");
+    if (element.key.find(".$.") != std::string_view::npos) {
+      return fail(kPositionalWithin,
+                  "As of 4.4, it's illegal to specify positional operator in the middle of a path."
+                  "Positional projection may only be used at the end, for example: a.b.$. If the "
+                  "query previously used a form like a.b.$.d, remove the parts following the '$' "
+                  "and the results will be equivalent.");
+    }
+    if (element.value.type() == Type::kDocument) {
+      if (positional) {
+        return fail(kPositionalDocument,
+                    "positional projection cannot be used with an expression or sub object");
+      }
+      return add_document(element, parent, depth);
+    }
+    if (element.value.is_number() || element.value.type() == Type::kBool) {
+      const bool included = element.value.type() == Type::kBool ? element.value.as_bool()
+                                                                : element.value.number() != 0.0;
+      if (included && positional) return add_positional(element.key, parent, depth);
+      if (positional) {
+        return fail(kPositionalExclusion, "positional projection cannot be used with exclusion");
+      }
+      return add_plain(element.key, included, parent, depth);
+    }
+    if (positional) {
+      return fail(kPositionalLiteral, "positional projection cannot be used with a literal");
+    }
+    return add_literal(element, parent, depth);
+  }
+
+  Status add_plain(std::string_view key, bool included, FindProjectionNode& parent, size_t depth) {
+    GM_ASSIGN(const bson::Path path, parse_path(key, depth));
+    GM_ASSIGN(FindProjectionNode* const node, make_node(parent, path, false));
+    node->kind = included ? Kind::kIncluded : Kind::kExcluded;
+    // The _id may be ruled out of an inclusion, and named in an exclusion.
+    if (key == "_id" && &parent == &tree_.root) {
+      id_included_ = included;
+      return {};
+    }
+    return note_type(key, included);
+  }
+
+  Status note_type(std::string_view key, bool included) {
+    if (inclusive_.value_or(included) != included) {
+      const std::string field(key);
+      return included ? fail(kInclusionInExclusion,
+                             "Cannot do inclusion on field " + field + " in exclusion projection")
+                      : fail(kExclusionInInclusion,
+                             "Cannot do exclusion on field " + field + " in inclusion projection");
+    }
+    inclusive_ = included;
+    return {};
+  }
+
+  Status add_positional(std::string_view key, FindProjectionNode& parent, size_t depth) {
+    if (tree_.filter) {
+      return fail(kPositionalTwice,
+                  "Cannot specify more than one positional projection per query.");
+    }
+    if (has_element_match_) {
+      return fail(kPositionalBesideElementMatch,
+                  "Cannot specify positional operator and $elemMatch.");
+    }
+    if (!options_.filter) {
+      return fail(kPositionalWithoutFilter,
+                  "Projections with a positional operator require a matcher");
+    }
+    if (key == ".$") {
+      return fail(kPositionalAlone, "Projection on field .$ is invalid");
+    }
+    GM_ASSIGN(const bson::Path path, parse_path(key.substr(0, key.size() - 2), depth));
+    // $expr, $jsonSchema and $text say of no element that it matched.
+    GM_ASSIGN(tree_.filter, Filter::parse(*options_.filter, {.special_operators = false}));
+    GM_ASSIGN(FindProjectionNode* const end, make_node(parent, path, false));
+    end->kind = Kind::kIncluded;
+    FindProjectionNode* node = &parent;
+    for (const std::string& part : path.parts()) {
+      node = node->find(part);
+      node->positional = true;
+    }
+    // The document that holds it lies on its path as well.
+    for (FindProjectionNode* const outer : within_) outer->positional = true;
+    return note_type(key, true);
+  }
+
+  Status add_document(const Element& element, FindProjectionNode& parent, size_t depth) {
+    const bson::View fields = element.value.as_document();
+    if (fields.empty()) {
+      return fail(kEmptySubProjection,
+                  "An empty sub-projection is not a valid value. Found empty object at path " +
+                      std::string(element.key));
+    }
+    GM_ASSIGN(const bson::Path path, parse_path(element.key, depth));
+    const Element first = *fields.begin();
+    if (first.key.starts_with('$') && std::next(fields.begin()) == fields.end()) {
+      if (first.key == "$slice") return add_slice(path, element.value, first.value, parent);
+      if (first.key == "$elemMatch") return add_element_match(path, element, parent);
+      return add_computed(path, element.value, first.key, parent);
+    }
+    GM_ASSIGN(FindProjectionNode* const node, make_node(parent, path, true));
+    // Nodes move when their siblings grow in number, but none of these does meanwhile.
+    const size_t outer = within_.size();
+    FindProjectionNode* at = &parent;
+    for (const std::string& part : path.parts()) {
+      at = at->find(part);
+      within_.push_back(at);
+    }
+    for (const Element field : fields) {
+      GM_TRY(add(field, *node, depth + path.parts().size()));
+    }
+    within_.resize(outer);
+    return {};
+  }
+
+  Status add_slice(const bson::Path& path, ValueView whole, ValueView value,
+                   FindProjectionNode& parent) {
+    const Result<ArraySlice> slice = parse_slice(value);
+    if (slice) {
+      GM_ASSIGN(FindProjectionNode* const node, make_node(parent, path, false));
+      node->kind = Kind::kSliced;
+      node->slice = *slice;
+      has_slice_ = true;
+      return {};
+    }
+    // The expression of that name.
+    const Status added = add_computed(path, whole, "$slice", parent);
+    if (added) return {};
+    return fail(added.error().code(),
+                "Invalid $slice syntax. The given syntax " + bson::to_text(whole) +
+                    " did not match the find() syntax because :: " +
+                    error_code_name(slice.error().code()) + ": " + slice.error().message() +
+                    " :: The given syntax did not match the expression $slice syntax. :: caused "
+                    "by :: " +
+                    added.error().message());
+  }
+
+  Status add_element_match(const bson::Path& path, const Element& element,
+                           FindProjectionNode& parent) {
+    const ValueView condition = (*element.value.as_document().begin()).value;
+    if (condition.type() != Type::kDocument) {
+      return fail(kElementMatchType, "elemMatch: Invalid argument, object required, but got " +
+                                         std::string(bson::type_alias(condition.type())));
+    }
+    if (tree_.filter) {
+      return fail(kElementMatchBesidePositional,
+                  "Cannot specify positional operator and $elemMatch.");
+    }
+    if (path.parts().size() != 1 || &parent != &tree_.root) {
+      return fail(kElementMatchNested, "Cannot use $elemMatch projection on a nested field.");
+    }
+    bson::Builder filter;
+    filter.append(element.key, element.value);
+    GM_ASSIGN(Filter parsed, Filter::parse(std::move(filter).finish()));
+    GM_ASSIGN(FindProjectionNode* const node, make_node(parent, path, false));
+    node->kind = Kind::kElementMatched;
+    node->element = std::move(parsed);
+    has_element_match_ = true;
+    return {};
+  }
+
+  Status add_computed(const bson::Path& path, ValueView value, std::string_view name,
+                      FindProjectionNode& parent) {
+    Result<std::unique_ptr<Expression>> expression = tree_.expressions.parse(value);
+    const std::string unknown = "Unrecognized expression '" + std::string(name) + "'";
+    if (!expression && expression.error().code() == kInvalidPipelineOperatorCode &&
+        expression.error().message() == unknown) {
+      return fail(kUnknownExpression, "Unknown expression " + std::string(name));
+    }
+    if (inclusive_ == false) {
+      return fail(kComputedInExclusion,
+                  "Cannot use expression other than $meta in exclusion projection");
+    }
+    if (!expression) return fail(std::move(expression).error());
+    inclusive_ = true;
+    return set_computed(path, std::move(expression).value(), parent);
+  }
+
+  Status add_literal(const Element& element, FindProjectionNode& parent, size_t depth) {
+    GM_ASSIGN(std::unique_ptr<Expression> expression, tree_.expressions.parse(element.value));
+    GM_ASSIGN(const bson::Path path, parse_path(element.key, depth));
+    if (inclusive_ == false) {
+      return fail(kLiteralInExclusion, "Cannot use an expression " + std::string(element.key) +
+                                           ": " + bson::to_text(element.value) +
+                                           " in an exclusion projection");
+    }
+    inclusive_ = true;
+    return set_computed(path, std::move(expression), parent);
+  }
+
+  static Status set_computed(const bson::Path& path, std::unique_ptr<Expression> expression,
+                             FindProjectionNode& parent) {
+    GM_ASSIGN(FindProjectionNode* const node, make_node(parent, path, false));
+    node->kind = Kind::kComputed;
+    node->expression = std::move(expression);
+    return {};
+  }
+
+  const ProjectionOptions& options_;
+  FindProjection tree_;
+  std::vector<FindProjectionNode*> within_;  // from the root to the document that is being read
+  std::optional<bool> inclusive_;            // unset as long as either is possible
+  bool id_included_ = false;
+  bool has_slice_ = false;
+  bool has_element_match_ = false;
+};
+
+}  // namespace
+
+Result<FindProjection> parse_projection(bson::View specification,
+                                        const ProjectionOptions& options) {
+  return Parser(options).parse(specification);
+}
+
+}  // namespace gridmount::query

@@ -1,0 +1,32 @@
+// An update by operators, {$set: {...}, $push: {...}}: parsed to a tree of changes. Internal to
+// this folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/bson/document.h"
+#include "engine/error.h"
+#include "engine/query/update/array_filters.h"
+#include "engine/query/update/update_tree.h"
+
+namespace gridmount::query {
+
+struct OperatorUpdate {
+  UpdateNode root;
+  ArrayFilters filters;
+  // As Update::touched_paths().
+  std::vector<std::string> touched_paths;
+  // Some path has a `$`.
+  bool needs_match = false;
+  // The result may be nested too deep although the document and the update are not.
+  bool may_deepen = false;
+};
+
+// `array_filters` as ArrayFilters::parse(); one that no path uses is FailedToParse.
+Result<OperatorUpdate> parse_operator_update(bson::View specification, bson::View array_filters);
+
+// Adds `$set: {path: value}`, for the equalities of an upsert's filter.
+Status add_equality(UpdateNode& root, const bson::Path& path, bson::ValueView value);
+
+}  // namespace gridmount::query
