@@ -10,13 +10,6 @@
 #include "engine/query/interruption.h"
 
 namespace gridmount::query {
-namespace {
-
-bool is_container(bson::Type type) {
-  return type == bson::Type::kDocument || type == bson::Type::kArray;
-}
-
-}  // namespace
 
 tl::unexpected<Error> document_too_large(uint64_t bytes, uint32_t bytes_max) {
   char hex[20];
