@@ -40,7 +40,7 @@ AccessTimes::AccessTimes(const Bucket& bucket, AccessTimeMode mode, bool strict,
       mode_(mode),
       strict_(strict),
       is_open_(std::move(is_open)),
-      thread_("gridmount-atime", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
+      thread_("gm-atime", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
 
 bool AccessTimes::keeps(NodeKind kind) const {
   return mode_ == AccessTimeMode::kAll ||

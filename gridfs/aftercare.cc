@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kRemovalPatience{1000};
 Aftercare::Aftercare(const Bucket& bucket, OpenFiles& open_files)
     : bucket_(bucket),
       open_files_(open_files),
-      thread_("gridmount-later", BackgroundThread::Priority::kLow, [this] { return work(); }) {}
+      thread_("gm-aftercare", BackgroundThread::Priority::kLow, [this] { return work(); }) {}
 
 void Aftercare::schedule_md5(const bson::Value& id) {
   {

@@ -7,6 +7,8 @@
 #include <csignal>
 #include <utility>
 
+#include "engine/thread_name.h"
+
 namespace gridmount::gridfs {
 namespace {
 
@@ -46,7 +48,7 @@ void BackgroundThread::stop() {
 }
 
 void BackgroundThread::run() {
-  pthread_setname_np(pthread_self(), name_.c_str());
+  name_this_thread(name_);
   if (priority_ == Priority::kLow) {
     // Linux applies this to the thread alone. If it fails the thread is merely not as polite.
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriorityNice);

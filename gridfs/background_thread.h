@@ -20,7 +20,7 @@ class BackgroundThread {
   using Work = std::function<std::optional<Clock::time_point>()>;
   enum class Priority { kNormal, kLow };
 
-  // `name` is what the system's tools show, at most 15 bytes.
+  // `name` is the thread's (engine/thread_name.h).
   BackgroundThread(std::string name, Priority priority, Work work);
   ~BackgroundThread() { stop(); }
   BackgroundThread(const BackgroundThread&) = delete;

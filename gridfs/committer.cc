@@ -20,7 +20,7 @@ constexpr long kListCallerAndWorker = 3;
 Committer::Committer(ChunkMemory& memory, std::chrono::milliseconds interval)
     : memory_(memory),
       interval_(interval),
-      thread_("gridmount-write", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
+      thread_("gm-commit", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
 
 void Committer::add(std::shared_ptr<OpenFile> file) {
   bool first = false;

@@ -8,7 +8,7 @@
 namespace gridmount::gridfs {
 
 HashThread::HashThread()
-    : thread_("gridmount-md5", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
+    : thread_("gm-md5", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
 
 void HashThread::add(std::shared_ptr<HashStream> stream) {
   {

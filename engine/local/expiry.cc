@@ -7,6 +7,7 @@
 #include "engine/bson/builder.h"
 #include "engine/local/catalog/catalog.h"
 #include "engine/local/store.h"
+#include "engine/thread_name.h"
 
 namespace gridmount::local {
 namespace {
@@ -47,6 +48,7 @@ bool Expiry::stopping() {
 }
 
 void Expiry::run() {
+  name_this_thread("gm-expiry");
   while (true) {
     {
       MutexLock lock(mutex_);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
+#include "engine/thread_name.h"
 
 namespace gridmount::profiling {
 namespace {
@@ -111,6 +112,7 @@ void Profiler::flush() {
 }
 
 void Profiler::run() {
+  name_this_thread("gm-profiler");
   while (true) {
     std::deque<Operation> operations;
     {

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/thread_name.h"
+
 namespace gridmount::fuse {
 
 namespace {
@@ -59,6 +61,7 @@ void Signals::end_actions() {
 }
 
 void Signals::run() {
+  name_this_thread("gm-signals");
   const sigset_t set = all_signals();
   int signal = 0;
   while (!is_ended_ && sigwait(&set, &signal) == 0) {
@@ -84,7 +87,10 @@ void Signals::stop(int signal) {
     return;
   }
   spdlog::info("unmounting on signal: {}", strsignal(signal));
-  stopper_ = std::thread(actions_.stop);
+  stopper_ = std::thread([this] {
+    name_this_thread("gm-stop");
+    actions_.stop();
+  });
 }
 
 void Signals::report() {
@@ -93,6 +99,7 @@ void Signals::report() {
   if (!has_actions_) return;
   if (reporter_.joinable()) reporter_.join();
   reporter_ = std::thread([this] {
+    name_this_thread("gm-report");
     actions_.report();
     is_reporting_ = false;
   });

@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "engine/thread_name.h"
+
 namespace gridmount::fuse {
 
-DeferredRequests::DeferredRequests() : thread_([this] { run(); }) {}
+DeferredRequests::DeferredRequests(std::string name)
+    : name_(std::move(name)), thread_([this] { run(); }) {}
 
 void DeferredRequests::stop() {
   {
@@ -27,6 +30,7 @@ bool DeferredRequests::add(std::function<void()> request) {
 }
 
 void DeferredRequests::run() {
+  name_this_thread(name_);
   for (;;) {
     std::function<void()> request;
     {

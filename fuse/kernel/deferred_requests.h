@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <functional>
+#include <string>
 #include <thread>
 
 #include "engine/thread_safety.h"
@@ -14,7 +15,8 @@ namespace gridmount::fuse {
 
 class DeferredRequests {
  public:
-  DeferredRequests();
+  // `name` is the thread's (engine/thread_name.h).
+  explicit DeferredRequests(std::string name);
   ~DeferredRequests() { stop(); }
   DeferredRequests(const DeferredRequests&) = delete;
   DeferredRequests& operator=(const DeferredRequests&) = delete;
@@ -28,6 +30,7 @@ class DeferredRequests {
  private:
   void run() GM_EXCLUDES(mutex_);
 
+  const std::string name_;
   Mutex mutex_;
   Condition changed_;
   std::deque<std::function<void()>> requests_ GM_GUARDED_BY(mutex_);

@@ -33,8 +33,8 @@ struct TrampolineContext {
   // Has libfuse answer a request.
   std::function<void(std::vector<char>& message)> process;
   AttributeAnswers attribute_answers;
-  DeferredRequests deferred;
-  DeferredRequests laid_aside;  // what waits for a folder that is being moved
+  DeferredRequests deferred{"gm-deferred"};
+  DeferredRequests laid_aside{"gm-laid-aside"};  // what waits for a folder that is being moved
   // Writes begun and ended, by which stop() sees that the kernel has handed over everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/thread_name.h"
 #include "fuse/kernel/trampoline.h"
 
 namespace gridmount::fuse {
@@ -100,6 +101,9 @@ bool lay_aside(TrampolineContext& context, Message message) {
 }
 
 ssize_t read_request(int connection, void* buffer, size_t room, void* user_data) {
+  // The first that each of libfuse's threads does.
+  thread_local const bool is_named = (name_this_thread("gm-fuse"), true);
+  (void)is_named;
   auto& context = *static_cast<TrampolineContext*>(user_data);
   while (true) {
     const ssize_t size = read(connection, buffer, room);

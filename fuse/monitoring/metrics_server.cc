@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/thread_name.h"
 #include "engine/wire/server/acceptor.h"
 #include "engine/wire/server/listen_address.h"
 #include "fuse/monitoring/metrics_request.h"
@@ -140,6 +141,7 @@ class MetricsServer::Running {
   }
 
   void run() {
+    name_this_thread("gm-metrics");
     for (;;) {
       try {
         io_.run();

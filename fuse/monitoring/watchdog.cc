@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "engine/thread_name.h"
+
 namespace gridmount::fuse {
 
 namespace {
@@ -31,6 +33,7 @@ Watchdog::~Watchdog() {
 }
 
 void Watchdog::run(milliseconds patience) {
+  name_this_thread("gm-watchdog");
   const milliseconds pause = std::clamp(patience / 4, kShortestPause, kLongestPause);
   for (;;) {
     {

@@ -23,6 +23,7 @@
 #include "engine/store.h"
 #include "engine/system/memory.h"
 #include "engine/system/memory_limit.h"
+#include "engine/thread_name.h"
 #include "engine/wire/server/endpoint.h"
 #include "engine/wire/server/process_end.h"
 #include "tools/gridstore/store_argument.h"
@@ -63,6 +64,7 @@ ExitStatus fail_with(const Error& error) {
 // The second signal of one who does not want to wait.
 void end_at_once_on(const sigset_t& signals) {
   std::thread([signals] {
+    name_this_thread("gm-signals");
     int signal = 0;
     if (sigwait(&signals, &signal) != 0) return;
     spdlog::error("a second signal ({}): ending at once", strsignal(signal));

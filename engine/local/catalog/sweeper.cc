@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/local/files/fault_scope.h"
+#include "engine/thread_name.h"
 
 namespace gridmount::local {
 namespace {
@@ -81,6 +82,7 @@ bool Sweeper::spares(const Range& range) {
 }
 
 void Sweeper::run() {
+  name_this_thread("gm-sweeper");
   while (true) {
     {
       MutexLock lock(mutex_);

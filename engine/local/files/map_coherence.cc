@@ -24,6 +24,7 @@
 #include "engine/local/files/fault_scope.h"
 #include "engine/opening_error.h"
 #include "engine/system/file.h"
+#include "engine/thread_name.h"
 
 namespace gridmount::local {
 namespace {
@@ -139,6 +140,7 @@ class Disturbance {
 
  private:
   void run(bool opens) const {
+    name_this_thread("gm-map-probe");
     for (size_t page = 0; !ends_; page = (page + 1) % kPagesAtOnce.front()) {
       if (opens) {
         system::File again;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/local/storage/lmdb_context.h"
+#include "engine/thread_name.h"
 
 namespace gridmount::local {
 
@@ -33,6 +34,7 @@ void Batch::allow() {
 }
 
 void Batch::run() {
+  name_this_thread("gm-batch");
   mutex_.lock();
   while (true) {
     while (job_ == nullptr && !stopping_) {

@@ -8,6 +8,7 @@
 
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
+#include "engine/thread_name.h"
 
 namespace gridmount::local {
 
@@ -208,6 +209,7 @@ void Checkpointer::tell_refusal() {
 }
 
 void Checkpointer::run() {
+  name_this_thread("gm-checkpoint");
   while (true) {
     tell_refusal();
     uint64_t answered;

@@ -5,10 +5,13 @@
 
 #include <thread>
 
+#include "engine/thread_name.h"
+
 namespace gridmount::wire {
 
 void end_process_within(std::chrono::milliseconds patience, int status) {
   std::thread([patience, status] {
+    name_this_thread("gm-end");
     std::this_thread::sleep_for(patience);
     spdlog::error("the end has waited for {} ms for a command; ending at once", patience.count());
     spdlog::default_logger()->flush();

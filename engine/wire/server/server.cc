@@ -12,12 +12,15 @@
 #include <asio/steady_timer.hpp>
 #include <atomic>
 #include <exception>
+#include <future>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "engine/thread_name.h"
 #include "engine/wire/server/acceptor.h"
 #include "engine/wire/server/connection.h"
 #include "engine/wire/server/listen_address.h"
@@ -125,6 +128,16 @@ Result<Listeners> listen(const ServerOptions& options) {
   return listeners;
 }
 
+// They take their name from the thread that starts them.
+std::unique_ptr<asio::thread_pool> make_workers(size_t count) {
+  return std::async(std::launch::async,
+                    [count] {
+                      name_this_thread("gm-command");
+                      return std::make_unique<asio::thread_pool>(count);
+                    })
+      .get();
+}
+
 }  // namespace
 
 class Server::Running {
@@ -134,9 +147,9 @@ class Server::Running {
         options_(std::move(options)),
         connections_max_(connections_that_fit(options_.limits.connections_max)),
         listeners_(std::move(listeners)),
-        workers_(std::max<size_t>(1, options_.limits.worker_threads)),
+        workers_(make_workers(std::max<size_t>(1, options_.limits.worker_threads))),
         parking_(std::make_shared<Parking>(io_)),
-        context_{io_, workers_, handler_, options_.limits, *parking_, table_} {}
+        context_{io_, *workers_, handler_, options_.limits, *parking_, table_} {}
 
   void start() {
     handler_.on_change([parking = parking_] { parking->notify(); });
@@ -188,6 +201,7 @@ class Server::Running {
   }
 
   void run_io() {
+    name_this_thread("gm-wire-io");
     for (;;) {
       try {
         io_.run();
@@ -271,7 +285,7 @@ class Server::Running {
   void expire(steady_clock::time_point now) {
     // One at a time, however long it takes.
     if (is_expiring_.exchange(true)) return;
-    asio::post(workers_, [this, now] {
+    asio::post(*workers_, [this, now] {
       handler_.expire(now);
       // What large messages had stays with malloc else, as many small blocks lie between.
       const bool have_requests_fallen = context_.requests.has_fallen();
@@ -310,7 +324,7 @@ class Server::Running {
   void end() {
     std::call_once(threads_ended_, [this] {
       table_.wait_until_empty(steady_clock::time_point::max());
-      workers_.join();
+      workers_->join();
       io_.stop();
       for (std::thread& thread : io_threads_) thread.join();
       handler_.set_figures(nullptr);
@@ -323,7 +337,7 @@ class Server::Running {
   Listeners listeners_;
 
   asio::io_context io_;
-  asio::thread_pool workers_;
+  const std::unique_ptr<asio::thread_pool> workers_;
   std::shared_ptr<Parking> parking_;
   ConnectionTable table_;
   ConnectionContext context_;
