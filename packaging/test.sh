@@ -9,7 +9,7 @@
 # Stages:
 #   deps      installs what is missing (asks for nothing; needs root or sudo only if it is)
 #   format    clang-format changes nothing
-#   layering  the shape of the source tree
+#   layering  the shape of the source tree, and what its documents refer to
 #   release   g++: builds everything, runs all tests, those on real mounts included
 #   asan      clang: builds everything with its thread-safety analysis and with address and
 #             undefined-behaviour sanitizers; all tests, and some on real mounts
@@ -111,7 +111,12 @@ stage_deps() { packaging/install-deps.sh; }
 
 stage_format() { sources | xargs clang-format-14 --dry-run -Werror; }
 
-stage_layering() { tests/layering/check_layering.py; }
+stage_layering() {
+  local status=0
+  tests/layering/check_layering.py || status=1
+  tests/layering/check_links.py || status=1
+  return "$status"
+}
 
 stage_release() { build release && run_ctest release; }
 

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Checks that what documents refer to is there.
+
+  check_links.py [ROOT]     prints one line per dead reference; exit status 1 if there is one
+
+In every Markdown file of the tree: the file, and the heading behind a `#`, that a relative link names;
+and each path of the tree that stands in backticks (`engine/store.h`, `packaging/test.sh tidy`,
+`fuse/kernel/trampoline*.cc`). Blocks of code are not looked at.
+"""
+
+import pathlib
+import re
+import sys
+
+from check_layering import files_below
+
+# Where a path of the tree begins.
+FOLDERS = ("cmake", "doc", "engine", "fuse", "gridfs", "packaging", "tests", "tools")
+PATH = re.compile(rf"(?:{'|'.join(FOLDERS)})/[\w@.*/-]*")
+LINK = re.compile(r"!?\[[^\]\[]*\]\(([^()\s]+)(?:\s+\"[^\"]*\")?\)")
+CODE = re.compile(r"(`+)(.+?)\1")
+ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)  # https:, mailto:
+HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*")
+
+
+def lines_outside_blocks(text):
+    """(number, line) of what is no code: neither fenced nor indented."""
+    is_fenced = False
+    before = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            is_fenced = not is_fenced
+        # What is indented below a list's item is text of the item.
+        is_block = line.startswith("    ") and not re.match(r"\s*([-*]|\d+\.)\s|\s\s+\S", before)
+        if not is_fenced and not is_block:
+            yield number, line
+            before = line if line.strip() else before
+        elif not line.strip():
+            before = ""
+
+
+def anchors(text):
+    """The headings' names in links, as GitHub makes them."""
+    found = set()
+    for _, line in lines_outside_blocks(text):
+        if heading := HEADING.fullmatch(line):
+            plain = re.sub(r"[`*]|\]\([^)]*\)|[\[\]]", "", heading.group(1)).lower()
+            name = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+            number = 0
+            while (name if number == 0 else f"{name}-{number}") in found:
+                number += 1
+            found.add(name if number == 0 else f"{name}-{number}")
+    return found
+
+
+class Check:
+    def __init__(self, root):
+        self.root = root
+        self.violations = []
+
+    def run(self):
+        for path in files_below(self.root):
+            if path.suffix == ".md":
+                self.check(path)
+        return self.violations
+
+    def check(self, path):
+        name = path.relative_to(self.root).as_posix()
+        for number, line in lines_outside_blocks(path.read_text("utf-8")):
+            without_code = CODE.sub(lambda code: " " * len(code.group(0)), line)
+            for link in LINK.finditer(line):
+                # One that is itself within backticks is an example.
+                if without_code[link.start() : link.start() + 1] in ("[", "!"):
+                    self.check_link(path, f"{name}:{number}", link.group(1))
+            for code in CODE.finditer(line):
+                for word in code.group(2).split():
+                    self.check_path(f"{name}:{number}", word)
+
+    def check_link(self, path, place, target):
+        if ELSEWHERE.match(target):
+            return
+        file_name, _, anchor = target.partition("#")
+        file = (path.parent / file_name).resolve() if file_name else path
+        if not file.exists() or not file.is_relative_to(self.root):
+            self.violations.append(f"{place}: the link to {target} leads nowhere")
+        elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text("utf-8")):
+            self.violations.append(f"{place}: {file.name} has no heading #{anchor}")
+
+    def check_path(self, place, word):
+        word = re.sub(r":\d+$", "", word).rstrip(".,;:")
+        if not PATH.fullmatch(word):
+            return
+        is_there = any(self.root.glob(word)) if "*" in word else (self.root / word).exists()
+        if not is_there:
+            self.violations.append(f"{place}: there is no {word}")
+
+
+def main():
+    default = pathlib.Path(__file__).resolve().parents[2]
+    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else default
+    if not (root / "CMakeLists.txt").exists():
+        sys.exit(f"{root} is no source tree: it has no CMakeLists.txt")
+    violations = Check(root).run()
+    for violation in violations:
+        print(violation)
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
