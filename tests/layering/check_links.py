@@ -18,7 +18,7 @@ from check_layering import files_below
 FOLDERS = ("cmake", "doc", "engine", "fuse", "gridfs", "packaging", "tests", "tools")
 PATH = re.compile(rf"(?:{'|'.join(FOLDERS)})/[\w@.*/-]*")
 LINK = re.compile(r"!?\[[^\]\[]*\]\(([^()\s]+)(?:\s+\"[^\"]*\")?\)")
-CODE = re.compile(r"(`+)(.+?)\1")
+CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)  # https:, mailto:
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*")
 
@@ -37,6 +37,24 @@ def lines_outside_blocks(text):
             before = line if line.strip() else before
         elif not line.strip():
             before = ""
+
+
+def paragraphs(text):
+    """(number of the first line, text) of what stands together: lines of text, or a row of a table."""
+    lines = []
+    first = 0
+    for number, line in lines_outside_blocks(text):
+        is_alone = not line.strip() or line.startswith(("|", "#"))
+        if lines and (is_alone or number != first + len(lines)):
+            yield first, "\n".join(lines)
+            lines = []
+        if is_alone:
+            yield number, line
+        else:
+            first = first if lines else number
+            lines.append(line)
+    if lines:
+        yield first, "\n".join(lines)
 
 
 def anchors(text):
@@ -66,15 +84,19 @@ class Check:
 
     def check(self, path):
         name = path.relative_to(self.root).as_posix()
-        for number, line in lines_outside_blocks(path.read_text("utf-8")):
-            without_code = CODE.sub(lambda code: " " * len(code.group(0)), line)
-            for link in LINK.finditer(line):
+        for first, text in paragraphs(path.read_text("utf-8")):
+
+            def place(found, first=first, text=text):
+                return f"{name}:{first + text.count(chr(10), 0, found.start())}"
+
+            without_code = CODE.sub(lambda code: " " * len(code.group(0)), text)
+            for link in LINK.finditer(text):
                 # One that is itself within backticks is an example.
-                if without_code[link.start() : link.start() + 1] in ("[", "!"):
-                    self.check_link(path, f"{name}:{number}", link.group(1))
-            for code in CODE.finditer(line):
+                if without_code[link.start()] in "[!":
+                    self.check_link(path, place(link), link.group(1))
+            for code in CODE.finditer(text):
                 for word in code.group(2).split():
-                    self.check_path(f"{name}:{number}", word)
+                    self.check_path(place(code), word)
 
     def check_link(self, path, place, target):
         if ELSEWHERE.match(target):

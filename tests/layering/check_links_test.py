@@ -54,6 +54,8 @@ DEAD = {
     "path_of_a_folder": "`tests/none`",
     "pattern": "`fuse/kernel/none*.cc`",
     "in_a_list": "- one\n    `engine/none.h`",
+    "over_two_lines": "[a\nlink](none.md)",
+    "command_over_two_lines": "`packaging/test.sh\nengine/none.h`",
     "in_a_table": "| `engine/none.h` | a |",
 }
 
