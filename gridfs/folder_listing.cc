@@ -85,49 +85,18 @@ FolderListing::FolderListing(const Names& names, FileTable& files, const VolumeO
       complete_(std::move(complete)),
       batch_entries_(kFirstBatchEntries) {}
 
-Result<std::optional<FolderListing::Listed>> FolderListing::take() {
-  while (batch_.empty()) {
-    if (read_to_.pass == Pass::kEnd) return std::optional<Listed>();
-    GM_TRY(read_batch());
-  }
-  std::optional<Listed> listed = std::move(batch_.front());
-  batch_.pop_front();
-  return listed;
-}
-
-Result<std::optional<DirectoryEntry>> FolderListing::next() {
-  GM_ASSIGN(std::optional<Listed> listed, take());
-  if (!listed) return std::optional<DirectoryEntry>();
-  listed->entry.cookie = given_.give(listed->hash, listed->after);
-  return std::optional(std::move(listed->entry));
-}
-
-void FolderListing::go_to(const Place& place) {
-  batch_.clear();
+void FolderListing::begin_batches() {
   batch_entries_ = kFirstBatchEntries;
-  read_to_ = place;
 }
 
-Status FolderListing::seek(uint64_t cookie) {
-  using Passed = GivenPlaces<Place>::Passed;
-  const auto pass = [this]() -> Result<std::optional<Passed>> {
-    GM_ASSIGN(std::optional<Listed> listed, take());
-    if (!listed) return std::optional<Passed>();
-    return std::optional(Passed{listed->hash, std::move(listed->after)});
-  };
-  return given_.seek(
-      cookie, [this](const Place& place) { go_to(place); }, pass);
-}
-
-void FolderListing::add(std::string_view key, std::string name, Node node, Place after) {
+void FolderListing::list(std::string_view key, std::string name, Node node, Place after) {
   complete_(node);
-  read_to_ = after;
-  batch_.push_back({{std::move(name), std::move(node), 0}, hash_of(key), std::move(after)});
+  add(std::move(name), std::move(node), hash_of(key), std::move(after));
 }
 
 Status FolderListing::read_batch() {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
-  GM_TRY(read_to_.pass == Pass::kNames ? read_names(*snapshot) : read_nameless(*snapshot));
+  GM_TRY(read_to().pass == Pass::kNames ? read_names(*snapshot) : read_nameless(*snapshot));
   batch_entries_ = std::min(batch_entries_ * 2, kMaxBatchEntries);
   return {};
 }
@@ -135,7 +104,7 @@ Status FolderListing::read_batch() {
 Status FolderListing::read_names(engine::Snapshot& snapshot) {
   const std::string& bucket = bucket_.options().name;
   const bool at_root = folder_.empty();
-  const std::optional<std::string> behind = read_to_.behind;
+  const std::optional<std::string> behind = read_to().behind;
   // The places of keys in the filename index: a folder's is behind all names below it.
   std::string from = at_root ? std::string() : folder_ + "/";
   bool inclusive = true;
@@ -147,36 +116,37 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
   ChildScan names(names_, snapshot, folder_, std::move(from), inclusive);
   FolderScan folders(bucket_, snapshot, folder_, behind, options_.at);
   std::optional<ChildScan::Child> child;
-  while (batch_.size() < batch_entries_) {
+  while (batch_size() < batch_entries_) {
     if (!child) {
       GM_ASSIGN(child, names.next());
     }
     GM_ASSIGN(const FolderScan::Folder* const folder, folders.peek());
     if (!child && folder == nullptr) {
-      read_to_ = {.pass = at_root ? Pass::kNameless : Pass::kEnd};
+      if (!at_root) end();
+      if (at_root) pass({.pass = Pass::kNameless});
       return {};
     }
     std::string key = child ? child->key() : std::string();
     if (folder != nullptr && (!child || folder_key(folder->component) <= key)) {
       const bool both = child && folder_key(folder->component) == key;
       key = folder_key(folder->component);
-      add(key, escape_component(folder->component, at_root),
-          folder_node(bucket, join(folder_, folder->component),
-                      FolderDocument::parse(folder->document), options_),
-          {.pass = Pass::kNames, .behind = key});
+      list(key, escape_component(folder->component, at_root),
+           folder_node(bucket, join(folder_, folder->component),
+                       FolderDocument::parse(folder->document), options_),
+           {.pass = Pass::kNames, .behind = key});
       folders.consume();
       if (!both) continue;
     } else if (child->is_folder) {
-      add(key, escape_component(child->component, at_root),
-          implied_folder_node(bucket, join(folder_, child->component), child->document, options_),
-          {.pass = Pass::kNames, .behind = key});
+      list(key, escape_component(child->component, at_root),
+           implied_folder_node(bucket, join(folder_, child->component), child->document, options_),
+           {.pass = Pass::kNames, .behind = key});
     } else {
       const bool shadowed = child->shadowed || folders.is_ahead(child->component);
-      add(key,
-          shadowed ? escape_shadowed_file(child->component)
-                   : escape_component(child->component, at_root),
-          file_node(bucket, files_, names_.links(), child->document, options_),
-          {.pass = Pass::kNames, .behind = key});
+      list(key,
+           shadowed ? escape_shadowed_file(child->component)
+                    : escape_component(child->component, at_root),
+           file_node(bucket, files_, names_.links(), child->document, options_),
+           {.pass = Pass::kNames, .behind = key});
     }
     child.reset();
   }
@@ -190,26 +160,26 @@ Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
     return std::move(sort).finish();
   }();
   const std::vector<bson::Document>& filters = nameless_filters();
-  while (batch_.size() < batch_entries_) {
-    if (read_to_.query == filters.size()) {
-      read_to_ = {.pass = Pass::kEnd};
+  while (batch_size() < batch_entries_) {
+    if (read_to().query == filters.size()) {
+      end();
       return {};
     }
-    const bool dated = read_to_.query == kDated;
+    const bool dated = read_to().query == kDated;
     const bson::Document filter =
-        dated ? dated_filter(read_to_.date) : bson::Document(filters[read_to_.query]);
+        dated ? dated_filter(read_to().date) : bson::Document(filters[read_to().query]);
     engine::FindOptions options;
     if (dated) options.sort = kByDate;
-    options.skip = read_to_.skip;
+    options.skip = read_to().skip;
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
               bucket_.files().find(snapshot, filter, options));
-    while (batch_.size() < batch_entries_) {
+    while (batch_size() < batch_entries_) {
       GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
       if (!document) {
-        read_to_ = {.pass = Pass::kNameless, .query = read_to_.query + 1};
+        pass({.pass = Pass::kNameless, .query = read_to().query + 1});
         break;
       }
-      Place after = read_to_;
+      Place after = read_to();
       const bson::Date date = dated ? (*document)["uploadDate"].as_date() : after.date;
       after.skip = date == after.date ? after.skip + 1 : 1;
       after.date = date;
@@ -217,11 +187,11 @@ Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
       if (name && names_.is_of_time(*document)) {
         // No key has a slash between other characters.
         const std::string key = "id/" + *name;
-        add(key, *std::move(name),
-            file_node(bucket_.options().name, files_, names_.links(), *document, options_),
-            std::move(after));
+        list(key, *std::move(name),
+             file_node(bucket_.options().name, files_, names_.links(), *document, options_),
+             std::move(after));
       } else {
-        read_to_ = std::move(after);
+        pass(std::move(after));
       }
     }
   }

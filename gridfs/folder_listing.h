@@ -3,11 +3,9 @@
 // The explicit folders and the children by the filename index are merged in the order of their keys
 // (names.h); in the root the files without a string filename follow. Each batch is read from a
 // snapshot of its own, which is let go before the caller sees an entry. A place in the listing is
-// the key consumed last, not a number of entries, so changes do not shift it; given_places.h leads
-// from a cookie to it.
+// the key consumed last, not a number of entries, so changes do not shift it.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -16,8 +14,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "gridfs/batched_listing.h"
 #include "gridfs/file.h"
-#include "gridfs/given_places.h"
 #include "gridfs/names.h"
 #include "gridfs/volume.h"
 
@@ -26,43 +24,42 @@ namespace gridmount::gridfs {
 // 62 bits of FNV-1a, never 0: what tells an entry of a listing from others.
 uint64_t hash_of(std::string_view key);
 
-class FolderListing final : public DirectoryStream {
+// A place in a FolderListing.
+struct FolderPlace {
+  enum class Pass { kNames, kNameless };
+
+  Pass pass = Pass::kNames;
+  std::optional<std::string> behind = {};  // kNames: a key; without, at the beginning
+  size_t query = 0;                        // kNameless: which of the types of filenames
+  // kNameless: how many of it are given, with the first query of those from the date on.
+  int64_t skip = 0;
+  bson::Date date{std::numeric_limits<int64_t>::min()};
+
+  auto order() const { return std::tie(pass, behind, query, date.milliseconds, skip); }
+  friend bool operator==(const FolderPlace& a, const FolderPlace& b) {
+    return a.order() == b.order();
+  }
+  friend bool operator<(const FolderPlace& a, const FolderPlace& b) {
+    return a.order() < b.order();
+  }
+};
+
+class FolderListing final : public BatchedListing<FolderPlace> {
  public:
   // All outlive the listing. `complete` adds to a node what is known beyond its document.
   FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
                 std::string folder, std::function<void(Node&)> complete);
 
-  Result<std::optional<DirectoryEntry>> next() override;
-  Status seek(uint64_t cookie) override;
-
  private:
-  enum class Pass { kNames, kNameless, kEnd };
-  struct Place {
-    Pass pass = Pass::kNames;
-    std::optional<std::string> behind = {};  // kNames: a key; without, at the beginning
-    size_t query = 0;                        // kNameless: which of the types of filenames
-    // kNameless: how many of it are given, with the first query of those from the date on.
-    int64_t skip = 0;
-    bson::Date date{std::numeric_limits<int64_t>::min()};
+  using Place = FolderPlace;
+  using Pass = FolderPlace::Pass;
 
-    auto order() const { return std::tie(pass, behind, query, date.milliseconds, skip); }
-    friend bool operator==(const Place& a, const Place& b) { return a.order() == b.order(); }
-    friend bool operator<(const Place& a, const Place& b) { return a.order() < b.order(); }
-  };
-  struct Listed {
-    DirectoryEntry entry;  // without its cookie
-    uint64_t hash = 0;
-    Place after;
-  };
-
-  // The next one, nothing at the end.
-  Result<std::optional<Listed>> take();
-  Status read_batch();
+  Status read_batch() override;
+  void begin_batches() override;
   Status read_names(engine::Snapshot& snapshot);
   Status read_nameless(engine::Snapshot& snapshot);
-  // `key` tells the entry from all others of the folder.
-  void add(std::string_view key, std::string name, Node node, Place after);
-  void go_to(const Place& place);
+  // Gives the entry. `key` tells it from all others of the folder.
+  void list(std::string_view key, std::string name, Node node, Place after);
 
   const Names& names_;
   const Bucket& bucket_;
@@ -71,10 +68,7 @@ class FolderListing final : public DirectoryStream {
   const std::string folder_;
   const std::function<void(Node&)> complete_;
 
-  Place read_to_;             // behind the batch
-  std::deque<Listed> batch_;  // not yet given
-  size_t batch_entries_;      // how many to read
-  GivenPlaces<Place> given_;
+  size_t batch_entries_;  // how many to read
 };
 
 }  // namespace gridmount::gridfs

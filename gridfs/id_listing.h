@@ -4,18 +4,26 @@
 #pragma once
 
 #include <compare>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <utility>
 
+#include "gridfs/batched_listing.h"
 #include "gridfs/bucket.h"
-#include "gridfs/given_places.h"
 #include "gridfs/volume.h"
 
 namespace gridmount::gridfs {
 
-class IdListing final : public DirectoryStream {
+// Behind an _id; without one the beginning.
+struct IdPlace {
+  std::optional<bson::Value> id = {};
+
+  friend bool operator==(const IdPlace& a, const IdPlace& b) { return a.compare(b) == 0; }
+  friend bool operator<(const IdPlace& a, const IdPlace& b) { return a.compare(b) < 0; }
+  std::weak_ordering compare(const IdPlace& other) const;
+};
+
+class IdListing final : public BatchedListing<IdPlace> {
  public:
   // Gives the node of a files document, or nothing if it is not to be shown. Valid with the
   // snapshot.
@@ -24,35 +32,11 @@ class IdListing final : public DirectoryStream {
   // `bucket` outlives the listing, and so does what `show` refers to.
   IdListing(const Bucket& bucket, Show show) : bucket_(bucket), show_(std::move(show)) {}
 
-  Result<std::optional<DirectoryEntry>> next() override;
-  Status seek(uint64_t cookie) override;
-
  private:
-  // Behind an _id; without one the beginning.
-  struct Place {
-    std::optional<bson::Value> id = {};
-
-    friend bool operator==(const Place& a, const Place& b) { return a.compare(b) == 0; }
-    friend bool operator<(const Place& a, const Place& b) { return a.compare(b) < 0; }
-    std::weak_ordering compare(const Place& other) const;
-  };
-  struct Listed {
-    DirectoryEntry entry;  // without its cookie
-    uint64_t hash = 0;
-    Place after;
-  };
-
-  // The next one, nothing at the end.
-  Result<std::optional<Listed>> take();
-  Status read_batch();
-  void go_to(const Place& place);
+  Status read_batch() override;
 
   const Bucket& bucket_;
   const Show show_;
-  Place read_to_;
-  bool ended_ = false;
-  std::deque<Listed> batch_;
-  GivenPlaces<Place> given_;
 };
 
 }  // namespace gridmount::gridfs
