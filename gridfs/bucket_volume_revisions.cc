@@ -27,6 +27,10 @@ Result<std::vector<Node>> BucketVolume::revisions(std::string_view folder, std::
   }
   std::sort(documents.begin(), documents.end(),
             [](bson::View a, bson::View b) { return is_newer(b, a); });
+  const auto present = std::find_if(documents.begin(), documents.end(), [&](bson::View document) {
+    return bson::compare(document["_id"], found.document["_id"]) == 0;
+  });
+  if (present != documents.end()) std::rotate(present, present + 1, documents.end());
   std::vector<Node> nodes;
   nodes.reserve(documents.size());
   for (const bson::View document : documents) nodes.push_back(node_of_file(document));
@@ -90,7 +94,7 @@ Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& so
   GM_ASSIGN(const bool has_other_names, names_.links().has_any(transaction, target.document));
   if (has_other_names || !is_plain_file(target.document)) return remove_name(transaction, target);
   {
-    GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, target.path));
+    GM_ASSIGN(const std::vector<bson::View> named, names_.first_and_last(transaction, target.path));
     for (const bson::View document : named) {
       if (!can_be_superseded(document)) return remove_name(transaction, target);
       date = std::max(date, date_after(document));
@@ -119,15 +123,17 @@ Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& so
 Status BucketVolume::remove_old_revisions(Transaction& transaction, std::string_view filename) {
   std::vector<bson::Value> old;
   {
-    GM_ASSIGN(std::vector<bson::View> documents, names_.all(transaction, filename));
-    std::erase_if(documents, [&](bson::View document) {
-      return !has_filename(document) || document["filename"].as_string() != filename;
-    });
-    std::sort(documents.begin(), documents.end(), is_newer);
-    for (size_t i = size_t{options_.revisions} + 1; i < documents.size(); ++i) {
+    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(transaction, filename));
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              names_.behind_newest(transaction, filename, int64_t{options_.revisions} + 1));
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) break;
+      // Of those with one uploadDate the index may have any last.
+      if (newest && bson::compare((*newest)["_id"], (*document)["_id"]) == 0) continue;
       // What has other names stays for them.
-      GM_ASSIGN(const bool has_links, names_.links().has_any(transaction, documents[i]));
-      if (!has_links) old.emplace_back(documents[i]["_id"]);
+      GM_ASSIGN(const bool has_links, names_.links().has_any(transaction, *document));
+      if (!has_links) old.emplace_back((*document)["_id"]);
     }
   }
   for (const bson::Value& id : old) GM_TRY(files_->remove(transaction, id));

@@ -15,6 +15,16 @@ bson::Document sort_by(std::string_view field, int32_t direction) {
   return std::move(sort).finish();
 }
 
+const bson::Document& newest_first() {
+  static const bson::Document kSort = sort_by("uploadDate", -1);
+  return kSort;
+}
+
+const bson::Document& oldest_first() {
+  static const bson::Document kSort = sort_by("uploadDate", 1);
+  return kSort;
+}
+
 std::weak_ordering compare_dates(bson::View a, bson::View b) {
   const auto date = [](bson::View document) {
     return document.find("uploadDate").value_or(bson::ValueView(bson::Type::kNull, nullptr, 0));
@@ -33,6 +43,8 @@ const bson::Document& by_filename() {
 
 // Revisions that are read to find the newest before it is asked of the index.
 constexpr int kRevisionsRead = 4;
+// Of those with the newest uploadDate.
+constexpr int kEquallyNewRead = 64;
 
 }  // namespace
 
@@ -58,9 +70,8 @@ bool Names::is_shown(bson::View document) const {
 
 Result<std::optional<bson::View>> Names::newest_by_filename(engine::Snapshot& snapshot,
                                                             std::string_view filename) const {
-  static const bson::Document kNewestFirst = sort_by("uploadDate", -1);
   engine::FindOptions options;
-  options.sort = kNewestFirst;
+  options.sort = newest_first();
   bson::Builder filter;
   filter.append("filename", filename);
   if (at_) filter.open_document("uploadDate").append("$lte", *at_).close();
@@ -68,13 +79,15 @@ Result<std::optional<bson::View>> Names::newest_by_filename(engine::Snapshot& sn
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             bucket_.files().find(snapshot, named, options));
   std::optional<bson::View> newest;
-  while (true) {
+  for (int read = 0; read < kEquallyNewRead;) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
     if (!document) return newest;
     if (!is_shown(*document)) continue;
+    ++read;
     if (newest && compare_dates(*document, *newest) != 0) return newest;
     if (!newest || is_newer(*document, *newest)) newest = document;
   }
+  return newest;
 }
 
 Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
@@ -88,14 +101,53 @@ Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
   return newest;
 }
 
-Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
-                                           std::string_view name) const {
+Result<std::vector<bson::View>> Names::linked(engine::Snapshot& snapshot,
+                                              std::string_view name) const {
   GM_ASSIGN(std::vector<bson::View> files, links_.files_of(snapshot, name));
   // One that has it as filename, too, is among those of the filename.
   std::erase_if(files, [&](bson::View document) {
     if (!is_of_time(document)) return true;
     return has_filename(document) && document["filename"].as_string() == name;
   });
+  return files;
+}
+
+Result<std::vector<bson::View>> Names::first_and_last(engine::Snapshot& snapshot,
+                                                      std::string_view name) const {
+  GM_ASSIGN(std::vector<bson::View> files, linked(snapshot, name));
+  const bson::Document named = equals("filename", bson::Value(name));
+  for (const bson::Document* const order : {&newest_first(), &oldest_first()}) {
+    engine::FindOptions options;
+    options.sort = *order;
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              bucket_.files().find(snapshot, named, options));
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) break;
+      if (!is_shown(*document)) continue;
+      files.push_back(*document);
+      break;
+    }
+  }
+  return files;
+}
+
+Result<std::unique_ptr<engine::Cursor>> Names::behind_newest(engine::Snapshot& snapshot,
+                                                             std::string_view filename,
+                                                             int64_t count) const {
+  engine::FindOptions options;
+  options.sort = newest_first();
+  options.skip = count;
+  // An array with the name in it is no path.
+  bson::Builder filter;
+  filter.open_document("filename").append("$eq", filename);
+  filter.open_document("$not").append("$type", "array").close().close();
+  return bucket_.files().find(snapshot, std::move(filter).finish(), options);
+}
+
+Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
+                                           std::string_view name) const {
+  GM_ASSIGN(std::vector<bson::View> files, linked(snapshot, name));
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             bucket_.files().find(snapshot, equals("filename", bson::Value(name))));
   while (true) {

@@ -28,12 +28,20 @@ class Names {
   // The same, and it has a path.
   bool is_shown(bson::View document) const;
 
-  // The newest file of that name: by uploadDate, then by _id. Valid as long as views of the
-  // snapshot are.
+  // The newest file of that name: by uploadDate, then by _id; of many with one uploadDate the
+  // greatest _id among the 64 that the index has last. Valid as long as views of the snapshot are.
   Result<std::optional<bson::View>> newest(engine::Snapshot& snapshot,
                                            std::string_view filename) const;
   // All files of that name.
   Result<std::vector<bson::View>> all(engine::Snapshot& snapshot, std::string_view name) const;
+  // Some of them, at most two and those it is a link of: none has an earlier uploadDate than all of
+  // these, and none a later one.
+  Result<std::vector<bson::View>> first_and_last(engine::Snapshot& snapshot,
+                                                 std::string_view name) const;
+  // Those with that filename behind the `count` newest, from the newest on.
+  Result<std::unique_ptr<engine::Cursor>> behind_newest(engine::Snapshot& snapshot,
+                                                        std::string_view filename,
+                                                        int64_t count) const;
   // Some file below the folder, which makes it one.
   Result<std::optional<bson::View>> any_below(engine::Snapshot& snapshot,
                                               std::string_view folder) const;
@@ -46,6 +54,8 @@ class Names {
   Result<AtPath> at(engine::Snapshot& snapshot, std::string_view path) const;
 
  private:
+  // The files of that name that have another filename.
+  Result<std::vector<bson::View>> linked(engine::Snapshot& snapshot, std::string_view name) const;
   Result<std::optional<bson::View>> newest_by_filename(engine::Snapshot& snapshot,
                                                        std::string_view filename) const;
   Result<std::optional<bson::View>> any_filename_below(engine::Snapshot& snapshot,
@@ -59,7 +69,7 @@ class Names {
   const std::optional<bson::Date> at_;
 };
 
-// By uploadDate, then by _id: the order of revisions.
+// By uploadDate, then by _id: the order of revisions, of which the last is Names::newest().
 bool is_newer(bson::View a, bson::View b);
 
 // Whether the document has a path: its filename is a string.

@@ -12,7 +12,7 @@
 //  the same transaction, so that
 //      removing the last file does not take the folder away.
 //  V3. Of several files documents with one filename the one with the newest uploadDate (then the
-//  greatest _id) is
+//  greatest _id; Names::newest()) is
 //      the file; rename and unlink concern them all.
 //  V4. A name is a folder if it is explicit or implied; a file of the same name is reached by its
 //      escape. Nothing made here creates such a conflict.

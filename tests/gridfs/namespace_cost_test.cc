@@ -128,6 +128,91 @@ TEST_F(NamespaceCostTest, FileOfManyRevisions_CostsAsOneOfFew) {
   must(then->close());
 }
 
+TEST_F(NamespaceCostTest, ChangesOfAFileOfManyRevisions_CostAsOfFew) {
+  const auto reopen_keeping = [&](uint32_t revisions) {
+    must(volume_->close());
+    VolumeOptions options;
+    options.revisions = revisions;
+    volume_ = must(Volume::open(store(), database_, bucket().options(), options, {}));
+  };
+  int inserted = 0;
+  const auto insert_revisions = [&](int to) {
+    change([&](engine::Transaction& transaction) {
+      for (; inserted < to; ++inserted) {
+        bson::Builder revision;
+        revision.append("_id", inserted).append("length", 0).append("chunkSize", 10);
+        revision.append("uploadDate", bson::Date{inserted}).append("filename", "d/many");
+        must(bucket().files().insert(transaction, std::move(revision).finish()));
+      }
+    });
+  };
+  const auto make = [&](const std::string& name) {
+    const Node node = must(volume_->create_file("d", name, 0644, {}));
+    const auto file = must(volume_->open_file(node.id));
+    must(write(*file, 0, "content"));
+    must(file->flush());
+    return node;
+  };
+  const auto costs = [&] {
+    std::vector<EngineCounts> each;
+    const Node made = make("new");
+    database_->take();
+    must(volume_->rename("d", "new", "d", "many", RenameMode::kReplace));
+    each.push_back(database_->take());
+    EXPECT_EQ(must(volume_->lookup("d", "many")).id, made.id);
+    database_->take();
+    const std::optional<bson::Value> next = must(volume_->start_revision(made.id));
+    each.push_back(database_->take());
+    EXPECT_EQ(must(volume_->lookup("d", "many")).id, next);
+    return each;
+  };
+  const auto expect_the_same = [](const std::vector<EngineCounts>& a,
+                                  const std::vector<EngineCounts>& b) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      EXPECT_EQ(a[i].searches, b[i].searches) << "step " << i;
+      EXPECT_EQ(a[i].documents, b[i].documents) << "step " << i;
+      EXPECT_EQ(a[i].changes, b[i].changes) << "step " << i;
+    }
+  };
+  must(volume_->create_directory("", "d", 0755, {}));
+  reopen_keeping(5000);
+  insert_revisions(20);
+  (void)costs();
+  const std::vector<EngineCounts> few = costs();
+  insert_revisions(2000);
+  const std::vector<EngineCounts> many = costs();
+  expect_the_same(few, many);
+  EXPECT_EQ(must(volume_->revisions("d", "many")).size(), 2003U) << "what is empty is not kept";
+  // Where one goes for each that comes, however many stay.
+  reopen_keeping(1900);
+  (void)costs();
+  const std::vector<EngineCounts> one_goes = costs();
+  EXPECT_EQ(must(volume_->revisions("d", "many")).size(), 1901U);
+  reopen_keeping(5);
+  (void)costs();
+  expect_the_same(costs(), one_goes);
+  EXPECT_EQ(must(volume_->revisions("d", "many")).size(), 6U);
+}
+
+TEST_F(NamespaceCostTest, ManyRevisionsOfOneDate_AreNotReadToFindTheNewest) {
+  change([&](engine::Transaction& transaction) {
+    for (int i = 0; i < 3000; ++i) {
+      bson::Builder revision;
+      revision.append("_id", i).append("length", 0).append("chunkSize", 10);
+      revision.append("uploadDate", bson::Date{7}).append("filename", "d/many");
+      must(bucket().files().insert(transaction, std::move(revision).finish()));
+    }
+  });
+  database_->take();
+  EXPECT_EQ(must(volume_->lookup("d", "many")).id, bson::Value(2999));
+  EXPECT_LE(database_->take().documents, 80);
+  const EngineCounts counts = list("d", 1);
+  EXPECT_LE(counts.documents, 80);
+  const std::vector<Node> revisions = must(volume_->revisions("d", "many"));
+  EXPECT_EQ(revisions.size(), 3000U);
+  EXPECT_EQ(revisions.back().id, bson::Value(2999));
+}
+
 TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
   must(volume_->create_directory("", "d", 0755, {}));
   insert_names("d/", 3);

@@ -110,6 +110,31 @@ TEST_F(RevisionsTest, ReplacedFile_KeepsItsLastContents) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
+TEST_F(RevisionsTest, EqualDatesAndArrays_DoNotTakeThePresentContentAway) {
+  // Of one date, those with the greater _id inserted first: the index has them last.
+  for (int i = 9; i >= 0; --i) {
+    bson::Builder document;
+    document.append("_id", i).append("length", 0).append("chunkSize", 10);
+    document.append("uploadDate", "no date").append("filename", "moved");
+    insert_file(std::move(document).finish());
+    bson::Builder array;
+    array.append("_id", 100 + i).append("length", 0).append("chunkSize", 10);
+    array.append("uploadDate", bson::Date{i}).open_array("filename");
+    array.push(bson::Value("a").view()).push(bson::Value("moved").view()).close();
+    insert_file(std::move(array).finish());
+  }
+  EXPECT_EQ(find("moved").id, bson::Value(9));
+  make("a", "one");
+  replace("a", "two");
+  rewrite("a", "three");
+  EXPECT_THAT(contents("a"), ElementsAre("one", "two", "three")) << "arrays do not count";
+  must(volume().rename("", "moved", "", "b", RenameMode::kReplace));
+  make("moved", "");
+  must(volume().rename("", "b", "", "moved", RenameMode::kReplace));
+  EXPECT_EQ(find("moved").id, bson::Value(9)) << "the newest, which has come with the others";
+  EXPECT_EQ(must(volume().revisions("", "moved")).back().id, bson::Value(9));
+}
+
 TEST_F(RevisionsTest, ReplacingFileThatIsOlder_IsTheNewest) {
   make("new", "made first");
   pause();
