@@ -88,6 +88,13 @@ Result<int64_t> read_size(bson::View document, std::string_view key) {
 
 }  // namespace
 
+int32_t max_chunk_bytes(bson::ValueView files_id) {
+  // The names and types of its fields, their lengths, n, and an ObjectId.
+  constexpr int64_t kOtherBytes = 50;
+  const int64_t bytes = int64_t{bson::kMaxDocumentBytes} - kOtherBytes - files_id.size();
+  return static_cast<int32_t>(std::max<int64_t>(bytes, 1));
+}
+
 timespec to_timespec(bson::Date date) {
   int64_t seconds = date.milliseconds / kMillisecondsPerSecond;
   int64_t milliseconds = date.milliseconds % kMillisecondsPerSecond;
@@ -193,14 +200,19 @@ Result<FilesDocument> FilesDocument::parse(bson::View document) {
   GM_ASSIGN(file.length, read_size(document, "length"));
   GM_ASSIGN(const int64_t chunk_bytes, read_size(document, "chunkSize"));
   if (chunk_bytes == 0) return invalid(document, "chunkSize is 0");
-  // All of it is in the first chunk, if that can be: then it is as if chunks were smaller.
-  file.chunk_size_is_too_large = chunk_bytes > kMaxChunkBytes;
-  if (file.chunk_size_is_too_large && file.length > kMaxChunkBytes) {
+  if (chunk_bytes > kMaxStoredChunkBytes && file.length > kMaxStoredChunkBytes) {
     return invalid(document, "chunkSize is " + std::to_string(chunk_bytes) +
                                  ", and length more than a chunk can have, " +
-                                 std::to_string(kMaxChunkBytes));
+                                 std::to_string(kMaxStoredChunkBytes));
   }
-  file.chunk_bytes = static_cast<int32_t>(std::min<int64_t>(chunk_bytes, kMaxChunkBytes));
+  // All of it is in the first chunk, if that can be: then it is as if chunks were smaller. Else it
+  // has chunks that none made here would be as large as.
+  const int64_t most = max_chunk_bytes(file.id);
+  file.chunk_size_is_too_large =
+      chunk_bytes > kMaxStoredChunkBytes || (chunk_bytes > most && file.length <= most);
+  file.chunk_bytes = static_cast<int32_t>(
+      file.chunk_size_is_too_large ? std::max(file.length, std::min<int64_t>(most, kMaxChunkBytes))
+                                   : chunk_bytes);
   if (file.length > max_file_bytes(file.chunk_bytes)) {
     return invalid(document, "length is " + std::to_string(file.length) +
                                  ", more than the largest file of chunkSize " +

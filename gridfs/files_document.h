@@ -19,8 +19,14 @@
 namespace gridmount::gridfs {
 
 inline constexpr int32_t kDefaultChunkBytes = 256 * 1024;
-// A larger chunk would not fit a document of 16 MiB beside its other fields.
+// The largest that files are made with here: it fits a document of 16 MiB beside its other fields,
+// with any _id of less than 16 KiB, and is a multiple of what the kernel asks for.
 inline constexpr int32_t kMaxChunkBytes = 16 * 1024 * 1024 - 16 * 1024;
+// What a chunk document may hold at most, whoever made it: 16 MiB without the fields _id, files_id,
+// n and data, of which the first two have values of no bytes.
+inline constexpr int32_t kMaxStoredChunkBytes = 16 * 1024 * 1024 - 38;
+// The same of the chunk documents made here for the file of that _id. At least 1.
+int32_t max_chunk_bytes(bson::ValueView files_id);
 
 // What a mount keeps about a file or folder beyond GridFS, in the subdocument `metadata.posix` of a
 // files document or `posix` of a directories document. Absent fields are nullopt.
@@ -67,8 +73,8 @@ struct FilesDocument {
   bson::Value id;
   int64_t length = 0;
   int32_t chunk_bytes = kDefaultChunkBytes;
-  // The document says more than kMaxChunkBytes, which no second chunk can follow: whoever changes
-  // the content writes `chunk_bytes` into it.
+  // The document says more than a chunk can have, and all there is fits the first one, of which
+  // `chunk_bytes` is then the size: whoever changes the content writes that into it.
   bool chunk_size_is_too_large = false;
   bson::Date upload_date;
   std::optional<std::string> md5;           // 32 hexadecimal digits
@@ -83,7 +89,7 @@ struct FilesDocument {
 
   // InvalidFilesDocument naming the _id and the field, when length or chunkSize are missing, not
   // whole numbers, negative, chunkSize is 0, or length is more than max_file_bytes() (file.h) or
-  // than the one chunk can have that a chunkSize above kMaxChunkBytes allows.
+  // than the one chunk can have that a chunkSize above kMaxStoredChunkBytes allows.
   static Result<FilesDocument> parse(bson::View document);
 };
 

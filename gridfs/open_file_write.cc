@@ -16,7 +16,9 @@ Status OpenFile::check_change(int64_t offset, uint64_t size) const {
                 "the file with _id " + bson::to_json(id_, bson::JsonForm::kRelaxed) + ": " + why);
   };
   if (offset < 0) return refuse(ErrorCode::kBadValue, std::to_string(offset) + " is negative");
-  const int64_t bytes_max = max_file_bytes(static_cast<int32_t>(chunk_bytes_));
+  int64_t bytes_max = max_file_bytes(static_cast<int32_t>(chunk_bytes_));
+  // No more chunks as large as those that somebody else has made.
+  if (chunk_bytes_ > max_chunk_bytes(id_)) bytes_max = length();
   if (offset > bytes_max || size > static_cast<uint64_t>(bytes_max - offset)) {
     return refuse(kFileTooLarge, "with chunks of " + std::to_string(chunk_bytes_) +
                                      " bytes it can have at most " + std::to_string(bytes_max) +

@@ -1,7 +1,9 @@
 // The limits of files and folders: what is at the limit is taken, and what is one beyond gets the
 // error that doc/limits.md names.
+#include <array>
 #include <limits>
 
+#include "gridfs/chunk_document.h"
 #include "gridfs/path.h"
 #include "gridfs/volume.h"
 #include "tests/gridfs/bucket_fixture.h"
@@ -73,6 +75,51 @@ TEST_F(FileLimits, ChunkBytes) {
   largest.chunk_bytes = 16'760'832;
   const bson::Value id = upload("largest", std::string(16'760'833, 'x'), largest);
   EXPECT_EQ(must(download(id)).size(), 16'760'833U);
+}
+
+TEST_F(FileLimits, ChunkBytesOfADriver) {
+  const auto insert = [&](int id, int64_t length, int32_t chunk_bytes) {
+    bson::Builder document;
+    document.append("_id", id).append("length", length).append("chunkSize", chunk_bytes);
+    document.append("uploadDate", bson::Date::now()).append("filename", "f" + std::to_string(id));
+    insert_file(std::move(document).finish());
+    for (int32_t n = 0; int64_t{n} * chunk_bytes < length; ++n) {
+      const int64_t rest = length - int64_t{n} * chunk_bytes;
+      insert_chunk(bson::Value(id), n,
+                   std::string(static_cast<size_t>(std::min<int64_t>(rest, chunk_bytes)), 'x'));
+    }
+  };
+  // A number of four bytes as the files_id, eight less than an ObjectId.
+  constexpr int32_t kMost = 16'777'216 - 62 + 8;
+  ASSERT_EQ(max_chunk_bytes(bson::Value(1)), kMost);
+  ASSERT_EQ(ChunkLayout(bson::Value(1), kMost).capacity(), bson::kMaxDocumentBytes);
+  const auto table = FileTable::create(bucket(), {});
+  // Also where the size that is said is one that no chunk can have.
+  int id = 0;
+  for (const auto& [length, chunk_bytes, written] :
+       std::vector<std::array<int32_t, 3>>{{kMost, kMost, kMost},
+                                           {kMost + 10, kMost, kMost},
+                                           {16'760'833, 16'760'833, 16'760'833},
+                                           {16'770'000, kMost + 1, 16'770'000},
+                                           {kMost, 2'147'483'647, kMost},
+                                           {20, 2'147'483'647, kMaxChunkBytes}}) {
+    insert(++id, length, chunk_bytes);
+    std::string content(static_cast<size_t>(length), 'x');
+    EXPECT_TRUE(must(download(bson::Value(id))) == content) << id;
+    const auto file = must(table->open(bson::Value(id)));
+    EXPECT_TRUE(read_all(*file) == content) << id;
+    must(write(*file, length - 5, "0123456789"));
+    must(file->flush());
+    content.replace(content.size() - 5, 5, "0123456789");
+    EXPECT_TRUE(must(download(bson::Value(id))) == content) << id;
+    EXPECT_EQ(files_document(bson::Value(id))->view()["chunkSize"].integral(), written) << id;
+  }
+  bson::Builder document;
+  document.append("_id", ++id).append("length", kMaxStoredChunkBytes + 1);
+  document.append("chunkSize", kMaxStoredChunkBytes + 1).append("filename", "none");
+  insert_file(std::move(document).finish());
+  EXPECT_EQ(code_of(table->open(bson::Value(id))), kInvalidFilesDocument);
+  EXPECT_TRUE(table->close(std::chrono::milliseconds(0)));
 }
 
 TEST_F(FileLimits, FileBytes) {

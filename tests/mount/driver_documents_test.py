@@ -135,18 +135,40 @@ class DriverDocuments(MountCase):
         for name in expected:
             self.assert_content(self.path(name), expected[name])
             os.chmod(self.path(name), 0o600)
-        with open(self.path("a"), "ab") as file:
-            file.write(b"x" * 17_000_000)
+        for name in ("a", "c"):
+            with open(self.path(name), "ab") as file:
+                file.write(b"x" * 17_000_000)
         with open(self.path("emptyb"), "wb") as file:
             file.write(b"y")
         self.system.remount()
-        self.assert_content(self.path("a"), expected["a"] + b"x" * 17_000_000)
+        for name in ("a", "c"):
+            self.assert_content(self.path(name), expected[name] + b"x" * 17_000_000)
         self.assert_content(self.path("emptyb"), b"y")
         self.system.stop()
         self.check_store()
         sizes = {document["filename"]: document["chunkSize"] for document, _ in self.documents()}
-        self.assertEqual(sizes["a"], {"$numberInt": "16760832"})
+        self.assertEqual(sizes["a"], {"$numberInt": "16760833"})
+        self.assertEqual(sizes["c"], {"$numberInt": "16760832"})
         self.assertEqual(sizes["b"], {"$numberInt": "2147483647"})
+
+    def test_ChunksOfWhatADocumentCarries_AreReadAndWritten(self):
+        """Of a document of 16 MiB 62 bytes are other fields, with ObjectIds."""
+        expected = {
+            "one": self.insert(16_777_154, chunk_size=2_147_483_647, filename="one"),
+            "two": self.insert(16_777_154 + 9, chunk_size=16_777_154, filename="two"),
+        }
+        self.assert_shown(expected, {"": expected.keys()})
+        self.system.start()
+        for name in expected:
+            with open(self.path(name), "r+b") as file:
+                file.seek(16_777_000)
+                file.write(b"x" * 1000)
+            expected[name] = expected[name][:16_777_000] + b"x" * 1000
+        self.system.remount()
+        for name in expected:
+            self.assert_content(self.path(name), expected[name])
+        self.system.stop()
+        self.check_store()
 
     def test_ChunkSizesAndNumberTypes_AreHonoured(self):
         expected = {
