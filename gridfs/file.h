@@ -30,6 +30,9 @@
 
 namespace gridmount::gridfs {
 
+// What stat(2) tells as st_blksize, and what holes and allocated ranges are told in.
+inline constexpr int64_t kBlockBytes = 4096;
+
 // The largest file: n is an int32 and length an int64.
 int64_t max_file_bytes(int32_t chunk_bytes);
 
@@ -80,6 +83,11 @@ class File {
   // The bytes from `offset` on become zeros, as far as the file goes, and whole chunks of them
   // holes. Commits, also what was written before.
   virtual Status zero(int64_t offset, int64_t size, TimeUpdate times) = 0;
+
+  // Counts the blocks that the range touches as allocated from now on, also behind the end of the
+  // file: what of them is not stored is in document().allocated until it is written, cut off or
+  // made zeros. No room is kept for them.
+  virtual Status allocate(int64_t offset, int64_t size) = 0;
 
   // The first byte at or behind `offset` that is in no hole; nothing if there is none. Holes are
   // chunks, and next to them blocks of zeros (open_file_seek.cc).

@@ -44,6 +44,7 @@ bson::Document files_update(const FileCommit& commit, std::optional<int64_t> sto
   if (commit.sparse && stored_chunks && counted_anew) {
     set.append("metadata.storedChunks", *stored_chunks);
   }
+  if (commit.allocated) append_allocated(*commit.allocated, set, unset);
   PosixFields times;
   times.mtime = commit.mtime;
   times.ctime = commit.ctime;

@@ -41,7 +41,8 @@ struct FileCommit {
   // How many chunks within its length the store has of the file, if known: before the commit, which
   // makes it what it is afterwards, also where it fails halfway. A sparse file's document has it.
   std::optional<int64_t> stored_chunks;
-  std::optional<timespec> mtime;  // set if they change
+  std::optional<AllocatedRanges> allocated;  // set if they change
+  std::optional<timespec> mtime;             // as well
   std::optional<timespec> ctime;
 };
 

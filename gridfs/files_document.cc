@@ -62,6 +62,22 @@ std::optional<std::string> read_string(bson::View document, std::string_view key
   return std::string(value->as_string());
 }
 
+AllocatedRanges read_allocated(bson::View posix, int64_t end_max) {
+  AllocatedRanges ranges;
+  const std::optional<bson::ValueView> value = posix.find(kAllocatedField);
+  if (!value || value->type() != bson::Type::kArray) return ranges;
+  int64_t last = -1;
+  bool is_begin = true;
+  for (const bson::Element element : value->as_document()) {
+    const std::optional<int64_t> number = element.value.integral();
+    if (!number || *number <= last || *number > end_max + kBlockBytes) return {};
+    if (!is_begin) ranges.add(last, *number);
+    last = *number;
+    is_begin = !is_begin;
+  }
+  return is_begin ? ranges : AllocatedRanges();
+}
+
 tl::unexpected<Error> invalid(bson::View document, const std::string& what) {
   const std::optional<bson::ValueView> id = document.find("_id");
   return fail(kInvalidFilesDocument,
@@ -163,6 +179,19 @@ bson::Document update_of(bson::Builder& set, bson::Builder& unset) {
   return std::move(update).finish();
 }
 
+void append_allocated(const AllocatedRanges& ranges, bson::Builder& set, bson::Builder& unset) {
+  const std::string path = "metadata.posix." + std::string(kAllocatedField);
+  if (ranges.empty()) {
+    unset.append(path, "");
+    return;
+  }
+  set.open_array(path);
+  for (const AllocatedRanges::Run& run : ranges.runs()) {
+    set.push(bson::Value(run.begin).view()).push(bson::Value(run.end).view());
+  }
+  set.close();
+}
+
 PosixFields read_posix_fields(bson::View posix) {
   PosixFields fields;
   fields.mode = read_number_32(posix, "mode");
@@ -238,6 +267,7 @@ Result<FilesDocument> FilesDocument::parse(bson::View document) {
   const std::optional<bson::ValueView> posix = fields.find("posix");
   if (posix && posix->type() == bson::Type::kDocument) {
     file.posix = read_posix_fields(posix->as_document());
+    file.allocated = read_allocated(posix->as_document(), max_file_bytes(file.chunk_bytes));
   }
   return file;
 }

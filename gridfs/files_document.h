@@ -14,6 +14,7 @@
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
 #include "engine/error.h"
+#include "gridfs/allocated_ranges.h"
 #include "gridfs/xattrs.h"
 
 namespace gridmount::gridfs {
@@ -84,6 +85,9 @@ struct FilesDocument {
   // metadata.storedChunks of a sparse file: how many of its chunks are there. Nobody may know.
   std::optional<int64_t> stored_chunks;
   PosixFields posix;
+  // metadata.posix.allocated: the numbers begin, end, begin, end, ... of its runs, int64. Nothing
+  // where something else stands there.
+  AllocatedRanges allocated;
 
   int64_t chunk_count() const { return length / chunk_bytes + (length % chunk_bytes != 0 ? 1 : 0); }
 
@@ -92,5 +96,9 @@ struct FilesDocument {
   // than the one chunk can have that a chunkSize above kMaxStoredChunkBytes allows.
   static Result<FilesDocument> parse(bson::View document);
 };
+
+inline constexpr std::string_view kAllocatedField = "allocated";
+// The field of `$set`, or of `$unset` if there are none, that makes them the document's.
+void append_allocated(const AllocatedRanges& ranges, bson::Builder& set, bson::Builder& unset);
 
 }  // namespace gridmount::gridfs

@@ -83,11 +83,16 @@ int64_t blocks_of(const FilesDocument& file) {
   if (file.posix.symlink_target) {
     return of_bytes(static_cast<int64_t>(file.posix.symlink_target->size()));
   }
-  if (!file.sparse || !file.stored_chunks) return of_bytes(file.length);
-  const int64_t stored = std::min(*file.stored_chunks, file.chunk_count()) * file.chunk_bytes;
+  // Of the chunks of a sparse file that nobody has counted some may be where it is allocated.
+  if (file.sparse && !file.stored_chunks) return of_bytes(file.length);
+  int64_t stored = file.length;
+  if (file.sparse) {
+    stored = std::min(std::min(*file.stored_chunks, file.chunk_count()) * file.chunk_bytes, stored);
+  }
   // Never none of a file that is not empty: tar(1) takes that for one without any data, and the
   // kernel, which writes through a mapping in its own time, may still show what was before.
-  return of_bytes(std::min(std::max<int64_t>(stored, 1), file.length));
+  const int64_t least = std::min<int64_t>(file.length, 1);
+  return of_bytes(std::max(stored + file.allocated.bytes(), least));
 }
 
 Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options) {

@@ -16,6 +16,7 @@ OpenFile::OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored)
       layout_(id_, stored.chunk_bytes),
       length_(stored.length),
       posix_(stored.posix),
+      allocated_(stored.allocated),
       store_end_(stored.chunk_count()),
       holes_unknown_(stored.sparse),
       stored_(std::move(stored)),
@@ -37,6 +38,7 @@ FilesDocument OpenFile::document() const {
   FilesDocument document = stored_;
   document.length = length_;
   document.posix = posix_;
+  document.allocated = allocated_;
   document.sparse = holes_unknown_ || !holes_.empty();
   document.stored_chunks = document.sparse ? estimated_chunks() : std::nullopt;
   if (content_changed_) {

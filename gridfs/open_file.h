@@ -46,6 +46,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status truncate(int64_t length, TimeUpdate times) override GM_EXCLUDES(write_mutex_, mutex_);
   Status zero(int64_t offset, int64_t size, TimeUpdate times) override
       GM_EXCLUDES(write_mutex_, mutex_);
+  Status allocate(int64_t offset, int64_t size) override GM_EXCLUDES(write_mutex_, mutex_);
   Result<std::optional<int64_t>> next_data(int64_t offset) override GM_EXCLUDES(mutex_);
   Result<std::optional<int64_t>> next_hole(int64_t offset) override GM_EXCLUDES(mutex_);
   void set_times(const timespec& mtime, const timespec& ctime) override GM_EXCLUDES(mutex_);
@@ -103,6 +104,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     FileCommit commit;
     bool content = false;
     bool times = false;
+    bool allocated = false;
     std::shared_ptr<HashStream> md5;
     std::shared_ptr<HashStream::Mark> mark;
     std::shared_ptr<OpenFile> listed;  // let go without the lock
@@ -157,6 +159,15 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // How many chunks the file would have in the store if committed now. What is not written yet and
   // may replace what is stored counts as more where the holes are not known.
   std::optional<int64_t> estimated_chunks() const GM_REQUIRES(mutex_);
+
+  // --- What is allocated (open_file_allocation.cc).
+  // Takes what is stored, or will be by the next commit, out of the ranges.
+  Status remove_stored(int64_t first, int64_t last, AllocatedRanges& ranges) GM_REQUIRES(mutex_);
+  // Chunk `n`, unless it is a hole, is stored up to the file's length by the next commit.
+  void note_stored(int64_t n) GM_REQUIRES(mutex_);
+  void note_zeroed(int64_t offset, int64_t end) GM_REQUIRES(mutex_);
+  // The file has been cut to length_.
+  void note_cut() GM_REQUIRES(mutex_);
 
   // --- Finding holes (open_file_seek.cc).
   // A chunk that is no hole; what follows, up to the chunk's end, is zeros.
@@ -223,6 +234,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   PosixFields posix_ GM_GUARDED_BY(mutex_);
   bool content_changed_ GM_GUARDED_BY(mutex_) = false;
   bool times_changed_ GM_GUARDED_BY(mutex_) = false;
+  // None of it is in a chunk that is no hole, within the length.
+  AllocatedRanges allocated_ GM_GUARDED_BY(mutex_);
+  bool allocated_changed_ GM_GUARDED_BY(mutex_) = false;
   Chunks dirty_ GM_GUARDED_BY(mutex_);
   Chunks frozen_ GM_GUARDED_BY(mutex_);
   int64_t frozen_end_ GM_GUARDED_BY(mutex_) = kNoLimit;

@@ -98,11 +98,12 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   if (lost_) return false;
   const bool wants_md5 = kind == CommitKind::kFlush && context_->options.md5 && !detached_ &&
                          (content_changed_ || (!stored_.md5 && md5_intact_));
-  if (!content_changed_ && !times_changed_ && !wants_md5) return false;
+  if (!content_changed_ && !times_changed_ && !allocated_changed_ && !wants_md5) return false;
 
   FileCommit& commit = prepared.commit;
   prepared.content = std::exchange(content_changed_, false);
   prepared.times = std::exchange(times_changed_, false);
+  prepared.allocated = std::exchange(allocated_changed_, false);
   if (prepared.content) prepare_chunks(commit);
   if (wants_md5 && complete_md5()) {
     prepared.md5 = md5_;
@@ -120,6 +121,7 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
     commit.mtime = posix_.mtime;
     commit.ctime = posix_.ctime;
   }
+  if (prepared.allocated) commit.allocated = allocated_;
   frozen_.swap(dirty_);
   frozen_end_ = kNoLimit;
   return true;
@@ -201,7 +203,8 @@ void OpenFile::undo(const Prepared& prepared, const Error& error) {
   frozen_.clear();
   content_changed_ = content_changed_ || prepared.content;
   times_changed_ = times_changed_ || prepared.times;
-  if (content_changed_ || times_changed_) list_as_dirty();
+  allocated_changed_ = allocated_changed_ || prepared.allocated;
+  if (content_changed_ || times_changed_ || allocated_changed_) list_as_dirty();
 }
 
 }  // namespace gridmount::gridfs

@@ -17,6 +17,7 @@ Status OpenFile::zero(int64_t offset, int64_t size, TimeUpdate times) {
   {
     MutexLock lock(mutex_);
     length = length_;
+    if (offset < length) note_zeroed(offset, std::min(offset + size, length));
   }
   const int64_t end = std::min(offset + size, length);
   if (offset >= end) return {};
@@ -44,12 +45,12 @@ Status OpenFile::write_zeros(int64_t offset, int64_t end, TimeUpdate times) {
     const int64_t n = offset / chunk_bytes_;
     const auto from = static_cast<uint32_t>(offset - n * chunk_bytes_);
     const int64_t part = std::min({end - offset, chunk_bytes_ - from, int64_t{kZeroBytes}});
-    bool is_hole = false;
+    bool stays_hole = false;
     {
       MutexLock lock(mutex_);
-      is_hole = holes_.contains(n);
+      GM_ASSIGN(stays_hole, is_hole(n));
     }
-    if (!is_hole) {
+    if (!stays_hole) {
       GM_TRY(change_chunk(n, from, zeros().first(static_cast<size_t>(part)), times));
     }
     offset += part;

@@ -11,9 +11,6 @@
 namespace gridmount::gridfs {
 namespace {
 
-// What stat(2) tells as st_blksize.
-constexpr int64_t kBlockBytes = 4096;
-
 bool is_zero(std::span<const uint8_t> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
 }

@@ -168,9 +168,12 @@ void OpenFile::put(int64_t n, Chunk& chunk, uint32_t from, std::span<const uint8
   holes_.fill(n);
   const int64_t end = n * chunk_bytes_ + to;
   if (end > length_) {
+    const int64_t tail = length_ / chunk_bytes_;
     holes_.add(chunk_count(length_), n);
     length_ = end;
+    note_stored(tail);
   }
+  note_stored(n);
 }
 
 Result<std::shared_ptr<ChunkBuffer>> OpenFile::acquire_buffer() {
@@ -230,6 +233,7 @@ Status OpenFile::truncate(int64_t length, TimeUpdate times) {
     if (needs_padding(kNoLimit)) continue;
     holes_.add(chunk_count(before), chunk_count(length));
     length_ = length;
+    note_stored(before / chunk_bytes_);
     note_change(times);
     return {};
   }
@@ -256,6 +260,7 @@ bool OpenFile::try_cut(int64_t length, int64_t tail, uint32_t tail_bytes, TimeUp
   store_end_ = std::min(store_end_, end);
   holes_.cut(end);
   length_ = length;
+  note_cut();
   if (length < md5_end_) break_md5();
   if (length == 0) {
     holes_unknown_ = false;

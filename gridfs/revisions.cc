@@ -63,9 +63,17 @@ bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
     } else if (field.key == "metadata" && field.value.type() == bson::Type::kDocument) {
       document.open_document("metadata");
       for (const bson::Element& part : field.value.as_document()) {
-        // It has no holes.
-        if (part.key != "sparse" && part.key != "storedChunks")
-          document.append(part.key, part.value);
+        // It has no holes, and nothing is allocated of it.
+        if (part.key == "sparse" || part.key == "storedChunks") continue;
+        if (part.key == "posix" && part.value.type() == bson::Type::kDocument) {
+          document.open_document("posix");
+          for (const bson::Element& kept : part.value.as_document()) {
+            if (kept.key != kAllocatedField) document.append(kept.key, kept.value);
+          }
+          document.close();
+          continue;
+        }
+        document.append(part.key, part.value);
       }
       document.close();
     } else {

@@ -172,7 +172,7 @@ class FileSystem {
   Status sync(OpenFile& file);
   // As gridfs::without_set_id() (posix_changes.h).
   Status clear_set_id(OpenFile& file, const GroupCheck& may_keep_group_id);
-  // fallocate(2). Space is looked for, and not kept: what is allocated is a hole.
+  // fallocate(2). Space is looked for, and not kept: what is allocated is a hole that counts.
   Status allocate(OpenFile& file, int mode, int64_t offset, int64_t size);
   // lseek(2) with SEEK_DATA or SEEK_HOLE: of what has been written to this object.
   Result<int64_t> seek(OpenFile& file, int64_t offset, int whence);

@@ -91,8 +91,8 @@ Status FileSystem::allocate(OpenFile& file, int mode, int64_t offset, int64_t si
       GM_TRY(file.file()->truncate(offset + size, TimeUpdate::kKeep));
     }
   }
-  if (!punches && !zeroes) return {};
-  return file.file()->zero(offset, size, TimeUpdate::kKeep);
+  if (punches || zeroes) GM_TRY(file.file()->zero(offset, size, TimeUpdate::kKeep));
+  return punches ? Status() : file.file()->allocate(offset, size);
 }
 
 Result<int64_t> FileSystem::seek(OpenFile& file, int64_t offset, int whence) {

@@ -191,6 +191,12 @@ std::vector<std::string> BucketFixture::problems(engine::Snapshot* given) {
       found.push_back(id + ": storedChunks is " + std::to_string(*file.stored_chunks) + ", not " +
                       std::to_string(within));
     }
+    AllocatedRanges besides = file.allocated;
+    for (auto chunk = own_chunks.begin(); chunk != behind; ++chunk) {
+      const int64_t begin = chunk->first * file.chunk_bytes;
+      besides.remove(begin, std::min(begin + file.chunk_bytes, file.length));
+    }
+    if (besides != file.allocated) found.push_back(id + ": what is stored counts as allocated");
     for (int64_t n = 0; n < file.chunk_count(); ++n) {
       const auto expected = static_cast<size_t>(
           std::min<int64_t>(file.chunk_bytes, file.length - n * file.chunk_bytes));

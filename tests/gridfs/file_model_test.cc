@@ -56,7 +56,7 @@ TEST_F(FileModelTest, RandomChanges) {
     // Few bytes where chunks are tiny.
     const size_t extent = index == 0 ? 200 : index == 1 ? 1000 : 20'000;
     if (!file.open) file.open = must(files->open(file.id));
-    switch (below(10)) {
+    switch (below(11)) {
       case 0:
       case 1:
       case 2: {
@@ -78,6 +78,7 @@ TEST_F(FileModelTest, RandomChanges) {
         ASSERT_EQ(must(download(file.id)), file.content);
         ASSERT_EQ(this->file(file.id).stored_chunks.has_value(), this->file(file.id).sparse);
         ASSERT_EQ(this->file(file.id).stored_chunks, file.open->document().stored_chunks);
+        ASSERT_EQ(this->file(file.id).allocated, file.open->document().allocated);
         break;
       case 5:
         file.open.reset();
@@ -94,6 +95,10 @@ TEST_F(FileModelTest, RandomChanges) {
         break;
       }
       case 7:
+        must(file.open->allocate(static_cast<int64_t>(below(extent)),
+                                 static_cast<int64_t>(1 + below(extent / 4))));
+        break;
+      case 8:
         ASSERT_NO_FATAL_FAILURE(check_holes(*file.open, file.content)) << "round " << round;
         break;
       default: {

@@ -81,13 +81,47 @@ class Blocks(MountCase):
         self.run_program("fallocate", "-p", "-o", 0, "-l", 4 * MIB, self.path("a"))
         self.assert_stored("a", BLOCK)
 
-    def test_Zeroing_LowersThem_AndWritingRaisesThem(self):
+    def test_Zeroing_KeepsThem_AsDoesWritingThere(self):
+        """What is zeroed is allocated (fallocate(2)), though it is a hole."""
         self.make_random_file(self.path("a"), 4 * MIB)
         self.run_program("fallocate", "-z", "-o", 0, "-l", 2 * MIB, self.path("a"))
-        self.assert_stored("a", 2 * MIB)
+        self.assert_stored("a", 4 * MIB)
         self.run_program("dd", "if=/dev/urandom", f"of={self.path('a')}", "bs=1M", "count=1",
                          "conv=notrunc")
-        self.assert_stored("a", 3 * MIB)
+        self.assert_stored("a", 4 * MIB)
+        self.run_program("fallocate", "-p", "-o", 0, "-l", 2 * MIB, self.path("a"))
+        self.assert_stored("a", 2 * MIB)
+
+    def test_Allocating_RaisesThem_UntilItIsPunchedOrCut(self):
+        with open(self.path("a"), "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, 8192)
+            self.assertEqual(os.fstat(file.fileno()).st_blocks, 16)
+        self.assertEqual(os.stat(self.path("a")).st_size, 8192)
+        self.assert_stored("a", 8192)
+        # Blocks that are only touched count whole.
+        self.run_program("fallocate", "-o", 20479, "-l", 2, self.path("a"))
+        self.assert_stored("a", 16384)
+        # Behind the end.
+        self.run_program("fallocate", "-n", "-o", MIB, "-l", MIB, self.path("a"))
+        self.assert_stored("a", 16384 + MIB)
+        self.run_program("fallocate", "-p", "-o", 4096, "-l", 4096, self.path("a"))
+        self.assert_stored("a", 12288 + MIB)
+        self.run_program("truncate", "-s", 20000, self.path("a"))
+        self.assert_stored("a", 8192)
+        self.run_program("truncate", "-s", 0, self.path("a"))
+        self.assert_stored("a", 0)
+
+    def test_WhatIsAllocatedAndWritten_CountsOnce(self):
+        self.run_program("fallocate", "-l", 4 * MIB, self.path("a"))
+        self.assert_stored("a", 4 * MIB)
+        self.run_program("dd", "if=/dev/urandom", f"of={self.path('a')}", "bs=64K", "count=16",
+                         "seek=8", "conv=notrunc")
+        self.assert_stored("a", 4 * MIB)
+        self.run_program("dd", "if=/dev/urandom", f"of={self.path('a')}", "bs=1M", "count=4",
+                         "conv=notrunc")
+        self.assert_stored("a", 4 * MIB)
+        self.run_program("fallocate", "-p", "-l", 4 * MIB, self.path("a"))
+        self.assert_stored("a", BLOCK)
 
     def test_Cutting_LowersThem(self):
         self.make_sparse("a")
