@@ -11,7 +11,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 
 namespace gridmount::query {
 namespace {
@@ -60,14 +59,6 @@ BID_UINT128 decimal_of(ValueView number) {
   }
 }
 
-Value value_of(const BID_UINT128& decimal) {
-  // As BSON has it: the low half first, each little-endian.
-  uint8_t bytes[16];
-  static_assert(sizeof decimal.w == sizeof bytes);
-  std::memcpy(bytes, decimal.w, sizeof bytes);
-  return Value(ValueView(Type::kDecimal128, bytes, sizeof bytes));
-}
-
 unsigned int library_rounding(DecimalRounding rounding) {
   switch (rounding) {
     case DecimalRounding::kDown:
@@ -89,12 +80,21 @@ constexpr Decimal128 kFinestZero{0, 0};
 
 Value add_decimals(ValueView a, ValueView b) {
   _IDEC_flags ignored = 0;
-  return value_of(bid128_add(decimal_of(a), decimal_of(b), BID_ROUNDING_TO_NEAREST, &ignored));
+  return value_of(
+      own_type(bid128_add(decimal_of(a), decimal_of(b), BID_ROUNDING_TO_NEAREST, &ignored)));
 }
 
 Value multiply_decimals(ValueView a, ValueView b) {
   _IDEC_flags ignored = 0;
-  return value_of(bid128_mul(decimal_of(a), decimal_of(b), BID_ROUNDING_TO_NEAREST, &ignored));
+  return value_of(
+      own_type(bid128_mul(decimal_of(a), decimal_of(b), BID_ROUNDING_TO_NEAREST, &ignored)));
+}
+
+Value value_of(Decimal128 decimal) {
+  // As BSON has it: the low half first, each little-endian.
+  const std::array halves{decimal.low, decimal.high};
+  return Value(ValueView(Type::kDecimal128, reinterpret_cast<const uint8_t*>(halves.data()),
+                         sizeof halves));
 }
 
 Decimal128 to_decimal(ValueView number) {

@@ -21,6 +21,7 @@ bson::Value multiply_decimals(bson::ValueView a, bson::ValueView b);
 
 // A number of any type; of a double 15 digits, as above.
 bson::Decimal128 to_decimal(bson::ValueView number);
+bson::Value value_of(bson::Decimal128 decimal);
 // Of a double 34 digits.
 bson::Decimal128 to_precise_decimal(double value);
 

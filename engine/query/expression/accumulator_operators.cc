@@ -1,10 +1,7 @@
 // $sum, $avg, $min, $max, $stdDevPop and $stdDevSamp over an array or over their arguments.
 // Source: MongoDB manual, "Accumulators (in Other Stages)".
 
-#include <cmath>
-
 #include "engine/bson/compare.h"
-#include "engine/query/decimal_arithmetic.h"
 #include "engine/query/expression/number_sum.h"
 #include "engine/query/expression/operator.h"
 
@@ -29,34 +26,30 @@ Status for_each_value(const Call& call, Take take) {
   return {};
 }
 
-Result<NumberSum> sum_of(const Call& call) {
-  NumberSum sum;
+// A NumberSum or a NumberDeviation of the numbers among the values.
+template <typename Kept>
+Result<Kept> gather(const Call& call) {
+  Kept kept;
   GM_TRY(for_each_value(call, [&](ValueView value) {
-    if (value.is_number()) sum.add(value);
+    if (value.is_number()) kept.add(value);
   }));
-  return sum;
+  return kept;
+}
+
+Evaluated keep(const Call& call, const bson::Value& value) {
+  GM_ASSIGN(const ValueView kept, call.context.arena.keep(value));
+  return MaybeValue(kept);
 }
 
 Evaluated evaluate_sum(const Call& call) {
-  GM_ASSIGN(const NumberSum sum, sum_of(call));
-  if (sum.is_decimal()) return give(call.context, sum.as_decimal());
-  if (sum.type() != Type::kDouble) {
-    if (const std::optional<int64_t> whole = sum.as_int64()) {
-      if (sum.type() == Type::kInt64) return give(call.context, *whole);
-      return give_int_or_long(call.context, *whole);
-    }
-  }
-  return give(call.context, sum.as_double());
+  GM_ASSIGN(const NumberSum sum, gather<NumberSum>(call));
+  return keep(call, sum.total());
 }
 
 Evaluated evaluate_average(const Call& call) {
-  GM_ASSIGN(const NumberSum sum, sum_of(call));
-  if (sum.count() == 0) return give_null();
-  const auto count = static_cast<int64_t>(sum.count());
-  if (sum.is_decimal()) {
-    return give(call.context, query::divide(sum.as_decimal(), to_decimal(bson::Value(count))));
-  }
-  return give(call.context, sum.as_double() / static_cast<double>(count));
+  GM_ASSIGN(const NumberSum sum, gather<NumberSum>(call));
+  const std::optional<bson::Value> average = sum.average();
+  return average ? keep(call, *average) : give_null();
 }
 
 template <bool greatest>
@@ -73,23 +66,11 @@ Evaluated evaluate_extreme(const Call& call) {
   return best ? best : null_value();
 }
 
-// Welford's way, which does not subtract large sums from each other.
 template <bool is_sample>
 Evaluated evaluate_deviation(const Call& call) {
-  int64_t count = 0;
-  double mean = 0;
-  double squares = 0;
-  GM_TRY(for_each_value(call, [&](ValueView value) {
-    if (!value.is_number()) return;
-    const double number = *value.number();
-    ++count;
-    const double delta = number - mean;
-    mean += delta / static_cast<double>(count);
-    squares += delta * (number - mean);
-  }));
-  const int64_t divisor = is_sample ? count - 1 : count;
-  if (divisor <= 0 || !std::isfinite(squares)) return give_null();
-  return give(call.context, std::sqrt(squares / static_cast<double>(divisor)));
+  GM_ASSIGN(const NumberDeviation numbers, gather<NumberDeviation>(call));
+  const std::optional<double> deviation = is_sample ? numbers.of_sample() : numbers.of_population();
+  return deviation ? give(call.context, *deviation) : give_null();
 }
 
 constexpr Operator variadic(std::string_view name, Evaluated (*evaluate)(const Call&)) {

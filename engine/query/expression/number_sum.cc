@@ -8,29 +8,79 @@
 namespace gridmount::query::expressions {
 
 using bson::Type;
+using bson::Value;
 
-void NumberSum::Compensated::add(double value) {
-  plain += value;
-  // Knuth's sum of two: the error is exact.
-  const double total = sum + value;
-  const double part = total - sum;
-  error += (sum - (total - part)) + (value - part);
-  sum = total;
+namespace {
+
+struct Parts {
+  double sum;
+  double error;  // exactly what rounding took away
+};
+
+// Knuth's addition.
+Parts add_exactly(double a, double b) {
+  const double sum = a + b;
+  const double of_a = sum - b;
+  const double of_b = sum - of_a;
+  return {sum, (a - of_a) + (b - of_b)};
+}
+
+// Dekker's, where `b` is not the larger one.
+Parts add_smaller(double a, double b) {
+  const double sum = a + b;
+  return {sum, b - (sum - a)};
+}
+
+}  // namespace
+
+void DoubleSum::add(double value) {
+  plain_ += value;
+  const Parts with_error = add_smaller(value, error_);
+  const Parts total = add_exactly(sum_, with_error.sum);
+  sum_ = total.sum;
+  error_ = with_error.error + total.error;
+}
+
+void DoubleSum::add(int64_t value) {
+  constexpr int64_t kHalf = int64_t{1} << 32;
+  const int64_t high = value / kHalf * kHalf;
+  add(static_cast<double>(value - high));
+  add(static_cast<double>(high));
+}
+
+double DoubleSum::nearest() const {
+  return std::isnan(sum_) ? plain_ : sum_;
+}
+
+bson::Decimal128 DoubleSum::decimal() const {
+  if (!std::isfinite(sum_)) return to_precise_decimal(plain_);
+  return query::add(to_precise_decimal(sum_), to_precise_decimal(error_));
+}
+
+std::optional<int64_t> DoubleSum::integer() const {
+  __extension__ using Signed128 = __int128;
+  constexpr double kBeyondInt64 = 0x1p64;
+  if (std::fabs(sum_) >= kBeyondInt64) return std::nullopt;
+  const Signed128 exact = static_cast<Signed128>(sum_) + static_cast<Signed128>(error_);
+  if (exact < std::numeric_limits<int64_t>::min() || exact > std::numeric_limits<int64_t>::max()) {
+    return std::nullopt;
+  }
+  return static_cast<int64_t>(exact);
 }
 
 void NumberSum::add(bson::ValueView number) {
   ++count_;
   switch (number.type()) {
     case Type::kInt32:
-      integers_ += number.as_int32();
+      others_.add(static_cast<double>(number.as_int32()));
       break;
     case Type::kInt64:
       if (type_ == Type::kInt32) type_ = Type::kInt64;
-      integers_ += number.as_int64();
+      others_.add(number.as_int64());
       break;
     case Type::kDouble:
       if (type_ != Type::kDecimal128) type_ = Type::kDouble;
-      doubles_.add(number.as_double());
+      others_.add(number.as_double());
       break;
     default:
       type_ = Type::kDecimal128;
@@ -38,44 +88,38 @@ void NumberSum::add(bson::ValueView number) {
   }
 }
 
-NumberSum::Compensated NumberSum::all() const {
-  Compensated total = doubles_;
-  // In pieces that are doubles exactly.
-  constexpr int kPieceBits = 48;
-  Signed128 rest = integers_;
-  double scale = 1;
-  while (rest != 0) {
-    const Signed128 piece = rest % (Signed128{1} << kPieceBits);
-    total.add(static_cast<double>(piece) * scale);
-    rest = (rest - piece) >> kPieceBits;
-    scale *= static_cast<double>(int64_t{1} << kPieceBits);
-  }
-  return total;
-}
-
-double NumberSum::as_double() const {
-  const Compensated total = all();
-  return std::isfinite(total.plain) ? total.sum + total.error : total.plain;
-}
-
 bson::Decimal128 NumberSum::as_decimal() const {
-  if (const std::optional<int64_t> whole = as_int64()) {
-    const bson::Value integers(*whole);
-    const bson::Decimal128 sum = query::add(decimals_, to_decimal(integers));
-    if (doubles_.plain == 0 && doubles_.sum == 0 && doubles_.error == 0) return sum;
-  }
-  const Compensated total = all();
-  if (!std::isfinite(total.plain)) return query::add(decimals_, to_precise_decimal(total.plain));
-  return query::add(decimals_,
-                    query::add(to_precise_decimal(total.sum), to_precise_decimal(total.error)));
+  return query::add(decimals_, others_.decimal());
 }
 
-std::optional<int64_t> NumberSum::as_int64() const {
-  if (integers_ < std::numeric_limits<int64_t>::min() ||
-      integers_ > std::numeric_limits<int64_t>::max()) {
-    return std::nullopt;
-  }
-  return static_cast<int64_t>(integers_);
+Value NumberSum::total() const {
+  if (type_ == Type::kDecimal128) return value_of(as_decimal());
+  if (type_ == Type::kDouble) return Value(others_.nearest());
+  const std::optional<int64_t> whole = others_.integer();
+  if (!whole) return Value(others_.nearest());
+  const auto narrow = static_cast<int32_t>(*whole);
+  if (type_ == Type::kInt32 && narrow == *whole) return Value(narrow);
+  return Value(*whole);
+}
+
+std::optional<Value> NumberSum::average() const {
+  if (count_ == 0) return std::nullopt;
+  if (type_ != Type::kDecimal128) return Value(others_.nearest() / static_cast<double>(count_));
+  return value_of(query::divide(as_decimal(), to_decimal(Value(count_))));
+}
+
+void NumberDeviation::add(bson::ValueView number) {
+  const double value = *number.number();
+  ++count_;
+  const double delta = value - mean_;
+  if (delta == 0) return;
+  mean_ += delta / static_cast<double>(count_);
+  squares_ += delta * (value - mean_);
+}
+
+std::optional<double> NumberDeviation::of(int64_t freedom) const {
+  if (freedom <= 0) return std::nullopt;
+  return std::sqrt(squares_ / static_cast<double>(freedom));
 }
 
 }  // namespace gridmount::query::expressions

@@ -1,8 +1,12 @@
-// Sums of many numbers of mixed types, as $sum and $avg make them. Internal to engine/query.
+// Sums of many numbers of mixed types, as $sum and $avg make them in expressions and in groups, and
+// their standard deviation. Internal to engine/query.
 //
-// Integers are summed exactly, doubles in one double with the error of each addition carried along,
-// so that neither the order nor 2^53 matters; decimals are summed apart. The type of the result is
-// the widest among the numbers: int32, int64, double, Decimal128.
+// Results are those of servers, digit by digit: integers and doubles are added in the order in
+// which they come to a double that carries the error of each addition along, so that sums of
+// integers are exact; decimals are added apart. The type of a sum is the widest among the numbers:
+// int32, int64, double, Decimal128; what an integer type cannot hold takes the next wider one.
+//
+// Thread-safety: none; one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,42 +16,61 @@
 
 namespace gridmount::query::expressions {
 
+// The sum of doubles in two, of which the second holds what the first has no digits for.
+class DoubleSum {
+ public:
+  void add(double value);
+  // In two halves that are doubles exactly.
+  void add(int64_t value);
+
+  // Infinities and NaN are what plain addition makes of them.
+  double nearest() const;
+  bson::Decimal128 decimal() const;
+  // Where only integers were added, and the sum is one of int64.
+  std::optional<int64_t> integer() const;
+
+ private:
+  double sum_ = 0;
+  double error_ = 0;
+  double plain_ = 0;
+};
+
 class NumberSum {
  public:
   // `number` with is_number().
   void add(bson::ValueView number);
 
-  uint64_t count() const { return count_; }
-  bool is_decimal() const { return type_ == bson::Type::kDecimal128; }
-  // The widest type so far; int32 if there was nothing.
-  bson::Type type() const { return type_; }
-
-  // What is_decimal() says which of.
-  double as_double() const;
-  bson::Decimal128 as_decimal() const;
-  // If all were integers and the sum fits.
-  std::optional<int64_t> as_int64() const;
+  // 0 of nothing.
+  bson::Value total() const;
+  // Of all that was added: a double, or a Decimal128 if there was one. Nothing of nothing.
+  std::optional<bson::Value> average() const;
 
  private:
-  __extension__ using Signed128 = __int128;
+  bson::Decimal128 as_decimal() const;
 
-  // A double and what rounding took away from it.
-  struct Compensated {
-    double sum = 0;
-    double error = 0;
-    // Infinities and NaN come out of here: their errors mean nothing.
-    double plain = 0;
-
-    void add(double value);
-  };
-
-  Compensated all() const;
-
-  bson::Type type_ = bson::Type::kInt32;
-  uint64_t count_ = 0;
-  Signed128 integers_ = 0;
-  Compensated doubles_;
+  bson::Type type_ = bson::Type::kInt32;  // the widest so far
+  int64_t count_ = 0;
+  DoubleSum others_;                                  // all but decimals
   bson::Decimal128 decimals_{0x3040000000000000, 0};  // 0
+};
+
+// By Welford's method, which does not subtract large sums from each other.
+class NumberDeviation {
+ public:
+  // `number` with is_number(); a decimal counts as the nearest double.
+  void add(bson::ValueView number);
+
+  // Nothing of nothing; NaN where infinities or NaN were added.
+  std::optional<double> of_population() const { return of(count_); }
+  // Needs two numbers.
+  std::optional<double> of_sample() const { return of(count_ - 1); }
+
+ private:
+  std::optional<double> of(int64_t freedom) const;
+
+  int64_t count_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;
 };
 
 }  // namespace gridmount::query::expressions

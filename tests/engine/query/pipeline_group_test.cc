@@ -68,7 +68,7 @@ TEST_F(PipelineGroupTest, Sums) {
   expect_accumulated({
       {"{'$sum': '$i'}", "9"},
       {"{'$sum': '$l'}", "{'$numberLong': '5'}"},
-      {"{'$sum': '$d'}", "0.5"},
+      {"{'$sum': '$d'}", "0.0"},
       {"{'$sum': '$x'}", "0"},
       {"{'$sum': '$no'}", "0"},
       {"{'$sum': '$n'}", "0"},
