@@ -12,7 +12,7 @@
 #include "engine/bson/value.h"
 #include "engine/error.h"
 #include "engine/query/expression/expression.h"
-#include "engine/query/pipeline/output.h"
+#include "engine/query/output.h"
 #include "engine/query/pipeline/stage.h"
 #include "engine/query/sort.h"
 

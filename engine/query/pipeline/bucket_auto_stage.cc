@@ -54,7 +54,7 @@ class BucketAutoStream : public DocumentStream {
       : stage_(stage),
         options_(stage.options()),
         input_(std::move(input)),
-        evaluator_(context),
+        evaluator_(context.variables, context.now),
         buffer_({false}),
         bytes_max_(context.memory_bytes_max) {}
 

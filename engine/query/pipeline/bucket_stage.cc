@@ -47,7 +47,7 @@ class BucketStream : public DocumentStream {
   BucketStream(const BucketOptions& options, Stream input, const PipelineContext& context)
       : options_(options),
         input_(std::move(input)),
-        evaluator_(context),
+        evaluator_(context.variables, context.now),
         groups_(options.fields, "$group", evaluator_, context) {}
 
   Result<std::optional<bson::View>> next() override {

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "engine/query/output.h"
 #include "engine/query/pipeline/basic_stages.h"
-#include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/stage_table.h"
 
 namespace gridmount::query {

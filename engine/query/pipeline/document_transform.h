@@ -9,7 +9,7 @@
 
 #include "engine/bson/document.h"
 #include "engine/error.h"
-#include "engine/query/pipeline/output.h"
+#include "engine/query/output.h"
 #include "engine/query/pipeline/stage.h"
 
 namespace gridmount::query {

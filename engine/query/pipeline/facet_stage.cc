@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/query/pipeline/output.h"
+#include "engine/query/output.h"
 #include "engine/query/pipeline/stage_table.h"
 
 namespace gridmount::query {

@@ -4,8 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "engine/query/output.h"
 #include "engine/query/pipeline/lookup_join.h"
-#include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/path_writer.h"
 #include "engine/query/pipeline/value_key.h"
 
@@ -52,7 +52,7 @@ class GraphLookupStream : public DocumentStream {
       : stage_(stage),
         options_(stage.options()),
         input_(std::move(input)),
-        evaluator_(context),
+        evaluator_(context.variables, context.now),
         context_(context),
         check_(context.host),
         bytes_max_(std::min<uint64_t>(context.memory_bytes_max, kIntermediateBytesMax)) {

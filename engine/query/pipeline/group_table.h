@@ -21,7 +21,7 @@ class GroupTable {
       : fields_(fields),
         stage_(stage),
         evaluator_(evaluator),
-        group_evaluator_(context),
+        group_evaluator_(context.variables, context.now),
         bytes_max_(context.memory_bytes_max) {}
 
   // Counts the document, which the evaluator has begun with, to the group of that _id.

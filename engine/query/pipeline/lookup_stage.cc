@@ -1,7 +1,7 @@
 #include "engine/query/pipeline/lookup_stage.h"
 
+#include "engine/query/output.h"
 #include "engine/query/pipeline/lookup_join.h"
-#include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/path_writer.h"
 
 namespace gridmount::query {
@@ -17,7 +17,7 @@ class LookupStream : public DocumentStream {
       : stage_(stage),
         options_(stage.options()),
         input_(std::move(input)),
-        evaluator_(context),
+        evaluator_(context.variables, context.now),
         context_(context),
         check_(context.host),
         bytes_max_(context.memory_bytes_max) {

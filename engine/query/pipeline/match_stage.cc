@@ -54,7 +54,9 @@ class ConditionStage : public Stage {
 class ConditionStream : public DocumentStream {
  public:
   ConditionStream(const Expression& condition, Stream input, const PipelineContext& context)
-      : condition_(condition), input_(std::move(input)), evaluator_(context) {}
+      : condition_(condition),
+        input_(std::move(input)),
+        evaluator_(context.variables, context.now) {}
 
   Result<std::optional<bson::View>> next() override {
     while (true) {

@@ -4,7 +4,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "engine/query/pipeline/output.h"
+#include "engine/query/output.h"
 
 namespace gridmount::query {
 namespace {
@@ -24,7 +24,7 @@ class MergeStream : public DocumentStream {
         input_(std::move(input)),
         host_(context.host),
         now_(context.now),
-        evaluator_(context),
+        evaluator_(context.variables, context.now),
         variables_(context.variables) {}
 
   Result<std::optional<bson::View>> next() override {

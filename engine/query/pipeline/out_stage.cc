@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "engine/query/output.h"
 #include "engine/query/pipeline/given_once.h"
-#include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/stage_table.h"
 #include "engine/query/pipeline/write_target.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/bson/document.h"
-#include "engine/query/pipeline/output.h"
+#include "engine/query/output.h"
 #include "engine/query/pipeline/stage.h"
 
 namespace gridmount::query {

@@ -1,8 +1,8 @@
 #include "engine/query/pipeline/pipeline.h"
 
 #include "engine/bson/builder.h"
+#include "engine/query/output.h"
 #include "engine/query/pipeline/basic_stages.h"
-#include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/stage.h"
 
 namespace gridmount::query {

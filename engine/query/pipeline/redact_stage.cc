@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engine/bson/builder.h"
-#include "engine/query/pipeline/output.h"
+#include "engine/query/output.h"
 #include "engine/query/pipeline/stage_table.h"
 
 namespace gridmount::query {
@@ -100,7 +100,7 @@ class RedactStage : public Stage {
 class RedactStream : public DocumentStream {
  public:
   RedactStream(const RedactStage& stage, Stream input, const PipelineContext& context)
-      : stage_(stage), input_(std::move(input)), evaluator_(context) {}
+      : stage_(stage), input_(std::move(input)), evaluator_(context.variables, context.now) {}
 
   Result<std::optional<bson::View>> next() override {
     while (true) {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "engine/bson/number.h"
+#include "engine/query/output.h"
 #include "engine/query/pipeline/basic_stages.h"
-#include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/sort_buffer.h"
 #include "engine/query/sort.h"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/query/output.h"
 #include "engine/query/pipeline/given_once.h"
-#include "engine/query/pipeline/output.h"
 #include "engine/query/pipeline/stage_table.h"
 
 namespace gridmount::query {
@@ -72,7 +72,7 @@ class DocumentsStage : public SourceStage {
 };
 
 Result<Stream> DocumentsStage::open(Stream, const PipelineContext& context) const {
-  Evaluator evaluator(context);
+  Evaluator evaluator(context.variables, context.now);
   evaluator.begin(bson::View());
   GM_ASSIGN(const std::optional<ValueView> value, evaluator.evaluate(*documents_));
   if (!value || value->type() != Type::kArray) {

@@ -1,5 +1,5 @@
 // The document a stage makes, in memory that serves for the next one again: a stage makes millions
-// of them, and a bson::Builder would allocate for each. Internal to this folder.
+// of them, and a bson::Builder would allocate for each. Internal to engine/query.
 #pragma once
 
 #include <cstdint>

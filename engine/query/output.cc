@@ -1,4 +1,4 @@
-#include "engine/query/pipeline/output.h"
+#include "engine/query/output.h"
 
 #include <cassert>
 #include <charconv>

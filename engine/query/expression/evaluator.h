@@ -1,0 +1,35 @@
+// Evaluates expressions for one document after the other. Internal to engine/query.
+//
+// Thread-safety: one thread at a time.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/query/expression/expression.h"
+
+namespace gridmount::query {
+
+class Evaluator {
+ public:
+  Evaluator(const std::vector<std::optional<bson::ValueView>>& variables, bson::Date now)
+      : context_{bson::View(), variables, arena_, now} {}
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+
+  // From now on expressions are about this document. Values of before are no longer valid.
+  void begin(bson::View document) {
+    arena_.clear();
+    context_.root = document;
+  }
+  Result<std::optional<bson::ValueView>> evaluate(const Expression& expression) {
+    return expression.evaluate(context_);
+  }
+  EvaluationContext& context() { return context_; }
+
+ private:
+  Arena arena_;
+  EvaluationContext context_;
+};
+
+}  // namespace gridmount::query

@@ -1,0 +1,78 @@
+#include "engine/query/expression/needs.h"
+
+#include <optional>
+
+namespace gridmount::query {
+namespace {
+
+// Whether `path` is `whole` or below it.
+bool is_within(std::string_view path, std::string_view whole) {
+  return path.starts_with(whole) && (path.size() == whole.size() || path[whole.size()] == '.');
+}
+
+// Where a number stands between dots, or behind the last one.
+size_t before_number(std::string_view path) {
+  for (size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.', dot + 1)) {
+    const std::string_view part = path.substr(dot + 1, path.find('.', dot + 1) - dot - 1);
+    if (part.find_first_not_of("0123456789") == std::string_view::npos) return dot;
+  }
+  return path.size();
+}
+
+}  // namespace
+
+void Needs::add(std::string_view path) {
+  if (!all_) paths_.emplace(path.substr(0, before_number(path)));
+}
+
+std::optional<std::set<std::string>> Needs::outer_paths() const {
+  if (all_) return std::nullopt;
+  std::set<std::string> outer;
+  for (const std::string& path : paths_) {
+    bool covered = false;
+    for (size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1)) {
+      covered = covered || paths_.contains(path.substr(0, dot));
+    }
+    if (!covered) outer.insert(path);
+  }
+  return outer;
+}
+
+void Needs::add(const Needs& other) {
+  if (other.all_) return add_all();
+  for (const std::string& path : other.paths_) add(path);
+}
+
+void Needs::add(const Expression& expression) {
+  std::set<std::string> paths;
+  expression.add_dependencies(paths);
+  for (const std::string& path : paths) {
+    if (path.empty()) return add_all();
+    add(path);
+  }
+}
+
+void Needs::remove(std::string_view path) {
+  std::erase_if(paths_, [&](const std::string& known) { return is_within(known, path); });
+}
+
+void Needs::replace(std::string_view path) {
+  // Below a field it depends on what that is.
+  const std::string_view field = path.substr(0, path.find('.'));
+  if (!ordered_ && field == path) return remove(path);
+  // A part of the field may be less than is needed for it to be there at all.
+  if (has_field(field)) add(field);
+}
+
+bool Needs::has_field(std::string_view name) const {
+  if (all_) return true;
+  const auto at = paths_.lower_bound(std::string(name));
+  if (at != paths_.end() && is_within(*at, name)) return true;
+  // A name with a byte less than '.' may sort between a name and what is below it.
+  for (auto next = at; next != paths_.end() && next->starts_with(name); ++next) {
+    if (is_within(*next, name)) return true;
+  }
+  return false;
+}
+
+}  // namespace gridmount::query
