@@ -207,14 +207,13 @@ class ProjectedCursor : public engine::Cursor {
   Result<std::optional<bson::View>> next() override {
     GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
     if (!document) return document;
-    GM_ASSIGN(projected_, projection_.apply(*document));
-    return std::optional(projected_.view());
+    GM_ASSIGN(const bson::View projected, projection_.apply(*document));
+    return std::optional(projected);
   }
 
  private:
   const std::unique_ptr<engine::Cursor> cursor_;
-  const query::Projection projection_;
-  bson::Document projected_;
+  query::Projection projection_;
 };
 
 Result<std::unique_ptr<engine::Cursor>> projected(std::unique_ptr<engine::Cursor> cursor,

@@ -245,8 +245,8 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   GM_ASSIGN(const std::optional<Match> found, matches->next());
   if (!found) return std::optional<bson::View>();
   if (!projection) return std::optional(found->document);
-  GM_ASSIGN(bson::Document projected, projection->apply(found->document));
-  return std::optional(contents->keep(std::move(projected)));
+  GM_ASSIGN(const bson::View projected, projection->apply(found->document));
+  return std::optional(contents->keep(bson::Document(projected)));
 }
 
 Result<std::optional<bson::View>> LocalCollection::find_one_of_cursor(

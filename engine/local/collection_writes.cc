@@ -232,7 +232,8 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   }
   const auto projected = [&](bson::View document) -> Result<bson::Document> {
     if (!projection) return bson::Document(document);
-    return projection->apply(document);
+    GM_ASSIGN(const bson::View made, projection->apply(document));
+    return bson::Document(made);
   };
 
   engine::FindAndModifyResult result;

@@ -105,14 +105,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   query::UpdateParseOptions options;
   options.is_pipeline = true;
   const Result<query::Update> update = query::Update::parse(stages, options);
-  const Result<query::Projection> projection = query::Projection::parse(stages);
+  Result<query::Projection> projection = query::Projection::parse(stages);
   for (const bson::Document& document : collection) {
     if (update) {
       const Result<query::Update::Applied> applied = update->apply(document);
       if (applied) check_valid(applied->document);
     }
     if (projection && !projection->needs_match()) {
-      const Result<bson::Document> made = projection->apply(document);
+      const Result<bson::View> made = projection->apply(document);
       if (made) check_valid(*made);
     }
   }

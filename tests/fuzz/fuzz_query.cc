@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bson::View second = documents[documents.size() > 1 ? 1 : 0];
   const Result<query::Filter> found_by = query::Filter::parse(second);
   const Result<query::Sort> sort = query::Sort::parse(specification);
-  const Result<query::Projection> projection =
+  Result<query::Projection> projection =
       query::Projection::parse(specification, {second, {}, {}});
   if (filter) {
     query::IndexDefinition index;
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool found = found_by && found_by->matches(document);
     if (found) (void)found_by->matched_position(document);
     if (projection && (found || !projection->needs_match())) {
-      if (const Result<bson::Document> made = projection->apply(document)) check_valid(*made);
+      if (const Result<bson::View> made = projection->apply(document)) check_valid(*made);
     }
     if (sort && sort->compare_keys(sort->key_of(document), sort->key_of(document)) != 0) abort();
   }

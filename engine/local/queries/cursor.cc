@@ -38,21 +38,20 @@ bson::Document FindCursor::key_of(bson::View document) const {
 Result<std::optional<bson::View>> FindCursor::next() {
   GM_ASSIGN(const std::optional<Match> match, matches_->next());
   if (!match) return std::optional<bson::View>();
-  if (!projection_ && !returns_keys_ && !shows_record_ids_) return std::optional(match->document);
   if (returns_keys_) {
-    projected_ = key_of(match->document);
-  } else if (projection_) {
-    GM_ASSIGN(projected_, projection_->apply(match->document));
-  } else {
-    projected_ = bson::Document(match->document);
+    made_ = key_of(match->document);
+    return std::optional(made_.view());
   }
-  if (shows_record_ids_ && !returns_keys_) {
-    bson::Builder with_id;
-    with_id.append_all(projected_);
-    with_id.append("$recordId", static_cast<int64_t>(match->id));
-    projected_ = std::move(with_id).finish();
+  bson::View document = match->document;
+  if (projection_) {
+    GM_ASSIGN(document, projection_->apply(document));
   }
-  return std::optional(projected_.view());
+  if (!shows_record_ids_) return std::optional(document);
+  bson::Builder with_id;
+  with_id.append_all(document);
+  with_id.append("$recordId", static_cast<int64_t>(match->id));
+  made_ = std::move(with_id).finish();
+  return std::optional(made_.view());
 }
 
 }  // namespace gridmount::local

@@ -38,7 +38,7 @@ class FindCursor : public engine::Cursor {
   bool returns_keys_ = false;
   std::shared_ptr<const CollectionEntry> entry_;  // index_ is in it
   const IndexEntry* index_ = nullptr;
-  bson::Document projected_;
+  bson::Document made_;  // a key, or a document with its record's id
 };
 
 }  // namespace gridmount::local

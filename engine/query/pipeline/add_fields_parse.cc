@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "engine/query/pipeline/projection_tree.h"
+#include "engine/query/pipeline/projection_transform.h"
 
 namespace gridmount::query {
 namespace {
@@ -19,16 +19,16 @@ constexpr int kDepthMax = static_cast<int>(bson::kMaxDepth);
 class AddFieldsParser {
  public:
   AddFieldsParser(VariableScope& scope, ValueView specification)
-      : scope_(scope),
-        specification_(specification),
-        tree_(std::make_unique<ProjectionTree>(ProjectionTree::Kind::kAdd)) {}
+      : scope_(scope), specification_(specification) {}
 
   Result<std::unique_ptr<DocumentTransform>> parse() {
     for (const bson::Element element : specification_.as_document()) {
       GM_TRY(check_field_path(element.key));
       GM_TRY(add(std::string(element.key), element.value, 0));
     }
-    return std::move(tree_);
+    tree_.kind = ProjectionTree::Kind::kAdd;
+    tree_.complete();
+    return std::make_unique<ProjectionTransform>(std::move(tree_));
   }
 
  private:
@@ -75,7 +75,10 @@ class AddFieldsParser {
       if (paths_.contains(path.substr(0, dot))) return conflict(path, path.substr(0, dot));
     }
     GM_ASSIGN(std::unique_ptr<Expression> expression, parse_expression(value, scope_));
-    return tree_->add_computed(path, path, std::move(expression));
+    GM_ASSIGN(ProjectionNode* const node, make_node(tree_.root, bson::Path(path), false));
+    node->kind = ProjectionNode::Kind::kComputed;
+    node->expression = std::move(expression);
+    return {};
   }
 
   Status conflict(const std::string& path, const std::string& other) const {
@@ -86,7 +89,7 @@ class AddFieldsParser {
 
   VariableScope& scope_;
   const ValueView specification_;
-  std::unique_ptr<ProjectionTree> tree_;
+  ProjectionTree tree_;
   std::set<std::string> paths_;
 };
 

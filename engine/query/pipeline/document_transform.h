@@ -3,27 +3,14 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string_view>
-#include <vector>
 
 #include "engine/bson/document.h"
 #include "engine/error.h"
-#include "engine/query/output.h"
 #include "engine/query/pipeline/stage.h"
+#include "engine/query/projection/transform_state.h"
 
 namespace gridmount::query {
-
-// What a transform works with, document after document.
-struct TransformState {
-  TransformState(const std::vector<std::optional<bson::ValueView>>& variables, bson::Date now)
-      : evaluator(variables, now) {}
-
-  Evaluator evaluator;
-  Output output;
-  // The values of computed fields for the present document.
-  std::vector<std::optional<bson::ValueView>> computed;
-};
 
 class DocumentTransform {
  public:

@@ -2,12 +2,16 @@
 
 #include <utility>
 
+#include "engine/query/filter/variables.h"
+#include "engine/query/output.h"
 #include "engine/query/projection/projection_tree.h"
 
 namespace gridmount::query {
 
 struct Projection::State {
-  FindProjection tree;
+  ProjectionTree tree;
+  Variables variables;
+  TransformState transform;
 };
 
 Projection::Projection(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -16,31 +20,37 @@ Projection& Projection::operator=(Projection&&) noexcept = default;
 Projection::~Projection() = default;
 
 Result<Projection> Projection::parse(bson::View specification, const ProjectionOptions& options) {
-  auto state = std::make_unique<State>();
-  GM_ASSIGN(state->tree, parse_projection(specification, options));
-  return Projection(std::move(state));
+  GM_ASSIGN(Variables variables, Variables::declare(options.variables));
+  GM_ASSIGN(ProjectionTree tree,
+            parse_projection(specification, {true, options.filter, variables.scope()}));
+  const auto values = variables.views();
+  return Projection(std::unique_ptr<State>(
+      new State{std::move(tree), std::move(variables), TransformState(values, options.now)}));
 }
 
-Result<bson::Document> Projection::apply(bson::View document) const {
-  return apply_projection(state_->tree, document);
+Result<bson::View> Projection::apply(bson::View document) {
+  GM_ASSIGN(const bson::View projected,
+            apply_projection(state_->tree, document, state_->transform));
+  if (projected.size() > bson::kMaxDocumentBytes) {
+    return document_too_large(projected.size(), bson::kMaxDocumentBytes);
+  }
+  return projected;
 }
 
 namespace {
 
 // False if some node does more than to include.
-bool collect_included(const FindProjectionNode& node, const std::string& path,
+bool collect_included(const ProjectionNode& node, const std::string& path,
                       std::vector<std::string>& paths) {
-  using Kind = FindProjectionNode::Kind;
-  for (const FindProjectionNode& child : node.children) {
+  using Kind = ProjectionNode::Kind;
+  for (const ProjectionNode& child : node.children) {
     std::string child_path = path;
     if (!child_path.empty()) child_path += '.';
     child_path += child.name;
     if (child.positional) return false;
-    if (child.kind == Kind::kIncluded) {
+    if (child.kind == Kind::kLeaf) {
       paths.push_back(std::move(child_path));
-    } else if (child.kind == Kind::kExcluded && child_path == "_id") {
-      continue;
-    } else if (child.kind != Kind::kPath || !collect_included(child, child_path, paths)) {
+    } else if (child.kind != Kind::kInner || !collect_included(child, child_path, paths)) {
       return false;
     }
   }
@@ -51,8 +61,9 @@ bool collect_included(const FindProjectionNode& node, const std::string& path,
 
 std::optional<std::vector<std::string>> Projection::included_paths() const {
   std::vector<std::string> paths;
-  const FindProjection& tree = state_->tree;
-  if (!tree.inclusive || tree.filter || !collect_included(tree.root, "", paths)) {
+  const ProjectionTree& tree = state_->tree;
+  if (tree.kind != ProjectionTree::Kind::kInclude || tree.filter ||
+      !collect_included(tree.root, "", paths)) {
     return std::nullopt;
   }
   return paths;

@@ -35,9 +35,10 @@ class Projection {
   Projection& operator=(Projection&&) noexcept;
   ~Projection();
 
-  // Fails only where expressions fail, or {"a.$": 1} finds no element (51246, 51247).
-  // Thread-safe.
-  Result<bson::Document> apply(bson::View document) const;
+  // Fails only where expressions fail, where what they make is too large or nested too deep, or
+  // where {"a.$": 1} finds no element (51246, 51247). The view is valid as long as the document and
+  // until the next call. One thread at a time.
+  Result<bson::View> apply(bson::View document);
 
   // The paths it keeps if it does nothing else: {a: 1, "b.c": 1, _id: 0} gives a and b.c.
   std::optional<std::vector<std::string>> included_paths() const;

@@ -1,4 +1,4 @@
-// A projection of one document: one walk over it, into a builder.
+// A projection of one document: one walk over it.
 
 #include <algorithm>
 
@@ -7,11 +7,11 @@
 namespace gridmount::query {
 namespace {
 
-using bson::Builder;
 using bson::Element;
 using bson::Type;
 using bson::ValueView;
-using Kind = FindProjectionNode::Kind;
+using Kind = ProjectionNode::Kind;
+using TreeKind = ProjectionTree::Kind;
 
 constexpr ErrorCode kNoMatchingElement{51246};
 constexpr ErrorCode kElementMismatch{51247};
@@ -19,27 +19,26 @@ constexpr ErrorCode kElementMismatch{51247};
 // Where a value goes: to a key of a document, or behind the last element of an array.
 class Slot {
  public:
-  explicit Slot(Builder& builder) : builder_(builder) {}
-  Slot(Builder& builder, std::string_view key) : builder_(builder), key_(key) {}
+  explicit Slot(Output& output) : output_(output) {}
+  Slot(Output& output, std::string_view key) : output_(output), key_(key) {}
 
-  Builder& builder() const { return builder_; }
   void put(ValueView value) const {
     if (key_) {
-      builder_.append(*key_, value);
+      output_.append(*key_, value);
     } else {
-      builder_.push(value);
+      output_.push(value);
     }
   }
   void open(Type type) const {
     if (type == Type::kDocument) {
-      key_ ? builder_.open_document(*key_) : builder_.push_open_document();
+      key_ ? output_.open_document(*key_) : output_.push_open_document();
     } else {
-      key_ ? builder_.open_array(*key_) : builder_.push_open_array();
+      key_ ? output_.open_array(*key_) : output_.push_open_array();
     }
   }
 
  private:
-  Builder& builder_;
+  Output& output_;
   std::optional<std::string_view> key_;
 };
 
@@ -47,159 +46,158 @@ class Slot {
 struct Way {
   bool outside_arrays = true;     // `$` counts for the first array on its path
   bool no_array_in_array = true;  // $slice does not look into those
+
+  Way into(ValueView element) const {
+    return {false, no_array_in_array && element.type() != Type::kArray};
+  }
 };
 
-// A set of a node's children, as far as they are few.
-class ChildSet {
+// Which of a node's children have been met in the document.
+class Met {
  public:
-  explicit ChildSet(const FindProjectionNode& node)
-      : node_(node), size_(node.children.size()), bits_(size_ <= kFew ? 0 : size_) {}
-
-  // False if it was there.
-  bool insert(const FindProjectionNode& child) {
-    const auto at = static_cast<size_t>(&child - node_.children.data());
-    if (contains_at(at)) return false;
-    if (size_ <= kFew) {
-      few_ |= uint64_t{1} << at;
-    } else {
-      bits_[at] = true;
-    }
-    ++count_;
-    return true;
+  explicit Met(size_t children) {
+    if (children > kFew) many_.resize(children);
   }
-  bool contains(const FindProjectionNode& child) const {
-    return contains_at(static_cast<size_t>(&child - node_.children.data()));
+  void set(size_t at) {
+    if (at < kFew) few_ |= uint64_t{1} << at;
+    if (at < many_.size()) many_[at] = true;
   }
-  bool has_all() const { return count_ == size_; }
+  bool has(size_t at) const { return at < kFew ? (few_ >> at & 1) != 0 : many_[at]; }
 
  private:
   static constexpr size_t kFew = 64;
 
-  bool contains_at(size_t at) const { return size_ <= kFew ? (few_ >> at & 1) != 0 : bits_[at]; }
-
-  const FindProjectionNode& node_;
-  size_t size_;
   uint64_t few_ = 0;
-  std::vector<bool> bits_;
-  size_t count_ = 0;
+  std::vector<bool> many_;
 };
 
-class Application {
- public:
-  Application(const FindProjection& tree, bson::View document) : tree_(tree), document_(document) {}
+bool is_nested(ValueView value) {
+  return value.type() == Type::kDocument || value.type() == Type::kArray;
+}
 
-  Result<bson::Document> run() {
-    Builder builder;
-    GM_TRY(project_document(tree_.root, document_, Way(), builder));
-    bson::Document result = std::move(builder).finish();
-    // What is computed may be larger and nested deeper than any document.
-    if (tree_.root.computes) GM_TRY(bson::validate(result.view().bytes()));
-    return result;
+class Walk {
+ public:
+  Walk(const ProjectionTree& tree, bson::View root, TransformState& state)
+      : tree_(tree), root_(root), state_(state), out_(state.output) {}
+
+  // `wanted` may be null.
+  void document(const ProjectionNode& node, bson::View document, Way way, const Needs* wanted) {
+    Met met(node.children.size());
+    size_t kept = 0;
+    for (const Element element : document) {
+      const ProjectionNode* const child = node.find(element.key);
+      if (child == nullptr) {
+        if (tree_.kind == TreeKind::kInclude) continue;
+        if (wanted == nullptr || wanted->has_field(element.key)) out_.append(element);
+        continue;
+      }
+      const size_t at = node.position_of(*child);
+      if (!child->is_added()) {
+        if (child->written) put(*child, element.value, way, Slot(out_, element.key));
+        met.set(at);
+        // So that of keys that stand twice the second is not looked at, as servers do it.
+        if (++kept == node.kept && tree_.kind == TreeKind::kInclude) break;
+      } else if (tree_.kind != TreeKind::kInclude && !met.has(at)) {
+        if (child->written) put_added(*child);
+        met.set(at);
+      }
+    }
+    if (node.computes) rest(node, met);
   }
 
  private:
-  Status project_document(const FindProjectionNode& node, bson::View document, Way way,
-                          Builder& builder) {
-    ChildSet done(node);
-    for (const Element element : document) {
-      const FindProjectionNode* const child = node.find(element.key);
-      if (child == nullptr) {
-        if (!tree_.inclusive) builder.append(element.key, element.value);
-        continue;
+  // What is computed and has no place in the document yet.
+  void rest(const ProjectionNode& node, const Met& met) {
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      const ProjectionNode& child = node.children[i];
+      if (!child.computes || !child.written || met.has(i)) continue;
+      if (child.is_added()) {
+        put_added(child);
+      } else {
+        put_computed_alone(child, Slot(out_, child.name));
       }
-      const Slot slot(builder, element.key);
-      // What is computed comes behind all that is there, or takes its place in an exclusion.
-      if (!tree_.inclusive && child->kind == Kind::kElementMatched) {
-        GM_TRY(compute(*child, slot));
-      } else if (!is_computed_later(*child, element.value)) {
-        GM_TRY(project_value(*child, element.value, way, slot));
-        done.insert(*child);
-      }
-      if (tree_.inclusive && !node.computes && done.has_all()) break;
     }
-    if (!tree_.inclusive || !node.computes) return {};
-    for (const FindProjectionNode& child : node.children) {
-      if (child.computes && !done.contains(child))
-        GM_TRY(compute(child, Slot(builder, child.name)));
-    }
-    return {};
   }
 
-  bool is_computed_later(const FindProjectionNode& child, ValueView value) const {
-    if (!tree_.inclusive || !child.computes) return false;
-    return child.kind != Kind::kPath || !is_nested(value);
+  // A document of nothing but what is computed below the node.
+  void put_computed_alone(const ProjectionNode& node, const Slot& slot) {
+    slot.open(Type::kDocument);
+    rest(node, Met(node.children.size()));
+    out_.close();
   }
 
-  static bool is_nested(ValueView value) {
-    return value.type() == Type::kDocument || value.type() == Type::kArray;
+  void put_added(const ProjectionNode& node) {
+    if (node.kind == Kind::kElementMatched) return put_element(node);
+    if (const std::optional<ValueView> value = computed(node)) out_.append(node.name, *value);
+  }
+
+  // Evaluated once per document, however many elements of arrays its value goes to.
+  std::optional<ValueView> computed(const ProjectionNode& node) {
+    auto& known = state_.computed[node.computed_at];
+    if (!known) {
+      const auto value = state_.evaluator.evaluate(*node.expression);
+      if (!value) out_.fail(value.error());
+      known = value.value_or(std::nullopt);
+    }
+    return *known;
   }
 
   // Puts what is left of the value, if anything is.
-  Status project_value(const FindProjectionNode& node, ValueView value, Way way, const Slot& slot) {
-    const bool array = value.type() == Type::kArray;
-    if (node.positional && array && way.outside_arrays) return project_match(node, value, slot);
+  void put(const ProjectionNode& node, ValueView value, Way way, const Slot& slot) {
+    const bool is_array = value.type() == Type::kArray;
+    if (node.positional && is_array && way.outside_arrays) return put_match(node, value, slot);
     switch (node.kind) {
-      case Kind::kIncluded:
-        slot.put(value);
-        return {};
+      case Kind::kLeaf:
+        if (tree_.kind == TreeKind::kInclude) slot.put(value);
+        return;
       case Kind::kSliced:
-        if (array && way.no_array_in_array) {
-          put_slice(node.slice, value.as_document(), slot);
-        } else {
-          slot.put(value);
-        }
-        return {};
-      case Kind::kExcluded:
+        if (is_array && way.no_array_in_array) return put_slice(node.slice, value, slot);
+        return slot.put(value);
       case Kind::kElementMatched:
       case Kind::kComputed:
-        return {};
-      case Kind::kPath:
+        return;
+      case Kind::kInner:
         break;
     }
     if (value.type() == Type::kDocument) {
       slot.open(Type::kDocument);
-      GM_TRY(project_document(node, value.as_document(), way, slot.builder()));
-      slot.builder().close();
-    } else if (array) {
+      document(node, value.as_document(), way, nullptr);
+      out_.close();
+    } else if (is_array) {
+      // It stands for each of its elements.
       slot.open(Type::kArray);
       for (const Element element : value.as_document()) {
-        GM_TRY(
-            project_value(node, element.value, way_into(way, element.value), Slot(slot.builder())));
+        put(node, element.value, way.into(element.value), Slot(out_));
       }
-      slot.builder().close();
-    } else if (!tree_.inclusive) {
-      slot.put(value);
+      out_.close();
     } else if (node.computes) {
-      return compute(node, slot);
+      put_computed_alone(node, slot);
+    } else if (tree_.kind != TreeKind::kInclude) {
+      slot.put(value);
     }
-    return {};
-  }
-
-  static Way way_into(Way way, ValueView element) {
-    return {false, way.no_array_in_array && element.type() != Type::kArray};
   }
 
   // {"a.$": 1}: of an array on the path only the element that matched.
-  Status project_match(const FindProjectionNode& node, ValueView array, const Slot& slot) {
-    const std::optional<size_t> position = tree_.filter->matched_position(document_);
+  void put_match(const ProjectionNode& node, ValueView array, const Slot& slot) {
+    const std::optional<size_t> position = tree_.filter->matched_position(root_);
     if (!position) {
-      return fail(kNoMatchingElement,
-                  "positional operator '.$' couldn't find a matching element in the array");
+      return out_.fail(Error(kNoMatchingElement,
+                             "positional operator '.$' couldn't find a matching element in the "
+                             "array"));
     }
     size_t at = 0;
     for (const Element element : array.as_document()) {
       if (at++ != *position) continue;
-      if (node.kind == Kind::kPath && !is_nested(element.value) && !node.computes) break;
+      if (node.kind == Kind::kInner && !is_nested(element.value) && !node.computes) break;
       slot.open(Type::kArray);
-      GM_TRY(
-          project_value(node, element.value, way_into(Way(), element.value), Slot(slot.builder())));
-      slot.builder().close();
-      return {};
+      put(node, element.value, Way().into(element.value), Slot(out_));
+      return out_.close();
     }
-    return fail(kElementMismatch, "positional operator '.$' element mismatch");
+    out_.fail(Error(kElementMismatch, "positional operator '.$' element mismatch"));
   }
 
-  static void put_slice(const ArraySlice& slice, bson::View array, const Slot& slot) {
+  void put_slice(const ArraySlice& slice, ValueView value, const Slot& slot) {
+    const bson::View array = value.as_document();
     const auto count = static_cast<int64_t>(std::distance(array.begin(), array.end()));
     const int64_t from = slice.skip ? int64_t{*slice.skip} : std::min(slice.limit, 0);
     const int64_t begin = from < 0 ? std::max(count + from, int64_t{0}) : from;
@@ -209,51 +207,50 @@ class Application {
     int64_t at = 0;
     for (const Element element : array) {
       if (at >= end) break;
-      if (at++ >= begin) slot.builder().push(element.value);
+      if (at++ >= begin) out_.push(element.value);
     }
-    slot.builder().close();
+    out_.close();
   }
 
-  // What is computed at the node, or below it where nothing stands.
-  Status compute(const FindProjectionNode& node, const Slot& slot) {
-    if (node.kind == Kind::kComputed) return evaluate(*node.expression, slot);
-    if (node.kind == Kind::kElementMatched) return put_element(node, slot);
-    slot.open(Type::kDocument);
-    for (const FindProjectionNode& child : node.children) {
-      if (child.computes) GM_TRY(compute(child, Slot(slot.builder(), child.name)));
-    }
-    slot.builder().close();
-    return {};
+  void put_element(const ProjectionNode& node) {
+    if (!node.element->matches(root_)) return;
+    const std::optional<size_t> position = node.element->matched_position(root_);
+    if (!position) return;
+    const bson::View array = root_[node.name].as_document();
+    out_.open_array(node.name);
+    out_.push((*std::next(array.begin(), static_cast<ptrdiff_t>(*position))).value);
+    out_.close();
   }
 
-  Status put_element(const FindProjectionNode& node, const Slot& slot) {
-    if (!node.element->matches(document_)) return {};
-    const std::optional<size_t> position = node.element->matched_position(document_);
-    if (!position) return {};
-    const bson::View array = document_[node.name].as_document();
-    slot.open(Type::kArray);
-    slot.builder().push((*std::next(array.begin(), static_cast<ptrdiff_t>(*position))).value);
-    slot.builder().close();
-    return {};
-  }
-
-  Status evaluate(const Expression& expression, const Slot& slot) {
-    if (!context_) context_.emplace(tree_.expressions.context(document_, arena_));
-    GM_ASSIGN(const std::optional<ValueView> value, expression.evaluate(*context_));
-    if (value) slot.put(*value);
-    return {};
-  }
-
-  const FindProjection& tree_;
-  bson::View document_;
-  Arena arena_;
-  std::optional<EvaluationContext> context_;  // made for the first expression
+  const ProjectionTree& tree_;
+  const bson::View root_;
+  TransformState& state_;
+  Output& out_;
 };
+
+// What nobody looks at is evaluated all the same.
+Status evaluate_unwritten(const ProjectionNode& node, TransformState& state) {
+  if (node.kind == Kind::kComputed) GM_TRY(state.evaluator.evaluate(*node.expression));
+  for (const ProjectionNode& child : node.children) {
+    if (child.computes) GM_TRY(evaluate_unwritten(child, state));
+  }
+  return {};
+}
 
 }  // namespace
 
-Result<bson::Document> apply_projection(const FindProjection& tree, bson::View document) {
-  return Application(tree, document).run();
+Result<bson::View> apply_projection(const ProjectionTree& tree, bson::View document,
+                                    TransformState& state, const Needs* wanted) {
+  state.output.begin();
+  if (tree.root.computes) {
+    state.computed.assign(tree.computed_count, std::nullopt);
+    state.evaluator.begin(document);
+    for (const ProjectionNode& child : tree.root.children) {
+      if (child.computes && !child.written) GM_TRY(evaluate_unwritten(child, state));
+    }
+  }
+  Walk(tree, document, state).document(tree.root, document, Way(), wanted);
+  return tree.root.computes ? state.output.finish() : state.output.finish_flat();
 }
 
 }  // namespace gridmount::query

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/bson/path.h"
+#include "engine/bson/builder.h"
 #include "engine/bson/text.h"
-#include "engine/query/projection/projection.h"
+#include "engine/query/field_path.h"
 #include "engine/query/projection/projection_tree.h"
 
 namespace gridmount::query {
@@ -15,12 +15,9 @@ namespace {
 using bson::Element;
 using bson::Type;
 using bson::ValueView;
-using Kind = FindProjectionNode::Kind;
+using Kind = ProjectionNode::Kind;
+using TreeKind = ProjectionTree::Kind;
 
-constexpr ErrorCode kEmptyFieldInPath{15998};
-constexpr ErrorCode kDollarInPath{16410};
-constexpr ErrorCode kPathCollisionWithin{31249};  // with the beginning of this one
-constexpr ErrorCode kPathCollision{31250};        // with a path that is the same or goes on
 constexpr ErrorCode kComputedInExclusion{31252};
 constexpr ErrorCode kInclusionInExclusion{31253};
 constexpr ErrorCode kExclusionInInclusion{31254};
@@ -37,32 +34,17 @@ constexpr ErrorCode kElementMatchNested{31275};
 constexpr ErrorCode kPositionalTwice{31276};
 constexpr ErrorCode kPositionalLiteral{31308};
 constexpr ErrorCode kLiteralInExclusion{31310};
+constexpr ErrorCode kPositionalInStage{31324};
 constexpr ErrorCode kUnknownExpression{31325};
 constexpr ErrorCode kPositionalWithin{31394};
 constexpr ErrorCode kPositionalExclusion{31395};
-constexpr ErrorCode kEmptyPath{40352};
-constexpr ErrorCode kPathEndsWithDot{40353};
 constexpr ErrorCode kPositionalWithoutFilter{51050};
 constexpr ErrorCode kEmptySubProjection{51270};
+constexpr ErrorCode kEmptyProjection{51272};
 constexpr ErrorCode kPositionalAlone{5392900};
-constexpr ErrorCode kInvalidPipelineOperatorCode{168};
 
 Result<bson::Path> parse_path(std::string_view dotted, size_t depth) {
-  if (dotted.empty()) {
-    return fail(kEmptyPath, "FieldPath cannot be constructed with empty string");
-  }
-  if (dotted.ends_with('.')) return fail(kPathEndsWithDot, "FieldPath must not end with a '.'.");
-  bson::Path path(dotted);
-  for (const std::string& part : path.parts()) {
-    if (part.empty()) {
-      return fail(kEmptyFieldInPath, "FieldPath field names may not be empty strings.");
-    }
-    if (part[0] == '$' && !bson::is_reference_field(part)) {
-      return fail(kDollarInPath,
-                  "FieldPath field names may not start with '$'. Consider using $getField or "
-                  "$setField.");
-    }
-  }
+  GM_ASSIGN(bson::Path path, field_path(dotted));
   if (depth + path.parts().size() > bson::kMaxDepth) {
     return fail(ErrorCode::kOverflow, "FieldPath is too long");
   }
@@ -109,61 +91,34 @@ Result<ArraySlice> parse_slice(ValueView value) {
 
 class Parser {
  public:
-  explicit Parser(const ProjectionOptions& options) : options_(options) {}
+  explicit Parser(const ProjectionPlace& place) : place_(place) {}
 
-  Result<FindProjection> parse(bson::View specification) {
-    GM_ASSIGN(tree_.expressions, ProjectedExpressions::with(options_.variables, options_.now));
+  Result<ProjectionTree> parse(bson::View specification) {
+    if (!place_.is_of_find && specification.empty()) {
+      return fail(kEmptyProjection, "projection specification must have at least one field");
+    }
     bool id_named = false;
     for (const Element element : specification) {
       id_named = id_named || element.key == "_id" || element.key.starts_with("_id.");
       GM_TRY(add(element, tree_.root, 0));
     }
-    tree_.inclusive = inclusive_.value_or(is_inclusive_by_default());
+    const bool is_inclusive = inclusive_.value_or(is_inclusive_by_default());
+    tree_.kind = is_inclusive ? TreeKind::kInclude : TreeKind::kExclude;
     // In an inclusion _id stays unless something else is asked of it.
-    if (tree_.inclusive && !id_named) tree_.root.add("_id").kind = Kind::kIncluded;
-    if (!tree_.inclusive && id_included_) tree_.root.remove("_id");
-    note_computed(tree_.root);
+    if (is_inclusive && !id_named) tree_.root.add("_id").kind = Kind::kLeaf;
+    if (id_included_ && *id_included_ != is_inclusive) tree_.root.remove("_id");
+    tree_.complete();
     return std::move(tree_);
   }
 
  private:
   // Where only _id, arrays' parts or nothing at all is named.
   bool is_inclusive_by_default() const {
-    if (has_slice_) return id_included_;
-    return has_element_match_ || id_included_;
+    const bool has_id = id_included_.value_or(false);
+    return has_slice_ ? has_id : has_element_match_ || has_id;
   }
 
-  static bool note_computed(FindProjectionNode& node) {
-    node.computes = node.kind == Kind::kComputed || node.kind == Kind::kElementMatched;
-    for (FindProjectionNode& child : node.children) {
-      if (note_computed(child)) node.computes = true;
-    }
-    return node.computes;
-  }
-
-  // The node at the end of the path, made; `inner`: it may be there if it has children.
-  static Result<FindProjectionNode*> make_node(FindProjectionNode& parent, const bson::Path& path,
-                                               bool inner) {
-    FindProjectionNode* node = &parent;
-    for (size_t i = 0; i < path.parts().size(); ++i) {
-      const bool last = i + 1 == path.parts().size();
-      FindProjectionNode* const known = node->find(path.parts()[i]);
-      if (known == nullptr) {
-        node = &node->add(path.parts()[i]);
-      } else if (last && !(inner && known->kind == Kind::kPath)) {
-        return fail(kPathCollision, "Path collision at " + path.dotted());
-      } else if (known->kind != Kind::kPath) {
-        const std::string& dotted = path.dotted();
-        return fail(kPathCollisionWithin, "Path collision at " + dotted + " remaining portion " +
-                                              dotted.substr(dotted.find('.') + 1));
-      } else {
-        node = known;
-      }
-    }
-    return node;
-  }
-
-  Status add(const Element& element, FindProjectionNode& parent, size_t depth) {
+  Status add(const Element& element, ProjectionNode& parent, size_t depth) {
     const bool positional = element.key.ends_with(".$");
     if (element.key.find(".$.") != std::string_view::npos) {
       return fail(kPositionalWithin,
@@ -171,6 +126,9 @@ class Parser {
                   "Positional projection may only be used at the end, for example: a.b.$. If the "
                   "query previously used a form like a.b.$.d, remove the parts following the '$' "
                   "and the results will be equivalent.");
+    }
+    if (positional && !place_.is_of_find) {
+      return fail(kPositionalInStage, "Cannot use positional projection in aggregation projection");
     }
     if (element.value.type() == Type::kDocument) {
       if (positional) {
@@ -194,10 +152,10 @@ class Parser {
     return add_literal(element, parent, depth);
   }
 
-  Status add_plain(std::string_view key, bool included, FindProjectionNode& parent, size_t depth) {
+  Status add_plain(std::string_view key, bool included, ProjectionNode& parent, size_t depth) {
     GM_ASSIGN(const bson::Path path, parse_path(key, depth));
-    GM_ASSIGN(FindProjectionNode* const node, make_node(parent, path, false));
-    node->kind = included ? Kind::kIncluded : Kind::kExcluded;
+    GM_ASSIGN(ProjectionNode* const node, make_node(parent, path, false));
+    node->kind = Kind::kLeaf;
     // The _id may be ruled out of an inclusion, and named in an exclusion.
     if (key == "_id" && &parent == &tree_.root) {
       id_included_ = included;
@@ -218,7 +176,7 @@ class Parser {
     return {};
   }
 
-  Status add_positional(std::string_view key, FindProjectionNode& parent, size_t depth) {
+  Status add_positional(std::string_view key, ProjectionNode& parent, size_t depth) {
     if (tree_.filter) {
       return fail(kPositionalTwice,
                   "Cannot specify more than one positional projection per query.");
@@ -227,7 +185,7 @@ class Parser {
       return fail(kPositionalBesideElementMatch,
                   "Cannot specify positional operator and $elemMatch.");
     }
-    if (!options_.filter) {
+    if (!place_.filter) {
       return fail(kPositionalWithoutFilter,
                   "Projections with a positional operator require a matcher");
     }
@@ -236,37 +194,38 @@ class Parser {
     }
     GM_ASSIGN(const bson::Path path, parse_path(key.substr(0, key.size() - 2), depth));
     // $expr, $jsonSchema and $text say of no element that it matched.
-    GM_ASSIGN(tree_.filter, Filter::parse(*options_.filter, {.special_operators = false}));
-    GM_ASSIGN(FindProjectionNode* const end, make_node(parent, path, false));
-    end->kind = Kind::kIncluded;
-    FindProjectionNode* node = &parent;
+    GM_ASSIGN(tree_.filter, Filter::parse(*place_.filter, {.special_operators = false}));
+    GM_ASSIGN(ProjectionNode* const end, make_node(parent, path, false));
+    end->kind = Kind::kLeaf;
+    ProjectionNode* node = &parent;
     for (const std::string& part : path.parts()) {
       node = node->find(part);
       node->positional = true;
     }
     // The document that holds it lies on its path as well.
-    for (FindProjectionNode* const outer : within_) outer->positional = true;
+    for (ProjectionNode* const outer : within_) outer->positional = true;
     return note_type(key, true);
   }
 
-  Status add_document(const Element& element, FindProjectionNode& parent, size_t depth) {
+  Status add_document(const Element& element, ProjectionNode& parent, size_t depth) {
     const bson::View fields = element.value.as_document();
     if (fields.empty()) {
       return fail(kEmptySubProjection,
-                  "An empty sub-projection is not a valid value. Found empty object at path " +
-                      std::string(element.key));
+                  "An empty sub-projection is not a valid value. Found empty object at path");
     }
     GM_ASSIGN(const bson::Path path, parse_path(element.key, depth));
     const Element first = *fields.begin();
     if (first.key.starts_with('$') && std::next(fields.begin()) == fields.end()) {
-      if (first.key == "$slice") return add_slice(path, element.value, first.value, parent);
+      if (first.key == "$slice" && place_.is_of_find) {
+        return add_slice(path, element.value, first.value, parent);
+      }
       if (first.key == "$elemMatch") return add_element_match(path, element, parent);
       return add_computed(path, element.value, first.key, parent);
     }
-    GM_ASSIGN(FindProjectionNode* const node, make_node(parent, path, true));
+    GM_ASSIGN(ProjectionNode* const node, make_node(parent, path, true));
     // Nodes move when their siblings grow in number, but none of these does meanwhile.
     const size_t outer = within_.size();
-    FindProjectionNode* at = &parent;
+    ProjectionNode* at = &parent;
     for (const std::string& part : path.parts()) {
       at = at->find(part);
       within_.push_back(at);
@@ -279,29 +238,37 @@ class Parser {
   }
 
   Status add_slice(const bson::Path& path, ValueView whole, ValueView value,
-                   FindProjectionNode& parent) {
-    const Result<ArraySlice> slice = parse_slice(value);
-    if (slice) {
-      GM_ASSIGN(FindProjectionNode* const node, make_node(parent, path, false));
-      node->kind = Kind::kSliced;
-      node->slice = *slice;
-      has_slice_ = true;
-      return {};
-    }
+                   ProjectionNode& parent) {
+    const Status cut = add_array_slice(path, value, parent);
+    if (cut) return {};
     // The expression of that name.
     const Status added = add_computed(path, whole, "$slice", parent);
     if (added) return {};
-    return fail(added.error().code(),
+    // Servers evaluate [0, 1] later, and so have found nothing else wrong with it.
+    const bool is_sound = value.type() == Type::kArray && parse_slice(value) && inclusive_ != false;
+    const Error& error = is_sound ? cut.error() : added.error();
+    return fail(error.code(),
                 "Invalid $slice syntax. The given syntax " + bson::to_text(whole) +
                     " did not match the find() syntax because :: " +
-                    error_code_name(slice.error().code()) + ": " + slice.error().message() +
+                    error_code_name(cut.error().code()) + ": " + cut.error().message() +
                     " :: The given syntax did not match the expression $slice syntax. :: caused "
                     "by :: " +
-                    added.error().message());
+                    error.message());
   }
 
-  Status add_element_match(const bson::Path& path, const Element& element,
-                           FindProjectionNode& parent) {
+  Status add_array_slice(const bson::Path& path, ValueView value, ProjectionNode& parent) {
+    GM_ASSIGN(const ArraySlice slice, parse_slice(value));
+    GM_ASSIGN(ProjectionNode* const node, make_node(parent, path, false));
+    node->kind = Kind::kSliced;
+    node->slice = slice;
+    has_slice_ = true;
+    return {};
+  }
+
+  Status add_element_match(const bson::Path& path, const Element& element, ProjectionNode& parent) {
+    if (!place_.is_of_find) {
+      return fail(ErrorCode::kInvalidPipelineOperator, "Cannot use $elemMatch in this context");
+    }
     const ValueView condition = (*element.value.as_document().begin()).value;
     if (condition.type() != Type::kDocument) {
       return fail(kElementMatchType, "elemMatch: Invalid argument, object required, but got " +
@@ -317,7 +284,7 @@ class Parser {
     bson::Builder filter;
     filter.append(element.key, element.value);
     GM_ASSIGN(Filter parsed, Filter::parse(std::move(filter).finish()));
-    GM_ASSIGN(FindProjectionNode* const node, make_node(parent, path, false));
+    GM_ASSIGN(ProjectionNode* const node, make_node(parent, path, false));
     node->kind = Kind::kElementMatched;
     node->element = std::move(parsed);
     has_element_match_ = true;
@@ -325,10 +292,10 @@ class Parser {
   }
 
   Status add_computed(const bson::Path& path, ValueView value, std::string_view name,
-                      FindProjectionNode& parent) {
-    Result<std::unique_ptr<Expression>> expression = tree_.expressions.parse(value);
+                      ProjectionNode& parent) {
+    Result<std::unique_ptr<Expression>> expression = parse_expression(value, place_.scope);
     const std::string unknown = "Unrecognized expression '" + std::string(name) + "'";
-    if (!expression && expression.error().code() == kInvalidPipelineOperatorCode &&
+    if (!expression && expression.error().code() == ErrorCode::kInvalidPipelineOperator &&
         expression.error().message() == unknown) {
       return fail(kUnknownExpression, "Unknown expression " + std::string(name));
     }
@@ -341,8 +308,9 @@ class Parser {
     return set_computed(path, std::move(expression).value(), parent);
   }
 
-  Status add_literal(const Element& element, FindProjectionNode& parent, size_t depth) {
-    GM_ASSIGN(std::unique_ptr<Expression> expression, tree_.expressions.parse(element.value));
+  Status add_literal(const Element& element, ProjectionNode& parent, size_t depth) {
+    GM_ASSIGN(std::unique_ptr<Expression> expression,
+              parse_expression(element.value, place_.scope));
     GM_ASSIGN(const bson::Path path, parse_path(element.key, depth));
     if (inclusive_ == false) {
       return fail(kLiteralInExclusion, "Cannot use an expression " + std::string(element.key) +
@@ -354,27 +322,26 @@ class Parser {
   }
 
   static Status set_computed(const bson::Path& path, std::unique_ptr<Expression> expression,
-                             FindProjectionNode& parent) {
-    GM_ASSIGN(FindProjectionNode* const node, make_node(parent, path, false));
+                             ProjectionNode& parent) {
+    GM_ASSIGN(ProjectionNode* const node, make_node(parent, path, false));
     node->kind = Kind::kComputed;
     node->expression = std::move(expression);
     return {};
   }
 
-  const ProjectionOptions& options_;
-  FindProjection tree_;
-  std::vector<FindProjectionNode*> within_;  // from the root to the document that is being read
-  std::optional<bool> inclusive_;            // unset as long as either is possible
-  bool id_included_ = false;
+  const ProjectionPlace& place_;
+  ProjectionTree tree_;
+  std::vector<ProjectionNode*> within_;  // from the root to the document that is being read
+  std::optional<bool> inclusive_;        // unset as long as either is possible
+  std::optional<bool> id_included_;      // unset: nothing is said of _id as such
   bool has_slice_ = false;
   bool has_element_match_ = false;
 };
 
 }  // namespace
 
-Result<FindProjection> parse_projection(bson::View specification,
-                                        const ProjectionOptions& options) {
-  return Parser(options).parse(specification);
+Result<ProjectionTree> parse_projection(bson::View specification, const ProjectionPlace& place) {
+  return Parser(place).parse(specification);
 }
 
 }  // namespace gridmount::query

@@ -513,7 +513,7 @@ class Comparison {
   void read_projected(Snapshot& snapshot, bson::View filter, bson::View sort) {
     const bson::Document inclusion = generator_.inclusion();
     SCOPED_TRACE("projection " + json(inclusion));
-    const auto projection = query::Projection::parse(inclusion, {filter, {}, {}});
+    auto projection = query::Projection::parse(inclusion, {filter, {}, {}});
     ASSERT_THAT(projection, Succeeded());
     std::vector<std::string> expected;
     for (const size_t i : model_.matches(filter)) {

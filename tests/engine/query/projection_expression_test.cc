@@ -50,11 +50,11 @@ TEST(ProjectionExpressionTest, Results) {
       {"{'e': {'$slice': ['$e', 1]}}", "{'_id': 1, 'e': [{'f': 5}]}"},
   };
   for (const auto& [specification, expected] : kCases) {
-    const Result<Projection> projection = parse(specification);
+    Result<Projection> projection = parse(specification);
     ASSERT_TRUE(projection) << specification << ": " << projection.error().message();
     EXPECT_FALSE(projection->needs_match());
     for (int i = 0; i < 2; ++i) {
-      const Result<bson::Document> result = projection->apply(parse_json(kDocument));
+      const Result<bson::View> result = projection->apply(parse_json(kDocument));
       ASSERT_TRUE(result) << specification << ": " << result.error().message();
       EXPECT_EQ(show(*result), show(parse_json(expected))) << specification;
     }
@@ -62,7 +62,7 @@ TEST(ProjectionExpressionTest, Results) {
 }
 
 TEST(ProjectionExpressionTest, Variables_HaveTheirValuesByName) {
-  const Result<Projection> projection = parse(
+  Result<Projection> projection = parse(
       "{'x': '$$v', 'y': {'$let': {'vars': {'v': 5, 'u': '$$w.n'}, 'in': ['$$v', '$$u']}}, "
       "'z': '$$v'}",
       "{'v': 1, 'w': {'n': 2}}");
@@ -94,14 +94,14 @@ TEST(ProjectionExpressionTest, Refused) {
       {"{'x': {'$add': [1], 'y': 1}}", 16410, "may not start with '$'"},
   };
   for (const Refusal& refusal : kRefusals) {
-    const Result<Projection> projection = parse(refusal.specification);
+    Result<Projection> projection = parse(refusal.specification);
     ASSERT_FALSE(projection) << refusal.specification;
     EXPECT_EQ(static_cast<int>(projection.error().code()), refusal.code) << refusal.specification;
     EXPECT_NE(projection.error().message().find(refusal.message), std::string::npos)
         << refusal.specification << ": " << projection.error().message();
   }
   EXPECT_EQ(parse("{'x': 1}", "{'V': 1}").error().code(), ErrorCode::kFailedToParse);
-  const Result<bson::Document> failed =
+  const Result<bson::View> failed =
       parse("{'x': {'$divide': ['$a', '$zero']}}")->apply(parse_json("{'a': 1, 'zero': 0}"));
   EXPECT_EQ(failed.error().code(), ErrorCode::kBadValue);
 }

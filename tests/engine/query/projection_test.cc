@@ -40,7 +40,7 @@ TEST(ProjectionTest, Results) {
        "{'_id': 1, 'a': 2, 'b': {'d': 4}, 'e': [{}, 7, [{}]]}"},
   };
   for (const auto& [specification, expected] : kCases) {
-    const Result<Projection> projection = Projection::parse(parse_json(specification));
+    Result<Projection> projection = Projection::parse(parse_json(specification));
     ASSERT_TRUE(projection) << specification << ": " << projection.error().message();
     EXPECT_EQ(show(*projection->apply(parse_json(kDocument))), show(parse_json(expected)))
         << specification;
@@ -64,13 +64,13 @@ void expect_cuts(const char* document, const char* filter, const std::vector<Cut
   const bson::Document before = parse_json(document);
   const bson::Document found_by = parse_json(filter);
   for (const Cut& cut : cuts) {
-    const Result<Projection> projection =
+    Result<Projection> projection =
         Projection::parse(parse_json(cut.projection), {found_by, {}, {}});
     ASSERT_TRUE(projection) << cut.projection << ": " << projection.error().message();
-    const Result<bson::Document> after = projection->apply(before);
+    const Result<bson::View> after = projection->apply(before);
     ASSERT_TRUE(after) << cut.projection << ": " << after.error().message();
     EXPECT_EQ(show(*after), show(parse_json(cut.result))) << cut.projection;
-    EXPECT_TRUE(bson::validate(after->view().bytes()));
+    EXPECT_TRUE(bson::validate(after->bytes()));
   }
 }
 
@@ -143,10 +143,10 @@ TEST(ProjectionTest, Positional) {
               {{"{'d.$': true}", "{'_id': 1, 'd': [5]}"}});
   const auto refused = [&](const char* filter, const char* projection) {
     const bson::Document found_by = parse_json(filter);
-    const Result<Projection> parsed = Projection::parse(parse_json(projection), {found_by, {}, {}});
+    Result<Projection> parsed = Projection::parse(parse_json(projection), {found_by, {}, {}});
     if (!parsed) return static_cast<int>(parsed.error().code());
     EXPECT_TRUE(parsed->needs_match());
-    const Result<bson::Document> after = parsed->apply(parse_json(kArrays));
+    const Result<bson::View> after = parsed->apply(parse_json(kArrays));
     return after ? 0 : static_cast<int>(after.error().code());
   };
   EXPECT_EQ(refused("{'_id': 1}", "{'a.$': 1}"), 51246);
@@ -169,10 +169,10 @@ TEST(ProjectionTest, ManyFields) {
     document.append("f" + std::to_string(i), i);
     if (i % 2 == 0) specification.append("f" + std::to_string(19'999 - i), int32_t{1});
   }
-  const Result<Projection> projection = Projection::parse(std::move(specification).finish());
-  const Result<bson::Document> after = projection->apply(std::move(document).finish());
+  Result<Projection> projection = Projection::parse(std::move(specification).finish());
+  const Result<bson::View> after = projection->apply(std::move(document).finish());
   int32_t expected = 1;
-  for (const bson::Element element : after->view()) {
+  for (const bson::Element element : *after) {
     ASSERT_EQ(element.key, "f" + std::to_string(expected));
     expected += 2;
   }
@@ -193,7 +193,7 @@ TEST(ProjectionTest, Messages) {
        "did not match the expression $slice syntax. :: caused by :: "},
   };
   for (const auto& [specification, message] : kMessages) {
-    const Result<Projection> projection = Projection::parse(parse_json(specification));
+    Result<Projection> projection = Projection::parse(parse_json(specification));
     ASSERT_FALSE(projection) << specification;
     EXPECT_EQ(projection.error().message().substr(0, std::strlen(message)), message);
   }
@@ -228,7 +228,7 @@ TEST(ProjectionTest, Refused) {
       {"{'a': {'$b': 1, 'c': 1}}", 16410},
   };
   for (const auto& [specification, code] : kRefused) {
-    const Result<Projection> projection = Projection::parse(parse_json(specification));
+    Result<Projection> projection = Projection::parse(parse_json(specification));
     ASSERT_FALSE(projection) << specification;
     EXPECT_EQ(static_cast<int>(projection.error().code()), code) << specification;
   }
@@ -247,8 +247,7 @@ TEST(ProjectionTest, RefusedWithAFilter) {
   };
   const bson::Document filter = parse_json("{'a': 1}");
   for (const auto& [specification, code] : kRefused) {
-    const Result<Projection> projection =
-        Projection::parse(parse_json(specification), {filter, {}, {}});
+    Result<Projection> projection = Projection::parse(parse_json(specification), {filter, {}, {}});
     ASSERT_FALSE(projection) << specification;
     EXPECT_EQ(static_cast<int>(projection.error().code()), code) << specification;
   }

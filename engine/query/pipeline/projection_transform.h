@@ -1,0 +1,27 @@
+// What $project, $unset and $addFields make of documents. Internal to engine/query.
+#pragma once
+
+#include <string>
+
+#include "engine/query/pipeline/document_transform.h"
+#include "engine/query/projection/projection_tree.h"
+
+namespace gridmount::query {
+
+class ProjectionTransform : public DocumentTransform {
+ public:
+  // The tree is complete.
+  explicit ProjectionTransform(ProjectionTree tree) : tree_(std::move(tree)) {}
+
+  Result<bson::View> apply(bson::View document, TransformState& state) const override;
+  void plan(Needs& needs) override;
+
+ private:
+  void plan_included(const Needs& wanted, Needs& needs) const;
+  void plan_removed(Needs& needs) const;
+
+  ProjectionTree tree_;
+  Needs wanted_ = Needs::all();  // top-level fields that are looked at
+};
+
+}  // namespace gridmount::query
