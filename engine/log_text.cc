@@ -2,6 +2,8 @@
 
 #include <bson/bson.h>
 
+#include "engine/bson/hex.h"
+
 namespace gridmount {
 
 namespace {
@@ -13,10 +15,8 @@ bool is_c1(unsigned char byte) {
 }
 
 void append_escaped(std::string& out, unsigned char byte) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   out += "\\x";
-  out += kDigits[byte >> 4];
-  out += kDigits[byte & 15];
+  bson::append_hex(out, byte);
 }
 
 }  // namespace

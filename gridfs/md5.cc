@@ -6,6 +6,8 @@
 #include <cassert>
 #include <cstdlib>
 
+#include "engine/bson/hex.h"
+
 namespace gridmount::gridfs {
 namespace {
 
@@ -58,14 +60,7 @@ std::string Md5::hex() const {
   std::array<uint8_t, 16> digest{};
   require(copy && EVP_MD_CTX_copy_ex(copy.get(), state_->context.get()) == 1 &&
           EVP_DigestFinal_ex(copy.get(), digest.data(), nullptr) == 1);
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * digest.size());
-  for (const uint8_t byte : digest) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  return bson::to_hex(digest);
 }
 
 }  // namespace gridmount::gridfs

@@ -3,6 +3,9 @@
 #include <bson/bson.h>
 #include <openssl/evp.h>
 
+#include <span>
+
+#include "engine/bson/hex.h"
 #include "engine/bson/json.h"
 #include "gridfs/error.h"
 
@@ -35,11 +38,9 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-void append_hex(std::string& out, char byte) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
+void append_escaped(std::string& out, char byte) {
   out.push_back('%');
-  out.push_back(kDigits[static_cast<uint8_t>(byte) >> 4]);
-  out.push_back(kDigits[static_cast<uint8_t>(byte) & 15]);
+  bson::append_hex(out, static_cast<uint8_t>(byte), bson::HexDigits::kUpper);
 }
 
 // TEXT, of as many whole characters as fit.
@@ -54,17 +55,16 @@ std::string to_text(std::string_view bytes, size_t max_bytes = std::string::npos
     if (plain) {
       text.append(bytes.substr(0, size));
     } else {
-      append_hex(text, bytes[0]);
+      append_escaped(text, bytes[0]);
     }
     bytes.remove_prefix(taken);
   }
   return text;
 }
 
-int hex_value(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
+// Of a digit as it is written: not of a lower-case one, by which a name would have a second text.
+std::optional<uint8_t> hex_value(char digit) {
+  return digit >= 'a' ? std::nullopt : bson::hex_value(digit);
 }
 
 std::optional<std::string> from_text(std::string_view text) {
@@ -75,10 +75,10 @@ std::optional<std::string> from_text(std::string_view text) {
       continue;
     }
     if (text.size() - i < 3) return std::nullopt;
-    const int high = hex_value(text[i + 1]);
-    const int low = hex_value(text[i + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes.push_back(static_cast<char>(high * 16 + low));
+    const std::optional<uint8_t> high = hex_value(text[i + 1]);
+    const std::optional<uint8_t> low = hex_value(text[i + 2]);
+    if (!high || !low) return std::nullopt;
+    bytes.push_back(static_cast<char>(*high * 16 + *low));
     i += 2;
   }
   return bytes;
@@ -88,13 +88,7 @@ std::string hash_of(std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
   EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
-  std::string digits;
-  for (size_t i = 0; i < kHashDigits / 2; ++i) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    digits.push_back(kDigits[digest[i] >> 4]);
-    digits.push_back(kDigits[digest[i] & 15]);
-  }
-  return digits;
+  return bson::to_hex(std::span<const uint8_t>(digest, kHashDigits / 2));
 }
 
 std::string long_name(std::string_view component, bool shadowed) {

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <system_error>
 
+#include "engine/bson/hex.h"
+
 namespace gridmount::tools {
 
 namespace {
@@ -21,10 +23,8 @@ bool can_backquote(std::string_view text) {
 }
 
 void append_escaped_byte(std::string& out, unsigned char byte) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   out += "\\x";
-  out += kDigits[byte >> 4];
-  out += kDigits[byte & 15];
+  bson::append_hex(out, byte);
 }
 
 }  // namespace

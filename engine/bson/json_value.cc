@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "engine/bson/base64.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json_date.h"
 
@@ -105,28 +106,10 @@ Parsed decimal(const Element& element) {
   return built([&](Builder& builder) { builder.append("v", Decimal128{value.high, value.low}); });
 }
 
-Result<std::vector<uint8_t>> base64(std::string_view text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::vector<uint8_t> bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  const size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
-  if (text.size() % 4 != 0) return refuse("the length of base64 text is a multiple of 4");
-  uint32_t bits = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const size_t digit = i < text.size() - padding ? kDigits.find(text[i]) : 0;
-    if (digit == std::string_view::npos) return refuse("the text is not base64");
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    if (i % 4 != 3) continue;
-    for (const int shift : {16, 8, 0}) bytes.push_back(static_cast<uint8_t>(bits >> shift));
-    bits = 0;
-  }
-  for (size_t i = 0; i < padding && !bytes.empty(); ++i) bytes.pop_back();
-  return bytes;
-}
-
 Parsed binary_of(std::string_view text, std::string_view subtype_text) {
-  GM_ASSIGN(const std::vector<uint8_t> bytes, base64(text));
+  if (text.size() % 4 != 0) return refuse("the length of base64 text is a multiple of 4");
+  const std::optional<std::string> bytes = from_base64(text);
+  if (!bytes) return refuse("the text is not base64");
   unsigned subtype = 0;
   if (subtype_text.empty() || subtype_text.size() > 2 ||
       subtype_text.find_first_not_of(kHexadecimal) != std::string_view::npos) {
@@ -135,8 +118,9 @@ Parsed binary_of(std::string_view text, std::string_view subtype_text) {
   }
   std::from_chars(subtype_text.data(), subtype_text.data() + subtype_text.size(), subtype, 16);
   return built([&](Builder& builder) {
-    builder.append("v", Binary{static_cast<uint8_t>(subtype), bytes.data(),
-                               static_cast<uint32_t>(bytes.size())});
+    builder.append(
+        "v", Binary{static_cast<uint8_t>(subtype), reinterpret_cast<const uint8_t*>(bytes->data()),
+                    static_cast<uint32_t>(bytes->size())});
   });
 }
 

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <string_view>
+
+#include "engine/bson/hex.h"
 
 namespace gridmount::bson {
 namespace {
@@ -20,12 +23,8 @@ constexpr size_t kBinaryShown = 70;
 constexpr size_t kBinaryWhole = 80;
 constexpr uint8_t kUuid = 4;
 
-void put_hex(std::string& out, const uint8_t* data, size_t size, bool upper) {
-  const char* const digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-  for (size_t i = 0; i < size; ++i) {
-    out += digits[data[i] >> 4];
-    out += digits[data[i] & 15];
-  }
+void put_hex(std::string& out, const uint8_t* data, size_t size, HexDigits digits) {
+  out += to_hex(std::span(data, size), digits);
 }
 
 // With a point, so that it is seen to be a double: servers do so for 1e+20 and nan as well.
@@ -61,7 +60,7 @@ void put_binary(std::string& out, const Binary& binary) {
     size_t at = 0;
     for (const size_t part : {4, 2, 2, 2, 6}) {
       if (at > 0) out += '-';
-      put_hex(out, binary.data + at, part, false);
+      put_hex(out, binary.data + at, part, HexDigits::kLower);
       at += part;
     }
     out += "\")";
@@ -69,10 +68,10 @@ void put_binary(std::string& out, const Binary& binary) {
   }
   out += "BinData(" + std::to_string(binary.subtype) + ", ";
   if (binary.size > kBinaryWhole) {
-    put_hex(out, binary.data, kBinaryShown, true);
+    put_hex(out, binary.data, kBinaryShown, HexDigits::kUpper);
     out += "...)";
   } else {
-    put_hex(out, binary.data, binary.size, true);
+    put_hex(out, binary.data, binary.size, HexDigits::kUpper);
     out += ')';
   }
 }
@@ -156,7 +155,7 @@ void put(std::string& out, ValueView value, int depth) {
       // A string, then an ObjectId.
       const std::string_view ns = string_at(value.data());
       out.append("DBRef('").append(ns).append("',");
-      put_hex(out, value.data() + 4 + ns.size() + 1, sizeof(ObjectId::Bytes), false);
+      put_hex(out, value.data() + 4 + ns.size() + 1, sizeof(ObjectId::Bytes), HexDigits::kLower);
       out += ')';
       return;
     }
@@ -222,7 +221,7 @@ std::string valid_text(std::string_view text) {
       valid += character;
     } else {
       valid += "\\x";
-      put_hex(valid, reinterpret_cast<const uint8_t*>(character.data()), character.size(), false);
+      valid += to_hex(character);
     }
     text.remove_prefix(character.size());
   }

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <utility>
 
+#include "engine/bson/hex.h"
+
 namespace gridmount::tools {
 
 namespace {
@@ -46,7 +48,6 @@ constexpr std::array<std::string_view, 4> kUnsupported = {"sslCRLFile", "sslFIPS
                                                           "gssapiHostName", "TCPKeepAliveSeconds"};
 
 std::string percent_encoded(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string encoded;
   for (const char character : text) {
     const auto byte = static_cast<uint8_t>(character);
@@ -57,8 +58,7 @@ std::string percent_encoded(std::string_view text) {
       encoded += character;
     } else {
       encoded += '%';
-      encoded += kDigits[byte >> 4];
-      encoded += kDigits[byte & 15];
+      bson::append_hex(encoded, byte, bson::HexDigits::kUpper);
     }
   }
   return encoded;

@@ -7,6 +7,9 @@
 
 #include <array>
 
+#include "engine/bson/base64.h"
+#include "engine/bson/hex.h"
+
 namespace gridmount::wire {
 namespace {
 
@@ -66,13 +69,7 @@ Result<std::string> derive_key(DigestAlgorithm algorithm, std::string_view passw
 
 Result<std::string> md5_hex(std::string_view data) {
   GM_ASSIGN(const std::string bytes, digest_with(EVP_md5(), data, "MD5"));
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (const char byte : bytes) {
-    hex += kDigits[static_cast<uint8_t>(byte) >> 4];
-    hex += kDigits[static_cast<uint8_t>(byte) & 15];
-  }
-  return hex;
+  return bson::to_hex(bytes);
 }
 
 Result<std::string> random_bytes(size_t count) {
@@ -85,24 +82,9 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-std::string to_base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the NUL that is put behind it
-  const int size = EVP_EncodeBlock(bytes_of(text), bytes_of(bytes), static_cast<int>(bytes.size()));
-  text.resize(static_cast<size_t>(size));
-  return text;
-}
-
 std::optional<std::string> from_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return std::nullopt;
-  const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  std::string bytes(text.size() / 4 * 3, '\0');
-  if (EVP_DecodeBlock(bytes_of(bytes), bytes_of(text), static_cast<int>(text.size())) < 0) {
-    return std::nullopt;
-  }
-  bytes.resize(bytes.size() - padding);
-  // OpenSSL lets pass white space, padding in the middle and stray bits, which are not what an
-  // encoder writes.
-  if (to_base64(bytes) != text) return std::nullopt;
+  std::optional<std::string> bytes = bson::from_base64(text);
+  if (bytes && bson::to_base64(*bytes) != text) return std::nullopt;
   return bytes;
 }
 

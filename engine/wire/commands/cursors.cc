@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/bson/hex.h"
 #include "engine/wire/commands/cursor_reply.h"
 #include "engine/wire/commands/families.h"
 
@@ -45,12 +46,10 @@ Result<GetMore> read_get_more(Arguments& arguments) {
 }
 
 std::string shown(const SessionId& session) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   for (size_t i = 0; i < session.size(); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += kDigits[session[i] >> 4];
-    text += kDigits[session[i] & 0x0f];
+    bson::append_hex(text, session[i]);
   }
   return text;
 }

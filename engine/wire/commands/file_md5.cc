@@ -5,8 +5,10 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 
+#include "engine/bson/hex.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/families.h"
 
@@ -14,7 +16,6 @@ namespace gridmount::wire {
 namespace {
 
 constexpr ErrorCode kChunkMissing{16493};
-constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 struct DigestEnd {
   void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
@@ -31,12 +32,7 @@ class Digest {
     std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
     unsigned size = 0;
     if (EVP_DigestFinal_ex(context_.get(), bytes.data(), &size) != 1) return {};
-    std::string text;
-    for (unsigned i = 0; i < size; ++i) {
-      text += kHexDigits[bytes[i] >> 4];
-      text += kHexDigits[bytes[i] & 15];
-    }
-    return text;
+    return bson::to_hex(std::span<const uint8_t>(bytes.data(), size));
   }
 
  private:

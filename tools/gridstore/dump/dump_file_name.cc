@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/bson/base64.h"
+#include "engine/bson/hex.h"
 #include "engine/wire/auth/digest.h"
 
 namespace gridmount::tools {
@@ -20,7 +22,6 @@ bool is_plain(char c) {
 }
 
 std::string escaped(std::string_view name) {
-  static constexpr char kDigits[] = "0123456789ABCDEF";
   std::string out;
   for (const char c : name) {
     const auto byte = static_cast<uint8_t>(c);
@@ -30,18 +31,10 @@ std::string escaped(std::string_view name) {
       out += '+';
     } else {
       out += '%';
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
+      bson::append_hex(out, byte, bson::HexDigits::kUpper);
     }
   }
   return out;
-}
-
-std::optional<int> digit_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -50,11 +43,7 @@ Result<std::string> dump_file_name(std::string_view collection) {
   std::string stem = escaped(collection);
   if (stem.size() <= kStemBytesMax) return stem;
   GM_ASSIGN(const std::string digest, wire::digest(wire::DigestAlgorithm::kSha1, collection));
-  // The alphabet of base64 for URLs, without padding.
-  std::string text = wire::to_base64(digest);
-  std::replace(text.begin(), text.end(), '+', '-');
-  std::replace(text.begin(), text.end(), '/', '_');
-  text.erase(text.find_last_not_of('=') + 1);
+  const std::string text = bson::to_base64(digest, bson::Base64::kUrl);
   return stem.substr(0, kStemBytesKept).append(kCutMark).append(text);
 }
 
@@ -71,8 +60,8 @@ std::optional<std::string> collection_of_stem(std::string_view stem) {
       name += stem[at];
     } else {
       if (at + 2 >= stem.size()) return std::nullopt;
-      const std::optional<int> high = digit_value(stem[at + 1]);
-      const std::optional<int> low = digit_value(stem[at + 2]);
+      const std::optional<uint8_t> high = bson::hex_value(stem[at + 1]);
+      const std::optional<uint8_t> low = bson::hex_value(stem[at + 2]);
       if (!high || !low) return std::nullopt;
       name += static_cast<char>(*high * 16 + *low);
       at += 2;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/hex.h"
 
 namespace gridmount::tools {
 
@@ -19,14 +20,14 @@ constexpr size_t kNameBytesMax = 200;
 constexpr size_t kPartBytesMax = 8 * 1024 * 1024;
 
 std::string file_name(const engine::Namespace& ns) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string name;
   for (const char c : ns.full()) {
     const auto byte = static_cast<uint8_t>(c);
     if (byte > 0x1F && byte != 0x7F && c != '/' && c != '%') {
       name.push_back(c);
     } else {
-      name += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+      name += '%';
+      bson::append_hex(name, byte, bson::HexDigits::kUpper);
     }
   }
   if (name.size() <= kNameBytesMax) return name;
