@@ -4,14 +4,17 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/bson/key_string_bytes.h"
 #include "engine/bson/number.h"
 #include "engine/local/format/entry_checksum.h"
 #include "engine/local/format/index_key.h"
-#include "engine/local/format/index_key_bytes.h"
 #include "engine/local/format/range.h"
 
 namespace gridmount::local {
 namespace {
+
+using bson::kTextEscape;
+using enum bson::KeyClass;
 
 constexpr size_t kRecordIdBytes = 8;
 
@@ -227,7 +230,7 @@ std::optional<bson::Document> KeyReader::read(std::string_view encoded,
   std::vector<Part> parts;
   size_t begin = 0;
   for (size_t i = 0; i < descending_.size(); ++i) {
-    const std::optional<size_t> size = encoded_size(encoded.substr(begin), descending_[i]);
+    const std::optional<size_t> size = bson::key_string_size(encoded.substr(begin), descending_[i]);
     if (!size) return std::nullopt;
     parts.push_back({begin, *size, static_cast<ValueKind>(kinds[i])});
     begin += *size;

@@ -134,7 +134,7 @@ void append_part(std::string& out, const IndexPart& part,
                  const std::optional<bson::ValueView>& value) {
   if (!part.hashed) {
     if (value) {
-      append_encoded(out, *value, part.descending);
+      bson::append_key_string(out, *value, part.descending);
     } else {
       append_encoded_missing(out, part.descending);
     }
@@ -142,11 +142,11 @@ void append_part(std::string& out, const IndexPart& part,
   }
   std::string encoded;
   if (value) {
-    append_encoded(encoded, *value, false);
+    bson::append_key_string(encoded, *value, false);
   } else {
     append_encoded_missing(encoded, false);
   }
-  append_encoded(out, bson::Value(bson::Date{hash_of_encoded(encoded)}), false);
+  bson::append_key_string(out, bson::Value(bson::Date{hash_of_encoded(encoded)}), false);
 }
 
 }  // namespace gridmount::local

@@ -135,7 +135,7 @@ Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson:
   bson::Builder values;
   for (const IndexPart& part : index.rules.parts) {
     append_key_value(values, part, document, encoded);
-    encoded.remove_prefix(encoded_size(encoded, part.descending).value_or(encoded.size()));
+    encoded.remove_prefix(bson::key_string_size(encoded, part.descending).value_or(encoded.size()));
   }
   const bson::Document key_value = std::move(values).finish();
 

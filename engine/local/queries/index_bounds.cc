@@ -85,8 +85,8 @@ IndexBounds::EncodedPart IndexBounds::encode(const std::vector<query::Interval>&
   }
   for (const query::Interval& interval : intervals) {
     EncodedInterval encoded{{}, {}, interval.low_inclusive, interval.high_inclusive, false};
-    append_encoded(encoded.low, interval.low, descending);
-    append_encoded(encoded.high, interval.high, descending);
+    bson::append_key_string(encoded.low, interval.low, descending);
+    bson::append_key_string(encoded.high, interval.high, descending);
     if (descending) {
       std::swap(encoded.low, encoded.high);
       std::swap(encoded.low_inclusive, encoded.high_inclusive);
@@ -153,7 +153,7 @@ IndexBounds::Fit IndexBounds::fit(std::string_view encoded) const {
   if (is_shortened(encoded)) return Fit::kUnknown;
   if (rest_.empty()) return Fit::kInside;
   for (size_t i = 0; i < covered_ + rest_.size(); ++i) {
-    const std::optional<size_t> size = encoded_size(encoded, descending_[i]);
+    const std::optional<size_t> size = bson::key_string_size(encoded, descending_[i]);
     if (!size) return Fit::kUnknown;
     const std::string_view part = encoded.substr(0, *size);
     encoded.remove_prefix(*size);

@@ -264,7 +264,7 @@ Status MatchStream::add_sorted(const Match& match) {
   const std::vector<bson::Value> values = sort.key_of(match.document);
   Sorted sorted{{}, match.id};
   for (size_t i = 0; i < values.size(); ++i) {
-    append_encoded(sorted.key, values[i], sort.parts()[i].descending);
+    bson::append_key_string(sorted.key, values[i], sort.parts()[i].descending);
   }
   const bool bounded =
       options_.limit != 0 && options_.limit <= std::numeric_limits<int64_t>::max() - options_.skip;

@@ -206,7 +206,7 @@ class IndexScan : public Scan {
   void note_leading(const Key& key) {
     leading_.clear();
     const bool descending = index_.rules.parts.front().descending;
-    const std::optional<size_t> size = encoded_size(key.encoded, descending);
+    const std::optional<size_t> size = bson::key_string_size(key.encoded, descending);
     if (!size) return;
     std::string missing;
     append_encoded_missing(missing, descending);

@@ -68,7 +68,8 @@ class Equalities {
     if (parts.size() != count_ || parts_given(parts) != count_) return std::nullopt;
     std::string encoded;
     encoded.reserve(kUsualKeyBytes);
-    for (const IndexPart& part : parts) append_encoded(encoded, find(part)->value, part.descending);
+    for (const IndexPart& part : parts)
+      bson::append_key_string(encoded, find(part)->value, part.descending);
     if (is_shortened(encoded)) return std::nullopt;
     return encoded;
   }

@@ -4,10 +4,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "engine/bson/key_string.h"
 #include "engine/query/output.h"
 #include "engine/query/pipeline/lookup_join.h"
 #include "engine/query/pipeline/path_writer.h"
-#include "engine/query/pipeline/value_key.h"
 
 namespace gridmount::query {
 namespace {
@@ -26,7 +26,7 @@ class ValueSet {
   // Whether it is new.
   bool insert(ValueView value) {
     key_.clear();
-    append_value_key(key_, value);
+    bson::append_key_string(key_, value);
     if (!keys_.insert(key_).second) return false;
     bytes_ += sizeof(std::string) + kNodeBytes + key_.size();
     return true;

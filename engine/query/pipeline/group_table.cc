@@ -1,6 +1,7 @@
 #include "engine/query/pipeline/group_table.h"
 
-#include "engine/query/pipeline/value_key.h"
+#include "engine/bson/key_string.h"
+#include "engine/query/pipeline/key_hash.h"
 
 namespace gridmount::query {
 namespace {
@@ -41,7 +42,7 @@ Status GroupTable::add_group(bson::ValueView id, uint64_t hash) {
 
 Result<size_t> GroupTable::find_or_add(bson::ValueView id) {
   key_.clear();
-  append_value_key(key_, id);
+  bson::append_key_string(key_, id);
   const uint64_t hash = hash_of_key(key_);
   if (!slots_.empty()) {
     for (size_t at = hash & (slots_.size() - 1); slots_[at] != 0;

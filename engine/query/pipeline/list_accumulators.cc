@@ -6,8 +6,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "engine/bson/key_string.h"
 #include "engine/query/pipeline/accumulator.h"
-#include "engine/query/pipeline/value_key.h"
+#include "engine/query/pipeline/key_hash.h"
 
 namespace gridmount::query {
 namespace {
@@ -68,7 +69,7 @@ class AddToSet : public Accumulator {
   Status add(const MaybeValue& value, bson::View) override {
     if (!value) return {};
     std::string key;
-    append_value_key(key, *value);
+    bson::append_key_string(key, *value);
     const uint64_t key_bytes = key.capacity();
     if (!known_.insert(std::move(key)).second) return {};
     known_bytes_ += key_bytes + kNodeBytes;

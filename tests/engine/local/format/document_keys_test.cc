@@ -55,7 +55,7 @@ void expect_keys(const std::string& index, const std::string& document, const st
     std::string bytes;
     auto part = keys.view().begin();
     for (const bson::Element value : key.value.as_document()) {
-      append_encoded(bytes, value.value, (*part).value.as_int32() < 0);
+      bson::append_key_string(bytes, value.value, (*part).value.as_int32() < 0);
       ++part;
     }
     encoded.push_back(bytes);
@@ -117,9 +117,9 @@ TEST(DocumentKeys, KeySet_ContainsItsKeysOnly) {
   KeySet set;
   ASSERT_TRUE(extract_keys(*rules_of(index), doc(R"({"a": [1, 2, 5]})"), set));
   std::string two;
-  append_encoded(two, bson::Value(int32_t{2}), false);
+  bson::append_key_string(two, bson::Value(int32_t{2}), false);
   std::string three;
-  append_encoded(three, bson::Value(int32_t{3}), false);
+  bson::append_key_string(three, bson::Value(int32_t{3}), false);
   EXPECT_TRUE(set.contains(two));
   EXPECT_FALSE(set.contains(three));
 }

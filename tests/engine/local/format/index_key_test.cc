@@ -20,7 +20,7 @@ namespace {
 
 std::string encoded(bson::ValueView value, bool descending = false) {
   std::string out;
-  append_encoded(out, value, descending);
+  bson::append_key_string(out, value, descending);
   return out;
 }
 
@@ -250,8 +250,8 @@ TEST(IndexKey, CompoundKeys_CompareByTheirPartsAndDirections) {
     std::string x;
     std::string y;
     for (int part = 0; part < 2; ++part) {
-      append_encoded(x, a[part], descending[part]);
-      append_encoded(y, b[part], descending[part]);
+      bson::append_key_string(x, a[part], descending[part]);
+      bson::append_key_string(y, b[part], descending[part]);
       if (expected == 0) {
         expected = sign(bson::compare(a[part], b[part])) * (descending[part] ? -1 : 1);
       }
@@ -266,9 +266,10 @@ TEST(IndexKey, EncodedSize_FindsTheEndOfTheFirstValue) {
     for (const bool descending : {false, true}) {
       const std::string first = encoded(values.any(), descending);
       const std::string second = encoded(values.any(), !descending);
-      ASSERT_EQ(encoded_size(first + second, descending), first.size());
+      ASSERT_EQ(bson::key_string_size(first + second, descending), first.size());
       for (size_t cut = 0; cut < first.size(); ++cut) {
-        ASSERT_EQ(encoded_size(std::string_view(first).substr(0, cut), descending), std::nullopt);
+        ASSERT_EQ(bson::key_string_size(std::string_view(first).substr(0, cut), descending),
+                  std::nullopt);
       }
     }
   }
@@ -292,12 +293,12 @@ TEST(IndexKey, LongKeys_AreShortenedAndToldApart) {
   std::string b = "prefix" + std::string(1000, 'x') + "b";
   EXPECT_TRUE(shorten(a, 6));
   EXPECT_TRUE(shorten(b, 6));
-  EXPECT_EQ(a.size(), 6 + kShortenedBytes);
+  EXPECT_EQ(a.size(), 6 + kEncodedBytesMax + 1 + 16);
   EXPECT_TRUE(is_shortened(std::string_view(a).substr(6)));
   EXPECT_EQ(a.substr(0, 6 + kEncodedBytesMax + 1), b.substr(0, 6 + kEncodedBytesMax + 1));
   EXPECT_NE(a, b);
   // With a range prefix and a record id a key is as long as LMDB allows, at most.
-  EXPECT_LE(4 + kShortenedBytes + 8, 511u);
+  EXPECT_LE(4 + kEncodedBytesMax + 1 + 16 + 8, 511u);
 }
 
 // The bytes FORMAT.md gives as examples.

@@ -1,0 +1,38 @@
+// The constants of key strings (engine/local/FORMAT.md, chapter "Index keys"), for what writes and
+// what reads them: this folder and engine/local.
+#pragma once
+
+#include <cstdint>
+
+namespace gridmount::bson {
+
+// The class bytes, in MongoDB's order of types. Gaps are for types to come. Part of the format.
+enum KeyClass : uint8_t {
+  kEnd = 0x00,  // ends documents, arrays and strings; below every class (K3)
+  kMinKey = 0x04,
+  kUndefined = 0x08,
+  kNull = 0x0C,
+  kNumber = 0x10,
+  kString = 0x18,
+  kDocument = 0x20,
+  kArray = 0x28,
+  kBinary = 0x30,
+  kObjectId = 0x38,
+  kBool = 0x40,
+  kDate = 0x48,
+  kTimestamp = 0x50,
+  kRegex = 0x58,
+  kDbPointer = 0x60,
+  kCode = 0x68,
+  kCodeWithScope = 0x70,
+  kMaxKey = 0xF0,
+};
+
+// Behind the eight bytes of a number.
+inline constexpr char kExact = '\x00';
+inline constexpr char kAboveDouble = '\x01';
+
+// A text's bytes up to this one are written as kTextEscape and the byte plus one.
+inline constexpr char kTextEscape = '\x01';
+
+}  // namespace gridmount::bson

@@ -1,0 +1,12 @@
+// Hashes of key strings (engine/bson/key_string.h), by which values are grouped: 1, 1.0 and
+// NumberLong(1) are one group. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace gridmount::query {
+
+uint64_t hash_of_key(std::string_view key);
+
+}  // namespace gridmount::query
