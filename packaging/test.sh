@@ -70,7 +70,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-sources() { find engine gridfs fuse tools tests -name '*.cc' -o -name '*.h' | sort; }
+sources() { find engine gridfs fuse command_line tools tests -name '*.cc' -o -name '*.h' | sort; }
 
 configure() {
   local launcher=()
@@ -123,7 +123,7 @@ stage_release() { build release && run_ctest release; }
 stage_tidy() {
   configure clang || return 1
   run-clang-tidy-14 -quiet -j "$jobs" -p build/clang \
-    "$root/(engine|gridfs|fuse|tools)/.*\.cc\$" >"$work/tidy.log" 2>&1
+    "$root/(engine|gridfs|fuse|command_line|tools)/.*\.cc\$" >"$work/tidy.log" 2>&1
   local status=$?
   grep -E 'warning:|error:' "$work/tidy.log" | sort -u | tee "$work/closings.tidy"
   return "$status"
