@@ -79,7 +79,7 @@ ExitStatus run_backup(const BackupOptions& options) {
 
 }  // namespace
 
-Command add_backup(CLI::App& app) {
+Subcommand add_backup(CLI::App& app) {
   const auto options = std::make_shared<BackupOptions>();
   CLI::App* const command = app.add_subcommand(
       "backup", "Makes a copy of the store, as it is at one moment; also while it is in use");

@@ -28,7 +28,7 @@ ExitStatus run_compact(const std::filesystem::path& store) {
 
 }  // namespace
 
-Command add_compact(CLI::App& app) {
+Subcommand add_compact(CLI::App& app) {
   const auto store = std::make_shared<std::filesystem::path>();
   CLI::App* const command = app.add_subcommand(
       "compact", "Gives the store's free space back; only while it is not in use");

@@ -35,8 +35,8 @@ constexpr const char* kExitStatuses =
     "  16  too damaged to be opened     17  out of disk space\n"
     "  18  I/O error\n";
 
-ExitStatus run_parsed(const std::vector<Command>& commands) {
-  for (const Command& command : commands) {
+ExitStatus run_parsed(const std::vector<Subcommand>& commands) {
+  for (const Subcommand& command : commands) {
     if (command.arguments->parsed()) return command.run();
   }
   return ExitStatus::kFailure;
@@ -59,7 +59,7 @@ int main_with(int argc, char** argv) {
   app.footer(kExitStatuses);
   app.require_subcommand(1);
 
-  const std::vector<Command> commands = {
+  const std::vector<Subcommand> commands = {
       add_backup(app),
       add_check(app),
       add_compact(app),
@@ -69,7 +69,7 @@ int main_with(int argc, char** argv) {
       add_serve(app, {argv, argv + argc}),
       add_upgrade(app),
   };
-  for (const Command& command : commands) command.arguments->footer(kExitStatuses);
+  for (const Subcommand& command : commands) command.arguments->footer(kExitStatuses);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -137,7 +137,7 @@ ExitStatus run_serve(const ServeOptions& options) {
 
 }  // namespace
 
-Command add_serve(CLI::App& app, std::vector<std::string> arguments) {
+Subcommand add_serve(CLI::App& app, std::vector<std::string> arguments) {
   const auto options = std::make_shared<ServeOptions>();
   wire::EndpointOptions& endpoint = options->endpoint;
   endpoint.arguments = std::move(arguments);

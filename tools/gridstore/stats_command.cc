@@ -166,7 +166,7 @@ ExitStatus run_stats(const StatsOptions& options) {
 
 }  // namespace
 
-Command add_stats(CLI::App& app) {
+Subcommand add_stats(CLI::App& app) {
   const auto options = std::make_shared<StatsOptions>();
   CLI::App* const command = app.add_subcommand(
       "stats", "Tells what the store holds and occupies, also while it is in use");

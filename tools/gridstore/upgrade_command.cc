@@ -37,7 +37,7 @@ ExitStatus run_upgrade(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Command add_upgrade(CLI::App& app) {
+Subcommand add_upgrade(CLI::App& app) {
   const auto store = std::make_shared<std::filesystem::path>();
   CLI::App* const command =
       app.add_subcommand("upgrade", "Brings the store to the newest format of this program");

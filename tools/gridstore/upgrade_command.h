@@ -1,12 +1,12 @@
 // gridstore upgrade: brings a store to the newest format that this program writes.
 #pragma once
 
-#include "tools/gridstore/command.h"
+#include "tools/gridstore/subcommand.h"
 
 namespace gridmount::tools {
 
 // There is one format so far: it opens the store, which puts in order what a machine that went down
 // has left, and says that there is nothing to do.
-Command add_upgrade(CLI::App& app);
+Subcommand add_upgrade(CLI::App& app);
 
 }  // namespace gridmount::tools

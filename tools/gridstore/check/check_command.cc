@@ -294,7 +294,7 @@ ExitStatus run(const CheckOptions& options) {
 
 }  // namespace
 
-Command add_check(CLI::App& app) {
+Subcommand add_check(CLI::App& app) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* const command =
       app.add_subcommand("check",

@@ -144,7 +144,7 @@ ExitStatus run_dump(const DumpOptions& options) {
 
 }  // namespace
 
-Command add_dump(CLI::App& app) {
+Subcommand add_dump(CLI::App& app) {
   const auto options = std::make_shared<DumpOptions>();
   CLI::App* const command = app.add_subcommand(
       "dump",

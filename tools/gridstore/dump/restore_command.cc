@@ -272,7 +272,7 @@ CLI::Option* add_patterns(CLI::App& command, const std::string& name,
 
 }  // namespace
 
-Command add_restore(CLI::App& app) {
+Subcommand add_restore(CLI::App& app) {
   const auto options = std::make_shared<RestoreOptions>();
   CLI::App* const command = app.add_subcommand(
       "restore", "Puts back what dump, or mongodump, wrote; the store may not be in use");

@@ -11,7 +11,7 @@ class App;
 
 namespace gridmount::tools {
 
-struct Command {
+struct Subcommand {
   CLI::App* arguments;  // belongs to the program's
   // After the arguments have been read. What it prints on stdout is flushed by the caller, who
   // reports what could not be written.
