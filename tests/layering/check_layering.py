@@ -5,14 +5,15 @@
 
 Rules: includes and link edges point down only; each library behind a single door has it; names say
 what a file holds; files stay small; headers begin with their contract; each source belongs to a target
-and each header to a source; the text speaks of the project and of nothing else. The tables below are
-the rules; a new folder is a new line in them.
+and each header to a source; no two files define types of one name; the text speaks of the project and of
+nothing else. The tables below are the rules; a new folder is a new line in them.
 """
 
 import pathlib
 import re
 import sys
 
+from types_defined_twice import types_defined_twice
 from unbuilt_files import unbuilt_files
 
 BASE = "engine/<base>"  # the two headers that everything may include
@@ -186,6 +187,8 @@ class Check:
         self.check_links()
         for name, text in unbuilt_files(texts):
             self.report(name, 0, text)
+        for name, type_name, first in types_defined_twice(texts):
+            self.report(name, 0, f"{type_name} is defined in {first} as well")
         return self.violations
 
     def check_name(self, name):

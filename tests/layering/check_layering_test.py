@@ -3,7 +3,8 @@
 
 Goal: a rule that no longer bites is noticed. Method: a small tree that keeps every rule passes; then
 one violation at a time is planted in it, and the checker has to name the file it stands in. What
-targets build has a tree of its own, with each way in which a source can be named.
+targets build has a tree of its own, with each way in which a source can be named, and so have types,
+with each place at which two may have one name.
 """
 
 import pathlib
@@ -119,6 +120,47 @@ UNBUILT = {
     },
 }
 
+# Where types may have one name: other namespaces, what is not seen from outside, declarations, text.
+TYPES_TREE = {
+    "CMakeLists.txt": "add_subdirectory(engine)\n",
+    "engine/a.h": HEADER
+    + """namespace grid::a {
+struct Place { int x; };  // struct Other {
+enum class Kind { kOne };
+class GM_CAPABILITY(x) Table final : public Base<int> {
+  struct Row { int y = 1; };
+};
+template <typename T>
+struct Box {};
+}  // namespace grid::a
+""",
+    "engine/b.h": HEADER
+    + """namespace grid::a {
+struct Place;
+class Table;
+/* struct Other { */
+namespace b { struct Place {}; }
+namespace { struct Table {}; enum Kind { kOne }; }
+class Wall { struct Row {}; const char* text = "} struct Place {"; char c = '{'; };
+inline Place made() { struct Kind {}; return Place{}; }
+template <>
+struct Box<int> {};
+}  // namespace grid::a
+""",
+}
+
+DEFINED_TWICE = {
+    "struct": "namespace grid::a { struct Place { int y; }; }",
+    "nested_namespaces": "namespace grid {\nnamespace a {\nclass Place { };\n}\n}",
+    "after_an_unnamed_namespace": "namespace grid::a { namespace { int i; } struct Place {}; }",
+    "after_a_function": "namespace grid::a { void f() { if (x) { } } class Table final : Base {}; }",
+    "enum": "namespace grid::a { enum class Kind : uint8_t { kTwo }; }",
+    "template": "namespace grid::a { template <class T> class Box : public T { }; }",
+    "annotated": "namespace grid::a { class GM_CAPABILITY(\"mutex\") Place { }; }",
+    "attribute": "namespace grid::a { struct [[nodiscard]] Place { }; }",
+    "macro": "namespace grid::a { class GM_SCOPED_CAPABILITY Place { }; }",
+}
+
 
 class LayeringTest(unittest.TestCase):
     def check(self, files):
@@ -167,6 +209,18 @@ class LayeringTest(unittest.TestCase):
                 self.assertEqual(result.returncode, 1, result.stderr)
                 expected = sorted(name for name in files if not name.endswith("CMakeLists.txt"))
                 self.assertEqual([line.split(":")[0] for line in result.stdout.splitlines()], expected)
+
+    def test_types_of_different_names_pass(self):
+        result = self.check_built(TYPES_TREE)
+        self.assertEqual((result.stdout, result.returncode), ("", 0), result.stderr)
+
+    def test_each_type_that_is_defined_twice_is_found(self):
+        for case, text in DEFINED_TWICE.items():
+            with self.subTest(case):
+                result = self.check_built({**TYPES_TREE, "engine/c.cc": text + "\n"})
+                self.assertEqual(result.returncode, 1, result.stderr)
+                (line,) = result.stdout.splitlines()
+                self.assertRegex(line, r"^engine/c\.cc: grid::a::\w+ is defined in engine/a\.h as well$")
 
     def test_folder_that_is_no_tree_is_refused(self):
         result = self.check({"a.txt": ""})

@@ -1,0 +1,54 @@
+"""Finds types that have one name in one namespace and are defined in several files.
+
+The language allows that in different programs alone, and no compiler sees it as long as the files do not
+meet. Method: namespaces and types are read from the text, without comments and strings. Types in unnamed
+namespaces, in functions and in other types are of no concern, nor are specializations of templates.
+The stage odr of packaging/test.sh asks the linker the same, of all that it links; this needs no build.
+"""
+
+import re
+
+NOISE = re.compile(
+    r"""//[^\n]* | /\*.*?\*/ | R"(\w*)\(.*?\)\1" | "(?:\\.|[^"\\\n])*" | (?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'"""
+    r"""| ^[ \t]*\#(?:\\\n|[^\n])*""",
+    re.X | re.S | re.M,
+)
+NAMESPACE = re.compile(r"(?:inline\s+)?namespace(?:\s+([\w:]+))?\s*$")
+TYPE = re.compile(
+    r"(?:^|[\s>])(?:struct|class|union|enum(?:\s+(?:class|struct))?)"
+    r"(?:\s+\[\[.*?\]\]|\s+(?!final\b)[A-Z_]+(?:\([^()]*\))?(?=\s+\w))*"
+    r"\s+(\w+)(?:\s+final)?(?:\s*:(?!:)[^;{}()]*)?\s*$",
+    re.S,
+)
+
+
+def types_of(text):
+    """The names, with their namespaces, of the types that the text defines for other files to see."""
+    text = NOISE.sub(" ", text)
+    scopes = []  # for each brace that is open: a namespace, or None where nothing is seen from outside
+    begin = 0
+    for brace in re.finditer(r"[{};]", text):
+        head = text[begin : brace.start()]
+        begin = brace.end()
+        if brace.group() == "}":
+            if scopes:
+                scopes.pop()
+        elif brace.group() == "{":
+            if found := NAMESPACE.search(head):
+                scopes.append(found.group(1))
+                continue
+            if None not in scopes and (found := TYPE.search(head)):
+                yield "::".join([*scopes, found.group(1)])
+            scopes.append(None)
+
+
+def types_defined_twice(texts):
+    """texts: each file's text by its name from the root. Returns triples of a file, a type and the file
+    that defines it first."""
+    first = {}
+    for name in sorted(texts):
+        # Tests and benchmarks are many programs, none of which has all of their files.
+        if name.endswith((".h", ".cc")) and not name.startswith("tests/"):
+            for type_name in types_of(texts[name]):
+                if first.setdefault(type_name, name) != name:
+                    yield name, type_name, first[type_name]
