@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "engine/local/format/lmdb_layout.h"
 #include "engine/local/format/raw_number.h"
 
 namespace gridmount::local {
@@ -12,37 +13,24 @@ namespace {
 static_assert(std::endian::native == std::endian::little && sizeof(void*) == 8,
               "data.mdb has LMDB's native layout; stores are defined for 64-bit little-endian");
 
-// Offsets within the page (mdb.c: MDB_page, MDB_meta, MDB_db).
-constexpr size_t kPageNumber = 0;
-constexpr size_t kPageFlags = 10;
-constexpr size_t kMagic = 16;
-constexpr size_t kVersion = 20;
-constexpr size_t kMapBytes = 32;
-constexpr size_t kPageBytes = 40;  // md_pad of the free tree
-constexpr size_t kEnvironmentFlags = 44;
-constexpr size_t kFreeRoot = 80;
-constexpr size_t kMainFlags = 92;
-constexpr size_t kMainRoot = 128;
-constexpr size_t kLastPage = 136;
-constexpr size_t kTransaction = 144;
-static_assert(kTransaction + 8 == kMetaBytes);
+constexpr size_t kPageBytes = lmdb::kFreeTreeOffset;  // md_pad of the free tree
+constexpr size_t kEnvironmentFlags = lmdb::kFreeTreeOffset + 4;
+constexpr size_t kMainFlags = lmdb::kMainTreeOffset + 4;
+static_assert(lmdb::kMetaBytes == kMetaBytes);
 
-constexpr uint16_t kMetaPageFlag = 0x08;
-constexpr uint32_t kMagicValue = 0xBEEFC0DE;
-constexpr uint32_t kVersionValue = 1;
 constexpr uint16_t kExpectedFlags = 0x4008;  // MDB_NOSUBDIR, and the free tree's MDB_INTEGERKEY
-constexpr uint64_t kNoPage = ~uint64_t{0};
 constexpr uint32_t kPageBytesMin = 512;
 constexpr uint32_t kPageBytesMax = 32768;
 constexpr uint64_t kFileBytesMax = uint64_t{1} << 47;  // the address space of a process
 
 std::string defect(std::span<const uint8_t> bytes) {
   if (bytes.size() < kMetaBytes) return "the file ends within it";
-  if (load<uint32_t>(bytes, kMagic) != kMagicValue) return "it has not LMDB's magic number";
-  if (const auto version = load<uint32_t>(bytes, kVersion); version != kVersionValue) {
+  if (load<uint32_t>(bytes, lmdb::kMagicOffset) != lmdb::kMagic)
+    return "it has not LMDB's magic number";
+  if (const auto version = load<uint32_t>(bytes, lmdb::kVersionOffset); version != lmdb::kVersion) {
     return "its LMDB version is " + std::to_string(version) + ", not 1";
   }
-  if (load<uint16_t>(bytes, kPageFlags) != kMetaPageFlag) return "it is not marked as one";
+  if (lmdb::page_flags(bytes.data()) != lmdb::kMetaPage) return "it is not marked as one";
   const auto page_bytes = load<uint32_t>(bytes, kPageBytes);
   if (!std::has_single_bit(page_bytes) || page_bytes < kPageBytesMin ||
       page_bytes > kPageBytesMax) {
@@ -52,14 +40,15 @@ std::string defect(std::span<const uint8_t> bytes) {
       load<uint16_t>(bytes, kMainFlags) != 0) {
     return "its flags are not a store's";
   }
-  const auto last_page = load<uint64_t>(bytes, kLastPage);
+  const auto last_page = load<uint64_t>(bytes, lmdb::kLastPageOffset);
   if (last_page < 1 || last_page >= kFileBytesMax / page_bytes) {
     return "its last page number is " + std::to_string(last_page);
   }
-  if (load<uint64_t>(bytes, kMapBytes) > kFileBytesMax) return "its map size is impossible";
-  for (const size_t root : {kFreeRoot, kMainRoot}) {
-    const auto page = load<uint64_t>(bytes, root);
-    if (page != kNoPage && (page < 2 || page > last_page)) {
+  if (load<uint64_t>(bytes, lmdb::kMapBytesOffset) > kFileBytesMax)
+    return "its map size is impossible";
+  for (const size_t tree : {lmdb::kFreeTreeOffset, lmdb::kMainTreeOffset}) {
+    const uint64_t page = lmdb::tree_record(bytes.data() + tree).root;
+    if (page != lmdb::kNoPage && (page < 2 || page > last_page)) {
       return "a root page number is " + std::to_string(page);
     }
   }
@@ -73,8 +62,8 @@ Result<MetaPage> parse_meta_page(std::span<const uint8_t> bytes) {
     return fail(ErrorCode::kStoreDamaged, what);
   }
   return MetaPage{.page_bytes = load<uint32_t>(bytes, kPageBytes),
-                  .last_page = load<uint64_t>(bytes, kLastPage),
-                  .txn = load<uint64_t>(bytes, kTransaction)};
+                  .last_page = load<uint64_t>(bytes, lmdb::kLastPageOffset),
+                  .txn = load<uint64_t>(bytes, lmdb::kTransactionOffset)};
 }
 
 Result<MetaPair> parse_meta_pair(const std::array<MetaBytes, 2>& bytes) {
@@ -87,7 +76,7 @@ Result<MetaPair> parse_meta_pair(const std::array<MetaBytes, 2>& bytes) {
           std::move(page).error().with_context("meta page " + std::to_string(i) + " is damaged"));
     }
     pages[i] = *page;
-    if (load<uint64_t>(bytes[i], kPageNumber) != i) {
+    if (load<uint64_t>(bytes[i], lmdb::kPageNumberOffset) != i) {
       return fail(ErrorCode::kStoreDamaged,
                   "meta page " + std::to_string(i) + " is damaged: it has another page's number");
     }
@@ -127,13 +116,15 @@ Status mend_unwritten_meta(const system::File& data, uint32_t page_bytes) {
     if (read.size() < kMetaBytes) return {};
     std::memcpy(bytes[i].data(), read.data(), kMetaBytes);
   }
-  const size_t older =
-      load<uint64_t>(bytes[0], kTransaction) < load<uint64_t>(bytes[1], kTransaction) ? 0 : 1;
+  const size_t older = load<uint64_t>(bytes[0], lmdb::kTransactionOffset) <
+                               load<uint64_t>(bytes[1], lmdb::kTransactionOffset)
+                           ? 0
+                           : 1;
   const Result<MetaPage> current = parse_meta_page(bytes[1 - older]);
   if (parse_meta_page(bytes[older]) || !current || current->txn % 2 == older) return {};
   MetaBytes mended = bytes[1 - older];
-  store(mended, kPageNumber, uint64_t{older});
-  store(mended, kTransaction, current->txn - 1);
+  store(mended, lmdb::kPageNumberOffset, uint64_t{older});
+  store(mended, lmdb::kTransactionOffset, current->txn - 1);
   return data.write(older * page_bytes, mended);
 }
 

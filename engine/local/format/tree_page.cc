@@ -7,8 +7,6 @@ namespace gridmount::local {
 namespace {
 
 constexpr uint64_t kPageBytesMax = 32768;
-constexpr uint16_t kBigData = 1;
-constexpr uint16_t kSubData = 2;
 
 // Lengths are rounded up to even numbers.
 uint64_t even(uint64_t bytes) {
@@ -19,17 +17,15 @@ uint64_t even(uint64_t bytes) {
 
 TreePage::Node TreePage::node_at(uint64_t offset) const {
   const uint8_t* const at = at_ + offset;
-  const auto low = read<uint32_t>(at);
-  const auto flags = read<uint16_t>(at + 4);
-  const auto key_bytes = read<uint16_t>(at + 6);
+  const uint16_t key_bytes = lmdb::key_bytes(at);
   Node node;
-  node.key = {reinterpret_cast<const char*>(at) + kNodeHeaderBytes, key_bytes};
+  node.key = {reinterpret_cast<const char*>(at) + lmdb::kNodeHeaderBytes, key_bytes};
   if (is_branch()) {
-    node.child = low | uint64_t{flags} << 32;
+    node.child = lmdb::child_page(at);
   } else {
-    node.bytes = low;
-    node.in_pages_of_its_own = flags == kBigData;
-    node.value = at + kNodeHeaderBytes + key_bytes;
+    node.bytes = lmdb::value_bytes(at);
+    node.in_pages_of_its_own = lmdb::node_flags(at) == lmdb::kBigDataNode;
+    node.value = at + lmdb::kNodeHeaderBytes + key_bytes;
   }
   return node;
 }
@@ -38,31 +34,34 @@ bool TreePage::has_node(size_t i) const {
   if (!has_key(i)) return false;
   const uint64_t begin = offset(i);
   const uint8_t* const at = at_ + begin;
-  uint64_t end = begin + kNodeHeaderBytes + read<uint16_t>(at + 6);
+  uint64_t end = begin + lmdb::kNodeHeaderBytes + lmdb::key_bytes(at);
   if (!is_branch()) {
-    end += read<uint16_t>(at + 4) == kBigData ? sizeof(uint64_t) : read<uint32_t>(at);
+    end += lmdb::node_flags(at) == lmdb::kBigDataNode ? sizeof(uint64_t) : lmdb::value_bytes(at);
   }
   return end <= page_bytes_;
 }
 
 std::optional<uint64_t> TreePage::leaf_node_bytes(uint64_t offset) const {
-  if (offset % 2 != 0 || offset < kHeaderBytes || offset + kNodeHeaderBytes > page_bytes_)
+  if (offset % 2 != 0 || offset < lmdb::kPageHeaderBytes ||
+      offset + lmdb::kNodeHeaderBytes > page_bytes_)
     return {};
   const uint8_t* const at = at_ + offset;
-  const auto flags = read<uint16_t>(at + 4);
-  const auto key_bytes = read<uint16_t>(at + 6);
-  if (flags > kBigData || key_bytes == 0 || key_bytes > kKeyBytesMax) return {};
-  const uint64_t value_bytes = flags == kBigData ? sizeof(uint64_t) : read<uint32_t>(at);
-  const uint64_t bytes = kNodeHeaderBytes + key_bytes + value_bytes;
+  const uint16_t flags = lmdb::node_flags(at);
+  const uint16_t key_bytes = lmdb::key_bytes(at);
+  if (flags > lmdb::kBigDataNode || key_bytes == 0 || key_bytes > kKeyBytesMax) return {};
+  const uint64_t value_bytes =
+      flags == lmdb::kBigDataNode ? sizeof(uint64_t) : lmdb::value_bytes(at);
+  const uint64_t bytes = lmdb::kNodeHeaderBytes + key_bytes + value_bytes;
   if (offset + bytes > page_bytes_) return {};
   return bytes;
 }
 
 std::vector<TreePage::Node> TreePage::leaf_nodes_of_damaged() const {
   std::vector<Node> nodes;
-  const bool has_list = lower() > kHeaderBytes && lower() % 2 == 0 && lower() <= page_bytes_;
-  const bool has_bound = upper() >= kHeaderBytes && upper() % 2 == 0 && upper() < page_bytes_ &&
-                         (!has_list || upper() >= lower());
+  const bool has_list =
+      lower() > lmdb::kPageHeaderBytes && lower() % 2 == 0 && lower() <= page_bytes_;
+  const bool has_bound = upper() >= lmdb::kPageHeaderBytes && upper() % 2 == 0 &&
+                         upper() < page_bytes_ && (!has_list || upper() >= lower());
   if (has_list) {
     for (size_t i = 0; i < count(); ++i) {
       const uint64_t begin = offset(i);
@@ -81,10 +80,12 @@ std::vector<TreePage::Node> TreePage::leaf_nodes_of_damaged() const {
 }
 
 const char* TreePage::header_defect(uint64_t number) const {
-  if (read<uint64_t>(at_) != number) return "it says that it is another page";
-  const auto flags = read<uint16_t>(at_ + 10);
-  if (flags != kBranch && flags != kLeaf) return "it is neither a branch nor a leaf";
-  if (lower() < kHeaderBytes || lower() % 2 != 0 || upper() < lower() || upper() > page_bytes_) {
+  if (lmdb::page_number(at_) != number) return "it says that it is another page";
+  const uint16_t flags = lmdb::page_flags(at_);
+  if (flags != lmdb::kBranchPage && flags != lmdb::kLeafPage)
+    return "it is neither a branch nor a leaf";
+  if (lower() < lmdb::kPageHeaderBytes || lower() % 2 != 0 || upper() < lower() ||
+      upper() > page_bytes_) {
     return "its free space has impossible bounds";
   }
   return count() < (is_branch() ? 2 : 1) ? "it has too few entries" : nullptr;
@@ -98,7 +99,7 @@ const char* TreePage::entries_defect(Holds holds) const {
   std::fill_n(begins.begin(), page_bytes_ / 2 / 64 + 1, 0);
   for (size_t i = 0; i < count(); ++i) {
     const uint64_t begin = offset(i);
-    if (begin % 2 != 0 || begin < upper() || begin + kNodeHeaderBytes > page_bytes_) {
+    if (begin % 2 != 0 || begin < upper() || begin + lmdb::kNodeHeaderBytes > page_bytes_) {
       return kOverlap;
     }
     begins[begin / 128] |= uint64_t{1} << (begin / 2 % 64);
@@ -109,20 +110,20 @@ const char* TreePage::entries_defect(Holds holds) const {
   while (begin < page_bytes_) {
     if (begin % 2 != 0 || (begins[begin / 128] >> (begin / 2 % 64) & 1) == 0) return kOverlap;
     const uint8_t* const at = at_ + begin;
-    const auto key_bytes = read<uint16_t>(at + 6);
-    uint64_t bytes = kNodeHeaderBytes + key_bytes;
+    const uint16_t key_bytes = lmdb::key_bytes(at);
+    uint64_t bytes = lmdb::kNodeHeaderBytes + key_bytes;
     if (key_bytes > kKeyBytesMax) return "a key is too long";
     if (!branch) {
       if (holds == Holds::kIntegers ? key_bytes != sizeof(uint64_t) : key_bytes == 0) {
         return "a key has an impossible length";
       }
-      const auto flags = read<uint16_t>(at + 4);
-      const auto value_bytes = read<uint32_t>(at);
-      if (holds == Holds::kTrees ? flags != kSubData || value_bytes != kTreeRecordBytes
-                                 : flags != 0 && flags != kBigData) {
+      const uint16_t flags = lmdb::node_flags(at);
+      const uint32_t value_bytes = lmdb::value_bytes(at);
+      if (holds == Holds::kTrees ? flags != lmdb::kTreeNode || value_bytes != lmdb::kTreeRecordBytes
+                                 : flags != 0 && flags != lmdb::kBigDataNode) {
         return "an entry has impossible flags";
       }
-      bytes += flags == kBigData ? sizeof(uint64_t) : value_bytes;
+      bytes += flags == lmdb::kBigDataNode ? sizeof(uint64_t) : value_bytes;
     }
     begin += even(bytes);
     ++nodes;

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "engine/local/files/fault_scope.h"
+#include "engine/local/format/lmdb_layout.h"
 #include "engine/local/storage/commit_sequence.h"
 #include "engine/local/storage/page_check.h"
 #include "engine/local/storage/tree_reader.h"
@@ -42,10 +43,9 @@ inline LmdbContext& context_of(MDB_txn* txn) {
 
 // An error inside, or a fault, has left the transaction unusable.
 inline bool is_broken(MDB_txn* txn) {
-  constexpr MDB_dbi kMainTree = 1;
   if (context_of(txn).interrupted) return true;
   MDB_stat stat;
-  return mdb_stat(txn, kMainTree, &stat) != MDB_SUCCESS;
+  return mdb_stat(txn, lmdb::kMainTree, &stat) != MDB_SUCCESS;
 }
 
 // LMDB's code, or kLmdbFault.

@@ -11,6 +11,7 @@
 
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
+#include "engine/local/format/lmdb_layout.h"
 #include "engine/local/storage/trees.h"
 #include "engine/system/system_error.h"
 
@@ -126,8 +127,7 @@ Result<OpenedTrees> open_trees(MDB_env* env, const StoreFolder& folder) {
   int code = mdb_txn_begin(env, nullptr, create ? 0 : MDB_RDONLY, &txn);
   if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
   OpenedTrees handles;
-  constexpr MDB_dbi kMainTree = 1;
-  (void)mdb_set_compare(txn, kMainTree, compare_keys);
+  (void)mdb_set_compare(txn, lmdb::kMainTree, compare_keys);
   for (int i = -1; i < Environment::kTreeCount; ++i) {
     const std::string name = i < 0 ? "catalog" : tree_name(i);
     MDB_dbi& handle = i < 0 ? handles.catalog : handles.trees[static_cast<size_t>(i)];

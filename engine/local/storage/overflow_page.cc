@@ -1,28 +1,16 @@
 #include "engine/local/storage/overflow_page.h"
 
-#include <cstring>
 #include <memory>
 
 #include "engine/local/files/fault_scope.h"
+#include "engine/local/format/lmdb_layout.h"
 #include "engine/local/storage/ascending_cursor.h"
 #include "engine/local/storage/range_cursor.h"
 
 namespace gridmount::local {
 namespace {
 
-constexpr uint64_t kHeaderBytes = 16;
-constexpr uint64_t kFlagsOffset = 10;
-constexpr uint64_t kPagesOffset = 12;
-constexpr uint16_t kOverflowFlag = 0x04;
-constexpr uint64_t kNodeHeaderBytes = 8;
 constexpr uint64_t kKeysPerPageMin = 2;
-
-template <typename T>
-T read_number(const uint8_t* at) {
-  T number;
-  std::memcpy(&number, at, sizeof(number));
-  return number;
-}
 
 const uint8_t* bytes_of(std::string_view text) {
   return reinterpret_cast<const uint8_t*>(text.data());
@@ -37,7 +25,7 @@ uintptr_t map_by_first_key(const std::shared_ptr<Trees>& trees, MDB_dbi tree, ui
   const uint8_t* const key = bytes_of((*first)->key);
   const uint8_t* const page = key - reinterpret_cast<uintptr_t>(key) % page_bytes;
   // A damaged number may lead anywhere.
-  return reinterpret_cast<uintptr_t>(page) - read_number<uint64_t>(page) * page_bytes;
+  return reinterpret_cast<uintptr_t>(page) - lmdb::page_number(page) * page_bytes;
 }
 
 // Whether the pages that the values' headers have are as many as the tree counts.
@@ -54,8 +42,8 @@ bool do_counts_agree(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t
     if (!*entry) break;
     // Behind a leaf's header are the places of its entries, and no value.
     const uint8_t* const value = bytes_of((*entry)->value);
-    if (reinterpret_cast<uintptr_t>(value) % page_bytes != kHeaderBytes) continue;
-    pages += read_number<uint32_t>(value - kHeaderBytes + kPagesOffset);
+    if (reinterpret_cast<uintptr_t>(value) % page_bytes != lmdb::kPageHeaderBytes) continue;
+    pages += lmdb::overflow_pages(value - lmdb::kPageHeaderBytes);
   }
   return pages == stat.ms_overflow_pages;
 }
@@ -83,15 +71,15 @@ std::string OverflowPages::defect(const TreeEntry& entry) {
   if (page_bytes_ == 0) return {};
   // As LMDB decides whether a value has pages of its own.
   const uint64_t node_bytes_max =
-      ((page_bytes_ - kHeaderBytes) / kKeysPerPageMin & ~uint64_t{1}) - sizeof(uint16_t);
-  if (kNodeHeaderBytes + entry.key.size() + entry.value.size() <= node_bytes_max) return {};
-  const uint8_t* const page = bytes_of(entry.value) - kHeaderBytes;
-  const uint64_t pages = (kHeaderBytes - 1 + entry.value.size()) / page_bytes_ + 1;
-  const uint64_t pages_held = read_number<uint32_t>(page + kPagesOffset);
+      ((page_bytes_ - lmdb::kPageHeaderBytes) / kKeysPerPageMin & ~uint64_t{1}) - sizeof(uint16_t);
+  if (lmdb::kNodeHeaderBytes + entry.key.size() + entry.value.size() <= node_bytes_max) return {};
+  const uint8_t* const page = bytes_of(entry.value) - lmdb::kPageHeaderBytes;
+  const uint64_t pages = lmdb::overflow_pages_needed(entry.value.size(), page_bytes_);
+  const uint64_t pages_held = lmdb::overflow_pages(page);
   if (pages_held > pages && !counts_agree_) count();
-  const bool is_whole = read_number<uint16_t>(page + kFlagsOffset) == kOverflowFlag &&
+  const bool is_whole = lmdb::page_flags(page) == lmdb::kOverflowPage &&
                         (pages_held == pages || (pages_held > pages && *counts_agree_));
-  const bool is_itself = map_ == 0 || read_number<uint64_t>(page) * page_bytes_ ==
+  const bool is_itself = map_ == 0 || lmdb::page_number(page) * page_bytes_ ==
                                           reinterpret_cast<uintptr_t>(page) - map_;
   if (is_whole && is_itself) return {};
   return "the header of its pages in data.mdb is damaged, so that removing or replacing it would "

@@ -3,33 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/local/format/lmdb_layout.h"
+
 namespace gridmount::local {
 namespace {
-
-// LMDB's own limit.
-constexpr size_t kDepthMax = 32;
-// Where in a meta page, and in the record of a tree, is what.
-constexpr uint64_t kMetaMagicOffset = 16;
-constexpr uint32_t kMetaMagic = 0xBEEFC0DE;
-constexpr uint64_t kFreeTreeOffset = 40;
-constexpr uint64_t kMainTreeOffset = 88;
-constexpr uint64_t kLastPageOffset = 136;
-constexpr uint64_t kSnapshotOffset = 144;
-constexpr uint64_t kFlagsOffset = 4;
-constexpr uint64_t kDepthOffset = 6;
-constexpr uint64_t kValuePagesOffset = 24;
-constexpr uint64_t kRootOffset = 40;
-// Of the first page of a large value.
-constexpr uint16_t kOverflowFlag = 4;
-constexpr uint64_t kHeldPagesOffset = 12;
 
 // Of a tree in one transaction, that are remembered one by one.
 constexpr size_t kLeavesMax = 100'000;
 
-template <typename T>
-T read(const uint8_t* at) {
-  return TreePage::read<T>(at);
-}
+using lmdb::read;
 
 // Has the memory bring a page that is read, and then copied by LMDB, in one go instead of line by
 // line.
@@ -83,15 +65,14 @@ Status PageCheck::begin(uint64_t snapshot) {
   snapshot_ = 0;
   const uint8_t* const meta = map_ + snapshot % 2 * page_bytes_;
   const auto tree_at = [&](uint64_t offset, std::string_view name, Holds holds) {
-    const uint8_t* const record = meta + offset;
-    return Tree{name, holds, read<uint64_t>(record + kRootOffset),
-                read<uint16_t>(record + kDepthOffset), read<uint64_t>(record + kValuePagesOffset)};
+    const lmdb::TreeRecord record = lmdb::tree_record(meta + offset);
+    return Tree{name, holds, record.root, record.depth, record.overflow_pages};
   };
-  free_ = tree_at(kFreeTreeOffset, "free pages", Holds::kIntegers);
-  main_ = tree_at(kMainTreeOffset, "main", Holds::kTrees);
-  last_page_ = read<uint64_t>(meta + kLastPageOffset);
-  if (read<uint32_t>(meta + kMetaMagicOffset) != kMetaMagic ||
-      read<uint64_t>(meta + kSnapshotOffset) != snapshot) {
+  free_ = tree_at(lmdb::kFreeTreeOffset, "free pages", Holds::kIntegers);
+  main_ = tree_at(lmdb::kMainTreeOffset, "main", Holds::kTrees);
+  last_page_ = read<uint64_t>(meta + lmdb::kLastPageOffset);
+  if (read<uint32_t>(meta + lmdb::kMagicOffset) != lmdb::kMagic ||
+      read<uint64_t>(meta + lmdb::kTransactionOffset) != snapshot) {
     has_missed_snapshot_ = true;
     return fail(damaged(main_, snapshot % 2, "it is not the snapshot's meta page"));
   }
@@ -111,9 +92,8 @@ Status PageCheck::page(const Tree& tree, uint64_t number, size_t level, const Bo
     sound_[number] = defect == nullptr;
   }
   if (defect != nullptr) return fail(damaged(tree, number, defect));
-  if (level > kDepthMax || (page.is_branch() ? level >= tree.depth : level != tree.depth)) {
-    return fail(damaged(tree, number, "the tree is not as deep as its entry says"));
-  }
+  defect = page.depth_defect(level, tree.depth);
+  if (defect != nullptr) return fail(damaged(tree, number, defect));
   // The first key of a branch has no meaning.
   const std::string_view first = page.node(page.is_branch() ? 1 : 0).key;
   const std::string_view last = page.node(page.count() - 1).key;
@@ -129,7 +109,7 @@ Status PageCheck::find_leaf(Checked& checked, std::string_view key, std::vector<
   checked.leaf = nullptr;
   checked.bounds = {};
   const Tree& tree = checked.tree;
-  if (tree.root == TreePage::kNoPage) return {};
+  if (tree.root == lmdb::kNoPage) return {};
   uint64_t number = tree.root;
   Bounds bounds;
   for (size_t level = 1;; ++level) {
@@ -157,10 +137,9 @@ Result<PageCheck::Tree> PageCheck::tree_of(std::string_view name) {
     const TreePage leaf(in_main.leaf, page_bytes_);
     const size_t behind = upper_bound(leaf, Holds::kTrees, 0, name);
     const TreePage::Node node = leaf.node(behind == 0 ? 0 : behind - 1);
-    if (node.key == name && read<uint16_t>(node.value + kFlagsOffset) == 0) {
-      return Tree{name, Holds::kValues, read<uint64_t>(node.value + kRootOffset),
-                  read<uint16_t>(node.value + kDepthOffset),
-                  read<uint64_t>(node.value + kValuePagesOffset)};
+    const lmdb::TreeRecord record = lmdb::tree_record(node.value);
+    if (node.key == name && record.flags == 0) {
+      return Tree{name, Holds::kValues, record.root, record.depth, record.overflow_pages};
     }
   }
   return fail(ErrorCode::kStoreDamaged, "data.mdb is damaged: the entry of its tree '" +
@@ -181,14 +160,14 @@ Result<PageCheck::Checked*> PageCheck::checked(MDB_txn* txn, MDB_dbi tree) {
 
 Status PageCheck::value_pages(const Tree& tree, const TreePage::Node& node) {
   const auto first = read<uint64_t>(node.value);
-  const uint64_t pages = (TreePage::kHeaderBytes - 1 + node.bytes) / page_bytes_ + 1;
+  const uint64_t pages = lmdb::overflow_pages_needed(node.bytes, page_bytes_);
   if (first < 2 || first > last_page_ || pages > last_page_ - first + 1) {
     return fail(damaged(tree, first, "a large value is not there"));
   }
   const uint8_t* const header = map_ + first * page_bytes_;
-  const auto held = read<uint32_t>(header + kHeldPagesOffset);
-  if (read<uint64_t>(header) != first || read<uint16_t>(header + 10) != kOverflowFlag ||
-      held < pages || held > last_page_ - first + 1 || (held > pages && !value_counts(tree))) {
+  const uint32_t held = lmdb::overflow_pages(header);
+  if (!lmdb::is_overflow_page(header, first) || held < pages || held > last_page_ - first + 1 ||
+      (held > pages && !value_counts(tree))) {
     return fail(damaged(tree, first, "the header of a large value"));
   }
   return {};
@@ -203,7 +182,7 @@ Status PageCheck::value_counts(const Tree& tree) {
     if (first < 2 || first > last_page_) {
       return fail(damaged(tree, first, "a large value is not there"));
     }
-    held += read<uint32_t>(map_ + first * page_bytes_ + kHeldPagesOffset);
+    held += lmdb::overflow_pages(map_ + first * page_bytes_);
     return {};
   }));
   if (held != tree.value_pages) {
@@ -283,7 +262,7 @@ Status PageCheck::before_remove(MDB_txn* txn, MDB_dbi tree, std::string_view key
   if (behind > 0 && leaf.node(behind - 1).key == key) {
     const TreePage::Node node = leaf.node(behind - 1);
     if (node.in_pages_of_its_own) GM_TRY(value_pages(state->tree, node));
-    const uint64_t bytes = TreePage::kNodeHeaderBytes + key.size() + sizeof(uint64_t) +
+    const uint64_t bytes = lmdb::kNodeHeaderBytes + key.size() + sizeof(uint64_t) +
                            (node.in_pages_of_its_own ? 0 : node.bytes);
     if (stays_full(*state, bytes)) return {};
   }
@@ -315,7 +294,7 @@ Status PageCheck::pages_below(const Tree& tree, uint64_t number, size_t level, c
 }
 
 Status PageCheck::whole(const Tree& tree, const LeafNode& leaf_node) {
-  if (tree.root == TreePage::kNoPage) return {};
+  if (tree.root == lmdb::kNoPage) return {};
   return pages_below(tree, tree.root, 1, {}, leaf_node);
 }
 
@@ -344,7 +323,7 @@ Status PageCheck::free_pages(uint64_t snapshot) {
     if (node.in_pages_of_its_own) {
       GM_TRY(value_pages(free_, node));
       first = read<uint64_t>(node.value);
-      numbers = map_ + first * page_bytes_ + TreePage::kHeaderBytes;
+      numbers = map_ + first * page_bytes_ + lmdb::kPageHeaderBytes;
     }
     const auto wrong = [&] { return damaged(free_, first, "a list of free pages is none"); };
     const auto freed_by = read<uint64_t>(reinterpret_cast<const uint8_t*>(node.key.data()));

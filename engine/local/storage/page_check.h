@@ -70,7 +70,7 @@ class PageCheck {
   struct Tree {
     std::string_view name;
     Holds holds = Holds::kValues;
-    uint64_t root = TreePage::kNoPage;
+    uint64_t root = lmdb::kNoPage;
     unsigned depth = 0;
     uint64_t value_pages = 0;  // of all its large values
   };

@@ -4,25 +4,12 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/local/format/lmdb_layout.h"
+
 namespace gridmount::local {
 namespace {
 
-// LMDB's own limit.
-constexpr size_t kDepthMax = 32;
-// Where in a meta page, in the record of a tree, and in the first page of a large value is what.
-constexpr uint64_t kTreesOffset = 40;  // the free tree's, then the main tree's
-constexpr uint64_t kLastPageOffset = 136;
-constexpr uint64_t kSnapshotOffset = 144;
-constexpr uint64_t kValuePagesOffset = 24;
-constexpr uint64_t kRootOffset = 40;
-constexpr uint16_t kOverflowFlag = 4;
-constexpr uint64_t kPageFlagsOffset = 10;
-constexpr uint64_t kHeldPagesOffset = 12;
-
-template <typename T>
-T read(const uint8_t* at) {
-  return TreePage::read<T>(at);
-}
+using lmdb::read;
 
 std::string page_name(uint64_t number) {
   return "data.mdb: page " + std::to_string(number);
@@ -32,11 +19,11 @@ std::string page_name(uint64_t number) {
 
 Result<PageReport> PageSurvey::run(uint64_t snapshot) {
   const uint8_t* const meta = map_ + snapshot % 2 * page_bytes_;
-  last_page_ = read<uint64_t>(meta + kLastPageOffset);
+  last_page_ = read<uint64_t>(meta + lmdb::kLastPageOffset);
   // Copied, as the second commit from now writes over it.
-  std::array<uint8_t, 2 * TreePage::kTreeRecordBytes> records{};
-  std::memcpy(records.data(), meta + kTreesOffset, records.size());
-  if (read<uint64_t>(meta + kSnapshotOffset) != snapshot) {
+  std::array<uint8_t, 2 * lmdb::kTreeRecordBytes> records{};
+  std::memcpy(records.data(), meta + lmdb::kFreeTreeOffset, records.size());
+  if (read<uint64_t>(meta + lmdb::kTransactionOffset) != snapshot) {
     return fail(ErrorCode::kStoreDamaged, "data.mdb: the snapshot's meta page has gone");
   }
   used_.assign(last_page_ + 1, false);
@@ -46,7 +33,7 @@ Result<PageReport> PageSurvey::run(uint64_t snapshot) {
   const bool sees_list = std::exchange(sees_all_, true);
   // What is free may be an older state of anything.
   const bool knows_free = sees_list && report_.problems.empty();
-  tree(records.data() + TreePage::kTreeRecordBytes, Holds::kTrees, "main");
+  tree(records.data() + lmdb::kTreeRecordBytes, Holds::kTrees, "main");
   report_.hides_pages = !knows_free && !sees_all_;
   if (visitor_ != nullptr && knows_free && !sees_all_ && !show_lost_leaves()) show_claimed();
   GM_TRY(visited_);
@@ -81,13 +68,13 @@ bool PageSurvey::use(uint64_t number, const std::string& name) {
   return true;
 }
 
-void PageSurvey::tree(const uint8_t* record, Holds holds, const std::string& name) {
+void PageSurvey::tree(const uint8_t* record_at, Holds holds, const std::string& name) {
   ValuePages of_parent = std::exchange(values_, {});
   const std::string_view key_of_parent = std::exchange(last_key_, {});
-  const auto root = read<uint64_t>(record + kRootOffset);
-  if (root != TreePage::kNoPage) page(root, 1, holds, name);
+  const lmdb::TreeRecord record = lmdb::tree_record(record_at);
+  if (record.root != lmdb::kNoPage) page(record.root, 1, holds, name);
   // A header that claims more than its value needs is right if they all are together.
-  if (values_.held == read<uint64_t>(record + kValuePagesOffset)) {
+  if (values_.held == record.overflow_pages) {
     for (const auto& [first, count] : values_.beyond) {
       for (uint64_t i = 0; i < count; ++i) (void)use(first + i, name);
     }
@@ -115,7 +102,8 @@ const char* PageSurvey::order_defect(const TreePage& page, Holds holds) {
 void PageSurvey::page(uint64_t number, size_t level, Holds holds, const std::string& name) {
   if (!visited_ || !use(number, name)) return;
   const TreePage found = at(number);
-  const char* defect = level > kDepthMax ? "it is too far down" : found.header_defect(number);
+  const char* defect =
+      level > lmdb::kTreeDepthMax ? "it is too far down" : found.header_defect(number);
   if (defect == nullptr) defect = found.entries_defect(holds);
   if (defect == nullptr) defect = order_defect(found, holds);
   if (defect == nullptr && visitor_ != nullptr && free_[number]) {
@@ -172,12 +160,12 @@ void PageSurvey::show(const TreePage::Node& node, std::string_view tree, bool ce
   std::string_view value(reinterpret_cast<const char*>(node.value), node.bytes);
   if (node.in_pages_of_its_own) {
     const auto first = read<uint64_t>(node.value);
-    const uint64_t needed = (TreePage::kHeaderBytes - 1 + node.bytes) / page_bytes_ + 1;
+    const uint64_t needed = lmdb::overflow_pages_needed(node.bytes, page_bytes_);
     if (node.bytes > kValueBytesMax || first < 2 || first > last_page_ ||
         needed > last_page_ - first + 1) {
       return;
     }
-    const uint8_t* const begin = map_ + first * page_bytes_ + TreePage::kHeaderBytes;
+    const uint8_t* const begin = map_ + first * page_bytes_ + lmdb::kPageHeaderBytes;
     value = {reinterpret_cast<const char*>(begin), node.bytes};
   }
   visited_ = visitor_->found({tree, certain, {node.key, value}});
@@ -212,13 +200,12 @@ void PageSurvey::show_claimed() {
 // A value that took a larger one's place may hold more pages than it needs.
 const uint8_t* PageSurvey::use_value(const TreePage::Node& node, const std::string& name) {
   const auto first = read<uint64_t>(node.value);
-  const uint64_t needed = (TreePage::kHeaderBytes - 1 + node.bytes) / page_bytes_ + 1;
+  const uint64_t needed = lmdb::overflow_pages_needed(node.bytes, page_bytes_);
   sees_all_ = sees_all_ && first >= 2 && first <= last_page_;
   if (first < 2 || first > last_page_) return nullptr;
   const uint8_t* const begin = map_ + first * page_bytes_;
-  const uint64_t held = read<uint32_t>(begin + kHeldPagesOffset);
-  if (read<uint64_t>(begin) != first || read<uint16_t>(begin + kPageFlagsOffset) != kOverflowFlag ||
-      held < needed || held > last_page_ - first + 1) {
+  const uint64_t held = lmdb::overflow_pages(begin);
+  if (!lmdb::is_overflow_page(begin, first) || held < needed || held > last_page_ - first + 1) {
     sees_all_ = false;
     return nullptr;
   }
@@ -234,7 +221,7 @@ void PageSurvey::free_list(const TreePage::Node& node) {
   if (node.in_pages_of_its_own) {
     const uint8_t* const begin = use_value(node, "free pages");
     if (begin == nullptr) return;
-    list = begin + TreePage::kHeaderBytes;
+    list = begin + lmdb::kPageHeaderBytes;
   }
   const uint64_t room = node.bytes / sizeof(uint64_t);
   const uint64_t count = room == 0 ? 0 : read<uint64_t>(list);

@@ -8,20 +8,13 @@
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/format/catalog_keys.h"
 #include "engine/local/format/entry_checksum.h"
+#include "engine/local/format/lmdb_layout.h"
 #include "engine/local/format/record.h"
 #include "engine/local/storage/lmdb_context.h"
 
 namespace gridmount::local {
 namespace {
 
-constexpr MDB_dbi kMainTree = 1;
-// Where in the record of a tree is what.
-constexpr size_t kDepthOffset = 6;
-constexpr size_t kRootOffset = 40;
-// LMDB's own limit.
-constexpr size_t kDepthMax = 32;
-// Of the first page of a large value.
-constexpr uint16_t kOverflowFlag = 4;
 // Above the value of any index entry.
 constexpr size_t kIndexValueBytesMax = 1024;
 constexpr size_t kNoPlace = SIZE_MAX;
@@ -58,13 +51,14 @@ Status TreePath::begin() {
   mdb_env_info(mdb_txn_env(trees_.txn()), &info);
   last_page_ = info.me_last_pgno;
   const std::string name = trees_.name_of(tree_);
-  GM_ASSIGN(const std::optional<std::string_view> record, trees_.get(kMainTree, name));
-  if (!record || record->size() != TreePage::kTreeRecordBytes) {
+  GM_ASSIGN(const std::optional<std::string_view> record, trees_.get(lmdb::kMainTree, name));
+  if (!record || record->size() != lmdb::kTreeRecordBytes) {
     return fail(ErrorCode::kStoreDamaged, "data.mdb is damaged: the entry of its tree '" + name +
                                               "'; run 'gridstore check --repair'");
   }
-  depth_ = TreePage::read<uint16_t>(bytes_of(*record) + kDepthOffset);
-  root_ = TreePage::read<uint64_t>(bytes_of(*record) + kRootOffset);
+  const lmdb::TreeRecord tree = lmdb::tree_record(bytes_of(*record));
+  depth_ = tree.depth;
+  root_ = tree.root;
   return {};
 }
 
@@ -76,9 +70,7 @@ Status TreePath::push(uint64_t number, Bounds bounds) {
   if (const char* const defect = page.header_defect(number)) return damaged(number, defect);
   way_.push_back({number, 0, bounds});
   const size_t level = way_.size();
-  if (level > kDepthMax || (page.is_branch() ? level >= depth_ : level != depth_)) {
-    return damaged(number, "the tree is not as deep as its entry says");
-  }
+  if (const char* const defect = page.depth_defect(level, depth_)) return damaged(number, defect);
   // The first key of a branch has no meaning.
   const size_t first = page.is_branch() ? 1 : 0;
   if (!page.has_node(first) || !page.has_node(page.count() - 1)) {
@@ -146,7 +138,7 @@ Status TreePath::descend(std::string_view key) {
   GM_TRY(begin());
   way_.clear();
   position_ = 0;
-  if (root_ == TreePage::kNoPage) return {};
+  if (root_ == lmdb::kNoPage) return {};
   uint64_t number = root_;
   Bounds bounds;
   while (true) {
@@ -212,15 +204,13 @@ Result<TreeEntry> TreePath::entry_at(const TreePage& page, uint64_t number, size
   const auto* value = reinterpret_cast<const char*>(node.value);
   if (node.in_pages_of_its_own) {
     GM_TRY(begin());
-    constexpr size_t kFlagsOffset = 10;
-    const auto first = TreePage::read<uint64_t>(node.value);
+    const auto first = lmdb::read<uint64_t>(node.value);
     if (first < 2 || first > last_page_) return damaged(first, "a large value is not there");
     const uint8_t* const header = map_ + first * page_bytes_;
-    if (TreePage::read<uint64_t>(header) != first ||
-        TreePage::read<uint16_t>(header + kFlagsOffset) != kOverflowFlag) {
+    if (!lmdb::is_overflow_page(header, first)) {
       return damaged(first, "the header of a large value");
     }
-    value = reinterpret_cast<const char*>(header) + TreePage::kHeaderBytes;
+    value = reinterpret_cast<const char*>(header) + lmdb::kPageHeaderBytes;
   }
   return TreeEntry{node.key, {value, node.bytes}};
 }

@@ -123,7 +123,7 @@ class TreePath {
   uint64_t resumptions_ = 0;
   bool begun_ = false;  // what follows is known
   uint64_t last_page_ = 0;
-  uint64_t root_ = TreePage::kNoPage;
+  uint64_t root_ = lmdb::kNoPage;
   size_t depth_ = 0;
   std::vector<Step> way_;  // the last is the leaf; empty without one
   size_t position_ = 0;

@@ -5,26 +5,16 @@
 #include <cstring>
 
 #include "engine/local/files/fault_scope.h"
+#include "engine/local/format/lmdb_layout.h"
 #include "engine/local/format/tree_page.h"
 #include "engine/local/storage/trees.h"
 
 namespace gridmount::local {
 namespace {
 
-constexpr size_t kHeaderBytes = 16;
-constexpr size_t kNodeHeaderBytes = 8;
-constexpr uint16_t kBranch = 1;
-constexpr uint16_t kLeaf = 2;
-constexpr uint16_t kOverflow = 4;
-constexpr uint16_t kBigData = 1;
 constexpr size_t kCacheLineBytes = 64;
 
-template <typename T>
-T read(const uint8_t* at) {
-  T number;
-  std::memcpy(&number, at, sizeof number);
-  return number;
-}
+using lmdb::read;
 
 void prefetch(const void* at) {
   __builtin_prefetch(at);
@@ -59,8 +49,8 @@ struct TreeReader::Key {
 
   // Negative if the node's key comes before this one, 0 if it is this, positive if it comes behind.
   int order_of(const uint8_t* node) const {
-    const uint8_t* const other = node + kNodeHeaderBytes;
-    const size_t other_size = read<uint16_t>(node + 6);
+    const uint8_t* const other = node + lmdb::kNodeHeaderBytes;
+    const size_t other_size = lmdb::key_bytes(node);
     size_t done = 0;
     if (size >= kInNumbers && other_size >= kInNumbers) {
       const uint64_t other_first = __builtin_bswap64(read<uint64_t>(other));
@@ -86,21 +76,22 @@ class TreeReader::Page {
   Page(const uint8_t* at, uint32_t page_bytes) : at_(at), page_bytes_(page_bytes) {}
 
   const uint8_t* begin() const { return at_; }
-  uint64_t number() const { return read<uint64_t>(at_); }
-  uint16_t kind() const { return read<uint16_t>(at_ + 10); }
+  uint64_t number() const { return lmdb::page_number(at_); }
+  uint16_t kind() const { return lmdb::page_flags(at_); }
   // Of nodes, as far as there can be so many.
   size_t count() const {
     if (at_ == nullptr) return 0;
-    const size_t lower = read<uint16_t>(at_ + 12);
-    return lower < kHeaderBytes || lower > page_bytes_ ? 0 : (lower - kHeaderBytes) / 2;
+    const size_t lower = lmdb::free_begin(at_);
+    if (lower < lmdb::kPageHeaderBytes || lower > page_bytes_) return 0;
+    return (lower - lmdb::kPageHeaderBytes) / 2;
   }
 
   // Null if it or its key does not lie in the page.
   const uint8_t* node(size_t i) const {
     const size_t begin = offset(i);
-    if (begin > page_bytes_ - kNodeHeaderBytes) return nullptr;
-    const size_t key_bytes = read<uint16_t>(at_ + begin + 6);
-    return begin + kNodeHeaderBytes + key_bytes > page_bytes_ ? nullptr : at_ + begin;
+    if (begin > page_bytes_ - lmdb::kNodeHeaderBytes) return nullptr;
+    const size_t key_bytes = lmdb::key_bytes(at_ + begin);
+    return begin + lmdb::kNodeHeaderBytes + key_bytes > page_bytes_ ? nullptr : at_ + begin;
   }
   void prefetch_node(size_t i) const { prefetch(at_ + offset(i)); }
   // What so many steps of a search of the nodes [low, high) may look at.
@@ -116,7 +107,7 @@ class TreeReader::Page {
   }
 
  private:
-  size_t offset(size_t i) const { return read<uint16_t>(at_ + kHeaderBytes + 2 * i); }
+  size_t offset(size_t i) const { return lmdb::node_offset(at_, i); }
 
   const uint8_t* at_ = nullptr;
   uint32_t page_bytes_ = 0;
@@ -176,7 +167,7 @@ struct TreeReader::Search {
   std::optional<uint64_t> child() const {
     const uint8_t* const node = page.node(low - 1);
     if (damaged || node == nullptr) return std::nullopt;
-    return read<uint32_t>(node) | uint64_t{read<uint16_t>(node + 4)} << 32;
+    return lmdb::child_page(node);
   }
 
   // All take a step, then all take the next.
@@ -234,9 +225,6 @@ TreeReader::Roots& TreeReader::roots() {
 }
 
 std::optional<TreeReader::Root> TreeReader::root_of(MDB_dbi tree) {
-  // LMDB's record of a tree, MDB_db: the depth stands at 6, the root's page number last.
-  constexpr MDB_dbi kMainTree = 1;
-  constexpr size_t kRecordBytes = 48;
   if (pages_->begin == nullptr || tree >= pages_->tree_names.size()) return std::nullopt;
   if (pages_->tree_names[tree].empty()) return std::nullopt;
   Roots& known = roots();
@@ -246,13 +234,14 @@ std::optional<TreeReader::Root> TreeReader::root_of(MDB_dbi tree) {
   }
   MDB_val name = to_mdb(pages_->tree_names[tree]);
   MDB_val record{};
-  const int code = guarded([&] { return mdb_get(txn_, kMainTree, &name, &record); });
-  if (code != MDB_SUCCESS || record.mv_data == nullptr || record.mv_size != kRecordBytes) {
+  const int code = guarded([&] { return mdb_get(txn_, lmdb::kMainTree, &name, &record); });
+  if (code != MDB_SUCCESS || record.mv_data == nullptr ||
+      record.mv_size != lmdb::kTreeRecordBytes) {
     return std::nullopt;
   }
-  const auto* const bytes = static_cast<const uint8_t*>(record.mv_data);
+  const lmdb::TreeRecord found = lmdb::tree_record(static_cast<const uint8_t*>(record.mv_data));
   Root& root = known.roots[known.known++ % known.roots.size()];
-  root = {tree, read<uint16_t>(bytes + 6), read<uint64_t>(bytes + kRecordBytes - 8)};
+  root = {tree, found.depth, found.root};
   return root;
 }
 
@@ -267,7 +256,7 @@ std::optional<TreeReader::Page> TreeReader::page(uint64_t number, uint16_t kind)
 std::optional<uint64_t> TreeReader::find_leaf(const Root& root, Search& search) const {
   uint64_t number = root.page;
   for (unsigned level = 1; level < root.depth; ++level) {
-    const std::optional<Page> branch = page(number, kBranch);
+    const std::optional<Page> branch = page(number, lmdb::kBranchPage);
     if (!branch) return std::nullopt;
     search.begin_branch(*branch);
     search.run_branch();
@@ -283,19 +272,19 @@ std::optional<uint64_t> TreeReader::find_leaf(const Root& root, Search& search) 
 // defect.
 void TreeReader::find_leaves(const Root& root, std::span<Search> searches,
                              std::span<uint64_t> numbers) const {
-  std::fill(numbers.begin(), numbers.end(), root.page > last_page_ ? TreePage::kNoPage : root.page);
+  std::fill(numbers.begin(), numbers.end(), root.page > last_page_ ? lmdb::kNoPage : root.page);
   for (unsigned level = 1; level < root.depth; ++level) {
     for (size_t i = 0; i < searches.size(); ++i) {
-      const std::optional<Page> branch = page(numbers[i], kBranch);
+      const std::optional<Page> branch = page(numbers[i], lmdb::kBranchPage);
       searches[i].begin_branch(branch.value_or(Page()));
-      if (!branch) numbers[i] = TreePage::kNoPage;
+      if (!branch) numbers[i] = lmdb::kNoPage;
     }
     Search::run<&Search::step_branch>(searches);
     for (size_t i = 0; i < searches.size(); ++i) {
-      if (numbers[i] == TreePage::kNoPage) continue;
-      numbers[i] = searches[i].child().value_or(TreePage::kNoPage);
+      if (numbers[i] == lmdb::kNoPage) continue;
+      numbers[i] = searches[i].child().value_or(lmdb::kNoPage);
       if (numbers[i] > last_page_) {
-        numbers[i] = TreePage::kNoPage;
+        numbers[i] = lmdb::kNoPage;
       } else {
         prefetch_head(at(numbers[i]));
       }
@@ -304,19 +293,19 @@ void TreeReader::find_leaves(const Root& root, std::span<Search> searches,
 }
 
 std::optional<std::string_view> TreeReader::value_of(const Page& leaf, const uint8_t* node) const {
-  const size_t bytes = read<uint32_t>(node);
-  const auto flags = read<uint16_t>(node + 4);
-  const uint8_t* value = node + kNodeHeaderBytes + read<uint16_t>(node + 6);
+  const size_t bytes = lmdb::value_bytes(node);
+  const uint16_t flags = lmdb::node_flags(node);
+  const uint8_t* value = node + lmdb::kNodeHeaderBytes + lmdb::key_bytes(node);
   const size_t room = leaf.bytes_behind(value);
-  if (flags == kBigData && room >= sizeof(uint64_t)) {
+  if (flags == lmdb::kBigDataNode && room >= sizeof(uint64_t)) {
     // The first of its pages says how many there are.
     const auto number = read<uint64_t>(value);
-    const std::optional<Page> first = page(number, kOverflow);
+    const std::optional<Page> first = page(number, lmdb::kOverflowPage);
     if (!first || bytes > kValueBytesMax) return std::nullopt;
-    const uint64_t needed = (kHeaderBytes + bytes + pages_->page_bytes - 1) / pages_->page_bytes;
-    const uint64_t count = read<uint32_t>(first->begin() + 12);
+    const uint64_t needed = lmdb::overflow_pages_needed(bytes, pages_->page_bytes);
+    const uint64_t count = lmdb::overflow_pages(first->begin());
     if (needed > count || count > last_page_ - number + 1) return std::nullopt;
-    value = first->begin() + kHeaderBytes;
+    value = first->begin() + lmdb::kPageHeaderBytes;
   } else if (flags != 0 || bytes > room) {
     return std::nullopt;
   }
@@ -330,7 +319,7 @@ std::optional<TreeReader::Search> TreeReader::search(MDB_dbi tree, std::string_v
   search.key = Key(key);
   const std::optional<uint64_t> number = find_leaf(*root, search);
   if (!number) return std::nullopt;
-  const std::optional<Page> leaf = page(*number, kLeaf);
+  const std::optional<Page> leaf = page(*number, lmdb::kLeafPage);
   if (!leaf) return std::nullopt;
   search.begin_leaf(*leaf);
   search.run_leaf();
@@ -351,7 +340,7 @@ std::optional<TreeReader::Place> TreeReader::find_from(MDB_dbi tree, std::string
   const std::optional<std::string_view> value = value_of(search->page, node);
   if (!value) return std::nullopt;
   const auto* const bytes = reinterpret_cast<const char*>(node);
-  const TreeEntry entry{{bytes + kNodeHeaderBytes, read<uint16_t>(node + 6)}, *value};
+  const TreeEntry entry{{bytes + lmdb::kNodeHeaderBytes, lmdb::key_bytes(node)}, *value};
   return Place{entry, search->low};
 }
 
@@ -364,7 +353,7 @@ void TreeReader::find(MDB_dbi tree, std::span<Wanted> wanted) {
   for (size_t i = 0; i < wanted.size(); ++i) searches[i].key = Key(wanted[i].key);
   find_leaves(*root, searches, std::span(leaves.data(), wanted.size()));
   for (size_t i = 0; i < wanted.size(); ++i) {
-    searches[i].begin_leaf(page(leaves[i], kLeaf).value_or(Page()));
+    searches[i].begin_leaf(page(leaves[i], lmdb::kLeafPage).value_or(Page()));
   }
   Search::run<&Search::step_leaf>(searches);
   for (size_t i = 0; i < wanted.size(); ++i) {

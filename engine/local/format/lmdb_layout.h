@@ -1,0 +1,116 @@
+// Where in the pages of data.mdb is what: the layout of LMDB 0.9 (mdb.c: MDB_page, MDB_node, MDB_db
+// and MDB_meta) on 64-bit little-endian machines. FORMAT.md, chapter "data.mdb", describes it. What
+// reads pages without LMDB reads them by this; whether the bytes make sense is for it to check.
+//
+// Thread-safety: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace gridmount::local::lmdb {
+
+// The handle (MDB_dbi) of the tree that has the records of all named ones.
+inline constexpr unsigned kMainTree = 1;
+// LMDB's own limit.
+inline constexpr size_t kTreeDepthMax = 32;
+// Where a tree has no root, as it is empty.
+inline constexpr uint64_t kNoPage = UINT64_MAX;
+
+template <typename T>
+T read(const uint8_t* at) {
+  T number;
+  std::memcpy(&number, at, sizeof number);
+  return number;
+}
+
+// --- The header of a page.
+inline constexpr size_t kPageHeaderBytes = 16;
+inline constexpr size_t kPageNumberOffset = 0;
+inline constexpr size_t kPageFlagsOffset = 10;
+
+// The flags of a page; each has one of them.
+inline constexpr uint16_t kBranchPage = 1;
+inline constexpr uint16_t kLeafPage = 2;
+inline constexpr uint16_t kOverflowPage = 4;  // the first of a value's own
+inline constexpr uint16_t kMetaPage = 8;
+
+inline uint64_t page_number(const uint8_t* page) {
+  return read<uint64_t>(page + kPageNumberOffset);
+}
+inline uint16_t page_flags(const uint8_t* page) {
+  return read<uint16_t>(page + kPageFlagsOffset);
+}
+// Of a branch or a leaf: where the free space between the list of nodes and the nodes begins and
+// ends.
+inline uint16_t free_begin(const uint8_t* page) {
+  return read<uint16_t>(page + 12);
+}
+inline uint16_t free_end(const uint8_t* page) {
+  return read<uint16_t>(page + 14);
+}
+inline uint16_t node_offset(const uint8_t* page, size_t i) {
+  return read<uint16_t>(page + kPageHeaderBytes + 2 * i);
+}
+// Of an overflow page: how many there are in a row.
+inline uint32_t overflow_pages(const uint8_t* page) {
+  return read<uint32_t>(page + 12);
+}
+// Whether it is the first page of a large value, with that number.
+inline bool is_overflow_page(const uint8_t* page, uint64_t number) {
+  return page_number(page) == number && page_flags(page) == kOverflowPage;
+}
+// How many pages a value of so many bytes needs.
+inline uint64_t overflow_pages_needed(uint64_t value_bytes, uint64_t page_bytes) {
+  return (kPageHeaderBytes - 1 + value_bytes) / page_bytes + 1;
+}
+
+// --- A node of a branch or a leaf: its header, the key, and in a leaf the value or the number of
+// its first page.
+inline constexpr size_t kNodeHeaderBytes = 8;
+inline constexpr uint16_t kBigDataNode = 1;  // the value has pages of its own
+inline constexpr uint16_t kTreeNode = 2;     // the value is the record of a tree
+
+inline uint32_t value_bytes(const uint8_t* node) {
+  return read<uint32_t>(node);
+}
+inline uint16_t node_flags(const uint8_t* node) {
+  return read<uint16_t>(node + 4);
+}
+inline uint16_t key_bytes(const uint8_t* node) {
+  return read<uint16_t>(node + 6);
+}
+// Of a branch.
+inline uint64_t child_page(const uint8_t* node) {
+  return read<uint32_t>(node) | uint64_t{node_flags(node)} << 32;
+}
+
+// --- The record of a tree.
+inline constexpr size_t kTreeRecordBytes = 48;
+
+struct TreeRecord {
+  uint16_t flags = 0;
+  uint16_t depth = 0;
+  uint64_t overflow_pages = 0;
+  uint64_t root = kNoPage;
+};
+
+inline TreeRecord tree_record(const uint8_t* at) {
+  return {read<uint16_t>(at + 4), read<uint16_t>(at + 6), read<uint64_t>(at + 24),
+          read<uint64_t>(at + 40)};
+}
+
+// --- A meta page. The first number of the free tree's record is the size of pages.
+inline constexpr size_t kMagicOffset = 16;
+inline constexpr size_t kVersionOffset = 20;
+inline constexpr size_t kMapBytesOffset = 32;
+inline constexpr size_t kFreeTreeOffset = 40;
+inline constexpr size_t kMainTreeOffset = kFreeTreeOffset + kTreeRecordBytes;
+inline constexpr size_t kLastPageOffset = 136;
+inline constexpr size_t kTransactionOffset = 144;
+inline constexpr size_t kMetaBytes = kTransactionOffset + sizeof(uint64_t);
+inline constexpr uint32_t kMagic = 0xBEEFC0DE;
+inline constexpr uint32_t kVersion = 1;
+
+}  // namespace gridmount::local::lmdb
