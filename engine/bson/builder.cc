@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
+
+#include "engine/bson/element_bytes.h"
 
 namespace gridmount::bson {
 namespace {
@@ -11,23 +12,20 @@ constexpr uint8_t kOldBinarySubtype = 2;
 
 }  // namespace
 
-Builder::Builder() : bytes_(4, 0) {
-  open_.push_back({0, false});
+Builder::Builder() {
+  open_.push_back({begin_document(bytes_), false});
 }
 
 void Builder::append_bytes(const void* data, size_t size) {
-  const auto* const bytes = static_cast<const uint8_t*>(data);
   // Room for the closing NULs as well: growing once more for them would copy a chunk twice.
   const size_t needed = bytes_.size() + size + open_.size();
   if (needed > bytes_.capacity()) bytes_.reserve(std::max(needed, 2 * bytes_.capacity()));
-  bytes_.insert(bytes_.end(), bytes, bytes + size);
+  bson::append_bytes(bytes_, data, size);
 }
 
 Builder& Builder::begin_element(Type type, std::string_view key) {
   assert(key.find('\0') == std::string_view::npos);
-  bytes_.push_back(static_cast<uint8_t>(type));
-  append_bytes(key.data(), key.size());
-  bytes_.push_back(0);
+  append_element_head(bytes_, type, key);
   return *this;
 }
 
@@ -126,8 +124,7 @@ Builder& Builder::append_all(View document) {
 
 void Builder::open(Type type, std::string_view key) {
   begin_element(type, key);
-  open_.push_back({bytes_.size(), type == Type::kArray});
-  bytes_.resize(bytes_.size() + 4);
+  open_.push_back({begin_document(bytes_), type == Type::kArray});
 }
 
 Builder& Builder::open_document(std::string_view key) {
@@ -140,9 +137,9 @@ Builder& Builder::open_array(std::string_view key) {
   return *this;
 }
 
-std::string Builder::next_key() {
+std::string_view Builder::next_key() {
   assert(open_.back().is_array);
-  return std::to_string(open_.back().next++);
+  return array_key_.of(open_.back().next++);
 }
 
 Builder& Builder::push(ValueView value) {
@@ -158,22 +155,16 @@ Builder& Builder::push_open_array() {
   return open_array(next_key());
 }
 
-void Builder::end_level(size_t begin) {
-  bytes_.push_back(0);
-  const auto length = static_cast<uint32_t>(bytes_.size() - begin);
-  std::memcpy(bytes_.data() + begin, &length, sizeof length);
-}
-
 Builder& Builder::close() {
   assert(open_.size() > 1 && "nothing is open");
-  end_level(open_.back().begin);
+  end_document(bytes_, open_.back().begin);
   open_.pop_back();
   return *this;
 }
 
 Document Builder::finish() && {
   assert(open_.size() == 1 && "something is still open");
-  end_level(0);
+  end_document(bytes_, 0);
   return Document(std::move(bytes_));
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/bson/document.h"
+#include "engine/bson/element_bytes.h"
 #include "engine/bson/value.h"
 
 namespace gridmount::bson {
@@ -82,11 +83,11 @@ class Builder {
   template <typename T>
   Builder& append_fixed(Type type, std::string_view key, T value);
   // The innermost array's next key.
-  std::string next_key();
-  void end_level(size_t begin);
+  std::string_view next_key();
 
   std::vector<uint8_t> bytes_;
   std::vector<Level> open_;
+  ArrayKey array_key_;
 };
 
 }  // namespace gridmount::bson

@@ -28,9 +28,9 @@ Status check_depth(bson::View document) {
 }
 
 void Output::begin() {
-  bytes_.assign(4, 0);
+  bytes_.clear();
   open_.clear();
-  open_.push_back({0});
+  open_.push_back({bson::begin_document(bytes_)});
   dropped_ = 0;
   error_.reset();
 }
@@ -39,37 +39,30 @@ void Output::fail(Error error) {
   if (!error_) error_ = std::move(error);
 }
 
-void Output::append_bytes(const void* data, size_t size) {
-  const size_t at = bytes_.size();
-  bytes_.resize(at + size);
-  if (size > 0) std::memcpy(bytes_.data() + at, data, size);
-}
-
 // Type and key, if there is room for them and the value.
 bool Output::begin_element(bson::Type type, std::string_view key, size_t value_bytes) {
-  const size_t needed = key.size() + 2 + value_bytes;
+  const size_t needed = bson::element_head_bytes(key) + value_bytes;
   if (dropped_ > 0 || bytes_.size() + needed > kIntermediateBytesMax) {
     dropped_ += needed;
     return false;
   }
-  const size_t at = bytes_.size();
-  bytes_.resize(at + key.size() + 2);
-  bytes_[at] = static_cast<uint8_t>(type);
-  if (!key.empty()) std::memcpy(bytes_.data() + at + 1, key.data(), key.size());
-  bytes_.back() = 0;
+  bson::append_element_head(bytes_, type, key);
   return true;
 }
 
 void Output::append(std::string_view key, bson::ValueView value) {
-  if (begin_element(value.type(), key, value.size())) append_bytes(value.data(), value.size());
+  if (!begin_element(value.type(), key, value.size())) return;
+  bson::append_bytes(bytes_, value.data(), value.size());
 }
 
 void Output::append(std::string_view key, int32_t value) {
-  if (begin_element(bson::Type::kInt32, key, sizeof value)) append_bytes(&value, sizeof value);
+  if (!begin_element(bson::Type::kInt32, key, sizeof value)) return;
+  bson::append_bytes(bytes_, &value, sizeof value);
 }
 
 void Output::append(std::string_view key, int64_t value) {
-  if (begin_element(bson::Type::kInt64, key, sizeof value)) append_bytes(&value, sizeof value);
+  if (!begin_element(bson::Type::kInt64, key, sizeof value)) return;
+  bson::append_bytes(bytes_, &value, sizeof value);
 }
 
 void Output::append_null(std::string_view key) {
@@ -77,33 +70,23 @@ void Output::append_null(std::string_view key) {
 }
 
 void Output::open(bson::Type type, std::string_view key) {
-  if (begin_element(type, key, 4)) bytes_.resize(bytes_.size() + 4);
-  open_.push_back({bytes_.size() - 4});
-}
-
-std::string_view Output::next_key() {
-  const auto [end, error] = std::to_chars(key_, key_ + sizeof key_, open_.back().next++);
-  assert(error == std::errc());
-  return {key_, static_cast<size_t>(end - key_)};
+  const bool has_room = begin_element(type, key, bson::kLengthBytes);
+  open_.push_back({has_room ? bson::begin_document(bytes_) : bytes_.size()});
 }
 
 void Output::push(bson::ValueView value) {
-  append(next_key(), value);
+  append(array_key_.of(open_.back().next++), value);
 }
 
 void Output::push_open(bson::Type type) {
-  const std::string_view key = next_key();
-  open(type, key);
+  open(type, array_key_.of(open_.back().next++));
 }
 
 void Output::close() {
   assert(open_.size() > 1 && "nothing is open");
-  bytes_.push_back(0);
   const size_t begin = open_.back().begin;
   open_.pop_back();
-  if (dropped_ > 0) return;
-  const auto length = static_cast<uint32_t>(bytes_.size() - begin);
-  std::memcpy(bytes_.data() + begin, &length, sizeof length);
+  if (dropped_ == 0) bson::end_document(bytes_, begin);
 }
 
 Result<bson::View> Output::finish_flat() {
@@ -111,10 +94,8 @@ Result<bson::View> Output::finish_flat() {
   if (error_) return gridmount::fail(*error_);
   GM_TRY(check_interruption_of(bytes_.size()));
   if (dropped_ > 0) return document_too_large(bytes_.size() + dropped_, kIntermediateBytesMax);
-  bytes_.push_back(0);
-  const auto length = static_cast<uint32_t>(bytes_.size());
-  std::memcpy(bytes_.data(), &length, sizeof length);
-  return bson::View(bytes_.data(), length);
+  bson::end_document(bytes_, 0);
+  return bson::View(bytes_.data(), static_cast<uint32_t>(bytes_.size()));
 }
 
 Result<bson::View> Output::finish() {

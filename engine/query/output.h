@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/bson/document.h"
+#include "engine/bson/element_bytes.h"
 #include "engine/bson/value.h"
 #include "engine/error.h"
 
@@ -66,12 +67,10 @@ class Output {
   bool begin_element(bson::Type type, std::string_view key, size_t value_bytes);
   void open(bson::Type type, std::string_view key);
   void push_open(bson::Type type);
-  std::string_view next_key();
-  void append_bytes(const void* data, size_t size);
 
   std::vector<uint8_t> bytes_;
   std::vector<Level> open_;
-  char key_[16];
+  bson::ArrayKey array_key_;
   uint64_t dropped_ = 0;
   std::optional<Error> error_;
 };

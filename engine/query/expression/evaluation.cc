@@ -334,11 +334,8 @@ std::vector<ValueView> elements_of(ValueView array) {
 constexpr size_t kStepsOfAnElement = 16;
 
 Output::Output(EvaluationContext& context, Type type)
-    : context_(context), type_(type), bytes_(4), held_(context.arena) {}
-
-std::string_view Output::next_key() {
-  const auto [end, error] = std::to_chars(key_, key_ + sizeof key_, count_);
-  return {key_, static_cast<size_t>(end - key_)};
+    : context_(context), type_(type), held_(context.arena) {
+  bson::begin_document(bytes_);
 }
 
 Status Output::reserve(uint64_t size) {
@@ -358,24 +355,18 @@ Status Output::expect(uint64_t elements, size_t value_bytes) {
 }
 
 void Output::put(Type type, std::string_view key, ValueView value) {
-  const size_t at = bytes_.size();
-  bytes_.resize(at + 1 + key.size() + 1 + value.size());
+  bson::append_element_head(bytes_, type, key);
+  bson::append_bytes(bytes_, value.data(), value.size());
   held_.set(bytes_.size());
-  uint8_t* to = bytes_.data() + at;
-  *to++ = static_cast<uint8_t>(type);
-  if (!key.empty()) std::memcpy(to, key.data(), key.size());
-  to += key.size();
-  *to++ = 0;
-  if (value.size() != 0) std::memcpy(to, value.data(), value.size());
   ++count_;
 }
 
 Status Output::push_element(ValueView value) {
-  return append_field(next_key(), value);
+  return append_field(array_key_.of(count_), value);
 }
 
 Status Output::push(ValueView value) {
-  return append(next_key(), value);
+  return append(array_key_.of(count_), value);
 }
 
 Status Output::append(std::string_view key, ValueView value) {
@@ -392,11 +383,10 @@ Status Output::append_field(std::string_view key, ValueView value) {
 
 Evaluated Output::finish() {
   GM_TRY(reserve(0));
-  bytes_.push_back(0);
-  const auto length = static_cast<uint32_t>(bytes_.size());
-  std::memcpy(bytes_.data(), &length, sizeof length);
+  bson::end_document(bytes_, 0);
   held_.set(0);
-  GM_ASSIGN(const ValueView kept, context_.arena.keep(ValueView(type_, bytes_.data(), length)));
+  const ValueView made(type_, bytes_.data(), static_cast<uint32_t>(bytes_.size()));
+  GM_ASSIGN(const ValueView kept, context_.arena.keep(made));
   return MaybeValue(kept);
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/bson/element_bytes.h"
 #include "engine/query/expression/expression.h"
 
 namespace gridmount::query::expressions {
@@ -141,12 +142,11 @@ class Output {
  private:
   Status reserve(uint64_t size);
   void put(bson::Type type, std::string_view key, bson::ValueView value);
-  std::string_view next_key();
 
   EvaluationContext& context_;
   bson::Type type_;
   uint32_t count_ = 0;
-  char key_[12];
+  bson::ArrayKey array_key_;
   std::vector<uint8_t> bytes_;
   HeldBytes held_;
 };
