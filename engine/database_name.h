@@ -1,4 +1,5 @@
-// What a database may be called. check_namespace() (store.h) asks the same of a collection's database.
+// What a database may be called. check_namespace() (store.h) asks the same of a collection's
+// database.
 #pragma once
 
 #include <string_view>

@@ -93,8 +93,8 @@ Value multiply_decimals(ValueView a, ValueView b) {
 Value value_of(Decimal128 decimal) {
   // As BSON has it: the low half first, each little-endian.
   const std::array halves{decimal.low, decimal.high};
-  return Value(ValueView(Type::kDecimal128, reinterpret_cast<const uint8_t*>(halves.data()),
-                         sizeof halves));
+  return Value(
+      ValueView(Type::kDecimal128, reinterpret_cast<const uint8_t*>(halves.data()), sizeof halves));
 }
 
 Decimal128 to_decimal(ValueView number) {

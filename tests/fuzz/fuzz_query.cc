@@ -32,8 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bson::View second = documents[documents.size() > 1 ? 1 : 0];
   const Result<query::Filter> found_by = query::Filter::parse(second);
   const Result<query::Sort> sort = query::Sort::parse(specification);
-  Result<query::Projection> projection =
-      query::Projection::parse(specification, {second, {}, {}});
+  Result<query::Projection> projection = query::Projection::parse(specification, {second, {}, {}});
   if (filter) {
     query::IndexDefinition index;
     index.keys = bson::Document(documents.back());

@@ -105,7 +105,7 @@ Status add_match(bson::Builder& conditions, bool for_source, const StageCall& ca
 
 Result<Stream> MatchStage::open(Stream input, const PipelineContext& context) const {
   std::unique_ptr<Evaluator> evaluator;
-  if (!for_source_) evaluator = std::make_unique<Evaluator>(context);
+  if (!for_source_) evaluator = std::make_unique<Evaluator>(context.variables, context.now);
   return std::make_unique<MatchStream>(filter_, std::move(input), std::move(evaluator));
 }
 
