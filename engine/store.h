@@ -39,6 +39,7 @@
 #include "engine/collection_options.h"
 #include "engine/deadline.h"
 #include "engine/error.h"
+#include "engine/limits.h"
 #include "engine/query/plan/plan.h"
 
 namespace gridmount::engine {
@@ -155,7 +156,7 @@ struct FindOptions {
   // of its fields goes unnoticed.
   bool partial = false;
   // Bound of the buffer of a sort without an index; beyond it QueryExceededMemoryLimit (292).
-  uint64_t sort_bytes_max = 100 * 1024 * 1024;
+  uint64_t sort_bytes_max = kOperationBytesMax;
 };
 
 // What explain tells: the plan, or also what running it took.
@@ -190,7 +191,7 @@ struct AggregateOptions {
   bson::View variables = {};
   std::optional<Deadline> deadline = {};
   // Of each stage that gathers documents ($group, $sort); beyond it QueryExceededMemoryLimit (292).
-  uint64_t memory_bytes_max = 100 * 1024 * 1024;
+  uint64_t memory_bytes_max = kOperationBytesMax;
   bool bypass_validation = false;  // of what $out and $merge write
   std::string_view host = {};      // what $indexStats and $collStats say it is; empty: nothing
 };

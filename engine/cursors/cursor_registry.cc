@@ -7,7 +7,6 @@
 namespace gridmount::cursors {
 namespace {
 
-constexpr ErrorCode kCursorInUse{12051};
 constexpr ErrorCode kTooManyCursors{ErrorCode::kOperationFailed};
 
 tl::unexpected<Error> not_found(int64_t id) {
@@ -131,7 +130,8 @@ Result<int64_t> CursorRegistry::get_more(int64_t id, const engine::Namespace& ns
                                                 waiting.ns.full());
     }
     if (waiting.in_use) {
-      return fail(kCursorInUse, "cursor id " + std::to_string(id) + " is already in use");
+      return fail(ErrorCode::kCursorInUse,
+                  "cursor id " + std::to_string(id) + " is already in use");
     }
     waiting.in_use = true;
     // The list element stays where it is; only this call touches what it reads.

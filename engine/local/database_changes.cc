@@ -19,8 +19,6 @@ namespace {
 
 using engine::CollectionOptions;
 
-constexpr ErrorCode kUnknownField{40415};
-
 tl::unexpected<Error> wrong_type(std::string_view field, bson::ValueView value,
                                  std::string_view wanted) {
   return fail(ErrorCode::kTypeMismatch, "BSON field 'collMod." + std::string(field) +
@@ -70,7 +68,8 @@ Result<IndexChange> IndexChange::read(bson::View index) {
       return fail(ErrorCode::kInvalidOptions,
                   "collMod: '" + std::string(field.key) + "' of an index cannot be changed");
     } else {
-      return fail(kUnknownField, "BSON field 'collMod." + path + "' is an unknown field.");
+      return fail(ErrorCode::kUnknownField,
+                  "BSON field 'collMod." + path + "' is an unknown field.");
     }
     if (is_given) *into = value;
   }

@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/limits.h"
+
 namespace gridmount::mongo {
 namespace {
 
-constexpr uint32_t kReplyBytesMax = 48'000'000;
 constexpr ErrorCode kWriteConcernFailed{64};
 
 // libmongoc starts before main(), in every program it is linked to, and shares counters of its own
@@ -101,8 +102,7 @@ Error error_of(const bson_error_t& error, bson::View reply) {
         .with_details(details_of(reply));
   }
   if (error.domain == MONGOC_ERROR_CLIENT && error.code == MONGOC_ERROR_CLIENT_AUTHENTICATE) {
-    constexpr ErrorCode kAuthenticationFailed{18};
-    return {kAuthenticationFailed, error.message};
+    return {ErrorCode::kAuthenticationFailed, error.message};
   }
   return {kHostUnreachable, error.message};
 }
@@ -152,7 +152,7 @@ class PooledConnection final : public Connection {
     OwnedBson reply;
     if (!mongoc_client_session_commit_transaction(session_.get(), reply.for_reply(), &error)) {
       const std::vector<uint8_t> bytes = reply.bytes();
-      const Result<bson::View> view = bson::validate(bytes, kReplyBytesMax);
+      const Result<bson::View> view = bson::validate(bytes, kMessageBytesMax);
       return fail(error_of(error, view ? *view : bson::View()));
     }
     return {};
@@ -202,7 +202,7 @@ class PooledConnection final : public Connection {
         mongoc_client_command_with_opts(client_, std::string(database).c_str(), &body, nullptr,
                                         options.get(), reply.for_reply(), &error);
     std::vector<uint8_t> bytes = reply.bytes();
-    const Result<bson::View> view = bson::validate(bytes, kReplyBytesMax);
+    const Result<bson::View> view = bson::validate(bytes, kMessageBytesMax);
     if (!done) return fail(error_of(error, view ? *view : bson::View()));
     if (!view) return fail(view.error());
     return bson::Document(std::move(bytes));

@@ -9,7 +9,6 @@ namespace gridmount::query {
 namespace {
 
 constexpr ErrorCode kInvalidRegex{51091};
-constexpr ErrorCode kInvalidRegexOption{51108};
 
 struct FreeData {
   void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }

@@ -11,6 +11,9 @@
 
 namespace gridmount::query {
 
+// An option that there is not.
+inline constexpr ErrorCode kInvalidRegexOption{51108};
+
 class RegexCode;
 
 // Thread-safe once made.

@@ -246,8 +246,9 @@ std::vector<bson::Element> Arguments::rest() {
 Status Arguments::finish() const {
   for (const Field& field : fields_) {
     if (field.taken) continue;
-    return fail(kUnknownField, "BSON field '" + std::string(path_) + "." +
-                                   std::string(field.element.key) + "' is an unknown field.");
+    return fail(ErrorCode::kUnknownField, "BSON field '" + std::string(path_) + "." +
+                                              std::string(field.element.key) +
+                                              "' is an unknown field.");
   }
   if (request_ == nullptr) return {};
   for (const Sequence& sequence : request_->sequences) {
@@ -255,8 +256,9 @@ Status Arguments::finish() const {
                        (sequence.name == "updates" && path_ == "update") ||
                        (sequence.name == "deletes" && path_ == "delete");
     if (!known) {
-      return fail(kUnknownField, "BSON field '" + std::string(path_) + "." +
-                                     std::string(sequence.name) + "' is an unknown field.");
+      return fail(ErrorCode::kUnknownField, "BSON field '" + std::string(path_) + "." +
+                                                std::string(sequence.name) +
+                                                "' is an unknown field.");
     }
   }
   return {};

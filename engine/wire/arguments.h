@@ -89,7 +89,6 @@ std::string_view type_name(bson::ValueView value);
 
 inline constexpr ErrorCode kDuplicateField{40413};
 inline constexpr ErrorCode kMissingField{40414};
-inline constexpr ErrorCode kUnknownField{40415};
 inline constexpr ErrorCode kValueOutOfBounds{51024};
 
 }  // namespace gridmount::wire

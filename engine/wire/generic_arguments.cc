@@ -15,7 +15,6 @@ using bson::Type;
 
 constexpr ErrorCode kNotAReplicaSet{123};
 constexpr ErrorCode kApiVersionError{322};
-constexpr ErrorCode kApiStrictError{323};
 constexpr int64_t kWriteConcernNodesMax = 50;
 constexpr uint8_t kUuidSubtype = 4;
 
@@ -38,7 +37,7 @@ Status read_api_version(Arguments& arguments, const GenericRules& rules,
   if (*version != "1") return fail(kApiVersionError, "API version must be \"1\"");
   generic.api_strict = strict.value_or(false);
   if (generic.api_strict && !rules.in_api_version_1) {
-    return fail(kApiStrictError,
+    return fail(ErrorCode::kApiStrictError,
                 "Provided apiStrict:true, but the command " + std::string(arguments.path()) +
                     " is not in API Version 1. Information on supported commands and migrations "
                     "in API Version 1 can be found at "

@@ -47,7 +47,7 @@ Status check_privileges(Call& call) {
 Status prepare(Call& call) {
   const Command& command = call.command();
   if (call.state().stopping()) {
-    return fail(kInterruptedAtShutdown, "interrupted at shutdown");
+    return fail(ErrorCode::kInterruptedAtShutdown, "interrupted at shutdown");
   }
   GM_TRY(check_privileges(call));
   if (command.admin_only && call.request().database != "admin") {
@@ -90,8 +90,8 @@ Error with_reason(Error error, const Operation& operation) {
   if (error.code() != ErrorCode::kMaxTimeMsExpired) return error;
   const std::optional<ErrorCode> reason = operation.interrupt->reason();
   if (!reason) return error;
-  return {*reason, *reason == kInterruptedAtShutdown ? "interrupted at shutdown"
-                                                     : "operation was interrupted"};
+  return {*reason, *reason == ErrorCode::kInterruptedAtShutdown ? "interrupted at shutdown"
+                                                                : "operation was interrupted"};
 }
 
 std::string_view profiled_as(OperationKind kind) {

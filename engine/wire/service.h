@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/limits.h"
 #include "engine/store.h"
 #include "engine/wire/client.h"
 #include "engine/wire/request.h"
@@ -26,7 +27,7 @@ struct ServiceOptions {
   size_t cursors_max = 10'000;
   size_t sessions_max = 100'000;
   // Of a sort without an index, and of a stage that gathers documents.
-  uint64_t operation_bytes_max = uint64_t{100} << 20;
+  uint64_t operation_bytes_max = kOperationBytesMax;
   // Of the filters of all commands together, beside what small ones take.
   uint64_t filter_bytes_max = uint64_t{400} << 20;
   std::vector<std::string> arguments = {};  // of the program, for getCmdLineOpts

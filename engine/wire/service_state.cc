@@ -49,7 +49,7 @@ void Service::State::end_work_of(const SessionId& session, const Operation* self
 
 void Service::State::stop() {
   stopping_ = true;
-  operations_.kill_if([](const Operation&) { return true; }, kInterruptedAtShutdown);
+  operations_.kill_if([](const Operation&) { return true; }, ErrorCode::kInterruptedAtShutdown);
   note_change();
 }
 

@@ -105,6 +105,4 @@ class Service::State {
   std::atomic<bool> stopping_ = false;
 };
 
-inline constexpr ErrorCode kInterruptedAtShutdown{11600};
-
 }  // namespace gridmount::wire

@@ -21,6 +21,7 @@ LOCAL_DOOR = "engine/local/<door>"  # what programs and tests ask of the embedde
 # Headers that stand in a folder and belong to a layer below it.
 FILES_OF_LAYERS = {
     "engine/error.h": BASE,
+    "engine/limits.h": BASE,
     "engine/opening_error.h": BASE,
     "engine/thread_safety.h": BASE,
     "engine/local/local_store.h": LOCAL_DOOR,

@@ -11,6 +11,7 @@
 
 #include "engine/bson/document.h"
 #include "engine/error.h"
+#include "engine/limits.h"
 #include "engine/local/catalog/contents.h"
 #include "engine/local/format/index_value.h"
 #include "engine/local/format/record.h"
@@ -33,7 +34,7 @@ struct MatchOptions {
   int64_t skip = 0;
   int64_t limit = 0;  // 0: none
   Verify verify = Verify::kChecksum;
-  uint64_t sort_bytes_max = 100 * 1024 * 1024;
+  uint64_t sort_bytes_max = kOperationBytesMax;
   std::optional<engine::Deadline> deadline = {};
   bool tailable = false;
   bool by_id = false;  // is_by_id()

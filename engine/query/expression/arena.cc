@@ -7,8 +7,6 @@
 namespace gridmount::query {
 namespace {
 
-constexpr ErrorCode kExceededMemoryLimit{146};
-
 constexpr size_t kFirstBlockBytes = size_t{16} << 10;
 constexpr size_t kLargestBlockBytes = size_t{1} << 20;
 
@@ -35,8 +33,9 @@ Status Arena::enter_next_block(size_t size) {
 
 Result<uint8_t*> Arena::allocate(size_t size) {
   if (size > bytes_left()) {
-    return fail(kExceededMemoryLimit, "Expression used too much memory: its values exceed " +
-                                          std::to_string(bytes_max_) + " bytes");
+    return fail(ErrorCode::kExceededMemoryLimit,
+                "Expression used too much memory: its values exceed " + std::to_string(bytes_max_) +
+                    " bytes");
   }
   GM_TRY(check_interruption_of(size));
   if (blocks_.empty() || size > blocks_[current_].size - used_) GM_TRY(enter_next_block(size));

@@ -66,7 +66,7 @@ Evaluated from_text(EvaluationContext& context, ValueView value, const BinaryFor
   GM_ASSIGN(const uint8_t subtype, read_subtype(form.subtype));
   const std::string_view text = value.as_string();
   const auto refuse = [&](std::string_view reason) {
-    return fail(kConversionFailure,
+    return fail(ErrorCode::kConversionFailure,
                 "Failed to parse BinData '" + std::string(text) +
                     "' in $convert with no onError value: " + std::string(reason));
   };
@@ -87,10 +87,11 @@ Evaluated to_text(EvaluationContext& context, ValueView value, const BinaryForm&
   std::optional<std::string> text;
   if (format != BinaryFormat::kUuid || is_uuid) text = binary_to_text(bytes, format);
   if (text) return give(context, *text);
-  return fail(kConversionFailure, "Failed to convert '" + show(value) +
-                                      "' to string in $convert with no onError value: BinData does "
-                                      "not represent a valid " +
-                                      (format == BinaryFormat::kUuid ? "UUID" : "UTF-8 string"));
+  return fail(ErrorCode::kConversionFailure,
+              "Failed to convert '" + show(value) +
+                  "' to string in $convert with no onError value: BinData does "
+                  "not represent a valid " +
+                  (format == BinaryFormat::kUuid ? "UUID" : "UTF-8 string"));
 }
 
 // Of the size and order that the value has there.
@@ -120,9 +121,10 @@ Evaluated from_number(EvaluationContext& context, ValueView value, const BinaryF
 }
 
 tl::unexpected<Error> refuse_length(ValueView value) {
-  return fail(kConversionFailure, "Failed to convert '" + show(value) +
-                                      "' to number in $convert because of invalid length: " +
-                                      std::to_string(value.as_binary().size));
+  return fail(ErrorCode::kConversionFailure,
+              "Failed to convert '" + show(value) +
+                  "' to number in $convert because of invalid length: " +
+                  std::to_string(value.as_binary().size));
 }
 
 Evaluated to_integer(EvaluationContext& context, ValueView value, Type target, bool is_big_endian) {
@@ -174,7 +176,7 @@ Evaluated convert_binary(EvaluationContext& context, ValueView value, Type targe
       case Type::kBinary: {
         GM_ASSIGN(const uint8_t subtype, read_subtype(form.subtype));
         if (subtype == value.as_binary().subtype) return MaybeValue(value);
-        return fail(kConversionFailure,
+        return fail(ErrorCode::kConversionFailure,
                     "Conversions between different BinData subtypes are not supported");
       }
       default:

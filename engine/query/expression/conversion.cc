@@ -19,7 +19,7 @@ using bson::ValueView;
 
 tl::unexpected<Error> refuse_overflow(ValueView value) {
   return fail(
-      kConversionFailure,
+      ErrorCode::kConversionFailure,
       "Conversion would overflow target type in $convert with no onError value: " + show(value));
 }
 
@@ -34,13 +34,13 @@ Result<Whole> cut(ValueView number) {
   const bool is_double = number.type() == Type::kDouble;
   if ((is_double && std::isnan(number.as_double())) ||
       (is_decimal && is_nan(number.as_decimal128()))) {
-    return fail(kConversionFailure,
+    return fail(ErrorCode::kConversionFailure,
                 "Attempt to convert NaN value to integer type in $convert with no onError value");
   }
   if ((is_double && std::isinf(number.as_double())) ||
       (is_decimal && is_infinite(number.as_decimal128()))) {
     return fail(
-        kConversionFailure,
+        ErrorCode::kConversionFailure,
         "Attempt to convert infinity value to integer type in $convert with no onError value");
   }
   if (is_decimal && !cut_decimal_to_int64(number.as_decimal128())) return refuse_overflow(number);
@@ -196,15 +196,16 @@ Evaluated to_object_id(EvaluationContext& context, ValueView value) {
           ? "Invalid character found in hex string: " + std::string(bson::character_at(text, wrong))
           : "Invalid string length for parsing to OID, expected 24 but found " +
                 std::to_string(text.size());
-  return fail(kConversionFailure, "Failed to parse objectId '" + std::string(text) +
-                                      "' in $convert with no onError value: " + reason);
+  return fail(ErrorCode::kConversionFailure, "Failed to parse objectId '" + std::string(text) +
+                                                 "' in $convert with no onError value: " + reason);
 }
 
 }  // namespace
 
 tl::unexpected<Error> refuse_conversion(std::string_view from, std::string_view to) {
-  return fail(kConversionFailure, "Unsupported conversion from " + std::string(from) + " to " +
-                                      std::string(to) + " in $convert with no onError value");
+  return fail(ErrorCode::kConversionFailure, "Unsupported conversion from " + std::string(from) +
+                                                 " to " + std::string(to) +
+                                                 " in $convert with no onError value");
 }
 
 Evaluated convert(EvaluationContext& context, ValueView value, Type target) {

@@ -6,8 +6,6 @@
 
 namespace gridmount::query::expressions {
 
-inline constexpr ErrorCode kConversionFailure{241};
-
 // `value` is not nullish. ConversionFailure for what cannot be converted; another error is one that
 // $convert's onError does not catch.
 Evaluated convert(EvaluationContext& context, bson::ValueView value, bson::Type target);

@@ -129,7 +129,8 @@ Evaluated evaluate_convert(const Call& call) {
   GM_ASSIGN(form.format, read_format(format));
   GM_ASSIGN(form.is_big_endian, read_byte_order(byte_order));
   Evaluated converted = convert_to(call.context, *input, target.type, form);
-  if (converted || converted.error().code() != kConversionFailure || !call.has(kOnError)) {
+  if (converted || converted.error().code() != ErrorCode::kConversionFailure ||
+      !call.has(kOnError)) {
     return converted;
   }
   return call.argument(kOnError);

@@ -16,8 +16,6 @@
 namespace gridmount::query::expressions {
 namespace {
 
-constexpr ErrorCode kConversionFailure{241};
-
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -160,9 +158,9 @@ class Scanner {
 
 tl::unexpected<Error> fail_at(std::string_view text, size_t position, std::string_view reason) {
   const std::string found(bson::character_at(text, position));
-  return fail(kConversionFailure, "Error parsing date string '" + std::string(text) + "'; " +
-                                      std::to_string(position) + ": " + std::string(reason) + " '" +
-                                      found + "'");
+  return fail(ErrorCode::kConversionFailure, "Error parsing date string '" + std::string(text) +
+                                                 "'; " + std::to_string(position) + ": " +
+                                                 std::string(reason) + " '" + found + "'");
 }
 
 // The days the parts name; nothing if parts are missing, and an error if there is no such day.
@@ -194,7 +192,7 @@ Result<std::optional<int64_t>> days_of(const Parts& parts, std::string_view text
 Result<bson::Date> date_of(const Parts& parts, std::string_view text, const TimeZone& zone) {
   GM_ASSIGN(const std::optional<int64_t> days, days_of(parts, text));
   if (!days) {
-    return fail(kConversionFailure,
+    return fail(ErrorCode::kConversionFailure,
                 "an incomplete date/time string has been found, with elements missing: \"" +
                     std::string(text) + "\"");
   }
@@ -203,7 +201,7 @@ Result<bson::Date> date_of(const Parts& parts, std::string_view text, const Time
     return fail_at(text, text.size(), "The parsed time was invalid");
   }
   if (parts.offset_seconds && !zone.is_utc()) {
-    return fail(kConversionFailure,
+    return fail(ErrorCode::kConversionFailure,
                 "you cannot pass in a date/time string with GMT offset together with a timezone "
                 "argument");
   }

@@ -69,14 +69,14 @@ Evaluated evaluate_from_string(const Call& call) {
   }
   if (!is_type(text, Type::kString)) {
     if (call.has(reading::kOnError)) return call.argument(reading::kOnError);
-    return fail(kConversionFailure,
+    return fail(ErrorCode::kConversionFailure,
                 "$dateFromString requires that 'dateString' be a string, found: " +
                     std::string(type_name(text)) + " with value " + show(text));
   }
   if (!zone || (call.has(reading::kFormat) && !format)) return give_null();
   Result<bson::Date> date = read_date(*text, format, *zone);
   if (date) return give(call.context, *date);
-  if (date.error().code() == kConversionFailure && call.has(reading::kOnError)) {
+  if (date.error().code() == ErrorCode::kConversionFailure && call.has(reading::kOnError)) {
     return call.argument(reading::kOnError);
   }
   return fail(std::move(date).error());

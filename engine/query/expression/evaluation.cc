@@ -344,9 +344,9 @@ Status Output::reserve(uint64_t size) {
   const uint64_t limit = std::min<uint64_t>(context_.arena.bytes_left() + held_.bytes(),
                                             std::numeric_limits<int32_t>::max());
   if (total <= limit) return {};
-  return fail(ErrorCode{146}, "Expression used too much memory: an " +
-                                  std::string(bson::type_alias(type_)) + " of more than " +
-                                  std::to_string(limit) + " bytes");
+  return fail(ErrorCode::kExceededMemoryLimit,
+              "Expression used too much memory: an " + std::string(bson::type_alias(type_)) +
+                  " of more than " + std::to_string(limit) + " bytes");
 }
 
 Status Output::expect(uint64_t elements, size_t value_bytes) {

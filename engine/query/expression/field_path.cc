@@ -12,13 +12,8 @@ constexpr size_t kBytesPerStep = 16;
 using bson::Type;
 using bson::ValueView;
 
-constexpr ErrorCode kEmptyPart{15998};
-constexpr ErrorCode kDollarPart{16410};
-constexpr ErrorCode kNulInPart{16411};
-constexpr ErrorCode kDotInName{16412};
 constexpr ErrorCode kNoName{16872};
 constexpr ErrorCode kUndefinedVariable{17276};
-constexpr ErrorCode kEndsWithDot{40353};
 constexpr ErrorCode kBuiltinNotAvailable{51144};
 
 // What servers know and this engine has no value for.
@@ -50,7 +45,7 @@ Status check_variable_name(std::string_view name) {
 
 Result<std::vector<std::string>> split_path(std::string_view path) {
   std::vector<std::string> parts;
-  if (path.ends_with('.')) return fail(kEndsWithDot, "FieldPath must not end with a '.'.");
+  if (path.ends_with('.')) return fail(kPathEndsWithDot, "FieldPath must not end with a '.'.");
   while (true) {
     const size_t dot = path.find('.');
     GM_TRY(check_field_name(path.substr(0, dot)));
@@ -66,24 +61,6 @@ Result<std::vector<std::string>> split_path(std::string_view path) {
 }
 
 }  // namespace
-
-Status check_field_name(std::string_view name) {
-  if (name.empty()) return fail(kEmptyPart, "FieldPath field names may not be empty strings.");
-  if (name[0] == '$' && !bson::is_reference_field(name)) {
-    return fail(kDollarPart,
-                "FieldPath field names may not start with '$'. Consider using $getField or "
-                "$setField.");
-  }
-  if (name.find('\0') != std::string_view::npos) {
-    return fail(kNulInPart, "FieldPath field names may not contain '\\0'.");
-  }
-  if (name.find('.') != std::string_view::npos) {
-    return fail(kDotInName,
-                "FieldPath field names may not contain '.'. Consider using $getField or "
-                "$setField.");
-  }
-  return {};
-}
 
 Result<ExpressionPointer> parse_field_path(std::string_view text, ParseContext& context) {
   text.remove_prefix(1);

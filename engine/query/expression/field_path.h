@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "engine/query/expression/evaluation.h"
+#include "engine/query/field_path.h"
 
 namespace gridmount::query::expressions {
-
-// A name between two dots. Location15998 if it is empty, 16410 if it begins with '$', 16411 if it
-// holds a NUL, 16412 if it holds a dot.
-Status check_field_name(std::string_view name);
 
 class FieldPath final : public Expression {
  public:

@@ -11,21 +11,19 @@
 namespace gridmount::query::expressions {
 namespace {
 
-constexpr ErrorCode kConversionFailure{241};
-
 bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 tl::unexpected<Error> refuse(std::string_view text, std::string_view reason) {
-  return fail(kConversionFailure,
+  return fail(ErrorCode::kConversionFailure,
               "Failed to parse number '" + std::string(text) +
                   "' in $convert with no onError value: " + std::string(reason));
 }
 
 Status refuse_hexadecimal(std::string_view text) {
   if (!text.starts_with("0x") && !text.starts_with("0X")) return {};
-  return fail(kConversionFailure,
+  return fail(ErrorCode::kConversionFailure,
               "Illegal hexadecimal input in $convert with no onError value: " + std::string(text));
 }
 

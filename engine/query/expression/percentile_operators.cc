@@ -81,7 +81,7 @@ Result<ParsedArguments> parse_parts(std::string_view of, ValueView operand, Pars
     const auto end = kNames.begin() + count;
     const auto known = std::find(kNames.begin(), end, element.key);
     GM_TRY(
-        require(known != end, ErrorCode{40415},
+        require(known != end, ErrorCode::kUnknownField,
                 "BSON field '" + name + "." + std::string(element.key) + "' is an unknown field."));
     operands[static_cast<size_t>(known - kNames.begin())] = element.value;
   }

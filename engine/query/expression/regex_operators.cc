@@ -99,9 +99,8 @@ Result<std::optional<Regex>> RegexExpression::compile(const MaybeValue& pattern,
   if (is_nullish(pattern)) return std::optional<Regex>();
   Result<Regex> regex = Regex::compile(source, flags);
   if (regex) return std::optional<Regex>(std::move(*regex));
-  constexpr ErrorCode kInvalidOption{51108};
-  if (regex.error().code() == kInvalidOption) {
-    return fail(kInvalidOption, name_ + " " + regex.error().message());
+  if (regex.error().code() == kInvalidRegexOption) {
+    return fail(kInvalidRegexOption, name_ + " " + regex.error().message());
   }
   return fail(ErrorCode{51111}, "Invalid Regex in " + name_ + ": " + regex.error().message());
 }

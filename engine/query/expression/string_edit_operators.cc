@@ -190,7 +190,7 @@ Evaluated evaluate_replace(const Call& call) {
     from = find.empty() ? 1 : 0;
     if (from > rest.size()) break;
     if (result.size() > call.context.arena.bytes_left()) {
-      return fail(ErrorCode{146}, call.name() + " used too much memory");
+      return fail(ErrorCode::kExceededMemoryLimit, call.name() + " used too much memory");
     }
   }
   if (!is_replaced) return values[0];

@@ -130,13 +130,12 @@ MadePredicate parse_document_operator(const Element& element, const FilterPositi
                     ". If you have a field name that starts with a '$' symbol, consider using "
                     "$getField or $setField.");
   }
-  constexpr ErrorCode kQueryFeatureNotAllowed{224};
   if (place.options.is_upsert && element.key == "$expr") {
-    return fail(kQueryFeatureNotAllowed,
+    return fail(ErrorCode::kQueryFeatureNotAllowed,
                 "$expr is not allowed in the query predicate for an upsert");
   }
   if (found->special && !place.options.special_operators) {
-    return fail(kQueryFeatureNotAllowed,
+    return fail(ErrorCode::kQueryFeatureNotAllowed,
                 std::string(element.key) + " is not allowed in this context");
   }
   if (found->whole_document_only && place.in_subdocument) {

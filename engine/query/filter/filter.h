@@ -17,6 +17,7 @@
 #include "engine/bson/path.h"
 #include "engine/bson/value.h"
 #include "engine/error.h"
+#include "engine/limits.h"
 #include "engine/query/filter/filter_budget.h"
 
 namespace gridmount::query {
@@ -40,7 +41,7 @@ struct MatchContext {
 
 // Memory that one filter may take: a list of 16 MB for $in takes twice its bytes at most, each
 // condition some hundreds.
-inline constexpr size_t kFilterBytesMax = size_t{100} << 20;
+inline constexpr size_t kFilterBytesMax = kOperationBytesMax;
 
 // A condition on the value(s) of one path; or on the document itself, which has a path that no
 // field can have.

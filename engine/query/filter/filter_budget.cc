@@ -8,7 +8,6 @@ namespace {
 
 constexpr uint64_t kFreeBytes = uint64_t{64} << 10;
 constexpr uint64_t kStepBytes = uint64_t{1} << 20;
-constexpr ErrorCode kExceededMemoryLimit{146};
 
 thread_local FilterBudgetScope* innermost = nullptr;
 
@@ -43,7 +42,7 @@ Status FilterReservation::take(uint64_t bytes) {
   if (!budget_ || bytes_taken_ <= kFreeBytes || bytes_taken_ <= bytes_reserved_) return {};
   const uint64_t more = (bytes_taken_ - bytes_reserved_ + kStepBytes - 1) / kStepBytes * kStepBytes;
   if (!budget_->reserve(more)) {
-    return fail(kExceededMemoryLimit,
+    return fail(ErrorCode::kExceededMemoryLimit,
                 "the filters of all commands need more than " +
                     std::to_string(budget_->bytes_max()) +
                     " bytes of memory together; try again when others have ended");

@@ -121,7 +121,7 @@ Status FilterMemory::take(size_t bytes) {
     left_ -= bytes;
     return reservation_->take(bytes);
   }
-  return fail(ErrorCode{146},
+  return fail(ErrorCode::kExceededMemoryLimit,
               "the filter needs more than " + std::to_string(kFilterBytesMax) + " bytes of memory");
 }
 

@@ -129,9 +129,9 @@ class FirstOrLastN : public Accumulator {
 }  // namespace
 
 tl::unexpected<Error> used_too_much(std::string_view name, uint64_t bytes_max) {
-  return fail(ErrorCode{146}, std::string(name) +
-                                  " used too much memory and cannot spill to disk. Memory limit: " +
-                                  std::to_string(bytes_max) + " bytes");
+  return fail(ErrorCode::kExceededMemoryLimit,
+              std::string(name) + " used too much memory and cannot spill to disk. Memory limit: " +
+                  std::to_string(bytes_max) + " bytes");
 }
 
 std::unique_ptr<Accumulator> make_push(const AccumulatorSettings& settings) {

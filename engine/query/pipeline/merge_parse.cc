@@ -78,7 +78,7 @@ class MergeParser {
     if (option.key == "whenMatched") return parse_when_matched(option.value);
     if (option.key == "whenNotMatched") return parse_when_not_matched(option.value);
     if (option.key != "let") {
-      return fail(ErrorCode{40415},
+      return fail(ErrorCode::kUnknownField,
                   "BSON field '$merge." + std::string(option.key) + "' is an unknown field.");
     }
     if (option.value.type() != Type::kDocument) return wrong_type("let", option.value, "object");

@@ -71,7 +71,7 @@ Result<CollectionName> parse_target(std::string_view stage, std::string_view fie
     const std::string path =
         std::string(stage) + (field.empty() ? "" : "." + std::string(field)) + ".";
     if (part.key != "db" && part.key != "coll") {
-      return fail(ErrorCode{40415},
+      return fail(ErrorCode::kUnknownField,
                   "BSON field '" + path + std::string(part.key) + "' is an unknown field.");
     }
     if (part.value.type() != Type::kString) {

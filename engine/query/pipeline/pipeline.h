@@ -21,6 +21,7 @@
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
 #include "engine/error.h"
+#include "engine/limits.h"
 #include "engine/query/expression/expression.h"
 #include "engine/query/pipeline/document_stream.h"
 #include "engine/query/pipeline/pipeline_host.h"
@@ -37,7 +38,7 @@ struct PipelineContext {
   // slot.
   std::vector<std::optional<bson::ValueView>> variables;
   // Of each stage that gathers documents.
-  uint64_t memory_bytes_max = uint64_t{100} << 20;
+  uint64_t memory_bytes_max = kOperationBytesMax;
   // For $sample; a test gives it a fixed value.
   uint64_t random_seed = 0;
 };

@@ -50,8 +50,8 @@ Result<std::unique_ptr<DocumentTransform>> parse_replace_root(const StageCall& c
   std::optional<ValueView> new_root;
   for (const bson::Element element : call.value.as_document()) {
     if (element.key != "newRoot") {
-      return fail(ErrorCode{40415}, "BSON field '$replaceRoot." + std::string(element.key) +
-                                        "' is an unknown field.");
+      return fail(ErrorCode::kUnknownField, "BSON field '$replaceRoot." + std::string(element.key) +
+                                                "' is an unknown field.");
     }
     new_root = element.value;
   }

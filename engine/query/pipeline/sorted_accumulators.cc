@@ -32,7 +32,7 @@ class Sorted : public Accumulator {
     buffer_.add(key, value);
     bytes_ = buffer_.bytes();
     if (bytes_ <= bytes_max_) return {};
-    return fail(ErrorCode{146},
+    return fail(ErrorCode::kExceededMemoryLimit,
                 "Accumulator used too much memory and cannot spill to disk. Memory "
                 "limit: " +
                     std::to_string(bytes_max_) + " bytes");

@@ -96,7 +96,8 @@ Status check_coll_stats_option(const bson::Element& option) {
   const std::string path = "$collStats." + std::string(option.key);
   const bool known = option.key == "latencyStats" || option.key == "storageStats" ||
                      option.key == "count" || option.key == "queryExecStats";
-  if (!known) return fail(ErrorCode{40415}, "BSON field '" + path + "' is an unknown field.");
+  if (!known)
+    return fail(ErrorCode::kUnknownField, "BSON field '" + path + "' is an unknown field.");
   if (option.value.type() != Type::kDocument) {
     return fail(ErrorCode::kTypeMismatch, "BSON field '" + path + "' is the wrong type '" +
                                               type_name(option.value) +
@@ -116,7 +117,7 @@ Status check_coll_stats_option(const bson::Element& option) {
       return fail(ErrorCode::kBadValue, "BSON field '" + below + "' value must be >= 1");
     }
     if (option.key == "storageStats" && element.key == "freeStorage") continue;
-    return fail(ErrorCode{40415}, "BSON field '" + below + "' is an unknown field.");
+    return fail(ErrorCode::kUnknownField, "BSON field '" + below + "' is an unknown field.");
   }
   return {};
 }

@@ -86,7 +86,7 @@ Status parse_union_with(const StageCall& call, ParsedStages& stages) {
         }
         pipeline = option.value;
       } else {
-        return fail(ErrorCode{40415},
+        return fail(ErrorCode::kUnknownField,
                     "BSON field '$unionWith." + std::string(option.key) + "' is an unknown field.");
       }
     }

@@ -10,8 +10,6 @@ namespace {
 
 using bson::Type;
 
-constexpr ErrorCode kQueryFeatureNotAllowed{224};
-
 bool is_logical(std::string_view name) {
   return name == "$and" || name == "$or" || name == "$nor";
 }
@@ -19,7 +17,7 @@ bool is_logical(std::string_view name) {
 // Conditions that look beyond the element, or need what is not at hand.
 Status check_feature(std::string_view name) {
   if (name == "$expr") {
-    return fail(kQueryFeatureNotAllowed, "$expr is not allowed in this context");
+    return fail(ErrorCode::kQueryFeatureNotAllowed, "$expr is not allowed in this context");
   }
   if (name == "$where" || name == "$text") {
     return fail(ErrorCode::kBadValue, std::string(name) + " is not allowed in this context");

@@ -12,7 +12,6 @@
 namespace gridmount::wire {
 namespace {
 
-constexpr ErrorCode kAuthenticationFailed{18};
 constexpr ErrorCode kMechanismUnavailable{334};
 constexpr ErrorCode kProtocolError{17};
 constexpr std::string_view kExternal = "$external";
@@ -123,7 +122,7 @@ Error AccessControl::refuse(const Client& client, std::string_view mechanism, co
   throttle_.failed(attempt, LoginThrottle::Clock::now());
   spdlog::warn("failed log-in of {} from {} by {}: {}", shown(name), client.peer().address,
                mechanism, reason);
-  return {kAuthenticationFailed, "Authentication failed."};
+  return {ErrorCode::kAuthenticationFailed, "Authentication failed."};
 }
 
 Status AccessControl::check_brake(const Client& client, const UserName& name,
@@ -132,7 +131,7 @@ Status AccessControl::check_brake(const Client& client, const UserName& name,
   if (pause <= LoginThrottle::Clock::duration::zero()) return {};
   spdlog::warn("refused log-in of {} from {}: too many have failed", shown(name),
                client.peer().address);
-  return fail(kAuthenticationFailed, "Authentication failed.");
+  return fail(ErrorCode::kAuthenticationFailed, "Authentication failed.");
 }
 
 Result<SaslReply> AccessControl::start(const Client& client, const std::string& database,
@@ -160,7 +159,7 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
       std::find(mechanisms.begin(), mechanisms.end(), *mechanism) == mechanisms.end()) {
     // Drivers try SCRAM-SHA-256 in their first hello, whose reply names the user's mechanisms: they
     // go on with another one where this one is not begun. That is no guess at a password.
-    return fail(kAuthenticationFailed, "Authentication failed.");
+    return fail(ErrorCode::kAuthenticationFailed, "Authentication failed.");
   }
   ScramCredentials credentials = decoy_credentials(*mechanism, name.id(), decoy_secret_);
   if (user) {
@@ -202,7 +201,7 @@ Result<SaslReply> AccessControl::proceed(const Client& client, int32_t conversat
   }
   // Clients of the long exchange acknowledge the server's proof with an empty message.
   if (exchange->scram.succeeded()) {
-    if (!payload.empty()) return fail(kAuthenticationFailed, "Authentication failed.");
+    if (!payload.empty()) return fail(ErrorCode::kAuthenticationFailed, "Authentication failed.");
     return SaslReply{conversation_id, true, {}};
   }
   const UserName name{exchange->scram.user(), exchange->database};

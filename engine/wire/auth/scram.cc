@@ -9,7 +9,6 @@
 namespace gridmount::wire {
 namespace {
 
-constexpr ErrorCode kAuthenticationFailed{18};
 constexpr size_t kNonceBytes = 24;
 constexpr size_t kUserBytesMax = 1024;
 constexpr size_t kNonceCharactersMax = 1024;
@@ -85,7 +84,7 @@ std::string exclusive_or(std::string a, std::string_view b) {
 }
 
 tl::unexpected<Error> malformed(const char* which) {
-  return fail(kAuthenticationFailed, std::string("malformed SCRAM message: ") + which);
+  return fail(ErrorCode::kAuthenticationFailed, std::string("malformed SCRAM message: ") + which);
 }
 
 }  // namespace
@@ -225,7 +224,8 @@ Result<std::string> ScramConversation::finish(std::string_view message) {
             keyed_digest(algorithm, credentials_.stored_key, exchange));
   GM_ASSIGN(const std::string key, digest(algorithm, exclusive_or(*proof, signature)));
   if (!equal_in_constant_time(key, credentials_.stored_key)) {
-    return fail(kAuthenticationFailed, "the password is wrong or the user does not exist");
+    return fail(ErrorCode::kAuthenticationFailed,
+                "the password is wrong or the user does not exist");
   }
   GM_ASSIGN(const std::string server_signature,
             keyed_digest(algorithm, credentials_.server_key, exchange));

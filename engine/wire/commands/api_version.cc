@@ -10,8 +10,6 @@ namespace {
 
 using bson::Type;
 
-constexpr ErrorCode kApiStrictError{323};
-
 constexpr std::array<std::string_view, 10> kUnstableFindFields = {
     "returnKey", "showRecordId",        "tailable", "oplogReplay", "noCursorTimeout",
     "awaitData", "allowPartialResults", "min",      "max",         "requestResumeToken"};
@@ -32,7 +30,7 @@ Status check_coll_stats(bson::ValueView value) {
   if (value.type() != Type::kDocument) return {};
   for (const bson::Element option : value.as_document()) {
     if (option.key == "count") continue;
-    return fail(kApiStrictError,
+    return fail(ErrorCode::kApiStrictError,
                 "only the 'count' option to $collStats is supported in API Version 1");
   }
   return {};
@@ -47,7 +45,7 @@ Status check_nested(bson::ValueView value, int depth) {
 
 Status check_stage(const bson::Element& stage, int depth) {
   if (is_one_of(kUnstableStages, stage.key)) {
-    return fail(kApiStrictError,
+    return fail(ErrorCode::kApiStrictError,
                 std::string(stage.key) + " is not allowed with 'apiStrict: true' in API Version 1");
   }
   if (stage.key == "$collStats") return check_coll_stats(stage.value);
@@ -74,8 +72,8 @@ Status check_stages(bson::View stages, int depth) {
 Status check_find_is_stable(bson::View command) {
   for (const bson::Element field : command) {
     if (!is_one_of(kUnstableFindFields, field.key)) continue;
-    return fail(kApiStrictError, "BSON field 'find." + std::string(field.key) +
-                                     "' is not allowed with apiStrict:true.");
+    return fail(ErrorCode::kApiStrictError, "BSON field 'find." + std::string(field.key) +
+                                                "' is not allowed with apiStrict:true.");
   }
   return {};
 }

@@ -11,7 +11,6 @@ namespace gridmount::wire {
 namespace {
 
 constexpr std::chrono::milliseconds kAwaitDefault{1000};
-constexpr ErrorCode kCursorInUse{12051};
 constexpr ErrorCode kSessionMissing{50737};
 constexpr ErrorCode kNoSession{50736};
 constexpr ErrorCode kOtherSession{50738};
@@ -181,7 +180,8 @@ Status run_get_more(Call& call, bson::Builder& reply) {
 
   const SoleReader reader(*cursor);
   if (!reader.is_sole()) {
-    return fail(kCursorInUse, "cursor id " + std::to_string(get_more.id) + " is already in use");
+    return fail(ErrorCode::kCursorInUse,
+                "cursor id " + std::to_string(get_more.id) + " is already in use");
   }
   engine::ReadObserver before;
   if (cursor->observer) before = *cursor->observer;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string>
 
+#include "engine/limits.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/authentication.h"
 #include "engine/wire/commands/families.h"
@@ -18,8 +19,6 @@ using bson::Type;
 constexpr ErrorCode kClientMetadataCannotBeMutated{186};
 constexpr ErrorCode kClientMetadataDocumentTooLarge{185};
 constexpr uint32_t kClientMetadataBytesMax = 512;
-constexpr int32_t kMessageBytesMax = 48'000'000;
-constexpr int32_t kWriteBatchMax = 100'000;
 constexpr int32_t kWireVersionMax = 21;
 constexpr int32_t kSessionMinutes = 30;
 
@@ -66,8 +65,8 @@ Status run_hello(Call& call, bson::Builder& reply) {
   }
   append_topology_version(call, reply);
   reply.append("maxBsonObjectSize", static_cast<int32_t>(bson::kMaxDocumentBytes));
-  reply.append("maxMessageSizeBytes", kMessageBytesMax);
-  reply.append("maxWriteBatchSize", kWriteBatchMax);
+  reply.append("maxMessageSizeBytes", static_cast<int32_t>(kMessageBytesMax));
+  reply.append("maxWriteBatchSize", static_cast<int32_t>(kMessageWritesMax));
   reply.append("localTime", bson::Date::now());
   reply.append("logicalSessionTimeoutMinutes", kSessionMinutes);
   reply.append("connectionId", call.client().id());

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "engine/error.h"
+#include "engine/limits.h"
 
 namespace gridmount::wire {
 
@@ -23,10 +24,6 @@ enum class Opcode : int32_t {
 };
 
 inline constexpr size_t kHeaderBytes = 16;
-// Of a whole message, header included; what hello calls maxMessageSizeBytes.
-inline constexpr size_t kMessageBytesMax = 48'000'000;
-// Documents of a sequence, or of the array it stands for; what hello calls maxWriteBatchSize.
-inline constexpr size_t kBatchDocumentsMax = 100'000;
 
 struct Header {
   uint32_t length = 0;  // of the whole message

@@ -40,9 +40,9 @@ Result<Incoming> read_op_insert(std::span<const uint8_t> message) {
   Sequence documents{"documents", {}};
   while (!reader.at_end()) {
     GM_ASSIGN(const bson::View document, reader.document());
-    if (documents.documents.size() == kBatchDocumentsMax) {
+    if (documents.documents.size() == kMessageWritesMax) {
       return fail(ErrorCode::kInvalidLength,
-                  "OP_INSERT holds more than " + std::to_string(kBatchDocumentsMax) + " documents");
+                  "OP_INSERT holds more than " + std::to_string(kMessageWritesMax) + " documents");
     }
     documents.documents.push_back(document);
   }

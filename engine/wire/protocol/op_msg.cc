@@ -82,11 +82,11 @@ class SectionsReader {
     size_t count = 0;
     while (!sequence_reader.at_end()) {
       GM_ASSIGN(const bson::View document, sequence_reader.document());
-      if (++count <= kBatchDocumentsMax) sequence.documents.push_back(document);
+      if (++count <= kMessageWritesMax) sequence.documents.push_back(document);
     }
-    if (count > kBatchDocumentsMax) {
+    if (count > kMessageWritesMax) {
       return fail(ErrorCode::kInvalidLength, "Write batch sizes must be between 1 and " +
-                                                 std::to_string(kBatchDocumentsMax) + ". Got " +
+                                                 std::to_string(kMessageWritesMax) + ". Got " +
                                                  std::to_string(count) + " operations.");
     }
     request_.sequences.push_back(std::move(sequence));

@@ -19,9 +19,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr ErrorCode kInterruptedAtShutdown{11600};
-constexpr ErrorCode kExceededMemoryLimit{146};
-
 // How long a worker waits for the memory of a reply that others hold: who takes none of it loses
 // his connection long before.
 constexpr std::chrono::milliseconds kReplyPatience{10'000};
@@ -292,7 +289,7 @@ void Connection::handle() {
   enter(Phase::kParked);
   const auto& postponed = std::get<Postponed>(outcome);
   if (!context_.parking.park(self, postponed)) {
-    return answer(error_document({kInterruptedAtShutdown, "interrupted at shutdown"},
+    return answer(error_document({ErrorCode::kInterruptedAtShutdown, "interrupted at shutdown"},
                                  "InterruptedAtShutdown"));
   }
   if (postponed.wakes == Postponed::Wakes::kByTime) return;
@@ -327,7 +324,7 @@ Status Connection::make_room(uint64_t bytes) {
   if (bytes <= has || context_.replies.acquire_within(reply_memory_, bytes - has, kReplyPatience)) {
     return {};
   }
-  return fail(kExceededMemoryLimit,
+  return fail(ErrorCode::kExceededMemoryLimit,
               "there is no memory for a reply of " + std::to_string(bytes) +
                   " bytes: it is held by replies that other clients have not taken yet");
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/error.h"
+#include "engine/limits.h"
 #include "engine/store.h"
 
 namespace gridmount::wire {
@@ -30,7 +31,7 @@ struct EndpointOptions {
   // What it may take of the process's memory; see ServerLimits and ServiceOptions.
   size_t request_bytes_max = size_t{128} << 20;
   size_t reply_bytes_max = size_t{128} << 20;
-  uint64_t operation_bytes_max = uint64_t{100} << 20;
+  uint64_t operation_bytes_max = kOperationBytesMax;
   uint64_t filter_bytes_max = uint64_t{400} << 20;
   size_t worker_threads = 64;
   std::vector<std::string> arguments;  // of the program, which getCmdLineOpts tells

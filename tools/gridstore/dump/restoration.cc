@@ -15,7 +15,7 @@ namespace {
 
 // Of one transaction: so many that the commit's cost does not show, few enough for its memory.
 constexpr size_t kBatchBytesMax = 8 * 1024 * 1024;
-constexpr size_t kBatchDocumentsMax = 10'000;
+constexpr size_t kMessageWritesMax = 10'000;
 // Of one collection; the rest is counted.
 constexpr uint64_t kFailuresSaidMax = 10;
 
@@ -131,7 +131,7 @@ Status Restoration::add(const engine::Namespace& ns, bson::View document) {
   }
   pending_.push_back({&target, bytes_.size(), document.size()});
   bytes_.insert(bytes_.end(), document.data(), document.data() + document.size());
-  const bool full = bytes_.size() >= kBatchBytesMax || pending_.size() >= kBatchDocumentsMax;
+  const bool full = bytes_.size() >= kBatchBytesMax || pending_.size() >= kMessageWritesMax;
   return full ? flush() : Status();
 }
 

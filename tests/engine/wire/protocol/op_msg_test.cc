@@ -161,7 +161,7 @@ TEST(OpMsg, Document_TooLarge_IsRefused) {
 
 TEST(OpMsg, Sequence_OfMoreThanABatch_IsRefusedByNumber) {
   TestSequence sequence = {"documents", {}};
-  sequence.documents.resize(kBatchDocumentsMax);
+  sequence.documents.resize(kMessageWritesMax);
   EXPECT_EQ(refusal_of(op_msg_of({body_section(command("insert")), sequence_section(sequence)})),
             0);
   sequence.documents.emplace_back();
