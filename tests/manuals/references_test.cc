@@ -1,7 +1,7 @@
 // Goal: documents that name documents of other collections. Sources: "Data Model Design for
 // MongoDB", releases 2.4.9 and 3.2.6, section "Database References".
 #include "engine/bson/builder.h"
-#include "engine/reference.h"
+#include "tests/engine/contract/reference.h"
 #include "tests/manuals/manual_fixture.h"
 
 namespace gridmount::manuals {

@@ -2,7 +2,7 @@
 // manual, "Explain Results", "Query Plans".
 #include <algorithm>
 
-#include "engine/reference.h"
+#include "tests/engine/contract/reference.h"
 #include "tests/engine/contract/store_contract.h"
 
 namespace gridmount::engine {

@@ -1,6 +1,6 @@
 // Goal: the profiler writes what operations did into system.profile. Source: MongoDB manual,
 // "Database Profiler".
-#include "engine/profiling/profiled_database.h"
+#include "tests/engine/contract/profiled_database.h"
 #include "tests/engine/contract/store_contract.h"
 
 namespace gridmount::engine {

@@ -1,5 +1,5 @@
-// A database whose operations the profiler is told of, one by one, for programs that use the store
-// themselves. (A server tells it of commands, which know their clients.)
+// A database whose operations the profiler is told of, one by one, so that tests see it at work
+// without a server, which tells it of commands.
 #pragma once
 
 #include <memory>

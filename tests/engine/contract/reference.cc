@@ -1,4 +1,4 @@
-#include "engine/reference.h"
+#include "tests/engine/contract/reference.h"
 
 #include "engine/bson/builder.h"
 #include "engine/bson/text.h"

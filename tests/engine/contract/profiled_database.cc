@@ -1,4 +1,4 @@
-#include "engine/profiling/profiled_database.h"
+#include "tests/engine/contract/profiled_database.h"
 
 #include <string>
 #include <utility>
