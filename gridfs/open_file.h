@@ -182,6 +182,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Result<int64_t> next_hole_chunk(int64_t n) GM_REQUIRES(mutex_);
   // What is behind the file is one, too.
   Result<bool> is_hole(int64_t n) GM_REQUIRES(mutex_);
+  // Where the holes are not known: whether chunk `n` is one is, afterwards.
+  Status look_for_hole(int64_t n) GM_REQUIRES(mutex_);
   // Chunk `n`, which is no hole, is next to one.
   Result<bool> is_edge(int64_t n) GM_REQUIRES(mutex_);
   // From `offset`, which is in chunk `n`, the first byte there that is in a block of zeros, or in

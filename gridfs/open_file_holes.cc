@@ -48,7 +48,8 @@ Status OpenFile::write_zeros(int64_t offset, int64_t end, TimeUpdate times) {
     bool stays_hole = false;
     {
       MutexLock lock(mutex_);
-      GM_ASSIGN(stays_hole, is_hole(n));
+      GM_TRY(look_for_hole(n));
+      stays_hole = holes_.contains(n);
     }
     if (!stays_hole) {
       GM_TRY(change_chunk(n, from, zeros().first(static_cast<size_t>(part)), times));

@@ -56,6 +56,13 @@ Result<bool> OpenFile::is_hole(int64_t n) {
   return next != n;
 }
 
+Status OpenFile::look_for_hole(int64_t n) {
+  if (!holes_unknown_ || n >= chunk_count(length_)) return {};
+  GM_ASSIGN(const bool found, is_hole(n));
+  if (found) holes_.add(n, n + 1);
+  return {};
+}
+
 Result<bool> OpenFile::is_edge(int64_t n) {
   if (chunk_bytes_ <= kBlockBytes) return false;
   GM_ASSIGN(const bool begins, is_hole(n - 1));

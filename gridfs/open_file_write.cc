@@ -209,6 +209,8 @@ Status OpenFile::pad_tail(int64_t n) {
     MutexLock lock(mutex_);
     if (!needs_padding(n)) return {};
     tail = length_ / chunk_bytes_;
+    GM_TRY(look_for_hole(tail));
+    if (holes_.contains(tail)) return {};
     size = static_cast<uint32_t>(length_ % chunk_bytes_);
   }
   return change_chunk(tail, size, {}, TimeUpdate::kKeep);
@@ -239,6 +241,10 @@ Status OpenFile::truncate(int64_t length, TimeUpdate times) {
   }
   const int64_t tail = length / chunk_bytes_;
   const auto tail_bytes = static_cast<uint32_t>(length % chunk_bytes_);
+  {
+    MutexLock lock(mutex_);
+    GM_TRY(look_for_hole(tail));
+  }
   while (!try_cut(length, tail, tail_bytes, times)) {
     GM_TRY(change_chunk(tail, tail_bytes, {}, TimeUpdate::kKeep));
   }

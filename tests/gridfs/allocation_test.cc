@@ -139,6 +139,21 @@ TEST_F(AllocationTest, Punching_TakesWholeBlocksAway) {
   expect_blocks(5);
 }
 
+TEST_F(AllocationTest, HolesThatNobodyKnows_StayHoles_WhereTheFileIsCutAndGrows) {
+  must(file_->truncate(2 * kBlock, TimeUpdate::kNow));
+  must(file_->allocate(0, 2 * kBlock));
+  expect_blocks(2);
+  must(file_->truncate(3 * kChunk + 5, TimeUpdate::kNow));
+  expect_blocks(2);
+  must(file_->allocate(kChunk, 1));
+  must(file_->truncate(kChunk + 100, TimeUpdate::kNow));
+  expect_blocks(3);
+  EXPECT_EQ(file(id_).stored_chunks, 0);
+  write(5 * kChunk, 1);
+  expect_blocks(3 + kChunk / kBlock);
+  EXPECT_EQ(file(id_).stored_chunks, 1);
+}
+
 TEST_F(AllocationTest, MoreRangesThanAreKept_DoNotCount) {
   constexpr int64_t kRanges = 2 * static_cast<int64_t>(AllocatedRanges::kRunsMax);
   must(file_->truncate(2 * kRanges * kBlock, TimeUpdate::kNow));
