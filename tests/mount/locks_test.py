@@ -5,12 +5,14 @@ import fcntl
 import multiprocessing
 import os
 import signal
+import subprocess
 
 from mount_case import MountCase, main
 
 SECONDS_MAX = 30.0
 FLOCK = "flock"
 RANGE = "range"
+FIRST_PROCESSES = "pid:[4026531836]"  # their namespace
 
 
 def lock(fd, kind, how):
@@ -65,6 +67,22 @@ class Locks(MountCase):
             process.join()
             lock(self.fd, kind, fcntl.LOCK_EX | fcntl.LOCK_NB)
             lock(self.fd, kind, fcntl.LOCK_UN)
+
+    def test_ProcLocks_NamesTheFileByItsNumber_AlsoWhenWhoTookItHasEnded(self):
+        """As xfstests generic/504 asks it."""
+        if os.readlink("/proc/self/ns/pid") != FIRST_PROCESSES:
+            self.skipTest("only there are locks of processes told that have ended")
+        for _ in range(2):
+            with open(self.path("listed"), "w", encoding="ascii") as file:
+                number = os.stat(self.path("listed")).st_ino
+                subprocess.run(["flock", "-x", "0"], stdin=file, check=True)
+                with open("/proc/locks", encoding="ascii") as locks:
+                    self.assertIn(f":{number} ", locks.read())
+            # Not open while it is mounted anew.
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(null, self.fd)
+            os.close(null)
+            self.system.remount()
 
     def test_WhoWaits_HasItWhenItIsGivenBack(self):
         for kind in (FLOCK, RANGE):
