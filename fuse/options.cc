@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "command_line/store_argument.h"
@@ -32,6 +33,24 @@ constexpr double kMinExpirySeconds = 0.1;
 constexpr double kMaxExpirySeconds = 86400;
 constexpr double kMinStuckSeconds = 0.01;
 constexpr double kMaxStuckSeconds = 86400;
+
+// In lines that fit a terminal beside the options' names.
+std::string wrapped(const std::string& text) {
+  constexpr size_t kColumns = 66;
+  std::string lines;
+  size_t column = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word; column += word.size() + 1) {
+    if (column + word.size() > kColumns) {
+      lines += '\n';
+      column = 0;
+    } else if (column > 0) {
+      lines += ' ';
+    }
+    lines += word;
+  }
+  return lines;
+}
 
 // Takes those out of -o's that are long options of the command line, as which they are returned:
 // "db=media" as "--db=media".
@@ -99,15 +118,19 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   std::vector<std::string> lists;
 
   CLI::App app(
-      "Mounts the GridFS buckets of a store as a file system. Returns when the mount answers; "
-      "fusermount3 -u MOUNTPOINT ends it.",
+      "Mounts the GridFS buckets of a store as a file system.\n"
+      "Returns when the mount answers; fusermount3 -u MOUNTPOINT ends it.",
       "gridmount");
+  // "16M" and its like; what it is called in the help is said by each option.
+  CLI::Validator size_value = CLI::AsSizeValue(false);
+  size_value.description("");
   app.set_version_flag("-V,--version", std::string("gridmount ") + GRIDMOUNT_VERSION);
   app.add_option("STORE", store, "folder of the store")
+      ->type_name("")
       ->required()
       ->check(command_line::store_folder("a MongoDB deployment cannot be mounted, but gridfiles "
                                          "reads and writes the files in one"));
-  app.add_option("MOUNTPOINT", mount_point, "folder to mount at")->required();
+  app.add_option("MOUNTPOINT", mount_point, "folder to mount at")->type_name("")->required();
   app.add_flag("-f,--foreground", options.foreground, "stay in the foreground, log to stderr");
   app.add_option("-o", lists, "mount options, see below")
       ->type_name("LIST")
@@ -116,62 +139,81 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_flag("--create", options.create, "make the store if there is none, with the bucket 'fs'");
   app.add_option("--db", options.database, "database of the store")
       ->check(command_line::database_name())
+      ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--chunk-size", chunk_bytes, "bytes per chunk of new files, e.g. 255K")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(size_value)
+      ->type_name("SIZE")
       ->capture_default_str();
   app.add_flag("--no-md5", no_md5, "do not keep md5 digests of files");
   app.add_option(
          "--dirty-bytes", dirty_bytes,
          "memory for data not yet committed, e.g. 32M; a sixteenth of the memory, and 64M at "
          "most, unless given")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(size_value)
+      ->type_name("SIZE");
   app.add_option("--memory-max", options.memory_max,
                  "memory that all of it is to get by with, 96M at least; unless given, what the "
                  "machine has and its control groups allow")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(size_value)
+      ->type_name("SIZE");
   app.add_option("--checkpoint-interval", checkpoint_seconds,
                  "seconds of work that power loss may cost")
+      ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option("--checkpoint-bytes", checkpoint_bytes,
-                 "of the store, added or freed, that are made durable before their time")
-      ->transform(CLI::AsSizeValue(false))
+                 "bytes that the store may add or free before that is made durable, early")
+      ->transform(size_value)
+      ->type_name("SIZE")
       ->capture_default_str();
   app.add_option("--size-limit", options.size_limit,
                  "the most that the store may hold, e.g. 10G; 0: what the disk has room for")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(size_value)
+      ->type_name("SIZE")
       ->capture_default_str();
   app.add_option("--expiry-interval", expiry_seconds,
                  "seconds between removals of documents that TTL indexes let expire")
+      ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option(
          "--listen", options.endpoint.listen,
-         "HOST:PORT of TCP to answer MongoDB's wire protocol on, beside gridmount.sock in the "
+         "address of TCP to answer MongoDB's wire protocol on, beside gridmount.sock in the "
          "store's folder; may be given several times")
+      ->type_name("HOST:PORT")
       ->take_all()
       ->allow_extra_args(false);
   app.add_flag("--no-auth", options.endpoint.no_auth,
                "clients of TCP need not log in; only for loopback addresses");
   app.add_option("--tls-certificate-key-file", certificate_file,
-                 "PEM file with the server's certificate and key: TLS on TCP");
+                 "PEM file with the server's certificate and key: TLS on TCP")
+      ->type_name("FILE");
   app.add_option(
-      "--tls-ca-file", authority_file,
-      "PEM file with the authorities of clients' certificates, one of which every client "
-      "of TCP has to show");
+         "--tls-ca-file", authority_file,
+         "PEM file with the authorities of clients' certificates, one of which every client "
+         "of TCP has to show")
+      ->type_name("FILE");
   app.add_flag("--tls-allow-connections-without-certificates",
                options.endpoint.tls_allows_no_certificate,
                "with --tls-ca-file, let clients in that show no certificate");
   app.add_option("--metrics-address", options.metrics_address,
-                 "HOST:PORT to answer GET /metrics on, for Prometheus; anybody who reaches it may "
-                 "read them, so best a loopback address");
+                 "address to answer GET /metrics on, for Prometheus; anybody who reaches it may "
+                 "read them, so best a loopback address")
+      ->type_name("HOST:PORT");
   app.add_option("--stuck-after", stuck_seconds,
                  "seconds after which an operation that has not ended is logged; 0: never")
+      ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
+      ->type_name("LEVEL")
       ->check(
-          CLI::IsMember(std::set<std::string>{"trace", "debug", "info", "warning", "error", "off"}))
+          CLI::IsMember(std::set<std::string>{"trace", "debug", "info", "warning", "error", "off"})
+              .description(""))
       ->default_str("info");
-  app.add_option("--log-file", log_file, "log to this file instead of syslog or stderr");
+  app.add_option("--log-file", log_file, "log to this file instead of syslog or stderr")
+      ->type_name("FILE");
+  for (CLI::Option* const option : app.get_options()) {
+    option->description(wrapped(option->get_description()));
+  }
   app.footer(std::string(mount_options_help()) + "\nExit status:\n" + exit_status_table());
 
   std::vector<std::string> mount_options;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 
 namespace gridmount::fuse {
 namespace {
@@ -268,6 +269,12 @@ TEST(Options, HelpAndVersion_AreText) {
   for (const char* part : {"--create", "bucket=NAME", "Exit status", "owns the store"}) {
     EXPECT_THAT(*help->text, HasSubstr(part));
   }
+  // Of the library that reads the options nothing is seen.
+  for (const char* part : {"TEXT", "UINT", "FLOAT", "1024b", ":{"}) {
+    EXPECT_THAT(*help->text, testing::Not(HasSubstr(part)));
+  }
+  std::istringstream lines(*help->text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   auto version = parse_command_line({"--version"});
   ASSERT_TRUE(version && version->text);
   EXPECT_THAT(*version->text, testing::StartsWith("gridmount "));
