@@ -1,0 +1,100 @@
+"""`cmake --install` puts all that users need where they look for it, and nothing else.
+
+  install_test.py CMAKE BUILD     the program, and a build folder with the programs built
+
+Method: installs into a folder by DESTDIR, as packagers do, with the prefixes /usr/local and /usr; looks at
+the files, and runs the programs from there.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CMAKE = ""
+BUILD = ""
+PROGRAMS = ("gridmount", "gridfiles", "gridstore")
+
+
+def cached(name):
+    text = pathlib.Path(BUILD, "CMakeCache.txt").read_text(encoding="utf-8")
+    return re.search(rf"^{name}:\w+=(.*)$", text, re.M).group(1)
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="gridmount-install-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = pathlib.Path(folder.name)
+        done = subprocess.run(
+            [CMAKE, "--install", BUILD],
+            env={**os.environ, "DESTDIR": folder.name},
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        # Absolute, below DESTDIR.
+        prefix = cached("CMAKE_INSTALL_PREFIX")
+        cls.prefix = cls.root / prefix.lstrip("/")
+        cls.bin = cls.prefix / cached("CMAKE_INSTALL_BINDIR")
+
+    def installed(self):
+        return {str(file.relative_to(self.prefix)) for file in self.root.rglob("*") if file.is_file()}
+
+    def test_Programs_RunFromWhereTheyAre(self):
+        for program in PROGRAMS:
+            done = subprocess.run([self.bin / program, "--version"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), program)
+            self.assertIn(program, done.stdout)
+            self.assertRegex(done.stdout, r"\d+\.\d+\.\d+")
+
+    def test_Programs_AreExecutableByAllAndWritableByTheirOwner(self):
+        for program in PROGRAMS:
+            self.assertEqual((self.bin / program).stat().st_mode & 0o7777, 0o755, program)
+
+    def test_ManualPages_AreInSectionOne(self):
+        pages = {name for name in self.installed() if "/man/" in name}
+        self.assertEqual(pages, {f"share/man/man1/{program}.1" for program in PROGRAMS})
+
+    def test_Unit_StartsTheInstalledProgram(self):
+        (unit,) = self.prefix.rglob("gridmount@.service")
+        self.assertEqual(unit.parent, self.prefix / "lib/systemd/system")
+        text = unit.read_text(encoding="utf-8")
+        started = re.search(r"^ExecStart=(\S+)", text, re.M).group(1)
+        self.assertEqual(self.root / started.lstrip("/"), self.bin / "gridmount")
+        self.assertNotIn("Copy it", text)
+
+    def test_Unit_IsOtherwiseThatOfTheTree(self):
+        def lines(path):
+            return [line for line in path.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
+
+        (unit,) = self.prefix.rglob("gridmount@.service")
+        ours = lines(ROOT / "packaging" / "gridmount@.service")
+        differing = [pair for pair in zip(ours, lines(unit), strict=True) if pair[0] != pair[1]]
+        self.assertLessEqual(len(differing), 1, differing)
+
+    def test_Documents_AreThoseOfTheTree(self):
+        documents = self.prefix / "share" / "doc" / "gridmount"
+        names = {file.relative_to(documents) for file in documents.rglob("*") if file.is_file()}
+        for name in ("README.md", "LICENSE", "doc/limits.md", "fuse/SEMANTICS.md", "engine/wire/COMMANDS.md"):
+            self.assertIn(pathlib.Path(name), names)
+        for page in (ROOT / "doc").glob("*.md"):
+            self.assertIn(pathlib.Path("doc") / page.name, names)
+        for name in names:
+            self.assertEqual((documents / name).read_bytes(), (ROOT / name).read_bytes(), name)
+
+    def test_NothingElse_IsInstalled(self):
+        known = ("bin/grid", "share/man/man1/grid", "share/doc/gridmount/", "lib/systemd/system/gridmount@")
+        self.assertEqual([name for name in self.installed() if not name.startswith(known)], [])
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop()
+    CMAKE = sys.argv.pop()
+    unittest.main(verbosity=2)
