@@ -1,32 +1,49 @@
 #!/usr/bin/env bash
-# Installs what building, testing and running gridmount needs on Debian 12. Needs root, or sudo.
+# Installs what is missing of what gridmount needs on Debian 12. Needs root, or sudo, if something is.
+#
+#   packaging/install-deps.sh               for building, testing and running
+#   packaging/install-deps.sh --programs    for building and running the programs
 set -euo pipefail
+
+case ${1:-} in
+  '') programs_only=false ;;
+  --programs) programs_only=true ;;
+  *)
+    echo "install-deps.sh: --programs or nothing, not '$1'" >&2
+    exit 2
+    ;;
+esac
 
 packages=(
   # Build
-  build-essential ccache cmake ninja-build pkg-config
-  clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
+  g++ cmake ninja-build pkg-config
   # Libraries
-  libfuse3-dev fuse3 libbson-dev liblmdb-dev libisal-dev libssl-dev libpcre2-dev
-  libintelrdfpmath-dev
+  libfuse3-dev fuse3 liblmdb-dev libisal-dev libssl-dev libpcre2-dev libintelrdfpmath-dev
   libspdlog-dev libexpected-dev libcli11-dev libyaml-cpp-dev
   # Telling systemd that the mount answers
   libsystemd-dev
   # The wire server
   libasio-dev zlib1g-dev libsnappy-dev libzstd-dev libidn-dev
-  # The store over a MongoDB deployment
-  libmongoc-dev
+  # BSON, and the store over a MongoDB deployment
+  libbson-dev libmongoc-dev
   # The rules of time zones, which expressions on dates read
   tzdata
-  # Tests and benchmarks
-  libgtest-dev libgmock-dev libbenchmark-dev libsqlite3-dev
-  git python3 rsync sqlite3 tar acl attr procps util-linux
-  fio postgresql stress-ng vim
-  python3-pymongo python3-gridfs python3-venv openssl
 )
-# Another node than Debian's may be there, and Debian's could not be installed beside it.
-if ! command -v node >/dev/null; then packages+=(nodejs); fi
-if ! command -v npm >/dev/null; then packages+=(npm); fi
+if ! $programs_only; then
+  packages+=(
+    # Both compilers with their tools
+    build-essential ccache
+    clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
+    # Tests and benchmarks
+    libgtest-dev libgmock-dev libsqlite3-dev
+    git python3 rsync sqlite3 tar acl attr procps util-linux groff-base
+    fio postgresql stress-ng vim
+    python3-pymongo python3-gridfs python3-venv openssl
+  )
+  # Another node than Debian's may be there, and Debian's could not be installed beside it.
+  if ! command -v node >/dev/null; then packages+=(nodejs); fi
+  if ! command -v npm >/dev/null; then packages+=(npm); fi
+fi
 
 run=()
 if [ "$(id -u)" -ne 0 ]; then run=(sudo); fi

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# From a fresh clone to a mounted store, on Debian 12: installs what is missing, builds, and shows a
-# store from all sides. Asks nothing and leaves nothing mounted. Safe to run again.
+# From a fresh clone to a mounted store, on Debian 12: installs what is missing, builds the programs, and
+# shows a store from all sides. Asks nothing and leaves nothing mounted. Safe to run again.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
-bin=build/release
+bin=build/programs/bin
 demo=build/demo
 store=$demo/media.gfs
 mount_point=$demo/mnt
@@ -23,49 +23,49 @@ unmount_leftover() {
 trap unmount_leftover EXIT
 
 say 'Installing what is missing'
-packaging/install-deps.sh
+packaging/install-deps.sh --programs
 
-say 'Building (a few minutes the first time)'
-launcher=()
-if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+say 'Building the programs (a few minutes the first time)'
 mkdir -p build
-cmake --preset release "${launcher[@]}" >build/quickstart-configure.log 2>&1 || {
+cmake --preset programs >build/quickstart-configure.log 2>&1 || {
   cat build/quickstart-configure.log
   exit 1
 }
-cmake --build build/release --target gridmount gridfiles gridstore
+cmake --build --preset programs
 
 unmount_leftover
 rm -rf "$demo"
 mkdir -p "$mount_point"
 
 say 'Mounting a new store; its folder fs is the bucket fs'
-show "$bin/fuse/gridmount" --create "$store" "$mount_point"
+show "$bin/gridmount" --create "$store" "$mount_point"
 
 say 'Copying a tree into it'
-show cp -a gridfs "$mount_point/fs/"
-show ls -l "$mount_point/fs/gridfs"
-show diff -r gridfs "$mount_point/fs/gridfs"
+show cp -a packaging "$mount_point/fs/"
+show ls -l "$mount_point/fs/packaging"
+show diff -r packaging "$mount_point/fs/packaging"
 echo 'no differences'
 
 say 'Unmounting'
 show fusermount3 -u "$mount_point"
 
 say 'The same files as GridFS has them'
-show "$bin/tools/gridfiles" --store "$store" list
-show "$bin/tools/gridfiles" --store "$store" --local "$demo/bucket.h" get gridfs/bucket.h
-show cmp gridfs/bucket.h "$demo/bucket.h"
-show "$bin/tools/gridstore" check "$store"
+show "$bin/gridfiles" --store "$store" list
+show "$bin/gridfiles" --store "$store" --local "$demo/page" get packaging/gridmount.1
+show cmp packaging/gridmount.1 "$demo/page"
+show "$bin/gridstore" check "$store"
 
 cat <<TEXT
 
 --- How to go on
-The programs are $bin/fuse/gridmount, $bin/tools/gridfiles and $bin/tools/gridstore.
+The programs are in $bin; nothing is mounted now, and $demo can be removed.
 
-  $bin/fuse/gridmount $store $mount_point       mounts the store again
-  fusermount3 -u $mount_point                          unmounts it
-  $bin/fuse/gridmount --create ~/my.gfs ~/mnt         makes a store of your own
-  $bin/fuse/gridmount --help                          all options
+  $bin/gridmount $store $mount_point
+                                                        mounts the store again
+  fusermount3 -u $mount_point                        unmounts it
+  $bin/gridmount --create ~/my.gfs ~/mnt  makes a store of your own
+  $bin/gridmount --help                   all options
+  sudo cmake --install build/programs                   installs programs, manual pages and documents
 
-README.md says more. Nothing is mounted now; $demo can be removed.
+README.md says more.
 TEXT
