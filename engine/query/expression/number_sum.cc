@@ -1,6 +1,7 @@
 #include "engine/query/expression/number_sum.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "engine/query/decimal_arithmetic.h"
@@ -68,8 +69,25 @@ std::optional<int64_t> DoubleSum::integer() const {
   return static_cast<int64_t>(exact);
 }
 
+void NumberSum::leave_small() {
+  if (is_small_) others_.add(static_cast<double>(small_));
+  is_small_ = false;
+}
+
+DoubleSum NumberSum::others() const {
+  DoubleSum sum = others_;
+  if (is_small_) sum.add(static_cast<double>(small_));
+  return sum;
+}
+
 void NumberSum::add(bson::ValueView number) {
+  constexpr int64_t kSmallMax = (int64_t{1} << 53) - (int64_t{1} << 31);
   ++count_;
+  if (is_small_ && number.type() == Type::kInt32 && std::abs(small_) <= kSmallMax) {
+    small_ += number.as_int32();
+    return;
+  }
+  leave_small();
   switch (number.type()) {
     case Type::kInt32:
       others_.add(static_cast<double>(number.as_int32()));
@@ -89,14 +107,14 @@ void NumberSum::add(bson::ValueView number) {
 }
 
 bson::Decimal128 NumberSum::as_decimal() const {
-  return query::add(decimals_, others_.decimal());
+  return query::add(decimals_, others().decimal());
 }
 
 Value NumberSum::total() const {
   if (type_ == Type::kDecimal128) return value_of(as_decimal());
-  if (type_ == Type::kDouble) return Value(others_.nearest());
-  const std::optional<int64_t> whole = others_.integer();
-  if (!whole) return Value(others_.nearest());
+  if (type_ == Type::kDouble) return Value(others().nearest());
+  const std::optional<int64_t> whole = others().integer();
+  if (!whole) return Value(others().nearest());
   const auto narrow = static_cast<int32_t>(*whole);
   if (type_ == Type::kInt32 && narrow == *whole) return Value(narrow);
   return Value(*whole);
@@ -104,7 +122,7 @@ Value NumberSum::total() const {
 
 std::optional<Value> NumberSum::average() const {
   if (count_ == 0) return std::nullopt;
-  if (type_ != Type::kDecimal128) return Value(others_.nearest() / static_cast<double>(count_));
+  if (type_ != Type::kDecimal128) return Value(others().nearest() / static_cast<double>(count_));
   return value_of(query::divide(as_decimal(), to_decimal(Value(count_))));
 }
 

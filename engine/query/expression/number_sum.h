@@ -46,11 +46,17 @@ class NumberSum {
   std::optional<bson::Value> average() const;
 
  private:
+  // All but decimals.
+  DoubleSum others() const;
+  void leave_small();
   bson::Decimal128 as_decimal() const;
 
   bson::Type type_ = bson::Type::kInt32;  // the widest so far
   int64_t count_ = 0;
-  DoubleSum others_;                                  // all but decimals
+  // The sum as long as there are int32 only, which is as good as a DoubleSum below 2^53.
+  int64_t small_ = 0;
+  bool is_small_ = true;
+  DoubleSum others_;                                  // else
   bson::Decimal128 decimals_{0x3040000000000000, 0};  // 0
 };
 
