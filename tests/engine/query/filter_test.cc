@@ -2,6 +2,7 @@
 // Method: tables of filter, documents that match and documents that do not.
 
 #include "engine/query/filter/filter.h"
+#include "engine/query/filter/predicate.h"
 
 #include <gtest/gtest.h>
 
