@@ -56,7 +56,7 @@ TEST_P(StoreContract, Insert_NestedTooDeep_IsRefused) {
       around.append("a", document);
       document = std::move(around).finish();
     }
-    return bson::to_json(document);
+    return bson::to_json(document, bson::JsonForm::kRelaxed);
   };
   insert(nested(bson::kMaxStoredDepth));
   EXPECT_THAT(try_insert(nested(bson::kMaxStoredDepth + 1)), FailedWith(ErrorCode::kOverflow));

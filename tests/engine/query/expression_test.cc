@@ -317,8 +317,8 @@ bson::Document nested(int depth, std::string_view name) {
 TEST(ExpressionTest, NestingIsLimited) {
   for (const char* const name : {"a", "$abs"}) {
     VariableScope scope;
-    EXPECT_TRUE(parse_expression(*nested(90, "a").find("x"), scope));
-    const auto parsed = parse_expression(*nested(150, name).find("x"), scope);
+    EXPECT_TRUE(parse_expression(*nested(190, "a").find("x"), scope));
+    const auto parsed = parse_expression(*nested(250, name).find("x"), scope);
     ASSERT_FALSE(parsed);
     EXPECT_EQ(parsed.error().code(), ErrorCode::kOverflow) << parsed.error().message();
   }
@@ -326,7 +326,7 @@ TEST(ExpressionTest, NestingIsLimited) {
 
 TEST(ExpressionTest, ResultsCannotBeNestedDeeperThanDocuments) {
   const bson::Document document = parse_json(
-      "{'x': {'$reduce': {'input': {'$range': [0, 200]}, 'initialValue': '$a', 'in':"
+      "{'x': {'$reduce': {'input': {'$range': [0, 300]}, 'initialValue': '$a', 'in':"
       " {'v': '$$value'}}}}");
   EXPECT_TRUE(evaluate_to_text(*document.find("x"), parse_json("{'a': 1}")).starts_with("!15 "));
 }
