@@ -2,13 +2,13 @@
 // Method: tables of filter, documents that match and documents that do not.
 
 #include "engine/query/filter/filter.h"
-#include "engine/query/filter/predicate.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/query/filter/predicate.h"
 #include "tests/engine/query/filter_cases.h"
 
 namespace gridmount::query {
