@@ -5,8 +5,8 @@
 
 namespace gridmount::tools {
 
-// There is one format so far: it opens the store, which puts in order what a machine that went down
-// has left, and says that there is nothing to do.
+// It needs the store for itself. Older versions of gridmount cannot open the store afterwards; a
+// store that has the newest format stays as it is. Says which format the store has had.
 Subcommand add_upgrade(CLI::App& app);
 
 }  // namespace gridmount::tools
