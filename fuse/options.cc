@@ -14,6 +14,7 @@
 #include "engine/exit_status.h"
 #include "engine/system/memory_limit.h"
 #include "fuse/mount_options.h"
+#include "fuse/tree/buckets.h"
 #include "gridfs/file.h"
 #include "gridfs/files_document.h"
 #include "gridfs/path.h"
@@ -274,6 +275,13 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (options.at) options.read_only = true;
   if (options.create && options.read_only) {
     return fail(ErrorCode::kBadValue, "--create and -o ro or at= exclude each other");
+  }
+  // Before the store is made.
+  if (options.create && options.bucket) {
+    if (const Status named = check_bucket_name(options.database, *options.bucket); !named) {
+      return fail(ErrorCode::kBadValue,
+                  "-o bucket=" + *options.bucket + ": " + named.error().message());
+    }
   }
   if (options.at && options.revisions > 0) {
     return fail(ErrorCode::kBadValue, "-o at= reads alone, and -o revisions= is for writing");

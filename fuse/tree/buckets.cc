@@ -93,7 +93,7 @@ std::shared_ptr<gridfs::Volume> Buckets::find_opened(const std::string& name) {
 }
 
 Result<std::shared_ptr<MountedBucket>> Buckets::create(std::string_view name) {
-  GM_TRY(check_name(name));
+  GM_TRY(check_bucket_name(settings_.database, name));
   GM_ASSIGN(bool there, exists(name));
   if (there) {
     return fail(gridfs::kEntryExists, "bucket " + std::string(name) + " exists already");
@@ -127,7 +127,7 @@ Status Buckets::remove(std::string_view name) {
 }
 
 Status Buckets::rename(std::string_view from, std::string_view to) {
-  GM_TRY(check_name(to));
+  GM_TRY(check_bucket_name(settings_.database, to));
   GM_ASSIGN(std::shared_ptr<MountedBucket> mounted, find(from));
   GM_ASSIGN(bool taken, exists(to));
   if (taken) {
@@ -179,13 +179,13 @@ Result<bool> Buckets::exists(std::string_view name) const {
   return database_->exists(*snapshot, collection_name(name, kParts[0]));
 }
 
-Status Buckets::check_name(std::string_view name) const {
-  if (name.starts_with("system.")) {
+Status check_bucket_name(std::string_view database, std::string_view bucket) {
+  if (bucket.starts_with("system.")) {
     return fail(ErrorCode::kInvalidNamespace,
-                "a bucket cannot be named " + std::string(name) + ": system.* is reserved");
+                "a bucket cannot be named " + std::string(bucket) + ": system.* is reserved");
   }
   for (std::string_view part : kParts) {
-    GM_TRY(engine::check_namespace({settings_.database, collection_name(name, part)}));
+    GM_TRY(engine::check_namespace({std::string(database), collection_name(bucket, part)}));
   }
   return {};
 }

@@ -74,6 +74,9 @@ class MountedBucket {
   bool removed_ GM_GUARDED_BY(mutex_) = false;
 };
 
+// InvalidNamespace for a name that no bucket of the database can have. Asks no store.
+Status check_bucket_name(std::string_view database, std::string_view bucket);
+
 class Buckets {
  public:
   // `store` must outlive this object.
@@ -107,7 +110,6 @@ class Buckets {
 
   Result<std::shared_ptr<gridfs::Volume>> open_volume(const std::string& name);
   Result<bool> exists(std::string_view name) const;
-  Status check_name(std::string_view name) const;
   // Closes the volume if it is open, so that nothing works on the bucket.
   Status retire(MountedBucket& bucket);
 

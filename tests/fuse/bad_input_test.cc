@@ -141,6 +141,15 @@ TEST_F(BadInputTest, BucketMissing) {
                  {"-o", "bucket=photos", store(), mount_point()});
 }
 
+TEST_F(BadInputTest, BucketName) {
+  for (const char* name : {"a$b", "system.a", "."}) {
+    expect_refusal(
+        ExitStatus::kFailure, "-o bucket=",
+        {"--create", "-o", std::string("bucket=") + name, folder() / "new", mount_point()});
+    EXPECT_FALSE(std::filesystem::exists(folder() / "new")) << name;
+  }
+}
+
 TEST_F(BadInputTest, DatabaseName) {
   make_store();
   for (const char* name : {"", "bad/name"}) {
