@@ -49,6 +49,21 @@ TEST_F(GridfilesPut, TwoFiles_AreAddedInOrder) {
   EXPECT_EQ(listed(), "a.txt\t5\nb.txt\t0\n");
 }
 
+TEST_F(GridfilesPut, MissingFile_MakesNoStore) {
+  const std::vector<std::string> kCommands[] = {
+      {"--create", "--store", "new.gfs", "put", "nofile"},
+      {"--create", "--store", "new.gfs", "--local", "nofile", "put", "name"},
+  };
+  for (const std::vector<std::string>& command : kCommands) {
+    const Outcome outcome = gridfiles_plain(command);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(without_times(outcome.err),
+              "Failed: error while opening local gridFile `nofile`: open nofile: no such file or "
+              "directory\n");
+    EXPECT_FALSE(exists("new.gfs"));
+  }
+}
+
 TEST_F(GridfilesPut, MissingFile_FailsAndEarlierFilesStay) {
   write_file("a.txt", "hello");
   Outcome outcome = gridfiles({"put", "a.txt", "nofile", "c.txt"});

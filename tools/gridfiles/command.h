@@ -27,7 +27,7 @@ struct Command {
   size_t least_arguments = 0;
   size_t most_arguments = 0;
   bool writes = false;  // changes the store
-  bool adds = false;    // files, for which a store may be made
+  bool adds = false;    // files, for which a store may be made: the first argument names one
   // An error is what stands behind "Failed: "; kInterrupted if a signal ended it.
   Status (*run)(const CommandContext& context) = nullptr;
 };

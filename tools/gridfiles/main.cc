@@ -1,5 +1,7 @@
 // gridfiles: mongofiles' commands on a store of ours. The texts and the exit statuses are
 // mongofiles', so that scripts written for it work unchanged.
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -12,6 +14,7 @@
 #include "engine/system/file.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/interruption.h"
+#include "tools/gridfiles/local_file.h"
 #include "tools/gridfiles/log.h"
 #include "tools/gridfiles/opened_store.h"
 #include "tools/gridfiles/options.h"
@@ -39,10 +42,22 @@ Status prepare_bucket(const gridfs::Bucket& bucket) {
   return transaction->commit();
 }
 
+// Whether the first file that is to be put can be read.
+Status check_first_file(const Options& options) {
+  const std::string& name = options.local.empty() ? options.positionals[1] : options.local;
+  // What can be read is not opened: a pipe would be at its end for put.
+  if (name == "-" || ::access(name.c_str(), R_OK) == 0) return {};
+  GM_TRY(LocalInput::open(name));
+  return {};
+}
+
 Status run(const Options& options, const Log& log, const Command& command) {
   engine::Namespace chunks{options.database, options.prefix + ".chunks"};
   GM_TRY(engine::check_namespace(chunks));
   if (command.writes) GM_TRY(options.write_concern.check_for_one_member());
+
+  // A mistyped name makes no store.
+  if (command.adds && options.create) GM_TRY(check_first_file(options));
 
   Result<OpenedStore> opening = open_store_of(options, command.writes);
   if (!opening) {
