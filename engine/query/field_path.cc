@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "engine/bson/document.h"
+
 namespace gridmount::query {
 namespace {
 
@@ -10,8 +12,7 @@ constexpr ErrorCode kDollarName{16410};
 constexpr ErrorCode kNulInName{16411};
 constexpr ErrorCode kDotInName{16412};
 constexpr ErrorCode kEmptyPath{40352};
-
-constexpr size_t kPathPartsMax = 200;
+constexpr ErrorCode kPathEndsWithDot{40353};
 
 }  // namespace
 
@@ -39,7 +40,7 @@ Status check_field_path(std::string_view path) {
   }
   if (path.back() == '.') return fail(kPathEndsWithDot, "FieldPath must not end with a '.'.");
   const bson::Path parts(path);
-  if (parts.parts().size() > kPathPartsMax) {
+  if (parts.parts().size() > bson::kMaxDepth) {
     return fail(ErrorCode::kOverflow, "FieldPath is too long");
   }
   for (const std::string& part : parts.parts()) GM_TRY(check_field_name(part));

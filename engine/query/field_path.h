@@ -9,15 +9,13 @@
 
 namespace gridmount::query {
 
-// Of a path.
-inline constexpr ErrorCode kPathEndsWithDot{40353};
-
 // A name between two dots. Location15998 if it is empty, 16410 if it begins with '$' and is none of
 // a DBRef, 16411 if it holds a NUL, 16412 if it holds a dot.
 Status check_field_name(std::string_view name);
 
-// A field path as in {$unwind: "$a.b"} or {as: "a.b"}: no empty parts (code 15998), none that
-// begins with '$' (16410) unless it is one of a DBRef, not too many (Overflow).
+// A field path as in {$unwind: "$a.b"} or {as: "a.b"}, or behind an expression's `$`. Location40352
+// if it is empty, 40353 if it ends with a dot, check_field_name()'s of its parts, Overflow if there
+// are more than bson::kMaxDepth of them.
 Status check_field_path(std::string_view path);
 Result<bson::Path> field_path(std::string_view dotted);
 

@@ -166,6 +166,9 @@ Result<Sort> Sort::parse(bson::View specification) {
   for (const bson::Element element : specification) {
     const std::string key(element.key);
     bson::Path path(key);
+    if (path.parts().size() > bson::kMaxDepth) {
+      return fail(ErrorCode::kOverflow, "FieldPath is too long");
+    }
     for (const std::string& name : path.parts()) {
       if (name.empty() || (name[0] == '$' && !bson::is_reference_field(name))) {
         return fail(ErrorCode::kBadValue,

@@ -43,21 +43,10 @@ Status check_variable_name(std::string_view name) {
   return {};
 }
 
-Result<std::vector<std::string>> split_path(std::string_view path) {
-  std::vector<std::string> parts;
-  if (path.ends_with('.')) return fail(kPathEndsWithDot, "FieldPath must not end with a '.'.");
-  while (true) {
-    const size_t dot = path.find('.');
-    GM_TRY(check_field_name(path.substr(0, dot)));
-    parts.emplace_back(path.substr(0, dot));
-    if (dot == std::string_view::npos) break;
-    path.remove_prefix(dot + 1);
-  }
-  if (parts.size() > bson::kMaxDepth) {
-    return fail(ErrorCode::kOverflow, "FieldPath is too long: it has more than " +
-                                          std::to_string(bson::kMaxDepth) + " parts");
-  }
-  return parts;
+// The parts of `path`, which is below a variable. Servers count that as a part of it.
+Result<std::vector<std::string>> parts_below(std::string_view variable, std::string_view path) {
+  GM_ASSIGN(const bson::Path whole, field_path(std::string(variable).append(".").append(path)));
+  return std::vector(whole.parts().begin() + 1, whole.parts().end());
 }
 
 }  // namespace
@@ -74,10 +63,10 @@ Result<ExpressionPointer> parse_field_path(std::string_view text, ParseContext& 
     variable = text.substr(1, dot == std::string_view::npos ? dot : dot - 1);
     GM_TRY(check_variable_name(variable));
     if (dot != std::string_view::npos) {
-      GM_ASSIGN(parts, split_path(text.substr(dot + 1)));
+      GM_ASSIGN(parts, parts_below(variable, text.substr(dot + 1)));
     }
   } else {
-    GM_ASSIGN(parts, split_path(text));
+    GM_ASSIGN(parts, parts_below(variable, text));
   }
   if (const std::optional<size_t> declared = context.scope.find(variable)) {
     base = FieldPath::Base::kVariable;

@@ -41,6 +41,7 @@ TEST(ExpressionTest, Language) {
           {"'$$'", "!9 empty variable names are not allowed"},
           {"'$$nope'", "!17276 Use of undefined variable: nope"},
           {"'$a.'", "!40353 FieldPath must not end with a '.'."},
+          {"'$$ROOT.'", "!40353 FieldPath must not end with a '.'."},
           {"'$.a'", "!15998"},
           {"'$a..b'", "!15998"},
           {"'$a.$b'", "!16410"},
@@ -312,6 +313,20 @@ bson::Document nested(int depth, std::string_view name) {
   builder.append("a", 1);
   for (int i = 0; i < depth; ++i) builder.close();
   return std::move(builder).finish();
+}
+
+// The variable, CURRENT unless another is named, is one of the 200 parts that a path may have.
+TEST(ExpressionTest, PartsOfPathsAreLimited) {
+  for (const std::string before : {"$a", "$$ROOT.a"}) {
+    std::string path = before;
+    for (int part = 1; part < 199; ++part) path += ".a";
+    VariableScope scope;
+    EXPECT_TRUE(parse_expression(bson::Value(path).view(), scope)) << before;
+    const auto longer = parse_expression(bson::Value(path + ".a").view(), scope);
+    ASSERT_FALSE(longer) << before;
+    EXPECT_EQ(longer.error().code(), ErrorCode::kOverflow);
+    EXPECT_EQ(longer.error().message(), "FieldPath is too long");
+  }
 }
 
 TEST(ExpressionTest, NestingIsLimited) {

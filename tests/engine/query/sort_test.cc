@@ -35,6 +35,15 @@ TEST(SortTest, Order) {
   EXPECT_TRUE(comes_before("{'a.b': 1}", "{'a': {'b': 1}}", "{'a': {'b': 2}}"));
 }
 
+TEST(SortTest, PartsOfPaths_AreLimited) {
+  std::string path = "a";
+  for (int part = 1; part < 200; ++part) path += ".a";
+  EXPECT_TRUE(Sort::parse(parse_json("{'" + path + "': 1}")));
+  const Result<Sort> longer = Sort::parse(parse_json("{'" + path + ".a': 1}"));
+  ASSERT_FALSE(longer);
+  EXPECT_EQ(longer.error().code(), ErrorCode::kOverflow);
+}
+
 TEST(SortTest, Arrays_ByLeastAscendingAndGreatestDescending) {
   EXPECT_TRUE(comes_before("{'a': 1}", "{'a': [9, 1]}", "{'a': [2, 3]}"));
   EXPECT_TRUE(comes_before("{'a': -1}", "{'a': [9, 1]}", "{'a': [2, 3]}"));
