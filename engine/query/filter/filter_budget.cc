@@ -6,7 +6,6 @@
 namespace gridmount::query {
 namespace {
 
-constexpr uint64_t kFreeBytes = uint64_t{64} << 10;
 constexpr uint64_t kStepBytes = uint64_t{1} << 20;
 
 thread_local FilterBudgetScope* innermost = nullptr;
@@ -37,10 +36,9 @@ FilterReservation::~FilterReservation() {
   if (budget_) budget_->release(bytes_reserved_);
 }
 
-Status FilterReservation::take(uint64_t bytes) {
-  bytes_taken_ += bytes;
-  if (!budget_ || bytes_taken_ <= kFreeBytes || bytes_taken_ <= bytes_reserved_) return {};
-  const uint64_t more = (bytes_taken_ - bytes_reserved_ + kStepBytes - 1) / kStepBytes * kStepBytes;
+Status FilterReservation::grow_to(uint64_t bytes) {
+  if (!budget_ || bytes <= bytes_reserved_) return {};
+  const uint64_t more = (bytes - bytes_reserved_ + kStepBytes - 1) / kStepBytes * kStepBytes;
   if (!budget_->reserve(more)) {
     return fail(ErrorCode::kExceededMemoryLimit,
                 "the filters of all commands need more than " +

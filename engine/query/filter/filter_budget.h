@@ -56,15 +56,15 @@ class FilterReservation {
   FilterReservation(const FilterReservation&) = delete;
   FilterReservation& operator=(const FilterReservation&) = delete;
 
-  // Counts `bytes` more. ExceededMemoryLimit (146) if the budget has no room for them. The first
-  // 64 KiB of a filter count nothing, and more is taken in steps of 1 MiB.
-  Status take(uint64_t bytes);
-  // Whether the filter is large enough to count.
-  bool counts() const { return bytes_reserved_ > 0; }
+  // A smaller filter needs no reservation.
+  static constexpr uint64_t kFreeBytes = uint64_t{64} << 10;
+
+  // Holds that many bytes at least, in steps of 1 MiB. ExceededMemoryLimit (146) if the budget has
+  // no room for them.
+  Status grow_to(uint64_t bytes);
 
  private:
   const std::shared_ptr<FilterBudget> budget_;
-  uint64_t bytes_taken_ = 0;
   uint64_t bytes_reserved_ = 0;
 };
 

@@ -119,14 +119,17 @@ Status FilterMemory::take(size_t bytes) {
   GM_TRY(check_interruption());
   if (bytes <= left_) {
     left_ -= bytes;
-    return reservation_->take(bytes);
+    const size_t taken = kFilterBytesMax - left_;
+    if (taken <= FilterReservation::kFreeBytes) return {};
+    if (!reservation_) reservation_ = std::make_unique<FilterReservation>();
+    return reservation_->grow_to(taken);
   }
   return fail(ErrorCode::kExceededMemoryLimit,
               "the filter needs more than " + std::to_string(kFilterBytesMax) + " bytes of memory");
 }
 
 std::unique_ptr<FilterReservation> FilterMemory::release() {
-  return reservation_->counts() ? std::move(reservation_) : nullptr;
+  return std::move(reservation_);
 }
 
 Result<Filter> parse_filter(bson::View specification, const FilterPosition& place) {

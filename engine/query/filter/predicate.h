@@ -98,7 +98,7 @@ class FilterMemory {
 
  private:
   size_t left_ = kFilterBytesMax;
-  std::unique_ptr<FilterReservation> reservation_ = std::make_unique<FilterReservation>();
+  std::unique_ptr<FilterReservation> reservation_;  // once it is no small one
 };
 
 // Where in a filter something stands.
