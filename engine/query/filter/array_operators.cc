@@ -32,11 +32,9 @@ class NeverTest : public ValueTest {
   bool test(ValueView, MatchContext&) const override { return false; }
 };
 
-// {$elemMatch: {$gt: 1, $lt: 5}}: one element fits all.
-class ElementValueTest : public ValueTest {
+// {$elemMatch: ...}: some element of an array.
+class ElementTest : public ValueTest {
  public:
-  explicit ElementValueTest(std::vector<TestGroup> groups) : groups_(std::move(groups)) {}
-
   bool test(ValueView value, MatchContext& context) const override {
     return find(value, context).has_value();
   }
@@ -47,51 +45,44 @@ class ElementValueTest : public ValueTest {
   }
 
  private:
+  virtual bool fits(ValueView element, MatchContext& context) const = 0;
+
   std::optional<size_t> find(ValueView value, MatchContext& context) const {
     if (value.type() != Type::kArray) return std::nullopt;
     size_t position = 0;
     for (const bson::Element element : value.as_document()) {
       if (context.has_ended(element.value.size())) return std::nullopt;
-      if (std::all_of(groups_.begin(), groups_.end(),
-                      [&](const TestGroup& group) { return group.test(element.value, context); })) {
-        return position;
-      }
+      if (fits(element.value, context)) return position;
       ++position;
     }
     return std::nullopt;
+  }
+};
+
+// {$elemMatch: {$gt: 1, $lt: 5}}: one element fits all.
+class ElementValueTest : public ElementTest {
+ public:
+  explicit ElementValueTest(std::vector<TestGroup> groups) : groups_(std::move(groups)) {}
+
+ private:
+  bool fits(ValueView element, MatchContext& context) const override {
+    return std::all_of(groups_.begin(), groups_.end(),
+                       [&](const TestGroup& group) { return group.test(element, context); });
   }
 
   std::vector<TestGroup> groups_;
 };
 
 // {$elemMatch: {price: 5, amount: {$gt: 1}}}: one element, being a document, matches the filter.
-class ElementDocumentTest : public ValueTest {
+class ElementDocumentTest : public ElementTest {
  public:
   explicit ElementDocumentTest(Filter filter) : filter_(std::move(filter)) {}
 
-  bool test(ValueView value, MatchContext& context) const override {
-    return find(value, context).has_value();
-  }
-  bool tests_elements() const override { return false; }
-  std::optional<size_t> matching_element(ValueView value) const override {
-    MatchContext context;
-    return find(value, context);
-  }
-
  private:
-  std::optional<size_t> find(ValueView value, MatchContext& context) const {
-    if (value.type() != Type::kArray) return std::nullopt;
-    size_t position = 0;
-    for (const bson::Element element : value.as_document()) {
-      // An array in the array is a document of its positions.
-      const Type type = element.value.type();
-      if ((type == Type::kDocument || type == Type::kArray) &&
-          filter_.test(element.value.as_document(), context)) {
-        return position;
-      }
-      ++position;
-    }
-    return std::nullopt;
+  bool fits(ValueView element, MatchContext& context) const override {
+    // An array in the array is a document of its positions.
+    return (element.type() == Type::kDocument || element.type() == Type::kArray) &&
+           filter_.test(element.as_document(), context);
   }
 
   Filter filter_;
