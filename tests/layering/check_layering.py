@@ -263,16 +263,17 @@ class Check:
                     self.report(name, line, f"{library} has a single door, and {layer} is not it")
 
 
-def main():
+def main_of(check):
+    """The program of a check: of the tree that is named on the command line, or of this one."""
     default = pathlib.Path(__file__).resolve().parents[2]
-    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
+    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else default
     if not (root / "CMakeLists.txt").exists():
         sys.exit(f"{root} is no source tree: it has no CMakeLists.txt")
-    violations = Check(root).run()
+    violations = check(root).run()
     for violation in violations:
         print(violation)
     return 1 if violations else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of(Check))

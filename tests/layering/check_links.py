@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-from check_layering import files_below
+from check_layering import files_below, main_of
 
 # Where a path of the tree begins.
 FOLDERS = ("cmake", "command_line", "doc", "engine", "fuse", "gridfs", "packaging", "tests", "tools")
@@ -117,16 +117,5 @@ class Check:
             self.violations.append(f"{place}: there is no {word}")
 
 
-def main():
-    default = pathlib.Path(__file__).resolve().parents[2]
-    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else default
-    if not (root / "CMakeLists.txt").exists():
-        sys.exit(f"{root} is no source tree: it has no CMakeLists.txt")
-    violations = Check(root).run()
-    for violation in violations:
-        print(violation)
-    return 1 if violations else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of(Check))
