@@ -1,5 +1,7 @@
 // What a database may be called. check_namespace() (store.h) asks the same of a collection's
 // database.
+//
+// Thread-safety: a pure function.
 #pragma once
 
 #include <string_view>

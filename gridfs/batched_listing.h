@@ -1,5 +1,7 @@
 // DirectoryStream that is read in batches: what has been read is given one by one, with cookies by
 // which given_places.h leads back. What is read, and in which order, is the derived class's.
+//
+// Thread-safety: none; one thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 // The document a stage makes, in memory that serves for the next one again: a stage makes millions
 // of them, and a bson::Builder would allocate for each. Internal to engine/query.
+//
+// Thread-safety: none; one thread at a time.
 #pragma once
 
 #include <cstdint>

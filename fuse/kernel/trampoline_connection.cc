@@ -114,7 +114,8 @@ ssize_t read_request(int connection, void* buffer, size_t room, void* user_data)
   }
 }
 
-// Of what libfuse sends, notices of what the kernel is to forget have no number.
+// An answer has the number of its request. A notice, which tells the kernel to forget something,
+// has none.
 bool is_answer(std::span<const iovec> pieces) {
   fuse_out_header header{};
   if (pieces.empty() || pieces[0].iov_len < sizeof header) return false;

@@ -1,4 +1,6 @@
 // Which fields of documents somebody looks at. Internal to engine/query.
+//
+// Thread-safety: none; one thread at a time.
 #pragma once
 
 #include <optional>
