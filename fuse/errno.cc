@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "gridfs/error.h"
+#include "gridfs/bucket/error.h"
 
 namespace gridmount::fuse {
 

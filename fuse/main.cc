@@ -35,7 +35,7 @@
 #include "fuse/tree/buckets.h"
 #include "fuse/tree/file_system.h"
 #include "fuse/tree/foreign_changes.h"
-#include "gridfs/error.h"
+#include "gridfs/bucket/error.h"
 
 namespace gridmount::fuse {
 

@@ -15,9 +15,9 @@
 #include "engine/system/memory_limit.h"
 #include "fuse/mount_options.h"
 #include "fuse/tree/buckets.h"
-#include "gridfs/file.h"
-#include "gridfs/files_document.h"
-#include "gridfs/path.h"
+#include "gridfs/content/file.h"
+#include "gridfs/bucket/files_document.h"
+#include "gridfs/namespace/path.h"
 
 namespace gridmount::fuse {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "fuse/daemon/mount_state.h"
-#include "gridfs/volume.h"
+#include "gridfs/namespace/volume.h"
 
 namespace gridmount::fuse {
 

@@ -15,9 +15,9 @@
 #include <string_view>
 
 #include "fuse/errno.h"
-#include "gridfs/error.h"
-#include "gridfs/file_time.h"
-#include "gridfs/posix_changes.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/bucket/file_time.h"
+#include "gridfs/bucket/posix_changes.h"
 
 namespace gridmount::fuse {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fuse/kernel/trampoline.h"
-#include "gridfs/error.h"
+#include "gridfs/bucket/error.h"
 
 namespace gridmount::fuse {
 

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "gridfs/nodes.h"
+#include "gridfs/namespace/nodes.h"
 
 namespace gridmount::fuse {
 

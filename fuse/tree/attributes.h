@@ -2,8 +2,8 @@
 // itself.
 #pragma once
 
-#include "gridfs/files_document.h"
-#include "gridfs/volume.h"
+#include "gridfs/bucket/files_document.h"
+#include "gridfs/namespace/volume.h"
 
 namespace gridmount::fuse {
 

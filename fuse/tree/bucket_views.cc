@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "gridfs/error.h"
-#include "gridfs/folder_listing.h"
-#include "gridfs/path.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/namespace/folder_listing.h"
+#include "gridfs/namespace/path.h"
 
 namespace gridmount::fuse {
 

@@ -20,7 +20,7 @@
 #include <string_view>
 
 #include "fuse/tree/made_up_file.h"
-#include "gridfs/volume.h"
+#include "gridfs/namespace/volume.h"
 
 namespace gridmount::fuse {
 

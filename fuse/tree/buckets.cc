@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fuse/errno.h"
-#include "gridfs/error.h"
+#include "gridfs/bucket/error.h"
 
 namespace gridmount::fuse {
 

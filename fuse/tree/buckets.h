@@ -16,7 +16,7 @@
 
 #include "engine/store.h"
 #include "engine/thread_safety.h"
-#include "gridfs/volume.h"
+#include "gridfs/namespace/volume.h"
 
 namespace gridmount::fuse {
 

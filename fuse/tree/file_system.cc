@@ -6,8 +6,8 @@
 
 #include "fuse/errno.h"
 #include "fuse/tree/attributes.h"
-#include "gridfs/error.h"
-#include "gridfs/file_time.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/bucket/file_time.h"
 
 namespace gridmount::fuse {
 

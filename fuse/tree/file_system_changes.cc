@@ -1,6 +1,6 @@
 // Which of the kernel's memories a change by others makes wrong.
 #include "fuse/tree/file_system.h"
-#include "gridfs/path.h"
+#include "gridfs/namespace/path.h"
 
 namespace gridmount::fuse {
 

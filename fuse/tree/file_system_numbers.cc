@@ -1,8 +1,8 @@
 // Nodes that the kernel has forgotten, by their numbers: open_by_handle_at(2), and exports by NFS.
 #include "fuse/errno.h"
 #include "fuse/tree/file_system.h"
-#include "gridfs/error.h"
-#include "gridfs/path.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/namespace/path.h"
 
 namespace gridmount::fuse {
 

@@ -5,7 +5,7 @@
 #include "fuse/errno.h"
 #include "fuse/tree/attributes.h"
 #include "fuse/tree/file_system.h"
-#include "gridfs/error.h"
+#include "gridfs/bucket/error.h"
 
 namespace gridmount::fuse {
 

@@ -5,9 +5,9 @@
 #include "fuse/errno.h"
 #include "fuse/tree/attributes.h"
 #include "fuse/tree/file_system.h"
-#include "gridfs/error.h"
-#include "gridfs/posix_acl.h"
-#include "gridfs/posix_changes.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/bucket/posix_acl.h"
+#include "gridfs/bucket/posix_changes.h"
 
 namespace gridmount::fuse {
 

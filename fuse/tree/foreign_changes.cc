@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "gridfs/aliases.h"
-#include "gridfs/path.h"
+#include "gridfs/namespace/aliases.h"
+#include "gridfs/namespace/path.h"
 
 namespace gridmount::fuse {
 

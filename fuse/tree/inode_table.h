@@ -30,7 +30,7 @@
 #include "engine/bson/value.h"
 #include "engine/thread_safety.h"
 #include "fuse/tree/lost_node.h"
-#include "gridfs/volume.h"
+#include "gridfs/namespace/volume.h"
 
 namespace gridmount::fuse {
 

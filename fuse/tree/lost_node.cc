@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "gridfs/file_time.h"
-#include "gridfs/posix_changes.h"
+#include "gridfs/bucket/file_time.h"
+#include "gridfs/bucket/posix_changes.h"
 
 namespace gridmount::fuse {
 

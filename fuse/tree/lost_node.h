@@ -6,8 +6,8 @@
 // Thread-safety: values and pure functions, but for the time.
 #pragma once
 
-#include "gridfs/files_document.h"
-#include "gridfs/volume.h"
+#include "gridfs/bucket/files_document.h"
+#include "gridfs/namespace/volume.h"
 
 namespace gridmount::fuse {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "gridfs/file_time.h"
+#include "gridfs/bucket/file_time.h"
 
 namespace gridmount::fuse {
 

@@ -15,7 +15,7 @@
 
 #include "engine/thread_safety.h"
 #include "fuse/tree/inode_table.h"
-#include "gridfs/volume.h"
+#include "gridfs/namespace/volume.h"
 
 namespace gridmount::fuse {
 

@@ -8,7 +8,7 @@
 
 #include "engine/exit_status.h"
 #include "engine/opening_error.h"
-#include "gridfs/error.h"
+#include "gridfs/bucket/error.h"
 
 namespace gridmount::fuse {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "gridfs/path.h"
+#include "gridfs/namespace/path.h"
 
 using namespace gridmount;
 using namespace gridmount::gridfs;

@@ -2,7 +2,7 @@
 // what the documents have later. Method: a volume over a real store; documents of any age beside
 // those of the volume; how it looks on a mount is tests/mount/access_times_test.py's.
 
-#include "gridfs/access_times.h"
+#include "gridfs/namespace/access_times.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // Goal: ranges join, split and end as said of them, and are never more than so many. Method: single
 // changes, and random ones beside one flag for each byte.
 
-#include "gridfs/allocated_ranges.h"
+#include "gridfs/bucket/allocated_ranges.h"
 
 #include <gmock/gmock.h>
 

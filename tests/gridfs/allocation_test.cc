@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include "gridfs/nodes.h"
-#include "gridfs/revisions.h"
+#include "gridfs/namespace/nodes.h"
+#include "gridfs/namespace/revisions.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "engine/bson/json.h"
-#include "gridfs/links.h"
+#include "gridfs/namespace/links.h"
 
 namespace gridmount::gridfs {
 namespace {

@@ -15,9 +15,9 @@
 #include "engine/bson/document.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
-#include "gridfs/bucket.h"
-#include "gridfs/error.h"
-#include "gridfs/file.h"
+#include "gridfs/bucket/bucket.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/content/file.h"
 #include "tests/must.h"
 
 namespace gridmount::gridfs {

@@ -1,7 +1,7 @@
 // Goal: buckets as the drivers' GridFS specification has them. Method: its rules one by one on a
 // real store; documents are looked at directly.
 
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 
 #include <gmock/gmock.h>
 

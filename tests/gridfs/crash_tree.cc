@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "gridfs/path.h"
-#include "gridfs/posix_changes.h"
-#include "gridfs/volume.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/bucket/posix_changes.h"
+#include "gridfs/namespace/volume.h"
 #include "tests/engine/local/crash/crash_store.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/late_chunks.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "gridfs/file_time.h"
+#include "gridfs/bucket/file_time.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {

@@ -2,7 +2,7 @@
 // listing of numbers, some of which are removed and added at random between seeks to any cookie
 // that was ever given. The seed is shown when it fails.
 
-#include "gridfs/given_places.h"
+#include "gridfs/namespace/given_places.h"
 
 #include <gtest/gtest.h>
 

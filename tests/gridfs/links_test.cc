@@ -2,13 +2,13 @@
 // Method: links made by the mount, and changes to the documents behind its back; names, numbers of
 // names and documents afterwards.
 
-#include "gridfs/links.h"
+#include "gridfs/namespace/links.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gridfs/chunk_document.h"
-#include "gridfs/volume.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/namespace/volume.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gridfs/volume.h"
+#include "gridfs/namespace/volume.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/namespace_counting_store.h"
 

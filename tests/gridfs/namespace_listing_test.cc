@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "gridfs/path.h"
-#include "gridfs/volume.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/volume.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "engine/bson/json.h"
-#include "gridfs/path.h"
-#include "gridfs/volume.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/volume.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {

@@ -1,13 +1,13 @@
 // Goal: names and filenames map to each other without loss. Method: the documented examples, and
 // random filenames of odd bytes.
 
-#include "gridfs/path.h"
+#include "gridfs/namespace/path.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "gridfs/error.h"
+#include "gridfs/bucket/error.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {

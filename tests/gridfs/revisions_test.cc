@@ -7,8 +7,8 @@
 #include <set>
 #include <thread>
 
-#include "gridfs/path.h"
-#include "gridfs/volume.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/volume.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {

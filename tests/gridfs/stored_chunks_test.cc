@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "gridfs/nodes.h"
+#include "gridfs/namespace/nodes.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {

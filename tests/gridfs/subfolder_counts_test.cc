@@ -3,7 +3,7 @@
 // Method: each change by itself, then random ones beside what is listed; others' changes are
 // documents, told as the mount tells them.
 
-#include "gridfs/subfolder_counts.h"
+#include "gridfs/namespace/subfolder_counts.h"
 
 #include <gmock/gmock.h>
 

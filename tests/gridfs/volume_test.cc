@@ -1,7 +1,7 @@
 // Goal: what volume.h promises, rule by rule. Method: a real store; files made as drivers make them
 // beside those of the volume, and a look at the documents afterwards.
 
-#include "gridfs/volume.h"
+#include "gridfs/namespace/volume.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -1,12 +1,12 @@
 // Goal: extended attributes are a value: what one copy is changed to, others do not see.
-#include "gridfs/xattrs.h"
+#include "gridfs/bucket/xattrs.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-#include "gridfs/error.h"
+#include "gridfs/bucket/error.h"
 
 namespace gridmount::gridfs {
 namespace {

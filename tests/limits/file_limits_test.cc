@@ -3,9 +3,9 @@
 #include <array>
 #include <limits>
 
-#include "gridfs/chunk_document.h"
-#include "gridfs/path.h"
-#include "gridfs/volume.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/volume.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {

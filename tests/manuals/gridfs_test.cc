@@ -1,7 +1,7 @@
 // Goal: files that are larger than a document. Source: "Data Model Design for MongoDB", release
 // 2.4.9, sections "GridFS" and "GridFS Reference".
 #include "engine/bson/builder.h"
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tests/manuals/manual_fixture.h"
 
 namespace gridmount::manuals {

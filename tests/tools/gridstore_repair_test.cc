@@ -15,7 +15,7 @@
 #include <sstream>
 
 #include "engine/bson/json.h"
-#include "gridfs/chunk_document.h"
+#include "gridfs/bucket/chunk_document.h"
 #include "tests/tools/store_test.h"
 
 namespace gridmount::tests {

@@ -12,7 +12,7 @@
 #include "engine/bson/builder.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tests/must.h"
 #include "tests/tools/program.h"
 

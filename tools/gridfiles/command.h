@@ -7,7 +7,7 @@
 
 #include "engine/error.h"
 #include "engine/store.h"
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tools/gridfiles/log.h"
 #include "tools/gridfiles/options.h"
 

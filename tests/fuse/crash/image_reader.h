@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/store.h"
-#include "gridfs/volume.h"
+#include "gridfs/namespace/volume.h"
 #include "tests/fuse/crash/model.h"
 #include "tests/fuse/crash/recorded_mount.h"
 

@@ -11,7 +11,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tools/gridstore/check/file_check.h"
 #include "tools/gridstore/check/folder_check.h"
 #include "tools/gridstore/check/index_check.h"

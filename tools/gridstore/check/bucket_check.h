@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/store.h"
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tools/gridstore/check/file_check.h"
 #include "tools/gridstore/check/findings.h"
 

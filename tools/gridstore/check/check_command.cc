@@ -19,7 +19,7 @@
 #include "engine/local/store_copy.h"
 #include "engine/log_text.h"
 #include "engine/store.h"
-#include "gridfs/md5.h"
+#include "gridfs/bucket/md5.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/check/findings.h"
 #include "tools/gridstore/check/progress.h"

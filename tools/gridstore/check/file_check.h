@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "engine/bson/document.h"
-#include "gridfs/files_document.h"
-#include "gridfs/md5.h"
+#include "gridfs/bucket/files_document.h"
+#include "gridfs/bucket/md5.h"
 #include "tools/gridstore/check/findings.h"
 
 namespace gridmount::tools {
 
 // Chunks from <= n < to of a file that was cut and whose garbage has not been removed yet (see
-// gridfs/bucket.h on `detached`).
+// gridfs/bucket/bucket.h on `detached`).
 struct Garbage {
   int64_t from = 0;
   int64_t to = 0;

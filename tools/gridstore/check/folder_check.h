@@ -6,7 +6,7 @@
 
 #include "engine/bson/document.h"
 #include "engine/store.h"
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tools/gridstore/check/findings.h"
 
 namespace gridmount::tools {

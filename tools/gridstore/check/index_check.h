@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/store.h"
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tools/gridstore/check/findings.h"
 
 namespace gridmount::tools {

@@ -7,9 +7,9 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "gridfs/chunk_document.h"
-#include "gridfs/file.h"
-#include "gridfs/files_document.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/content/file.h"
+#include "gridfs/bucket/files_document.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/repair/repair_context.h"
 

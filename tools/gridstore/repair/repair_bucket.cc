@@ -1,6 +1,6 @@
 #include "tools/gridstore/repair/repair_bucket.h"
 
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tools/gridstore/repair/repair_files.h"
 #include "tools/gridstore/repair/repair_folders.h"
 #include "tools/gridstore/repair/repair_indexes.h"

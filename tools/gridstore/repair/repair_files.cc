@@ -8,7 +8,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "gridfs/chunk_document.h"
+#include "gridfs/bucket/chunk_document.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/repair/lost_and_found.h"
 

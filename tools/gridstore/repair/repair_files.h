@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tools/gridstore/repair/repair_context.h"
 
 namespace gridmount::tools {

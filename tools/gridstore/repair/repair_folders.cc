@@ -8,9 +8,9 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "gridfs/chunk_document.h"
-#include "gridfs/folders.h"
-#include "gridfs/path.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/namespace/folders.h"
+#include "gridfs/namespace/path.h"
 #include "tools/gridstore/check/folder_check.h"
 #include "tools/quoted.h"
 

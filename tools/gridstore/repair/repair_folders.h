@@ -1,7 +1,7 @@
 // Mends the documents of a bucket's folders, as gridfs/NAMESPACE.md requires them.
 #pragma once
 
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tools/gridstore/repair/repair_context.h"
 
 namespace gridmount::tools {

@@ -9,7 +9,7 @@
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
 #include "engine/local/local_store.h"
-#include "gridfs/chunk_document.h"
+#include "gridfs/bucket/chunk_document.h"
 #include "tools/gridstore/check/index_check.h"
 
 namespace gridmount::tools {

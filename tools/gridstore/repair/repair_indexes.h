@@ -1,7 +1,7 @@
 // Makes the indexes that a bucket lacks.
 #pragma once
 
-#include "gridfs/bucket.h"
+#include "gridfs/bucket/bucket.h"
 #include "tools/gridstore/repair/repair_context.h"
 
 namespace gridmount::tools {

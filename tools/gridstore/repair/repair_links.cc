@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
-#include "gridfs/chunk_document.h"
-#include "gridfs/links.h"
-#include "gridfs/posix_place.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/namespace/links.h"
+#include "gridfs/bucket/posix_place.h"
 #include "tools/gridstore/check/link_check.h"
 
 namespace gridmount::tools {

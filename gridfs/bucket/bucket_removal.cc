@@ -1,0 +1,235 @@
+// How a bucket's files go: at once if they are small, else detached first and then in slices.
+
+#include <algorithm>
+
+#include "engine/bson/builder.h"
+#include "gridfs/bucket/bucket.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/namespace/links.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// What one transaction removes at most: enough to make its commit worth while, little enough that
+// other writers do not notice.
+constexpr int64_t kSliceBytes = 16 * 1024 * 1024;
+constexpr int64_t kSliceChunksMax = 1024;
+
+constexpr std::string_view kTruncated = "truncated";
+
+bson::Value marker_id(bson::ValueView files_id) {
+  bson::Builder builder;
+  builder.append(kTruncated, files_id);
+  return bson::Value(std::move(builder).finish().view());
+}
+
+// The files_id a marker stands for; nothing if the document is a detached file.
+std::optional<bson::ValueView> truncated_file(bson::View detached) {
+  const bson::ValueView id = detached["_id"];
+  if (id.type() != bson::Type::kDocument || !detached.find("from") || detached.find("chunkSize")) {
+    return std::nullopt;
+  }
+  return id.as_document().find(kTruncated);
+}
+
+int64_t slice_chunks(int64_t chunk_bytes) {
+  return std::clamp<int64_t>(kSliceBytes / std::max<int64_t>(chunk_bytes, 1), 1, kSliceChunksMax);
+}
+
+int64_t chunk_bytes_of(bson::View files_document) {
+  const std::optional<bson::ValueView> value = files_document.find("chunkSize");
+  return value ? value->integral().value_or(kDefaultChunkBytes) : kDefaultChunkBytes;
+}
+
+}  // namespace
+
+Status Bucket::remove(bson::ValueView id) const {
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    GM_ASSIGN(const bool whole, remove(*transaction, id));
+    GM_TRY(transaction->commit());
+    if (whole) return {};
+  }
+  return reclaim(id);
+}
+
+Result<bool> Bucket::remove(engine::Transaction& transaction, bson::ValueView id) const {
+  const bson::Document by_id = equals("_id", id);
+  GM_ASSIGN(const std::optional<bson::View> document, files_->find_one(transaction, by_id));
+  if (!document) return file_not_found(*this, id);
+  // A document that cannot be understood goes like a large file: chunk by chunk as they are found.
+  const Result<FilesDocument> file = FilesDocument::parse(*document);
+  const bson::Document by_marker = equals("_id", marker_id(id));
+  GM_ASSIGN(const std::optional<bson::View> marker, detached_->find_one(transaction, by_marker));
+  if (!file || marker || file->chunk_count() > kChunksDeletedAtOnce) {
+    GM_TRY(detach(transaction, id));
+    return false;
+  }
+  GM_TRY(remove_links(transaction, *document));
+  GM_TRY(files_->remove(transaction, by_id, false));
+  GM_TRY(chunks_->remove(transaction, equals("files_id", id), true));
+  return true;
+}
+
+Status Bucket::remove_links(engine::Transaction& transaction, bson::View files_document) const {
+  if (noted_links(files_document) == 0) return {};
+  GM_TRY(links_->remove(transaction, equals("file", bson::Value(files_document["_id"])), true));
+  return {};
+}
+
+Status Bucket::remove_by_name(std::string_view filename) const {
+  std::vector<bson::Value> large;
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    std::vector<bson::Value> ids;
+    {
+      GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+                files_->find(*transaction, equals("filename", bson::Value(filename))));
+      while (true) {
+        GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+        if (!document) break;
+        ids.emplace_back((*document)["_id"]);
+      }
+    }
+    if (ids.empty()) {
+      return fail(kFileNotFound, "bucket '" + options_.name + "': no file is named '" +
+                                     std::string(filename) + "'");
+    }
+    for (const bson::Value& id : ids) {
+      GM_ASSIGN(const bool whole, remove(*transaction, id));
+      if (!whole) large.push_back(id);
+    }
+    GM_TRY(transaction->commit());
+  }
+  for (const bson::Value& id : large) GM_TRY(reclaim(id));
+  return {};
+}
+
+Status Bucket::detach(engine::Transaction& transaction, bson::ValueView id) const {
+  const bson::Document by_id = equals("_id", id);
+  GM_ASSIGN(const std::optional<bson::View> found, files_->find_one(transaction, by_id));
+  if (!found) return file_not_found(*this, id);
+  const bson::Document document(*found);  // the write below ends the view
+  GM_TRY(remove_links(transaction, document));
+  // All chunks go now, those behind the end too.
+  GM_TRY(remove_marker(transaction, id));
+  GM_TRY(detached_->insert(transaction, document));
+  GM_TRY(files_->remove(transaction, by_id, false));
+  return {};
+}
+
+Status Bucket::reclaim(bson::ValueView id) const {
+  const bson::Value key(id);  // `id` may point into a document that goes away
+  const bson::Document by_id = equals("_id", key);
+  const bson::Document by_file = equals("files_id", key);
+  bson::Builder order;
+  order.append("n", int32_t{1});
+  const bson::Document sort = std::move(order).finish();
+  engine::FindOptions lowest;
+  lowest.sort = sort;
+  lowest.partial = true;
+  while (true) {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    // Asked in each transaction: only while the file stands there are its chunks garbage.
+    GM_ASSIGN(const std::optional<bson::View> file, detached_->find_one(*transaction, by_id));
+    if (!file) return {};
+    const int64_t slice = slice_chunks(chunk_bytes_of(*file));
+    GM_ASSIGN(const std::optional<bson::View> chunk,
+              chunks_->find_one(*transaction, by_file, lowest));
+    if (!chunk) {
+      GM_TRY(detached_->remove(*transaction, by_id, false));
+      return transaction->commit();
+    }
+    const bson::Value chunk_id((*chunk)["_id"]);
+    const std::optional<bson::ValueView> n = chunk->find("n");
+    const int64_t first = n ? n->integral().value_or(0) : 0;
+    GM_ASSIGN(const int64_t removed,
+              chunks_->remove(*transaction, chunk_range(key, first, first + slice), true));
+    if (removed == 0) {
+      // Its n is no number.
+      GM_TRY(chunks_->remove(*transaction, equals("_id", chunk_id), false));
+    }
+    GM_TRY(transaction->commit());
+  }
+}
+
+Status Bucket::note_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
+                              int64_t to) const {
+  bson::Builder marker;
+  marker.append("_id", marker_id(id)).append("from", from).append("to", to);
+  GM_TRY(detached_->insert(transaction, std::move(marker).finish()));
+  return {};
+}
+
+Status Bucket::remove_marker(engine::Transaction& transaction, bson::ValueView id) const {
+  GM_TRY(detached_->remove(transaction, equals("_id", marker_id(id)), false));
+  return {};
+}
+
+Result<int64_t> Bucket::end_of_stored(engine::Transaction& transaction, const bson::Value& id,
+                                      int64_t from, int64_t to) const {
+  static const bson::Document kHighestFirst = [] {
+    bson::Builder order;
+    order.append("n", int32_t{-1});
+    return std::move(order).finish();
+  }();
+  engine::FindOptions highest;
+  highest.sort = kHighestFirst;
+  highest.partial = true;
+  GM_ASSIGN(const std::optional<bson::View> chunk,
+            chunks_->find_one(transaction, chunk_range(id, from, to), highest));
+  const std::optional<bson::ValueView> n = chunk ? chunk->find("n") : std::nullopt;
+  return n ? n->integral().value_or(to - 1) + 1 : from;
+}
+
+Status Bucket::reclaim_truncated(bson::ValueView id) const {
+  const bson::Value key(id);
+  const bson::Document by_marker = equals("_id", marker_id(key));
+  while (true) {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    // Asked in each transaction: once it is gone the file may have new chunks there.
+    GM_ASSIGN(const std::optional<bson::View> marker, detached_->find_one(*transaction, by_marker));
+    if (!marker) return {};
+    const int64_t from = (*marker)["from"].integral().value_or(0);
+    const int64_t to = (*marker)["to"].integral().value_or(from);
+    GM_ASSIGN(const std::optional<bson::View> file,
+              files_->find_one(*transaction, equals("_id", key)));
+    const int64_t slice = slice_chunks(file ? chunk_bytes_of(*file) : kDefaultChunkBytes);
+    // From the end on, so that `to` tells what is left; but a sparse file has few of them.
+    GM_ASSIGN(const int64_t end, end_of_stored(*transaction, key, from, to));
+    const int64_t first = std::max(from, end - slice);
+    GM_TRY(chunks_->remove(*transaction, chunk_range(key, first, end), true));
+    if (first == from) {
+      GM_TRY(detached_->remove(*transaction, by_marker, false));
+      return transaction->commit();
+    }
+    bson::Builder update;
+    update.open_document("$set").append("to", first).close();
+    GM_TRY(detached_->update(*transaction, by_marker, std::move(update).finish()));
+    GM_TRY(transaction->commit());
+  }
+}
+
+Status Bucket::reclaim_all() const {
+  std::vector<bson::Value> files;
+  std::vector<bson::Value> truncated;
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              detached_->find(*snapshot, bson::View()));
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) break;
+      if (const std::optional<bson::ValueView> file = truncated_file(*document)) {
+        truncated.emplace_back(*file);
+      } else {
+        files.emplace_back((*document)["_id"]);
+      }
+    }
+  }
+  for (const bson::Value& id : truncated) GM_TRY(reclaim_truncated(id));
+  for (const bson::Value& id : files) GM_TRY(reclaim(id));
+  return {};
+}
+
+}  // namespace gridmount::gridfs

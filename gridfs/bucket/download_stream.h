@@ -1,0 +1,16 @@
+// Downloading: DownloadStream over Bucket.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "gridfs/bucket/bucket.h"
+
+namespace gridmount::gridfs {
+
+// `bucket` must outlive the stream. InvalidRange.
+Result<std::unique_ptr<DownloadStream>> make_download_stream(
+    const Bucket& bucket, std::unique_ptr<engine::Snapshot> snapshot, FilesDocument file,
+    std::optional<ByteRange> range);
+
+}  // namespace gridmount::gridfs

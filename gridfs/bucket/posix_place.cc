@@ -1,0 +1,68 @@
+#include "gridfs/bucket/posix_place.h"
+
+#include <string_view>
+#include <utility>
+
+#include "engine/bson/builder.h"
+#include "gridfs/bucket/chunk_document.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+constexpr std::string_view kMetadata = "metadata";
+constexpr std::string_view kPosix = "metadata.posix";
+
+// What stands where a document is to be; nothing where one is, or can be made.
+struct InTheWay {
+  std::string_view path;
+  bson::ValueView value;
+
+  bool is_null() const { return value.type() == bson::Type::kNull; }
+};
+
+std::optional<InTheWay> find_in_the_way(bson::View files_document) {
+  const std::optional<bson::ValueView> metadata = files_document.find(kMetadata);
+  if (!metadata) return std::nullopt;
+  if (metadata->type() != bson::Type::kDocument) return InTheWay{kMetadata, *metadata};
+  const std::optional<bson::ValueView> posix = metadata->as_document().find("posix");
+  if (!posix || posix->type() == bson::Type::kDocument) return std::nullopt;
+  return InTheWay{kPosix, *posix};
+}
+
+}  // namespace
+
+bool takes_posix_fields(bson::View files_document) {
+  const std::optional<InTheWay> found = find_in_the_way(files_document);
+  return !found || found->is_null();
+}
+
+std::optional<bson::Document> making_place(bson::View files_document) {
+  const std::optional<InTheWay> found = find_in_the_way(files_document);
+  if (!found) return std::nullopt;
+  bson::Builder update;
+  if (found->is_null()) {
+    update.open_document("$unset").append(found->path, "").close();
+  } else {
+    update.open_document("$set").open_document(found->path);
+    update.append("value", found->value).close().close();
+  }
+  return std::move(update).finish();
+}
+
+Result<engine::UpdateResult> update_file(engine::Collection& collection,
+                                         engine::Transaction& transaction, bson::ValueView id,
+                                         bson::View update) {
+  const bson::Document by_id = equals("_id", id);
+  Result<engine::UpdateResult> updated = collection.update(transaction, by_id, update);
+  if (updated || updated.error().code() != ErrorCode::kPathNotViable) return updated;
+  std::optional<bson::Document> place;
+  {
+    GM_ASSIGN(const std::optional<bson::View> document, collection.find_one(transaction, by_id));
+    if (document) place = making_place(*document);
+  }
+  if (!place) return updated;
+  GM_TRY(collection.update(transaction, by_id, *place));
+  return collection.update(transaction, by_id, update);
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,206 @@
+#include "gridfs/bucket/upload_stream.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/content/file.h"
+#include "gridfs/bucket/md5.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// Chunks that share a transaction: as many as fit, at least one.
+constexpr size_t kBatchBytes = 4 * 1024 * 1024;
+
+class BucketUploadStream final : public UploadStream {
+ public:
+  BucketUploadStream(const Bucket& bucket, std::string_view filename, const UploadOptions& options,
+                     int32_t chunk_bytes)
+      : bucket_(bucket),
+        filename_(filename),
+        metadata_(options.metadata),
+        content_type_(options.content_type),
+        id_(options.id.value_or(bson::Value(bson::ObjectId::generate()))),
+        id_is_given_(options.id.has_value()),
+        chunk_bytes_(chunk_bytes),
+        layout_(id_, chunk_bytes),
+        batch_chunks_(std::max<size_t>(1, kBatchBytes / layout_.capacity())) {
+    if (bucket.options().md5 && Md5::available()) md5_.emplace();
+  }
+
+  ~BucketUploadStream() override {
+    if (!ended_) (void)abort();
+  }
+
+  const bson::Value& id() const override { return id_; }
+
+  Status write(std::span<const uint8_t> data) override {
+    GM_TRY(check_open());
+    if (static_cast<uint64_t>(length_) + data.size() >
+        static_cast<uint64_t>(max_file_bytes(chunk_bytes_))) {
+      return fail(kFileTooLarge, "uploading '" + filename_ + "': chunks of " +
+                                     std::to_string(chunk_bytes_) +
+                                     " bytes make files of at most " +
+                                     std::to_string(max_file_bytes(chunk_bytes_)) + " bytes");
+    }
+    while (!data.empty()) {
+      if (filled_ == 0 && chunks_.size() == batch_chunks_) {
+        if (Status written = write_batch(); !written) return broken(std::move(written).error());
+      }
+      if (filled_ == 0) add_chunk();
+      const size_t part = std::min<size_t>(data.size(), chunk_bytes_ - filled_);
+      std::memcpy(chunks_.back().get() + layout_.header_bytes() + filled_, data.data(), part);
+      if (md5_) md5_->update(data.first(part));
+      filled_ += static_cast<uint32_t>(part);
+      length_ += static_cast<int64_t>(part);
+      if (filled_ == static_cast<uint32_t>(chunk_bytes_)) filled_ = 0;
+      data = data.subspan(part);
+    }
+    return {};
+  }
+
+  Status close(engine::Durability durability) override {
+    GM_TRY(check_open());
+    if (Status closed = finish(durability); !closed) return broken(std::move(closed).error());
+    ended_ = true;
+    chunks_.clear();
+    return {};
+  }
+
+  Status abort() override {
+    if (ended_) return closed_error();
+    ended_ = true;
+    chunks_.clear();
+    return detached_ ? bucket_.reclaim(id_) : Status();
+  }
+
+ private:
+  tl::unexpected<Error> closed_error() const {
+    return fail(kStreamClosed, "uploading '" + filename_ + "': the stream has been closed");
+  }
+
+  Status check_open() const {
+    if (ended_) return closed_error();
+    if (error_) return fail(*error_);
+    return {};
+  }
+
+  // After a failure it is not known what of the data is in; only abort() is left.
+  tl::unexpected<Error> broken(Error error) {
+    error_ = error;
+    return fail(std::move(error).with_context("uploading '" + filename_ + "'"));
+  }
+
+  void add_chunk() {
+    // Buffers of the last batch are used again.
+    std::unique_ptr<uint8_t[]> buffer;
+    if (spare_.empty()) {
+      buffer = std::make_unique_for_overwrite<uint8_t[]>(layout_.capacity());
+    } else {
+      buffer = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    layout_.begin(buffer.get(), bson::ObjectId::generate());
+    chunks_.push_back(std::move(buffer));
+  }
+
+  Status insert_chunks(engine::Transaction& transaction) {
+    for (size_t i = 0; i < chunks_.size(); ++i) {
+      const int64_t n = written_ + static_cast<int64_t>(i);
+      const bson::View document = layout_.finish(chunks_[i].get(), static_cast<int32_t>(n),
+                                                 bytes_of_chunk(n, length_, chunk_bytes_));
+      GM_TRY(bucket_.chunks().insert(transaction, document));
+    }
+    return {};
+  }
+
+  void drop_batch() {
+    written_ += static_cast<int64_t>(chunks_.size());
+    for (std::unique_ptr<uint8_t[]>& buffer : chunks_) spare_.push_back(std::move(buffer));
+    chunks_.clear();
+  }
+
+  // That no other file, finished or in the making, has the id given.
+  Status check_id_is_free(engine::Transaction& transaction) {
+    const bson::Document by_id = equals("_id", id_);
+    for (engine::Collection* collection : {&bucket_.files(), &bucket_.detached()}) {
+      GM_ASSIGN(const std::optional<bson::View> taken, collection->find_one(transaction, by_id));
+      if (taken) {
+        return fail(ErrorCode::kDuplicateKey, collection->ns().full() + " has a file with _id " +
+                                                  bson::to_json(id_, bson::JsonForm::kRelaxed) +
+                                                  " already");
+      }
+    }
+    return {};
+  }
+
+  Status write_batch() {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
+    if (!detached_) {
+      if (id_is_given_) GM_TRY(check_id_is_free(*transaction));
+      GM_TRY(bucket_.detached().insert(*transaction, files_document()));
+    }
+    GM_TRY(insert_chunks(*transaction));
+    GM_TRY(transaction->commit());
+    detached_ = true;
+    drop_batch();
+    return {};
+  }
+
+  Status finish(engine::Durability durability) {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
+    if (detached_) {
+      GM_TRY(bucket_.detached().remove(*transaction, equals("_id", id_), false));
+    } else if (id_is_given_) {
+      GM_TRY(check_id_is_free(*transaction));
+    }
+    GM_TRY(insert_chunks(*transaction));
+    GM_TRY(bucket_.files().insert(*transaction, files_document()));
+    return transaction->commit(durability);
+  }
+
+  // As of now; fields that were not asked for are left out.
+  bson::Document files_document() const {
+    bson::Builder builder;
+    builder.append("_id", id_).append("length", length_).append("chunkSize", chunk_bytes_);
+    builder.append("uploadDate", bson::Date::now());
+    if (md5_) builder.append("md5", md5_->hex());
+    builder.append("filename", filename_);
+    if (content_type_) builder.append("contentType", *content_type_);
+    if (!metadata_.view().empty()) builder.append("metadata", metadata_);
+    return std::move(builder).finish();
+  }
+
+  const Bucket& bucket_;
+  const std::string filename_;
+  const bson::Document metadata_;
+  const std::optional<std::string> content_type_;
+  const bson::Value id_;
+  const bool id_is_given_;
+  const int32_t chunk_bytes_;
+  const ChunkLayout layout_;
+  const size_t batch_chunks_;
+
+  std::optional<Md5> md5_;
+  int64_t length_ = 0;
+  int64_t written_ = 0;  // chunks in the store
+  std::vector<std::unique_ptr<uint8_t[]>> chunks_;
+  std::vector<std::unique_ptr<uint8_t[]>> spare_;
+  uint32_t filled_ = 0;  // bytes in the last of chunks_; 0: the next byte begins a chunk
+  bool detached_ = false;
+  bool ended_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+std::unique_ptr<UploadStream> make_upload_stream(const Bucket& bucket, std::string_view filename,
+                                                 const UploadOptions& options,
+                                                 int32_t chunk_bytes) {
+  return std::make_unique<BucketUploadStream>(bucket, filename, options, chunk_bytes);
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,15 @@
+// Uploading: UploadStream over Bucket.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "gridfs/bucket/bucket.h"
+
+namespace gridmount::gridfs {
+
+// `bucket` must outlive the stream; `chunk_bytes` is within its limits.
+std::unique_ptr<UploadStream> make_upload_stream(const Bucket& bucket, std::string_view filename,
+                                                 const UploadOptions& options, int32_t chunk_bytes);
+
+}  // namespace gridmount::gridfs

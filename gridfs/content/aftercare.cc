@@ -1,0 +1,210 @@
+#include "gridfs/content/aftercare.h"
+
+#include <algorithm>
+
+#include "gridfs/content/open_file.h"
+#include "gridfs/content/open_files.h"
+#include "gridfs/content/stored_md5.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// How long a file must be left alone before its md5 is computed.
+constexpr std::chrono::milliseconds kQuiet{1000};
+// Until a removal that has failed is tried again.
+constexpr std::chrono::milliseconds kRemovalPatience{1000};
+
+}  // namespace
+
+Aftercare::Aftercare(const Bucket& bucket, OpenFiles& open_files)
+    : bucket_(bucket),
+      open_files_(open_files),
+      thread_("gm-aftercare", BackgroundThread::Priority::kLow, [this] { return work(); }) {}
+
+void Aftercare::schedule_md5(const bson::Value& id) {
+  {
+    MutexLock lock(mutex_);
+    md5_due_[id] = Clock::now() + kQuiet;
+  }
+  thread_.wake();
+}
+
+void Aftercare::cancel_md5(const bson::Value& id) {
+  MutexLock lock(mutex_);
+  md5_due_.erase(id);
+  md5_done_.notify_all();
+}
+
+bool Aftercare::finish_md5(std::chrono::milliseconds patience) {
+  const Clock::time_point deadline = Clock::now() + patience;
+  MutexLock lock(mutex_);
+  hurry_ = true;
+  thread_.wake();
+  while (!md5_due_.empty()) {
+    const Clock::time_point now = Clock::now();
+    if (now >= deadline) break;
+    md5_done_.wait_for(mutex_, deadline - now);
+  }
+  hurry_ = false;
+  return md5_due_.empty();
+}
+
+void Aftercare::reclaim(const bson::Value& id) {
+  {
+    MutexLock lock(mutex_);
+    removals_.push_back({id, false});
+  }
+  thread_.wake();
+}
+
+void Aftercare::note_truncated(const bson::Value& id, int64_t from) {
+  MutexLock lock(mutex_);
+  truncated_[id] = from;
+}
+
+void Aftercare::start_truncated(const bson::Value& id) {
+  {
+    MutexLock lock(mutex_);
+    removals_.push_back({id, true});
+  }
+  thread_.wake();
+}
+
+std::optional<int64_t> Aftercare::truncated_from(const bson::Value& id) const {
+  MutexLock lock(mutex_);
+  const auto found = truncated_.find(id);
+  if (found == truncated_.end()) return std::nullopt;
+  return found->second;
+}
+
+Status Aftercare::finish_truncated(const bson::Value& id) {
+  GM_TRY(bucket_.reclaim_truncated(id));
+  MutexLock lock(mutex_);
+  truncated_.erase(id);
+  return {};
+}
+
+void Aftercare::stop() {
+  stopping_ = true;
+  thread_.stop();
+  remove_chunks();
+}
+
+void Aftercare::finish_removals() {
+  remove_chunks();
+  MutexLock lock(mutex_);
+  while (removing_ > 0) removed_.wait(mutex_);
+}
+
+// A removal that is being done, for finish_removals().
+class Aftercare::RemovalUnderWay {
+ public:
+  explicit RemovalUnderWay(Aftercare& aftercare) : aftercare_(aftercare) {}
+  ~RemovalUnderWay() {
+    MutexLock lock(aftercare_.mutex_);
+    if (--aftercare_.removing_ == 0) aftercare_.removed_.notify_all();
+  }
+  RemovalUnderWay(const RemovalUnderWay&) = delete;
+  RemovalUnderWay& operator=(const RemovalUnderWay&) = delete;
+
+ private:
+  Aftercare& aftercare_;
+};
+
+void Aftercare::remove_chunks() {
+  std::deque<Removal> failed;
+  while (std::optional<Removal> removal = take_removal()) {
+    const RemovalUnderWay under_way(*this);
+    // An error has nobody to go to, and costs space only: what could not be removed is still noted
+    // in `detached`, for the next time, and for when the bucket is opened again.
+    if (!remove(*removal)) failed.push_back(*std::move(removal));
+  }
+  MutexLock lock(mutex_);
+  for (Removal& removal : failed) removals_.push_back(std::move(removal));
+}
+
+std::optional<Aftercare::Removal> Aftercare::take_removal() {
+  MutexLock lock(mutex_);
+  if (removals_.empty()) return std::nullopt;
+  Removal removal = std::move(removals_.front());
+  removals_.pop_front();
+  ++removing_;
+  return removal;
+}
+
+Status Aftercare::remove(const Removal& removal) {
+  if (removal.truncated) return finish_truncated(removal.id);
+  // Nobody can open it any more: its document is not among the files.
+  return open_files_.find(removal.id) ? Status() : bucket_.reclaim(removal.id);
+}
+
+bool Aftercare::has_removals() const {
+  MutexLock lock(mutex_);
+  return !removals_.empty();
+}
+
+std::optional<bson::Value> Aftercare::next_md5(std::optional<Clock::time_point>& due) {
+  MutexLock lock(mutex_);
+  due.reset();
+  for (const auto& [id, time] : md5_due_) {
+    if (hurry_ || time <= Clock::now()) return id;
+    if (!due || time < *due) due = time;
+  }
+  return std::nullopt;
+}
+
+std::optional<Aftercare::Clock::time_point> Aftercare::work() {
+  std::optional<Clock::time_point> due;
+  while (!stopping_) {
+    remove_chunks();
+    const std::optional<bson::Value> id = next_md5(due);
+    if (!id) break;
+    const Clock::time_point begun = Clock::now();
+    const bool settled = compute_md5(*id);
+    MutexLock lock(mutex_);
+    const auto found = md5_due_.find(*id);
+    if (found == md5_due_.end()) continue;
+    if (!settled) {
+      found->second = Clock::now() + kQuiet;
+    } else if (hurry_ || found->second <= begun) {
+      // It was not scheduled again meanwhile.
+      md5_due_.erase(found);
+    }
+    md5_done_.notify_all();
+    // A file that keeps changing must not keep this thread at it while somebody waits.
+    if (!settled && hurry_) return Clock::now() + std::chrono::milliseconds(10);
+  }
+  if (has_removals()) {
+    const Clock::time_point again = Clock::now() + kRemovalPatience;
+    due = due ? std::min(*due, again) : again;
+  }
+  return due;
+}
+
+bool Aftercare::compute_md5(const bson::Value& id) {
+  {
+    const std::shared_ptr<OpenFile> file = open_files_.find(id);
+    if (file) {
+      bool hurry = false;
+      {
+        MutexLock lock(mutex_);
+        hurry = hurry_;
+      }
+      if (!hurry && !file->quiet_for(kQuiet)) return false;
+      // If it was written in order its md5 is at hand.
+      if (!file->commit_with_md5()) return false;
+    }
+  }
+  const Result<StoredMd5> result = set_stored_md5(bucket_, id, stopping_);
+  // A damaged file has no md5; whoever reads it learns of the damage.
+  if (!result) return true;
+  if (result->outcome == StoredMd5::Outcome::kSet) {
+    if (const std::shared_ptr<OpenFile> file = open_files_.find(id)) {
+      file->md5_was_set(result->upload_date, result->md5);
+    }
+  }
+  return result->outcome == StoredMd5::Outcome::kSet ||
+         result->outcome == StoredMd5::Outcome::kNeedless;
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,76 @@
+#include "gridfs/content/background_thread.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <utility>
+
+#include "engine/thread_name.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+constexpr int kLowPriorityNice = 10;
+
+}  // namespace
+
+BackgroundThread::BackgroundThread(std::string name, Priority priority, Work work)
+    : name_(std::move(name)), priority_(priority), work_(std::move(work)) {}
+
+void BackgroundThread::wake() {
+  MutexLock lock(mutex_);
+  if (stopped_) return;
+  const bool waiting = !std::exchange(woken_, true);
+  if (!thread_.joinable()) {
+    // Signals are for the program's own threads.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  } else if (waiting) {
+    changed_.notify_one();
+  }
+}
+
+void BackgroundThread::stop() {
+  std::thread thread;
+  {
+    MutexLock lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+    thread.swap(thread_);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+void BackgroundThread::run() {
+  name_this_thread(name_);
+  if (priority_ == Priority::kLow) {
+    // Linux applies this to the thread alone. If it fails the thread is merely not as polite.
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriorityNice);
+  }
+  std::optional<Clock::time_point> due;
+  while (true) {
+    {
+      MutexLock lock(mutex_);
+      while (!woken_ && !stopped_) {
+        if (!due) {
+          changed_.wait(mutex_);
+          continue;
+        }
+        const Clock::time_point now = Clock::now();
+        if (now >= *due) break;
+        changed_.wait_for(mutex_, *due - now);
+      }
+      if (stopped_) return;
+      woken_ = false;
+    }
+    due = work_();
+  }
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,28 @@
+// OpenFile's turn to commit: one commit of a file at a time. A lock in all but type: it is held
+// over a transaction, and no thread that has a transaction takes it.
+#pragma once
+
+#include "gridfs/content/open_file.h"
+
+namespace gridmount::gridfs {
+
+class OpenFile::CommitTurn {
+ public:
+  explicit CommitTurn(OpenFile& file) : file_(file) {
+    MutexLock lock(file_.mutex_);
+    while (file_.committing_) file_.turn_ended_.wait(file_.mutex_);
+    file_.committing_ = true;
+  }
+  ~CommitTurn() {
+    MutexLock lock(file_.mutex_);
+    file_.committing_ = false;
+    file_.turn_ended_.notify_all();
+  }
+  CommitTurn(const CommitTurn&) = delete;
+  CommitTurn& operator=(const CommitTurn&) = delete;
+
+ private:
+  OpenFile& file_;
+};
+
+}  // namespace gridmount::gridfs

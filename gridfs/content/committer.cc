@@ -1,0 +1,195 @@
+#include "gridfs/content/committer.h"
+
+#include "gridfs/content/open_file.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// How long a writer that waits for memory sleeps between looks.
+constexpr std::chrono::milliseconds kMemoryPatience{20};
+// Memory kept for reuse goes back to the system when nothing was written for so long.
+constexpr std::chrono::seconds kTrimInterval{5};
+
+// Of a removed file nobody can get a reference who has none. Whoever has it for a moment all the
+// same keeps it alive himself.
+constexpr long kListAndCaller = 2;
+constexpr long kListCallerAndWorker = 3;
+
+}  // namespace
+
+Committer::Committer(ChunkMemory& memory, std::chrono::milliseconds interval)
+    : memory_(memory),
+      interval_(interval),
+      thread_("gm-commit", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
+
+void Committer::add(std::shared_ptr<OpenFile> file) {
+  bool first = false;
+  {
+    MutexLock lock(mutex_);
+    if (stopped_) return;
+    const OpenFile* const key = file.get();
+    Dirty& dirty = dirty_[key];
+    if (dirty.file) return;
+    dirty.file = std::move(file);
+    dirty.due = Clock::now() + interval_;
+    by_due_.emplace(dirty.due, key);
+    // Those that come later are due later.
+    first = by_due_.begin()->second == key;
+  }
+  if (first) thread_.wake();
+}
+
+std::shared_ptr<OpenFile> Committer::remove(const OpenFile* file) {
+  MutexLock lock(mutex_);
+  const auto found = dirty_.find(file);
+  if (found == dirty_.end()) return nullptr;
+  std::shared_ptr<OpenFile> reference = std::move(found->second.file);
+  by_due_.erase({found->second.due, file});
+  dirty_.erase(found);
+  return reference;
+}
+
+void Committer::set_due(const OpenFile* file, Clock::time_point due) {
+  Dirty& dirty = dirty_.at(file);
+  by_due_.erase({dirty.due, file});
+  dirty.due = due;
+  by_due_.emplace(due, file);
+}
+
+void Committer::hurry(const OpenFile* file) {
+  {
+    MutexLock lock(mutex_);
+    const auto found = dirty_.find(file);
+    if (found == dirty_.end()) return;
+    const Clock::time_point now = Clock::now();
+    if (found->second.due <= now) return;
+    set_due(file, now);
+  }
+  thread_.wake();
+}
+
+void Committer::let_go_of_removed() {
+  {
+    MutexLock lock(mutex_);
+    if (worker_ == std::this_thread::get_id()) return;
+  }
+  MutexLock lock(letting_go_);
+  // While it is being committed a file is not listed.
+  std::shared_ptr<OpenFile> at_work_on;
+  {
+    MutexLock state(mutex_);
+    at_work_on = at_work_on_.lock();
+  }
+  if (at_work_on) let_go_if_removed(at_work_on);
+  at_work_on.reset();
+  for (const std::shared_ptr<OpenFile>& file : dirty_files()) let_go_if_removed(file);
+}
+
+void Committer::let_go_if_removed(const std::shared_ptr<OpenFile>& file) {
+  if (!file->is_detached()) return;
+  wait_for_end_of_work(file);
+  if (file.use_count() <= kListAndCaller) (void)file->unlist();
+}
+
+void Committer::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
+  MutexLock lock(mutex_);
+  // Compared without a reference that would count.
+  const auto is_at_work = [&](const std::weak_ptr<OpenFile>& other) {
+    return !other.owner_before(file) && !file.owner_before(other);
+  };
+  while (is_at_work(at_work_on_) && file.use_count() <= kListCallerAndWorker) {
+    work_ended_.wait(mutex_);
+  }
+}
+
+void Committer::end_work() {
+  MutexLock lock(mutex_);
+  at_work_on_.reset();
+  work_ended_.notify_all();
+}
+
+Status Committer::wait_for_memory(uint64_t failures_before) {
+  {
+    MutexLock lock(mutex_);
+    if (failures_ != failures_before) return fail(*last_failure_);
+    const Clock::time_point now = Clock::now();
+    while (!by_due_.empty() && by_due_.rbegin()->first > now) {
+      set_due(by_due_.rbegin()->second, now);
+    }
+  }
+  thread_.wake();
+  memory_.wait_for_release(kMemoryPatience);
+  return {};
+}
+
+uint64_t Committer::failures() const {
+  MutexLock lock(mutex_);
+  return failures_;
+}
+
+std::vector<std::shared_ptr<OpenFile>> Committer::dirty_files() const {
+  MutexLock lock(mutex_);
+  std::vector<std::shared_ptr<OpenFile>> files;
+  files.reserve(dirty_.size());
+  for (const auto& [key, dirty] : dirty_) files.push_back(dirty.file);
+  return files;
+}
+
+void Committer::stop() {
+  std::unordered_map<const OpenFile*, Dirty> dropped;  // let go after the lock
+  {
+    MutexLock lock(mutex_);
+    stopped_ = true;
+    dropped.swap(dirty_);
+    by_due_.clear();
+  }
+  thread_.stop();
+}
+
+bool Committer::stopped() const {
+  MutexLock lock(mutex_);
+  return stopped_;
+}
+
+std::shared_ptr<OpenFile> Committer::take_due(std::optional<Clock::time_point>& next) {
+  MutexLock lock(mutex_);
+  if (by_due_.empty()) {
+    next = std::nullopt;
+    return nullptr;
+  }
+  const auto [due, key] = *by_due_.begin();
+  next = due;
+  if (due > Clock::now()) return nullptr;
+  const std::shared_ptr<OpenFile>& file = dirty_.at(key).file;
+  at_work_on_ = file;
+  return file;
+}
+
+std::optional<Committer::Clock::time_point> Committer::work() {
+  {
+    MutexLock lock(mutex_);
+    worker_ = std::this_thread::get_id();
+  }
+  std::optional<Clock::time_point> next;
+  while (std::shared_ptr<OpenFile> file = take_due(next)) {
+    const auto is_nobodys = [&file] {
+      return file->is_detached() && file.use_count() <= kListAndCaller;
+    };
+    Status committed;
+    if (!is_nobodys()) committed = file->commit_in_background();
+    // The commit takes the file off the list; if it fails the file comes back to it, due an
+    // interval later.
+    if (is_nobodys()) (void)file->unlist();
+    file.reset();
+    end_work();
+    MutexLock lock(mutex_);
+    if (!committed) {
+      ++failures_;
+      last_failure_ = committed.error();
+    }
+  }
+  if (!next && memory_.trim()) next = Clock::now() + kTrimInterval;
+  return next;
+}
+
+}  // namespace gridmount::gridfs

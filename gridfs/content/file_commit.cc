@@ -1,0 +1,286 @@
+#include "gridfs/content/file_commit.h"
+
+#include <algorithm>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "gridfs/namespace/names.h"
+#include "gridfs/bucket/posix_place.h"
+#include "gridfs/namespace/revisions.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+constexpr std::string_view kPosixPath = "metadata.posix.";
+
+// The document is in `files`, or in `detached` if the file has been removed.
+Status update_files_document(const Bucket& bucket, engine::Transaction& transaction,
+                             const bson::Value& id, bson::View update) {
+  for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
+    GM_ASSIGN(const engine::UpdateResult result, update_file(*collection, transaction, id, update));
+    if (result.matched != 0) return {};
+  }
+  return file_not_found(bucket, id);
+}
+
+// `stored_chunks`: after the commit.
+bson::Document files_update(const FileCommit& commit, std::optional<int64_t> stored_chunks) {
+  bson::Builder set;
+  bson::Builder unset;
+  set.append("length", commit.length);
+  if (commit.chunk_bytes) set.append("chunkSize", *commit.chunk_bytes);
+  if (commit.upload_date) set.append("uploadDate", *commit.upload_date);
+  if (commit.md5) {
+    set.append("md5", *commit.md5);
+  } else if (!commit.keep_md5) {
+    // Whether we know of one or not: it may have been recomputed a moment ago.
+    unset.append("md5", "");
+  }
+  if (commit.sparse && !commit.was_sparse) set.append("metadata.sparse", true);
+  if (!commit.sparse && commit.was_sparse) {
+    unset.append("metadata.sparse", "").append("metadata.storedChunks", "");
+  }
+  const bool counted_anew = !commit.was_sparse || commit.stored_chunks != stored_chunks;
+  if (commit.sparse && stored_chunks && counted_anew) {
+    set.append("metadata.storedChunks", *stored_chunks);
+  }
+  if (commit.allocated) append_allocated(*commit.allocated, set, unset);
+  PosixFields times;
+  times.mtime = commit.mtime;
+  times.ctime = commit.ctime;
+  append_posix_changes(times, kPosixPath, set, unset);
+  return update_of(set, unset);
+}
+
+bson::Document posix_update(const PosixFields& changes) {
+  bson::Builder set;
+  bson::Builder unset;
+  append_posix_changes(changes, kPosixPath, set, unset);
+  return update_of(set, unset);
+}
+
+// `date` is what the files document is to get. Later than the one it has; but what is an earlier
+// revision of its name by now stays before the newest. Asked in the transaction, as are the changes
+// that make it one.
+Status keep_order(const Bucket& bucket, engine::Transaction& transaction, const bson::Value& id,
+                  bson::Date& date) {
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket.files().find_one(transaction, equals("_id", id)));
+  if (!document || !has_filename(*document) || !can_be_superseded(*document)) return {};
+  const bson::Date before = upload_date_of(*document);
+  Names names(bucket);
+  GM_TRY(names.links().start(transaction));
+  GM_ASSIGN(const std::optional<bson::View> newest,
+            names.newest(transaction, (*document)["filename"].as_string()));
+  date = std::max(date, bson::Date{before.milliseconds + 1});
+  if (!newest || bson::compare((*newest)["_id"], id.view()) == 0) return {};
+  const bson::Date limit{upload_date_of(*newest).milliseconds - 1};
+  date = std::max(before, std::min(bson::Date{before.milliseconds + 1}, limit));
+  return {};
+}
+
+// Writes the chunks of one commit.
+class ChunkWriter {
+ public:
+  ChunkWriter(const Bucket& bucket, engine::Transaction& transaction, const bson::Value& files_id,
+              const ChunkLayout& layout)
+      : chunks_(bucket.chunks()),
+        transaction_(transaction),
+        files_id_(files_id),
+        layout_(layout),
+        filter_(files_id) {}
+
+  // Whether the file has one chunk more by it.
+  Result<bool> put(const CommittedChunk& chunk) {
+    if (chunk.may_be_stored) return replace(chunk);
+    const Status inserted = insert(chunk, chunk.id);
+    if (inserted) return true;
+    if (inserted.error().code() != ErrorCode::kDuplicateKey) return fail(inserted.error());
+    // A driver may have left chunks behind the end of the file, which did not count.
+    GM_TRY(replace(chunk));
+    return true;
+  }
+
+ private:
+  // Removing and inserting costs less than an update, which would copy the content twice more.
+  // Whether there was none.
+  Result<bool> replace(const CommittedChunk& chunk) {
+    const bson::View filter = filter_.at(static_cast<int32_t>(chunk.n));
+    std::optional<bson::Value> stored_id;
+    if (chunk.id) {
+      stored_id.emplace(*chunk.id);
+    } else {
+      engine::FindOptions part;
+      part.partial = true;
+      GM_ASSIGN(const std::optional<bson::View> stored,
+                chunks_.find_one(transaction_, filter, part));
+      if (stored) stored_id.emplace((*stored)["_id"]);
+    }
+    bool is_new = true;
+    if (stored_id) {
+      GM_ASSIGN(const int64_t removed, chunks_.remove(transaction_, filter, false));
+      is_new = removed == 0;
+    }
+    if (!stored_id || stored_id->type() == bson::Type::kObjectId) {
+      GM_TRY(insert(chunk,
+                    stored_id ? std::optional(stored_id->view().as_object_id()) : std::nullopt));
+      return is_new;
+    }
+    // Some driver's own _id, for which the buffer has no room.
+    bson::Builder document;
+    document.append("_id", *stored_id).append("files_id", files_id_);
+    document.append("n", static_cast<int32_t>(chunk.n));
+    document.append("data",
+                    bson::Binary{0, chunk.buffer->bytes() + layout_.header_bytes(), chunk.size});
+    GM_TRY(chunks_.insert(transaction_, std::move(document).finish()));
+    return is_new;
+  }
+
+  Status insert(const CommittedChunk& chunk, std::optional<bson::ObjectId> id) {
+    uint8_t* const bytes = chunk.buffer->bytes();
+    layout_.begin(bytes, id ? *id : bson::ObjectId::generate());
+    GM_TRY(chunks_.insert(transaction_,
+                          layout_.finish(bytes, static_cast<int32_t>(chunk.n), chunk.size)));
+    return {};
+  }
+
+  engine::Collection& chunks_;
+  engine::Transaction& transaction_;
+  const bson::Value& files_id_;
+  const ChunkLayout& layout_;
+  ChunkFilter filter_;
+};
+
+// Which of the chunks to remove wait for later: those behind the last chunk written, if they are
+// many.
+struct Cut {
+  int64_t remove_to;  // [commit.remove_from, remove_to) go in the transaction
+  int64_t noted_to;   // [remove_to, noted_to) later
+};
+
+Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
+  const int64_t at_once = chunks_removed_at_once(chunk_bytes);
+  if (commit.remove_to - commit.remove_from <= at_once) return {commit.remove_to, commit.remove_to};
+  const int64_t written_to = commit.chunks.empty() ? 0 : commit.chunks.back().n + 1;
+  const int64_t remove_to = std::clamp(written_to, commit.remove_from, commit.remove_to);
+  return {remove_to, commit.remove_to};
+}
+
+// How many chunks go later by the cut, which nobody counts then. Where there are holes, a look at
+// each: still less than what their removal is.
+Result<int64_t> count_noted(const Bucket& bucket, const bson::Value& id, const FileCommit& commit,
+                            const Cut& cut) {
+  const int64_t noted = cut.noted_to - cut.remove_to;
+  if (noted == 0 || !commit.was_sparse || !commit.stored_chunks) return noted;
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            chunks_by_number(bucket.chunks(), *snapshot, id, cut.remove_to, cut.noted_to));
+  for (int64_t count = 0;; ++count) {
+    GM_ASSIGN(const std::optional<bson::View> chunk, cursor->next());
+    if (!chunk) return count;
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// Of a file that was cut by more than goes in one transaction and has grown over it again: first
+// the cut alone, then what it left is removed, then the rest.
+Status write_cut_and_growth(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
+                            int32_t chunk_bytes, FileCommit& commit) {
+  FileCommit cut;
+  cut.remove_from = commit.remove_from;
+  cut.remove_to = commit.remove_to;
+  cut.length = commit.remove_from * chunk_bytes;
+  cut.chunk_bytes = commit.chunk_bytes;
+  cut.upload_date = commit.upload_date;
+  cut.sparse = commit.was_sparse;
+  cut.was_sparse = commit.was_sparse;
+  cut.stored_chunks = commit.stored_chunks;
+  GM_TRY(write_commit(context, id, layout, chunk_bytes, cut));
+  commit.stored_chunks = cut.stored_chunks;
+  GM_TRY(context.aftercare.finish_truncated(id));
+  commit.remove_from = 0;
+  commit.remove_to = 0;
+  return write_commit(context, id, layout, chunk_bytes, commit);
+}
+
+}  // namespace
+
+Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
+                    int32_t chunk_bytes, FileCommit& commit) {
+  const Bucket& bucket = context.bucket;
+  const bool cuts = commit.remove_from < commit.remove_to;
+  // Chunks within the length are content, whatever they were when they were cut off.
+  const int64_t end = commit.length / chunk_bytes + (commit.length % chunk_bytes != 0 ? 1 : 0);
+  if (const std::optional<int64_t> garbage = context.aftercare.truncated_from(id)) {
+    if (cuts || end > *garbage) GM_TRY(context.aftercare.finish_truncated(id));
+  }
+  const Cut cut = plan_cut(commit, chunk_bytes);
+  const bool notes = cut.remove_to < cut.noted_to;
+  if (notes && end > cut.remove_to) {
+    return write_cut_and_growth(context, id, layout, chunk_bytes, commit);
+  }
+  // Nobody else changes the file's chunks meanwhile: it is the turn of this commit.
+  GM_ASSIGN(int64_t fewer, count_noted(bucket, id, commit, cut));
+  int64_t more = 0;
+  if (notes) context.aftercare.note_truncated(id, cut.remove_to);
+  std::optional<int64_t> stored_chunks;
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
+    if (commit.upload_date && context.options.revisions) {
+      GM_TRY(keep_order(bucket, *transaction, id, *commit.upload_date));
+    }
+    if (commit.remove_from < cut.remove_to) {
+      GM_ASSIGN(const int64_t removed,
+                bucket.chunks().remove(*transaction,
+                                       chunk_range(id, commit.remove_from, cut.remove_to), true));
+      fewer += removed;
+    }
+    if (notes) GM_TRY(bucket.note_truncated(*transaction, id, cut.remove_to, cut.noted_to));
+    ChunkWriter writer(bucket, *transaction, id, layout);
+    for (const CommittedChunk& chunk : commit.chunks) {
+      GM_ASSIGN(const bool is_new, writer.put(chunk));
+      more += is_new ? 1 : 0;
+    }
+    if (commit.stored_chunks) {
+      stored_chunks = std::max<int64_t>(*commit.stored_chunks + more - fewer, 0);
+    }
+    GM_TRY(update_files_document(bucket, *transaction, id, files_update(commit, stored_chunks)));
+    GM_TRY(transaction->commit());
+  }
+  commit.stored_chunks = stored_chunks;
+  if (notes) context.aftercare.start_truncated(id);
+  return {};
+}
+
+Result<PosixFields> change_posix(const FileContext& context, const bson::Value& id,
+                                 const PosixChange& change) {
+  const Bucket& bucket = context.bucket;
+  const bson::Document by_id = equals("_id", id);
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
+  std::optional<bson::View> document;
+  for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
+    GM_ASSIGN(document, collection->find_one(*transaction, by_id));
+    if (document) break;
+  }
+  if (!document) return file_not_found(bucket, id);
+  GM_ASSIGN(const FilesDocument file, FilesDocument::parse(*document));
+  GM_ASSIGN(PosixFields changes, change(file.posix));
+  const bson::Document update = posix_update(changes);
+  if (update.view().empty()) return changes;
+  GM_TRY(update_files_document(bucket, *transaction, id, update));
+  GM_TRY(transaction->commit());
+  return changes;
+}
+
+Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes) {
+  const bson::Document update = posix_update(changes);
+  if (update.view().empty()) return {};
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context.bucket.store().begin());
+  GM_TRY(update_files_document(context.bucket, *transaction, id, update));
+  return transaction->commit();
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,68 @@
+#include "gridfs/content/file_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gridfs/bucket/zeros.h"
+
+namespace gridmount::gridfs {
+
+void FileReader::add_memory(const std::shared_ptr<ChunkBuffer>& buffer,
+                            std::span<const uint8_t> bytes) {
+  held_.push_back(std::make_shared<ChunkPin>(buffer));
+  pieces_.push_back({bytes, {}});
+}
+
+void FileReader::add_zeros(uint64_t count) {
+  while (count > 0) {
+    const size_t part = std::min<uint64_t>(count, zeros().size());
+    pieces_.push_back({zeros().first(part), {}});
+    count -= part;
+  }
+}
+
+void FileReader::add_stored(StoredPiece piece) {
+  needs_store_ = true;
+  pieces_.push_back({{}, piece});
+}
+
+void FileReader::append(ReadResult& result, std::span<const uint8_t> bytes) {
+  // iovec is not const, though nobody writes through it.
+  result.pieces_.push_back({const_cast<uint8_t*>(bytes.data()), bytes.size()});
+  result.size_ += bytes.size();
+}
+
+Result<ReadResult> FileReader::finish(StoredChunks& chunks, const Bucket& bucket,
+                                      bson::ValueView files_id) && {
+  bool is_known_to_be_there = false;
+  ReadResult result;
+  result.pieces_.reserve(pieces_.size());
+  for (const Piece& piece : pieces_) {
+    if (!piece.bytes.empty()) {
+      append(result, piece.bytes);
+      continue;
+    }
+    const StoredPiece& stored = piece.stored;
+    const size_t size = stored.end - stored.begin;
+    GM_ASSIGN(const std::optional<StoredChunks::Chunk> chunk,
+              chunks.find(*source_.snapshot, stored.n, source_.length, stored.verify));
+    if (chunk) {
+      append(result, chunk->content.subspan(stored.begin, size));
+      continue;
+    }
+    if (!std::exchange(is_known_to_be_there, true)) {
+      GM_TRY(bucket.expect_file(*source_.snapshot, files_id));
+    }
+    if (!source_.absent_is_hole) return chunk_is_missing(files_id, stored.n);
+    for (size_t done = 0; done < size;) {
+      const std::span<const uint8_t> part = zeros().first(std::min(size - done, zeros().size()));
+      append(result, part);
+      done += part.size();
+    }
+  }
+  result.snapshot_ = std::move(source_.snapshot);
+  result.held_ = std::move(held_);
+  return result;
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,60 @@
+// Puts the bytes of one read together: from chunks in memory, from the store, and from holes.
+//
+// Used by one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gridfs/bucket/bucket.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/content/chunk_memory.h"
+#include "gridfs/content/file.h"
+
+namespace gridmount::gridfs {
+
+class FileReader {
+ public:
+  // The pieces of the read, in order.
+  void add_memory(const std::shared_ptr<ChunkBuffer>& buffer, std::span<const uint8_t> bytes);
+  void add_zeros(uint64_t count);
+  struct StoredPiece {
+    int64_t n = 0;
+    uint32_t begin = 0;  // within the chunk
+    uint32_t end = 0;
+    StoredChunks::Verify verify = StoredChunks::Verify::kNothing;
+  };
+  void add_stored(StoredPiece piece);
+
+  bool needs_store() const { return needs_store_; }
+  // Where stored pieces are read, and what the file is there. `absent_is_hole`: a chunk that is not
+  // there reads as zeros.
+  struct Source {
+    std::unique_ptr<engine::Snapshot> snapshot;
+    int64_t length = 0;
+    bool absent_is_hole = false;
+  };
+  void set_source(Source source) { source_ = std::move(source); }
+  const Source& source() const { return source_; }
+
+  // ChunkIsMissing, ChunkIsWrongSize; FileDeleted if what is missing is so because the file is.
+  Result<ReadResult> finish(StoredChunks& chunks, const Bucket& bucket,
+                            bson::ValueView files_id) &&;
+
+ private:
+  struct Piece {
+    std::span<const uint8_t> bytes;  // in memory
+    StoredPiece stored;              // if there are none
+  };
+
+  void append(ReadResult& result, std::span<const uint8_t> bytes);
+
+  std::vector<Piece> pieces_;
+  std::vector<std::shared_ptr<const void>> held_;
+  bool needs_store_ = false;
+  Source source_;
+};
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,92 @@
+// FileTable over FileContext, and what file.h has besides.
+
+#include "gridfs/bucket/error.h"
+#include "gridfs/content/file.h"
+#include "gridfs/content/file_context.h"
+#include "gridfs/content/open_file.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+class BucketFileTable final : public FileTable {
+ public:
+  BucketFileTable(const Bucket& bucket, const FileTableOptions& options)
+      : context_(std::make_shared<FileContext>(bucket, options)) {}
+  ~BucketFileTable() override { (void)close(std::chrono::milliseconds(0)); }
+
+  Result<std::shared_ptr<File>> open(bson::ValueView id) override {
+    GM_ASSIGN(std::shared_ptr<OpenFile> file, context_->open_files.open(context_, id));
+    return std::shared_ptr<File>(std::move(file));
+  }
+
+  std::shared_ptr<File> find(bson::ValueView id) override { return context_->open_files.find(id); }
+
+  Result<std::shared_ptr<File>> open_detached(bson::View document) override {
+    GM_ASSIGN(std::shared_ptr<OpenFile> file,
+              context_->open_files.open_detached(context_, document));
+    return std::shared_ptr<File>(std::move(file));
+  }
+
+  void set_attached(bson::ValueView id) override {
+    if (const auto file = context_->open_files.find(id)) file->set_detached(false);
+  }
+
+  Status remove(engine::Transaction& transaction, bson::ValueView id) override {
+    return context_->open_files.remove(transaction, id);
+  }
+
+  void after_commit() override {
+    const OpenFiles::Detached detached = context_->open_files.after_commit();
+    for (const bson::Value& id : detached.unreachable) context_->aftercare.reclaim(id);
+    if (detached.unreachable.empty() && !detached.some_are_open) return;
+    if (context_->is_room_scarce()) context_->remove_what_is_gone();
+  }
+
+  Status flush_all(engine::Durability durability) override {
+    Status first;
+    for (const std::shared_ptr<OpenFile>& file : context_->committer.dirty_files()) {
+      Status flushed = file->flush();
+      if (!flushed && first) first = std::move(flushed);
+    }
+    if (durability == engine::Durability::kDurable && first) {
+      return context_->bucket.store().make_durable();
+    }
+    return first;
+  }
+
+  Status close(std::chrono::milliseconds md5_patience) override {
+    if (std::exchange(closed_, true)) return {};
+    Status flushed = flush_all(engine::Durability::kCommitted);
+    // The chunks of removed files may still have the room. A store may learn only by a commit that
+    // fails that it has to make it usable, so there is a second time after they have gone.
+    constexpr int kMoreAttempts = 2;
+    for (int i = 0; i < kMoreAttempts && !flushed; ++i) {
+      if (flushed.error().code() != ErrorCode::kOutOfDiskSpace) break;
+      context_->aftercare.stop();
+      flushed = flush_all(engine::Durability::kCommitted);
+    }
+    if (md5_patience.count() > 0) context_->aftercare.finish_md5(md5_patience);
+    context_->committer.stop();
+    context_->aftercare.stop();
+    return flushed;
+  }
+
+  uint64_t dirty_bytes() const override { return context_->memory->bytes_in_use(); }
+
+ private:
+  const std::shared_ptr<FileContext> context_;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+int64_t max_file_bytes(int32_t chunk_bytes) {
+  return (int64_t{std::numeric_limits<int32_t>::max()} + 1) * chunk_bytes;
+}
+
+std::unique_ptr<FileTable> FileTable::create(const Bucket& bucket,
+                                             const FileTableOptions& options) {
+  return std::make_unique<BucketFileTable>(bucket, options);
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,178 @@
+#include "gridfs/content/open_file.h"
+
+#include <algorithm>
+
+#include "engine/bson/json.h"
+#include "gridfs/content/commit_turn.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/bucket/posix_changes.h"
+
+namespace gridmount::gridfs {
+
+OpenFile::OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored)
+    : context_(std::move(context)),
+      id_(stored.id),
+      chunk_bytes_(stored.chunk_bytes),
+      layout_(id_, stored.chunk_bytes),
+      length_(stored.length),
+      posix_(stored.posix),
+      allocated_(stored.allocated),
+      store_end_(stored.chunk_count()),
+      holes_unknown_(stored.sparse),
+      stored_(std::move(stored)),
+      md5_intact_(context_->options.md5 && stored_.length == 0),
+      changed_at_(Clock::now() - std::chrono::hours(1)) {}
+
+OpenFile::~OpenFile() {
+  context_->open_files.closed(this, id_);
+  if (detached_) context_->aftercare.reclaim(id_);
+}
+
+int64_t OpenFile::length() const {
+  MutexLock lock(mutex_);
+  return length_;
+}
+
+FilesDocument OpenFile::document() const {
+  MutexLock lock(mutex_);
+  FilesDocument document = stored_;
+  document.length = length_;
+  document.posix = posix_;
+  document.allocated = allocated_;
+  document.sparse = holes_unknown_ || !holes_.empty();
+  document.stored_chunks = document.sparse ? estimated_chunks() : std::nullopt;
+  if (content_changed_) {
+    document.upload_date = std::max(bson::Date::now(), stored_.upload_date);
+    document.md5.reset();
+  }
+  return document;
+}
+
+const OpenFile::Chunk* OpenFile::find_in_memory(int64_t n) const {
+  if (const auto found = dirty_.find(n); found != dirty_.end()) return &found->second;
+  if (n >= frozen_end_) return nullptr;
+  const auto found = frozen_.find(n);
+  return found == frozen_.end() ? nullptr : &found->second;
+}
+
+Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
+  if (offset < 0) {
+    return fail(ErrorCode::kBadValue,
+                "reading the file with _id " + bson::to_json(id_, bson::JsonForm::kRelaxed) +
+                    ": the offset " + std::to_string(offset) + " is negative");
+  }
+  FileReader reader;
+  ReadAhead::Advice advice;
+  {
+    MutexLock lock(mutex_);
+    if (offset >= length_ || size == 0) return ReadResult();
+    size = static_cast<size_t>(std::min<uint64_t>(size, static_cast<uint64_t>(length_ - offset)));
+    advice = read_ahead_.note_read(offset, static_cast<int64_t>(size));
+    advice.end = std::min(advice.end, length_);
+    const int64_t end = offset + static_cast<int64_t>(size);
+    for (int64_t at = offset; at < end;) {
+      const int64_t n = at / chunk_bytes_;
+      const int64_t chunk_begin = n * chunk_bytes_;
+      const auto from = static_cast<uint32_t>(at - chunk_begin);
+      auto to = static_cast<uint32_t>(std::min(end - chunk_begin, chunk_bytes_));
+      if (const Chunk* chunk = find_in_memory(n)) {
+        const uint32_t content_end = std::clamp(chunk->size, from, to);
+        if (content_end > from) {
+          reader.add_memory(chunk->buffer, {content_of(*chunk) + from, content_end - from});
+        }
+        reader.add_zeros(to - content_end);
+      } else if (const int64_t hole_end = holes_.end_of_run(n); hole_end != n) {
+        const int64_t zeros_end = std::min(end, hole_end * chunk_bytes_);
+        reader.add_zeros(static_cast<uint64_t>(zeros_end - at));
+        at = zeros_end;
+        continue;
+      } else {
+        // A whole chunk is verified. So is one that is read in order from its beginning, for the
+        // parts that follow it: that reads no page that would not be read anyway.
+        const bool whole = from == 0 && to == bytes_of_chunk(n, length_, chunk_bytes_);
+        const bool verify = whole || (advice.sequential && from == 0);
+        reader.add_stored(
+            {n, from, to,
+             verify ? StoredChunks::Verify::kChecksum : StoredChunks::Verify::kNothing});
+      }
+      at = chunk_begin + to;
+    }
+    if (reader.needs_store() || advice.begin < advice.end) {
+      // Under the lock, so that the snapshot and the chunks found in memory are of one moment; it
+      // never waits for a writer.
+      GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, context_->bucket.store().snapshot());
+      reader.set_source({std::move(snapshot), stored_.length, holes_unknown_ || punching_});
+    }
+  }
+  StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));
+  if (advice.begin < advice.end) {
+    chunks.prefetch(*reader.source().snapshot, chunk_count(advice.begin), chunk_count(advice.end));
+  }
+  return std::move(reader).finish(chunks, context_->bucket, id_);
+}
+
+Status OpenFile::set_posix(const PosixFields& changes) {
+  // In turn with the commits, so that none puts back times of before.
+  CommitTurn turn(*this);
+  if (are_times_of_before(changes, document().posix)) return {};
+  if (Status written = write_posix(*context_, id_, changes); !written) {
+    return fail(as_deleted(std::move(written).error()));
+  }
+  MutexLock lock(mutex_);
+  // set_times() waits for no turn; what it has set is committed next.
+  if (are_times_of_before(changes, posix_)) return {};
+  merge_posix_fields(posix_, changes);
+  return {};
+}
+
+Status OpenFile::change_posix(const PosixChange& change) {
+  CommitTurn turn(*this);
+  const Result<PosixFields> changes = gridfs::change_posix(*context_, id_, change);
+  if (!changes) return fail(as_deleted(changes.error()));
+  MutexLock lock(mutex_);
+  merge_posix_fields(posix_, *changes);
+  return {};
+}
+
+Status OpenFile::flush() {
+  Status committed = commit(CommitKind::kFlush);
+  MutexLock lock(mutex_);
+  const std::optional<Error> earlier = std::exchange(background_error_, std::nullopt);
+  if (!committed) return committed;
+  if (earlier) return fail(*earlier);
+  return {};
+}
+
+Status OpenFile::sync() {
+  GM_TRY(flush());
+  return context_->bucket.store().make_durable();
+}
+
+void OpenFile::set_detached(bool detached) {
+  MutexLock lock(mutex_);
+  detached_ = detached;
+  // If nobody has it open, it is to go at once.
+  if (detached && listed_) context_->committer.hurry(this);
+}
+
+bool OpenFile::is_detached() const {
+  MutexLock lock(mutex_);
+  return detached_;
+}
+
+std::shared_ptr<OpenFile> OpenFile::unlist() {
+  MutexLock lock(mutex_);
+  return std::exchange(listed_, false) ? context_->committer.remove(this) : nullptr;
+}
+
+bool OpenFile::quiet_for(std::chrono::milliseconds duration) const {
+  MutexLock lock(mutex_);
+  return !committing_ && !content_changed_ && Clock::now() - changed_at_ >= duration;
+}
+
+void OpenFile::md5_was_set(bson::Date upload_date, const std::string& md5) {
+  MutexLock lock(mutex_);
+  if (stored_.upload_date == upload_date) stored_.md5 = md5;
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,210 @@
+// OpenFile: committing.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "gridfs/content/commit_turn.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/content/open_file.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// So much may wait for its commit while a writer is to learn of a full disk. Each commit of a part
+// of a chunk writes the whole chunk.
+constexpr uint64_t kExpectedBytes = 1024 * 1024;
+
+}  // namespace
+
+Status OpenFile::commit_in_background() {
+  Status committed = commit(CommitKind::kBackground);
+  if (!committed) {
+    MutexLock lock(mutex_);
+    background_error_ = committed.error();
+  }
+  return committed;
+}
+
+Status OpenFile::commit(CommitKind kind) {
+  CommitTurn turn(*this);
+  Prepared prepared;
+  {
+    MutexLock lock(mutex_);
+    if (!prepare(kind, prepared)) return {};
+  }
+  // Before the transaction, so that no other writer waits for the hashing.
+  if (prepared.mark) prepared.commit.md5 = prepared.md5->digest(*prepared.mark);
+  prepared.commit.keep_md5 = !prepared.content && !prepared.commit.md5;
+  Status written = write_to_store(prepared.commit);
+  if (!written && written.error().code() == ErrorCode::kOutOfDiskSpace) {
+    uint64_t bytes = 0;
+    for (const CommittedChunk& chunk : prepared.commit.chunks) bytes += chunk.size;
+    if (context_->make_room(bytes)) written = write_to_store(prepared.commit);
+  }
+  MutexLock lock(mutex_);
+  if (written) {
+    finish(prepared);
+  } else {
+    undo(prepared, written.error());
+  }
+  return written;
+}
+
+Status OpenFile::expect_room() {
+  bool is_much = false;
+  {
+    MutexLock lock(mutex_);
+    is_much = dirty_bytes() >= kExpectedBytes;
+  }
+  GM_TRY(commit_once_more());
+  return is_much ? commit(CommitKind::kBackground) : Status();
+}
+
+Status OpenFile::check_room() {
+  {
+    MutexLock lock(mutex_);
+    if (!no_room_ || dirty_bytes() < context_->options.commit_bytes) return {};
+  }
+  return commit_once_more();
+}
+
+Status OpenFile::commit_once_more() {
+  std::optional<Error> refused;
+  uint64_t bytes = 0;
+  {
+    MutexLock lock(mutex_);
+    refused = no_room_;
+    bytes = dirty_bytes();
+  }
+  if (!refused) return {};
+  if (!context_->make_room(bytes)) return fail(*refused);
+  return commit(CommitKind::kBackground);
+}
+
+Status OpenFile::write_to_store(FileCommit& commit) {
+  Status written =
+      write_commit(*context_, id_, layout_, static_cast<int32_t>(chunk_bytes_), commit);
+  if (!written) return fail(as_deleted(std::move(written).error()));
+  return {};
+}
+
+Error OpenFile::as_deleted(Error error) const {
+  return error.code() == kFileNotFound ? file_deleted(context_->bucket, id_) : std::move(error);
+}
+
+bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
+  if (std::exchange(listed_, false)) prepared.listed = context_->committer.remove(this);
+  if (lost_) return false;
+  const bool wants_md5 = kind == CommitKind::kFlush && context_->options.md5 && !detached_ &&
+                         (content_changed_ || (!stored_.md5 && md5_intact_));
+  if (!content_changed_ && !times_changed_ && !allocated_changed_ && !wants_md5) return false;
+
+  FileCommit& commit = prepared.commit;
+  prepared.content = std::exchange(content_changed_, false);
+  prepared.times = std::exchange(times_changed_, false);
+  prepared.allocated = std::exchange(allocated_changed_, false);
+  if (prepared.content) prepare_chunks(commit);
+  if (wants_md5 && complete_md5()) {
+    prepared.md5 = md5_;
+    prepared.mark = md5_->mark();
+  }
+  commit.length = length_;
+  if (prepared.content) {
+    commit.upload_date = next_upload_date();
+    if (stored_.chunk_size_is_too_large) commit.chunk_bytes = stored_.chunk_bytes;
+  }
+  commit.sparse = holes_unknown_ || !holes_.empty();
+  commit.was_sparse = stored_.sparse;
+  commit.stored_chunks = chunks_in_store();
+  if (prepared.times) {
+    commit.mtime = posix_.mtime;
+    commit.ctime = posix_.ctime;
+  }
+  if (prepared.allocated) commit.allocated = allocated_;
+  frozen_.swap(dirty_);
+  frozen_end_ = kNoLimit;
+  return true;
+}
+
+void OpenFile::prepare_chunks(FileCommit& commit) {
+  for (auto& [n, chunk] : dirty_) {
+    const uint32_t size = bytes_of_chunk(n, length_, chunk_bytes_);
+    if (chunk.size < size) {
+      // The file has grown behind it. These bytes are nobody else's, pinned or not.
+      std::memset(content_of(chunk) + chunk.size, 0, size - chunk.size);
+      chunk.size = size;
+    }
+    commit.chunks.push_back({n, chunk.buffer, size, n < store_end_, chunk.id});
+  }
+  commit.remove_from = store_end_;
+  commit.remove_to = std::max(store_end_, stored_.chunk_count());
+}
+
+std::optional<int64_t> OpenFile::chunks_in_store() const {
+  return stored_.sparse ? stored_.stored_chunks : stored_.chunk_count();
+}
+
+void OpenFile::note_holes(const FileCommit& commit) {
+  stored_.sparse = commit.sparse;
+  stored_.stored_chunks = commit.sparse ? commit.stored_chunks : std::nullopt;
+}
+
+void OpenFile::finish(const Prepared& prepared) {
+  const FileCommit& commit = prepared.commit;
+  no_room_.reset();
+  // What there was no room for is in the store now.
+  if (background_error_ && background_error_->code() == ErrorCode::kOutOfDiskSpace) {
+    background_error_.reset();
+  }
+  stored_.length = commit.length;
+  note_holes(commit);
+  const bool has_own_date = prepared.content && *commit.upload_date > stored_.upload_date;
+  if (prepared.content) stored_.upload_date = *commit.upload_date;
+  if (!commit.keep_md5) stored_.md5 = commit.md5;
+  store_end_ = std::min(stored_.chunk_count(), frozen_end_);
+  frozen_.clear();
+  if (holes_.runs() > kHoleRunsMax && chunk_count(length_) == store_end_) {
+    holes_unknown_ = true;
+    holes_.clear();
+  }
+  if (commit.md5 && md5_scheduled_) {
+    context_->aftercare.cancel_md5(id_);
+    md5_scheduled_ = false;
+  } else if (prepared.content && !commit.md5) {
+    reschedule_md5(has_own_date);
+  }
+}
+
+void OpenFile::reschedule_md5(bool has_own_date) {
+  if (!context_->options.md5 || detached_) return;
+  // Of an earlier revision there may be no later date: then no md5 can be told from an older one.
+  if (has_own_date) {
+    context_->aftercare.schedule_md5(id_);
+  } else {
+    context_->aftercare.cancel_md5(id_);
+  }
+  md5_scheduled_ = has_own_date;
+}
+
+void OpenFile::undo(const Prepared& prepared, const Error& error) {
+  if (error.code() == kFileDeleted) {
+    // Somebody has deleted the file in the store; there is nothing left to write to.
+    lost_ = error;
+    frozen_.clear();
+    dirty_.clear();
+    return;
+  }
+  if (error.code() == ErrorCode::kOutOfDiskSpace) no_room_ = error;
+  if (stored_.sparse) stored_.stored_chunks = prepared.commit.stored_chunks;
+  for (auto& [n, chunk] : frozen_) {
+    if (n < frozen_end_ && n < chunk_count(length_)) dirty_.try_emplace(n, std::move(chunk));
+  }
+  frozen_.clear();
+  content_changed_ = content_changed_ || prepared.content;
+  times_changed_ = times_changed_ || prepared.times;
+  allocated_changed_ = allocated_changed_ || prepared.allocated;
+  if (content_changed_ || times_changed_ || allocated_changed_) list_as_dirty();
+}
+
+}  // namespace gridmount::gridfs

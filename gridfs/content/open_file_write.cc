@@ -1,0 +1,310 @@
+// OpenFile: writing and truncating.
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/bson/json.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/bucket/file_time.h"
+#include "gridfs/content/open_file.h"
+
+namespace gridmount::gridfs {
+
+Status OpenFile::check_change(int64_t offset, uint64_t size) const {
+  const auto refuse = [&](ErrorCode code, const std::string& why) {
+    return fail(code,
+                "the file with _id " + bson::to_json(id_, bson::JsonForm::kRelaxed) + ": " + why);
+  };
+  if (offset < 0) return refuse(ErrorCode::kBadValue, std::to_string(offset) + " is negative");
+  int64_t bytes_max = max_file_bytes(static_cast<int32_t>(chunk_bytes_));
+  // No more chunks as large as those that somebody else has made.
+  if (chunk_bytes_ > max_chunk_bytes(id_)) bytes_max = length();
+  if (offset > bytes_max || size > static_cast<uint64_t>(bytes_max - offset)) {
+    return refuse(kFileTooLarge, "with chunks of " + std::to_string(chunk_bytes_) +
+                                     " bytes it can have at most " + std::to_string(bytes_max) +
+                                     " bytes");
+  }
+  MutexLock lock(mutex_);
+  if (lost_) return fail(*lost_);
+  return {};
+}
+
+Status OpenFile::write(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) {
+  if (data.empty()) return {};
+  MutexLock writer(write_mutex_);
+  GM_TRY(check_change(offset, data.size()));
+  GM_TRY(check_room());
+  GM_TRY(pad_tail(offset / chunk_bytes_));
+  while (!data.empty()) {
+    const int64_t n = offset / chunk_bytes_;
+    const auto from = static_cast<uint32_t>(offset - n * chunk_bytes_);
+    const size_t part = std::min(data.size(), static_cast<size_t>(chunk_bytes_ - from));
+    GM_TRY(change_chunk(n, from, data.first(part), times));
+    data = data.subspan(part);
+    offset += static_cast<int64_t>(part);
+  }
+  return {};
+}
+
+OpenFile::Chunk* OpenFile::chunk_in_place(int64_t n, uint32_t from) {
+  const auto found = dirty_.find(n);
+  if (found == dirty_.end()) return nullptr;
+  Chunk& chunk = found->second;
+  // Who has it pinned reads what was content then; behind it the bytes are free.
+  return from >= chunk.size || !chunk.buffer->pinned() ? &chunk : nullptr;
+}
+
+Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t> data,
+                              TimeUpdate times) {
+  std::shared_ptr<ChunkBuffer> buffer;
+  while (true) {
+    Base base;
+    {
+      MutexLock lock(mutex_);
+      if (Chunk* chunk = chunk_in_place(n, from)) {
+        put(n, *chunk, from, data);
+        note_change(times);
+        return {};
+      }
+      if (buffer) {
+        GM_ASSIGN(base, find_base(n));
+      }
+    }
+    if (!buffer) {
+      // While this waits a commit may move the chunk, so everything is looked up again after it.
+      GM_ASSIGN(buffer, acquire_buffer());
+      continue;
+    }
+    // In a place of its own from the beginning, so that nothing of the file is changed and then no
+    // memory left for the rest.
+    Chunks changed;
+    Chunk& chunk = changed[n];
+    chunk.buffer = std::move(buffer);
+    GM_TRY(fill(chunk, n, base, from, from + static_cast<uint32_t>(data.size())));
+    {
+      MutexLock lock(mutex_);
+      if (!needs_padding(n)) {
+        put(n, chunk, from, data);
+        dirty_.erase(n);
+        dirty_.merge(changed);
+        note_change(times);
+        return {};
+      }
+    }
+    // While this waited, the file's last chunk was committed as short as it was. The buffer goes
+    // back first: who waits for memory must not hold any.
+    chunk.buffer.reset();
+    GM_TRY(pad_tail(n));
+  }
+}
+
+Result<OpenFile::Base> OpenFile::find_base(int64_t n) {
+  Base base;
+  base.size = bytes_of_chunk(n, length_, chunk_bytes_);
+  if (const Chunk* chunk = find_in_memory(n)) {
+    base.kind = Base::Kind::kMemory;
+    base.memory = *chunk;
+    base.pin = ChunkPin(chunk->buffer);
+    base.size = std::min(base.size, chunk->size);
+  } else if (n < store_end_ && n < chunk_count(length_) && !holes_.contains(n)) {
+    base.kind = Base::Kind::kStore;
+    GM_ASSIGN(base.snapshot, context_->bucket.store().snapshot());
+    base.stored_length = stored_.length;
+    base.absent_is_hole = holes_unknown_ || punching_;
+  } else {
+    base.size = 0;
+  }
+  return base;
+}
+
+Status OpenFile::fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, uint32_t to) const {
+  uint8_t* const content = content_of(chunk);
+  const uint32_t size = base.size;
+  const auto copy = [&](const uint8_t* source) {
+    if (from > 0) std::memcpy(content, source, std::min(from, size));
+    if (to < size) std::memcpy(content + to, source + to, size - to);
+  };
+  chunk.size = size;
+  chunk.written = WrittenRange(size);
+  switch (base.kind) {
+    case Base::Kind::kNothing:
+      return {};
+    case Base::Kind::kMemory:
+      copy(content_of(base.memory));
+      chunk.id = base.memory.id;
+      chunk.written = base.memory.written;
+      return {};
+    case Base::Kind::kStore:
+      break;
+  }
+  if (from == 0 && to >= size) return {};
+  StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));
+  // Verified, as it is about to get a new checksum.
+  GM_ASSIGN(const std::optional<StoredChunks::Chunk> stored,
+            chunks.find(*base.snapshot, n, base.stored_length, StoredChunks::Verify::kChecksum));
+  if (!stored) {
+    if (!base.absent_is_hole) return chunk_is_missing(id_, n);
+    std::memset(content, 0, size);
+    return {};
+  }
+  copy(stored->content.data());
+  if (stored->id.type() == bson::Type::kObjectId) chunk.id = stored->id.as_object_id();
+  return {};
+}
+
+void OpenFile::put(int64_t n, Chunk& chunk, uint32_t from, std::span<const uint8_t> data) {
+  if (data.empty()) return;
+  uint8_t* const content = content_of(chunk);
+  if (from > chunk.size) std::memset(content + chunk.size, 0, from - chunk.size);
+  // The only copy on the way to the store. Under the lock: a commit or a read then has the whole
+  // piece or nothing of it.
+  std::memcpy(content + from, data.data(), data.size());
+  const auto to = static_cast<uint32_t>(from + data.size());
+  chunk.size = std::max(chunk.size, to);
+  chunk.written.add(from, to);
+
+  const int64_t begin = n * chunk_bytes_ + from;
+  if (begin < md5_end_) break_md5();
+  holes_.fill(n);
+  const int64_t end = n * chunk_bytes_ + to;
+  if (end > length_) {
+    const int64_t tail = length_ / chunk_bytes_;
+    holes_.add(chunk_count(length_), n);
+    length_ = end;
+    note_stored(tail);
+  }
+  note_stored(n);
+}
+
+Result<std::shared_ptr<ChunkBuffer>> OpenFile::acquire_buffer() {
+  ChunkMemory& memory = *context_->memory;
+  Committer& committer = context_->committer;
+  if (std::shared_ptr<ChunkBuffer> buffer = memory.try_acquire(layout_.capacity())) return buffer;
+  const uint64_t failures = committer.failures();
+  while (true) {
+    if (std::shared_ptr<ChunkBuffer> buffer = memory.try_acquire(layout_.capacity())) return buffer;
+    if (!committer.stopped()) {
+      GM_TRY(committer.wait_for_memory(failures));
+      continue;
+    }
+    // Nothing is committed in the background any more: all that helps is what this file has.
+    GM_TRY(commit(CommitKind::kBackground));
+    if (std::shared_ptr<ChunkBuffer> buffer = memory.try_acquire(layout_.capacity())) return buffer;
+    return fail(ErrorCode::kOperationFailed,
+                "the bucket '" + context_->bucket.options().name +
+                    "' is being closed, and other files hold all the memory for unwritten data");
+  }
+}
+
+bool OpenFile::needs_padding(int64_t n) const {
+  const int64_t tail = length_ / chunk_bytes_;
+  return length_ % chunk_bytes_ != 0 && n > tail && !holes_.contains(tail) &&
+         !dirty_.contains(tail);
+}
+
+Status OpenFile::pad_tail(int64_t n) {
+  int64_t tail = 0;
+  uint32_t size = 0;
+  {
+    MutexLock lock(mutex_);
+    if (!needs_padding(n)) return {};
+    tail = length_ / chunk_bytes_;
+    GM_TRY(look_for_hole(tail));
+    if (holes_.contains(tail)) return {};
+    size = static_cast<uint32_t>(length_ % chunk_bytes_);
+  }
+  return change_chunk(tail, size, {}, TimeUpdate::kKeep);
+}
+
+Status OpenFile::truncate(int64_t length, TimeUpdate times) {
+  MutexLock writer(write_mutex_);
+  GM_TRY(check_change(length, 0));
+  int64_t before = 0;
+  {
+    MutexLock lock(mutex_);
+    before = length_;
+    if (length == before) {
+      note_times(times);
+      return {};
+    }
+  }
+  while (length > before) {
+    GM_TRY(pad_tail(kNoLimit));
+    MutexLock lock(mutex_);
+    // A commit may have written the last chunk in between.
+    if (needs_padding(kNoLimit)) continue;
+    holes_.add(chunk_count(before), chunk_count(length));
+    length_ = length;
+    note_stored(before / chunk_bytes_);
+    note_change(times);
+    return {};
+  }
+  const int64_t tail = length / chunk_bytes_;
+  const auto tail_bytes = static_cast<uint32_t>(length % chunk_bytes_);
+  {
+    MutexLock lock(mutex_);
+    GM_TRY(look_for_hole(tail));
+  }
+  while (!try_cut(length, tail, tail_bytes, times)) {
+    GM_TRY(change_chunk(tail, tail_bytes, {}, TimeUpdate::kKeep));
+  }
+  return {};
+}
+
+bool OpenFile::try_cut(int64_t length, int64_t tail, uint32_t tail_bytes, TimeUpdate times) {
+  MutexLock lock(mutex_);
+  if (tail_bytes != 0 && !holes_.contains(tail)) {
+    // The chunk the file will end in must be dirty, as what is stored of it is too long.
+    Chunk* const chunk = chunk_in_place(tail, tail_bytes);
+    if (chunk == nullptr) return false;
+    chunk->size = std::min(chunk->size, tail_bytes);
+    chunk->written.cut(tail_bytes);
+  }
+  const int64_t end = chunk_count(length);
+  dirty_.erase(dirty_.lower_bound(end), dirty_.end());
+  frozen_end_ = std::min(frozen_end_, end);
+  store_end_ = std::min(store_end_, end);
+  holes_.cut(end);
+  length_ = length;
+  note_cut();
+  if (length < md5_end_) break_md5();
+  if (length == 0) {
+    holes_unknown_ = false;
+    restart_md5();
+  }
+  note_change(times);
+  return true;
+}
+
+void OpenFile::note_times(TimeUpdate times) {
+  if (times == TimeUpdate::kKeep) return;
+  posix_.mtime = file_time_now();
+  posix_.ctime = posix_.mtime;
+  times_changed_ = true;
+  list_as_dirty();
+}
+
+void OpenFile::set_times(const timespec& mtime, const timespec& ctime) {
+  MutexLock lock(mutex_);
+  posix_.mtime = mtime;
+  posix_.ctime = ctime;
+  times_changed_ = true;
+  list_as_dirty();
+}
+
+void OpenFile::note_change(TimeUpdate times) {
+  content_changed_ = true;
+  changed_at_ = Clock::now();
+  note_times(times);
+  list_as_dirty();
+  advance_md5();
+  if (dirty_bytes() >= context_->options.commit_bytes) context_->committer.hurry(this);
+}
+
+void OpenFile::list_as_dirty() {
+  if (listed_) return;
+  context_->committer.add(shared_from_this());
+  listed_ = true;
+}
+
+}  // namespace gridmount::gridfs

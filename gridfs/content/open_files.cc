@@ -1,0 +1,143 @@
+#include "gridfs/content/open_files.h"
+
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/content/file_context.h"
+#include "gridfs/content/open_file.h"
+
+namespace gridmount::gridfs {
+
+std::shared_ptr<OpenFile> OpenFiles::find_locked(const bson::Value& id) const {
+  const auto found = files_.find(id);
+  return found == files_.end() ? nullptr : found->second.reference.lock();
+}
+
+std::shared_ptr<OpenFile> OpenFiles::find(bson::ValueView id) const {
+  const bson::Value key(id);
+  MutexLock lock(mutex_);
+  return find_locked(key);
+}
+
+Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileContext>& context,
+                                                  bson::ValueView id) {
+  const bson::Value key(id);
+  const bson::Document by_id = equals("_id", id);
+  while (true) {
+    uint64_t removal = 0;
+    // Not within the lock, which its end takes: the table may have no memory for it.
+    std::shared_ptr<OpenFile> opened;
+    {
+      // Held over reading the files document: otherwise another thread could open, change and close
+      // the file in between, and this one go on with what was. The read takes microseconds, as the
+      // document has just been read to find the file.
+      MutexLock lock(mutex_);
+      if (std::shared_ptr<OpenFile> file = find_locked(key)) return file;
+      const auto found = being_removed_.find(key);
+      if (found == being_removed_.end()) {
+        GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
+        GM_ASSIGN(const std::optional<bson::View> document,
+                  bucket_.files().find_one(*snapshot, by_id));
+        if (!document) return file_not_found(bucket_, id);
+        GM_ASSIGN(FilesDocument stored, FilesDocument::parse(*document));
+        // The id may have been given as another numeric type.
+        if (std::shared_ptr<OpenFile> file = find_locked(stored.id)) return file;
+        opened = std::make_shared<OpenFile>(context, std::move(stored));
+        files_[opened->id()] = Entry{opened.get(), opened};
+        return opened;
+      }
+      removal = found->second;
+    }
+    // A transaction that is not committed yet has removed it. When it is our turn it is done, but
+    // the turn may be one of the same group, whose commits are one: ours returns when all of them
+    // are visible, or none ever will be.
+    {
+      GM_ASSIGN(const std::unique_ptr<engine::Transaction> turn, bucket_.store().begin());
+      (void)turn->commit();
+    }
+    MutexLock lock(mutex_);
+    const auto found = being_removed_.find(key);
+    if (found != being_removed_.end() && found->second == removal) being_removed_.erase(found);
+  }
+}
+
+Result<std::shared_ptr<OpenFile>> OpenFiles::open_detached(
+    const std::shared_ptr<FileContext>& context, bson::View document) {
+  GM_ASSIGN(FilesDocument stored, FilesDocument::parse(document));
+  auto opened = std::make_shared<OpenFile>(context, std::move(stored));
+  opened->set_detached(true);
+  MutexLock lock(mutex_);
+  files_[opened->id()] = Entry{opened.get(), opened};
+  return opened;
+}
+
+void OpenFiles::closed(const OpenFile* file, const bson::Value& id) {
+  MutexLock lock(mutex_);
+  const auto found = files_.find(id);
+  // The file may have been opened again in the meantime.
+  if (found != files_.end() && found->second.file == file) files_.erase(found);
+}
+
+void OpenFiles::end_removal(const Removal& removal) {
+  const auto found = being_removed_.find(removal.id);
+  if (found != being_removed_.end() && found->second == removal.number) being_removed_.erase(found);
+}
+
+Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id) {
+  Removal removal;
+  removal.id = bson::Value(id);
+  {
+    MutexLock lock(mutex_);
+    Removals& removals = removals_[std::this_thread::get_id()];
+    if (removals.transaction != &transaction) {
+      for (const Removal& given_up : removals.files) end_removal(given_up);
+      removals.files.clear();
+      removals.transaction = &transaction;
+    }
+    const auto found = files_.find(removal.id);
+    if (found == files_.end() || found->second.reference.expired()) {
+      removal.number = ++last_number_;
+      being_removed_[removal.id] = removal.number;
+    }
+  }
+  Status removed;
+  if (removal.number == 0) {
+    removal.detached = true;
+    removed = bucket_.detach(transaction, id);
+  } else {
+    Result<bool> whole = bucket_.remove(transaction, removal.id);
+    if (whole) {
+      removal.detached = !*whole;
+    } else {
+      removed = fail(std::move(whole).error());
+    }
+  }
+  MutexLock lock(mutex_);
+  if (!removed) {
+    end_removal(removal);
+    return removed;
+  }
+  removals_[std::this_thread::get_id()].files.push_back(std::move(removal));
+  return {};
+}
+
+OpenFiles::Detached OpenFiles::after_commit() {
+  Detached detached;
+  std::vector<std::shared_ptr<OpenFile>> open;  // let go after the lock
+  MutexLock lock(mutex_);
+  const auto found = removals_.find(std::this_thread::get_id());
+  if (found == removals_.end()) return detached;
+  for (const Removal& removal : found->second.files) {
+    end_removal(removal);
+    if (!removal.detached) continue;
+    if (std::shared_ptr<OpenFile> file = find_locked(removal.id)) {
+      file->set_detached(true);
+      open.push_back(std::move(file));
+      detached.some_are_open = true;
+    } else {
+      detached.unreachable.push_back(removal.id);
+    }
+  }
+  removals_.erase(found);
+  return detached;
+}
+
+}  // namespace gridmount::gridfs

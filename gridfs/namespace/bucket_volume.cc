@@ -1,0 +1,290 @@
+#include "gridfs/namespace/bucket_volume.h"
+
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/namespace/folder_listing.h"
+#include "gridfs/namespace/nodes.h"
+#include "gridfs/namespace/path.h"
+
+namespace gridmount::gridfs {
+
+using engine::Snapshot;
+using engine::Transaction;
+
+namespace {
+
+// How long closing waits for digests that are still being computed.
+constexpr std::chrono::milliseconds kMd5Patience{2000};
+
+}  // namespace
+
+Result<std::unique_ptr<Volume>> Volume::open(engine::Store& store,
+                                             std::shared_ptr<engine::Database> database,
+                                             const BucketOptions& bucket,
+                                             const VolumeOptions& options,
+                                             const FileTableOptions& files) {
+  auto volume = std::make_unique<BucketVolume>(store, std::move(database), bucket, options);
+  GM_TRY(volume->start(files));
+  return std::unique_ptr<Volume>(std::move(volume));
+}
+
+BucketVolume::BucketVolume(engine::Store& store, std::shared_ptr<engine::Database> database,
+                           const BucketOptions& bucket, const VolumeOptions& options)
+    : store_(store),
+      options_(options),
+      bucket_(store, std::move(database), bucket),
+      folders_(bucket_, options.at),
+      names_(bucket_, options.at),
+      access_times_(bucket_, options.read_only ? AccessTimeMode::kNone : options.access_times,
+                    options.strict_access_times,
+                    [this](bson::ValueView id) { return files_->find(id) != nullptr; }) {}
+
+Status BucketVolume::start(const FileTableOptions& files) {
+  if (options_.read_only) {
+    GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+    GM_TRY(folders_.find_root(*snapshot));
+    GM_TRY(names_.links().start(*snapshot));
+  } else {
+    {
+      GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+      GM_TRY(bucket_.ensure_indexes(*transaction));
+      GM_TRY(folders_.make_root(*transaction, default_folder_posix(options_)));
+      GM_TRY(names_.links().start(*transaction));
+      GM_TRY(transaction->commit());
+    }
+    GM_TRY(bucket_.reclaim_all());
+  }
+  FileTableOptions table = files;
+  table.revisions = options_.revisions > 0;
+  files_ = FileTable::create(bucket_, table);
+  return {};
+}
+
+Status BucketVolume::close() {
+  const Status times = access_times_.close();
+  GM_TRY(files_->close(kMd5Patience));
+  return times;
+}
+
+std::string BucketVolume::shown(std::string_view folder, std::string_view name) const {
+  return "'" + join(folder, name) + "' in the bucket '" + bucket_.options().name + "'";
+}
+
+tl::unexpected<Error> BucketVolume::no_such_entry(std::string_view folder,
+                                                  std::string_view name) const {
+  return fail(kNoSuchEntry, "there is no " + shown(folder, name));
+}
+
+Status BucketVolume::check_writable() const {
+  if (!options_.read_only) return {};
+  return fail(ErrorCode::kStoreReadOnly,
+              "the bucket '" + bucket_.options().name + "' is mounted read-only");
+}
+
+// --- Finding.
+
+Result<BucketVolume::Found> BucketVolume::find_folder(Snapshot& snapshot,
+                                                      const std::string& path) const {
+  Found found;
+  found.path = path;
+  if (!can_be_folder(path)) return found;
+  GM_ASSIGN(std::optional<FolderDocument> folder, folders_.find(snapshot, path));
+  if (folder) {
+    found.kind = Found::Kind::kExplicitFolder;
+    found.folder = *std::move(folder);
+    return found;
+  }
+  GM_ASSIGN(const std::optional<bson::View> below, names_.any_below(snapshot, path));
+  // The root is there whatever is in it.
+  if (below || path.empty()) found.kind = Found::Kind::kImpliedFolder;
+  if (below) found.document = *below;
+  return found;
+}
+
+Result<BucketVolume::Found> BucketVolume::find_file(Snapshot& snapshot,
+                                                    const std::string& path) const {
+  Found found;
+  found.path = path;
+  GM_ASSIGN(const std::optional<bson::View> document, names_.newest(snapshot, path));
+  if (document) {
+    found.kind = Found::Kind::kFile;
+    found.document = *document;
+  }
+  return found;
+}
+
+Result<BucketVolume::Found> BucketVolume::find_shadowed(Snapshot& snapshot,
+                                                        const std::string& path) const {
+  // The empty filename is no folder's.
+  if (path.empty()) return Found();
+  GM_ASSIGN(const Found shadowing, find_folder(snapshot, path));
+  // Without the folder it has its plain name.
+  if (!shadowing.is_folder()) return Found();
+  return find_file(snapshot, path);
+}
+
+Result<BucketVolume::Found> BucketVolume::find_plain(Snapshot& snapshot,
+                                                     const std::string& path) const {
+  Found found;
+  found.path = path;
+  // The empty filename is a file's; as a folder's path it is the root's.
+  if (!path.empty() && can_be_folder(path)) {
+    GM_ASSIGN(std::optional<FolderDocument> folder, folders_.find(snapshot, path));
+    if (folder) {
+      found.kind = Found::Kind::kExplicitFolder;
+      found.folder = *std::move(folder);
+      return found;
+    }
+  }
+  GM_ASSIGN(const Names::AtPath at, names_.at(snapshot, path));
+  if (at.below) {
+    found.kind = Found::Kind::kImpliedFolder;
+    found.document = *at.below;
+  } else if (at.file) {
+    found.kind = Found::Kind::kFile;
+    found.document = *at.file;
+  }
+  return found;
+}
+
+Result<BucketVolume::Found> BucketVolume::find_long(Snapshot& snapshot, std::string_view folder,
+                                                    const ParsedName& name) const {
+  // Explicit folders and files both lie in the order of their names from the beginning on.
+  bson::Builder filter;
+  filter.append("parent", folder);
+  filter.open_document("name").append("$gte", name.component).close();
+  const bson::Document children = std::move(filter).finish();
+  bson::Builder order;
+  order.append("name", int32_t{1});
+  const bson::Document by_name = std::move(order).finish();
+  engine::FindOptions options;
+  options.sort = by_name;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.directories().find(snapshot, children, options));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) break;
+    const std::optional<bson::ValueView> child = document->find("name");
+    if (!child || child->type() != bson::Type::kString) continue;
+    const std::string component(child->as_string());
+    if (!component.starts_with(name.component)) break;
+    if (fits_long_name(name, component) == LongNameFit::kPlain) {
+      return find_folder(snapshot, join(folder, component));
+    }
+  }
+  ChildScan scan(names_, snapshot, std::string(folder), join(folder, name.component), true);
+  while (true) {
+    GM_ASSIGN(const std::optional<ChildScan::Child> child, scan.next());
+    if (!child || !child->component.starts_with(name.component)) return Found();
+    switch (fits_long_name(name, child->component)) {
+      case LongNameFit::kPlain:
+        return find_plain(snapshot, join(folder, child->component));
+      case LongNameFit::kShadowedFile:
+        return find_shadowed(snapshot, join(folder, child->component));
+      case LongNameFit::kNone:
+        break;
+    }
+  }
+}
+
+Result<BucketVolume::Found> BucketVolume::find_by_id(Snapshot& snapshot, std::string_view name,
+                                                     const std::string& json) const {
+  Found found;
+  const std::optional<bson::Value> id = id_from_json(json);
+  if (!id) return found;
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(snapshot, equals("_id", *id)));
+  // One with a filename is reached by it alone; and of the ways to write an _id, one is its name.
+  if (!document || has_filename(*document) || !names_.is_of_time(*document) ||
+      escape_id((*document)["_id"]) != name) {
+    return found;
+  }
+  found.kind = Found::Kind::kFile;
+  found.document = *document;
+  found.nameless_id = bson::Value((*document)["_id"]);
+  return found;
+}
+
+Result<BucketVolume::Found> BucketVolume::find(Snapshot& snapshot, std::string_view folder,
+                                               std::string_view name) const {
+  GM_ASSIGN(const ParsedName parsed, parse_name(name, folder.empty()));
+  switch (parsed.kind) {
+    case ParsedName::Kind::kPlain:
+      return find_plain(snapshot, join(folder, parsed.component));
+    case ParsedName::Kind::kFile:
+      return find_shadowed(snapshot, join(folder, parsed.component));
+    case ParsedName::Kind::kLong:
+      return find_long(snapshot, folder, parsed);
+    case ParsedName::Kind::kId:
+      break;
+  }
+  return find_by_id(snapshot, name, parsed.component);
+}
+
+Node BucketVolume::node_of_file(bson::View document) const {
+  Node node = file_node(bucket_.options().name, *files_, names_.links(), document, options_);
+  complete(node);
+  return node;
+}
+
+Node BucketVolume::node_of_open(const File& file) const {
+  Node node = file_node(bucket_.options().name, file.document(), options_);
+  complete(node);
+  return node;
+}
+
+PosixFields BucketVolume::posix_of_file(const Found& file) {
+  const Result<FilesDocument> document = FilesDocument::parse(file.document);
+  return document ? document->posix : PosixFields();
+}
+
+void BucketVolume::complete(Node& node) const {
+  access_times_.apply(node);
+  subfolders_.apply(node);
+}
+
+Node BucketVolume::node_of(const Found& found) const {
+  switch (found.kind) {
+    case Found::Kind::kExplicitFolder: {
+      Node node = folder_node(bucket_.options().name, found.path, found.folder, options_);
+      complete(node);
+      return node;
+    }
+    case Found::Kind::kImpliedFolder:
+      return implied_folder_node(bucket_.options().name, found.path, found.document, options_);
+    default:
+      return node_of_file(found.document);
+  }
+}
+
+// --- Looking.
+
+Result<Node> BucketVolume::lookup(std::string_view folder, std::string_view name) {
+  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const Found found, find(*snapshot, folder, name));
+  if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
+  return node_of(found);
+}
+
+Result<Node> BucketVolume::file(bson::ValueView id) {
+  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(*snapshot, equals("_id", id)));
+  if (!document || !names_.is_of_time(*document)) return file_not_found(bucket_, id);
+  return node_of_file(*document);
+}
+
+Result<Node> BucketVolume::directory(std::string_view path) {
+  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const Found found, find_folder(*snapshot, std::string(path)));
+  if (!found.is_folder()) return no_such_entry("", path);
+  return node_of(found);
+}
+
+Result<std::unique_ptr<DirectoryStream>> BucketVolume::list(std::string_view folder) {
+  GM_TRY(directory(folder));
+  return std::unique_ptr<DirectoryStream>(std::make_unique<FolderListing>(
+      names_, *files_, options_, std::string(folder), [this](Node& node) { complete(node); }));
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,359 @@
+// BucketVolume: making, removing, attributes.
+
+#include <sys/stat.h>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/json.h"
+#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/bucket/file_time.h"
+#include "gridfs/bucket/md5.h"
+#include "gridfs/namespace/nodes.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/bucket/posix_changes.h"
+
+namespace gridmount::gridfs {
+
+using engine::Transaction;
+
+namespace {
+
+constexpr uint32_t kPermissionBits = 07777;
+
+PosixFields posix_of(uint32_t mode, const Creator& creator) {
+  PosixFields posix;
+  posix.mode = mode;
+  posix.uid = creator.uid;
+  posix.gid = creator.gid;
+  posix.mtime = file_time_now();
+  posix.atime = posix.ctime = posix.mtime;
+  return posix;
+}
+
+// With the times that change with it.
+bool is_size_alone(const AttributeChanges& changes) {
+  return changes.size && !changes.permissions && !changes.uid && !changes.gid && !changes.atime;
+}
+
+PosixFields posix_of(const AttributeChanges& changes) {
+  PosixFields posix;
+  posix.uid = changes.uid;
+  posix.gid = changes.gid;
+  posix.atime = changes.atime;
+  posix.mtime = changes.mtime;
+  posix.ctime = changes.ctime ? changes.ctime : file_time_now();
+  return posix;
+}
+
+}  // namespace
+
+// --- Places for new names.
+
+Result<std::string> BucketVolume::new_path(std::string_view folder, std::string_view name) const {
+  GM_ASSIGN(const ParsedName parsed, parse_name(name, folder.empty()));
+  if (parsed.kind != ParsedName::Kind::kPlain) {
+    return fail(
+        kInvalidName,
+        shown(folder, name) + " cannot be made: the name stands for what cannot be named plainly");
+  }
+  std::string path = join(folder, parsed.component);
+  if (path.size() > kMaxPathBytes) {
+    return fail(kNameTooLong, "a path of " + std::to_string(path.size()) +
+                                  " bytes is too long, at most " + std::to_string(kMaxPathBytes) +
+                                  " are possible");
+  }
+  return path;
+}
+
+Status BucketVolume::check_folder_path(std::string_view path) const {
+  if (!path.empty() && can_be_folder(path)) return {};
+  return fail(kInvalidName, shown("", path) +
+                                " cannot be a folder: slashes at the beginning of a "
+                                "filename belong to its first component");
+}
+
+Result<BucketVolume::Place> BucketVolume::place_for(Transaction& transaction,
+                                                    std::string_view folder,
+                                                    std::string_view name) const {
+  GM_TRY(check_writable());
+  Place place;
+  GM_ASSIGN(place.path, new_path(folder, name));
+  GM_ASSIGN(place.folder, find_folder(transaction, std::string(folder)));
+  if (!place.folder.is_folder()) return no_such_entry("", folder);
+  GM_ASSIGN(const Found taken, find_plain(transaction, place.path));
+  if (taken.kind != Found::Kind::kNothing) {
+    return fail(kEntryExists, shown(folder, name) + " exists already");
+  }
+  return place;
+}
+
+Status BucketVolume::change_folder(Transaction& transaction, std::string_view path,
+                                   const PosixFields& changes) {
+  GM_ASSIGN(const bool changed, folders_.update(transaction, path, changes));
+  if (changed) return {};
+  // Somebody else has made names that imply it, maybe in a folder whose count does not have it.
+  subfolders_.forget_all();
+  for (std::string_view folder = path;; folder = split(folder).folder) {
+    // Those above exist as this one does.
+    if (folder.size() < path.size()) {
+      GM_ASSIGN(const std::optional<FolderDocument> known, folders_.find(transaction, folder));
+      if (known) return {};
+    }
+    GM_ASSIGN(const std::optional<bson::View> some, names_.any_below(transaction, folder));
+    const Node implied =
+        implied_folder_node(bucket_.options().name, folder, some.value_or(bson::View()), options_);
+    PosixFields posix = posix_of_implied(implied);
+    if (!some) {
+      // The change has taken the last name away.
+      posix.mtime = posix.ctime = file_time_now();
+    }
+    if (folder.size() == path.size()) merge_posix_fields(posix, changes);
+    GM_TRY(folders_.insert(transaction, folder, posix, implied.ino));
+    if (folder.empty()) return {};
+  }
+}
+
+Status BucketVolume::touch(Transaction& transaction, std::string_view folder) {
+  PosixFields times;
+  times.mtime = file_time_now();
+  times.ctime = times.mtime;
+  return change_folder(transaction, folder, times);
+}
+
+PosixFields BucketVolume::posix_of_folder(const Found& folder) const {
+  const Attributes shown = node_of(folder).attributes;
+  PosixFields posix = folder.folder.posix;
+  posix.mode = shown.mode;
+  posix.uid = shown.uid;
+  posix.gid = shown.gid;
+  return posix;
+}
+
+// --- Making.
+
+std::optional<std::string> BucketVolume::md5_of_nothing() const {
+  if (!bucket_.options().md5 || !Md5::available()) return std::nullopt;
+  static const std::string kDigest = Md5().hex();
+  return kDigest;
+}
+
+bson::Document BucketVolume::new_files_document(const std::optional<std::string>& path,
+                                                const PosixFields& posix) const {
+  bson::Builder document;
+  document.append("_id", bson::Value(bson::ObjectId::generate())).append("length", int64_t{0});
+  document.append("chunkSize", bucket_.options().chunk_bytes);
+  document.append("uploadDate", bson::Date::now());
+  if (const std::optional<std::string> md5 = md5_of_nothing()) document.append("md5", *md5);
+  if (path) document.append("filename", *path);
+  document.open_document("metadata").open_document("posix");
+  append_posix_fields(document, posix);
+  document.close().close();
+  return std::move(document).finish();
+}
+
+Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view name,
+                                       PosixFields posix, uint32_t umask) {
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
+  inherit(posix_of_folder(place.folder), umask, options_.access_lists, posix);
+  const bson::Document files_document = new_files_document(place.path, posix);
+  GM_TRY(bucket_.files().insert(*transaction, files_document));
+  GM_TRY(touch(*transaction, folder));
+  GM_TRY(transaction->commit());
+  return file_node(bucket_.options().name, files_document, options_);
+}
+
+Result<Node> BucketVolume::create_file(std::string_view folder, std::string_view name,
+                                       uint32_t mode, Creator creator) {
+  return insert_file(folder, name, posix_of(S_IFREG | (mode & kPermissionBits), creator),
+                     creator.umask);
+}
+
+// It is in the store from the beginning as one that has lost its name, and so goes if we are
+// killed.
+Result<Volume::Nameless> BucketVolume::create_nameless(std::string_view folder, uint32_t mode,
+                                                       Creator creator) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Found in, find_folder(*transaction, std::string(folder)));
+  if (!in.is_folder()) return no_such_entry("", folder);
+  PosixFields posix = posix_of(S_IFREG | (mode & kPermissionBits), creator);
+  inherit(posix_of_folder(in), creator.umask, options_.access_lists, posix);
+  const bson::Document document = new_files_document(std::nullopt, posix);
+  GM_TRY(bucket_.detached().insert(*transaction, document));
+  GM_TRY(transaction->commit());
+  Nameless made;
+  GM_ASSIGN(made.file, files_->open_detached(document));
+  made.node = file_node(bucket_.options().name, document, options_);
+  made.node.attributes.nlink = 0;
+  return made;
+}
+
+Result<Node> BucketVolume::create_special(std::string_view folder, std::string_view name,
+                                          uint32_t mode, uint64_t rdev, Creator creator) {
+  PosixFields posix = posix_of(mode & (S_IFMT | kPermissionBits), creator);
+  if (S_ISCHR(mode) || S_ISBLK(mode)) posix.rdev = rdev;
+  return insert_file(folder, name, std::move(posix), creator.umask);
+}
+
+Result<Node> BucketVolume::create_symlink(std::string_view folder, std::string_view name,
+                                          std::string_view target, Creator creator) {
+  PosixFields posix = posix_of(S_IFLNK | 0777, creator);
+  posix.symlink_target = target;
+  return insert_file(folder, name, std::move(posix), 0);
+}
+
+Result<Node> BucketVolume::create_directory(std::string_view folder, std::string_view name,
+                                            uint32_t mode, Creator creator) {
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
+  GM_TRY(check_folder_path(place.path));
+  PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
+  inherit(posix_of_folder(place.folder), creator.umask, options_.access_lists, posix);
+  // Before the folder itself, so that those above are explicit first.
+  GM_TRY(touch(*transaction, folder));
+  GM_ASSIGN(const FolderDocument made, folders_.insert(*transaction, place.path, posix));
+  // Documents of folders may be there already that somebody else has made before their own.
+  GM_ASSIGN(const bool has_folders, folders_.has_children(*transaction, place.path));
+  if (!has_folders) subfolders_.made(made.id);
+  subfolders_.changed(place.folder.folder.id, 1);
+  GM_TRY(commit_counted(*transaction));
+  Node node = folder_node(bucket_.options().name, place.path, made, options_);
+  complete(node);
+  return node;
+}
+
+// --- Removing.
+
+Result<LostName> BucketVolume::unlink(std::string_view folder, std::string_view name) {
+  GM_TRY(check_writable());
+  LostName last;
+  {
+    GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+    GM_ASSIGN(const Found found, find(*transaction, folder, name));
+    if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
+    if (found.is_folder()) return fail(kIsADirectory, shown(folder, name) + " is a folder");
+    last.posix = posix_of_file(found);
+    GM_ASSIGN(last.node, remove_name(*transaction, found));
+    GM_TRY(touch(*transaction, folder));
+    GM_TRY(transaction->commit());
+  }
+  files_->after_commit();
+  return last;
+}
+
+Result<bool> BucketVolume::is_empty(engine::Snapshot& snapshot, std::string_view path) const {
+  GM_ASSIGN(const bool has_folders, folders_.has_children(snapshot, path));
+  if (has_folders) return false;
+  GM_ASSIGN(const std::optional<bson::View> some, names_.any_below(snapshot, path));
+  return !some.has_value();
+}
+
+Status BucketVolume::remove_directory(std::string_view folder, std::string_view name) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Found found, find(*transaction, folder, name));
+  if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
+  if (!found.is_folder()) return fail(kNotADirectory, shown(folder, name) + " is not a folder");
+  GM_ASSIGN(const bool empty, is_empty(*transaction, found.path));
+  if (!empty) return fail(kDirectoryNotEmpty, shown(folder, name) + " is not empty");
+  GM_ASSIGN(const Found parent, find_folder(*transaction, std::string(folder)));
+  GM_TRY(folders_.remove(*transaction, found.path));
+  GM_TRY(touch(*transaction, folder));
+  subfolders_.removed(found.folder.id);
+  subfolders_.changed(parent.folder.id, -1);
+  return commit_counted(*transaction);
+}
+
+// --- Attributes.
+
+Result<Node> BucketVolume::set_file_attributes(bson::ValueView id,
+                                               const AttributeChanges& changes) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const Node before, file(id));
+  GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
+  if (changes.atime) access_times_.forget(NodeKind::kFile, file->id());
+  PosixFields posix = posix_of(changes);
+  const uint32_t mode = before.attributes.mode;
+  if (!changes.permissions && changes.clears_set_id) {
+    const uint32_t cleared = without_set_id(mode, before.attributes.gid, changes.may_keep_group_id);
+    if (cleared != mode) posix.mode = cleared;
+  }
+  const bool waits = changes.size_may_wait && is_size_alone(changes) && !posix.mode;
+  if (changes.size) {
+    GM_TRY(file->truncate(*changes.size, changes.mtime ? TimeUpdate::kKeep : TimeUpdate::kNow));
+    if (!waits) GM_TRY(file->flush());
+  }
+  if (waits) {
+    if (changes.mtime) file->set_times(*changes.mtime, *posix.ctime);
+  } else if (changes.permissions) {
+    GM_TRY(file->change_posix([&](PosixFields now) -> Result<PosixFields> {
+      now.mode = before.attributes.mode;
+      add_permissions(now, *changes.permissions, posix);
+      return posix;
+    }));
+  } else {
+    GM_TRY(file->set_posix(posix));
+  }
+  Node after = node_of_open(*file);
+  after.attributes.nlink = before.attributes.nlink;
+  return after;
+}
+
+Result<Node> BucketVolume::set_directory_attributes(std::string_view path,
+                                                    const AttributeChanges& changes) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Found before, find_folder(*transaction, std::string(path)));
+  if (!before.is_folder()) return no_such_entry("", path);
+  if (changes.atime) access_times_.forget(NodeKind::kDirectory, before.folder.id);
+  PosixFields posix = posix_of(changes);
+  if (changes.permissions) add_permissions(posix_of_folder(before), *changes.permissions, posix);
+  GM_TRY(change_folder(*transaction, path, posix));
+  GM_ASSIGN(const Found after, find_folder(*transaction, std::string(path)));
+  const Node node = node_of(after);
+  GM_TRY(transaction->commit());
+  return node;
+}
+
+Result<PosixFields> BucketVolume::file_posix(bson::ValueView id) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(*snapshot, equals("_id", id)));
+  if (!document) return file_not_found(bucket_, id);
+  const Node node = file_node(bucket_.options().name, *document, options_);
+  const Result<FilesDocument> file = FilesDocument::parse(*document);
+  PosixFields posix = file ? file->posix : PosixFields();
+  posix.mode = node.attributes.mode;
+  return posix;
+}
+
+Result<PosixFields> BucketVolume::directory_posix(std::string_view path) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const Found found, find_folder(*snapshot, std::string(path)));
+  if (!found.is_folder()) return no_such_entry("", path);
+  return posix_of_folder(found);
+}
+
+Status BucketVolume::change_file_posix(bson::ValueView id, const PosixChange& change) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const Node before, file(id));
+  GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
+  return file->change_posix([&](PosixFields now) {
+    now.mode = before.attributes.mode;
+    return change(now);
+  });
+}
+
+Status BucketVolume::change_directory_posix(std::string_view path, const PosixChange& change) {
+  GM_TRY(check_writable());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const Found before, find_folder(*transaction, std::string(path)));
+  if (!before.is_folder()) return no_such_entry("", path);
+  GM_ASSIGN(const PosixFields changes, change(posix_of_folder(before)));
+  GM_TRY(change_folder(*transaction, path, changes));
+  return transaction->commit();
+}
+
+}  // namespace gridmount::gridfs

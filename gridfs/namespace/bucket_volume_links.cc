@@ -1,0 +1,170 @@
+// BucketVolume: files with several names. One of them is the filename; when it goes, the first of
+// the others takes its place, so that drivers find the file as long as it has a name.
+
+#include "engine/bson/builder.h"
+#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/bucket/file_time.h"
+#include "gridfs/namespace/links.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/bucket/posix_place.h"
+
+namespace gridmount::gridfs {
+
+using engine::Transaction;
+
+namespace {
+
+// Its filename and the number of its other names; the times of what is in a folder do not change
+// with the folder's name.
+Status write_names(const Bucket& bucket, Transaction& transaction, const LinkedFile& file) {
+  bson::Builder set;
+  bson::Builder unset;
+  if (file.filename) set.append("filename", *file.filename);
+  if (file.links > 0) {
+    set.append(kNotedLinksPath, file.links);
+  } else if (file.takes_fields) {
+    unset.append(kNotedLinksPath, "");
+  }
+  if (file.takes_fields) {
+    PosixFields times;
+    times.ctime = file_time_now();
+    append_posix_changes(times, "metadata.posix.", set, unset);
+  }
+  const bson::Document update = update_of(set, unset);
+  if (update.view().empty()) return {};
+  GM_TRY(update_file(bucket.files(), transaction, file.id, update));
+  return {};
+}
+
+std::vector<bson::Value> ids_of(const std::vector<bson::View>& documents) {
+  std::vector<bson::Value> ids;
+  for (const bson::View document : documents) ids.emplace_back(document["_id"]);
+  return ids;
+}
+
+}  // namespace
+
+Result<Node> BucketVolume::link(bson::ValueView id, std::string_view folder,
+                                std::string_view name) {
+  {
+    GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+    GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
+    const bson::Document by_id = equals("_id", id);
+    GM_ASSIGN(const std::optional<bson::View> document,
+              bucket_.files().find_one(*transaction, by_id));
+    if (!document) {
+      GM_TRY(attach(*transaction, id, place.path));
+      GM_TRY(touch(*transaction, folder));
+      GM_TRY(transaction->commit());
+      files_->set_attached(id);
+      return this->file(id);
+    }
+    if (!has_filename(*document)) {
+      return fail(kInvalidName, "a file without a filename takes no other names: rename it first");
+    }
+    GM_ASSIGN(std::optional<LinkedFile> file, names_.links().load(*transaction, id));
+    if (!file) return file_not_found(bucket_, id);
+    if (file->links + 1 >= kMaxLinks) {
+      return fail(kTooManyLinks, "the file '" + *file->filename + "' has " +
+                                     std::to_string(file->links + 1) + " names already");
+    }
+    GM_TRY(names_.links().put(*transaction, place.path, id));
+    ++file->links;
+    GM_TRY(write_names(bucket_, *transaction, *file));
+    GM_TRY(touch(*transaction, folder));
+    GM_TRY(transaction->commit());
+  }
+  names_.links().set_made();
+  return this->file(id);
+}
+
+std::vector<std::string> BucketVolume::links_of(bson::ValueView id) {
+  const Result<std::unique_ptr<engine::Snapshot>> snapshot = store_.snapshot();
+  if (!snapshot) return {};
+  return names_.links().all_of(**snapshot, id).value_or(std::vector<std::string>());
+}
+
+Status BucketVolume::attach(Transaction& transaction, bson::ValueView id, const std::string& path) {
+  const bson::Document by_id = equals("_id", id);
+  GM_ASSIGN(const std::optional<bson::View> found, bucket_.detached().find_one(transaction, by_id));
+  if (!found || !files_->find(id)) return file_not_found(bucket_, id);
+  const bson::Document document(*found);  // the writes below end the view
+  GM_TRY(bucket_.detached().remove(transaction, by_id, false));
+  GM_TRY(bucket_.files().insert(transaction, document));
+  LinkedFile file;
+  file.id = bson::Value(id);
+  file.filename = path;
+  file.takes_fields = takes_posix_fields(document);
+  return write_names(bucket_, transaction, file);
+}
+
+Result<Node> BucketVolume::remove_name(Transaction& transaction, const Found& file) {
+  Node last = node_of(file);
+  --last.attributes.nlink;
+  if (!file.has_filename()) {
+    GM_TRY(files_->remove(transaction, *file.nameless_id));
+    return last;
+  }
+  GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, file.path));
+  const std::vector<bson::Value> ids = ids_of(named);
+  for (const bson::Value& id : ids) GM_TRY(remove_name_of(transaction, file.path, id));
+  return last;
+}
+
+Status BucketVolume::remove_name_of(Transaction& transaction, const std::string& path,
+                                    const bson::Value& id) {
+  const Links& links = names_.links();
+  if (!links.in_use()) return files_->remove(transaction, id);
+  GM_ASSIGN(std::optional<LinkedFile> file, links.load(transaction, id));
+  if (!file) return {};
+  GM_ASSIGN(const bool was_link, take_link(transaction, path, *file));
+  if (file->filename != path) {
+    return was_link ? write_names(bucket_, transaction, *file) : Status();
+  }
+  GM_ASSIGN(const std::optional<std::string> other, links.any_of(transaction, id));
+  if (!other) return files_->remove(transaction, id);
+  GM_TRY(take_link(transaction, *other, *file));
+  file->filename = *other;
+  return write_names(bucket_, transaction, *file);
+}
+
+Result<bool> BucketVolume::take_link(Transaction& transaction, const std::string& name,
+                                     LinkedFile& file) const {
+  GM_ASSIGN(const bool taken, names_.links().take(transaction, name, file.id));
+  if (taken && file.links > 0) --file.links;
+  return taken;
+}
+
+Status BucketVolume::move_file(Transaction& transaction, const Found& source,
+                               const std::string& to) const {
+  if (!source.has_filename()) {
+    bson::Builder update;
+    update.open_document("$set").append("filename", to).close();
+    GM_TRY(bucket_.files().update(transaction, equals("_id", *source.nameless_id),
+                                  std::move(update).finish()));
+    return {};
+  }
+  std::vector<LinkedFile> files;
+  {
+    GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, source.path));
+    for (const bson::View document : named) files.push_back(LinkedFile::parse(document));
+  }
+  for (LinkedFile& file : files) {
+    if (names_.links().in_use()) GM_TRY(move_link(transaction, source.path, to, file));
+    if (file.filename == source.path) file.filename = to;
+    GM_TRY(write_names(bucket_, transaction, file));
+  }
+  return {};
+}
+
+Status BucketVolume::move_link(Transaction& transaction, const std::string& from,
+                               const std::string& to, LinkedFile& file) const {
+  GM_ASSIGN(std::optional<LinkedFile> loaded, names_.links().load(transaction, file.id));
+  if (loaded) file = *std::move(loaded);
+  GM_ASSIGN(const bool was_link, names_.links().take(transaction, from, file.id));
+  return was_link ? names_.links().put(transaction, to, file.id) : Status();
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,77 @@
+// BucketVolume: what has a number, of which nothing is known but that.
+
+#include <string>
+#include <unordered_set>
+
+#include "engine/bson/json.h"
+#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/namespace/nodes.h"
+#include "gridfs/namespace/path.h"
+
+namespace gridmount::gridfs {
+
+namespace {
+
+using engine::Collection;
+using engine::Snapshot;
+
+// Calls it with each document until it returns true.
+template <typename Visit>
+Result<bool> visit_all(Collection& collection, Snapshot& snapshot, Visit visit) {
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            collection.find(snapshot, bson::View(), {}));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return false;
+    if (visit(*document)) return true;
+  }
+}
+
+std::optional<std::string> path_of_folder(bson::View document) {
+  const std::optional<bson::ValueView> parent = document.find("parent");
+  const std::optional<bson::ValueView> name = document.find("name");
+  if (!parent || !name || name->type() != bson::Type::kString) return std::nullopt;
+  if (parent->type() == bson::Type::kNull) return std::string();
+  if (parent->type() != bson::Type::kString) return std::nullopt;
+  return join(parent->as_string(), name->as_string());
+}
+
+}  // namespace
+
+Result<std::optional<Node>> BucketVolume::find_by_number(uint64_t ino) {
+  const std::string& bucket = bucket_.options().name;
+  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+  std::optional<std::string> folder;
+  const auto is_folder = [&](bson::View document) {
+    std::optional<std::string> path = path_of_folder(document);
+    if (!path) return false;
+    const Node node = folder_node(bucket, *path, FolderDocument::parse(document), options_);
+    if (node.ino == ino) folder = std::move(path);
+    return folder.has_value();
+  };
+  GM_TRY(visit_all(bucket_.directories(), *snapshot, is_folder));
+  std::optional<Node> file;
+  std::unordered_set<std::string> seen;  // folders
+  const auto is_file = [&](bson::View document) {
+    if (file_number(bucket, document["_id"]) == ino && names_.is_of_time(document)) {
+      file = node_of_file(document);
+    }
+    if (file || !has_filename(document)) return file.has_value();
+    for (std::string_view path = split(document["filename"].as_string()).folder; !path.empty();
+         path = split(path).folder) {
+      if (!seen.emplace(path).second) break;
+      if (implied_folder_node(bucket, path, document, options_).ino != ino) continue;
+      folder = path;
+      return true;
+    }
+    return false;
+  };
+  if (!folder) GM_TRY(visit_all(bucket_.files(), *snapshot, is_file));
+  if (file || !folder) return file;
+  Result<Node> found = directory(*folder);
+  // Of a path that was implied, and is another folder's by now.
+  if (found && found->ino == ino) return std::optional(*std::move(found));
+  return std::optional<Node>();
+}
+
+}  // namespace gridmount::gridfs

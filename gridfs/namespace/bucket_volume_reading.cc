@@ -1,0 +1,38 @@
+// BucketVolume: reading files, links and folders, and that they have been read.
+
+#include "engine/bson/json.h"
+#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/error.h"
+
+namespace gridmount::gridfs {
+
+Result<std::string> BucketVolume::symlink_target(bson::ValueView id) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(*snapshot, equals("_id", id)));
+  if (!document) return file_not_found(bucket_, id);
+  GM_ASSIGN(const FilesDocument file, FilesDocument::parse(*document));
+  if (!file.posix.symlink_target) {
+    return fail(ErrorCode::kBadValue, "the file with _id " +
+                                          bson::to_json(id, bson::JsonForm::kRelaxed) +
+                                          " is not a symbolic link");
+  }
+  access_times_.note(node_of_file(*document));
+  return *file.posix.symlink_target;
+}
+
+bool BucketVolume::note_read(const File& file) {
+  return access_times_.note(node_of_open(file));
+}
+
+bool BucketVolume::note_read(std::string_view folder) {
+  const Result<Node> node = directory(folder);
+  return node && access_times_.note(*node);
+}
+
+Result<std::shared_ptr<File>> BucketVolume::open_file(bson::ValueView id) {
+  return files_->open(id);
+}
+
+}  // namespace gridmount::gridfs

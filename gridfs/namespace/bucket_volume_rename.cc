@@ -1,0 +1,248 @@
+// BucketVolume: renaming. Source: POSIX.1-2017, rename().
+
+#include <sys/stat.h>
+
+#include <unordered_set>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/bucket/file_time.h"
+#include "gridfs/namespace/nodes.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/path_range.h"
+#include "gridfs/bucket/posix_changes.h"
+
+namespace gridmount::gridfs {
+
+using engine::Transaction;
+
+namespace {
+
+// Names changed per look at the store, so that memory does not grow with the folder.
+constexpr int64_t kRenamedAtOnce = 512;
+
+PosixFields changed_now() {
+  PosixFields times;
+  times.ctime = file_time_now();
+  return times;
+}
+
+}  // namespace
+
+bool BucketVolume::is_same(const Found& a, const Found& b) {
+  if (a.is_folder() || b.is_folder()) return a.is_folder() == b.is_folder() && a.path == b.path;
+  return bson::compare(a.document["_id"], b.document["_id"]) == 0;
+}
+
+Result<std::optional<LostName>> BucketVolume::rename(std::string_view from_folder,
+                                                     std::string_view from_name,
+                                                     std::string_view to_folder,
+                                                     std::string_view to_name, RenameMode mode) {
+  return rename_by(from_folder, from_name, to_folder, to_name, mode, std::nullopt);
+}
+
+Result<std::optional<LostName>> BucketVolume::rename_leaving_whiteout(
+    std::string_view from_folder, std::string_view from_name, std::string_view to_folder,
+    std::string_view to_name, RenameMode mode, Creator creator) {
+  return rename_by(from_folder, from_name, to_folder, to_name, mode, creator);
+}
+
+Status BucketVolume::insert_whiteout(Transaction& transaction, std::string_view folder,
+                                     std::string_view name, const Creator& creator) {
+  GM_ASSIGN(const Place place, place_for(transaction, folder, name));
+  PosixFields posix;
+  posix.mode = S_IFCHR;
+  posix.rdev = 0;
+  posix.uid = creator.uid;
+  posix.gid = creator.gid;
+  posix.mtime = file_time_now();
+  posix.atime = posix.ctime = posix.mtime;
+  constexpr bool kInheritsLists = false;
+  inherit(posix_of_folder(place.folder), 0, kInheritsLists, posix);
+  GM_TRY(bucket_.files().insert(transaction, new_files_document(place.path, posix)));
+  return {};
+}
+
+Result<std::optional<LostName>> BucketVolume::rename_by(std::string_view from_folder,
+                                                        std::string_view from_name,
+                                                        std::string_view to_folder,
+                                                        std::string_view to_name, RenameMode mode,
+                                                        const std::optional<Creator>& whiteout) {
+  GM_TRY(check_writable());
+  std::optional<LostName> replaced;
+  {
+    GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+    GM_ASSIGN(Found source, find(*transaction, from_folder, from_name));
+    if (source.kind == Found::Kind::kNothing) return no_such_entry(from_folder, from_name);
+    GM_ASSIGN(const Found parent, find_folder(*transaction, std::string(to_folder)));
+    if (!parent.is_folder()) return no_such_entry("", to_folder);
+    GM_ASSIGN(Found target, find(*transaction, to_folder, to_name));
+    Found left;
+    if (source.is_folder() || target.is_folder()) {
+      GM_ASSIGN(left, find_folder(*transaction, std::string(from_folder)));
+    }
+    const bool exists = target.kind != Found::Kind::kNothing;
+    if (exists && mode == RenameMode::kNoReplace) {
+      return fail(kEntryExists, shown(to_folder, to_name) + " exists already");
+    }
+    if (exists && is_same(source, target)) return replaced;
+    if (!exists && mode == RenameMode::kExchange) return no_such_entry(to_folder, to_name);
+    if (!exists) {
+      GM_ASSIGN(target.path, new_path(to_folder, to_name));
+    } else if (!target.has_filename()) {
+      return fail(kInvalidName, shown(to_folder, to_name) + " stands for an _id, which stays");
+    }
+    const auto is_into = [](const Found& folder, const Found& place) {
+      return folder.is_folder() && (place.path + "/").starts_with(folder.path + "/");
+    };
+    if (is_into(source, target) || (mode == RenameMode::kExchange && is_into(target, source))) {
+      return fail(kMoveIntoItself, shown(from_folder, from_name) + " cannot be moved into itself");
+    }
+    if (source.is_folder() && !exists) {
+      GM_TRY(check_folder_path(target.path));
+      GM_ASSIGN(const bool has_folders, folders_.has_children(*transaction, target.path));
+      if (has_folders) subfolders_.forget_all();
+    }
+    if (mode == RenameMode::kExchange) {
+      if (!source.has_filename()) {
+        return fail(kInvalidName,
+                    shown(from_folder, from_name) + " stands for an _id, which stays");
+      }
+      if (source.is_folder()) GM_TRY(check_folder_path(target.path));
+      if (target.is_folder()) GM_TRY(check_folder_path(source.path));
+      GM_TRY(exchange(*transaction, source, target));
+    } else {
+      if (exists) {
+        GM_ASSIGN(replaced, make_room(*transaction, source, target, shown(to_folder, to_name)));
+      }
+      const bool replaces_file = exists && !target.is_folder();
+      GM_TRY(move(*transaction, source, target.path));
+      if (replaces_file && options_.revisions > 0) {
+        GM_TRY(remove_old_revisions(*transaction, target.path));
+      }
+    }
+    if (whiteout) GM_TRY(insert_whiteout(*transaction, from_folder, from_name, *whiteout));
+    GM_TRY(touch(*transaction, from_folder));
+    if (from_folder != to_folder) GM_TRY(touch(*transaction, to_folder));
+    count_moved(source, left, target, parent, mode);
+    GM_TRY(commit_counted(*transaction));
+  }
+  files_->after_commit();
+  return replaced;
+}
+
+Result<std::optional<LostName>> BucketVolume::make_room(Transaction& transaction,
+                                                        const Found& source, const Found& target,
+                                                        std::string_view shown_target) {
+  const std::string what(shown_target);
+  if (!target.is_folder()) {
+    if (source.is_folder()) return fail(kNotADirectory, what + " is not a folder");
+    LostName last;
+    last.posix = posix_of_file(target);
+    GM_ASSIGN(last.node, options_.revisions > 0 ? retire_name(transaction, source, target)
+                                                : remove_name(transaction, target));
+    return std::optional(std::move(last));
+  }
+  if (!source.is_folder()) return fail(kIsADirectory, what + " is a folder");
+  GM_ASSIGN(const bool empty, is_empty(transaction, target.path));
+  if (!empty) return fail(kDirectoryNotEmpty, what + " is not empty");
+  GM_TRY(folders_.remove(transaction, target.path));
+  return std::optional<LostName>();
+}
+
+Status BucketVolume::move(Transaction& transaction, const Found& source, const std::string& to) {
+  return source.is_folder() ? move_folder(transaction, source, to)
+                            : move_file(transaction, source, to);
+}
+
+Status BucketVolume::exchange(Transaction& transaction, const Found& one, const Found& other) {
+  // A name that nothing has, and that is never committed.
+  const std::string between = ".gridfs/exchange-" + bson::ObjectId::generate().hex();
+  Found moved = one;
+  GM_TRY(move(transaction, one, between));
+  GM_TRY(move(transaction, other, one.path));
+  moved.path = between;
+  return move(transaction, moved, other.path);
+}
+
+Status BucketVolume::move_folder(Transaction& transaction, const Found& source,
+                                 const std::string& to) {
+  GM_ASSIGN(const bool has_document, folders_.update(transaction, source.path, changed_now()));
+  if (!has_document) {
+    Node implied = node_of(source);
+    implied.attributes.ctime = *changed_now().ctime;
+    GM_TRY(keep_number(transaction, implied, source.path));
+  }
+  GM_TRY(folders_.move(transaction, source.path, to));
+  GM_TRY(move_names_below(transaction, source.path, to));
+  return names_.links().move_below(transaction, source.path, to);
+}
+
+Status BucketVolume::keep_number(Transaction& transaction, const Node& implied,
+                                 const std::string& path) {
+  GM_ASSIGN(const std::optional<FolderDocument> known, folders_.find(transaction, path));
+  if (known) return {};
+  // Somebody else has made names that imply it, maybe in a folder whose count does not have it.
+  subfolders_.forget_all();
+  GM_TRY(folders_.insert(transaction, path, posix_of_implied(implied), implied.ino));
+  return {};
+}
+
+Status BucketVolume::move_names_below(Transaction& transaction, const std::string& from,
+                                      const std::string& to) {
+  std::unordered_set<std::string> seen;  // folders below `from`
+  const bson::Document below = names_below("filename", from);
+  // Arrays with such a name in them are no paths, and stay.
+  int64_t staying = 0;
+  while (true) {
+    struct Moved {
+      bson::Value id;
+      std::string filename;
+    };
+    std::vector<Moved> batch;
+    std::vector<Node> folders;  // first seen here
+    int64_t read = 0;
+    {
+      engine::FindOptions some;
+      some.skip = staying;
+      some.limit = kRenamedAtOnce;
+      GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+                bucket_.files().find(transaction, below, some));
+      while (true) {
+        GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+        if (!document) break;
+        ++read;
+        if (!has_filename(*document)) {
+          ++staying;
+          continue;
+        }
+        const std::string_view filename = (*document)["filename"].as_string();
+        batch.push_back(
+            {bson::Value((*document)["_id"]), to + std::string(filename.substr(from.size()))});
+        for (std::string_view folder = split(filename).folder; folder.size() > from.size();
+             folder = split(folder).folder) {
+          if (!seen.emplace(folder).second) break;
+          folders.push_back(
+              implied_folder_node(bucket_.options().name, folder, *document, options_));
+        }
+      }
+    }
+    // The times of what is in a folder do not change with its name.
+    for (const Moved& file : batch) {
+      bson::Builder update;
+      update.open_document("$set").append("filename", file.filename).close();
+      GM_TRY(
+          bucket_.files().update(transaction, equals("_id", file.id), std::move(update).finish()));
+    }
+    for (const Node& folder : folders) {
+      GM_TRY(keep_number(transaction, folder, to + folder.path.substr(from.size())));
+    }
+    // Those done are below `from` no more.
+    if (read < kRenamedAtOnce) return {};
+  }
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,151 @@
+// BucketVolume: earlier contents of files.
+
+#include <algorithm>
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/namespace/id_listing.h"
+#include "gridfs/namespace/nodes.h"
+#include "gridfs/bucket/posix_place.h"
+#include "gridfs/namespace/revisions.h"
+
+namespace gridmount::gridfs {
+
+using engine::Transaction;
+
+Result<std::vector<Node>> BucketVolume::revisions(std::string_view folder, std::string_view name) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const Found found, find(*snapshot, folder, name));
+  if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
+  if (found.is_folder()) return fail(kIsADirectory, shown(folder, name) + " is a folder");
+  std::vector<bson::View> documents{found.document};
+  if (found.has_filename()) {
+    GM_ASSIGN(documents, names_.all(*snapshot, found.path));
+  }
+  std::sort(documents.begin(), documents.end(),
+            [](bson::View a, bson::View b) { return is_newer(b, a); });
+  const auto present = std::find_if(documents.begin(), documents.end(), [&](bson::View document) {
+    return bson::compare(document["_id"], found.document["_id"]) == 0;
+  });
+  if (present != documents.end()) std::rotate(present, present + 1, documents.end());
+  std::vector<Node> nodes;
+  nodes.reserve(documents.size());
+  for (const bson::View document : documents) nodes.push_back(node_of_file(document));
+  return nodes;
+}
+
+Result<std::optional<bson::Value>> BucketVolume::start_revision(bson::ValueView id) {
+  if (options_.revisions == 0) return std::optional<bson::Value>();
+  GM_TRY(check_writable());
+  if (const std::shared_ptr<File> open = files_->find(id)) GM_TRY(open->flush());
+  const bson::Value next(bson::ObjectId::generate());
+  bson::Date date;
+  {
+    GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+    GM_ASSIGN(const std::optional<bson::View> old,
+              bucket_.files().find_one(*transaction, equals("_id", id)));
+    if (!old) return file_not_found(bucket_, id);
+    if (!has_filename(*old) || !has_content(*old) || !can_be_superseded(*old)) {
+      return std::optional<bson::Value>();
+    }
+    const std::string filename((*old)["filename"].as_string());
+    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(*transaction, filename));
+    // What is an earlier revision already has no content of the name to leave.
+    if (!newest || bson::compare((*newest)["_id"], id) != 0) return std::optional<bson::Value>();
+    date = date_after(*old);
+    GM_ASSIGN(const bson::Document document, continue_with_names(*transaction, id, next, date));
+    GM_TRY(bucket_.files().insert(*transaction, document));
+    GM_TRY(remove_old_revisions(*transaction, filename));
+    GM_TRY(transaction->commit());
+  }
+  files_->after_commit();
+  return std::optional(next);
+}
+
+// The old document keeps its filename alone.
+Result<bson::Document> BucketVolume::continue_with_names(Transaction& transaction,
+                                                         bson::ValueView id,
+                                                         const bson::Value& next,
+                                                         bson::Date date) const {
+  const bson::Document by_id = equals("_id", id);
+  if (names_.links().in_use()) {
+    GM_TRY(names_.links().load(transaction, id));
+    GM_TRY(names_.links().hand_over(transaction, id, next));
+  }
+  GM_ASSIGN(const std::optional<bson::View> old, bucket_.files().find_one(transaction, by_id));
+  if (!old) return file_not_found(bucket_, id);
+  bson::Document document = continued(*old, next, date, md5_of_nothing());
+  bson::Builder set;
+  bson::Builder unset;
+  if (old->find("aliases")) unset.append("aliases", "");
+  if (noted_links(*old) > 0) unset.append(kNotedLinksPath, "");
+  const bson::Document update = update_of(set, unset);
+  if (!update.view().empty()) GM_TRY(bucket_.files().update(transaction, by_id, update));
+  return document;
+}
+
+Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& source,
+                                       const Found& target) {
+  const bson::Value source_id(source.document["_id"]);
+  bson::Date date = date_after(source.document);
+  GM_ASSIGN(const bool has_other_names, names_.links().has_any(transaction, target.document));
+  if (has_other_names || !is_plain_file(target.document)) return remove_name(transaction, target);
+  {
+    GM_ASSIGN(const std::vector<bson::View> named, names_.first_and_last(transaction, target.path));
+    for (const bson::View document : named) {
+      if (!can_be_superseded(document)) return remove_name(transaction, target);
+      date = std::max(date, date_after(document));
+    }
+  }
+  Node last = node_of(target);
+  --last.attributes.nlink;
+  // The times that are shown are not those of the renaming.
+  bson::Builder update;
+  update.open_document("$set").append("uploadDate", date);
+  const Result<FilesDocument> file = FilesDocument::parse(source.document);
+  if (file && !file->posix.mtime && takes_posix_fields(source.document)) {
+    PosixFields times;
+    times.mtime = to_timespec(file->upload_date);
+    bson::Builder unset;
+    append_posix_changes(times, "metadata.posix.", update, unset);
+  }
+  update.close();
+  if (!has_content(target.document)) {
+    GM_TRY(files_->remove(transaction, bson::Value(target.document["_id"])));
+  }
+  GM_TRY(update_file(bucket_.files(), transaction, source_id, std::move(update).finish()));
+  return last;
+}
+
+Status BucketVolume::remove_old_revisions(Transaction& transaction, std::string_view filename) {
+  std::vector<bson::Value> old;
+  {
+    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(transaction, filename));
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              names_.behind_newest(transaction, filename, int64_t{options_.revisions} + 1));
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) break;
+      // Of those with one uploadDate the index may have any last.
+      if (newest && bson::compare((*newest)["_id"], (*document)["_id"]) == 0) continue;
+      // What has other names stays for them.
+      GM_ASSIGN(const bool has_links, names_.links().has_any(transaction, *document));
+      if (!has_links) old.emplace_back((*document)["_id"]);
+    }
+  }
+  for (const bson::Value& id : old) GM_TRY(files_->remove(transaction, id));
+  return {};
+}
+
+Result<std::unique_ptr<DirectoryStream>> BucketVolume::list_ids() {
+  return std::unique_ptr<DirectoryStream>(
+      std::make_unique<IdListing>(bucket_, [this](bson::View document) -> std::optional<Node> {
+        if (!names_.is_of_time(document)) return std::nullopt;
+        return node_of_file(document);
+      }));
+}
+
+}  // namespace gridmount::gridfs

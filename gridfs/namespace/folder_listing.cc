@@ -1,0 +1,201 @@
+#include "gridfs/namespace/folder_listing.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/bson/builder.h"
+#include "gridfs/namespace/folder_scan.h"
+#include "gridfs/namespace/folders.h"
+#include "gridfs/namespace/names.h"
+#include "gridfs/namespace/nodes.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/path_range.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// Few at first: who asks for a page at a time, and seeks before each, would throw the rest away.
+constexpr size_t kFirstBatchEntries = 32;
+constexpr size_t kMaxBatchEntries = 256;
+
+template <typename Append>
+bson::Document condition(const Append& append) {
+  bson::Builder filter;
+  filter.open_document("filename");
+  append(filter);
+  filter.close();
+  return std::move(filter).finish();
+}
+
+template <typename T>
+bson::Document at_least(T value) {
+  return condition([&](bson::Builder& filter) { filter.append("$gte", value); });
+}
+
+// The first of the queries for files without a string filename is for those that drivers make:
+// filename missing or null, uploadDate a date. They may be many, so they are read on from a date.
+constexpr size_t kDated = 0;
+
+bson::Document dated_filter(bson::Date from) {
+  bson::Builder filter;
+  filter.append_null("filename");
+  filter.open_document("uploadDate").append("$gte", from).close();
+  return std::move(filter).finish();
+}
+
+// The others, each a look at the index: without a date; numbers, documents, binary data, ObjectIds,
+// booleans, dates, timestamps.
+const std::vector<bson::Document>& nameless_filters() {
+  static const std::vector<bson::Document> kFilters = [] {
+    std::vector<bson::Document> filters(kDated + 1);
+    bson::Builder undated;
+    undated.append_null("filename").open_document("uploadDate");
+    undated.open_document("$not").append("$type", "date").close().close();
+    filters.push_back(std::move(undated).finish());
+    filters.push_back(condition([](bson::Builder& filter) {
+      filter.append("$eq", std::numeric_limits<double>::quiet_NaN());
+    }));
+    filters.push_back(at_least(-std::numeric_limits<double>::infinity()));
+    filters.push_back(at_least(bson::View()));
+    filters.push_back(at_least(bson::Binary{}));
+    filters.push_back(at_least(bson::ObjectId()));
+    filters.push_back(at_least(false));
+    filters.push_back(at_least(bson::Date{std::numeric_limits<int64_t>::min()}));
+    filters.push_back(at_least(bson::Timestamp{}));
+    return filters;
+  }();
+  return kFilters;
+}
+
+}  // namespace
+
+uint64_t hash_of(std::string_view key) {
+  uint64_t hash = 0xCBF29CE484222325U;
+  for (const char byte : key) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001B3U;
+  return (hash >> 2) | 1;
+}
+
+FolderListing::FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
+                             std::string folder, std::function<void(Node&)> complete)
+    : names_(names),
+      bucket_(names.bucket()),
+      files_(files),
+      options_(options),
+      folder_(std::move(folder)),
+      complete_(std::move(complete)),
+      batch_entries_(kFirstBatchEntries) {}
+
+void FolderListing::begin_batches() {
+  batch_entries_ = kFirstBatchEntries;
+}
+
+void FolderListing::list(std::string_view key, std::string name, Node node, Place after) {
+  complete_(node);
+  add(std::move(name), std::move(node), hash_of(key), std::move(after));
+}
+
+Status FolderListing::read_batch() {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
+  GM_TRY(read_to().pass == Pass::kNames ? read_names(*snapshot) : read_nameless(*snapshot));
+  batch_entries_ = std::min(batch_entries_ * 2, kMaxBatchEntries);
+  return {};
+}
+
+Status FolderListing::read_names(engine::Snapshot& snapshot) {
+  const std::string& bucket = bucket_.options().name;
+  const bool at_root = folder_.empty();
+  const std::optional<std::string> behind = read_to().behind;
+  // The places of keys in the filename index: a folder's is behind all names below it.
+  std::string from = at_root ? std::string() : folder_ + "/";
+  bool inclusive = true;
+  if (behind) {
+    inclusive = behind->ends_with('/') && (!at_root || can_be_folder(*behind));
+    from += inclusive ? end_of_names_below(std::string_view(*behind).substr(0, behind->size() - 1))
+                      : *behind;
+  }
+  ChildScan names(names_, snapshot, folder_, std::move(from), inclusive);
+  FolderScan folders(bucket_, snapshot, folder_, behind, options_.at);
+  std::optional<ChildScan::Child> child;
+  while (batch_size() < batch_entries_) {
+    if (!child) {
+      GM_ASSIGN(child, names.next());
+    }
+    GM_ASSIGN(const FolderScan::Folder* const folder, folders.peek());
+    if (!child && folder == nullptr) {
+      if (!at_root) end();
+      if (at_root) pass({.pass = Pass::kNameless});
+      return {};
+    }
+    std::string key = child ? child->key() : std::string();
+    if (folder != nullptr && (!child || folder_key(folder->component) <= key)) {
+      const bool both = child && folder_key(folder->component) == key;
+      key = folder_key(folder->component);
+      list(key, escape_component(folder->component, at_root),
+           folder_node(bucket, join(folder_, folder->component),
+                       FolderDocument::parse(folder->document), options_),
+           {.pass = Pass::kNames, .behind = key});
+      folders.consume();
+      if (!both) continue;
+    } else if (child->is_folder) {
+      list(key, escape_component(child->component, at_root),
+           implied_folder_node(bucket, join(folder_, child->component), child->document, options_),
+           {.pass = Pass::kNames, .behind = key});
+    } else {
+      const bool shadowed = child->shadowed || folders.is_ahead(child->component);
+      list(key,
+           shadowed ? escape_shadowed_file(child->component)
+                    : escape_component(child->component, at_root),
+           file_node(bucket, files_, names_.links(), child->document, options_),
+           {.pass = Pass::kNames, .behind = key});
+    }
+    child.reset();
+  }
+  return {};
+}
+
+Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
+  static const bson::Document kByDate = [] {
+    bson::Builder sort;
+    sort.append("uploadDate", int32_t{1});
+    return std::move(sort).finish();
+  }();
+  const std::vector<bson::Document>& filters = nameless_filters();
+  while (batch_size() < batch_entries_) {
+    if (read_to().query == filters.size()) {
+      end();
+      return {};
+    }
+    const bool dated = read_to().query == kDated;
+    const bson::Document filter =
+        dated ? dated_filter(read_to().date) : bson::Document(filters[read_to().query]);
+    engine::FindOptions options;
+    if (dated) options.sort = kByDate;
+    options.skip = read_to().skip;
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              bucket_.files().find(snapshot, filter, options));
+    while (batch_size() < batch_entries_) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) {
+        pass({.pass = Pass::kNameless, .query = read_to().query + 1});
+        break;
+      }
+      Place after = read_to();
+      const bson::Date date = dated ? (*document)["uploadDate"].as_date() : after.date;
+      after.skip = date == after.date ? after.skip + 1 : 1;
+      after.date = date;
+      std::optional<std::string> name = escape_id((*document)["_id"]);
+      if (name && names_.is_of_time(*document)) {
+        // No key has a slash between other characters.
+        const std::string key = "id/" + *name;
+        list(key, *std::move(name),
+             file_node(bucket_.options().name, files_, names_.links(), *document, options_),
+             std::move(after));
+      } else {
+        pass(std::move(after));
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,74 @@
+// DirectoryStream over the documents of a bucket.
+//
+// The explicit folders and the children by the filename index are merged in the order of their keys
+// (names.h); in the root the files without a string filename follow. Each batch is read from a
+// snapshot of its own, which is let go before the caller sees an entry. A place in the listing is
+// the key consumed last, not a number of entries, so changes do not shift it.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "gridfs/namespace/batched_listing.h"
+#include "gridfs/content/file.h"
+#include "gridfs/namespace/names.h"
+#include "gridfs/namespace/volume.h"
+
+namespace gridmount::gridfs {
+
+// 62 bits of FNV-1a, never 0: what tells an entry of a listing from others.
+uint64_t hash_of(std::string_view key);
+
+// A place in a FolderListing.
+struct FolderPlace {
+  enum class Pass { kNames, kNameless };
+
+  Pass pass = Pass::kNames;
+  std::optional<std::string> behind = {};  // kNames: a key; without, at the beginning
+  size_t query = 0;                        // kNameless: which of the types of filenames
+  // kNameless: how many of it are given, with the first query of those from the date on.
+  int64_t skip = 0;
+  bson::Date date{std::numeric_limits<int64_t>::min()};
+
+  auto order() const { return std::tie(pass, behind, query, date.milliseconds, skip); }
+  friend bool operator==(const FolderPlace& a, const FolderPlace& b) {
+    return a.order() == b.order();
+  }
+  friend bool operator<(const FolderPlace& a, const FolderPlace& b) {
+    return a.order() < b.order();
+  }
+};
+
+class FolderListing final : public BatchedListing<FolderPlace> {
+ public:
+  // All outlive the listing. `complete` adds to a node what is known beyond its document.
+  FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
+                std::string folder, std::function<void(Node&)> complete);
+
+ private:
+  using Place = FolderPlace;
+  using Pass = FolderPlace::Pass;
+
+  Status read_batch() override;
+  void begin_batches() override;
+  Status read_names(engine::Snapshot& snapshot);
+  Status read_nameless(engine::Snapshot& snapshot);
+  // Gives the entry. `key` tells it from all others of the folder.
+  void list(std::string_view key, std::string name, Node node, Place after);
+
+  const Names& names_;
+  const Bucket& bucket_;
+  FileTable& files_;
+  const VolumeOptions& options_;
+  const std::string folder_;
+  const std::function<void(Node&)> complete_;
+
+  size_t batch_entries_;  // how many to read
+};
+
+}  // namespace gridmount::gridfs

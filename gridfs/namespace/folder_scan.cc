@@ -1,0 +1,130 @@
+#include "gridfs/namespace/folder_scan.h"
+
+#include <algorithm>
+
+#include "engine/bson/builder.h"
+#include "gridfs/namespace/folders.h"
+#include "gridfs/namespace/names.h"
+#include "gridfs/namespace/path.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+bool is_below_slash(char byte) {
+  return static_cast<uint8_t>(byte) < static_cast<uint8_t>('/');
+}
+
+// Whether `name` comes behind `before` in the index, but its key before that one's.
+bool overtakes(std::string_view name, std::string_view before) {
+  return name.size() > before.size() && name.starts_with(before) &&
+         is_below_slash(name[before.size()]);
+}
+
+// {parent: X, name: {$gte: from, $lt: to}}.
+bson::Document children(std::string_view parent, std::string_view from,
+                        std::optional<std::string_view> to) {
+  bson::Builder filter;
+  filter.append("parent", parent);
+  filter.open_document("name").append("$gte", from);
+  if (to) filter.append("$lt", *to);
+  filter.close();
+  return std::move(filter).finish();
+}
+
+}  // namespace
+
+FolderScan::FolderScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string parent,
+                       std::optional<std::string> behind, std::optional<bson::Date> at)
+    : bucket_(bucket),
+      snapshot_(snapshot),
+      parent_(std::move(parent)),
+      behind_(std::move(behind)),
+      at_(at) {}
+
+std::optional<FolderScan::Folder> FolderScan::folder_of(bson::View document) const {
+  const std::optional<bson::ValueView> name = document.find("name");
+  if (!name || name->type() != bson::Type::kString) return std::nullopt;
+  if (is_made_after(document, at_)) return std::nullopt;
+  const std::string_view component = name->as_string();
+  const std::string path = join(parent_, component);
+  // A document somebody else has made may name what is no folder: it would not be found.
+  if (path.empty() || !can_be_folder(path) ||
+      first_component(component, parent_.empty()) != component) {
+    return std::nullopt;
+  }
+  return Folder{std::string(component), document};
+}
+
+Status FolderScan::find_held() {
+  const std::string& place = *behind_;
+  const auto first = std::find_if(place.begin(), place.end(), is_below_slash);
+  if (first == place.end()) return {};
+  // Usually there is nothing in the whole range, and so none of the names to ask for.
+  const auto shortest = static_cast<size_t>(first - place.begin());
+  engine::FindOptions any;
+  any.partial = true;
+  GM_ASSIGN(const std::optional<bson::View> some,
+            bucket_.directories().find_one(
+                snapshot_, children(parent_, place.substr(0, shortest), place), any));
+  if (!some) return {};
+  for (size_t size = shortest; size < place.size(); ++size) {
+    if (!is_below_slash(place[size])) continue;
+    bson::Builder filter;
+    filter.append("parent", parent_).append("name", std::string_view(place).substr(0, size));
+    GM_ASSIGN(const std::optional<bson::View> document,
+              bucket_.directories().find_one(snapshot_, std::move(filter).finish()));
+    std::optional<Folder> folder = document ? folder_of(*document) : std::nullopt;
+    if (folder) held_.push_back(*std::move(folder));
+  }
+  return {};
+}
+
+Status FolderScan::start() {
+  static const bson::Document kByName = [] {
+    bson::Builder sort;
+    sort.append("name", int32_t{1});
+    return std::move(sort).finish();
+  }();
+  if (behind_) GM_TRY(find_held());
+  engine::FindOptions options;
+  options.sort = kByName;
+  GM_ASSIGN(cursor_, bucket_.directories().find(
+                         snapshot_, children(parent_, behind_.value_or(""), {}), options));
+  GM_ASSIGN(ahead_, read());
+  return {};
+}
+
+Result<std::optional<FolderScan::Folder>> FolderScan::read() {
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
+    if (!document) return std::optional<Folder>();
+    std::optional<Folder> folder = folder_of(*document);
+    if (folder && (!behind_ || folder_key(folder->component) > *behind_)) return folder;
+  }
+}
+
+Result<const FolderScan::Folder*> FolderScan::peek() {
+  if (!cursor_) GM_TRY(start());
+  while (!next_) {
+    if (!held_.empty() && (!ahead_ || !overtakes(ahead_->component, held_.back().component))) {
+      next_ = std::move(held_.back());
+      held_.pop_back();
+    } else if (ahead_) {
+      held_.push_back(*std::move(ahead_));
+      GM_ASSIGN(ahead_, read());
+    } else {
+      return nullptr;
+    }
+  }
+  return &*next_;
+}
+
+bool FolderScan::is_ahead(std::string_view component) const {
+  // Of those that are not read yet, each comes behind ahead_, and the name does not: else ahead_
+  // would have overtaken next_.
+  const auto is_it = [&](const Folder& folder) { return folder.component == component; };
+  return (next_ && is_it(*next_)) || (ahead_ && is_it(*ahead_)) ||
+         std::any_of(held_.begin(), held_.end(), is_it);
+}
+
+}  // namespace gridmount::gridfs

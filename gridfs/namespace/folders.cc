@@ -1,0 +1,185 @@
+#include "gridfs/namespace/folders.h"
+
+#include <vector>
+
+#include "engine/bson/builder.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/path_range.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+// Documents moved per look at the store, so that memory does not grow with the folder.
+constexpr int64_t kMovedAtOnce = 512;
+
+constexpr std::string_view kPosixPath = "posix.";
+
+bson::Document root_filter() {
+  bson::Builder filter;
+  filter.append_null("parent").append("name", "");
+  return std::move(filter).finish();
+}
+
+bson::Document folder_document(const bson::Value& id, const bson::Value& parent,
+                               std::string_view name, const PosixFields& posix,
+                               std::optional<uint64_t> ino = {}) {
+  bson::Builder document;
+  document.append("_id", id).append("parent", parent).append("name", name);
+  document.open_document("posix");
+  append_posix_fields(document, posix);
+  document.close();
+  if (ino) document.append("ino", static_cast<int64_t>(*ino));
+  return std::move(document).finish();
+}
+
+}  // namespace
+
+FolderDocument FolderDocument::parse(bson::View document) {
+  FolderDocument folder{bson::Value(document["_id"]), {}, {}};
+  const std::optional<bson::ValueView> posix = document.find("posix");
+  if (posix && posix->type() == bson::Type::kDocument) {
+    folder.posix = read_posix_fields(posix->as_document());
+  }
+  const std::optional<bson::ValueView> ino = document.find("ino");
+  if (ino && ino->type() == bson::Type::kInt64 && ino->as_int64() > 1) {
+    folder.ino = static_cast<uint64_t>(ino->as_int64());
+  }
+  return folder;
+}
+
+bool is_made_after(bson::View folder, const std::optional<bson::Date>& at) {
+  if (!at || folder["_id"].type() != bson::Type::kObjectId) return false;
+  const std::optional<bson::ValueView> parent = folder.find("parent");
+  if (!parent || parent->type() == bson::Type::kNull) return false;
+  return int64_t{folder["_id"].as_object_id().seconds()} * 1000 > at->milliseconds;
+}
+
+Status Folders::find_root(engine::Snapshot& snapshot) {
+  const bson::Document filter = root_filter();
+  GM_ASSIGN(const std::optional<bson::View> root, bucket_.directories().find_one(snapshot, filter));
+  if (root) root_id_ = bson::Value((*root)["_id"]);
+  return {};
+}
+
+Status Folders::make_root(engine::Transaction& transaction, const PosixFields& posix) {
+  GM_TRY(find_root(transaction));
+  if (root_id_) return {};
+  const bson::Value id(bson::ObjectId::generate());
+  GM_TRY(bucket_.directories().insert(transaction, folder_document(id, bson::Value(), "", posix)));
+  root_id_ = id;
+  return {};
+}
+
+bson::Document Folders::by_path(std::string_view path) const {
+  // By its _id, because an index look-up of null is a search.
+  if (path.empty()) return root_id_ ? equals("_id", *root_id_) : root_filter();
+  const SplitPath where = split(path);
+  bson::Builder filter;
+  filter.append("parent", where.folder).append("name", where.component);
+  return std::move(filter).finish();
+}
+
+Result<std::optional<FolderDocument>> Folders::find(engine::Snapshot& snapshot,
+                                                    std::string_view path) const {
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.directories().find_one(snapshot, by_path(path)));
+  if (!document || is_made_after(*document, at_)) return std::optional<FolderDocument>();
+  return std::optional(FolderDocument::parse(*document));
+}
+
+Result<bool> Folders::has_children(engine::Snapshot& snapshot, std::string_view path) const {
+  engine::FindOptions any;
+  any.partial = true;
+  GM_ASSIGN(const std::optional<bson::View> child,
+            bucket_.directories().find_one(snapshot, equals("parent", bson::Value(path)), any));
+  return child.has_value();
+}
+
+Result<FolderDocument> Folders::insert(engine::Transaction& transaction, std::string_view path,
+                                       const PosixFields& posix,
+                                       std::optional<uint64_t> ino) const {
+  const SplitPath where = split(path);
+  const bool is_root = path.empty();
+  // The root's may have been removed behind our back; it keeps its _id, by which it is looked up.
+  FolderDocument folder{is_root && root_id_ ? *root_id_ : bson::Value(bson::ObjectId::generate()),
+                        posix, ino};
+  GM_TRY(bucket_.directories().insert(
+      transaction, folder_document(folder.id, is_root ? bson::Value() : bson::Value(where.folder),
+                                   where.component, posix, ino)));
+  return folder;
+}
+
+Status Folders::remove(engine::Transaction& transaction, std::string_view path) const {
+  GM_TRY(bucket_.directories().remove(transaction, by_path(path), false));
+  return {};
+}
+
+Result<bool> Folders::update(engine::Transaction& transaction, std::string_view path,
+                             const PosixFields& changes) const {
+  bson::Builder set;
+  bson::Builder unset;
+  append_posix_changes(changes, kPosixPath, set, unset);
+  const bson::Document change = update_of(set, unset);
+  if (change.view().empty()) {
+    GM_ASSIGN(const std::optional<FolderDocument> folder, find(transaction, path));
+    return folder.has_value();
+  }
+  GM_ASSIGN(const engine::UpdateResult result,
+            bucket_.directories().update(transaction, by_path(path), change));
+  return result.matched != 0;
+}
+
+Status Folders::move(engine::Transaction& transaction, std::string_view from,
+                     std::string_view to) const {
+  const SplitPath where = split(to);
+  bson::Builder own;
+  own.open_document("$set");
+  own.append("parent", where.folder).append("name", where.component);
+  own.close();
+  GM_TRY(bucket_.directories().update(transaction, by_path(from), std::move(own).finish()));
+  GM_TRY(move_children(transaction, equals("parent", bson::Value(from)), from, to));
+  return move_children(transaction, names_below("parent", from), from, to);
+}
+
+Status Folders::move_children(engine::Transaction& transaction, bson::View range,
+                              std::string_view from, std::string_view to) const {
+  struct Moved {
+    bson::Value id;
+    std::string parent;
+  };
+  // Documents that somebody else has made, with an array for a path, are none of ours, and stay.
+  int64_t staying = 0;
+  while (true) {
+    std::vector<Moved> batch;
+    int64_t read = 0;
+    {
+      engine::FindOptions some;
+      some.skip = staying;
+      some.limit = kMovedAtOnce;
+      GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+                bucket_.directories().find(transaction, range, some));
+      while (true) {
+        GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+        if (!document) break;
+        ++read;
+        if ((*document)["parent"].type() != bson::Type::kString) {
+          ++staying;
+          continue;
+        }
+        const std::string_view parent = (*document)["parent"].as_string();
+        batch.push_back({bson::Value((*document)["_id"]),
+                         std::string(to) + std::string(parent.substr(from.size()))});
+      }
+    }
+    for (const Moved& moved : batch) {
+      bson::Builder update;
+      update.open_document("$set").append("parent", moved.parent).close();
+      GM_TRY(bucket_.directories().update(transaction, equals("_id", moved.id),
+                                          std::move(update).finish()));
+    }
+    if (read < kMovedAtOnce) return {};
+  }
+}
+
+}  // namespace gridmount::gridfs

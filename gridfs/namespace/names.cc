@@ -1,0 +1,366 @@
+#include "gridfs/namespace/names.h"
+
+#include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/path_range.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+bson::Document sort_by(std::string_view field, int32_t direction) {
+  bson::Builder sort;
+  sort.append(field, direction);
+  return std::move(sort).finish();
+}
+
+const bson::Document& newest_first() {
+  static const bson::Document kSort = sort_by("uploadDate", -1);
+  return kSort;
+}
+
+const bson::Document& oldest_first() {
+  static const bson::Document kSort = sort_by("uploadDate", 1);
+  return kSort;
+}
+
+std::weak_ordering compare_dates(bson::View a, bson::View b) {
+  const auto date = [](bson::View document) {
+    return document.find("uploadDate").value_or(bson::ValueView(bson::Type::kNull, nullptr, 0));
+  };
+  return bson::compare(date(a), date(b));
+}
+
+const bson::Document& by_filename() {
+  static const bson::Document kSort = [] {
+    bson::Builder sort;
+    sort.append("filename", int32_t{1}).append("uploadDate", int32_t{1});
+    return std::move(sort).finish();
+  }();
+  return kSort;
+}
+
+// Revisions that are read to find the newest before it is asked of the index.
+constexpr int kRevisionsRead = 4;
+// Of those with the newest uploadDate.
+constexpr int kEquallyNewRead = 64;
+
+}  // namespace
+
+bool is_newer(bson::View a, bson::View b) {
+  const std::weak_ordering dates = compare_dates(a, b);
+  return dates != 0 ? dates > 0 : bson::compare(a["_id"], b["_id"]) > 0;
+}
+
+bool has_filename(bson::View document) {
+  const std::optional<bson::ValueView> name = document.find("filename");
+  return name && name->type() == bson::Type::kString;
+}
+
+bool Names::is_of_time(bson::View document) const {
+  if (!at_) return true;
+  const std::optional<bson::ValueView> date = document.find("uploadDate");
+  return date && date->type() == bson::Type::kDate && date->as_date() <= *at_;
+}
+
+bool Names::is_shown(bson::View document) const {
+  return has_filename(document) && is_of_time(document);
+}
+
+Result<std::optional<bson::View>> Names::newest_by_filename(engine::Snapshot& snapshot,
+                                                            std::string_view filename) const {
+  engine::FindOptions options;
+  options.sort = newest_first();
+  bson::Builder filter;
+  filter.append("filename", filename);
+  if (at_) filter.open_document("uploadDate").append("$lte", *at_).close();
+  const bson::Document named = std::move(filter).finish();
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.files().find(snapshot, named, options));
+  std::optional<bson::View> newest;
+  for (int read = 0; read < kEquallyNewRead;) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return newest;
+    if (!is_shown(*document)) continue;
+    ++read;
+    if (newest && compare_dates(*document, *newest) != 0) return newest;
+    if (!newest || is_newer(*document, *newest)) newest = document;
+  }
+  return newest;
+}
+
+Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
+                                                std::string_view filename) const {
+  GM_ASSIGN(std::optional<bson::View> newest, newest_by_filename(snapshot, filename));
+  GM_ASSIGN(const std::vector<bson::View> linked, links_.files_of(snapshot, filename));
+  for (const bson::View document : linked) {
+    if (!is_of_time(document)) continue;
+    if (!newest || is_newer(document, *newest)) newest = document;
+  }
+  return newest;
+}
+
+Result<std::vector<bson::View>> Names::linked(engine::Snapshot& snapshot,
+                                              std::string_view name) const {
+  GM_ASSIGN(std::vector<bson::View> files, links_.files_of(snapshot, name));
+  // One that has it as filename, too, is among those of the filename.
+  std::erase_if(files, [&](bson::View document) {
+    if (!is_of_time(document)) return true;
+    return has_filename(document) && document["filename"].as_string() == name;
+  });
+  return files;
+}
+
+Result<std::vector<bson::View>> Names::first_and_last(engine::Snapshot& snapshot,
+                                                      std::string_view name) const {
+  GM_ASSIGN(std::vector<bson::View> files, linked(snapshot, name));
+  const bson::Document named = equals("filename", bson::Value(name));
+  for (const bson::Document* const order : {&newest_first(), &oldest_first()}) {
+    engine::FindOptions options;
+    options.sort = *order;
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              bucket_.files().find(snapshot, named, options));
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) break;
+      if (!is_shown(*document)) continue;
+      files.push_back(*document);
+      break;
+    }
+  }
+  return files;
+}
+
+Result<std::unique_ptr<engine::Cursor>> Names::behind_newest(engine::Snapshot& snapshot,
+                                                             std::string_view filename,
+                                                             int64_t count) const {
+  engine::FindOptions options;
+  options.sort = newest_first();
+  options.skip = count;
+  // An array with the name in it is no path.
+  bson::Builder filter;
+  filter.open_document("filename").append("$eq", filename);
+  filter.open_document("$not").append("$type", "array").close().close();
+  return bucket_.files().find(snapshot, std::move(filter).finish(), options);
+}
+
+Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
+                                           std::string_view name) const {
+  GM_ASSIGN(std::vector<bson::View> files, linked(snapshot, name));
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.files().find(snapshot, equals("filename", bson::Value(name))));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return files;
+    if (is_shown(*document)) files.push_back(*document);
+  }
+}
+
+Result<std::optional<bson::View>> Names::any_below(engine::Snapshot& snapshot,
+                                                   std::string_view folder) const {
+  if (!can_be_folder(folder)) return std::optional<bson::View>();
+  GM_ASSIGN(const std::optional<bson::View> named, any_filename_below(snapshot, folder));
+  if (named) return named;
+  return any_link_below(snapshot, folder);
+}
+
+Result<std::optional<bson::View>> Names::any_filename_below(engine::Snapshot& snapshot,
+                                                            std::string_view folder) const {
+  const bson::Document below = names_below("filename", folder);
+  engine::FindOptions any;
+  any.partial = true;
+  GM_ASSIGN(const std::optional<bson::View> first, bucket_.files().find_one(snapshot, below, any));
+  if (!first || is_shown(*first)) return first;
+  // An array with such a name in it, or too new. There may be others.
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.files().find(snapshot, below, any));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document || is_shown(*document)) return document;
+  }
+}
+
+Result<std::optional<bson::View>> Names::any_link_below(engine::Snapshot& snapshot,
+                                                        std::string_view folder) const {
+  const bool is_root = folder.empty();
+  LinkScan links(links_, snapshot, is_root ? std::string() : std::string(folder) + "/", true,
+                 is_root ? std::string() : end_of_names_below(folder));
+  while (true) {
+    GM_ASSIGN(const std::optional<LinkScan::Link> link, links.next());
+    if (!link) return std::optional<bson::View>();
+    if (is_of_time(link->document)) return std::optional(link->document);
+  }
+}
+
+Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view path) const {
+  AtPath at;
+  const bool can_have_names_below = !path.empty() && can_be_folder(path);
+  if (!can_have_names_below || at_) {
+    GM_ASSIGN(at.file, newest(snapshot, path));
+    if (can_have_names_below) {
+      GM_ASSIGN(at.below, any_below(snapshot, path));
+    }
+    return at;
+  }
+  GM_ASSIGN(at, at_by_filename(snapshot, path));
+  if (!links_.in_use()) return at;
+  GM_ASSIGN(const std::vector<bson::View> linked, links_.files_of(snapshot, path));
+  for (const bson::View document : linked) {
+    if (!at.file || is_newer(document, *at.file)) at.file = document;
+  }
+  if (!at.below) {
+    GM_ASSIGN(at.below, any_link_below(snapshot, path));
+  }
+  return at;
+}
+
+Result<Names::AtPath> Names::at_by_filename(engine::Snapshot& snapshot,
+                                            std::string_view path) const {
+  AtPath at;
+  engine::FindOptions options;
+  options.sort = by_filename();
+  GM_ASSIGN(
+      const std::unique_ptr<engine::Cursor> cursor,
+      bucket_.files().find(snapshot, names_below_from("filename", path, path, true), options));
+  for (int read = 0; read < kRevisionsRead; ++read) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return at;
+    if (!is_shown(*document)) continue;
+    const std::string_view name = (*document)["filename"].as_string();
+    if (name == path) {
+      if (!at.file || is_newer(*document, *at.file)) at.file = document;
+      continue;
+    }
+    if (name.substr(path.size()).starts_with('/')) {
+      at.below = document;
+    } else {
+      GM_ASSIGN(at.below, any_filename_below(snapshot, path));
+    }
+    return at;
+  }
+  GM_ASSIGN(at.file, newest_by_filename(snapshot, path));
+  GM_ASSIGN(at.below, any_filename_below(snapshot, path));
+  return at;
+}
+
+ChildScan::ChildScan(const Names& names, engine::Snapshot& snapshot, std::string folder,
+                     std::string from, bool inclusive)
+    : names_(names),
+      snapshot_(snapshot),
+      folder_(std::move(folder)),
+      prefix_bytes_(folder_.empty() ? 0 : folder_.size() + 1),
+      end_(folder_.empty() ? std::string() : end_of_names_below(folder_)),
+      from_(std::move(from)),
+      inclusive_(inclusive) {}
+
+void ChildScan::skip_to(std::string name) {
+  from_ = std::move(name);
+  inclusive_ = true;
+  cursor_.reset();
+  filename_.reset();
+  filenames_ended_ = false;
+  // A link behind it is still the next one.
+  if (link_ && link_->name < from_) {
+    link_.reset();
+    links_.reset();
+  }
+}
+
+void ChildScan::skip_behind(const std::string& name) {
+  from_ = name;
+  inclusive_ = false;
+  cursor_.reset();
+  filename_.reset();
+  filenames_ended_ = false;
+  if (link_ && link_->name <= name) {
+    link_.reset();
+    links_.reset();
+  }
+}
+
+Result<std::optional<ChildScan::Named>> ChildScan::read_filename() {
+  if (!cursor_) {
+    engine::FindOptions options;
+    options.sort = by_filename();
+    GM_ASSIGN(cursor_,
+              names_.bucket().files().find(
+                  snapshot_, names_below_from("filename", folder_, from_, inclusive_), options));
+  }
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
+    if (!document) return std::optional<Named>();
+    if (!names_.is_shown(*document)) continue;
+    return std::optional(Named{std::string((*document)["filename"].as_string()), *document});
+  }
+}
+
+Result<std::optional<ChildScan::Named>> ChildScan::read_link() {
+  if (!links_) links_.emplace(names_.links(), snapshot_, from_, inclusive_, end_);
+  while (true) {
+    GM_ASSIGN(const std::optional<LinkScan::Link> link, links_->next());
+    if (!link) return std::optional<Named>();
+    if (names_.is_of_time(link->document)) {
+      return std::optional(Named{link->name, link->document});
+    }
+  }
+}
+
+Result<std::optional<ChildScan::Named>> ChildScan::read() {
+  if (ahead_) return std::exchange(ahead_, std::nullopt);
+  if (!filename_ && !filenames_ended_) {
+    GM_ASSIGN(filename_, read_filename());
+    filenames_ended_ = !filename_;
+  }
+  if (names_.links().in_use() && !links_) {
+    GM_ASSIGN(link_, read_link());
+  }
+  if (!link_ || (filename_ && filename_->name <= link_->name)) {
+    return std::exchange(filename_, std::nullopt);
+  }
+  std::optional<Named> given = link_;
+  GM_ASSIGN(link_, read_link());
+  return given;
+}
+
+Result<std::optional<ChildScan::Child>> ChildScan::next() {
+  GM_ASSIGN(const std::optional<Named> named, read());
+  if (!named) return std::optional<Child>();
+  const std::string_view rest = std::string_view(named->name).substr(prefix_bytes_);
+  Child child;
+  child.component = first_component(rest, folder_.empty());
+  if (child.component.size() < rest.size()) {
+    child.is_folder = true;
+    child.document = named->document;
+    // Whatever else is in it is passed over.
+    skip_to(end_of_names_below(named->name.substr(0, prefix_bytes_ + child.component.size())));
+    return std::optional(std::move(child));
+  }
+  child.document = named->document;
+  for (int revisions = 1;; ++revisions) {
+    GM_ASSIGN(ahead_, read());
+    if (!ahead_ || ahead_->name != named->name) break;
+    if (is_newer(ahead_->document, child.document)) child.document = ahead_->document;
+    ahead_.reset();
+    if (revisions < kRevisionsRead) continue;
+    // The others are not shown: the newest is asked of the index.
+    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(snapshot_, named->name));
+    if (newest) child.document = *newest;
+    skip_behind(named->name);
+  }
+  GM_ASSIGN(child.shadowed, is_shadowed(named->name, ahead_));
+  return std::optional(std::move(child));
+}
+
+// The next name usually tells: names below stand close behind.
+Result<bool> ChildScan::is_shadowed(const std::string& path,
+                                    const std::optional<Named>& following) {
+  if (!following || path.empty() || !can_be_folder(path)) return false;
+  const std::string below = path + "/";
+  if (following->name.starts_with(below)) return true;
+  if (following->name > below) return false;
+  GM_ASSIGN(const std::optional<bson::View> some, names_.any_below(snapshot_, path));
+  return some.has_value();
+}
+
+}  // namespace gridmount::gridfs
