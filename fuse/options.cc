@@ -15,8 +15,8 @@
 #include "engine/system/memory_limit.h"
 #include "fuse/mount_options.h"
 #include "fuse/tree/buckets.h"
-#include "gridfs/content/file.h"
 #include "gridfs/bucket/files_document.h"
+#include "gridfs/content/file.h"
 #include "gridfs/namespace/path.h"
 
 namespace gridmount::fuse {

@@ -6,7 +6,6 @@
 #include "engine/bson/json.h"
 #include "gridfs/bucket/byte_fields.h"
 #include "gridfs/bucket/error.h"
-#include "gridfs/content/file.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -103,6 +102,19 @@ Result<int64_t> read_size(bson::View document, std::string_view key) {
 }
 
 }  // namespace
+
+int64_t max_file_bytes(int32_t chunk_bytes) {
+  return (int64_t{std::numeric_limits<int32_t>::max()} + 1) * chunk_bytes;
+}
+
+int64_t noted_links(bson::View files_document) {
+  std::optional<bson::ValueView> value = files_document.find("metadata");
+  for (const std::string_view field : {"posix", "links"}) {
+    if (!value || value->type() != bson::Type::kDocument) return 0;
+    value = value->as_document().find(field);
+  }
+  return value ? std::clamp<int64_t>(value->integral().value_or(0), 0, kMaxLinks - 1) : 0;
+}
 
 int32_t max_chunk_bytes(bson::ValueView files_id) {
   // The names and types of its fields, their lengths, n, and an ObjectId.

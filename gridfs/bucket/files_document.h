@@ -28,6 +28,15 @@ inline constexpr int32_t kMaxChunkBytes = 16 * 1024 * 1024 - 16 * 1024;
 inline constexpr int32_t kMaxStoredChunkBytes = 16 * 1024 * 1024 - 38;
 // The same of the chunk documents made here for the file of that _id. At least 1.
 int32_t max_chunk_bytes(bson::ValueView files_id);
+// The length of the largest file whose chunks have that size: n is an int32.
+int64_t max_file_bytes(int32_t chunk_bytes);
+
+// As many names as ext4 allows for one file.
+inline constexpr int64_t kMaxLinks = 65'000;
+// The field of a files document with the number of the file's further names.
+inline constexpr std::string_view kNotedLinksPath = "metadata.posix.links";
+// That number, between 0 and kMaxLinks - 1; 0 if the field is missing or no number.
+int64_t noted_links(bson::View files_document);
 
 // What a mount keeps about a file or folder beyond GridFS, in the subdocument `metadata.posix` of a
 // files document or `posix` of a directories document. Absent fields are nullopt.
@@ -92,7 +101,7 @@ struct FilesDocument {
   int64_t chunk_count() const { return length / chunk_bytes + (length % chunk_bytes != 0 ? 1 : 0); }
 
   // InvalidFilesDocument naming the _id and the field, when length or chunkSize are missing, not
-  // whole numbers, negative, chunkSize is 0, or length is more than max_file_bytes() (file.h) or
+  // whole numbers, negative, chunkSize is 0, or length is more than max_file_bytes() or
   // than the one chunk can have that a chunkSize above kMaxStoredChunkBytes allows.
   static Result<FilesDocument> parse(bson::View document);
 };

@@ -6,7 +6,6 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
-#include "gridfs/content/file.h"
 #include "gridfs/bucket/md5.h"
 
 namespace gridmount::gridfs {

@@ -12,8 +12,8 @@
 
 #include "engine/bson/value.h"
 #include "engine/thread_safety.h"
-#include "gridfs/content/background_thread.h"
 #include "gridfs/bucket/bucket.h"
+#include "gridfs/content/background_thread.h"
 
 namespace gridmount::gridfs {
 

@@ -33,9 +33,6 @@ namespace gridmount::gridfs {
 // What stat(2) tells as st_blksize, and what holes and allocated ranges are told in.
 inline constexpr int64_t kBlockBytes = 4096;
 
-// The largest file: n is an int32 and length an int64.
-int64_t max_file_bytes(int32_t chunk_bytes);
-
 // Bytes of a file, pointing into the store's pages or dirty chunks, kept alive by this object.
 class ReadResult {
  public:

@@ -4,8 +4,8 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "gridfs/namespace/names.h"
 #include "gridfs/bucket/posix_place.h"
+#include "gridfs/namespace/names.h"
 #include "gridfs/namespace/revisions.h"
 
 namespace gridmount::gridfs {

@@ -17,8 +17,8 @@
 
 #include <memory>
 
-#include "gridfs/content/aftercare.h"
 #include "gridfs/bucket/bucket.h"
+#include "gridfs/content/aftercare.h"
 #include "gridfs/content/chunk_memory.h"
 #include "gridfs/content/committer.h"
 #include "gridfs/content/file.h"

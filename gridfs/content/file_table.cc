@@ -80,10 +80,6 @@ class BucketFileTable final : public FileTable {
 
 }  // namespace
 
-int64_t max_file_bytes(int32_t chunk_bytes) {
-  return (int64_t{std::numeric_limits<int32_t>::max()} + 1) * chunk_bytes;
-}
-
 std::unique_ptr<FileTable> FileTable::create(const Bucket& bucket,
                                              const FileTableOptions& options) {
   return std::make_unique<BucketFileTable>(bucket, options);

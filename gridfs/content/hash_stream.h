@@ -13,9 +13,9 @@
 #include <string>
 
 #include "engine/thread_safety.h"
+#include "gridfs/bucket/md5.h"
 #include "gridfs/content/background_thread.h"
 #include "gridfs/content/chunk_memory.h"
-#include "gridfs/bucket/md5.h"
 
 namespace gridmount::gridfs {
 

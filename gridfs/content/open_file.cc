@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "engine/bson/json.h"
-#include "gridfs/content/commit_turn.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/posix_changes.h"
+#include "gridfs/content/commit_turn.h"
 
 namespace gridmount::gridfs {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "gridfs/content/commit_turn.h"
 #include "gridfs/bucket/error.h"
+#include "gridfs/content/commit_turn.h"
 #include "gridfs/content/open_file.h"
 
 namespace gridmount::gridfs {

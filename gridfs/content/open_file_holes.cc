@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "engine/bson/builder.h"
-#include "gridfs/content/commit_turn.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
-#include "gridfs/content/open_file.h"
 #include "gridfs/bucket/zeros.h"
+#include "gridfs/content/commit_turn.h"
+#include "gridfs/content/open_file.h"
 
 namespace gridmount::gridfs {
 Status OpenFile::zero(int64_t offset, int64_t size, TimeUpdate times) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "gridfs/content/open_file.h"
 #include "gridfs/bucket/zeros.h"
+#include "gridfs/content/open_file.h"
 
 namespace gridmount::gridfs {
 namespace {

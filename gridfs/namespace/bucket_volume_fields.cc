@@ -1,9 +1,9 @@
 // BucketVolume: the fields of files documents as text.
 
-#include "gridfs/namespace/bucket_volume.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_fields.h"
+#include "gridfs/namespace/bucket_volume.h"
 
 namespace gridmount::gridfs {
 

@@ -2,13 +2,13 @@
 // the others takes its place, so that drivers find the file as long as it has a name.
 
 #include "engine/bson/builder.h"
-#include "gridfs/namespace/bucket_volume.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
+#include "gridfs/bucket/posix_place.h"
+#include "gridfs/namespace/bucket_volume.h"
 #include "gridfs/namespace/links.h"
 #include "gridfs/namespace/path.h"
-#include "gridfs/bucket/posix_place.h"
 
 namespace gridmount::gridfs {
 

@@ -1,9 +1,9 @@
 // BucketVolume: reading files, links and folders, and that they have been read.
 
 #include "engine/bson/json.h"
-#include "gridfs/namespace/bucket_volume.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
+#include "gridfs/namespace/bucket_volume.h"
 
 namespace gridmount::gridfs {
 

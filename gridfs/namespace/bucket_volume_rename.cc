@@ -6,14 +6,14 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "gridfs/namespace/bucket_volume.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
+#include "gridfs/bucket/posix_changes.h"
+#include "gridfs/namespace/bucket_volume.h"
 #include "gridfs/namespace/nodes.h"
 #include "gridfs/namespace/path.h"
 #include "gridfs/namespace/path_range.h"
-#include "gridfs/bucket/posix_changes.h"
 
 namespace gridmount::gridfs {
 

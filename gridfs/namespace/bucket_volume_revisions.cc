@@ -4,12 +4,12 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "gridfs/namespace/bucket_volume.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
+#include "gridfs/bucket/posix_place.h"
+#include "gridfs/namespace/bucket_volume.h"
 #include "gridfs/namespace/id_listing.h"
 #include "gridfs/namespace/nodes.h"
-#include "gridfs/bucket/posix_place.h"
 #include "gridfs/namespace/revisions.h"
 
 namespace gridmount::gridfs {

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "gridfs/namespace/batched_listing.h"
 #include "gridfs/content/file.h"
+#include "gridfs/namespace/batched_listing.h"
 #include "gridfs/namespace/names.h"
 #include "gridfs/namespace/volume.h"
 

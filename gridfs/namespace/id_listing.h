@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "gridfs/namespace/batched_listing.h"
 #include "gridfs/bucket/bucket.h"
+#include "gridfs/namespace/batched_listing.h"
 #include "gridfs/namespace/volume.h"
 
 namespace gridmount::gridfs {

@@ -6,9 +6,9 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/posix_place.h"
 #include "gridfs/namespace/names.h"
 #include "gridfs/namespace/path_range.h"
-#include "gridfs/bucket/posix_place.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -35,15 +35,6 @@ bson::Document names_from(std::string_view from, bool inclusive, std::string_vie
 }
 
 }  // namespace
-
-int64_t noted_links(bson::View files_document) {
-  std::optional<bson::ValueView> value = files_document.find("metadata");
-  for (const std::string_view field : {"posix", "links"}) {
-    if (!value || value->type() != bson::Type::kDocument) return 0;
-    value = value->as_document().find(field);
-  }
-  return value ? std::clamp<int64_t>(value->integral().value_or(0), 0, kMaxLinks - 1) : 0;
-}
 
 LinkedFile LinkedFile::parse(bson::View files_document) {
   LinkedFile file;

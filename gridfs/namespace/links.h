@@ -20,18 +20,10 @@
 #include <string_view>
 #include <vector>
 
-#include "gridfs/namespace/aliases.h"
 #include "gridfs/bucket/bucket.h"
+#include "gridfs/namespace/aliases.h"
 
 namespace gridmount::gridfs {
-
-// As many names as ext4 has of a file.
-inline constexpr int64_t kMaxLinks = 65'000;
-
-// Where the number is in a files document.
-inline constexpr std::string_view kNotedLinksPath = "metadata.posix.links";
-// The number there; 0 if it has none that can be one.
-int64_t noted_links(bson::View files_document);
 
 // A file whose names change.
 struct LinkedFile {

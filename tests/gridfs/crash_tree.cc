@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "gridfs/namespace/path.h"
 #include "gridfs/bucket/posix_changes.h"
+#include "gridfs/namespace/path.h"
 #include "gridfs/namespace/volume.h"
 #include "tests/engine/local/crash/crash_store.h"
 #include "tests/gridfs/bucket_fixture.h"

@@ -8,9 +8,9 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
+#include "gridfs/bucket/posix_place.h"
 #include "gridfs/namespace/links.h"
 #include "gridfs/namespace/names.h"
-#include "gridfs/bucket/posix_place.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {

@@ -8,8 +8,8 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
-#include "gridfs/content/file.h"
 #include "gridfs/bucket/files_document.h"
+#include "gridfs/content/file.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {

@@ -7,8 +7,8 @@
 
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/chunk_document.h"
-#include "gridfs/namespace/links.h"
 #include "gridfs/bucket/posix_place.h"
+#include "gridfs/namespace/links.h"
 #include "tools/gridstore/check/link_check.h"
 
 namespace gridmount::tools {
