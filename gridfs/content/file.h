@@ -22,6 +22,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -115,9 +116,12 @@ struct FileTableOptions {
   std::chrono::milliseconds commit_interval{1000};  // age at which dirty chunks are committed
   uint64_t commit_bytes = 8 * 1024 * 1024;          // a file with so much dirty is committed early
   bool md5 = true;
-  // Earlier contents are kept (revisions.h): what is still written to one does not make it the
-  // newest of its name again.
-  bool revisions = false;
+  // If set, each commit that changes content calls it in its transaction, before it writes. It may
+  // change `upload_date`, which the files document of that _id is to get. Its error fails the
+  // commit. Must be thread-safe.
+  std::function<Status(const Bucket& bucket, engine::Transaction& transaction,
+                       const bson::Value& id, bson::Date& upload_date)>
+      adjust_upload_date;
 };
 
 // The open files of one bucket, with the threads that commit in the background and recompute md5.

@@ -3,10 +3,7 @@
 #include <algorithm>
 
 #include "engine/bson/builder.h"
-#include "engine/bson/compare.h"
 #include "gridfs/bucket/posix_place.h"
-#include "gridfs/namespace/names.h"
-#include "gridfs/namespace/revisions.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -57,26 +54,6 @@ bson::Document posix_update(const PosixFields& changes) {
   bson::Builder unset;
   append_posix_changes(changes, kPosixPath, set, unset);
   return update_of(set, unset);
-}
-
-// `date` is what the files document is to get. Later than the one it has; but what is an earlier
-// revision of its name by now stays before the newest. Asked in the transaction, as are the changes
-// that make it one.
-Status keep_order(const Bucket& bucket, engine::Transaction& transaction, const bson::Value& id,
-                  bson::Date& date) {
-  GM_ASSIGN(const std::optional<bson::View> document,
-            bucket.files().find_one(transaction, equals("_id", id)));
-  if (!document || !has_filename(*document) || !can_be_superseded(*document)) return {};
-  const bson::Date before = upload_date_of(*document);
-  Names names(bucket);
-  GM_TRY(names.links().start(transaction));
-  GM_ASSIGN(const std::optional<bson::View> newest,
-            names.newest(transaction, (*document)["filename"].as_string()));
-  date = std::max(date, bson::Date{before.milliseconds + 1});
-  if (!newest || bson::compare((*newest)["_id"], id.view()) == 0) return {};
-  const bson::Date limit{upload_date_of(*newest).milliseconds - 1};
-  date = std::max(before, std::min(bson::Date{before.milliseconds + 1}, limit));
-  return {};
 }
 
 // Writes the chunks of one commit.
@@ -229,8 +206,8 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   std::optional<int64_t> stored_chunks;
   {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
-    if (commit.upload_date && context.options.revisions) {
-      GM_TRY(keep_order(bucket, *transaction, id, *commit.upload_date));
+    if (commit.upload_date && context.options.adjust_upload_date) {
+      GM_TRY(context.options.adjust_upload_date(bucket, *transaction, id, *commit.upload_date));
     }
     if (commit.remove_from < cut.remove_to) {
       GM_ASSIGN(const int64_t removed,

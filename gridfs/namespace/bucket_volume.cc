@@ -5,6 +5,7 @@
 #include "gridfs/namespace/folder_listing.h"
 #include "gridfs/namespace/nodes.h"
 #include "gridfs/namespace/path.h"
+#include "gridfs/namespace/revisions.h"
 
 namespace gridmount::gridfs {
 
@@ -55,7 +56,7 @@ Status BucketVolume::start(const FileTableOptions& files) {
     GM_TRY(bucket_.reclaim_all());
   }
   FileTableOptions table = files;
-  table.revisions = options_.revisions > 0;
+  if (options_.revisions > 0) table.adjust_upload_date = keep_revision_order;
   files_ = FileTable::create(bucket_, table);
   return {};
 }

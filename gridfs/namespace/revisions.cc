@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/files_document.h"
+#include "gridfs/namespace/names.h"
 #include "gridfs/namespace/nodes.h"
 
 namespace gridmount::gridfs {
@@ -81,6 +84,23 @@ bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
     }
   }
   return std::move(document).finish();
+}
+
+Status keep_revision_order(const Bucket& bucket, engine::Transaction& transaction,
+                           const bson::Value& id, bson::Date& upload_date) {
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket.files().find_one(transaction, equals("_id", id)));
+  if (!document || !has_filename(*document) || !can_be_superseded(*document)) return {};
+  const bson::Date before = upload_date_of(*document);
+  Names names(bucket);
+  GM_TRY(names.links().start(transaction));
+  GM_ASSIGN(const std::optional<bson::View> newest,
+            names.newest(transaction, (*document)["filename"].as_string()));
+  upload_date = std::max(upload_date, bson::Date{before.milliseconds + 1});
+  if (!newest || bson::compare((*newest)["_id"], id.view()) == 0) return {};
+  const bson::Date limit{upload_date_of(*newest).milliseconds - 1};
+  upload_date = std::max(before, std::min(bson::Date{before.milliseconds + 1}, limit));
+  return {};
 }
 
 }  // namespace gridmount::gridfs

@@ -29,4 +29,11 @@ bson::Date date_after(bson::View files_document);
 bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
                          const std::optional<std::string>& md5);
 
+// Keeps the order of revisions where the file of that _id is committed with `upload_date`: makes
+// the date later than the one that the files document has, and, if the file is an earlier revision
+// by now, earlier than that of the newest. Runs in the commit's transaction. Changes nothing if
+// there is no such file in `files`, or it has no name.
+Status keep_revision_order(const Bucket& bucket, engine::Transaction& transaction,
+                           const bson::Value& id, bson::Date& upload_date);
+
 }  // namespace gridmount::gridfs

@@ -49,6 +49,10 @@ LOCAL_ROOMS = [
 ]
 LOCAL = INTERFACE | {"engine/checksum", "engine/system", LOCAL_DOOR}
 
+# The rooms of GridFS, each knowing those before it.
+GRIDFS_ROOMS = ["gridfs/bucket", "gridfs/content", "gridfs/namespace"]
+GRIDFS = {"gridfs", *GRIDFS_ROOMS}
+
 # What a folder may include and link, besides itself. The longest matching folder counts.
 LAYERS = {
     BASE: set(),
@@ -67,17 +71,25 @@ LAYERS = {
     "engine/mongo": INTERFACE,
     "engine/wire": INTERFACE
     | {"engine/aggregation", "engine/checksum", "engine/cursors", "engine/profiling"},
+    **{room: INTERFACE | set(GRIDFS_ROOMS[:number]) for number, room in enumerate(GRIDFS_ROOMS)},
     "gridfs": INTERFACE,
     "command_line": INTERFACE,
-    "fuse/tree": INTERFACE | {"gridfs", "fuse"},
+    "fuse/tree": INTERFACE | GRIDFS | {"fuse"},
     "fuse/monitoring": INTERFACE | {"fuse", "engine/wire"},
-    "fuse/kernel": INTERFACE | {"gridfs", "fuse", "fuse/tree", "fuse/monitoring", "fuse/daemon"},
+    "fuse/kernel": INTERFACE | GRIDFS | {"fuse", "fuse/tree", "fuse/monitoring", "fuse/daemon"},
     "fuse": INTERFACE
-    | {"gridfs", "fuse/tree", "fuse/monitoring", "fuse/kernel", "fuse/daemon"}
+    | GRIDFS
+    | {"fuse/tree", "fuse/monitoring", "fuse/kernel", "fuse/daemon"}
     | {"command_line", "engine/system"}
     | LEAVES,
-    "fuse/daemon": INTERFACE | {"gridfs", "fuse", "fuse/tree", "fuse/monitoring", "fuse/kernel"} | LEAVES,
-    "tools": INTERFACE | {"engine/aggregation", "engine/system", "gridfs", "command_line"} | LEAVES,
+    "fuse/daemon": INTERFACE
+    | GRIDFS
+    | {"fuse", "fuse/tree", "fuse/monitoring", "fuse/kernel"}
+    | LEAVES,
+    "tools": INTERFACE
+    | GRIDFS
+    | {"engine/aggregation", "engine/system", "command_line"}
+    | LEAVES,
 }
 
 # Libraries and the only files that include them (tests apart), as patterns.
@@ -87,7 +99,7 @@ DOORS = [
     (
         r"openssl/|asio/ssl",
         "OpenSSL",
-        r"gridfs/md5\.(h|cc)|gridfs/path\.cc|engine/local/format/index_key\w*\.(h|cc)"
+        r"gridfs/bucket/md5\.(h|cc)|gridfs/namespace/path\.cc|engine/local/format/index_key\w*\.(h|cc)"
         r"|engine/wire/server/tls\w*\.(h|cc)|engine/wire/(auth/digest|commands/file_md5)\.cc",
     ),
     (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),
