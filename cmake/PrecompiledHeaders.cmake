@@ -5,7 +5,7 @@ set(common_headers
   <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstring> <filesystem> <functional>
   <limits> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <unordered_map> <utility>
   <vector> <tl/expected.hpp>
-  "${PROJECT_SOURCE_DIR}/engine/error.h" "${PROJECT_SOURCE_DIR}/engine/bson/builder.h"
+  "${PROJECT_SOURCE_DIR}/engine/base/error.h" "${PROJECT_SOURCE_DIR}/engine/bson/builder.h"
   "${PROJECT_SOURCE_DIR}/engine/bson/document.h")
 
 # g++ 12 forgets that inlined functions are the library's own, and warns of what it cannot follow there.

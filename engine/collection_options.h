@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 
 namespace gridmount::engine {
 

@@ -1,6 +1,6 @@
 #include "engine/exit_status.h"
 
-#include "engine/opening_error.h"
+#include "engine/base/opening_error.h"
 
 namespace gridmount {
 

@@ -3,7 +3,7 @@
 // meaning. gridfiles uses the first two alone: like mongofiles it exits with 1 for every failure.
 #pragma once
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount {
 

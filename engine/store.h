@@ -34,12 +34,12 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/deadline.h"
+#include "engine/base/error.h"
+#include "engine/base/limits.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
 #include "engine/collection_options.h"
-#include "engine/deadline.h"
-#include "engine/error.h"
-#include "engine/limits.h"
 #include "engine/query/plan/plan.h"
 
 namespace gridmount::engine {

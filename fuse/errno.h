@@ -1,7 +1,7 @@
 // The one table from ErrorCode to errno, and which errnos are the normal course of things.
 #pragma once
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount::fuse {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "fuse/options.h"
 
 namespace gridmount::fuse {

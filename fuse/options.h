@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/wire/server/endpoint.h"
 
 namespace gridmount::fuse {

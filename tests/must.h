@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "engine/log_text.h"
+#include "engine/base/log_text.h"
 
 namespace gridmount::tools {
 

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <system_error>
 
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 
 namespace gridmount::tools {
 
@@ -24,7 +24,7 @@ bool can_backquote(std::string_view text) {
 
 void append_escaped_byte(std::string& out, unsigned char byte) {
   out += "\\x";
-  bson::append_hex(out, byte);
+  append_hex(out, byte);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
 

@@ -8,7 +8,7 @@
 
 #include "engine/aggregation/aggregate.h"
 #include "engine/aggregation/view.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/query/pipeline/pipeline.h"
 #include "engine/store.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/query/pipeline/pipeline_host.h"
 #include "engine/store.h"
 

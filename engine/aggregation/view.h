@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "engine/aggregation/aggregate.h"
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/store.h"
 
 namespace gridmount::aggregation {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 
 namespace gridmount::bson {
 

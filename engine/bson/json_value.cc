@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-#include "engine/bson/base64.h"
+#include "engine/base/base64.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json_date.h"
 

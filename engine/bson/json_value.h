@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 
 namespace gridmount::bson {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 
 namespace gridmount::bson {
 namespace {

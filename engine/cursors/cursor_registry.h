@@ -18,11 +18,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/bson/document.h"
 #include "engine/cursors/held_document.h"
-#include "engine/error.h"
 #include "engine/store.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::cursors {
 

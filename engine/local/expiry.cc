@@ -4,10 +4,10 @@
 
 #include <vector>
 
+#include "engine/base/thread_name.h"
 #include "engine/bson/builder.h"
 #include "engine/local/catalog/catalog.h"
 #include "engine/local/store.h"
-#include "engine/thread_name.h"
 
 namespace gridmount::local {
 namespace {

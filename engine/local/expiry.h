@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <thread>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/store.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::local {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/store.h"
 
 namespace gridmount::local {

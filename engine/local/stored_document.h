@@ -4,9 +4,9 @@
 
 #include <optional>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/store.h"
 
 namespace gridmount::local {

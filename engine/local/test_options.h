@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount::local {
 

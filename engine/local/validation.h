@@ -4,8 +4,8 @@
 
 #include <optional>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/local/format/catalog_entry.h"
 
 namespace gridmount::local {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/limits.h"
+#include "engine/base/limits.h"
 
 namespace gridmount::mongo {
 namespace {

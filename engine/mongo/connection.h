@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/deadline.h"
+#include "engine/base/error.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
-#include "engine/deadline.h"
-#include "engine/error.h"
 #include "engine/mongo/mongo_store.h"
 
 namespace gridmount::mongo {

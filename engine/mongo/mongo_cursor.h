@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/mongo/mongo_snapshot.h"
 #include "engine/store.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/mongo/connection.h"
 #include "engine/store.h"
 

@@ -22,7 +22,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/store.h"
 
 namespace gridmount::mongo {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/query/filter/filter.h"
 #include "engine/store.h"
 

@@ -6,8 +6,8 @@
 #include <random>
 #include <utility>
 
+#include "engine/base/thread_name.h"
 #include "engine/bson/builder.h"
-#include "engine/thread_name.h"
 
 namespace gridmount::profiling {
 namespace {

@@ -16,10 +16,10 @@
 #include <string_view>
 #include <thread>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/profiling/operation.h"
 #include "engine/store.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::profiling {
 

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/path.h"
-#include "engine/error.h"
 
 namespace gridmount::query {
 

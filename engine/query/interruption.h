@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount::query {
 

@@ -20,7 +20,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount::query {
 

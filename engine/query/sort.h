@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/path.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 
 namespace gridmount::query {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount::system {
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/wire/client.h"
 #include "engine/wire/command.h"
 

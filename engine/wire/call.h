@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/deadline.h"
+#include "engine/base/deadline.h"
 #include "engine/store.h"
 #include "engine/wire/arguments.h"
 #include "engine/wire/client.h"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/builder.h"
-#include "engine/error.h"
 #include "engine/wire/generic_arguments.h"
 #include "engine/wire/request.h"
 

@@ -10,9 +10,9 @@
 #include <memory>
 #include <string>
 
+#include "engine/base/thread_safety.h"
 #include "engine/bson/builder.h"
 #include "engine/store.h"
-#include "engine/thread_safety.h"
 #include "engine/wire/command.h"
 
 namespace gridmount::wire {

@@ -5,8 +5,8 @@
 // Thread-safety: functions without state.
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/bson/builder.h"
-#include "engine/error.h"
 
 namespace gridmount::wire {
 

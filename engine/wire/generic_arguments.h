@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/store.h"
 #include "engine/wire/arguments.h"
 

@@ -12,11 +12,11 @@
 #include <optional>
 #include <string>
 
+#include "engine/base/deadline.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/bson/builder.h"
-#include "engine/deadline.h"
-#include "engine/error.h"
 #include "engine/store.h"
-#include "engine/thread_safety.h"
 #include "engine/wire/client.h"
 #include "engine/wire/generic_arguments.h"
 #include "engine/wire/request.h"

@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 
 namespace gridmount::wire {
 

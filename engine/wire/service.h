@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/limits.h"
+#include "engine/base/limits.h"
 #include "engine/store.h"
 #include "engine/wire/client.h"
 #include "engine/wire/request.h"

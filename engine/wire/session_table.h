@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "engine/wire/generic_arguments.h"
 
 namespace gridmount::wire {

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/store.h"
 #include "engine/wire/request.h"
 

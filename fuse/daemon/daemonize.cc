@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "engine/log_text.h"
+#include "engine/base/log_text.h"
 
 namespace gridmount::fuse {
 

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <utility>
 
-#include "engine/log_formatter.h"
+#include "engine/base/log_formatter.h"
 
 namespace gridmount::fuse {
 

@@ -1,7 +1,7 @@
 // Where the program's log lines go: stderr in the foreground, syslog in the background, or a file.
 #pragma once
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "fuse/options.h"
 
 namespace gridmount::fuse {

@@ -6,7 +6,7 @@
 
 #include <system_error>
 
-#include "engine/log_text.h"
+#include "engine/base/log_text.h"
 
 namespace gridmount::fuse {
 

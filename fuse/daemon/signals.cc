@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/thread_name.h"
+#include "engine/base/thread_name.h"
 
 namespace gridmount::fuse {
 

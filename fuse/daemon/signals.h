@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::fuse {
 

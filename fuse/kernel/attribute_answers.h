@@ -11,7 +11,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::fuse {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/thread_name.h"
+#include "engine/base/thread_name.h"
 
 namespace gridmount::fuse {
 

@@ -9,13 +9,13 @@
 #include <string>
 #include <thread>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::fuse {
 
 class DeferredRequests {
  public:
-  // `name` is the thread's (engine/thread_name.h).
+  // `name` is the thread's (engine/base/thread_name.h).
   explicit DeferredRequests(std::string name);
   ~DeferredRequests() { stop(); }
   DeferredRequests(const DeferredRequests&) = delete;

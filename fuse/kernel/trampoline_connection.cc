@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/thread_name.h"
+#include "engine/base/thread_name.h"
 #include "fuse/kernel/trampoline.h"
 
 namespace gridmount::fuse {

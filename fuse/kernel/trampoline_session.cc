@@ -18,7 +18,7 @@
 #include <new>
 #include <thread>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "fuse/daemon/mount_point.h"
 #include "fuse/daemon/signals.h"
 #include "fuse/kernel/session.h"

@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "engine/thread_name.h"
+#include "engine/base/thread_name.h"
 #include "engine/wire/server/acceptor.h"
 #include "engine/wire/server/listen_address.h"
 #include "fuse/monitoring/metrics_request.h"

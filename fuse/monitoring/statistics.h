@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::fuse {
 

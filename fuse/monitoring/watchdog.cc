@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/thread_name.h"
+#include "engine/base/thread_name.h"
 
 namespace gridmount::fuse {
 

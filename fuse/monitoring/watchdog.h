@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "fuse/monitoring/operations_in_progress.h"
 
 namespace gridmount::fuse {

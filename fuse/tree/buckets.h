@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/base/thread_safety.h"
 #include "engine/store.h"
-#include "engine/thread_safety.h"
 #include "gridfs/namespace/volume.h"
 
 namespace gridmount::fuse {

@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "fuse/tree/bucket_views.h"
 #include "fuse/tree/buckets.h"
 #include "fuse/tree/folder_moves.h"

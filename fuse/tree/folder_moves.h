@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "fuse/tree/inode_table.h"
 
 namespace gridmount::fuse {

@@ -27,8 +27,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
-#include "engine/thread_safety.h"
 #include "fuse/tree/lost_node.h"
 #include "gridfs/namespace/volume.h"
 

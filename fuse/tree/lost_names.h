@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::fuse {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "fuse/tree/inode_table.h"
 #include "gridfs/namespace/volume.h"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/base/thread_safety.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
-#include "engine/thread_safety.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/download_stream.h"
 #include "gridfs/bucket/upload_stream.h"

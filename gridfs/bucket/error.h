@@ -2,7 +2,7 @@
 // errno.
 #pragma once
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount::gridfs {
 

@@ -10,10 +10,10 @@
 #include <optional>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "gridfs/bucket/allocated_ranges.h"
 #include "gridfs/bucket/xattrs.h"
 

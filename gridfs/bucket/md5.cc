@@ -6,7 +6,7 @@
 #include <cassert>
 #include <cstdlib>
 
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -60,7 +60,7 @@ std::string Md5::hex() const {
   std::array<uint8_t, 16> digest{};
   require(copy && EVP_MD_CTX_copy_ex(copy.get(), state_->context.get()) == 1 &&
           EVP_DigestFinal_ex(copy.get(), digest.data(), nullptr) == 1);
-  return bson::to_hex(digest);
+  return to_hex(digest);
 }
 
 }  // namespace gridmount::gridfs

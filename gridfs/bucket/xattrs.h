@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 
 namespace gridmount::gridfs {
 

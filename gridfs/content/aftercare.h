@@ -10,8 +10,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
-#include "engine/thread_safety.h"
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/content/background_thread.h"
 

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <utility>
 
-#include "engine/thread_name.h"
+#include "engine/base/thread_name.h"
 
 namespace gridmount::gridfs {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::gridfs {
 
@@ -20,7 +20,7 @@ class BackgroundThread {
   using Work = std::function<std::optional<Clock::time_point>()>;
   enum class Priority { kNormal, kLow };
 
-  // `name` is the thread's (engine/thread_name.h).
+  // `name` is the thread's (engine/base/thread_name.h).
   BackgroundThread(std::string name, Priority priority, Work work);
   ~BackgroundThread() { stop(); }
   BackgroundThread(const BackgroundThread&) = delete;

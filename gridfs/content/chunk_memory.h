@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::gridfs {
 

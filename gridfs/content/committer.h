@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/thread_safety.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "gridfs/content/background_thread.h"
 #include "gridfs/content/chunk_memory.h"
 

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "gridfs/bucket/md5.h"
 #include "gridfs/content/background_thread.h"
 #include "gridfs/content/chunk_memory.h"

@@ -18,7 +18,7 @@
 #include <memory>
 #include <optional>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/content/file_commit.h"
 #include "gridfs/content/file_context.h"

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
-#include "engine/thread_safety.h"
 #include "gridfs/bucket/bucket.h"
 
 namespace gridmount::gridfs {

@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
-#include "engine/thread_safety.h"
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/content/background_thread.h"
 #include "gridfs/namespace/volume.h"

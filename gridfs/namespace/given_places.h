@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount::gridfs {
 

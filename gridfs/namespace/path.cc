@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/error.h"
 
@@ -40,7 +40,7 @@ bool is_utf8(std::string_view text) {
 
 void append_escaped(std::string& out, char byte) {
   out.push_back('%');
-  bson::append_hex(out, static_cast<uint8_t>(byte), bson::HexDigits::kUpper);
+  append_hex(out, static_cast<uint8_t>(byte), HexDigits::kUpper);
 }
 
 // TEXT, of as many whole characters as fit.
@@ -63,8 +63,8 @@ std::string to_text(std::string_view bytes, size_t max_bytes = std::string::npos
 }
 
 // Of a digit as it is written: not of a lower-case one, by which a name would have a second text.
-std::optional<uint8_t> hex_value(char digit) {
-  return digit >= 'a' ? std::nullopt : bson::hex_value(digit);
+std::optional<uint8_t> upper_hex_value(char digit) {
+  return digit >= 'a' ? std::nullopt : hex_value(digit);
 }
 
 std::optional<std::string> from_text(std::string_view text) {
@@ -75,8 +75,8 @@ std::optional<std::string> from_text(std::string_view text) {
       continue;
     }
     if (text.size() - i < 3) return std::nullopt;
-    const std::optional<uint8_t> high = hex_value(text[i + 1]);
-    const std::optional<uint8_t> low = hex_value(text[i + 2]);
+    const std::optional<uint8_t> high = upper_hex_value(text[i + 1]);
+    const std::optional<uint8_t> low = upper_hex_value(text[i + 2]);
     if (!high || !low) return std::nullopt;
     bytes.push_back(static_cast<char>(*high * 16 + *low));
     i += 2;
@@ -88,7 +88,7 @@ std::string hash_of(std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
   EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
-  return bson::to_hex(std::span<const uint8_t>(digest, kHashDigits / 2));
+  return to_hex(std::span<const uint8_t>(digest, kHashDigits / 2));
 }
 
 std::string long_name(std::string_view component, bool shadowed) {

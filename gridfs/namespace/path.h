@@ -25,8 +25,8 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 
 namespace gridmount::gridfs {
 

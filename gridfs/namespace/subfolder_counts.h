@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
-#include "engine/thread_safety.h"
 #include "gridfs/namespace/volume.h"
 
 namespace gridmount::gridfs {

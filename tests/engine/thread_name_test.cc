@@ -1,6 +1,6 @@
 // Goal: threads have the names that they are given, as the system's tools show them. Method: the
 // kernel's own list of this process's threads.
-#include "engine/thread_name.h"
+#include "engine/base/thread_name.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

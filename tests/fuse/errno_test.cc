@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <set>
 
+#include "engine/base/opening_error.h"
 #include "engine/exit_status.h"
-#include "engine/opening_error.h"
 #include "gridfs/bucket/error.h"
 
 namespace gridmount::fuse {

@@ -1,5 +1,5 @@
 // Goal: whatever a name has in it, a line of the log stays one line, and shows what it was.
-#include "engine/log_text.h"
+#include "engine/base/log_text.h"
 
 #include <gtest/gtest.h>
 

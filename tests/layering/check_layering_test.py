@@ -18,8 +18,8 @@ CHECKER = pathlib.Path(__file__).resolve().parent / "check_layering.py"
 HEADER = "// Something.\n#pragma once\n"
 GOOD_TREE = {
     "CMakeLists.txt": "add_subdirectory(engine)\n",
-    "engine/error.h": HEADER + "#include <string>\n",
-    "engine/bson/value.h": HEADER + '#include "engine/error.h"\n',
+    "engine/base/error.h": HEADER + "#include <string>\n",
+    "engine/bson/value.h": HEADER + '#include "engine/base/error.h"\n',
     "engine/bson/CMakeLists.txt": "add_library(a_bson value.cc)\n",
     "engine/query/filter/filter.h": HEADER + '#include "engine/bson/value.h"\n',
     "engine/query/CMakeLists.txt": "add_library(a_query f.cc)\ntarget_link_libraries(a_query PUBLIC a_bson)\n",
@@ -50,7 +50,7 @@ VIOLATIONS = {
         '#include "engine/local/catalog/catalog.h"\n',
     ),
     "include_query_from_bson": ("engine/bson/value.cc", '#include "engine/query/filter/filter.h"\n'),
-    "include_upwards_from_base": ("engine/error.h", HEADER + '#include "engine/bson/value.h"\n'),
+    "include_upwards_from_base": ("engine/base/error.h", HEADER + '#include "engine/bson/value.h"\n'),
     "include_tests": ("gridfs/bucket/md5.cc", '#include "tests/gridfs/fixture.h"\n'),
     "fuse_door": ("fuse/mount.cc", "#include <fuse3/fuse_lowlevel.h>\n"),
     "lmdb_door": ("gridfs/bucket/bucket.cc", "#include <lmdb.h>\n"),

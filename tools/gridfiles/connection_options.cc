@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 
 namespace gridmount::tools {
 
@@ -58,7 +58,7 @@ std::string percent_encoded(std::string_view text) {
       encoded += character;
     } else {
       encoded += '%';
-      bson::append_hex(encoded, byte, bson::HexDigits::kUpper);
+      append_hex(encoded, byte, HexDigits::kUpper);
     }
   }
   return encoded;

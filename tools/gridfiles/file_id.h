@@ -3,8 +3,8 @@
 
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 
 namespace gridmount::tools {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/store.h"
 #include "tools/gridfiles/options.h"
 

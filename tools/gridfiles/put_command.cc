@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/log_text.h"
 #include "engine/bson/builder.h"
-#include "engine/log_text.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/file_id.h"
 #include "tools/gridfiles/local_file.h"

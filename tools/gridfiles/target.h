@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "tools/gridfiles/command.h"
 
 namespace gridmount::tools {

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "command_line/store_argument.h"
+#include "engine/base/log_text.h"
 #include "engine/local/local_store.h"
 #include "engine/local/store_copy.h"
-#include "engine/log_text.h"
 #include "engine/store.h"
 #include "tools/gridstore/store_argument.h"
 #include "tools/store_opening.h"

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "engine/base/log_text.h"
 #include "engine/local/store_copy.h"
-#include "engine/log_text.h"
 #include "tools/gridstore/store_argument.h"
 
 namespace gridmount::tools {

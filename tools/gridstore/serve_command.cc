@@ -19,11 +19,11 @@
 #include <vector>
 
 #include "command_line/store_argument.h"
-#include "engine/log_formatter.h"
+#include "engine/base/log_formatter.h"
+#include "engine/base/thread_name.h"
 #include "engine/store.h"
 #include "engine/system/memory.h"
 #include "engine/system/memory_limit.h"
-#include "engine/thread_name.h"
 #include "engine/wire/server/endpoint.h"
 #include "engine/wire/server/process_end.h"
 #include "tools/gridstore/store_argument.h"

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "engine/aggregation/statistics.h"
+#include "engine/base/log_text.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/local/local_store.h"
-#include "engine/log_text.h"
 #include "engine/store.h"
 #include "tools/gridstore/store_argument.h"
 #include "tools/store_opening.h"

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "engine/base/log_text.h"
 #include "engine/local/local_store.h"
-#include "engine/log_text.h"
 #include "tools/gridstore/store_argument.h"
 #include "tools/store_opening.h"
 

@@ -12,12 +12,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/format/record.h"
 #include "engine/local/storage/trees.h"
 #include "engine/store.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::local {
 

@@ -5,8 +5,8 @@
 #include <deque>
 #include <memory>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/local/catalog/catalog.h"
 #include "engine/local/catalog/index_usage.h"
 #include "engine/local/storage/environment.h"

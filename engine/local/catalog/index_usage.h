@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
 #include "engine/local/format/range.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::local {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/local/format/record.h"
 #include "engine/local/storage/trees.h"
 

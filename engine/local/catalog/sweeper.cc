@@ -3,8 +3,8 @@
 #include <chrono>
 #include <string>
 
+#include "engine/base/thread_name.h"
 #include "engine/local/files/fault_scope.h"
-#include "engine/thread_name.h"
 
 namespace gridmount::local {
 namespace {

@@ -9,11 +9,11 @@
 #include <thread>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/local/catalog/catalog.h"
 #include "engine/local/storage/environment.h"
 #include "engine/local/storage/trees.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::local {
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/local/catalog/catalog.h"
 #include "engine/store.h"
 

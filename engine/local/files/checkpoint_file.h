@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/files/meta_page.h"
 #include "engine/local/files/redo_record.h"
 #include "engine/system/file.h"

@@ -21,10 +21,10 @@
 #include <thread>
 #include <vector>
 
+#include "engine/base/opening_error.h"
+#include "engine/base/thread_name.h"
 #include "engine/local/files/fault_scope.h"
-#include "engine/opening_error.h"
 #include "engine/system/file.h"
-#include "engine/thread_name.h"
 
 namespace gridmount::local {
 namespace {

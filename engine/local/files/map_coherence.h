@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount::local {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/system/file.h"
 
 namespace gridmount::local {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/files/redo_record.h"
 #include "engine/system/file.h"
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/format/redo_changes.h"
 #include "engine/system/file.h"
 

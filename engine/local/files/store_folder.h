@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/files/checkpoint_file.h"
 #include "engine/local/files/owner_file.h"
 #include "engine/local/files/pending_file.h"

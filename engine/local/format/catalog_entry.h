@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/local/format/document_keys.h"
 #include "engine/local/format/range.h"
 #include "engine/query/plan/plan.h"

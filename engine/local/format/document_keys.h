@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/path.h"
-#include "engine/error.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/index_definition.h"
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/local/format/range.h"
 #include "engine/store.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/format/record.h"
 #include "engine/local/storage/trees.h"

@@ -1,7 +1,7 @@
 // What has to hold of an index that is to be made, however it is filled.
 #pragma once
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/store.h"
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/format/document_keys.h"
 #include "engine/local/format/record.h"

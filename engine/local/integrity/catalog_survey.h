@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/catalog/catalog.h"
 #include "engine/local/storage/trees.h"
 #include "engine/store.h"

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/local/catalog/catalog.h"
 #include "engine/local/catalog/contents.h"
 #include "engine/local/format/document_keys.h"

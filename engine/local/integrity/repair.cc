@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 #include "engine/local/format/record.h"
 #include "engine/local/integrity/catalog_survey.h"
 #include "engine/local/integrity/collection_repair.h"
@@ -74,7 +74,7 @@ class StructureRepair {
     Trees& trees = contents_of(*transaction).trees();
     std::vector<std::string> lines;
     for (const CatalogSurvey::StrayKey& stray : survey.stray) {
-      const std::string what = "the catalog's key " + bson::to_hex(stray.key);
+      const std::string what = "the catalog's key " + to_hex(stray.key);
       if (!stray.removable) {
         beyond_repair(what + ": " + stray.what);
         continue;
@@ -166,10 +166,9 @@ class StructureRepair {
 
   Status remove_range(const CatalogSurvey& survey, uint32_t tree, const std::string& beginning) {
     const std::string what =
-        beginning.size() < 4
-            ? "the key " + bson::to_hex(beginning) + " of tree " + std::to_string(tree)
-            : "the range " + std::to_string(big_endian_32(beginning)) + " of tree " +
-                  std::to_string(tree);
+        beginning.size() < 4 ? "the key " + to_hex(beginning) + " of tree " + std::to_string(tree)
+                             : "the range " + std::to_string(big_endian_32(beginning)) +
+                                   " of tree " + std::to_string(tree);
     if (!survey.knows_all_ranges()) {
       beyond_repair(what + " belongs to no collection or index whose entry can be read");
       return {};
@@ -205,12 +204,12 @@ class StructureRepair {
       if (keeps_document(tree, *entry)) {
         ++documents;
         GM_TRY(options_.removed.keep_document(
-            store_namespace("range-" + bson::to_hex(beginning)),
+            store_namespace("range-" + to_hex(beginning)),
             bson::View(reinterpret_cast<const uint8_t*>(entry->value.data()) + kRecordHeaderBytes,
                        static_cast<uint32_t>(entry->value.size() - kRecordHeaderBytes))));
       } else {
-        GM_TRY(options_.removed.keep_bytes(store_namespace("range-" + bson::to_hex(beginning)),
-                                           "the key " + bson::to_hex(entry->key),
+        GM_TRY(options_.removed.keep_bytes(store_namespace("range-" + to_hex(beginning)),
+                                           "the key " + to_hex(entry->key),
                                            "it belonged to no collection or index", entry->value));
       }
       GM_TRY(trees.remove(handle, std::string(entry->key)));

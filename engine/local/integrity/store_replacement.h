@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/store_copy.h"
 
 namespace gridmount::local {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/files/meta_page.h"
 #include "engine/local/files/owner_file.h"
 #include "engine/local/storage/page_survey.h"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/query/plan/plan.h"
 #include "engine/query/sort.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/catalog/contents.h"
 #include "engine/local/queries/match_stream.h"
 #include "engine/local/queries/planner.h"

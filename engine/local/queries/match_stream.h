@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/error.h"
+#include "engine/base/limits.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
-#include "engine/limits.h"
 #include "engine/local/catalog/contents.h"
 #include "engine/local/format/index_value.h"
 #include "engine/local/format/record.h"

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/storage/trees.h"
 #include "engine/query/filter/filter.h"

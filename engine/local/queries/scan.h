@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/format/record.h"
 #include "engine/local/queries/key_limits.h"

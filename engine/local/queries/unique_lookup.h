@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/format/record.h"
 #include "engine/local/storage/trees.h"

@@ -3,8 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include "engine/base/thread_name.h"
 #include "engine/local/storage/lmdb_context.h"
-#include "engine/thread_name.h"
 
 namespace gridmount::local {
 

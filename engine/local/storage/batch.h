@@ -16,9 +16,9 @@
 #include <optional>
 #include <thread>
 
+#include "engine/base/thread_safety.h"
 #include "engine/local/files/pending_file.h"
 #include "engine/local/format/redo_changes.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::local {
 

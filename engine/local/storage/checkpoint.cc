@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/base/thread_name.h"
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
-#include "engine/thread_name.h"
 
 namespace gridmount::local {
 

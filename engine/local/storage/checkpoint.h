@@ -24,12 +24,12 @@
 #include <optional>
 #include <thread>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/local/files/store_folder.h"
 #include "engine/local/storage/redo_log.h"
 #include "engine/local/storage/write_queue.h"
 #include "engine/local/test_options.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::local {
 

@@ -29,7 +29,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/format/redo_changes.h"
 #include "engine/local/local_store.h"
 #include "engine/local/storage/page_survey.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/files/store_folder.h"
 #include "engine/local/storage/environment.h"
 

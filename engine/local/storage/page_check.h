@@ -29,7 +29,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/format/tree_page.h"
 
 namespace gridmount::local {

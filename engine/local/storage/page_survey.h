@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/format/tree_page.h"
 #include "engine/local/storage/trees.h"
 

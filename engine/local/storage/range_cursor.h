@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/storage/tree_path.h"
 #include "engine/local/storage/trees.h"
 

@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/local/storage/environment.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::local {
 

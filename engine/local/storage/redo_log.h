@@ -13,10 +13,10 @@
 #include <list>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/local/files/redo_file.h"
 #include "engine/local/test_options.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::local {
 

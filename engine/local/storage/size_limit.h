@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/files/space_reserve.h"
 
 namespace gridmount::local {

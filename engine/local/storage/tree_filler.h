@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/storage/environment.h"
 #include "engine/local/storage/trees.h"
 

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/format/tree_page.h"
 #include "engine/local/storage/trees.h"
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/format/range.h"
 #include "engine/local/format/redo_changes.h"
 #include "engine/local/storage/tree_reader.h"

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/local/storage/trees.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::local {
 

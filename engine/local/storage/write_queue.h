@@ -53,7 +53,8 @@
 #include <string_view>
 #include <thread>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/local/files/space_reserve.h"
 #include "engine/local/storage/batch.h"
 #include "engine/local/storage/environment.h"
@@ -61,7 +62,6 @@
 #include "engine/local/storage/size_limit.h"
 #include "engine/local/test_options.h"
 #include "engine/store.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::local {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "engine/bson/base64.h"
-#include "engine/bson/hex.h"
+#include "engine/base/base64.h"
+#include "engine/base/hex.h"
 #include "engine/query/expression/utf8.h"
 
 namespace gridmount::query::expressions {
@@ -23,7 +23,7 @@ uint32_t byte_at(std::string_view bytes, size_t i) {
 }
 
 std::string to_uuid(std::string_view bytes) {
-  std::string text = bson::to_hex(bytes);
+  std::string text = to_hex(bytes);
   for (size_t i = 0; i < kUuidDashes.size(); ++i) text.insert(kUuidDashes[i] + i, 1, '-');
   return text;
 }
@@ -39,7 +39,7 @@ std::optional<std::string> from_uuid(std::string_view text) {
     from = dash + 1;
   }
   digits += text.substr(from);
-  return bson::from_hex(digits);
+  return from_hex(digits);
 }
 
 // As RFC 3629 has it: the shortest form, no surrogates, nothing above U+10FFFF.
@@ -76,27 +76,27 @@ std::optional<BinaryFormat> find_binary_format(std::string_view name) {
 std::optional<std::string> binary_to_text(std::string_view bytes, BinaryFormat format) {
   switch (format) {
     case BinaryFormat::kBase64Url:
-      return bson::to_base64(bytes, bson::Base64::kUrl);
+      return to_base64(bytes, Base64::kUrl);
     case BinaryFormat::kHex:
-      return bson::to_hex(bytes, bson::HexDigits::kUpper);
+      return to_hex(bytes, HexDigits::kUpper);
     case BinaryFormat::kUtf8:
       return checked_utf8(bytes);
     case BinaryFormat::kUuid:
       if (bytes.size() != kUuidBytes) return std::nullopt;
       return to_uuid(bytes);
     default:
-      return bson::to_base64(bytes);
+      return to_base64(bytes);
   }
 }
 
 std::optional<std::string> binary_from_text(std::string_view text, BinaryFormat format) {
   switch (format) {
     case BinaryFormat::kBase64:
-      return bson::from_base64(text);
+      return from_base64(text);
     case BinaryFormat::kBase64Url:
-      return bson::from_base64(text, bson::Base64::kUrl);
+      return from_base64(text, Base64::kUrl);
     case BinaryFormat::kHex:
-      return bson::from_hex(text);
+      return from_hex(text);
     case BinaryFormat::kUtf8:
       return checked_utf8(text);
     case BinaryFormat::kUuid:

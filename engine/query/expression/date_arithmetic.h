@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 
 namespace gridmount::query::expressions {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 
 namespace gridmount::query::expressions {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 
 namespace gridmount::query::expressions {
 

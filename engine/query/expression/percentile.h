@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/query/expression/expression.h"
 
 namespace gridmount::query {

@@ -7,8 +7,8 @@
 #include <map>
 #include <mutex>
 
+#include "engine/base/thread_safety.h"
 #include "engine/query/expression/calendar.h"
-#include "engine/thread_safety.h"
 
 namespace gridmount::query::expressions {
 namespace {

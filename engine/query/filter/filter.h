@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
+#include "engine/base/limits.h"
 #include "engine/bson/document.h"
 #include "engine/bson/path.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
-#include "engine/limits.h"
 #include "engine/query/filter/filter_budget.h"
 
 namespace gridmount::query {

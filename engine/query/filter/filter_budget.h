@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount::query {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/query/expression/expression.h"
 #include "engine/query/filter/filter.h"
 

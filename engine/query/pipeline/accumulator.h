@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/query/expression/expression.h"
 #include "engine/query/output.h"
 #include "engine/query/pipeline/stage.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/query/pipeline/stage.h"
 #include "engine/query/projection/transform_state.h"
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 
 namespace gridmount::query {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/query/pipeline/accumulator.h"
 
 namespace gridmount::query {

@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
+#include "engine/base/limits.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
-#include "engine/limits.h"
 #include "engine/query/expression/expression.h"
 #include "engine/query/pipeline/document_stream.h"
 #include "engine/query/pipeline/pipeline_host.h"

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/query/pipeline/document_stream.h"
 
 namespace gridmount::query {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/query/expression/expression.h"
 
 namespace gridmount::query {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/index_definition.h"
 #include "engine/query/sort.h"

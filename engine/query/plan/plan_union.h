@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/index_definition.h"
 #include "engine/query/plan/plan.h"

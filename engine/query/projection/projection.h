@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 
 namespace gridmount::query {
 

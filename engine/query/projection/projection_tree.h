@@ -16,9 +16,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/path.h"
-#include "engine/error.h"
 #include "engine/query/expression/expression.h"
 #include "engine/query/expression/needs.h"
 #include "engine/query/filter/filter.h"

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/query/filter/filter.h"
 
 namespace gridmount::query {

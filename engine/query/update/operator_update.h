@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/query/update/array_filters.h"
 #include "engine/query/update/update_tree.h"
 

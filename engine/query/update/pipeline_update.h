@@ -4,9 +4,9 @@
 
 #include <memory>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 
 namespace gridmount::query {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/query/filter/filter.h"
 
 namespace gridmount::query {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/query/update/array_filters.h"
 #include "engine/query/update/update_tree.h"
 

@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
 #include "engine/store.h"
-#include "engine/thread_safety.h"
 #include "engine/wire/auth/login_throttle.h"
 #include "engine/wire/auth/role.h"
 #include "engine/wire/auth/scram.h"

@@ -7,8 +7,8 @@
 
 #include <array>
 
-#include "engine/bson/base64.h"
-#include "engine/bson/hex.h"
+#include "engine/base/base64.h"
+#include "engine/base/hex.h"
 
 namespace gridmount::wire {
 namespace {
@@ -69,7 +69,7 @@ Result<std::string> derive_key(DigestAlgorithm algorithm, std::string_view passw
 
 Result<std::string> md5_hex(std::string_view data) {
   GM_ASSIGN(const std::string bytes, digest_with(EVP_md5(), data, "MD5"));
-  return bson::to_hex(bytes);
+  return to_hex(bytes);
 }
 
 Result<std::string> random_bytes(size_t count) {
@@ -82,9 +82,9 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-std::optional<std::string> from_base64(std::string_view text) {
-  std::optional<std::string> bytes = bson::from_base64(text);
-  if (bytes && bson::to_base64(*bytes) != text) return std::nullopt;
+std::optional<std::string> from_canonical_base64(std::string_view text) {
+  std::optional<std::string> bytes = from_base64(text);
+  if (bytes && to_base64(*bytes) != text) return std::nullopt;
   return bytes;
 }
 

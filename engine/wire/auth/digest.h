@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/bson/base64.h"
-#include "engine/error.h"
+#include "engine/base/base64.h"
+#include "engine/base/error.h"
 
 namespace gridmount::wire {
 
@@ -28,8 +28,8 @@ Result<std::string> random_bytes(size_t count);
 // In a time that does not depend on where they differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
-using bson::to_base64;
-// Nothing if the text is not what to_base64() writes.
-std::optional<std::string> from_base64(std::string_view text);
+// The bytes; nothing if the text is not what to_base64() writes, as other texts can have one
+// meaning.
+std::optional<std::string> from_canonical_base64(std::string_view text);
 
 }  // namespace gridmount::wire

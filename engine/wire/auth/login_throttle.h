@@ -15,7 +15,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "engine/wire/auth/failure_table.h"
 
 namespace gridmount::wire {

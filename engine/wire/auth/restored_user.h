@@ -5,8 +5,8 @@
 
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/wire/auth/user.h"
 
 namespace gridmount::wire {

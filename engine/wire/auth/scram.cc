@@ -129,7 +129,7 @@ std::optional<ScramCredentials> credentials_from_bson(bson::View document) {
   const auto bytes = [&](std::string_view name) -> std::optional<std::string> {
     const std::optional<bson::ValueView> value = document.find(name);
     if (!value || value->type() != bson::Type::kString) return std::nullopt;
-    return from_base64(value->as_string());
+    return from_canonical_base64(value->as_string());
   };
   const std::optional<bson::ValueView> iterations = document.find("iterationCount");
   const int64_t count = iterations ? iterations->integral().value_or(0) : 0;
@@ -212,9 +212,10 @@ Result<std::string> ScramConversation::finish(std::string_view message) {
       attributes->back().name != 'p') {
     return malformed("the client's last message");
   }
-  if (from_base64((*attributes)[0].value) != gs2_header_) return malformed("the channel binding");
+  if (from_canonical_base64((*attributes)[0].value) != gs2_header_)
+    return malformed("the channel binding");
   if ((*attributes)[1].value != client_nonce_) return malformed("the nonce");
-  const std::optional<std::string> proof = from_base64(attributes->back().value);
+  const std::optional<std::string> proof = from_canonical_base64(attributes->back().value);
   if (!proof || proof->size() != digest_bytes(mechanism_)) return malformed("the proof");
 
   const DigestAlgorithm algorithm = algorithm_of(mechanism_);

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/store.h"
 #include "engine/wire/auth/role.h"
 #include "engine/wire/auth/scram.h"

@@ -26,7 +26,7 @@ Result<std::string> read_payload(Arguments& arguments) {
       return std::string(reinterpret_cast<const char*>(payload.data), payload.size);
     }
   } else if (value.type() == Type::kString && value.as_string().size() <= kPayloadBytesMax) {
-    std::optional<std::string> payload = from_base64(value.as_string());
+    std::optional<std::string> payload = from_canonical_base64(value.as_string());
     if (payload) return *std::move(payload);
   } else if (value.type() != Type::kString) {
     return arguments.wrong_type("payload", value, "binData");

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 #include "engine/wire/commands/cursor_reply.h"
 #include "engine/wire/commands/families.h"
 
@@ -48,7 +48,7 @@ std::string shown(const SessionId& session) {
   std::string text;
   for (size_t i = 0; i < session.size(); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    bson::append_hex(text, session[i]);
+    append_hex(text, session[i]);
   }
   return text;
 }

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/families.h"
 
@@ -32,7 +32,7 @@ class Digest {
     std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
     unsigned size = 0;
     if (EVP_DigestFinal_ex(context_.get(), bytes.data(), &size) != 1) return {};
-    return bson::to_hex(std::span<const uint8_t>(bytes.data(), size));
+    return to_hex(std::span<const uint8_t>(bytes.data(), size));
   }
 
  private:

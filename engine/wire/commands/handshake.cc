@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string>
 
-#include "engine/limits.h"
+#include "engine/base/limits.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/authentication.h"
 #include "engine/wire/commands/families.h"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/wire/arguments.h"
 
 namespace gridmount::wire {

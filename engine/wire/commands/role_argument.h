@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/wire/auth/role.h"
 
 namespace gridmount::wire {

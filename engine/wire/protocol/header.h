@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/error.h"
-#include "engine/limits.h"
+#include "engine/base/error.h"
+#include "engine/base/limits.h"
 
 namespace gridmount::wire {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <variant>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/wire/protocol/compression.h"
 #include "engine/wire/protocol/message_bytes.h"
 #include "engine/wire/request.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/wire/protocol/incoming.h"
 
 namespace gridmount::wire {

@@ -6,7 +6,7 @@
 #include <span>
 #include <variant>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/wire/request.h"
 
 namespace gridmount::wire {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/wire/protocol/incoming.h"
 
 namespace gridmount::wire {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "engine/wire/server/file_descriptor.h"
 
 namespace gridmount::wire {

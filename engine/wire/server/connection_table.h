@@ -9,7 +9,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::wire {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/limits.h"
+#include "engine/base/error.h"
+#include "engine/base/limits.h"
 #include "engine/store.h"
 
 namespace gridmount::wire {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/wire/server/file_descriptor.h"
 
 namespace gridmount::wire {

@@ -15,7 +15,7 @@
 #include <deque>
 #include <functional>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::wire {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "engine/wire/request.h"
 
 namespace gridmount::wire {

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "engine/thread_name.h"
+#include "engine/base/thread_name.h"
 
 namespace gridmount::wire {
 

@@ -20,7 +20,7 @@
 #include <thread>
 #include <utility>
 
-#include "engine/thread_name.h"
+#include "engine/base/thread_name.h"
 #include "engine/wire/server/acceptor.h"
 #include "engine/wire/server/connection.h"
 #include "engine/wire/server/listen_address.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/wire/server/request_handler.h"
 #include "engine/wire/server/server_options.h"
 #include "engine/wire/service.h"

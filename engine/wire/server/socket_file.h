@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/wire/client.h"
 #include "engine/wire/server/file_descriptor.h"
 

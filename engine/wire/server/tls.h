@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/wire/server/transport.h"
 
 namespace gridmount::wire {

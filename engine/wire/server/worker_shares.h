@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::wire {
 

@@ -1,7 +1,7 @@
 // Goal: error codes have the names servers give them; names of databases and collections are
 // checked as servers check them.
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 #include <gtest/gtest.h>
 

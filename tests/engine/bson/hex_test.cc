@@ -1,11 +1,11 @@
 // Goal: bytes as hexadecimal digits and as base64, and back.
 // Method: the vectors of RFC 4648, and texts that are none.
 
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/bson/base64.h"
+#include "engine/base/base64.h"
 
 namespace gridmount::bson {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/error.h"
 #include "engine/store.h"
 
 namespace gridmount::engine {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "command_line/store_argument.h"
+#include "engine/base/log_text.h"
 #include "engine/local/local_store.h"
 #include "engine/local/store_copy.h"
-#include "engine/log_text.h"
 #include "engine/store.h"
 #include "gridfs/bucket/md5.h"
 #include "tools/gridstore/check/bucket_check.h"

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "tools/gridstore/dump/archive_format.h"
 #include "tools/gridstore/dump/crc64.h"
 #include "tools/gridstore/dump/document_reader.h"

@@ -5,8 +5,8 @@
 
 #include <span>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "tools/gridstore/dump/archive_format.h"
 #include "tools/gridstore/dump/crc64.h"
 #include "tools/gridstore/dump/output_file.h"

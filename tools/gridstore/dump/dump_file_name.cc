@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/bson/base64.h"
-#include "engine/bson/hex.h"
+#include "engine/base/base64.h"
+#include "engine/base/hex.h"
 #include "engine/wire/auth/digest.h"
 
 namespace gridmount::tools {
@@ -31,7 +31,7 @@ std::string escaped(std::string_view name) {
       out += '+';
     } else {
       out += '%';
-      bson::append_hex(out, byte, bson::HexDigits::kUpper);
+      append_hex(out, byte, HexDigits::kUpper);
     }
   }
   return out;
@@ -43,7 +43,7 @@ Result<std::string> dump_file_name(std::string_view collection) {
   std::string stem = escaped(collection);
   if (stem.size() <= kStemBytesMax) return stem;
   GM_ASSIGN(const std::string digest, wire::digest(wire::DigestAlgorithm::kSha1, collection));
-  const std::string text = bson::to_base64(digest, bson::Base64::kUrl);
+  const std::string text = to_base64(digest, Base64::kUrl);
   return stem.substr(0, kStemBytesKept).append(kCutMark).append(text);
 }
 
@@ -60,8 +60,8 @@ std::optional<std::string> collection_of_stem(std::string_view stem) {
       name += stem[at];
     } else {
       if (at + 2 >= stem.size()) return std::nullopt;
-      const std::optional<uint8_t> high = bson::hex_value(stem[at + 1]);
-      const std::optional<uint8_t> low = bson::hex_value(stem[at + 2]);
+      const std::optional<uint8_t> high = hex_value(stem[at + 1]);
+      const std::optional<uint8_t> low = hex_value(stem[at + 2]);
       if (!high || !low) return std::nullopt;
       name += static_cast<char>(*high * 16 + *low);
       at += 2;

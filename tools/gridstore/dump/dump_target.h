@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "tools/gridstore/dump/archive_format.h"
 #include "tools/gridstore/dump/dump_content.h"
 

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "engine/log_text.h"
+#include "engine/base/log_text.h"
 
 namespace gridmount::tools {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/store.h"
 #include "tools/gridstore/dump/metadata_file.h"
 #include "tools/gridstore/dump/restored_users.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/store.h"
 #include "tools/gridstore/dump/metadata_file.h"
 #include "tools/gridstore/dump/namespace_pattern.h"

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/error.h"
 #include "engine/store.h"
 #include "engine/wire/auth/user.h"
 

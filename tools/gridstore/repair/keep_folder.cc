@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/base/hex.h"
 #include "engine/bson/builder.h"
-#include "engine/bson/hex.h"
 
 namespace gridmount::tools {
 
@@ -27,7 +27,7 @@ std::string file_name(const engine::Namespace& ns) {
       name.push_back(c);
     } else {
       name += '%';
-      bson::append_hex(name, byte, bson::HexDigits::kUpper);
+      append_hex(name, byte, HexDigits::kUpper);
     }
   }
   if (name.size() <= kNameBytesMax) return name;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/local/local_store.h"
 #include "engine/local/test_options.h"
 #include "engine/store.h"

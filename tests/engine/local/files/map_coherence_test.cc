@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <string>
 
-#include "engine/opening_error.h"
+#include "engine/base/opening_error.h"
 #include "tests/engine/local/files/store_folder_fixture.h"
 
 namespace {

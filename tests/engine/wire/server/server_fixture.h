@@ -20,7 +20,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/thread_safety.h"
+#include "engine/base/thread_safety.h"
 #include "engine/wire/server/server.h"
 #include "tests/engine/wire/server/raw_client.h"
 

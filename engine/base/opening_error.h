@@ -1,7 +1,7 @@
 // Codes of what may come of opening a store, beside those of error.h.
 #pragma once
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount {
 

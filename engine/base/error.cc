@@ -1,8 +1,8 @@
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 #include <utility>
 
-#include "engine/opening_error.h"
+#include "engine/base/opening_error.h"
 
 namespace gridmount {
 namespace {

@@ -1,11 +1,11 @@
-#include "engine/bson/base64.h"
+#include "engine/base/base64.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace gridmount::bson {
+namespace gridmount {
 namespace {
 
 constexpr std::string_view kPlainDigits =
@@ -76,4 +76,4 @@ std::optional<std::string> from_base64(std::string_view text, Base64 form) {
   return bytes;
 }
 
-}  // namespace gridmount::bson
+}  // namespace gridmount

@@ -1,8 +1,8 @@
-#include "engine/log_text.h"
+#include "engine/base/log_text.h"
 
 #include <bson/bson.h>
 
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 
 namespace gridmount {
 
@@ -16,7 +16,7 @@ bool is_c1(unsigned char byte) {
 
 void append_escaped(std::string& out, unsigned char byte) {
   out += "\\x";
-  bson::append_hex(out, byte);
+  append_hex(out, byte);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-#include "engine/bson/hex.h"
+#include "engine/base/hex.h"
 
-namespace gridmount::bson {
+namespace gridmount {
 
 void append_hex(std::string& text, uint8_t byte, HexDigits digits) {
   const std::string_view all =
@@ -40,4 +40,4 @@ std::optional<std::string> from_hex(std::string_view text) {
   return bytes;
 }
 
-}  // namespace gridmount::bson
+}  // namespace gridmount

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace gridmount::bson {
+namespace gridmount {
 
 enum class HexDigits { kLower, kUpper };
 
@@ -22,4 +22,4 @@ std::optional<uint8_t> hex_value(char digit);
 // The bytes; nothing if the text has another character, or half a byte.
 std::optional<std::string> from_hex(std::string_view text);
 
-}  // namespace gridmount::bson
+}  // namespace gridmount

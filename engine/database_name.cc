@@ -1,6 +1,7 @@
 // Source: MongoDB manual, "MongoDB Limits and Thresholds", naming restrictions.
 
 #include "engine/database_name.h"
+
 #include "engine/store.h"
 
 namespace gridmount::engine {

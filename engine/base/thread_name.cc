@@ -1,4 +1,4 @@
-#include "engine/thread_name.h"
+#include "engine/base/thread_name.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace gridmount::engine {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/log_text.h"
+#include "engine/base/log_text.h"
 
 namespace gridmount {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace gridmount::bson {
+namespace gridmount {
 
 enum class Base64 {
   kPlain,  // section 4, padded with '='
@@ -19,4 +19,4 @@ std::string to_base64(std::string_view bytes, Base64 form = Base64::kPlain);
 // digit has beyond the bytes are passed over.
 std::optional<std::string> from_base64(std::string_view text, Base64 form = Base64::kPlain);
 
-}  // namespace gridmount::bson
+}  // namespace gridmount
