@@ -10,8 +10,8 @@
 #include <optional>
 #include <thread>
 
+#include "command_line/exit_status.h"
 #include "command_line/store_argument.h"
-#include "engine/exit_status.h"
 #include "engine/local/local_store.h"
 #include "engine/system/file.h"
 #include "engine/system/memory.h"

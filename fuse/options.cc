@@ -9,9 +9,9 @@
 #include <sstream>
 #include <utility>
 
+#include "command_line/exit_status.h"
 #include "command_line/store_argument.h"
 #include "command_line/usage_error.h"
-#include "engine/exit_status.h"
 #include "engine/system/memory_limit.h"
 #include "fuse/mount_options.h"
 #include "fuse/tree/buckets.h"

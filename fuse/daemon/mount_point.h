@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "command_line/exit_status.h"
 #include "engine/base/error.h"
-#include "engine/exit_status.h"
 
 namespace gridmount::fuse {
 

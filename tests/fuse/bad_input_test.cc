@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "engine/exit_status.h"
+#include "command_line/exit_status.h"
 #include "tests/fuse/mounted_store.h"
 
 namespace gridmount::fuse {

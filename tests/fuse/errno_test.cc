@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <set>
 
+#include "command_line/exit_status.h"
 #include "engine/base/opening_error.h"
-#include "engine/exit_status.h"
 #include "gridfs/bucket/error.h"
 
 namespace gridmount::fuse {

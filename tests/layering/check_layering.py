@@ -72,7 +72,7 @@ LAYERS = {
     "command_line": INTERFACE,
     "fuse/tree": INTERFACE | GRIDFS | {"fuse"},
     "fuse/monitoring": INTERFACE | {"fuse", "engine/wire"},
-    "fuse/kernel": INTERFACE | GRIDFS | {"fuse", "fuse/tree", "fuse/monitoring", "fuse/daemon"},
+    "fuse/kernel": INTERFACE | GRIDFS | {"fuse", "fuse/tree", "fuse/monitoring", "command_line"},
     "fuse": INTERFACE
     | GRIDFS
     | {"fuse/tree", "fuse/monitoring", "fuse/kernel", "fuse/daemon"}
@@ -80,7 +80,7 @@ LAYERS = {
     | LEAVES,
     "fuse/daemon": INTERFACE
     | GRIDFS
-    | {"fuse", "fuse/tree", "fuse/monitoring", "fuse/kernel"}
+    | {"fuse", "fuse/tree", "fuse/monitoring", "fuse/kernel", "command_line"}
     | LEAVES,
     "tools": INTERFACE
     | GRIDFS

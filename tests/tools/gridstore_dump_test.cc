@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "engine/exit_status.h"
+#include "command_line/exit_status.h"
 #include "tests/tools/dump_fixture.h"
 #include "tests/tools/mongodump_archive.h"
 

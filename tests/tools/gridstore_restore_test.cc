@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "command_line/exit_status.h"
 #include "engine/bson/json.h"
-#include "engine/exit_status.h"
 #include "engine/wire/auth/user.h"
 #include "tests/tools/dump_fixture.h"
 #include "tests/tools/mongodump_archive.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/exit_status.h"
+#include "command_line/exit_status.h"
 #include "tests/tools/store_test.h"
 
 namespace gridmount::tests {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "command_line/exit_status.h"
 #include "command_line/store_argument.h"
 #include "engine/base/log_text.h"
-#include "engine/exit_status.h"
 #include "engine/system/file.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/interruption.h"

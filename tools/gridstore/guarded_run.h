@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/exit_status.h"
+#include "command_line/exit_status.h"
 
 namespace gridmount::tools {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "command_line/exit_status.h"
 #include "command_line/usage_error.h"
 #include "engine/base/log_text.h"
-#include "engine/exit_status.h"
 #include "engine/system/file.h"
 #include "tools/gridstore/backup_command.h"
 #include "tools/gridstore/check/check_command.h"

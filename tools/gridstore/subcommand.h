@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "engine/exit_status.h"
+#include "command_line/exit_status.h"
 
 namespace CLI {
 class App;

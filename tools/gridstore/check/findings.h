@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "command_line/exit_status.h"
 #include "engine/bson/value.h"
-#include "engine/exit_status.h"
 #include "engine/local/local_store.h"
 #include "tools/gridstore/check/progress.h"
 

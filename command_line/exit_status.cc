@@ -1,4 +1,4 @@
-#include "engine/exit_status.h"
+#include "command_line/exit_status.h"
 
 #include "engine/base/opening_error.h"
 
