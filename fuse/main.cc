@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "command_line/exit_status.h"
+#include "command_line/signals.h"
 #include "command_line/store_argument.h"
 #include "engine/local/local_store.h"
 #include "engine/system/file.h"
@@ -21,13 +22,12 @@
 #include "fuse/daemon/bucket_statistics.h"
 #include "fuse/daemon/daemonize.h"
 #include "fuse/daemon/log.h"
-#include "fuse/daemon/mount_point.h"
 #include "fuse/daemon/mount_state.h"
 #include "fuse/daemon/remount.h"
 #include "fuse/daemon/service_manager.h"
-#include "fuse/daemon/signals.h"
 #include "fuse/daemon/state_report.h"
 #include "fuse/errno.h"
+#include "fuse/kernel/mount_point.h"
 #include "fuse/kernel/session.h"
 #include "fuse/monitoring/metrics_server.h"
 #include "fuse/monitoring/watchdog.h"

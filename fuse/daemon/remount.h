@@ -2,7 +2,7 @@
 // on as it is, and so do all options that are its own.
 #pragma once
 
-#include "fuse/daemon/mount_point.h"
+#include "fuse/kernel/mount_point.h"
 #include "fuse/options.h"
 
 namespace gridmount::fuse {

@@ -18,9 +18,9 @@
 #include <new>
 #include <thread>
 
+#include "command_line/signals.h"
 #include "engine/base/thread_safety.h"
-#include "fuse/daemon/mount_point.h"
-#include "fuse/daemon/signals.h"
+#include "fuse/kernel/mount_point.h"
 #include "fuse/kernel/session.h"
 #include "fuse/kernel/trampoline.h"
 

@@ -1,5 +1,5 @@
 // Goal: what cannot be mounted on is refused before anything is done, each kind with its status.
-#include "fuse/daemon/mount_point.h"
+#include "fuse/kernel/mount_point.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // Goal: each signal does what it is there for, and an action that hangs keeps no other from its
 // turn. Method: signals to this process, blocked as main() blocks them.
-#include "fuse/daemon/signals.h"
+#include "command_line/signals.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "fuse/daemon/signals.h"
+#include "command_line/signals.h"
 #include "fuse/kernel/session.h"
 #include "fuse/tree/file_system.h"
 #include "tests/engine/local/crash/crash_store.h"

@@ -8,7 +8,7 @@
 
 #include "engine/base/thread_safety.h"
 
-namespace gridmount::fuse {
+namespace gridmount {
 
 enum class HangUp { kStops, kReopensLog, kIsIgnored };
 
@@ -58,4 +58,4 @@ class Signals {
   std::thread waiter_;
 };
 
-}  // namespace gridmount::fuse
+}  // namespace gridmount

@@ -1,4 +1,4 @@
-#include "fuse/daemon/signals.h"
+#include "command_line/signals.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 #include "engine/base/thread_name.h"
 
-namespace gridmount::fuse {
+namespace gridmount {
 
 namespace {
 
@@ -105,4 +105,4 @@ void Signals::report() {
   });
 }
 
-}  // namespace gridmount::fuse
+}  // namespace gridmount

@@ -1,4 +1,4 @@
-#include "fuse/daemon/mount_point.h"
+#include "fuse/kernel/mount_point.h"
 
 #include <sys/stat.h>
 #include <sys/vfs.h>
