@@ -86,7 +86,7 @@ void Signals::stop(int signal) {
     spdlog::info("{}: the end has begun already; a second signal ends at once", strsignal(signal));
     return;
   }
-  spdlog::info("unmounting on signal: {}", strsignal(signal));
+  spdlog::info("ending on signal: {}", strsignal(signal));
   stopper_ = std::thread([this] {
     name_this_thread("gm-stop");
     actions_.stop();
@@ -94,7 +94,7 @@ void Signals::stop(int signal) {
 }
 
 void Signals::report() {
-  if (is_reporting_.exchange(true)) return;
+  if (!actions_.report || is_reporting_.exchange(true)) return;
   const MutexLock lock(mutex_);
   if (!has_actions_) return;
   if (reporter_.joinable()) reporter_.join();

@@ -15,8 +15,8 @@ enum class HangUp { kStops, kReopensLog, kIsIgnored };
 struct SignalActions {
   std::function<void()> stop;  // SIGTERM, SIGINT
   HangUp hang_up = HangUp::kStops;
-  std::function<void()> reopen_log;
-  std::function<void()> report;  // SIGUSR1: tells the mount's state
+  std::function<void()> reopen_log;  // for HangUp::kReopensLog
+  std::function<void()> report;      // SIGUSR1; may be empty
 };
 
 // Blocks them, and the signal that wakes threads, in this thread and all it starts. To be called

@@ -8,11 +8,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 
+#include "command_line/endpoint_options.h"
 #include "command_line/exit_status.h"
 #include "command_line/signals.h"
 #include "command_line/store_argument.h"
+#include "command_line/store_opening.h"
 #include "engine/local/local_store.h"
 #include "engine/system/file.h"
 #include "engine/system/memory.h"
@@ -41,11 +42,6 @@ namespace gridmount::fuse {
 
 namespace {
 
-// umount(8) returns before the daemon has closed the store, so mounting again right away finds it
-// locked for a moment, though it is mounted nowhere.
-constexpr std::chrono::milliseconds kLockPatience{3000};
-constexpr std::chrono::milliseconds kLockPause{25};
-
 int status_number(ExitStatus status) {
   return static_cast<int>(status);
 }
@@ -58,15 +54,9 @@ Result<std::unique_ptr<engine::Store>> open_store(const Options& options) {
   how.checkpoint_bytes = options.checkpoint_bytes;
   how.size_limit = options.size_limit;
   how.expiry_interval = options.expiry_interval;
-  const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
-  while (true) {
-    auto store = local::open(options.store, how);
-    if (store || store.error().code() != ErrorCode::kStoreLocked ||
-        std::chrono::steady_clock::now() >= deadline || is_mounted_somewhere(options.store)) {
-      return store;
-    }
-    std::this_thread::sleep_for(kLockPause);
-  }
+  // Locked and mounted nowhere: its last owner is about to close it.
+  return command_line::open_when_free(options.store, how,
+                                      [&] { return is_mounted_somewhere(options.store); });
 }
 
 // What each part may take, as told by --memory-max or found.
@@ -126,11 +116,7 @@ Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets, const Optio
 Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store, const Options& options,
                                                        const system::MemoryShares& memory) {
   wire::EndpointOptions endpoint_options = options.endpoint;
-  endpoint_options.request_bytes_max = memory.request_bytes;
-  endpoint_options.reply_bytes_max = memory.reply_bytes;
-  endpoint_options.operation_bytes_max = memory.operation_bytes;
-  endpoint_options.filter_bytes_max = memory.filter_bytes;
-  endpoint_options.worker_threads = memory.worker_threads;
+  command_line::set_memory_shares(endpoint_options, memory);
   auto endpoint = wire::Endpoint::start(store, std::move(endpoint_options));
   if (!endpoint && options.read_only && options.endpoint.listen.empty()) {
     spdlog::warn("nobody can connect to {}: {}", options.store.string(),

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "command_line/endpoint_options.h"
 #include "command_line/exit_status.h"
 #include "command_line/store_argument.h"
 #include "command_line/usage_error.h"
@@ -114,8 +115,6 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   std::string store;
   std::string mount_point;
   std::string log_file;
-  std::string certificate_file;
-  std::string authority_file;
   std::vector<std::string> lists;
 
   CLI::App app(
@@ -176,26 +175,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
                  "seconds between removals of documents that TTL indexes let expire")
       ->type_name("SECONDS")
       ->capture_default_str();
-  app.add_option(
-         "--listen", options.endpoint.listen,
-         "address of TCP to answer MongoDB's wire protocol on, beside gridmount.sock in the "
-         "store's folder; may be given several times")
-      ->type_name("HOST:PORT")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_flag("--no-auth", options.endpoint.no_auth,
-               "clients of TCP need not log in; only for loopback addresses");
-  app.add_option("--tls-certificate-key-file", certificate_file,
-                 "PEM file with the server's certificate and key: TLS on TCP")
-      ->type_name("FILE");
-  app.add_option(
-         "--tls-ca-file", authority_file,
-         "PEM file with the authorities of clients' certificates, one of which every client "
-         "of TCP has to show")
-      ->type_name("FILE");
-  app.add_flag("--tls-allow-connections-without-certificates",
-               options.endpoint.tls_allows_no_certificate,
-               "with --tls-ca-file, let clients in that show no certificate");
+  command_line::add_endpoint_options(app, options.endpoint);
   app.add_option("--metrics-address", options.metrics_address,
                  "address to answer GET /metrics on, for Prometheus; anybody who reaches it may "
                  "read them, so best a loopback address")
@@ -301,11 +281,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (!error)
     options.mount_point = std::filesystem::absolute(mount_point, error).lexically_normal();
   if (!error && !log_file.empty()) options.log_file = std::filesystem::absolute(log_file, error);
-  if (!error && !certificate_file.empty()) {
-    options.endpoint.tls_certificate_key_file = std::filesystem::absolute(certificate_file, error);
-  }
-  if (!error && !authority_file.empty()) {
-    options.endpoint.tls_ca_file = std::filesystem::absolute(authority_file, error);
+  for (std::filesystem::path* file :
+       {&options.endpoint.tls_certificate_key_file, &options.endpoint.tls_ca_file}) {
+    if (!error && !file->empty()) *file = std::filesystem::absolute(*file, error);
   }
   options.endpoint.socket_folder = options.store;
   options.endpoint.arguments.emplace_back("gridmount");

@@ -69,7 +69,7 @@ LAYERS = {
     | {"engine/aggregation", "engine/checksum", "engine/cursors", "engine/profiling"},
     **{room: INTERFACE | set(GRIDFS_ROOMS[:number]) for number, room in enumerate(GRIDFS_ROOMS)},
     "gridfs": INTERFACE,
-    "command_line": INTERFACE,
+    "command_line": INTERFACE | {"engine/system", "engine/wire", "engine/local", LOCAL_DOOR},
     "fuse/tree": INTERFACE | GRIDFS | {"fuse"},
     "fuse/monitoring": INTERFACE | {"fuse", "engine/wire"},
     "fuse/kernel": INTERFACE | GRIDFS | {"fuse", "fuse/tree", "fuse/monitoring", "command_line"},

@@ -12,15 +12,15 @@
 #include <filesystem>
 #include <utility>
 
+#include "command_line/store_opening.h"
 #include "engine/mongo/mongo_store.h"
-#include "tools/store_opening.h"
+#include "engine/wire/server/socket_name.h"
 
 namespace gridmount::tools {
 
 namespace {
 
 constexpr const char* kApplication = "gridfiles";
-constexpr const char* kSocketName = "gridmount.sock";
 
 Result<OpenedStore> connect_to(const std::string& uri) {
   mongo::ConnectOptions options;
@@ -39,7 +39,7 @@ bool may_be_served(const std::filesystem::path& store) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   (void)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder,
-                 kSocketName);
+                 wire::kSocketName);
   const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const bool is_answered =
       connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
@@ -100,28 +100,30 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
   open_options.create = options.create;
   // Reading needs only the permission to read.
   open_options.read_only = !writes && !options.create;
-  const std::string socket = socket_path(options.store).string();
+  const std::string socket = command_line::socket_path(options.store).string();
   if (may_be_served(options.store)) {
     // Its owner may end just now: then the store is soon free.
     Result<OpenedStore> served = connect_to(uri_of_socket(socket));
     if (served) return served;
   }
-  auto store = open_store(options.store, open_options);
+  auto store = command_line::open_store(options.store, open_options);
   if (!store && store.error().code() == ErrorCode::kStoreLocked && may_be_served(options.store)) {
     // Its owner was only about to listen.
     return connect_to(uri_of_socket(socket));
   }
   if (!store) {
-    if (store.error().code() == ErrorCode::kStoreLocked && has_no_socket(options.store)) {
+    if (store.error().code() == ErrorCode::kStoreLocked &&
+        command_line::has_no_socket(options.store)) {
       return fail(ErrorCode::kStoreLocked, store.error().message() +
                                                "; nor can it be asked, as something that is no "
                                                "socket is in the place of " +
                                                socket);
     }
-    if (store.error().code() == ErrorCode::kStoreLocked && lacks_socket(options.store)) {
-      return fail(ErrorCode::kStoreLocked, store.error().message() +
-                                               "; nor can it be asked, as it has no " +
-                                               std::string(kSocketName) + ": its log says why");
+    if (store.error().code() == ErrorCode::kStoreLocked &&
+        command_line::lacks_socket(options.store)) {
+      return fail(ErrorCode::kStoreLocked,
+                  store.error().message() + "; nor can it be asked, as it has no " +
+                      std::string(wire::kSocketName) + ": its log says why");
     }
     return fail(std::move(store).error());
   }

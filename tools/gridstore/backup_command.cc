@@ -9,12 +9,12 @@
 #include <string>
 
 #include "command_line/store_argument.h"
-#include "engine/base/log_text.h"
+#include "command_line/store_opening.h"
 #include "engine/local/local_store.h"
 #include "engine/local/store_copy.h"
 #include "engine/store.h"
+#include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"
-#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
@@ -27,7 +27,7 @@ struct BackupOptions {
 };
 
 ExitStatus fail_with(const Error& error) {
-  fputs(("gridstore: " + log_text(error.message()) + "\n").c_str(), stderr);
+  say(error.message());
   return exit_status_of(error.code());
 }
 
@@ -67,7 +67,7 @@ ExitStatus run_backup(const BackupOptions& options) {
   open_options.read_only = true;
   open_options.beside_owner = true;
   {
-    const auto store = open_store(options.store, open_options);
+    const auto store = command_line::open_store(options.store, open_options);
     if (!store) return fail_with(store.error());
     const Status copied = local::copy_store(**store, options.copy);
     if (!copied) return fail_with(copied.error());

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "engine/base/log_text.h"
 #include "engine/local/store_copy.h"
+#include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"
 
 namespace gridmount::tools {
@@ -18,7 +18,7 @@ namespace {
 ExitStatus run_compact(const std::filesystem::path& store) {
   const Result<local::Compaction> compaction = local::compact_store(store);
   if (!compaction) {
-    fputs(("gridstore: " + log_text(compaction.error().message()) + "\n").c_str(), stderr);
+    say(compaction.error().message());
     return exit_status_of(compaction.error().code());
   }
   printf("%s: %" PRIu64 " bytes before, %" PRIu64 " now\n", store.c_str(), compaction->bytes_before,

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tools/gridstore/message.h"
+
 namespace gridmount::tools {
 
 namespace {
@@ -83,7 +85,7 @@ ExitStatus run_guarded(
 
 ExitStatus after_flush(ExitStatus status) {
   if (fflush(stdout) == 0 && ferror(stdout) == 0) return status;
-  fputs("gridstore: stdout could not be written; lines are missing from it\n", stderr);
+  say("stdout could not be written; lines are missing from it");
   return status == ExitStatus::kOk ? ExitStatus::kFailure : status;
 }
 

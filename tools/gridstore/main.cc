@@ -6,7 +6,6 @@
 
 #include "command_line/exit_status.h"
 #include "command_line/usage_error.h"
-#include "engine/base/log_text.h"
 #include "engine/system/file.h"
 #include "tools/gridstore/backup_command.h"
 #include "tools/gridstore/check/check_command.h"
@@ -14,6 +13,7 @@
 #include "tools/gridstore/dump/dump_command.h"
 #include "tools/gridstore/dump/restore_command.h"
 #include "tools/gridstore/guarded_run.h"
+#include "tools/gridstore/message.h"
 #include "tools/gridstore/serve_command.h"
 #include "tools/gridstore/stats_command.h"
 #include "tools/gridstore/upgrade_command.h"
@@ -46,14 +46,13 @@ ExitStatus wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
   std::string help = "gridstore";
   for (const CLI::App* command : app.get_subcommands()) help += " " + command->get_name();
   const std::string message = command_line::usage_error(app, error) + " (see " + help + " --help)";
-  fputs(("gridstore: " + log_text(message) + "\n").c_str(), stderr);
+  say(message);
   return ExitStatus::kFailure;
 }
 
 int main_with(int argc, char** argv) {
   system::outlive_file_size_limit();
-  tell_warnings(
-      [](const std::string& line) { fputs(("gridstore: " + line + "\n").c_str(), stderr); });
+  tell_warnings(say);
   CLI::App app("Looks after a store of gridmount's.", "gridstore");
   app.set_version_flag("--version", std::string("gridstore version: ") + GRIDMOUNT_VERSION);
   app.footer(kExitStatuses);

@@ -1,33 +1,30 @@
 #include "tools/gridstore/serve_command.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
-#include <cstring>
 #include <filesystem>
+#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "command_line/endpoint_options.h"
+#include "command_line/signals.h"
 #include "command_line/store_argument.h"
+#include "command_line/store_opening.h"
 #include "engine/base/log_formatter.h"
-#include "engine/base/thread_name.h"
 #include "engine/store.h"
 #include "engine/system/memory.h"
 #include "engine/system/memory_limit.h"
 #include "engine/wire/server/endpoint.h"
 #include "engine/wire/server/process_end.h"
 #include "tools/gridstore/store_argument.h"
-#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
@@ -40,13 +37,6 @@ struct ServeOptions {
   uint64_t size_limit = 0;
   wire::EndpointOptions endpoint;  // without the socket's folder
 };
-
-sigset_t stop_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
-  return set;
-}
 
 void set_up_log() {
   auto logger = std::make_shared<spdlog::logger>("gridstore",
@@ -61,17 +51,6 @@ ExitStatus fail_with(const Error& error) {
   return exit_status_of(error.code());
 }
 
-// The second signal of one who does not want to wait.
-void end_at_once_on(const sigset_t& signals) {
-  std::thread([signals] {
-    name_this_thread("gm-signals");
-    int signal = 0;
-    if (sigwait(&signals, &signal) != 0) return;
-    spdlog::error("a second signal ({}): ending at once", strsignal(signal));
-    _exit(128 + signal);
-  }).detach();
-}
-
 // While a command goes on that was told to end: neither the server nor the store can be taken away
 // from under it.
 [[noreturn]] void end_beside_stuck(engine::Store& store) {
@@ -84,21 +63,18 @@ void end_at_once_on(const sigset_t& signals) {
 }
 
 ExitStatus run_serve(const ServeOptions& options) {
-  // Before the first thread: they are waited for here and interrupt nothing.
-  const sigset_t signals = stop_signals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
+  block_signals();
   set_up_log();
   system::tune_allocator();
   local::OpenOptions open_options;
   open_options.create = options.create;
   open_options.size_limit = options.size_limit;
-  if (has_no_socket(options.store)) {
+  if (command_line::has_no_socket(options.store)) {
     spdlog::error("{} is no socket, so that no server can listen there; move it elsewhere",
-                  socket_path(options.store).string());
+                  command_line::socket_path(options.store).string());
     return ExitStatus::kFailure;
   }
-  auto store = open_store(options.store, open_options);
+  auto store = command_line::open_store(options.store, open_options);
   if (!store) {
     return fail_with(options.create
                          ? store.error()
@@ -109,11 +85,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   endpoint_options.socket_folder = options.store;
   const uint64_t memory_bytes = options.memory_max.value_or(system::memory_limit());
   const system::MemoryShares memory = system::share_out(memory_bytes);
-  endpoint_options.request_bytes_max = memory.request_bytes;
-  endpoint_options.reply_bytes_max = memory.reply_bytes;
-  endpoint_options.operation_bytes_max = memory.operation_bytes;
-  endpoint_options.filter_bytes_max = memory.filter_bytes;
-  endpoint_options.worker_threads = memory.worker_threads;
+  command_line::set_memory_shares(endpoint_options, memory);
   auto endpoint = wire::Endpoint::start(**store, std::move(endpoint_options));
   if (!endpoint) return fail_with(endpoint.error());
   const std::vector<std::string> addresses = (*endpoint)->addresses();
@@ -123,11 +95,13 @@ ExitStatus run_serve(const ServeOptions& options) {
   }
   for (const std::string& address : addresses) spdlog::info("listening on {}", address);
 
-  int signal = 0;
-  while (sigwait(&signals, &signal) != 0) {
-  }
-  spdlog::info("ending on signal: {}", strsignal(signal));
-  end_at_once_on(signals);
+  std::promise<void> is_to_end;
+  Signals signals(SignalActions{.stop = [&is_to_end] { is_to_end.set_value(); },
+                                .hang_up = HangUp::kStops,
+                                .reopen_log = nullptr,
+                                .report = nullptr});
+  is_to_end.get_future().wait();
+  signals.end_actions();
   if (!(*endpoint)->stop()) end_beside_stuck(**store);
   endpoint->reset();
   store->reset();
@@ -157,23 +131,7 @@ Subcommand add_serve(CLI::App& app, std::vector<std::string> arguments) {
       ->add_option("--size-limit", options->size_limit,
                    "the most that the store may hold, e.g. 10G; 0: what the disk has room for")
       ->transform(CLI::AsSizeValue(false));
-  command->add_option("--listen", endpoint.listen, "HOST:PORT of TCP; may be given several times")
-      ->type_name("HOST:PORT")
-      ->allow_extra_args(false);
-  command->add_flag("--no-auth", endpoint.no_auth,
-                    "let clients of TCP in without a password; loopback addresses only");
-  command
-      ->add_option("--tls-certificate-key-file", endpoint.tls_certificate_key_file,
-                   "PEM file with the certificate and its key: TLS on TCP")
-      ->type_name("FILE");
-  command
-      ->add_option("--tls-ca-file", endpoint.tls_ca_file,
-                   "PEM file of who may have signed clients' certificates, one of which every "
-                   "client of TCP has to show")
-      ->type_name("FILE");
-  command->add_flag("--tls-allow-connections-without-certificates",
-                    endpoint.tls_allows_no_certificate,
-                    "with --tls-ca-file, let clients in that show no certificate");
+  command_line::add_endpoint_options(*command, endpoint);
   return {command, [options] { return run_serve(*options); }};
 }
 

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/store_opening.h"
 #include "engine/aggregation/statistics.h"
-#include "engine/base/log_text.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
+#include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"
-#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
@@ -61,7 +61,7 @@ Result<Contents> read_contents(const std::filesystem::path& folder) {
   local::OpenOptions options;
   options.read_only = true;
   options.beside_owner = true;
-  GM_ASSIGN(const std::unique_ptr<engine::Store> store, open_store(folder, options));
+  GM_ASSIGN(const std::unique_ptr<engine::Store> store, command_line::open_store(folder, options));
   Contents contents;
   contents.store = folder;
   contents.owner = local::owner_beside(*store);
@@ -153,7 +153,7 @@ void print_json(const Contents& contents) {
 ExitStatus run_stats(const StatsOptions& options) {
   const Result<Contents> contents = read_contents(options.store);
   if (!contents) {
-    fputs(("gridstore: " + log_text(contents.error().message()) + "\n").c_str(), stderr);
+    say(contents.error().message());
     return exit_status_of(contents.error().code());
   }
   if (options.json) {

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "engine/base/log_text.h"
+#include "command_line/store_opening.h"
 #include "engine/local/local_store.h"
+#include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"
-#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
@@ -18,9 +18,9 @@ ExitStatus run_upgrade(const std::filesystem::path& folder) {
   int version = 0;
   // First as it is, to say what it was.
   for (const bool upgrade : {false, true}) {
-    const auto store = open_store(folder, {.upgrade = upgrade});
+    const auto store = command_line::open_store(folder, {.upgrade = upgrade});
     if (!store) {
-      fputs(("gridstore: " + log_text(store.error().message()) + "\n").c_str(), stderr);
+      say(store.error().message());
       return exit_status_of(store.error().code());
     }
     if (!upgrade) version = local::format_version_of(**store);

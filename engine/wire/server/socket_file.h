@@ -7,10 +7,9 @@
 #include "engine/base/error.h"
 #include "engine/wire/client.h"
 #include "engine/wire/server/file_descriptor.h"
+#include "engine/wire/server/socket_name.h"
 
 namespace gridmount::wire {
-
-inline constexpr const char* kSocketName = "gridmount.sock";
 
 // A listening socket and its file, which goes with it. Movable.
 class SocketFile {

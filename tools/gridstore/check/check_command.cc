@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "command_line/store_argument.h"
-#include "engine/base/log_text.h"
+#include "command_line/store_opening.h"
 #include "engine/local/local_store.h"
 #include "engine/local/store_copy.h"
 #include "engine/store.h"
@@ -24,11 +24,11 @@
 #include "tools/gridstore/check/findings.h"
 #include "tools/gridstore/check/progress.h"
 #include "tools/gridstore/guarded_run.h"
+#include "tools/gridstore/message.h"
 #include "tools/gridstore/repair/keep_folder.h"
 #include "tools/gridstore/repair/store_repair.h"
 #include "tools/gridstore/store_argument.h"
 #include "tools/quoted.h"
-#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
@@ -42,10 +42,6 @@ struct CheckOptions {
   std::filesystem::path keep;
   int64_t grace_seconds = 3600;
 };
-
-void print_failure(const Error& error) {
-  fputs(("gridstore: " + log_text(error.message()) + "\n").c_str(), stderr);
-}
 
 Findings::Format format_of(const CheckOptions& options) {
   return options.json ? Findings::Format::kJson : Findings::Format::kText;
@@ -112,7 +108,7 @@ Result<uint64_t> records_to_read(const CheckOptions& options, engine::Store& sto
 ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool in_use,
                        Findings& findings, Whereabouts& whereabouts) {
   if (!gridfs::Md5::available()) {
-    fputs("gridstore: md5 digests are not checked, because this system refuses MD5\n", stderr);
+    say("md5 digests are not checked, because this system refuses MD5");
   }
   Progress progress;
   if (progress.shown_at_all()) progress.expect(records_to_read(options, store).value_or(0));
@@ -120,7 +116,7 @@ ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool i
   auto structure = local::check_structure(store, [&] { progress.record_read(); });
   progress.hide();
   if (!structure && !is_damage(structure.error())) {
-    print_failure(structure.error());
+    say(structure.error().message());
     return exit_status_of(structure.error().code());
   }
   if (structure) {
@@ -133,7 +129,7 @@ ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool i
   findings.show(nullptr);
   if (!content) {
     if (!is_damage(content.error())) {
-      print_failure(content.error());
+      say(content.error().message());
       return exit_status_of(content.error().code());
     }
     findings.structure_problem(content.error().message() + "; the check of the content ended here");
@@ -147,17 +143,15 @@ ExitStatus run_check(const CheckOptions& options, Whereabouts& whereabouts) {
   local::OpenOptions open_options;
   open_options.read_only = true;
   open_options.beside_owner = true;
-  auto store = open_store(options.store, open_options);
+  auto store = command_line::open_store(options.store, open_options);
   if (!store) {
-    print_failure(store.error());
+    say(store.error().message());
     return exit_status_of(store.error().code());
   }
   const std::optional<local::Owner> owner = local::owner_beside(**store);
   if (owner) {
-    fputs(("gridstore: process " + std::to_string(owner->pid) + " on " + owner->host +
-           " has the store in use; it is checked as it is now\n")
-              .c_str(),
-          stderr);
+    say("process " + std::to_string(owner->pid) + " on " + owner->host +
+        " has the store in use; it is checked as it is now");
   }
   Findings findings(format_of(options));
   return check_store(options, **store, owner.has_value(), findings, whereabouts);
@@ -181,7 +175,7 @@ Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Fin
                               Whereabouts& whereabouts) {
   local::OpenOptions read_only;
   read_only.read_only = true;
-  auto store = open_store(options.store, read_only);
+  auto store = command_line::open_store(options.store, read_only);
   // Whoever opens it for writing is told why it cannot be, or puts it in order first.
   if (!store) return true;
   GM_ASSIGN(const std::vector<std::string> problems, local::free_list_problems(**store));
@@ -209,14 +203,14 @@ Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Fin
 // What cannot be opened is made anew first, if that is possible.
 Status open_for_repair(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
                        Whereabouts& whereabouts) {
-  auto store = open_store(repaired.folder, repaired.options);
+  auto store = command_line::open_store(repaired.folder, repaired.options);
   if (!store) {
     if (!is_damage(store.error())) return fail(store.error());
     if (Status made = make_store_anew(repaired.folder, keep, findings, whereabouts); !made) {
-      print_failure(store.error());
+      say(store.error().message());
       return made;
     }
-    store = open_store(repaired.folder, repaired.options);
+    store = command_line::open_store(repaired.folder, repaired.options);
     if (!store) return fail(store.error());
   }
   repaired.store = std::move(store).value();
@@ -249,7 +243,7 @@ Status repair_all(const CheckOptions& options, StoreForRepair& repaired, KeepFol
 
 ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
   const auto failed = [](const Error& error) {
-    print_failure(error);
+    say(error.message());
     return exit_status_of(error.code());
   };
   Findings findings(format_of(options));

@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "command_line/store_argument.h"
+#include "command_line/store_opening.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
 #include "engine/wire/service.h"
 #include "tools/gridstore/dump/archive_flag.h"
 #include "tools/gridstore/dump/dump_content.h"
 #include "tools/gridstore/dump/dump_target.h"
-#include "tools/gridstore/dump/message.h"
+#include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"
-#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
@@ -102,7 +102,8 @@ Status dump(const DumpOptions& options, DumpCounts& counts) {
   local::OpenOptions open_options;
   open_options.read_only = true;
   open_options.beside_owner = true;
-  GM_ASSIGN(const std::unique_ptr<engine::Store> store, open_store(options.store, open_options));
+  GM_ASSIGN(const std::unique_ptr<engine::Store> store,
+            command_line::open_store(options.store, open_options));
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store->snapshot());
   GM_ASSIGN(const std::vector<DumpedCollection> collections,
             dumped_collections(*store, *snapshot, options.database, options.collection));

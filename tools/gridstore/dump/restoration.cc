@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
-#include "tools/gridstore/dump/message.h"
 #include "tools/gridstore/dump/restored_index.h"
+#include "tools/gridstore/message.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {

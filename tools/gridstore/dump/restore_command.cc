@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "command_line/store_argument.h"
+#include "command_line/store_opening.h"
 #include "engine/local/local_store.h"
 #include "engine/store.h"
 #include "engine/system/memory.h"
@@ -18,12 +19,11 @@
 #include "tools/gridstore/dump/document_reader.h"
 #include "tools/gridstore/dump/dump_folder.h"
 #include "tools/gridstore/dump/input_file.h"
-#include "tools/gridstore/dump/message.h"
 #include "tools/gridstore/dump/restoration.h"
 #include "tools/gridstore/dump/restore_item.h"
+#include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"
 #include "tools/quoted.h"
-#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
@@ -206,7 +206,7 @@ Status run_dry(const RestoreOptions& options, const Source& source) {
   local::OpenOptions open_options;
   open_options.read_only = true;
   open_options.beside_owner = true;
-  const auto store = open_store(options.store, open_options);
+  const auto store = command_line::open_store(options.store, open_options);
   const bool would_be_made =
       !store && options.create && store.error().code() == ErrorCode::kStoreNotFound;
   if (!store && !would_be_made) return fail(with_advice(options, store.error()));
@@ -242,7 +242,7 @@ ExitStatus run_restore(const RestoreOptions& options) {
   system::tune_allocator();
   local::OpenOptions open_options;
   open_options.create = options.create;
-  const auto store = open_store(options.store, open_options);
+  const auto store = command_line::open_store(options.store, open_options);
   if (!store) return fail_with(with_advice(options, store.error()));
 
   Restoration restoration(**store, options.rules);

@@ -4,10 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "command_line/store_opening.h"
 #include "engine/local/local_store.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/repair/repair_bucket.h"
-#include "tools/store_opening.h"
 
 namespace gridmount::tools {
 
@@ -63,7 +63,7 @@ Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findin
   repaired.store.reset();
   const Status made_anew = make_store_anew(repaired.folder, keep, findings, whereabouts);
   whereabouts.at("what the store is opened with");
-  GM_ASSIGN(repaired.store, open_store(repaired.folder, repaired.options));
+  GM_ASSIGN(repaired.store, command_line::open_store(repaired.folder, repaired.options));
   if (made_anew) return true;
   for (const std::string& problem : problems) findings.beyond_repair(problem);
   findings.beyond_repair(made_anew.error().message());

@@ -1,4 +1,4 @@
-#include "tools/gridstore/dump/message.h"
+#include "tools/gridstore/message.h"
 
 #include <cstdio>
 

@@ -1,0 +1,22 @@
+// The options of the wire server, for the programs that serve a store while they have it open.
+//
+// Thread-safety: free functions without state.
+#pragma once
+
+#include "engine/system/memory_limit.h"
+#include "engine/wire/server/endpoint.h"
+
+namespace CLI {
+class App;
+}
+
+namespace gridmount::command_line {
+
+// Adds --listen, --no-auth and the options of TLS. They set fields of `options` when the arguments
+// are parsed, so `options` must outlive that.
+void add_endpoint_options(CLI::App& app, wire::EndpointOptions& options);
+
+// Gives the wire server its shares of the process's memory, and as many workers as they allow.
+void set_memory_shares(wire::EndpointOptions& options, const system::MemoryShares& memory);
+
+}  // namespace gridmount::command_line

@@ -1,0 +1,68 @@
+#include "command_line/store_opening.h"
+
+#include <thread>
+
+#include "engine/wire/server/socket_name.h"
+
+namespace gridmount::command_line {
+
+namespace {
+
+using StoreResult = Result<std::unique_ptr<engine::Store>>;
+
+constexpr std::chrono::milliseconds kPause{25};
+
+StoreResult open_recovering(const std::filesystem::path& folder,
+                            const local::OpenOptions& options) {
+  auto store = local::open(folder, options);
+  const bool needs_writing = !store && store.error().code() == ErrorCode::kStoreReadOnly;
+  if (!needs_writing || !options.read_only) return store;
+  local::OpenOptions for_writing = options;
+  for_writing.read_only = false;
+  auto recovered = local::open(folder, for_writing);
+  // The first error names the cause; the second says only that it cannot be repaired here.
+  return recovered ? std::move(recovered) : std::move(store);
+}
+
+StoreResult open_repeatedly(const std::function<StoreResult()>& open,
+                            const std::function<bool()>& is_in_use) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + kOwnerPatience;
+  for (;;) {
+    auto store = open();
+    const bool is_locked = !store && store.error().code() == ErrorCode::kStoreLocked;
+    if (!is_locked || Clock::now() >= deadline || (is_in_use && is_in_use())) return store;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<engine::Store>> open_when_free(const std::filesystem::path& folder,
+                                                      const local::OpenOptions& options,
+                                                      const std::function<bool()>& is_in_use) {
+  return open_repeatedly([&] { return local::open(folder, options); }, is_in_use);
+}
+
+Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& folder,
+                                                  const local::OpenOptions& options) {
+  return open_repeatedly([&] { return open_recovering(folder, options); }, nullptr);
+}
+
+std::filesystem::path socket_path(const std::filesystem::path& folder) {
+  return std::filesystem::absolute(folder) / wire::kSocketName;
+}
+
+bool has_no_socket(const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(socket_path(folder), error);
+  return std::filesystem::exists(status) && !std::filesystem::is_socket(status);
+}
+
+bool lacks_socket(const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(socket_path(folder), error);
+  return status.type() == std::filesystem::file_type::not_found;
+}
+
+}  // namespace gridmount::command_line
