@@ -1,5 +1,5 @@
-// The Timestamps that the store itself gives: those of $currentDate, and those that take the place
-// of empty ones. Internal to the engine.
+// Timestamps that the store generates: for $currentDate, and in place of empty timestamps. Internal
+// to the engine.
 #pragma once
 
 #include "engine/bson/document.h"
@@ -7,13 +7,14 @@
 
 namespace gridmount::query {
 
-// Seconds since 1970, and a count that sets apart those of one second: no two are the same in this
-// process, as with servers. Thread-safe.
+// Returns the seconds since 1970 and a counter that tells timestamps of one second apart. No two
+// timestamps of a process are equal, as on MongoDB servers. Thread-safe.
 bson::Timestamp current_timestamp();
 
-// Timestamp(0, 0): an application leaves it to the store to fill it in. In an _id it does not.
+// Returns whether the element is Timestamp(0, 0), which asks the store for the current timestamp.
+// False for an _id, where Timestamp(0, 0) is an ordinary value.
 bool is_to_be_filled_in(const bson::Element& element);
-// The document with its top-level empty timestamps filled in.
+// Returns a copy of the document with its empty top-level timestamps filled in.
 bson::Document with_timestamps(bson::View document);
 
 }  // namespace gridmount::query

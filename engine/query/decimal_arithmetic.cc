@@ -1,7 +1,7 @@
 #include "engine/query/decimal_arithmetic.h"
 
-// The arithmetic is the Intel Decimal Floating-Point Math Library's, as it is MongoDB's: the digits
-// of a result, trailing zeros included, are then the same.
+// The arithmetic is that of the Intel Decimal Floating-Point Math Library, which MongoDB uses too.
+// So the digits of a result, including trailing zeros, are the same.
 #include <bid_conf.h>
 #include <bid_functions.h>
 
@@ -73,7 +73,7 @@ unsigned int library_rounding(DecimalRounding rounding) {
   return BID_ROUNDING_TO_NEAREST;
 }
 
-// 0E-6176. Added to a number it gives it as many digits as it can have.
+// 0E-6176. Adding it to a number extends the number to as many digits as it can have.
 constexpr Decimal128 kFinestZero{0, 0};
 
 }  // namespace
@@ -91,7 +91,7 @@ Value multiply_decimals(ValueView a, ValueView b) {
 }
 
 Value value_of(Decimal128 decimal) {
-  // As BSON has it: the low half first, each little-endian.
+  // BSON stores the low half first, each half little-endian.
   const std::array halves{decimal.low, decimal.high};
   return Value(
       ValueView(Type::kDecimal128, reinterpret_cast<const uint8_t*>(halves.data()), sizeof halves));
@@ -178,7 +178,7 @@ Decimal128 power(Decimal128 base, Decimal128 exponent) {
 }
 
 Decimal128 calculate(DecimalFunction function, Decimal128 value) {
-  // By DecimalFunction.
+  // In the order of DecimalFunction.
   static constexpr std::array kFunctions{bid128_sin,  bid128_cos,   bid128_tan,   bid128_asin,
                                          bid128_acos, bid128_atan,  bid128_sinh,  bid128_cosh,
                                          bid128_tanh, bid128_asinh, bid128_acosh, bid128_atanh};
@@ -204,7 +204,8 @@ Decimal128 round_to_places(Decimal128 value, int places, DecimalRounding roundin
   if (bid128_isNaN(rounded) == 0 || bid128_isFinite(library_type(value)) == 0) {
     return own_type(rounded);
   }
-  // So many places are not there: none is rounded away, and the value gets as many as there are.
+  // The library returns NaN because the number cannot have so many places. Then nothing is rounded
+  // away, and the value is extended to as many places as it can have.
   constexpr BID_UINT128 kLeastZero{};
   return own_type(bid128_add(library_type(value), kLeastZero, BID_ROUNDING_TO_NEAREST, &ignored));
 }

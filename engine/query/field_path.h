@@ -1,4 +1,4 @@
-// Field paths as stages and projections name them. Internal to engine/query.
+// Field paths as pipeline stages and projections write them. Internal to engine/query.
 // Thread-safety: pure functions.
 #pragma once
 
@@ -9,14 +9,16 @@
 
 namespace gridmount::query {
 
-// A name between two dots. Location15998 if it is empty, 16410 if it begins with '$' and is none of
-// a DBRef, 16411 if it holds a NUL, 16412 if it holds a dot.
+// Checks one part of a field path, the name between two dots. Fails with Location15998 if the name
+// is empty, 16410 if it begins with '$' and is not a field of a DBRef, 16411 if it holds a NUL, and
+// 16412 if it holds a dot.
 Status check_field_name(std::string_view name);
 
-// A field path as in {$unwind: "$a.b"} or {as: "a.b"}, or behind an expression's `$`. Location40352
-// if it is empty, 40353 if it ends with a dot, check_field_name()'s of its parts, Overflow if there
-// are more than bson::kMaxDepth of them.
+// Checks a field path as in {$unwind: "$a.b"} or {as: "a.b"}, without the `$` of an expression.
+// Fails with Location40352 if the path is empty, 40353 if it ends with a dot, with the errors of
+// check_field_name() for its parts, and with Overflow if it has more than bson::kMaxDepth parts.
 Status check_field_path(std::string_view path);
+// Checks the path and splits it into its parts.
 Result<bson::Path> field_path(std::string_view dotted);
 
 }  // namespace gridmount::query

@@ -1,4 +1,5 @@
-// Sorting that can be ended: a sort of all that a document or a stage may hold takes seconds.
+// A stable sort that can be interrupted. Sorting everything that a document or a stage may hold
+// takes seconds.
 //
 // Thread-safety: a function without state.
 #pragma once
@@ -13,12 +14,13 @@
 
 namespace gridmount::query {
 
-// As std::stable_sort() with twice the memory; asks the interruption meanwhile (interruption.h),
-// and leaves nothing that may be looked at if that ends it.
+// Sorts like std::stable_sort(), but needs twice the memory. It checks the interruption of this
+// thread (interruption.h) while it sorts. If the interruption ends the sort, the contents of
+// `values` are unspecified.
 template <typename T, typename Less>
 Status sort_interruptibly(std::vector<T>& values, const Less& less) {
   constexpr size_t kRun = 8;
-  // Of a comparison, which may read large values.
+  // The cost of one comparison, which may read large values.
   constexpr size_t kSteps = 256;
   const size_t size = values.size();
   const auto at = [&values](size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };

@@ -5,7 +5,8 @@
 namespace gridmount::query {
 namespace {
 
-// A round is an evaluation or more, a step as little as a byte.
+// A round counts as 1,024 steps: a round evaluates something, and a step may be as little as one
+// byte.
 constexpr size_t kStepsPerRound = 1024;
 constexpr size_t kStepsPerLook = 64 * kStepsPerRound;
 

@@ -1,8 +1,8 @@
-// How whoever has documents matched and expressions evaluated ends that before it is through: a
-// regular expression, a sort of a long array or nested $map, $filter and $reduce take any time they
-// like for a single document.
+// Lets a caller end the matching of a filter or the evaluation of an expression before it is
+// complete. A regular expression, a sort of a long array, or nested $map, $filter and $reduce may
+// take arbitrarily long for a single document.
 //
-// Thread-safety: a scope is its thread's own.
+// Thread-safety: a scope belongs to the thread that creates it.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,16 @@ namespace gridmount::query {
 class Interruption {
  public:
   virtual ~Interruption() = default;
-  // The error to end with, if it is time. Called now and then by the thread that evaluates.
+  // Returns the error to end with if the work must end. The evaluating thread calls it from time to
+  // time.
   virtual Status check() = 0;
 };
 
-// While it lives, evaluations of this thread ask it, and those around it as well.
+// While a scope exists, evaluations of this thread check its interruption, and those of the scopes
+// around it.
 class InterruptionScope {
  public:
-  // `interruption` outlives it.
+  // `interruption` must outlive the scope.
   explicit InterruptionScope(Interruption& interruption);
   ~InterruptionScope();
   InterruptionScope(const InterruptionScope&) = delete;
@@ -34,14 +36,15 @@ class InterruptionScope {
   InterruptionScope* const around_;
 };
 
-// Asks at once.
+// Checks all interruptions of this thread at once.
 Status ask_interruption();
 
-// To be called for each round of a loop; asks once in a while.
+// Must be called in each round of a loop. Checks the interruptions once in many calls.
 Status check_interruption();
 
-// To be called before work that grows with a size and cannot be ended: the bytes that it reads or
-// writes, or the comparisons it makes. Asks once in a while, by the work that has come together.
+// Must be called before work that grows with a size and cannot be ended halfway. `steps` is the
+// number of bytes that the work reads or writes, or of comparisons that it makes. Checks the
+// interruptions each time enough steps have accumulated.
 Status check_interruption_of(size_t steps);
 
 }  // namespace gridmount::query

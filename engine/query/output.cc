@@ -39,7 +39,7 @@ void Output::fail(Error error) {
   if (!error_) error_ = std::move(error);
 }
 
-// Type and key, if there is room for them and the value.
+// Appends the type and the key if there is room for them and for the value.
 bool Output::begin_element(bson::Type type, std::string_view key, size_t value_bytes) {
   const size_t needed = bson::element_head_bytes(key) + value_bytes;
   if (dropped_ > 0 || bytes_.size() + needed > kIntermediateBytesMax) {

@@ -1,7 +1,8 @@
-// The document a stage makes, in memory that serves for the next one again: a stage makes millions
-// of them, and a bson::Builder would allocate for each. Internal to engine/query.
+// Builds the documents that a stage produces, and reuses its memory for each one. A stage produces
+// millions of documents, and a bson::Builder would allocate memory for each. Internal to
+// engine/query.
 //
-// Thread-safety: none; one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,54 +17,59 @@
 
 namespace gridmount::query {
 
-// The largest document that goes from stage to stage. What a user gets or stores is at most
-// bson::kMaxDocumentBytes, but between stages there may be more ({$push} before {$unwind}).
+// The largest document that may pass from stage to stage. A document that is returned to a user or
+// stored has at most bson::kMaxDocumentBytes, but a document between stages may be larger ({$push}
+// before {$unwind}).
 inline constexpr uint32_t kIntermediateBytesMax = 64 * 1024 * 1024;
 
-// BSONObjectTooLarge, in the server's words.
+// Returns BSONObjectTooLarge with the server's message.
 tl::unexpected<Error> document_too_large(uint64_t bytes, uint32_t bytes_max);
 
-// Overflow (15) if bson::kMaxDepth documents and arrays stand in one another below the document:
-// whatever walks documents may then do so by recursion.
+// Fails with Overflow (15) if documents and arrays are nested more than bson::kMaxDepth levels
+// deep. Code behind this check may walk the document recursively.
 Status check_depth(bson::View document);
 
-// Beyond kIntermediateBytesMax what is appended is dropped, and finish() says so.
+// Once the document exceeds kIntermediateBytesMax, the values appended are dropped, and finish()
+// fails.
 class Output {
  public:
   Output() { begin(); }
 
-  // Forgets what is there and begins a document.
+  // Discards what was built and begins a document.
   void begin();
 
   void append(std::string_view key, bson::ValueView value);
   void append(std::string_view key, int32_t value);
   void append(std::string_view key, int64_t value);
   void append_null(std::string_view key);
-  // The element as it stands in another document.
+  // Appends an element of another document unchanged.
   void append(const bson::Element& element) { append(element.key, element.value); }
   void open_document(std::string_view key) { open(bson::Type::kDocument, key); }
   void open_array(std::string_view key) { open(bson::Type::kArray, key); }
-  // Into the innermost array, at its end.
+  // Appends to the innermost array.
   void push(bson::ValueView value);
   void push_open_document() { push_open(bson::Type::kDocument); }
   void push_open_array() { push_open(bson::Type::kArray); }
   void close();
 
-  // What is appended means nothing; finish() gives the error.
+  // Makes finish() fail with the error. The first error counts. What was or is appended no longer
+  // matters.
   void fail(Error error);
 
   uint64_t size() const { return bytes_.size(); }
 
-  // Valid until begin(). Too large, or too deep (the depth of values is looked at, not only of what
-  // was opened here).
+  // Returns the document, valid until begin(). Fails with the error given to fail(), with
+  // BSONObjectTooLarge, or with Overflow. The depth check covers the values appended, not only the
+  // documents and arrays opened here. Checks the interruption of this thread.
   Result<bson::View> finish();
-  // The same without looking at the depth, where nothing but the input's own values was appended.
+  // Like finish() without the depth check, for a document that consists of values of the input
+  // only.
   Result<bson::View> finish_flat();
 
  private:
   struct Level {
     size_t begin;
-    uint32_t next = 0;  // an array's next position
+    uint32_t next = 0;  // the next position of an array
   };
 
   bool begin_element(bson::Type type, std::string_view key, size_t value_bytes);

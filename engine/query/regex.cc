@@ -31,7 +31,7 @@ bool is_quantifier(char c) {
 
 std::string prefix_of(std::string_view pattern, std::string_view options) {
   if (options.find_first_of("imx") != std::string_view::npos) return {};
-  // An alternative need not begin like the first.
+  // The alternatives need not begin with the same text.
   if (pattern.find('|') != std::string_view::npos) return {};
   if (pattern.starts_with("^")) {
     pattern.remove_prefix(1);
@@ -45,7 +45,8 @@ std::string prefix_of(std::string_view pattern, std::string_view options) {
     char c = pattern[0];
     size_t size = 1;
     if (c == '\\') {
-      // Escaped punctuation is itself; letters and digits are classes and references.
+      // A backslash before punctuation makes it literal. Before a letter or digit it makes a class
+      // or a reference.
       if (pattern.size() < 2 || isalnum(static_cast<unsigned char>(pattern[1])) != 0 ||
           static_cast<unsigned char>(pattern[1]) >= 0x80) {
         break;
@@ -56,7 +57,9 @@ std::string prefix_of(std::string_view pattern, std::string_view options) {
       break;
     }
     if (pattern.size() > size && is_quantifier(pattern[size])) {
-      // It may be absent. Of a character of several bytes, so may those that stand before.
+      // The character is optional, so the prefix ends before it. If it has several bytes, the bytes
+      // of it already in the prefix are removed. Neighboring multi-byte characters may go with
+      // them, which only shortens the prefix.
       while (static_cast<unsigned char>(c) >= 0x80 && !prefix.empty() &&
              static_cast<unsigned char>(prefix.back()) >= 0x80) {
         prefix.pop_back();
@@ -119,7 +122,7 @@ Result<Regex> Regex::compile(std::string_view pattern, std::string_view options)
 }
 
 Result<bool> Regex::try_match(std::string_view text) const {
-  // Whether it matches is all that is asked.
+  // Only whether the text matches is needed, so room for one range is enough.
   thread_local const MatchData found(pcre2_match_data_create(1, nullptr));
   GM_ASSIGN(const int result, code_->match(text, 0, found.get()));
   if (result >= 0) return true;
@@ -138,7 +141,7 @@ Result<Regex::Captures> Regex::find(std::string_view text, size_t from) const {
   Captures captures;
   for (uint32_t i = 0; i < pcre2_get_ovector_count(found.get()); ++i) {
     const size_t begin = offsets[2 * i];
-    // A group behind the last that took part is not set at all.
+    // PCRE2 sets no range for groups after the last one that took part.
     if (static_cast<int>(i) >= result || begin == PCRE2_UNSET) {
       captures.emplace_back();
     } else {

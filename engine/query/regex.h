@@ -1,4 +1,5 @@
-// A regular expression as MongoDB takes them, over PCRE2. Internal to this folder.
+// Regular expressions with MongoDB's syntax and options, matched by PCRE2. Internal to
+// engine/query.
 #pragma once
 
 #include <memory>
@@ -11,31 +12,32 @@
 
 namespace gridmount::query {
 
-// An option that there is not.
+// The error code for an unknown option.
 inline constexpr ErrorCode kInvalidRegexOption{51108};
 
 class RegexCode;
 
-// Thread-safe once made.
+// Thread-safe after construction.
 //
-// A match asks meanwhile whether it is to end (interruption.h), and gives its error then. What
-// takes more backtracking than PCRE2 is allowed, or more than two seconds of processor time, is
-// given up: Location51156.
+// While a match runs, it checks the interruption of its thread (interruption.h) and fails with the
+// interruption's error. A match that exceeds PCRE2's backtracking limit, or two seconds of
+// processor time, is given up with Location51156.
 class Regex {
  public:
-  // Options are i, m, s, x and u (which is always on). Location51091 for a pattern that is none,
-  // Location51108 for another option.
+  // The options are i, m, s, x and u; u is always on. Fails with Location51091 for an invalid
+  // pattern and with Location51108 for any other option.
   static Result<Regex> compile(std::string_view pattern, std::string_view options);
 
   ~Regex();
   Regex(Regex&& other) noexcept;
   Regex& operator=(Regex&& other) noexcept;
 
-  // Text need not be UTF-8.
+  // The text need not be UTF-8.
   Result<bool> try_match(std::string_view text) const;
 
-  // The first match at `from` or behind it: the bytes of the whole, then of each group, nothing for
-  // a group that took no part. Empty if there is no match.
+  // Finds the first match at or after `from`. Returns the byte range of the whole match, then that
+  // of each group, with nullopt for a group that took no part. Returns an empty vector if there is
+  // no match.
   struct Range {
     size_t begin;
     size_t end;
@@ -45,9 +47,10 @@ class Regex {
 
   const std::string& pattern() const { return pattern_; }
   const std::string& options() const { return options_; }
-  // What every match begins with, if the pattern is anchored and says so; empty otherwise.
+  // The literal text that every match begins with, if the pattern is anchored and starts with one.
+  // Otherwise empty.
   const std::string& literal_prefix() const { return literal_prefix_; }
-  // Of memory, about.
+  // Approximate memory, in bytes.
   size_t bytes() const;
 
  private:
@@ -59,7 +62,7 @@ class Regex {
   std::unique_ptr<RegexCode> code_;
 };
 
-// A match was given up, not ended by its interruption.
+// The match exceeded a limit. An interrupted match has the interruption's error instead.
 inline constexpr ErrorCode kRegexGivenUp{51156};
 
 }  // namespace gridmount::query

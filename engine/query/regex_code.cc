@@ -11,24 +11,25 @@
 namespace gridmount::query {
 namespace {
 
-// Backtracking and memory of one attempt.
+// Limits of backtracking and of memory for one call of PCRE2.
 constexpr uint32_t kMatchLimit = 1'000'000;
 constexpr uint32_t kHeapLimitKib = 20'000;
 constexpr size_t kStackBytesFirst = size_t{32} << 10;
 constexpr size_t kStackBytesMax = size_t{1} << 20;
-// Of one match, all attempts together.
+// The limit of processor time for one match, over all its start positions.
 constexpr int64_t kProcessorNanosecondsMax = 2'000'000'000;
 
-// Of plain code: backtracking from one place, and the steps (characters looked at) of a stretch.
+// For the plain form: the limit of backtracking from one start position, and the number of steps
+// (characters read) in one stretch of start positions.
 constexpr uint32_t kPlainMatchLimit = 512;
 constexpr size_t kPlainStepsMax = size_t{1} << 24;
-// Of watched code: steps that may be taken between two looks.
+// For the watched form: the number of steps between two checks of the interruption.
 constexpr size_t kWatchedStepsMax = size_t{1} << 21;
 constexpr size_t kCallsPerLookMax = 4096;
-// Whoever could end a match is asked no more often.
+// The interruption is checked no more often than this.
 constexpr auto kTimeBetweenLooks = std::chrono::milliseconds(1);
 
-// Of all patterns together: a filter may have a hundred thousand.
+// The limit for all patterns together. A filter may have a hundred thousand patterns.
 constexpr size_t kMachineBytesMax = size_t{64} << 20;
 std::atomic<size_t> machine_bytes_of_all{0};
 
@@ -38,7 +39,7 @@ int64_t processor_nanoseconds() {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// Whether a match is to go on.
+// Decides whether a running match may go on.
 class Watch {
  public:
   explicit Watch(size_t calls_per_look)
@@ -46,7 +47,7 @@ class Watch {
         left_(calls_per_look),
         looked_at_(std::chrono::steady_clock::now()) {}
 
-  // Called back by PCRE2.
+  // PCRE2 calls this function.
   static int call(pcre2_callout_block*, void* watch) {
     auto* const self = static_cast<Watch*>(watch);
     if (--self->left_ != 0) return 0;
@@ -54,7 +55,7 @@ class Watch {
     return self->look();
   }
 
-  // 0, or what the match is to end with.
+  // Returns 0, or the error with which the match must end.
   int look() {
     const auto time = std::chrono::steady_clock::now();
     if (time - looked_at_ < kTimeBetweenLooks) return 0;
@@ -74,11 +75,11 @@ class Watch {
   const size_t calls_per_look_;
   size_t left_;
   std::chrono::steady_clock::time_point looked_at_;
-  std::optional<int64_t> begin_;  // of the first look
+  std::optional<int64_t> begin_;  // at the first look
   std::optional<Error> interrupted_;
 };
 
-// A thread's own.
+// PCRE2's context and stack, one per thread.
 class MatchContext {
  public:
   MatchContext()
@@ -108,20 +109,21 @@ int run(const pcre2_code* code, std::string_view text, size_t from, pcre2_match_
                        found, context);
   };
   const int result = match(0);
-  // The interpreter has the heap instead.
+  // Machine code has run out of its stack. The interpreter uses the heap.
   return result == PCRE2_ERROR_JIT_STACKLIMIT ? match(PCRE2_NO_JIT) : result;
 }
 
-// As far as the text of a pattern tells it; what looks like one in a class or behind a backslash
-// is taken for one.
+// Returns whether the text of the pattern holds one of the parts. A part in a character class or
+// after a backslash counts too, although it means something else there.
 bool has_any(std::string_view pattern, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
     return pattern.find(part) != std::string_view::npos;
   });
 }
 
-// Loops over groups, what never gives back what it took, subroutines and conditions, references to
-// groups, and \G, which asks where matching begins.
+// Returns whether the pattern has loops over groups, possessive or atomic items, subroutines,
+// conditions, references to groups, or \G (which depends on where matching begins). Errs on the
+// side of true.
 bool has_group_loops(std::string_view pattern, uint32_t flags) {
   if ((flags & PCRE2_EXTENDED) != 0) return true;
   if (has_any(pattern, {")*", ")+", "){", "*+", "++", "?+", "}+", "(*"})) return true;
@@ -169,7 +171,8 @@ RegexCode::~RegexCode() {
 
 void RegexCode::speed_up(pcre2_code* code) const {
   if (machine_bytes_of_all >= kMachineBytesMax) return;
-  // Without it (a system that forbids executable memory) matching is slower, not wrong.
+  // Without machine code (on a system that forbids executable memory) matching is slower, not
+  // wrong.
   if (pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) != 0) return;
   size_t bytes = 0;
   pcre2_pattern_info(code, PCRE2_INFO_JITSIZE, &bytes);
@@ -192,7 +195,7 @@ Result<int> RegexCode::match_watched(std::string_view text, size_t from,
                                      pcre2_match_data* found) const {
   thread_local MatchContext context;
   const pcre2_code* const code = watched();
-  // A pattern so large that calls make it too large.
+  // With callouts the pattern exceeds PCRE2's size limit.
   if (code == nullptr) return PCRE2_ERROR_MATCHLIMIT;
   Watch watch(std::clamp<size_t>(kWatchedStepsMax / (text.size() - from + 1), 1, kCallsPerLookMax));
   pcre2_set_match_limit(context.get(), kMatchLimit);
@@ -203,7 +206,7 @@ Result<int> RegexCode::match_watched(std::string_view text, size_t from,
 }
 
 Result<int> RegexCode::match(std::string_view text, size_t from, pcre2_match_data* found) const {
-  // From one place, for each of the backtracking that is counted.
+  // The steps from one start position, for each unit of counted backtracking.
   const size_t steps = pattern_.size() + 1 + (has_loops_ ? text.size() - from : 0);
   const size_t stretch = kPlainStepsMax / kPlainMatchLimit / steps;
   if (has_group_loops_ || stretch == 0) return match_watched(text, from, found);
@@ -212,10 +215,10 @@ Result<int> RegexCode::match(std::string_view text, size_t from, pcre2_match_dat
   pcre2_set_match_limit(context.get(), kPlainMatchLimit);
   Watch watch(1);
   while (true) {
-    size_t end = text.size();  // the last place of the stretch
+    size_t end = text.size();  // the last start position of the stretch
     if (!is_anchored_ && end - from >= stretch) {
       end = from + stretch - 1;
-      // Not within a character.
+      // A stretch must not end within a character.
       while (end + 1 < text.size() && (static_cast<uint8_t>(text[end + 1]) & 0xC0) == 0x80) ++end;
     }
     pcre2_set_offset_limit(context.get(), end);

@@ -1,12 +1,14 @@
-// What PCRE2 makes of a pattern, and matching with it in bounded time. Internal to this folder.
+// A pattern compiled by PCRE2, and matching with it in bounded time. Internal to engine/query.
 //
-// PCRE2 counts backtracking for each place where a match may begin, its compiled code only some of
+// PCRE2 applies its backtracking limit to each start position separately. JIT-compiled code counts
+// only some of the backtracking, and a running match cannot be ended from outside. So a pattern has
+// two compiled forms:
 // it, and nobody can end it from outside. So there are two forms of a pattern:
-//   plain    Matches what little can be taken for quick: of patterns without loops over groups, a
-//            stretch of places at a time, with so low a limit of backtracking that a stretch takes
-//            a hundredth of a second or so.
-//   watched  Calls back before each item of the pattern: between two calls it goes through the text
-//            at most once. Matches all the rest, and is made when it is first needed.
+// - plain: Used for matches that are sure to be quick: patterns without loops over groups. Each
+//    call covers a stretch of start positions, with a backtracking limit so low that a stretch
+//    takes about a hundredth of a second.
+// - watched: Used for all other matches, and compiled on first use. PCRE2 calls back before each
+//    item of the pattern. Between two calls it passes over the text at most once.
 #pragma once
 
 #include <atomic>
@@ -27,7 +29,8 @@ namespace gridmount::query {
 // Thread-safe.
 class RegexCode {
  public:
-  // `flags` are PCRE2's. Null, with PCRE2's number of the error and its place, for no pattern.
+  // `flags` are PCRE2's. Returns null for an invalid pattern, and sets PCRE2's error number and the
+  // offset of the error in the pattern.
   static std::unique_ptr<RegexCode> compile(std::string pattern, uint32_t flags, int& error,
                                             size_t& offset);
 
@@ -35,13 +38,13 @@ class RegexCode {
   RegexCode(const RegexCode&) = delete;
   RegexCode& operator=(const RegexCode&) = delete;
 
-  // What pcre2_match() gives for the first match at `from` or behind it: how many pairs of `found`
-  // are set, PCRE2_ERROR_NOMATCH, or the number of the error that it was given up with. Fails if
-  // the interruption says so.
+  // Returns what pcre2_match() returns for the first match at or after `from`: the number of pairs
+  // set in `found`, PCRE2_ERROR_NOMATCH, or the error with which the match was given up. Fails if
+  // the interruption of this thread ends the match.
   Result<int> match(std::string_view text, size_t from, pcre2_match_data* found) const;
 
   const pcre2_code* plain() const { return plain_.get(); }
-  // Of memory, about.
+  // Approximate memory, in bytes, without the watched form and machine code.
   size_t bytes() const;
 
  private:
@@ -52,7 +55,7 @@ class RegexCode {
 
   RegexCode(std::string pattern, uint32_t flags, Code plain);
 
-  // Makes machine code of it, if there is room for more.
+  // Compiles `code` to machine code, unless all patterns together already have too much of it.
   void speed_up(pcre2_code* code) const;
 
   Result<int> match_watched(std::string_view text, size_t from, pcre2_match_data* found) const;
@@ -61,13 +64,17 @@ class RegexCode {
   const std::string pattern_;
   const uint32_t flags_;
   const Code plain_;
-  // How plain code may be used.
-  bool has_group_loops_ = false;  // or what else its limit does not count: not at all
-  bool has_loops_ = false;        // from each place it may read the text to its end
-  bool is_anchored_ = false;      // begins at one place only
+  // Restrictions on the use of the plain form.
+  // The pattern has loops over groups, or other items whose cost the limit does not count. The
+  // plain form is not used.
+  bool has_group_loops_ = false;
+  // Each start position may read the text to its end.
+  bool has_loops_ = false;
+  // A match can begin at one position only.
+  bool is_anchored_ = false;
   mutable std::once_flag is_fast_;
   mutable std::once_flag is_watched_;
-  mutable Code watched_;  // set by is_watched_
+  mutable Code watched_;  // guarded by is_watched_
   mutable std::atomic<size_t> machine_bytes_{0};
 };
 

@@ -22,7 +22,7 @@ ValueView missing() {
   return ValueView(Type::kNull, nullptr, 0);
 }
 
-// What an empty array is sorted as: it comes before null.
+// The value that an empty array sorts as. It sorts before null.
 ValueView empty_array() {
   return ValueView(Type::kUndefined, nullptr, 0);
 }
@@ -34,8 +34,8 @@ bool is_position(std::string_view name) {
   return !name.empty() && error == std::errc() && end == name.data() + name.size();
 }
 
-// Finds the key a document is sorted by: of all that an index of these parts would hold for it, the
-// first. Where parts lead through the same array, the values of one element stay together.
+// Finds the first, in sort order, of the keys that an index of these parts would hold for a
+// document. Parts that lead through the same array take their values from the same element.
 class KeySearch {
  public:
   explicit KeySearch(const std::vector<Sort::Part>& parts) : parts_(parts) {}
@@ -57,7 +57,8 @@ class KeySearch {
   }
 
  private:
-  // How far a part has got: what it reached, and the names still to go. At an array it waits.
+  // How far a part has descended: the value reached, and the index of its next name. It stops at an
+  // array.
   struct Position {
     size_t part;
     size_t next;
@@ -75,7 +76,8 @@ class KeySearch {
     position.settled = true;
   }
 
-  // Goes down through documents, and by positions through arrays that have an element there.
+  // Descends through documents. Descends through an array only if the name is the position of one
+  // of its elements.
   void advance(Position& position) const {
     while (!at_end(position)) {
       const std::string& field = name(position.part, position.next);
@@ -95,8 +97,8 @@ class KeySearch {
     position.settled = position.value.type() != Type::kArray;
   }
 
-  // Puts the first of the values the positions lead to into `key`. Parts that wait at different
-  // arrays do not depend on each other.
+  // Writes into `key` the first, in sort order, of the values that the positions lead to. Parts
+  // that stopped at different arrays are independent of each other.
   void settle(std::vector<Position> positions, std::vector<ValueView>& key) const {
     for (const Position& position : positions) {
       if (position.settled) key[position.part] = position.value;
@@ -132,8 +134,8 @@ class KeySearch {
     }
   }
 
-  // Moves a part from an array to one of its elements. An array in the array is a value of its own,
-  // and is searched no further but by position.
+  // Moves a part from an array to one of its elements. If the element is an array itself, it is a
+  // value of its own: the part descends into it by position only.
   void enter(Position& position, ValueView element) const {
     position.value = element;
     if (at_end(position)) {

@@ -1,6 +1,8 @@
-// Sort specifications: {filename: 1, uploadDate: -1}.
-// Source: MongoDB manual, "Sort Consistency" and "Comparison/Sort Order" (arrays sort by their
-// least element ascending, their greatest descending; a missing field sorts as null).
+// Sort specifications: {filename: 1, uploadDate: -1}. Immutable once parsed, so safe to share
+// between threads.
+//
+// Source: MongoDB manual, "Sort Consistency" and "Comparison/Sort Order". Arrays sort by their
+// least element ascending and by their greatest element descending. A missing field sorts as null.
 #pragma once
 
 #include <compare>
@@ -21,19 +23,21 @@ class Sort {
     bool descending = false;
   };
 
-  // Codes 15974 and 15975 unless each value is 1 or -1, of any numeric type: a double's fraction is
-  // cut off, a decimal rounded. An empty specification sorts nothing.
+  // Each value must be 1 or -1, of any numeric type; the fraction of a double is cut off, a decimal
+  // is rounded. Otherwise fails with code 15974 (not a number) or 15975 (another number). Fails
+  // with BadValue for an invalid field name or more than 32 fields. An empty specification sorts
+  // nothing.
   static Result<Sort> parse(bson::View specification);
 
   const std::vector<Part>& parts() const { return parts_; }
   bool empty() const { return parts_.empty(); }
 
-  // The values a document is sorted by, one per part: of the keys an index of these parts would
-  // hold for it, the first in the order asked for. Where parts lead through one array they come
-  // from the same element; parts of different arrays, which servers refuse, are each sorted on
-  // their own.
+  // Returns the values that the document sorts by, one per part. They are the first, in sort order,
+  // of the keys that an index of these parts would hold for the document. Parts that lead through
+  // the same array take their values from the same element. Parts that lead through different
+  // arrays, which servers refuse, are chosen independently of each other.
   std::vector<bson::Value> key_of(bson::View document) const;
-  // Compares two such keys with the directions applied.
+  // Compares two such keys and applies the directions.
   std::weak_ordering compare_keys(const std::vector<bson::Value>& a,
                                   const std::vector<bson::Value>& b) const;
 
@@ -41,11 +45,11 @@ class Sort {
   std::vector<Part> parts_;
 };
 
-// What $push and $sortArray sort an element by: the value at the path as a whole, arrays included.
-// Null where there is none, and for an element that is no document.
+// Returns what $push and $sortArray sort an element by: the whole value at the path, even if it is
+// an array. Returns null if there is no value, or if the element is not a document.
 bson::ValueView whole_value_at(bson::ValueView element, const bson::Path& path);
 
-// QueryExceededMemoryLimitNoDiskUseAllowed, in the server's words: of a sort in a buffer.
+// Returns QueryExceededMemoryLimitNoDiskUseAllowed with the server's message, for a sort in memory.
 tl::unexpected<Error> sort_memory_exceeded(uint64_t bytes_max);
 
 }  // namespace gridmount::query

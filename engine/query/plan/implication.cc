@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Predicate::Kind;
 
-// {a: {b: value}} for the path a.b.
+// Returns {a: {b: value}} for the path a.b.
 bson::Document document_with(const bson::Path& path, bson::ValueView value) {
   bson::Builder builder;
   const std::vector<std::string>& parts = path.parts();
@@ -20,8 +20,9 @@ bson::Document document_with(const bson::Path& path, bson::ValueView value) {
   return std::move(builder).finish();
 }
 
-// A document whose field is equal to the value, or has an element that is, meets the condition. An
-// array's elements may meet it where the array itself is asked for, so arrays tell nothing.
+// Returns whether a document that matches {path: value} always matches the condition. Such a
+// document has the value in the field, or as an element of an array in it. For an array nothing
+// follows, because its elements may match the condition where the condition is on the array itself.
 bool equality_implies(bson::ValueView value, const Predicate& condition) {
   const bool tells = value.type() != bson::Type::kArray && value.type() != bson::Type::kNull &&
                      value.type() != bson::Type::kUndefined && value.type() != bson::Type::kRegex;
@@ -60,7 +61,7 @@ bool types_imply(const Predicate& predicate, const Predicate& condition) {
 
 bool predicate_implies(const Predicate& predicate, const Predicate& condition) {
   if (predicate.path().dotted() != condition.path().dotted()) return false;
-  // No field, no match.
+  // If a document without the field does not match, then every document that matches has the field.
   if (condition.kind() == Kind::kExists) return !predicate.matches(bson::View());
   switch (predicate.kind()) {
     case Kind::kEqual:

@@ -1,14 +1,16 @@
-// Whether every document a filter matches also matches a condition: what a partial index asks.
-// Internal to this folder.
-// Source: MongoDB manual, "Partial Indexes", "Query Coverage".
+// Decides whether every document that matches a filter also matches a condition. A partial index
+// needs this. Internal to engine/query.
+//
+// Source: MongoDB manual, "Partial Indexes", "Query Coverage". Thread-safety: a pure function.
 #pragma once
 
 #include "engine/query/filter/filter.h"
 
 namespace gridmount::query {
 
-// May say no where it is so, never yes where it is not. Kinds of conditions it can tell: equality,
-// comparison, $in, $exists: true, $type, and $and and $or of them.
+// Returns true only if `filter` implies `condition`. May return false although it does. The kinds
+// of condition that can be decided are equality, comparisons, $in, {$exists: true}, $type, and $and
+// and $or of these.
 bool implies(const Filter& filter, const Filter& condition);
 
 }  // namespace gridmount::query

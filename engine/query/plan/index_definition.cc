@@ -7,7 +7,7 @@
 namespace gridmount::query {
 namespace {
 
-// As servers have it: a limit that keeps the sum of a date and the seconds in range.
+// The server's limit, which keeps the sum of a date and the seconds in range.
 constexpr int64_t kExpireSecondsMax = 2147483647;
 
 tl::unexpected<Error> wrong_type(std::string_view field, std::string_view wanted,
@@ -17,7 +17,7 @@ tl::unexpected<Error> wrong_type(std::string_view field, std::string_view wanted
                                             std::string(bson::type_alias(value.type())));
 }
 
-// Booleans may be given as numbers.
+// A boolean may be given as a number.
 Result<bool> flag(const bson::Element& element) {
   if (element.value.type() == bson::Type::kBool) return element.value.as_bool();
   if (const std::optional<double> number = element.value.number()) return *number != 0;

@@ -1,6 +1,5 @@
-// Indexes as createIndexes describes them and listIndexes shows them.
-// Source: MongoDB manual, "createIndexes", "Index Properties".
-// Thread-safety: as for any value type.
+// Index definitions, as createIndexes takes them and listIndexes returns them. Source: MongoDB
+// manual, "createIndexes", "Index Properties". Thread-safety: a plain value type.
 #pragma once
 
 #include <cstdint>
@@ -14,39 +13,39 @@ namespace gridmount::query {
 
 struct IndexDefinition {
   std::string name;
-  bson::Document keys;  // path: 1, -1 or "hashed", in order
+  bson::Document keys;  // path: 1, -1 or "hashed", in key order
   bool unique = false;
-  // Documents that have none of the fields are not in the index.
+  // The index leaves out documents that have none of the fields.
   bool sparse = false;
-  // Documents that do not match it are not in the index.
+  // The index leaves out documents that do not match this filter.
   std::optional<bson::Document> partial_filter = {};
-  // Documents are removed when this long has passed since the date in the (only) field.
+  // Documents are removed this many seconds after the date in the field, which is the only one.
   std::optional<int64_t> expire_after_seconds = {};
-  // Kept up to date, but not used for reading.
+  // The index is kept up to date but not used for reading.
   bool hidden = false;
-  // Given, and shown; an index is built in the transaction that creates it all the same.
+  // Stored and shown, but without effect: an index is always built in the transaction that creates
+  // it.
   std::optional<bool> background = {};
 
-  // {key: {...}, name: ..., unique: ..., ...}. Without a name one is made of the keys.
-  // `v` (1 or 2), `ns` and `dropDups`, which servers have not heeded since 3.0, may be given and
-  // change nothing. Everything else is refused by name:
-  // InvalidIndexSpecificationOption, and CannotCreateIndex for kinds of indexes and collations that
-  // are not supported.
+  // Parses {key: {...}, name: ..., unique: ..., ...}. If there is no name, one is made from the
+  // keys. `v` (1 or 2), `ns` and `dropDups` are accepted and ignored; servers have ignored them
+  // since 3.0. Fails with InvalidIndexSpecificationOption for any other field, and with
+  // CannotCreateIndex for kinds of indexes and collations that are not supported.
   static Result<IndexDefinition> parse(bson::View specification);
-  // As listIndexes shows it.
+  // Returns the definition as listIndexes shows it.
   bson::Document specification() const;
 };
 
-// Refuses combinations of options, of whatever source the definition is.
+// Fails for invalid combinations of options, however the definition was made.
 Status check_combination(const IndexDefinition& definition);
 
-// "files_id_1_n_1" for {files_id: 1, n: 1}.
+// Returns "files_id_1_n_1" for {files_id: 1, n: 1}.
 std::string default_index_name(bson::View keys);
 
-// Whether an index of one of them is one of the other: the same keys, and the same documents under
-// the same constraint.
+// Returns whether both definitions describe the same index: the same keys, documents and
+// constraint.
 bool same_index(const IndexDefinition& a, const IndexDefinition& b);
-// The other options, which an index can change.
+// Compares the remaining options, which can be changed on an existing index.
 bool same_options(const IndexDefinition& a, const IndexDefinition& b);
 
 }  // namespace gridmount::query

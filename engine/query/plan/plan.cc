@@ -53,12 +53,12 @@ bool is_absence(const Filter& negation) {
          negated.front().predicate().kind() == Predicate::Kind::kExists;
 }
 
-// What of a filter the bounds of an index can stand for: the conditions that must all hold.
+// The conditions that must all hold, as far as the bounds of an index can express them.
 struct Conjunction {
   std::vector<const Predicate*> predicates;
-  std::vector<const Predicate*> absences;  // {$exists: false}; counted among `other` as well
-  const Filter* disjunction = nullptr;     // one of its $or, if there is any
-  size_t other = 0;                        // how many conditions are neither
+  std::vector<const Predicate*> absences;  // {$exists: false}; also counted in `other`
+  const Filter* disjunction = nullptr;     // one $or, if there is any
+  size_t other = 0;                        // number of all other conditions
 };
 
 Conjunction conjunction_of(const Filter& filter) {
@@ -91,8 +91,8 @@ Conjunction conjunction_of(const Filter& filter) {
 
 struct Choice {
   Plan plan;
-  size_t points = 0;   // leading parts that are all points
-  bool range = false;  // and then a part with other bounds
+  size_t points = 0;   // number of leading parts that are all points
+  bool range = false;  // the next part has other bounds
 
   bool bounded() const { return points > 0 || range; }
   bool useful() const { return points > 0 || range || plan.provides_sort; }
@@ -107,7 +107,7 @@ bool all_points(const std::vector<Interval>& intervals) {
                      [](const Interval& interval) { return interval.is_point(); });
 }
 
-// Fewer possible values first.
+// The bounds with fewer possible values are narrower.
 bool narrower(const PartBounds& a, const PartBounds& b) {
   const bool a_points = all_points(a.intervals);
   const bool b_points = all_points(b.intervals);
@@ -125,8 +125,9 @@ class IndexPlanner {
         multikey_(multikey),
         sparse_(index.sparse) {}
 
-  // Whether the index has every document that can match: a sparse one lacks those that have none of
-  // its fields.
+  // Returns whether a sparse index holds every document that can match. It leaves out documents
+  // that have none of its fields, so some condition on one of its fields must fail for a missing
+  // field.
   bool has_all_without_fields() const {
     const bson::View nothing;
     for (const Predicate* predicate : conjunction_.predicates) {
@@ -146,7 +147,8 @@ class IndexPlanner {
     for (size_t i = 0; i < parts_.size(); ++i) {
       bounds.push_back(bounds_of_part(i, bounds, used));
       if (bounds.back() && parts_[i].hashed) {
-        // Hashes are in no order, and two values may share one.
+        // Hashes have no order, and two values may have the same hash. So only points bound a
+        // hashed part, and its bounds are never exact.
         if (!all_points(bounds.back()->intervals)) bounds.back().reset();
         exact = false;
       }
@@ -174,8 +176,8 @@ class IndexPlanner {
   }
 
  private:
-  // With arrays, two conditions may be met by different elements: then only one can bound a part,
-  // and of parts that may lie in one array only the first.
+  // In a multikey index, different elements of an array may meet different conditions. So only one
+  // condition bounds a part, and of the parts that may lie in one array only the first has bounds.
   std::optional<PartBounds> bounds_of_part(size_t part,
                                            const std::vector<std::optional<PartBounds>>& earlier,
                                            size_t& used) const {
@@ -186,10 +188,11 @@ class IndexPlanner {
     std::optional<PartBounds> bounds;
     for (const Predicate* predicate : conjunction_.predicates) {
       if (predicate->path().dotted() != path) continue;
-      // A document in an array has no field of the position's name, which is null to a filter and
-      // not to the index (which does not count as one with arrays if it only takes positions).
+      // In a path with a number, the number may be a field name. A document in an array lacks that
+      // field, which the filter takes for null. The index has no null for it, and is not even
+      // multikey if the number is always a position.
       if (asks_for_null(*predicate) && has_position(predicate->path())) continue;
-      // Of a document in an index, a sparse one lacks the elements of arrays without its fields.
+      // A sparse index that holds a document lacks entries for array elements without its fields.
       if (sparse_ && multikey_ && predicate->matches(bson::View())) continue;
       std::optional<PartBounds> own = bounds_of(*predicate);
       if (!own) continue;
@@ -216,7 +219,8 @@ class IndexPlanner {
            plan.bounds[part][0].is_point();
   }
 
-  // Whether the entries lie in the order of the sort, in one direction or the other.
+  // Sets `provides_sort` and `backward` if the index entries lie in the order of the sort, forward
+  // or backward.
   void choose_direction(Plan& plan) const {
     if (multikey_) return;
     std::optional<bool> backward;
@@ -253,7 +257,7 @@ void forget_exactness(Plan& plan) {
   for (Plan& branch : plan.branches) forget_exactness(branch);
 }
 
-// Whether the index holds every document that the filter can match.
+// Returns whether the index holds every document that the filter can match.
 Result<bool> is_usable(const Filter& filter, const IndexPlanner& planner,
                        const IndexDefinition& index) {
   if (index.hidden) return false;
@@ -263,7 +267,8 @@ Result<bool> is_usable(const Filter& filter, const IndexPlanner& planner,
   return implies(filter, condition);
 }
 
-// The hinted index's position; nothing for {$natural: 1 or -1}, which `scan` then describes.
+// Returns the position of the hinted index. Returns nullopt for {$natural: 1 or -1}, and then sets
+// the direction of `scan`.
 Result<std::optional<size_t>> find_hinted(const bson::Value& hint,
                                           const std::vector<IndexDefinition>& indexes, Plan& scan) {
   if (hint.type() == bson::Type::kDocument) {
@@ -303,7 +308,7 @@ std::vector<Plan> one(Plan plan) {
   return plans;
 }
 
-// A value for each part of a unique index.
+// Returns whether the plan gives one value for each part of a unique index.
 bool is_lookup(const Plan& plan, const IndexDefinition& index) {
   const auto parts = std::distance(index.keys.view().begin(), index.keys.view().end());
   return index.unique && static_cast<ptrdiff_t>(plan.bounds.size()) == parts &&
@@ -334,7 +339,7 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
   if (hint) {
     GM_ASSIGN(const std::optional<size_t> hinted, find_hinted(*hint, indexes, scan));
     if (!hinted) return one(std::move(scan));
-    // As servers do, a sparse or partial index is used as told, whatever documents it lacks.
+    // Like servers, use a hinted sparse or partial index even if it lacks documents that match.
     if (indexes[*hinted].hidden) {
       return fail(ErrorCode::kBadValue,
                   "hint provided does not correspond to an existing index that is not hidden: " +
@@ -359,7 +364,7 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
   if (!bounded && conjunction.disjunction != nullptr) {
     GM_ASSIGN(std::optional<Plan> all, plan_union(*conjunction.disjunction, indexes, multikey));
     if (all) {
-      // A branch's bounds say nothing about the conditions beside the $or.
+      // The bounds of the branches do not cover the conditions beside the $or.
       if (!conjunction.predicates.empty() || conjunction.other != 0) forget_exactness(*all);
       return one(*std::move(all));
     }

@@ -1,5 +1,6 @@
-// Query plans: which index answers a filter, over which intervals. A pure function of the filter,
-// the sort and the indexes' definitions; executing a plan is the store's.
+// Query plans: which index answers a filter, and over which intervals. Planning is a pure function
+// of the filter, the sort and the index definitions, so it is thread-safe. The store executes
+// plans.
 #pragma once
 
 #include <optional>
@@ -15,8 +16,8 @@
 
 namespace gridmount::query {
 
-// A run of values of one index part. Both bounds are always present (MinKey and MaxKey stand for
-// "from the first" and "to the last").
+// A range of values of one index part. Both bounds are always present: MinKey and MaxKey stand for
+// the first and the last value.
 struct Interval {
   bson::Value low;
   bson::Value high;
@@ -28,41 +29,41 @@ struct Interval {
 
 struct Plan {
   enum class Kind {
-    kCollectionScan,  // every record, in insertion order
+    kCollectionScan,  // every record, in insertion order or, if `backward`, in reverse
     kIndexScan,       // one index
-    kUnion,           // one plan per branch of an $or; a record reached twice counts once
+    kUnion,  // one plan per branch of an $or; a record found by two branches is returned once
   };
   Kind kind = Kind::kCollectionScan;
 
-  // kIndexScan: per leading index part, the sorted disjoint intervals its values may lie in, in the
-  // part's ascending value order. Parts without a condition are left off the end; if the last one
-  // listed is not all points, the parts behind it may still carry bounds, which the scan uses to
-  // skip.
-  size_t index = 0;  // position in the list of definitions given
+  // For kIndexScan: for each leading index part, the sorted disjoint intervals that its values may
+  // lie in, in ascending value order. Trailing parts without a condition are omitted. Parts after
+  // the first one that is not all points may still have bounds, which the scan uses to skip keys.
+  size_t index = 0;  // position in the list of definitions
   std::vector<std::vector<Interval>> bounds;
   bool backward = false;       // scan from high to low
-  bool provides_sort = false;  // the scan's order is the sort asked for
-  // The filter needs no evaluation on the documents the bounds let through. Never true for bounds
-  // whose semantics on arrays or nulls are wider than the filter's.
+  bool provides_sort = false;  // the scan returns documents in the requested order
+  // Every document within the bounds matches the filter, so the filter need not be evaluated. Never
+  // true for bounds that are wider than the filter on arrays or nulls.
   bool bounds_are_exact = false;
 
   std::vector<Plan> branches;  // kUnion
 
-  // bounds_are_exact; of a union, all its branches'.
+  // Returns bounds_are_exact. For a union, returns whether all its branches are exact.
   bool is_exact() const;
 };
 
-// Chooses by bounds: the most leading equality parts, then a range, then a sort without a buffer.
-// `hint` is an index name or key pattern; BadValue if no index fits it. `multikey[i]` says that
-// some document has an array under index i's paths, which forbids intersecting bounds and sorting
-// by later parts. `sort` may be null.
+// Returns the best plan: the one with the most leading parts bounded to points, then one with a
+// range on the next part, then one that provides the sort without a buffer. `hint` is an index name
+// or a key pattern; fails with BadValue if no index fits it. `multikey[i]` means that some document
+// has an array under the paths of index i. Then bounds are not intersected, and the index does not
+// provide a sort. `sort` may be null.
 Result<Plan> make_plan(const Filter& filter, const Sort* sort,
                        const std::vector<IndexDefinition>& indexes,
                        const std::vector<bool>& multikey, const std::optional<bson::Value>& hint);
 
-// That plan first, then others that read one index between bounds of its leading part, for a store
-// to measure which reads least. Only the first if there is a hint, or if it finds one document at
-// most.
+// Returns the best plan, followed by other plans that read one index within bounds of its leading
+// part. The store measures which of them reads least. Returns only the best plan if there is a
+// hint, or if that plan finds at most one document.
 Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
                                      const std::vector<IndexDefinition>& indexes,
                                      const std::vector<bool>& multikey,

@@ -18,7 +18,7 @@ Interval point(ValueView value) {
   return {Value(value), Value(value), true, true};
 }
 
-// The value that `append` gives to a field.
+// Returns the value of the field that `append` appends.
 template <typename Append>
 Value built(const Append& append) {
   bson::Builder builder;
@@ -39,14 +39,16 @@ Value least_regex() {
   return built([](bson::Builder& builder) { builder.append_regex("", "", ""); });
 }
 
-// An empty string and an ObjectId of zeros: the type behind regular expressions begins with it.
+// An empty string and an ObjectId of zeros. DBPointer is the type that sorts after regular
+// expressions, and this is its first value.
 Value least_db_pointer() {
   constexpr uint8_t kBytes[4 + 1 + 12] = {1};
   return Value(ValueView(Type::kDbPointer, kBytes, sizeof kBytes));
 }
 
-// All values that a value of that type compares with. Nothing for types nobody orders by range, and
-// for arrays, whose elements stand in an index, not they themselves.
+// Returns the interval of all values that compare with values of the type. Returns nullopt for
+// types that nobody searches by range, and for arrays: an index holds an array's elements, not the
+// array itself.
 std::optional<Interval> bracket_of(Type type) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (type) {
@@ -84,8 +86,9 @@ std::optional<Interval> bracket_of(Type type) {
   }
 }
 
-// So many values of one part are sought each by itself; from more on, all between the least and the
-// greatest are read. A point takes some 400 bytes until it is a range of keys.
+// Up to this many values of one part are each searched for. With more values, the scan reads
+// everything between the least and the greatest. A point takes about 400 bytes until it becomes a
+// range of keys.
 constexpr size_t kPointsMax = 100'000;
 
 bool is_null(Type type) {
@@ -94,13 +97,14 @@ bool is_null(Type type) {
 
 void add_equal(ValueView value, PartBounds& bounds) {
   if (is_null(value.type())) {
-    // Stands for missing and undefined values too; missing ones are indexed as null. Two points and
-    // not a range, so that the parts behind bound the search as well.
+    // Null also matches undefined and missing values. Missing values are indexed as null. Two
+    // points are used instead of a range, so that the bounds of later parts still narrow the
+    // search.
     bounds.intervals.push_back(point(undefined()));
     bounds.intervals.push_back(point(Value()));
   } else if (value.type() == Type::kArray) {
-    // The array's elements are indexed; an empty one as undefined. It may also be an element
-    // itself.
+    // An array's elements are indexed, and an empty array is indexed as undefined. The array may
+    // also be an element of another array.
     const bson::View elements = value.as_document();
     bounds.intervals.push_back(
         point(elements.empty() ? undefined() : Value((*elements.begin()).value)));
@@ -116,7 +120,7 @@ bool low_less(const Interval& a, const Interval& b) {
   return order != 0 ? order < 0 : a.low_inclusive && !b.low_inclusive;
 }
 
-// Sorts and joins those that overlap.
+// Sorts the intervals and joins those that overlap.
 void normalize(std::vector<Interval>& intervals) {
   if (intervals.size() < 2) return;
   std::sort(intervals.begin(), intervals.end(), low_less);
@@ -167,7 +171,8 @@ std::optional<PartBounds> order_bounds(const Predicate& predicate) {
   return bounds;
 }
 
-// Adds what begins with the prefix. False if there is none: then bounds say nothing.
+// Adds the strings that begin with the prefix. Returns false if the prefix is empty, because then
+// there are no useful bounds.
 bool add_regex(std::string prefix, PartBounds& bounds) {
   if (prefix.empty()) return false;
   Interval strings{Value(prefix), Value(bson::View()), true, false};
@@ -177,13 +182,13 @@ bool add_regex(std::string prefix, PartBounds& bounds) {
     strings.high = Value(prefix);
   }
   bounds.intervals.push_back(std::move(strings));
-  // An expression stored as a value is found by itself.
+  // A regular expression stored as a value matches itself.
   bounds.intervals.push_back({least_regex(), least_db_pointer(), true, false});
   bounds.exact = false;
   return true;
 }
 
-// One interval in the place of all.
+// Replaces all intervals with one that covers them.
 void join(PartBounds& bounds) {
   normalize(bounds.intervals);
   Interval whole = std::move(bounds.intervals.front());
@@ -225,7 +230,7 @@ Interval all_values() {
 }
 
 PartBounds bounds_of_absence() {
-  // Missing values are indexed as null, but so is null.
+  // Missing values are indexed as null. Null values have the same key, so the bounds are not exact.
   return {{point(Value())}, false};
 }
 
@@ -256,7 +261,7 @@ std::optional<PartBounds> bounds_of(const Predicate& predicate) {
 
 namespace {
 
-// Nothing if they have no value in common.
+// Returns the values in both intervals, or nullopt if there are none.
 std::optional<Interval> common_of(const Interval& left, const Interval& right) {
   Interval common = low_less(left, right) ? right : left;
   const Interval& other = low_less(left, right) ? left : right;
@@ -272,7 +277,7 @@ std::optional<Interval> common_of(const Interval& left, const Interval& right) {
   return std::nullopt;
 }
 
-// Whether what lies behind `a` may still meet `b`.
+// Returns whether `b` continues after `a` ends, so that the next interval may still meet `b`.
 bool ends_before(const Interval& a, const Interval& b) {
   const std::weak_ordering order = bson::compare(a.high, b.high);
   return order != 0 ? order < 0 : !a.high_inclusive;

@@ -1,4 +1,5 @@
-// The intervals of an index part's values that a condition lets through. Internal to this folder.
+// The intervals of an index part's values that a condition allows. Internal to engine/query.
+// Thread-safety: pure functions.
 #pragma once
 
 #include <optional>
@@ -11,17 +12,18 @@ namespace gridmount::query {
 
 struct PartBounds {
   std::vector<Interval> intervals;  // sorted, disjoint
-  // No document has a value inside without matching the condition, as long as there are no arrays.
+  // Every document with a value in the intervals matches the condition, as long as it has no
+  // arrays.
   bool exact = false;
 };
 
-// Nothing if the condition says nothing about values (or nothing that is worth a search).
+// Returns nullopt if the condition does not limit the values, or not enough to be worth a search.
 std::optional<PartBounds> bounds_of(const Predicate& predicate);
 
-// Of {$exists: false}.
+// Returns the bounds of {$exists: false}.
 PartBounds bounds_of_absence();
 
-// What both let through.
+// Returns the values that both bounds allow.
 PartBounds intersect(const PartBounds& a, const PartBounds& b);
 
 Interval all_values();

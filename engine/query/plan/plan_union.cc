@@ -9,11 +9,12 @@
 namespace gridmount::query {
 namespace {
 
-// A plan of more than so many branches, each with its place in an index, would take more memory
-// than reading the collection is worth.
+// The limit of branches in a union. Each branch has its own position in an index, and more branches
+// would take more memory than avoiding a collection scan is worth.
 constexpr size_t kBranchesMax = 10'000;
 
-// Of very many equalities on one path: that of {path: {$in: [...]}}, if it reads an index.
+// For very many equalities on one path, returns the plan of {path: {$in: [...]}} if that plan reads
+// an index.
 Result<std::optional<Plan>> plan_list(const Filter& disjunction,
                                       const std::vector<IndexDefinition>& indexes,
                                       const std::vector<bool>& multikey) {

@@ -1,4 +1,4 @@
-// Plans for conditions of which one must hold ($or). Internal to this folder.
+// Plans for an $or, where one of several conditions must hold. Internal to engine/query.
 //
 // Thread-safety: a function without state.
 #pragma once
@@ -13,7 +13,8 @@
 
 namespace gridmount::query {
 
-// An index for each branch of the $or, or nothing: if one has none, or there are too many of them.
+// Returns a union with an index scan for each branch of the $or. Returns nullopt if some branch has
+// no usable index, or if there are too many branches.
 Result<std::optional<Plan>> plan_union(const Filter& disjunction,
                                        const std::vector<IndexDefinition>& indexes,
                                        const std::vector<bool>& multikey);

@@ -39,7 +39,7 @@ Result<bson::View> Projection::apply(bson::View document) {
 
 namespace {
 
-// False if some node does more than to include.
+// Returns false if some node does more than include a field.
 bool collect_included(const ProjectionNode& node, const std::string& path,
                       std::vector<std::string>& paths) {
   using Kind = ProjectionNode::Kind;

@@ -1,6 +1,8 @@
-// Projections: which fields of a found document are returned, and what is computed beside them.
-// Source: MongoDB manual, "Project Fields to Return from Query" and "Projection Operators"; codes
-// as the server's.
+// Projections: which fields of a found document are returned, and which computed fields are added.
+// A Projection is used by one thread at a time.
+//
+// Source: MongoDB manual, "Project Fields to Return from Query" and "Projection Operators". The
+// error codes are the server's.
 #pragma once
 
 #include <memory>
@@ -15,35 +17,38 @@
 namespace gridmount::query {
 
 struct ProjectionOptions {
-  // The query the documents are found by, which {"a.$": 1} needs. Views are not kept.
+  // The query that finds the documents, which {"a.$": 1} needs. The options' views need not outlive
+  // parse().
   std::optional<bson::View> filter;
-  // The values of variables that expressions may name ($$x), by name.
+  // The values, by name, of the variables that expressions may use ($$x).
   bson::View variables;
-  // $$NOW, one for a whole command.
+  // $$NOW, the same for a whole command.
   bson::Date now = {};
 };
 
 class Projection {
  public:
-  // {a: 1, "b.c": 1, d: {e: 1}} includes, {a: 0} excludes, _id stays unless {_id: 0}. Mixing is
-  // refused as the server does (31253, 31254), as are paths that meet (31249, 31250).
-  // {a: {$slice: 2}}, {a: {$elemMatch: {b: 1}}} and {"a.$": 1} cut arrays; any other value than a
-  // number or boolean is an expression ("$b", {$add: ["$b", 1]}, "literal") and computes the field.
+  // {a: 1, "b.c": 1, d: {e: 1}} includes fields, and {a: 0} excludes fields. _id is kept unless
+  // {_id: 0}. Like servers, fails if both are mixed (31253, 31254) and if paths collide (31249,
+  // 31250). {a: {$slice: 2}}, {a: {$elemMatch: {b: 1}}} and {"a.$": 1} select elements of arrays.
+  // Any value other than a number or boolean is an expression ("$b", {$add: ["$b", 1]}, "literal")
+  // that computes the field.
   static Result<Projection> parse(bson::View specification, const ProjectionOptions& options = {});
 
   Projection(Projection&&) noexcept;
   Projection& operator=(Projection&&) noexcept;
   ~Projection();
 
-  // Fails only where expressions fail, where what they make is too large or nested too deep, or
-  // where {"a.$": 1} finds no element (51246, 51247). The view is valid as long as the document and
-  // until the next call. One thread at a time.
+  // Fails if an expression fails, if the result is too large or nested too deep, or if {"a.$": 1}
+  // finds no element (51246, 51247). The view is valid as long as the document, and until the next
+  // call.
   Result<bson::View> apply(bson::View document);
 
-  // The paths it keeps if it does nothing else: {a: 1, "b.c": 1, _id: 0} gives a and b.c.
+  // Returns the paths to include if the projection does nothing else: a and b.c for {a: 1, "b.c":
+  // 1, _id: 0}. Otherwise returns nullopt.
   std::optional<std::vector<std::string>> included_paths() const;
 
-  // Whether the document must be one that the filter matches.
+  // Returns whether apply() takes only documents that match the filter.
   bool needs_match() const;
 
  private:

@@ -1,4 +1,4 @@
-// A projection of one document: one walk over it.
+// Applies a projection to a document in one walk over the document.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ using TreeKind = ProjectionTree::Kind;
 constexpr ErrorCode kNoMatchingElement{51246};
 constexpr ErrorCode kElementMismatch{51247};
 
-// Where a value goes: to a key of a document, or behind the last element of an array.
+// Where a value goes: into a field of a document, or to the end of an array.
 class Slot {
  public:
   explicit Slot(Output& output) : output_(output) {}
@@ -42,17 +42,17 @@ class Slot {
   std::optional<std::string_view> key_;
 };
 
-// How the walk came to a value.
+// What lies on the path from the root of the document to a value.
 struct Way {
-  bool outside_arrays = true;     // `$` counts for the first array on its path
-  bool no_array_in_array = true;  // $slice does not look into those
+  bool outside_arrays = true;     // `$` applies to the first array on its path only
+  bool no_array_in_array = true;  // $slice does not apply to arrays in arrays
 
   Way into(ValueView element) const {
     return {false, no_array_in_array && element.type() != Type::kArray};
   }
 };
 
-// Which of a node's children have been met in the document.
+// The children of a node that have been met in the document.
 class Met {
  public:
   explicit Met(size_t children) {
@@ -95,7 +95,8 @@ class Walk {
       if (!child->is_added()) {
         if (child->written) put(*child, element.value, way, Slot(out_, element.key));
         met.set(at);
-        // So that of keys that stand twice the second is not looked at, as servers do it.
+        // Stops at the last field, as servers do, so that a second field of the same name is
+        // ignored.
         if (++kept == node.kept && tree_.kind == TreeKind::kInclude) break;
       } else if (tree_.kind != TreeKind::kInclude && !met.has(at)) {
         if (child->written) put_added(*child);
@@ -106,7 +107,7 @@ class Walk {
   }
 
  private:
-  // What is computed and has no place in the document yet.
+  // Appends the computed fields that the document did not have.
   void rest(const ProjectionNode& node, const Met& met) {
     for (size_t i = 0; i < node.children.size(); ++i) {
       const ProjectionNode& child = node.children[i];
@@ -119,7 +120,7 @@ class Walk {
     }
   }
 
-  // A document of nothing but what is computed below the node.
+  // Appends a document that consists only of what is computed below the node.
   void put_computed_alone(const ProjectionNode& node, const Slot& slot) {
     slot.open(Type::kDocument);
     rest(node, Met(node.children.size()));
@@ -131,7 +132,7 @@ class Walk {
     if (const std::optional<ValueView> value = computed(node)) out_.append(node.name, *value);
   }
 
-  // Evaluated once per document, however many elements of arrays its value goes to.
+  // Evaluates the expression once per document, however many array elements its value goes to.
   std::optional<ValueView> computed(const ProjectionNode& node) {
     auto& known = state_.computed[node.computed_at];
     if (!known) {
@@ -142,7 +143,7 @@ class Walk {
     return *known;
   }
 
-  // Puts what is left of the value, if anything is.
+  // Appends what the projection leaves of the value, if anything.
   void put(const ProjectionNode& node, ValueView value, Way way, const Slot& slot) {
     const bool is_array = value.type() == Type::kArray;
     if (node.positional && is_array && way.outside_arrays) return put_match(node, value, slot);
@@ -164,7 +165,7 @@ class Walk {
       document(node, value.as_document(), way, nullptr);
       out_.close();
     } else if (is_array) {
-      // It stands for each of its elements.
+      // A path through an array applies to each of its elements.
       slot.open(Type::kArray);
       for (const Element element : value.as_document()) {
         put(node, element.value, way.into(element.value), Slot(out_));
@@ -177,7 +178,7 @@ class Walk {
     }
   }
 
-  // {"a.$": 1}: of an array on the path only the element that matched.
+  // For {"a.$": 1}: appends only the element of the array that matched.
   void put_match(const ProjectionNode& node, ValueView array, const Slot& slot) {
     const std::optional<size_t> position = tree_.filter->matched_position(root_);
     if (!position) {
@@ -228,7 +229,7 @@ class Walk {
   Output& out_;
 };
 
-// What nobody looks at is evaluated all the same.
+// Evaluates the computed fields that are not written, so that their errors are found.
 Status evaluate_unwritten(const ProjectionNode& node, TransformState& state) {
   if (node.kind == Kind::kComputed) GM_TRY(state.evaluator.evaluate(*node.expression));
   for (const ProjectionNode& child : node.children) {

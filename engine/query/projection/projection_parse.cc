@@ -1,4 +1,4 @@
-// From a projection document to the tree of projection_tree.h.
+// Parses a projection document to the tree of projection_tree.h.
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +51,7 @@ Result<bson::Path> parse_path(std::string_view dotted, size_t depth) {
   return path;
 }
 
-// As servers take any number for an int: cut off, and at most the range.
+// Converts any number to an int32 as servers do: cuts the fraction off and clamps to the range.
 int32_t to_int32(ValueView value) {
   const double number = *value.number();
   if (std::isnan(number)) return 0;
@@ -104,7 +104,7 @@ class Parser {
     }
     const bool is_inclusive = inclusive_.value_or(is_inclusive_by_default());
     tree_.kind = is_inclusive ? TreeKind::kInclude : TreeKind::kExclude;
-    // In an inclusion _id stays unless something else is asked of it.
+    // An inclusion keeps _id unless the projection says otherwise.
     if (is_inclusive && !id_named) tree_.root.add("_id").kind = Kind::kLeaf;
     if (id_included_ && *id_included_ != is_inclusive) tree_.root.remove("_id");
     tree_.complete();
@@ -112,7 +112,7 @@ class Parser {
   }
 
  private:
-  // Where only _id, arrays' parts or nothing at all is named.
+  // The kind of a projection that names only _id, elements of arrays, or nothing at all.
   bool is_inclusive_by_default() const {
     const bool has_id = id_included_.value_or(false);
     return has_slice_ ? has_id : has_element_match_ || has_id;
@@ -156,7 +156,7 @@ class Parser {
     GM_ASSIGN(const bson::Path path, parse_path(key, depth));
     GM_ASSIGN(ProjectionNode* const node, make_node(parent, path, false));
     node->kind = Kind::kLeaf;
-    // The _id may be ruled out of an inclusion, and named in an exclusion.
+    // _id may be excluded in an inclusion, and included in an exclusion.
     if (key == "_id" && &parent == &tree_.root) {
       id_included_ = included;
       return {};
@@ -193,7 +193,7 @@ class Parser {
       return fail(kPositionalAlone, "Projection on field .$ is invalid");
     }
     GM_ASSIGN(const bson::Path path, parse_path(key.substr(0, key.size() - 2), depth));
-    // $expr, $jsonSchema and $text say of no element that it matched.
+    // $expr, $jsonSchema and $text do not identify an element that matched.
     GM_ASSIGN(tree_.filter, Filter::parse(*place_.filter, {.special_operators = false}));
     GM_ASSIGN(ProjectionNode* const end, make_node(parent, path, false));
     end->kind = Kind::kLeaf;
@@ -202,7 +202,7 @@ class Parser {
       node = node->find(part);
       node->positional = true;
     }
-    // The document that holds it lies on its path as well.
+    // The document around the path is on the path too.
     for (ProjectionNode* const outer : within_) outer->positional = true;
     return note_type(key, true);
   }
@@ -223,7 +223,8 @@ class Parser {
       return add_computed(path, element.value, first.key, parent);
     }
     GM_ASSIGN(ProjectionNode* const node, make_node(parent, path, true));
-    // Nodes move when their siblings grow in number, but none of these does meanwhile.
+    // A node moves when its parent gains children. None of these nodes gains a sibling until they
+    // are removed from within_.
     const size_t outer = within_.size();
     ProjectionNode* at = &parent;
     for (const std::string& part : path.parts()) {
@@ -241,10 +242,10 @@ class Parser {
                    ProjectionNode& parent) {
     const Status cut = add_array_slice(path, value, parent);
     if (cut) return {};
-    // The expression of that name.
+    // Otherwise it may be the expression of the same name.
     const Status added = add_computed(path, whole, "$slice", parent);
     if (added) return {};
-    // Servers evaluate [0, 1] later, and so have found nothing else wrong with it.
+    // Servers evaluate [0, 1] only later, so they have found no other error in it.
     const bool is_sound = value.type() == Type::kArray && parse_slice(value) && inclusive_ != false;
     const Error& error = is_sound ? cut.error() : added.error();
     return fail(error.code(),
@@ -331,9 +332,10 @@ class Parser {
 
   const ProjectionPlace& place_;
   ProjectionTree tree_;
-  std::vector<ProjectionNode*> within_;  // from the root to the document that is being read
-  std::optional<bool> inclusive_;        // unset as long as either is possible
-  std::optional<bool> id_included_;      // unset: nothing is said of _id as such
+  std::vector<ProjectionNode*> within_;  // from the root to the document being parsed
+  std::optional<bool> inclusive_;        // unset while both kinds are possible
+  std::optional<bool>
+      id_included_;  // unset if the projection does not include or exclude _id as a whole
   bool has_slice_ = false;
   bool has_element_match_ = false;
 };

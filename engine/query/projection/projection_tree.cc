@@ -7,8 +7,8 @@ namespace {
 
 using Kind = ProjectionNode::Kind;
 
-constexpr ErrorCode kPathCollisionWithin{31249};  // with the beginning of this one
-constexpr ErrorCode kPathCollision{31250};        // with a path that is the same or goes on
+constexpr ErrorCode kPathCollisionWithin{31249};  // a prefix of the path is another path
+constexpr ErrorCode kPathCollision{31250};        // the path is another path, or a prefix of one
 
 constexpr size_t kSearchedMax = 8;
 

@@ -1,12 +1,14 @@
-// What a projection of find, of findAndModify and of $project, or $addFields, makes of a document:
-// a tree of the fields it names, applied in one walk over the document. Source: MongoDB manual,
-// "Project Fields to Return from Query", "$project" and "$addFields"; where arrays and scalars are
-// met on the way, and in which order fields come out, as the server does. Internal to engine/query.
+// A projection as a tree of the fields it names, applied to a document in one walk. It serves the
+// projections of find and findAndModify and the stages $project and $addFields. Internal to
+// engine/query.
 //
-// Fields that are kept have the document's order. Computed ones follow, in the order in which the
-// projection names them, but for those that are put into something that stands in the document.
+// Fields that are kept are in the document's order. Computed fields follow in the order in which
+// the projection names them. A computed field that goes into a field of the document stays at that
+// field's place. The order of fields, and arrays and scalars on a path, are treated as on servers.
+// Source: MongoDB manual, "Project Fields to Return from Query", "$project" and "$addFields".
 //
-// Thread-safety: a tree that is built may be applied by many threads, each with its own state.
+// Thread-safety: a complete tree is immutable. Several threads may apply it, each with its own
+// TransformState.
 #pragma once
 
 #include <memory>
@@ -26,33 +28,33 @@
 
 namespace gridmount::query {
 
-// The elements that {$slice: n} or {$slice: [skip, n]} leaves; from the end if negative.
+// The elements that {$slice: n} or {$slice: [skip, n]} keeps. Negative numbers count from the end.
 struct ArraySlice {
   std::optional<int32_t> skip;
   int32_t limit = 0;
 };
 
 struct ProjectionNode {
-  // A leaf is what the tree keeps, or takes out.
+  // A kLeaf node is kept in an inclusion and removed in an exclusion.
   enum class Kind { kInner, kLeaf, kSliced, kElementMatched, kComputed };
 
   std::string name;
   Kind kind = Kind::kInner;
-  std::vector<ProjectionNode> children;  // kInner; in the order in which they were named
+  std::vector<ProjectionNode> children;  // kInner; in the order in which the projection names them
 
   ArraySlice slice;                        // kSliced
-  std::optional<Filter> element;           // kElementMatched; on the whole document
+  std::optional<Filter> element;           // kElementMatched; a filter on the whole document
   std::unique_ptr<Expression> expression;  // kComputed
 
-  // On the path of {"a.b.$": 1}, or at its end.
+  // The node is on the path of {"a.b.$": 1}, or at its end.
   bool positional = false;
-  // False: nobody looks at it, it is only evaluated for its errors.
+  // If false, the field is not needed. It is only evaluated for its errors.
   bool written = true;
 
-  // What ProjectionTree::complete() finds out.
-  size_t computed_at = 0;  // kComputed; in TransformState::computed
-  bool computes = false;   // it is computed, or something below it is
-  size_t kept = 0;         // children that are not
+  // The fields below are set by ProjectionTree::complete().
+  size_t computed_at = 0;  // kComputed; index into TransformState::computed
+  bool computes = false;   // this node, or one below it, is computed
+  size_t kept = 0;         // number of children that are not computed
 
   const ProjectionNode* find(std::string_view child) const;
   ProjectionNode* find(std::string_view child);
@@ -68,43 +70,44 @@ struct ProjectionNode {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
-  // Positions of children by name, once there are more than are worth looking through.
+  // Positions of children by name, used once there are too many for a linear search.
   std::unordered_map<std::string, size_t, NameHash, std::equal_to<>> positions_;
 };
 
 struct ProjectionTree {
-  // kInclude gives the named fields, kExclude all others, kAdd all fields and the computed ones, in
-  // place of those that were there.
+  // kInclude returns the named fields, and kExclude returns all others. kAdd returns all fields,
+  // and the computed fields in place of old ones.
   enum class Kind { kInclude, kExclude, kAdd };
 
   Kind kind = Kind::kExclude;
   ProjectionNode root;
-  // For {"a.$": 1}.
+  // The query filter, for {"a.$": 1}.
   std::optional<Filter> filter;
   size_t computed_count = 0;
 
-  // To be called when all nodes are there.
+  // Must be called once all nodes are added.
   void complete();
 };
 
-// The node at the end of the path below `parent`, which is made. `inner`: it may be there if it is
-// one. Codes 31250 and 31249 if the path collides with another; the messages name `path`.
+// Adds the node at the end of the path below `parent` and returns it. If `inner` is true, an
+// existing inner node is returned instead of failing. Fails with code 31250 or 31249 if the path
+// collides with another one. The error messages name `path`.
 Result<ProjectionNode*> make_node(ProjectionNode& parent, const bson::Path& path, bool inner);
 
-// Where a projection stands.
+// The context of a projection.
 struct ProjectionPlace {
-  // Of find and findAndModify, where parts of arrays may be named: {a: {$slice: 2}}, {a:
-  // {$elemMatch: {b: 1}}}, {"a.$": 1}. Else of $project.
+  // True for find and findAndModify, which may select elements of arrays: {a: {$slice: 2}}, {a:
+  // {$elemMatch: {b: 1}}}, {"a.$": 1}. False for $project.
   bool is_of_find = false;
-  // Of find: the filter, which {"a.$": 1} needs.
+  // For find: the query filter, which {"a.$": 1} needs.
   std::optional<bson::View> filter;
   VariableScope& scope;
 };
 
 Result<ProjectionTree> parse_projection(bson::View specification, const ProjectionPlace& place);
 
-// Valid as long as the document and until the next call with this state. `wanted`, if there is one,
-// are the fields of the document that somebody looks at.
+// Returns the projected document. It is valid as long as `document`, and until the next call with
+// this state. `wanted` may be null; otherwise it holds the fields of the document that are needed.
 Result<bson::View> apply_projection(const ProjectionTree& tree, bson::View document,
                                     TransformState& state, const Needs* wanted = nullptr);
 

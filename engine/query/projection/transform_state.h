@@ -1,6 +1,6 @@
-// What makes one document of each works with, document after document. Internal to engine/query.
+// The working memory for transforming documents one after the other. Internal to engine/query.
 //
-// Thread-safety: one thread at a time.
+// Used by one thread at a time.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct TransformState {
 
   Evaluator evaluator;
   Output output;
-  // The values of computed fields for the present document, as far as they were asked for.
+  // The values of the computed fields for the current document, as far as they have been evaluated.
   std::vector<std::optional<std::optional<bson::ValueView>>> computed;
 };
 

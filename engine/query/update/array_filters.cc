@@ -14,7 +14,7 @@ bool is_logical(std::string_view name) {
   return name == "$and" || name == "$or" || name == "$nor";
 }
 
-// Conditions that look beyond the element, or need what is not at hand.
+// Fails for conditions that look beyond the element, or that need what is not available here.
 Status check_feature(std::string_view name) {
   if (name == "$expr") {
     return fail(ErrorCode::kQueryFeatureNotAllowed, "$expr is not allowed in this context");
@@ -25,8 +25,8 @@ Status check_feature(std::string_view name) {
   return {};
 }
 
-// The one top-level name that all conditions are on. `conditions` has been parsed as a filter,
-// which bounds the depth. `identifier` is empty until a name is seen.
+// Finds the top-level name that all conditions are on. `conditions` has been parsed as a filter,
+// which bounds the depth. `identifier` is empty until a name is found.
 Status find_identifier(bson::View conditions, std::string& identifier) {
   for (const bson::Element element : conditions) {
     if (is_logical(element.key)) {

@@ -1,5 +1,7 @@
-// The arrayFilters of an update: which elements of an array `$[id]` stands for. Internal to this
-// folder. Source: MongoDB manual, "$[<identifier>]"; codes and messages as the server's.
+// The arrayFilters of an update, which select the array elements that `$[id]` stands for. Internal
+// to engine/query. Immutable once parsed, so safe to share between threads.
+//
+// Source: MongoDB manual, "$[<identifier>]". The error codes and messages are the server's.
 #pragma once
 
 #include <map>
@@ -13,15 +15,15 @@ namespace gridmount::query {
 
 class ArrayFilters {
  public:
-  // An array of conditions, each on one identifier: [{"i.price": {$gt: 5}}, {$or: [{j: 1}, {j:
-  // 2}]}]. TypeMismatch, FailedToParse, BadValue.
+  // `filters` is an array of conditions, each on one identifier: [{"i.price": {$gt: 5}}, {$or: [{j:
+  // 1}, {j: 2}]}]. Fails with TypeMismatch, FailedToParse or BadValue.
   static Result<ArrayFilters> parse(bson::View filters);
 
   bool contains(std::string_view identifier) const {
     return filters_.find(identifier) != filters_.end();
   }
-  // Whether the element fits the identifier's condition; all fit "", which `$[]` stands for.
-  // The identifier must be contained.
+  // Returns whether the element matches the condition of the identifier, which must be contained.
+  // The identifier "", which `$[]` stands for, matches all elements.
   Result<bool> matches(std::string_view identifier, bson::ValueView element) const;
 
   using ByIdentifier = std::map<std::string, Filter, std::less<>>;

@@ -21,7 +21,7 @@ bool less(ValueView a, ValueView b) {
   return bson::compare(a, b) < 0;
 }
 
-// Values that are found by what compares equal: 1 finds 1.0.
+// A set of values in which equal values are one: 1 is the same as 1.0.
 class ValueSet {
  public:
   static Result<ValueSet> of(bson::View elements) {
@@ -32,7 +32,7 @@ class ValueSet {
   }
   explicit ValueSet(ValueView only) : given_{Value(only)}, sorted_{0}, distinct_{true} {}
 
-  // Which of the distinct values, if any.
+  // Returns the index of the first given value that equals `value`, if any.
   std::optional<size_t> find(ValueView value) const {
     const auto at = std::lower_bound(
         sorted_.begin(), sorted_.end(), value,
@@ -40,7 +40,7 @@ class ValueSet {
     if (at == sorted_.end() || less(value, given_[*at])) return std::nullopt;
     return *at;
   }
-  // As given; of those that compare equal the first stands for all.
+  // Returns the values as given. Of equal values, the first is the distinct one.
   const std::vector<Value>& given() const { return given_; }
   bool is_distinct(size_t i) const { return distinct_[i]; }
 
@@ -68,7 +68,7 @@ struct Addition : PreparedOperand {
   ValueSet values;
 };
 
-// What $pull and $pullAll take away.
+// Decides which elements $pull and $pullAll remove.
 struct Removal : PreparedOperand {
   virtual Result<bool> removes(ValueView element) const = 0;
 };
@@ -84,7 +84,7 @@ class RemovalOfValues : public Removal {
   ValueSet values_;
 };
 
-// Of documents that match a filter.
+// Removes documents that match a filter.
 class RemovalOfDocuments : public Removal {
  public:
   explicit RemovalOfDocuments(Filter filter) : filter_(std::move(filter)) {}
@@ -97,7 +97,7 @@ class RemovalOfDocuments : public Removal {
   Filter filter_;
 };
 
-// Of elements that fit operators, or a regular expression: the filter is one on the field "".
+// Removes elements that match operators or a regular expression. The filter is on a field named "".
 class RemovalByOperators : public Removal {
  public:
   explicit RemovalByOperators(Filter filter) : filter_(std::move(filter)) {}
@@ -115,7 +115,7 @@ bool is_logical(std::string_view name) {
   return name == "$and" || name == "$or" || name == "$nor";
 }
 
-// {$gt: 5} and not {price: {$gt: 5}} or {$or: [...]}.
+// True for {$gt: 5}. False for {price: {$gt: 5}} and {$or: [...]}.
 bool holds_operators(ValueView condition) {
   return is_operator_document(condition) && !is_logical((*condition.as_document().begin()).key);
 }

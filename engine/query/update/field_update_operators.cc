@@ -1,5 +1,5 @@
-// $set, $unset, $setOnInsert, $currentDate, and what $rename puts at its target.
-// Source: MongoDB manual, "Field Update Operators".
+// $set, $unset, $setOnInsert, $currentDate, and the target of $rename. Source: MongoDB manual,
+// "Field Update Operators".
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
@@ -31,10 +31,10 @@ bool is_number(std::string_view part) {
   return part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// What stands at a path, entering documents by name and arrays by position.
+// The value at a path. Documents are entered by name, and arrays by position.
 struct Place {
   std::optional<ValueView> value;
-  // The last array that was entered, if any, and the name of something that cannot be entered.
+  // The name of the last array entered, if any, and the name of a value that cannot be entered.
   std::optional<std::string> array;
   std::optional<std::string> unviable;
 };
@@ -121,7 +121,7 @@ Result<UpdateOutcome> apply_renamed(const UpdateCall& call, const std::optional<
   const std::string target = call.path();
   const Place to = find_place(call.document, bson::Path(target).parts());
   if (to.array) return refuse_array("destination", target, call, *to.array);
-  // Even where the value is the same.
+  // The _id is refused even if its value stays the same.
   const std::optional<ValueView> id = call.document.find("_id");
   const bool in_id = call.names.size() == 1 || (id && id->type() == Type::kDocument);
   if (call.names.front() == "_id" && id && in_id) return altered_id(target);

@@ -19,16 +19,16 @@ Status check_number(std::string_view verb, std::string_view path, ValueView oper
                                             ": " + bson::to_text(operand) + "}");
 }
 
-// What an operator does with numbers of each kind.
+// The functions of an operator for each kind of number.
 struct Arithmetic {
   std::string_view name;
-  bool (*integers)(int64_t, int64_t, int64_t*);  // true: the result does not fit
+  bool (*integers)(int64_t, int64_t, int64_t*);  // return true if the result overflows
   double (*doubles)(double, double);
   Value (*decimals)(ValueView, ValueView);
 };
 
-// The result has the wider type of the two: int32, int64, double, Decimal128; an int32 that
-// overflows becomes an int64.
+// The result has the wider type of the two: int32, int64, double, Decimal128. If an int32
+// overflows, the result is an int64.
 Result<Value> calculate(const UpdateCall& call, ValueView current, const Arithmetic& arithmetic) {
   const std::string name(arithmetic.name);
   const ValueView operand = call.operand;
@@ -58,7 +58,8 @@ Result<Value> calculate(const UpdateCall& call, ValueView current, const Arithme
   return Value(result);
 }
 
-// What is equal in type and value stays as it is: -0.0 is not changed by adding 0.0.
+// A result of the same type that compares equal leaves the field unchanged: adding 0.0 does not
+// change -0.0.
 Result<UpdateOutcome> change(const UpdateCall& call, ValueView current,
                              const Arithmetic& arithmetic) {
   GM_ASSIGN(Value result, calculate(call, current, arithmetic));
@@ -102,7 +103,7 @@ Result<UpdateOutcome> apply_increment(const UpdateCall& call,
 
 Result<UpdateOutcome> apply_multiply(const UpdateCall& call,
                                      const std::optional<ValueView>& current) {
-  // A missing field counts as zero, and what it becomes has the operand's type.
+  // A missing field counts as zero. Its new value has the type of the operand.
   if (!current) {
     GM_ASSIGN(Value zero, calculate(call, Value(int32_t{0}), kMultiply));
     return UpdateOutcome::set(std::move(zero));

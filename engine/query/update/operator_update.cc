@@ -22,7 +22,8 @@ std::string show(ValueView value) {
   return bson::to_text(value);
 }
 
-// Levels of documents and arrays; the value has been validated, which bounds the recursion.
+// Returns the number of levels of documents and arrays. The value has been validated, which bounds
+// the recursion.
 size_t depth_of(ValueView value) {
   if (value.type() != Type::kDocument && value.type() != Type::kArray) return 0;
   size_t deepest = 0;
@@ -124,7 +125,7 @@ class Parser {
                   "The destination field for $rename may not be dynamic: " + target.dotted());
     }
     GM_TRY(add(source, kUnset, Value()));
-    // What is renamed may be nested itself.
+    // The renamed value may be nested itself.
     parsed_.may_deepen = true;
     return add(target, kRenamed, Value(element.key));
   }
@@ -133,7 +134,7 @@ class Parser {
     GM_ASSIGN(std::shared_ptr<const UpdateLeaf> leaf, make_leaf(update, path.dotted(), operand));
     GM_TRY(add_update(parsed_.root, path, std::move(leaf), parsed_.filters));
     parsed_.touched_paths.push_back(fixed_prefix(path));
-    // An array is made around what is pushed.
+    // The path's parts, the levels of the operand, and the array that $push makes around it.
     const size_t deepest = path.parts().size() + depth_of(operand) + 1;
     parsed_.may_deepen = parsed_.may_deepen || deepest > bson::kMaxStoredDepth;
     for (const std::string& part : path.parts()) {

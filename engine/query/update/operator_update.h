@@ -1,5 +1,5 @@
-// An update by operators, {$set: {...}, $push: {...}}: parsed to a tree of changes. Internal to
-// this folder.
+// An update by operators, {$set: {...}, $push: {...}}, parsed to a tree of changes. Internal to
+// engine/query. Immutable once parsed, so safe to share between threads.
 #pragma once
 
 #include <string>
@@ -15,18 +15,19 @@ namespace gridmount::query {
 struct OperatorUpdate {
   UpdateNode root;
   ArrayFilters filters;
-  // As Update::touched_paths().
+  // See Update::touched_paths().
   std::vector<std::string> touched_paths;
-  // Some path has a `$`.
+  // Whether some path has a `$`.
   bool needs_match = false;
-  // The result may be nested too deep although the document and the update are not.
+  // Whether the result may be nested too deep although the document and the update are not.
   bool may_deepen = false;
 };
 
-// `array_filters` as ArrayFilters::parse(); one that no path uses is FailedToParse.
+// `array_filters` is what ArrayFilters::parse() takes. Fails with FailedToParse for an array filter
+// that no path uses.
 Result<OperatorUpdate> parse_operator_update(bson::View specification, bson::View array_filters);
 
-// Adds `$set: {path: value}`, for the equalities of an upsert's filter.
+// Adds `$set: {path: value}` for an equality of an upsert's filter.
 Status add_equality(UpdateNode& root, const bson::Path& path, bson::ValueView value);
 
 }  // namespace gridmount::query

@@ -28,7 +28,7 @@ Result<PipelineUpdate> PipelineUpdate::parse(bson::View stages, bson::View varia
   GM_ASSIGN(UpdatePipeline pipeline, UpdatePipeline::parse(stages, scope));
   auto state =
       std::make_unique<State>(State{std::move(pipeline), bson::Document(variables), {}, now});
-  // In the order they were declared in, which is that of their slots.
+  // The slots are in the order of the declarations.
   for (const bson::Element variable : state->variables.view()) {
     state->values.push_back(value_of_variable(variable));
   }

@@ -1,5 +1,5 @@
-// An update given as a pipeline, [{$set: {total: {$add: ["$a", "$b"]}}}], with the variables it may
-// name. Internal to this folder.
+// An update given as a pipeline, [{$set: {total: {$add: ["$a", "$b"]}}}], with the values of its
+// variables. Internal to engine/query. Immutable once parsed, so safe to share between threads.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@ namespace gridmount::query {
 
 class PipelineUpdate {
  public:
-  // `stages` are an array's elements, `variables` the values of $$x by name, `now` is $$NOW.
-  // InvalidOptions for a stage that may not be part of an update.
+  // `stages` holds the elements of an array, `variables` the values of $$x by name, and `now` is
+  // $$NOW. Fails with InvalidOptions for a stage that an update may not use.
   static Result<PipelineUpdate> parse(bson::View stages, bson::View variables, bson::Date now);
 
   PipelineUpdate(PipelineUpdate&&) noexcept;
   PipelineUpdate& operator=(PipelineUpdate&&) noexcept;
   ~PipelineUpdate();
 
-  // What the stages make of the document. Its _id and its size are the caller's to check.
+  // Returns the document that the stages produce. The caller must check its _id and its size.
   Result<bson::Document> apply(bson::View document) const;
 
  private:

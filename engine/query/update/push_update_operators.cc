@@ -1,4 +1,4 @@
-// $push with $each, $position, $slice and $sort; $pushAll, which servers had until 3.4.
+// $push with $each, $position, $slice and $sort, and $pushAll, which servers supported until 3.4.
 // Source: MongoDB manual, "$push" and its modifiers.
 
 #include <algorithm>
@@ -27,12 +27,12 @@ struct Push : PreparedOperand {
   std::vector<Value> values;
   int64_t position = std::numeric_limits<int64_t>::max();
   std::optional<int64_t> slice;
-  // By the whole elements, or by fields of them.
+  // Sorts by whole elements or by fields of them.
   std::optional<bool> sort_descending;
   std::vector<SortPart> sort_parts;
 };
 
-// 1: false, -1: true.
+// Returns false for 1 and true for -1.
 std::optional<bool> direction_of(ValueView value) {
   const std::optional<int64_t> number = value.integral();
   if (number == 1) return false;
@@ -109,10 +109,11 @@ Status read_clause(const bson::Element& clause, Push& push) {
   return fail(ErrorCode::kBadValue, "Unrecognized clause in $push: " + std::string(clause.key));
 }
 
-// Where in an array of that many elements; from its end if negative.
+// Returns the index to insert at in an array of `count` elements. A negative position counts from
+// the end.
 size_t insertion_point(int64_t position, size_t count) {
   if (position >= 0) return std::min(static_cast<uint64_t>(position), uint64_t{count});
-  // As an unsigned number the least of all has an opposite too.
+  // Negating an unsigned number also works for the least int64.
   const uint64_t back = uint64_t{0} - static_cast<uint64_t>(position);
   return back < count ? count - back : 0;
 }

@@ -23,7 +23,7 @@ Status check_behind(const Element& element, std::string_view before, std::string
                                  std::string(needed) + " before it, which is invalid.");
 }
 
-// A field behind the one named `before`.
+// Checks one field. `before` is the name of the field before it.
 Status check_field(const Element& element, std::string_view before) {
   if (!element.key.starts_with('$')) return {};
   if (element.key == "$ref") return check_text(element);

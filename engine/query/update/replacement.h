@@ -1,4 +1,6 @@
-// Names with a '$' in front in documents that updates change. Internal to this folder.
+// Checks of field names that begin with '$', in documents that an update changes. Internal to
+// engine/query. Thread-safety: pure functions.
+//
 // Source: MongoDB manual, "Field Names with Periods and Dollar Signs" (since 5.0).
 #pragma once
 
@@ -9,12 +11,13 @@
 
 namespace gridmount::query {
 
-// What a document has to be like to replace another. Dots are allowed in names, and '$' in front of
-// them below the top level, or wherever a document is new. At the top only a DBRef ($ref, $id, then
-// perhaps $db) has it: DollarPrefixedFieldName, InvalidDBRef.
+// Checks a document that replaces an existing one. At the top level only the fields of a DBRef
+// ($ref, $id, then optionally $db) may begin with '$'. Fails with DollarPrefixedFieldName or
+// InvalidDBRef. Names may hold dots, and below the top level they may begin with '$'. A new
+// document may have such names everywhere, and need not be checked.
 Status check_replacement(bson::View document);
 
-// The same of this one top-level field, which an operator has changed.
+// Checks one top-level field that an update operator has changed in the same way.
 Status check_changed_field(bson::View document, std::string_view name);
 
 }  // namespace gridmount::query

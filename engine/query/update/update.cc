@@ -39,7 +39,7 @@ bool are_same(bson::View a, bson::View b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// Of a condition that an upsert makes a field.
+// Checks the path of an equality that an upsert makes a field.
 Status check_equality_path(const bson::Path& path) {
   GM_TRY(check_update_path(path));
   if (!is_positional(path)) return {};
@@ -47,7 +47,7 @@ Status check_equality_path(const bson::Path& path) {
                                         "' has a positional part");
 }
 
-// Of an existing document that operators have changed. A new one may have such names.
+// Checks an existing document that operators have changed. A new document may have such names.
 Status check_dollar_names(const UpdateNode& changes, bson::View before, bson::View after) {
   for (const auto& [name, child] : changes.children) {
     if (!name.starts_with('$')) continue;
@@ -58,7 +58,7 @@ Status check_dollar_names(const UpdateNode& changes, bson::View before, bson::Vi
   return {};
 }
 
-// `document` with that _id, first.
+// Returns `document` with `id` as its _id and first field.
 bson::Document with_id(ValueView id, bson::View document) {
   bson::Builder builder;
   builder.append("_id", id);
@@ -68,7 +68,7 @@ bson::Document with_id(ValueView id, bson::View document) {
   return std::move(builder).finish();
 }
 
-// Overflow if the document is nested deeper than a stored one may be.
+// Fails with Overflow if the document is nested deeper than a stored document may be.
 Status check_stored_depth(bson::View document) {
   if (!bson::is_nested(document, bson::kMaxStoredDepth)) return {};
   return fail(ErrorCode::kOverflow,
@@ -82,8 +82,8 @@ struct Update::State {
   std::optional<PipelineUpdate> pipeline;
   OperatorUpdate operators;
 
-  // Without a position `$` is BadValue. `inserting`: an upsert's new document, which has the
-  // equalities of the filter so far.
+  // If there is no position, `$` fails with BadValue. `inserting` means that `document` is the new
+  // document of an upsert, which holds the filter's equalities so far.
   Result<Applied> updated(bson::View document, std::optional<size_t> matched_position,
                           bool inserting) const {
     if (replacement) {
@@ -109,15 +109,16 @@ struct Update::State {
     const std::optional<ValueView> before = document.find("_id");
     if (before && operators.root.find("_id") != nullptr) {
       const std::optional<ValueView> after = result.find("_id");
-      // Not even 1.0 in place of 1.
+      // Even 1.0 in place of 1 is a change.
       if (!after || !are_same(*before, *after)) return altered_id("_id");
     }
     const bool modified = !are_same(document, result);
     return Applied{std::move(result), modified};
   }
 
-  // `made` in place of `document`, whose _id it takes over if it has none. As given it counts as a
-  // change if it differs in anything: its order, the place or the lack of the _id.
+  // Puts `made` in place of `document`. If `made` has no _id, it takes over that of `document`. The
+  // document counts as modified if `made`, as given, differs in any byte: in the order of fields,
+  // or in the place or lack of the _id.
   static Result<Applied> replaced(bson::View document, bson::Document made, bool inserting) {
     const bool is_same_as_given = are_same(document, made);
     const std::optional<ValueView> id = document.find("_id");
@@ -131,7 +132,7 @@ struct Update::State {
     if (id) made = with_id(Value(own ? *own : *id), made);
     GM_TRY(check_size(made, inserting));
     GM_TRY(check_stored_depth(made));
-    // The _id goes to the front, which may be a change as well.
+    // with_id() moves the _id to the front, which may be a change too.
     const bool modified = !is_same_as_given || !are_same(document, made);
     return Applied{std::move(made), modified};
   }
@@ -184,7 +185,7 @@ Result<Update::Applied> Update::apply(bson::View document,
 Result<bson::Document> Update::upserted(const Filter& filter) const {
   UpdateNode equalities;
   for (const auto& [dotted, value] : filter.equalities()) {
-    // A replacement takes nothing but the _id, and that only as a whole.
+    // A replacement takes only the _id from the filter, and only if the filter gives it as a whole.
     if (state_->replacement && dotted.starts_with("_id.")) {
       return fail(ErrorCode::kNotExactValueField,
                   "field at '_id' must be exactly specified, field at "

@@ -1,7 +1,9 @@
-// Updates: operator expressions ({$set: ...}), replacements and pipelines, applied to one document
-// at a time. A pure function over BSON views. Source: MongoDB manual, "Update Operators" and
-// "Updates with Aggregation Pipeline"; conflicts and errors as the server's (codes 2, 9, 14, 28,
-// 34, 40, 52, 54, 55, 56, 66, 111).
+// Updates by operators ({$set: ...}), by a replacement or by a pipeline, applied to one document at
+// a time. An Update is a pure function over BSON views, immutable once parsed, and so safe to share
+// between threads.
+//
+// Source: MongoDB manual, "Update Operators" and "Updates with Aggregation Pipeline". Conflicts and
+// errors are the server's (codes 2, 9, 14, 28, 34, 40, 52, 54, 55, 56, 66, 111).
 #pragma once
 
 #include <memory>
@@ -15,21 +17,21 @@
 
 namespace gridmount::query {
 
-// Views are not kept.
+// The views need not outlive Update::parse().
 struct UpdateParseOptions {
-  // An array: which elements `$[id]` stands for.
+  // An array of conditions that select the elements `$[id]` stands for.
   bson::View array_filters = {};
-  // The specification is an array, of stages.
+  // The specification is an array of stages.
   bool is_pipeline = false;
-  // For pipelines: the values of variables ($$x) by name, and $$NOW, one for a whole command.
+  // For pipelines: the values of variables ($$x) by name, and $$NOW, the same for a whole command.
   bson::View variables = {};
   bson::Date now = {};
 };
 
 class Update {
  public:
-  // `specification` is either all operators or, with none, a replacement; or an array of stages. An
-  // unknown operator is FailedToParse "Unknown modifier: $x".
+  // `specification` consists of operators only, or has no operators and is a replacement, or is an
+  // array of stages. Fails with FailedToParse "Unknown modifier: $x" for an unknown operator.
   static Result<Update> parse(bson::View specification, const UpdateParseOptions& options = {});
 
   Update(Update&&) noexcept;
@@ -40,30 +42,36 @@ class Update {
 
   struct Applied {
     bson::Document document;
-    // As servers count it: false if an operator left everything byte for byte as it was, or a
-    // replacement or a pipeline gave exactly that, the _id in its place. True although the document
-    // is the same if the replacement leaves out the _id.
+    // Whether the document counts as modified, as on servers. False if operators leave every byte
+    // as it was, or if a replacement or pipeline returns exactly the document, including the
+    // position of its _id. True for a replacement without an _id, even if the resulting document is
+    // the same.
     bool modified = false;
   };
-  // The document after the update. A replacement keeps the old _id, as does a pipeline that leaves
-  // it out; one that compares equal takes its place (1.0 for 1). Another is ImmutableField, and to
-  // operators 1.0 is another than 1. A replacement's empty timestamps are filled in.
-  // DollarPrefixedFieldName, InvalidDBRef for such names at the top of an existing document.
-  // The result is refused beyond bson::kMaxDocumentBytes (17419).
-  // `matched_position` is what the filter's matched_position() says of the document, which is asked
-  // for only if needs_match(): it is what `$` stands for. Without a position `$` is BadValue.
+  // Returns the document after the update.
+  //
+  // The _id cannot change. A replacement, or the result of a pipeline, without an _id keeps the old
+  // one. With an _id that compares equal, it replaces the old one (1.0 replaces 1). Any other _id
+  // fails with ImmutableField. For operators even 1.0 instead of 1 fails.
+  //
+  // The empty timestamps of a replacement are filled in. Fails with DollarPrefixedFieldName or
+  // InvalidDBRef for names that an existing document may not have at the top level, and with 17419
+  // if the result exceeds bson::kMaxDocumentBytes.
+  //
+  // `matched_position` is the array element that `$` stands for: the filter's matched_position()
+  // for the document. It is needed only if needs_match(). Without it, `$` fails with BadValue.
   Result<Applied> apply(bson::View document,
                         std::optional<size_t> matched_position = std::nullopt) const;
   bool needs_match() const;
 
-  // The document an upsert inserts when nothing matched `filter`: its equalities, then the update.
-  // The _id is generated (ObjectId) if neither gives one, and stands first. Empty timestamps are
-  // filled in if the update is a replacement.
+  // Returns the document that an upsert inserts if no document matches `filter`: the equalities of
+  // the filter, with the update applied. Its first field is _id, a generated ObjectId if neither
+  // the filter nor the update has an _id. The empty timestamps of a replacement are filled in.
   Result<bson::Document> upserted(const Filter& filter) const;
 
-  // The top-level and dotted paths that operators may change, so that a store can tell which
-  // indexes stay as they are; up to a `$` or `$[]`. Empty for replacements and pipelines, which may
-  // change all.
+  // Returns the paths that operators may change, so that a store knows which indexes stay
+  // unchanged. A path ends before its first `$` or `$[]`. Empty for replacements and pipelines,
+  // which may change everything.
   const std::vector<std::string>& touched_paths() const;
 
  private:

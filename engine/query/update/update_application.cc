@@ -11,7 +11,7 @@ using bson::ValueView;
 using Action = UpdateOutcome::Action;
 using NodePointer = std::shared_ptr<UpdateNode>;
 
-// Nulls are put in front of an element that is set behind the end of its array, up to this many.
+// The limit of nulls that fill the gap before an element set beyond the end of its array.
 constexpr uint32_t kPaddingMax = 1'500'000;
 
 bool is_at_or_behind(std::string_view name, uint32_t position) {
@@ -28,7 +28,7 @@ class Application {
 
   Status to_document(const UpdateNode& tree, bson::View before, bson::Builder& builder) {
     GM_ASSIGN(const UpdateNode* const node, with_matched(tree));
-    // Names repeat in documents that break the rules; only the first is the field.
+    // Malformed documents may repeat names. Only the first field of a name counts.
     std::vector<bool> found(node->children.size());
     for (const bson::Element element : before) {
       const auto child = node->children.find(element.key);
@@ -62,7 +62,7 @@ class Application {
     return dotted;
   }
 
-  // The node with what `$` leads to where it leads in this document.
+  // Returns the node with the changes of `$` merged into the child at the matched position.
   Result<const UpdateNode*> with_matched(const UpdateNode& node) {
     if (node.matched == nullptr) return &node;
     if (!context_.matched_position) {
@@ -124,7 +124,7 @@ class Application {
     return {};
   }
 
-  // Elements by position.
+  // Applies changes to elements named by position.
   Status to_array(const UpdateNode& tree, ValueView array, bson::Builder& builder) {
     GM_ASSIGN(const UpdateNode* const node, with_matched(tree));
     for (const auto& [name, child] : node->children) {
@@ -160,7 +160,7 @@ class Application {
     return {};
   }
 
-  // Elements by array filter.
+  // Applies changes to elements named by array filters.
   Status to_each(const UpdateNode& node, bson::View before, bson::Builder& builder) {
     uint32_t count = 0;
     for (const bson::Element element : before) {
@@ -202,7 +202,7 @@ class Application {
       GM_ASSIGN(const UpdateOutcome result, outcome(*node.leaf, value));
       if (result.action == Action::kKeep) builder.push(value);
       if (result.action == Action::kSet) builder.push(result.view());
-      // What is unset in an array leaves null, so that the others keep their positions.
+      // An element that is unset becomes null, so that the other elements keep their positions.
       if (result.action == Action::kRemove) push_null(builder);
     } else {
       bson::Builder changed;
@@ -217,7 +217,7 @@ class Application {
     builder.push(ValueView(Type::kNull, nullptr, 0));
   }
 
-  // Adds the field if some operator gives it a value; parents only with something in them.
+  // Adds the field if some operator gives it a value. A parent is added only if it is not empty.
   Status make_missing(const std::string& name, const UpdateNode& tree, bson::Builder& builder) {
     names_.push_back(name);
     if (tree.leaf != nullptr) {
@@ -240,7 +240,8 @@ class Application {
     return {};
   }
 
-  // For a child of `value`, which cannot have one of that name.
+  // Fails if the changes of `child` would create a field in `value`, which cannot have a field of
+  // that name.
   Status refuse_making(const std::string& name, const UpdateNode& child, ValueView value) {
     const std::string element = "{" + show_element(names_.back(), value) + "}";
     bson::Builder made;
@@ -255,8 +256,8 @@ class Application {
                                                ") to traverse the element (" + element + ")");
   }
 
-  // The path of the first operator at or below the child that is refused where no field can be
-  // made.
+  // Returns the path of the first operator, at or below the child, that is refused where no field
+  // can be created. Returns nullopt if there is none.
   std::optional<std::string> path_that_needs(const std::string& name, const UpdateNode& child) {
     names_.push_back(name);
     std::optional<std::string> found;
@@ -271,9 +272,9 @@ class Application {
 
   bson::View document_;
   const UpdateContext& context_;
-  std::string position_;                 // `$`, if it has a match
-  std::vector<std::string_view> names_;  // that lead to where the application is
-  // What is made for this document, by what it is made of.
+  std::string position_;                 // the position that `$` stands for, if any
+  std::vector<std::string_view> names_;  // the names from the root to the current field
+  // Nodes merged for this document, by the nodes that they are merged from.
   std::map<const UpdateNode*, NodePointer> matched_;
   std::map<std::vector<NodePointer>, NodePointer> merged_;
 };

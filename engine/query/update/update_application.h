@@ -1,4 +1,5 @@
-// The application of a tree of changes to a document, in one pass. Internal to this folder.
+// Applies a tree of changes to a document in one pass. Internal to engine/query. Thread-safety:
+// pure functions.
 #pragma once
 
 #include <optional>
@@ -12,15 +13,15 @@ namespace gridmount::query {
 
 struct UpdateContext {
   const ArrayFilters& filters;
-  // The element `$` stands for, if the filter found one.
+  // The array element that `$` stands for, if the filter matched one.
   std::optional<size_t> matched_position;
-  bool inserting = false;  // an upsert's new document
+  bool inserting = false;  // the document is the new document of an upsert
 };
 
-// The document after all changes of the tree. PathNotViable where a field would have to be made in
-// something that is neither a document nor an array; ConflictingUpdateOperators where changes by
-// position, `$` and array filters meet in one element; BadValue where `$` has no match, or `$[]`
-// no array.
+// Returns the document with all changes of the tree. Fails with PathNotViable if a field would have
+// to be created in a value that is neither a document nor an array. Fails with
+// ConflictingUpdateOperators if changes by position, by `$` and by array filters meet in one
+// element. Fails with BadValue if `$` has no match or if `$[]` meets a value that is not an array.
 Result<bson::Document> apply_updates(const UpdateNode& root, bson::View document,
                                      const UpdateContext& context);
 

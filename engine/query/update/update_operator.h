@@ -1,5 +1,8 @@
-// One update operator: what becomes of a field's value. Internal to this folder.
-// update_operators.cc has the table; the families are in files of their own.
+// The interface of an update operator, which computes the new value of one field. Internal to
+// engine/query. The table of operators is in update_operators.cc, and each family of operators has
+// its own file.
+//
+// Thread-safety: the operators are pure functions, except for the time that $currentDate reads.
 #pragma once
 
 #include <memory>
@@ -15,29 +18,29 @@
 
 namespace gridmount::query {
 
-// What an operator makes of its operand once, before it meets documents. Each family that needs it
-// has its own.
+// An operand in the form in which an operator applies it, prepared once for many documents. Each
+// family that needs it has its own class.
 struct PreparedOperand {
   virtual ~PreparedOperand() = default;
 };
 
 struct UpdateCall {
   const bson::Value& operand;
-  const PreparedOperand* prepared;  // of operators that prepare
-  // The names that lead to the field, positions for elements.
+  const PreparedOperand* prepared;  // null unless the operator has `prepare`
+  // The names on the path to the field. An element's name is its position.
   const std::vector<std::string_view>& names;
-  // Before the update; for messages, and for values taken from elsewhere in it.
+  // The document before the update. Used for messages and for values copied from other fields.
   bson::View document;
-  bool inserting;  // an upsert's new document
+  bool inserting;  // the document is the new document of an upsert
 
-  // The names, dotted.
+  // Returns the names joined with dots.
   std::string path() const;
 };
 
 struct UpdateOutcome {
   enum class Action { kKeep, kSet, kRemove };
   Action action = Action::kKeep;
-  // kSet: the one or the other.
+  // The new value for kSet. Exactly one of the two is set.
   std::optional<bson::Value> value;
   std::optional<bson::Document> holder;
 
@@ -45,7 +48,7 @@ struct UpdateOutcome {
   static UpdateOutcome set(bson::Value value) {
     return {Action::kSet, std::move(value), std::nullopt};
   }
-  // The document's first value: what a builder made, without another copy.
+  // The new value is the first value of `holder`. So a value made by a builder is not copied.
   static UpdateOutcome set_first_of(bson::Document holder) {
     return {Action::kSet, std::nullopt, std::move(holder)};
   }
@@ -56,26 +59,28 @@ struct UpdateOutcome {
 
 struct UpdateOperator {
   std::string_view name;
-  // Refuses operands that can never be applied.
+  // Fails for operands that can never be applied.
   Status (*check)(std::string_view path, bson::ValueView operand);
-  // `current` is nothing if the field is missing; it is then made if the outcome is kSet.
+  // `current` is nullopt if the field is missing. If the outcome is then kSet, the field is
+  // created.
   Result<UpdateOutcome> (*apply)(const UpdateCall& call,
                                  const std::optional<bson::ValueView>& current);
-  // For a checked operand; null if the operator needs nothing prepared.
+  // Prepares a checked operand. Null if the operator prepares nothing.
   Result<std::unique_ptr<const PreparedOperand>> (*prepare)(std::string_view path,
                                                             bson::ValueView operand) = nullptr;
-  // Never makes a field, but is refused where none could be made.
+  // The operator never creates a field, but is refused where no field could be created.
   bool needs_viable_path = false;
 };
 
-// Null if there is none of that name. $rename is not among them, as it concerns two paths.
+// Returns null if there is no operator of that name. $rename has no entry because it concerns two
+// paths.
 const UpdateOperator* find_update_operator(std::string_view name);
 
-// "{_id: 5}", for messages; "the new document" if there is no _id.
+// Returns "{_id: 5}", or "the new document" if the document has no _id. For messages.
 std::string show_id(bson::View document);
-// ImmutableField, in the server's words: the operator at this path would change the _id.
+// Returns ImmutableField with the server's message: the operator at this path would change the _id.
 tl::unexpected<Error> altered_id(std::string_view path);
-// "a: 5", for messages.
+// Returns "a: 5". For messages.
 std::string show_element(std::string_view name, bson::ValueView value);
 
 // --- The operators, by family.
@@ -85,7 +90,7 @@ Result<UpdateOutcome> apply_unset(const UpdateCall&, const std::optional<bson::V
 Result<UpdateOutcome> apply_set_on_insert(const UpdateCall&, const std::optional<bson::ValueView>&);
 Status check_current_date(std::string_view path, bson::ValueView operand);
 Result<UpdateOutcome> apply_current_date(const UpdateCall&, const std::optional<bson::ValueView>&);
-// The target of a $rename; the operand is the source's path.
+// Sets the target of a $rename. The operand is the path of the source.
 Result<UpdateOutcome> apply_renamed(const UpdateCall&, const std::optional<bson::ValueView>&);
 
 Status check_increment(std::string_view path, bson::ValueView operand);

@@ -1,6 +1,9 @@
-// The paths that updates name: fields, and three ways to name elements of arrays: `$` (the element
-// the filter matched), `$[]` (each), `$[id]` (those an array filter matches). Internal to this
-// folder. Source: MongoDB manual, "Update Operators", "Array"; codes and messages as the server's.
+// The paths of an update. They name fields, and elements of arrays in three ways: `$` (the element
+// that the filter matched), `$[]` (every element), and `$[id]` (the elements that an array filter
+// matches). Internal to engine/query. Thread-safety: pure functions.
+//
+// Source: MongoDB manual, "Update Operators", "Array". The error codes and messages are the
+// server's.
 #pragma once
 
 #include <string>
@@ -11,19 +14,20 @@
 
 namespace gridmount::query {
 
-// "$".
+// Returns whether the part is "$".
 bool is_matched_part(std::string_view part);
-// "$[]" or "$[id]".
+// Returns whether the part is "$[]" or "$[id]".
 bool is_elements_part(std::string_view part);
-// Of an elements part: "id", empty for `$[]`.
+// Returns "id" for "$[id]", and an empty string for "$[]".
 std::string_view identifier_of(std::string_view elements_part);
 
-// Whether some part is `$`, `$[]` or `$[id]`.
+// Returns whether some part is `$`, `$[]` or `$[id]`.
 bool is_positional(const bson::Path& path);
-// The path up to the first such part: what a store can tell indexes by.
+// Returns the path up to the first such part, which a store compares with index paths.
 std::string fixed_prefix(const bson::Path& path);
 
-// EmptyFieldName, Overflow (too many parts), BadValue where `$` or `$[]` stand where they cannot.
+// Fails with EmptyFieldName, with Overflow for too many parts, and with BadValue if `$` or `$[]` is
+// where it may not be.
 Status check_update_path(const bson::Path& path);
 
 }  // namespace gridmount::query

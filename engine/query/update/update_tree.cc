@@ -7,8 +7,9 @@
 namespace gridmount::query {
 namespace {
 
-// Names in the order of their bytes, but positions, which are one group, by number. Names that
-// begin like positions but are none follow them, so that this is an order at all.
+// Orders names by their bytes, except that positions form one group and are ordered by number.
+// Names that begin with a digit but are not positions follow the positions. Otherwise this would
+// not be a strict weak ordering.
 int group_of(std::string_view name, bool position) {
   if (position) return 1;
   if (name.empty() || name[0] < '0') return 0;
@@ -22,7 +23,8 @@ tl::unexpected<Error> conflict(const bson::Path& path, size_t parts) {
               "Updating the path '" + path.dotted() + "' would create a conflict at '" + at + "'");
 }
 
-// The place of a child of that part's name, empty if there is none yet.
+// Returns the slot for the child of that part's name. The slot is empty if there is no such child
+// yet.
 Result<std::shared_ptr<UpdateNode>*> place_of(UpdateNode& node, const std::string& part,
                                               const bson::Path& path, const ArrayFilters& filters) {
   if (is_matched_part(part)) return &node.matched;

@@ -1,8 +1,10 @@
-// The changes of one update as a tree of field names. Internal to this folder.
+// The changes of one update as a tree of field names. Internal to engine/query.
 //
-// As paths may not meet, each node is either one operator's or leads to others. Its children lie in
-// the order in which new fields are made: by name, positions by number (as servers since 5.0 do
-// it). Nodes are shared between trees, and constant once a tree is whole.
+// Paths may not collide, so a node either has an operator or leads to other nodes. Its children are
+// in the order in which new fields are created: by name, and positions by number, as on servers
+// since 5.0. Trees may share nodes.
+//
+// Thread-safety: a complete tree is immutable, so safe to share between threads.
 #pragma once
 
 #include <map>
@@ -16,7 +18,7 @@
 
 namespace gridmount::query {
 
-// The position a name stands for in an array: digits, without needless zeros.
+// Returns the array position that the name stands for: digits without leading zeros.
 std::optional<uint32_t> position_of(std::string_view name);
 
 struct FieldOrder {
@@ -33,31 +35,32 @@ struct UpdateLeaf {
 struct UpdateNode {
   struct Child {
     std::shared_ptr<UpdateNode> node;
-    size_t ordinal = 0;  // among the children, in order
+    size_t ordinal = 0;  // index among the children, in their order
   };
   using Children = std::map<std::string, Child, FieldOrder>;
 
-  // The one or the others.
+  // The operator of this node. If set, there are no children and no `matched`.
   std::shared_ptr<const UpdateLeaf> leaf;
-  // By field name; with `of_elements` by identifier of an array filter, "" for `$[]`.
+  // By field name. If `of_elements`, by identifier of an array filter, "" for `$[]`.
   Children children;
   bool of_elements = false;
-  // What `$` leads to.
+  // The node that `$` leads to.
   std::shared_ptr<UpdateNode> matched;
 
   const UpdateNode* find(std::string_view child) const;
 };
 
-// ConflictingUpdateOperators if the path is another's, or leads to one or away from one. BadValue
-// if it names an array filter that is not there. The path has been checked (update_path.h).
+// Fails with ConflictingUpdateOperators if the path equals another path, or if one is a prefix of
+// the other. Fails with BadValue if the path names an unknown array filter. The caller must have
+// checked the path (update_path.h).
 Status add_update(UpdateNode& root, const bson::Path& path, std::shared_ptr<const UpdateLeaf> leaf,
                   const ArrayFilters& filters);
 
-// The children's ordinals; to be called once all is added.
+// Sets the ordinals of all children. Must be called once all updates are added.
 void number_children(UpdateNode& root);
 
-// One node that does what both do. `path` leads to them, for the conflict that is the result if
-// they meet.
+// Returns one node with the changes of both. `path` is the path of the nodes, for the message of
+// ConflictingUpdateOperators, which is the result if they collide.
 Result<std::shared_ptr<UpdateNode>> merge_updates(const std::shared_ptr<UpdateNode>& a,
                                                   const std::shared_ptr<UpdateNode>& b,
                                                   const std::string& path);
