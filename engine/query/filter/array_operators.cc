@@ -32,7 +32,7 @@ class NeverTest : public ValueTest {
   bool test(ValueView, MatchContext&) const override { return false; }
 };
 
-// {$elemMatch: ...}: some element of an array.
+// {$elemMatch: ...}: some element of an array matches.
 class ElementTest : public ValueTest {
  public:
   bool test(ValueView value, MatchContext& context) const override {
@@ -59,7 +59,7 @@ class ElementTest : public ValueTest {
   }
 };
 
-// {$elemMatch: {$gt: 1, $lt: 5}}: one element fits all.
+// {$elemMatch: {$gt: 1, $lt: 5}}: one element matches all operators.
 class ElementValueTest : public ElementTest {
  public:
   explicit ElementValueTest(std::vector<TestGroup> groups) : groups_(std::move(groups)) {}
@@ -73,14 +73,14 @@ class ElementValueTest : public ElementTest {
   std::vector<TestGroup> groups_;
 };
 
-// {$elemMatch: {price: 5, amount: {$gt: 1}}}: one element, being a document, matches the filter.
+// {$elemMatch: {price: 5, amount: {$gt: 1}}}: one element is a document that matches the filter.
 class ElementDocumentTest : public ElementTest {
  public:
   explicit ElementDocumentTest(Filter filter) : filter_(std::move(filter)) {}
 
  private:
   bool fits(ValueView element, MatchContext& context) const override {
-    // An array in the array is a document of its positions.
+    // An array within the array counts as a document whose field names are positions.
     return (element.type() == Type::kDocument || element.type() == Type::kArray) &&
            filter_.test(element.as_document(), context);
   }

@@ -1,6 +1,6 @@
 // $bitsAllSet, $bitsAnySet, $bitsAllClear and $bitsAnyClear. Source: MongoDB manual, "Bitwise Query
-// Operators": bits are counted from the least significant one, of the first byte of binary data;
-// numbers go on with their sign beyond bit 63, binary data with zeros.
+// Operators". Bit 0 is the least significant bit, of the first byte in binary data. Numbers are
+// sign-extended beyond bit 63, and binary data is extended with zeros.
 
 #include <algorithm>
 #include <cmath>
@@ -16,16 +16,17 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// With the length that begins the data of the old subtype 2, as servers have it.
+// Returns the bytes of binary data. As on servers, data of the old subtype 2 includes the length at
+// its beginning.
 std::span<const uint8_t> bytes_of(ValueView binary) {
   constexpr size_t kSizeAndSubtype = 5;
   return {binary.data() + kSizeAndSubtype, binary.size() - kSizeAndSubtype};
 }
 
-// The bits of a value, byte by byte without end.
+// The bits of a value, byte by byte and without end.
 class Bits {
  public:
-  // Numbers that are no 64-bit integers, and other types, have none.
+  // Returns nullopt for numbers that are not 64-bit integers, and for other types.
   static std::optional<Bits> of(ValueView value) {
     if (value.type() == Type::kBinary) {
       const std::span<const uint8_t> bytes = bytes_of(value);
@@ -53,8 +54,8 @@ class Bits {
   uint8_t beyond_;
 };
 
-// The bits asked for: a byte with some bits set, and where it stands. Bytes without are left out,
-// so that a list of far positions takes no room.
+// A byte of the mask and its position. Bytes without set bits are left out, so that a mask of
+// distant positions takes little memory.
 struct MaskByte {
   uint32_t position;
   uint8_t bits;

@@ -1,6 +1,6 @@
 // $eq, $ne, $lt, $lte, $gt, $gte, $in, $nin. Source: MongoDB manual, "Comparison Query Operators",
-// with its type bracketing: values of another type than the operand's do not compare, but null
-// stands for undefined and missing values, and MinKey and MaxKey compare with all.
+// including type bracketing: a value only compares with operands of its own type. But null stands
+// for undefined and missing values, and MinKey and MaxKey compare with all values.
 
 #include <algorithm>
 #include <cmath>
@@ -75,7 +75,7 @@ class OrderTest : public ValueTest {
     if (order == 0) return or_equal();
     return is_less() ? order < 0 : order > 0;
   }
-  // A missing value too lies between MinKey and MaxKey.
+  // A missing value also lies between MinKey and MaxKey.
   bool test_missing() const override {
     return all_below_ || all_above_ || (or_equal() && is_null(operand_.type()));
   }
@@ -94,11 +94,11 @@ class OrderTest : public ValueTest {
   Value operand_;
   int order_;
   bool nan_;
-  bool all_below_;  // less than MaxKey: values of every other type
-  bool all_above_;  // greater than MinKey
+  bool all_below_;  // less than MaxKey: matches values of every other type
+  bool all_above_;  // greater than MinKey: the same
 };
 
-// Values in order, each once, in one piece of memory: there may be a million of them.
+// Sorted unique values in one block of memory, because there may be a million.
 class ValueList {
  public:
   static Result<ValueList> of(std::vector<ValueView> values) {
@@ -129,7 +129,7 @@ class ValueList {
   static bool is_before(ValueView a, ValueView b) { return bson::compare(a, b) < 0; }
 
   std::vector<uint8_t> bytes_;
-  std::vector<ValueView> values_;  // of bytes_, which stay where they are when the list is moved
+  std::vector<ValueView> values_;  // views of bytes_, which does not move when the list is moved
 };
 
 class InTest : public ValueTest {
@@ -156,7 +156,7 @@ class InTest : public ValueTest {
  private:
   const ValueList values_;
   const std::vector<std::unique_ptr<ValueTest>> regexes_;
-  std::vector<std::string> prefixes_;  // of each expression
+  std::vector<std::string> prefixes_;  // of each regular expression
   bool has_null_ = false;
 };
 
@@ -190,7 +190,7 @@ Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
     }
   }
   GM_ASSIGN(ValueList list, ValueList::of(std::move(values)));
-  // A list of one is what it holds, to upserts and the planner as well.
+  // A list of one value is that value, also for upserts and the planner.
   if (list.values().size() == 1 && regexes.empty()) return parse_equality(list.values()[0]);
   if (list.values().empty() && regexes.size() == 1) return std::move(regexes[0]);
   return std::unique_ptr<ValueTest>(std::make_unique<InTest>(std::move(list), std::move(regexes)));

@@ -1,6 +1,6 @@
-// The operators that stand instead of a field and ask about the whole document: $jsonSchema,
-// $sampleRate, $alwaysTrue, $alwaysFalse; and those that are refused. $expr is in
-// expression_predicate.cc.
+// Operators in place of a field name, on the whole document: $jsonSchema, $sampleRate, $alwaysTrue,
+// $alwaysFalse, and operators that are refused. $expr is in expression_predicate.cc.
+//
 // Source: MongoDB manual, "Evaluation Query Operators" and "Miscellaneous Query Operators".
 
 #include <algorithm>

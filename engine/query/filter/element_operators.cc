@@ -45,7 +45,7 @@ class TypeTest : public ValueTest {
   std::vector<ValueView> operands_;  // of numbers_
 };
 
-// As the server takes truth: everything but false, null, undefined and zero.
+// The server's truth of a value: everything is true except false, null, undefined and zero.
 bool is_true(ValueView value) {
   switch (value.type()) {
     case Type::kBool:
@@ -58,7 +58,7 @@ bool is_true(ValueView value) {
   }
 }
 
-// Six digits, as servers show it: 1.5, 1.09951e+12, inf.
+// Returns the number with six digits, as servers show it: 1.5, 1.09951e+12, inf.
 std::string shown_number(ValueView number) {
   char text[32];
   snprintf(text, sizeof text, "%g", number.number().value_or(0));

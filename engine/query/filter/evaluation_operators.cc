@@ -22,7 +22,7 @@ class RegexTest : public ValueTest {
       case Type::kSymbol:
         return matches(value.as_string(), context);
       case Type::kRegex: {
-        // A stored expression is found by itself.
+        // A stored regular expression matches itself.
         const bson::Regex stored = value.as_regex();
         return stored.pattern == regex_.pattern() && stored.options == regex_.options();
       }
@@ -38,14 +38,14 @@ class RegexTest : public ValueTest {
     Result<bool> matches = regex_.try_match(text);
     if (matches) return *matches;
     context.fail(std::move(matches).error());
-    // Ends the search for a value that fits.
+    // True ends the search for a value that matches.
     return true;
   }
 
   Regex regex_;
 };
 
-// Towards zero, as the server does with each number it is given; nothing if it is out of range.
+// Returns the number truncated towards zero, as on servers. Returns nullopt if it is out of range.
 std::optional<int64_t> truncated(ValueView value) {
   if (const std::optional<int64_t> integer = value.integral()) return integer;
   if (value.type() == Type::kDecimal128) return cut_decimal_to_int64(value.as_decimal128());
@@ -61,7 +61,7 @@ class ModTest : public ValueTest {
   bool test(ValueView value, MatchContext&) const override {
     const std::optional<int64_t> number = truncated(value);
     if (!number) return false;
-    // The least int64 has no counterpart to divide it by -1 into.
+    // The quotient of the least int64 and -1 overflows.
     return (divisor_ == -1 ? 0 : *number % divisor_) == remainder_;
   }
 
@@ -117,7 +117,7 @@ Result<TestGroup> parse_options(const OperatorCall& call) {
   if (!call.siblings.find("$regex")) {
     return fail(ErrorCode::kBadValue, "$options needs a $regex");
   }
-  return TestGroup();  // $regex has taken them
+  return TestGroup();  // parse_regex() reads the options
 }
 
 Result<TestGroup> parse_mod(const OperatorCall& call) {

@@ -1,5 +1,5 @@
-// {$expr: ...}: an aggregation expression of the document that must be true.
-// Source: MongoDB manual, "$expr".
+// {$expr: ...}: an aggregation expression on the document, which must be true. Source: MongoDB
+// manual, "$expr".
 
 #include "engine/query/expression/evaluation.h"
 #include "engine/query/filter/predicate.h"
@@ -16,7 +16,7 @@ class ExpressionPredicate : public DocumentPredicate {
 
   bool test(bson::View document, MatchContext& context) const override {
     if (context.evaluation != nullptr) return test_in(*context.evaluation, document, context);
-    // No expression matches a filter, so that nobody else of this thread is amid using it.
+    // Expressions do not match filters, so no evaluation of this thread is already using the arena.
     thread_local Arena arena;
     arena.clear();
     EvaluationContext own{document, {}, arena, now_ ? *now_ : bson::Date::now()};

@@ -1,4 +1,4 @@
-// The operators of a field: {path: {$gt: 1, ...}}.
+// The table of operators of a field: {path: {$gt: 1, ...}}.
 
 #include <algorithm>
 
@@ -112,7 +112,7 @@ Result<TestGroup> parse_not(const OperatorCall& call) {
   return group;
 }
 
-// A server answers these from an index; without one it has this to say.
+// Servers answer these operators from a geospatial index. This is their message if there is none.
 Result<TestGroup> refuse_nearness(const OperatorCall& call) {
   constexpr ErrorCode kNoQueryExecutionPlans{291};
   return fail(kNoQueryExecutionPlans,

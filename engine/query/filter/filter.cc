@@ -8,7 +8,8 @@
 namespace gridmount::query {
 namespace {
 
-// The interruption looks after 65,536 steps. Many tests are quick, and most bytes are skipped.
+// The interruption is checked every 65,536 steps. Most tests are quick, and most bytes are skipped,
+// so a byte counts less than a step.
 constexpr size_t kStepsOfATest = 64;
 constexpr size_t kBytesPerStep = 64;
 

@@ -1,10 +1,14 @@
-// Query filters: parsed once, matched against many documents. A pure function over BSON views (but
-// for $sampleRate and $rand); knows nothing of stores or indexes. Source: MongoDB manual, "Query
-// and Projection Operators"; array and null semantics as the server's.
+// Query filters, parsed once and matched against many documents. A filter is a pure function over
+// BSON views (except for $sampleRate and $rand), and knows nothing of stores or indexes.
 //
-// The expression tree is public because the planner reads bounds off it. A new operator is a new
-// kind of Predicate (filter_parse.cc names it, predicate files implement it); an operator that is
-// not known is refused with BadValue "unknown operator: $x", never skipped.
+// The expression tree is public because the planner derives key bounds from it. A new operator is a
+// new kind of Predicate: filter_parse.cc names it, and the files of predicates implement it. An
+// unknown operator fails with BadValue "unknown operator: $x" and is never skipped.
+//
+// Source: MongoDB manual, "Query and Projection Operators". The semantics of arrays and nulls are
+// the server's.
+//
+// Thread-safety: a parsed filter is immutable, so safe to share between threads.
 #pragma once
 
 #include <memory>
@@ -25,34 +29,35 @@ namespace gridmount::query {
 struct EvaluationContext;
 class VariableScope;
 
-// What matching a document needs beside it, and what went wrong meanwhile.
+// The input that matching needs besides the document, and the first error that it met.
 struct MatchContext {
-  EvaluationContext* evaluation = nullptr;  // for $expr; null: what the filter was parsed with
-  // The first error. Matching goes on to some result, which then means nothing.
+  EvaluationContext* evaluation = nullptr;  // for $expr; null: the filter's own variables and time
+  // The first error. If it is set, matching still returns a result, but the result is meaningless.
   std::optional<Error> error;
 
   void fail(Error reason) {
     if (!error) error = std::move(reason);
   }
-  // To be asked in each round of a loop over values or conditions, which looks at so many bytes at
-  // most: whether there was an error, or the interruption has now made one (interruption.h).
+  // Must be called in each round of a loop over values or conditions. `bytes` is the most that the
+  // round reads. Returns whether there is an error. An interruption of this thread (interruption.h)
+  // counts as an error.
   bool has_ended(size_t bytes);
 };
 
-// Memory that one filter may take: a list of 16 MB for $in takes twice its bytes at most, each
-// condition some hundreds.
+// The limit of memory for one filter. The list of an $in takes at most twice its size (16 MB), and
+// each condition takes a few hundred bytes.
 inline constexpr size_t kFilterBytesMax = kOperationBytesMax;
 
-// A condition on the value(s) of one path; or on the document itself, which has a path that no
-// field can have.
+// A condition on the values at one path. A condition on the whole document has a path that no field
+// can have.
 class Predicate {
  public:
   virtual ~Predicate() = default;
-  // `document` is the whole document, the path the predicate's own.
+  // `document` is the whole document. path() selects the values in it.
   virtual bool test(bson::View document, MatchContext& context) const = 0;
-  // The same where an error is no match.
+  // Like test(), but treats an error as no match.
   bool matches(bson::View document) const;
-  // As Filter::matched_position(), for a document that matches.
+  // See Filter::matched_position(). The document must match.
   virtual std::optional<size_t> matched_position(bson::View) const { return std::nullopt; }
 
   enum class Kind {
@@ -69,80 +74,86 @@ class Predicate {
   };
   virtual Kind kind() const = 0;
   virtual const bson::Path& path() const = 0;
-  // The operand of comparisons, null if the kind has none.
+  // The operand of a comparison, or null for other kinds.
   virtual const bson::Value* operand() const { return nullptr; }
-  // The operands of $in, sorted and unique, but regular expressions; of $type, the types' numbers;
-  // null otherwise. The values are the predicate's own.
+  // For $in: the operands without regular expressions, sorted and unique. For $type: the numbers of
+  // the types. Null for other kinds. The values belong to the predicate.
   virtual const std::vector<bson::ValueView>* operands() const { return nullptr; }
-  // Of each regular expression among the operands of $in what literal_prefix() is of one; null
-  // otherwise.
+  // For $in: the literal_prefix() of each regular expression among the operands. Null for other
+  // kinds.
   virtual const std::vector<std::string>* literal_prefixes() const { return nullptr; }
-  // A regular expression anchored with ^ and a literal beginning: that beginning; empty otherwise.
+  // The literal text at the beginning of a regular expression anchored with ^. Otherwise empty.
   virtual std::string_view literal_prefix() const { return {}; }
 };
 
 struct FilterOptions {
-  // The variables that $expr may name beside the built-in ones; null for none. Only used to parse.
+  // The variables that $expr may use in addition to the built-in ones. Null if there are none. Used
+  // only by Filter::parse().
   VariableScope* scope = nullptr;
-  // Their values, by slot, and $$NOW, for a filter that is matched without a context of its own:
-  // those of a command's `let`, which stay the same for all documents. Without `now` it is the time
-  // of matching, for filters that stay (validators).
+  // The values of these variables, by slot, and $$NOW. They apply if the filter is matched without
+  // an EvaluationContext, and come from a command's `let`, which is the same for all documents.
+  // Without `now`, $$NOW is the time of matching, which suits filters that are kept (validators).
   std::vector<std::optional<bson::Value>> variables = {};
   std::optional<bson::Date> now = bson::Date::now();
-  // Whether $expr, $jsonSchema and $text are allowed; else QueryFeatureNotAllowed (224). Array
-  // filters, $pull and partial indexes do not have them.
+  // Whether $expr, $jsonSchema and $text are allowed. Otherwise they fail with
+  // QueryFeatureNotAllowed (224). Array filters, $pull and partial indexes do not allow them.
   bool special_operators = true;
-  // Keeps the specification, for explain_failure().
+  // Whether the filter keeps its specification for explain_failure().
   bool explains_failures = false;
-  // The filter of an upsert, which has no $expr (224) because no fields can be taken from it.
+  // Whether the filter is that of an upsert. Such a filter may not have $expr (224), because $expr
+  // gives the new document no fields.
   bool is_upsert = false;
 };
 
 class Filter {
  public:
-  // kNot: not all of the children match.
+  // kNot: the children do not all match.
   enum class Kind { kAnd, kOr, kNor, kNot, kPredicate };
 
-  // Copies what it needs from `specification`. FailedToParse, BadValue with MongoDB's messages;
-  // ExceededMemoryLimit (146) beyond kFilterBytesMax, and beyond the FilterBudget of this thread.
-  // Asks the interruption meanwhile.
+  // Copies what it needs from `specification`. Fails with FailedToParse or BadValue and MongoDB's
+  // messages, and with ExceededMemoryLimit (146) if the filter exceeds kFilterBytesMax or the
+  // FilterBudget of this thread. Checks the interruption of this thread.
   static Result<Filter> parse(bson::View specification, const FilterOptions& options = {});
 
   Filter(Filter&&) noexcept = default;
   Filter& operator=(Filter&&) noexcept = default;
 
-  // Whether the document matches, or the error of an expression in $expr or of a regular expression
-  // that takes too many steps (51156). Thread-safe without `evaluation`, which holds the
-  // variables, memory and time for $expr, for those who change them from document to document; its
-  // root is put back, and what the expression made in its arena is forgotten.
+  // Returns whether the document matches. Fails if an expression in $expr fails, if a regular
+  // expression takes too many steps (51156), or if the interruption of this thread ends the match.
+  //
+  // `evaluation` holds the variables, memory and time for $expr, for callers whose variables change
+  // from document to document. Its root is restored, and values made in its arena are discarded.
+  // The function is thread-safe unless threads share an `evaluation`.
   Result<bool> evaluate(bson::View document, EvaluationContext* evaluation = nullptr) const;
-  // The same where an error is no match: for who cannot report it.
+  // Like evaluate(), but treats an error as no match, for callers that cannot report it.
   bool matches(bson::View document) const;
-  // As a part of a larger filter.
+  // Like evaluate(), for a filter that is part of a larger one.
   bool test(bson::View document, MatchContext& context) const;
-  // Why `document`, which must not match, does not: what servers report as errInfo.details when a
-  // document fails validation ("Schema Validation" in MongoDB's manual). It is
+  // Returns why `document`, which must not match, does not match. Servers report this as
+  // errInfo.details if a document fails validation ("Schema Validation" in MongoDB's manual). The
+  // result is
   //   {operatorName: "$jsonSchema", schemaRulesNotSatisfied: [...]} or
   //   {operatorName, specifiedAs, reason, consideredValue},
-  // nested for $and, $or, $nor and $not. Where that would not fit into a document, it leaves out
-  // the values and says {truncated: true}. Not for filters inside of others; empty if options did
-  // not ask for it (explains_failures).
+  // and is nested for $and, $or, $nor and $not. If this would not fit into a document, the values
+  // are left out and {truncated: true} is added. Only for whole filters. Returns an empty document
+  // if the filter was parsed without explains_failures.
   bson::Document explain_failure(bson::View document) const;
-  // Which element of an array let `document`, which must match, do so: what `$` stands for in
-  // updates and projections. Of several conditions on arrays the one that servers test last; in
-  // nested arrays the outermost one. Nothing if no array was searched, or by $or on several paths.
+  // Returns the position of the array element that made `document`, which must match, match. This
+  // is what `$` stands for in updates and projections. If several conditions are on arrays, the one
+  // that servers test last counts. In nested arrays the outermost array counts. Returns nullopt if
+  // no array was searched, or if the array was searched by an $or on several paths.
   std::optional<size_t> matched_position(bson::View document) const;
 
-  // The paths its conditions look at. One on the whole document ($expr) has a path no field can
-  // have.
+  // Adds the paths that the conditions are on. A condition on the whole document ($expr) has a path
+  // that no field can have.
   void add_paths(std::set<std::string>& paths) const;
 
   Kind kind() const { return kind_; }
   const std::vector<Filter>& children() const { return children_; }
   const Predicate& predicate() const { return *predicate_; }  // kPredicate only
 
-  // The equality conditions of the top-level conjunction, which an upsert turns into fields:
-  // {a: 1, "b.c": {$eq: 2}, $and: [{d: 3}], e: {$gt: 1}} gives a, b.c and d.
+  // Returns the equality conditions of the top-level conjunction, which an upsert turns into
+  // fields: {a: 1, "b.c": {$eq: 2}, $and: [{d: 3}], e: {$gt: 1}} gives a, b.c and d.
   std::vector<std::pair<std::string, bson::ValueView>> equalities() const;
 
  private:
@@ -155,8 +166,8 @@ class Filter {
   Kind kind_;
   std::vector<Filter> children_;
   std::unique_ptr<Predicate> predicate_;
-  std::unique_ptr<bson::Document> specification_;   // of the whole filter, for explain_failure()
-  std::unique_ptr<FilterReservation> reservation_;  // of the whole filter, if it is a large one
+  std::unique_ptr<bson::Document> specification_;   // of a whole filter, for explain_failure()
+  std::unique_ptr<FilterReservation> reservation_;  // of a whole filter, if it is large
 };
 
 }  // namespace gridmount::query

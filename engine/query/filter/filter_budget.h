@@ -1,8 +1,8 @@
-// Memory that the filters of many commands may take together. One filter has a limit of its own
-// (kFilterBytesMax); without this one, many large filters at a time take many times as much.
+// A limit on the memory of the filters of many commands together. Each filter has its own limit
+// (kFilterBytesMax), but many large filters at a time could take many times as much.
 //
-// Thread-safe, apart from FilterBudgetScope and FilterReservation, which are used by one thread at
-// a time.
+// Thread-safety: FilterBudget is thread-safe. A FilterBudgetScope or FilterReservation is used by
+// one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -31,8 +31,8 @@ class FilterBudget {
   std::atomic<uint64_t> bytes_reserved_{0};
 };
 
-// While it lives, filters that this thread parses count against `budget`, for as long as they live.
-// Scopes nest; the innermost counts.
+// While a scope exists, filters parsed by this thread count against `budget` for their whole
+// lifetime. Scopes nest, and the innermost one applies.
 class FilterBudgetScope {
  public:
   explicit FilterBudgetScope(std::shared_ptr<FilterBudget> budget);
@@ -47,8 +47,8 @@ class FilterBudgetScope {
   FilterBudgetScope* const around_;
 };
 
-// What one filter has of the budget that this thread has when the reservation is made; nothing is
-// limited where it has none. The destructor gives it back.
+// The share of one filter in the budget that applies to this thread at construction. If no budget
+// applies, nothing is limited. The destructor returns the share to the budget.
 class FilterReservation {
  public:
   FilterReservation();
@@ -56,11 +56,11 @@ class FilterReservation {
   FilterReservation(const FilterReservation&) = delete;
   FilterReservation& operator=(const FilterReservation&) = delete;
 
-  // A smaller filter needs no reservation.
+  // A filter of up to this size needs no reservation.
   static constexpr uint64_t kFreeBytes = uint64_t{64} << 10;
 
-  // Holds that many bytes at least, in steps of 1 MiB. ExceededMemoryLimit (146) if the budget has
-  // no room for them.
+  // Makes the reservation at least `bytes` large, in steps of 1 MiB. Fails with ExceededMemoryLimit
+  // (146) if the budget has no room.
   Status grow_to(uint64_t bytes);
 
  private:

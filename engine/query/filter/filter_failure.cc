@@ -1,7 +1,8 @@
-// Filter::explain_failure(): walks the specification once more, beside the document. Only what has
-// failed validation is explained, so each condition is parsed again for it instead of carrying its
-// specification along.
-// Source: MongoDB manual, "Schema Validation" (how servers report it), and their behaviour.
+// Filter::explain_failure() walks the specification again, along with the document. Only documents
+// that fail validation are explained. So each condition is parsed again here instead of keeping its
+// specification for all matches.
+//
+// Source: MongoDB manual, "Schema Validation" (the format of reports), and the server's behavior.
 
 #include "engine/query/filter/filter_failure.h"
 
@@ -23,20 +24,21 @@ using bson::Element;
 using bson::Type;
 using bson::ValueView;
 
-// How many of an array's values an explanation shows.
+// The number of array values that an explanation shows.
 constexpr size_t kConsideredMax = 10;
-// Of an explanation, within the 100 that a document may have and with room for what is around.
+// The limit of nesting of an explanation. A document may have 100 levels, and the reply around the
+// explanation needs some.
 constexpr int kNestingMax = 90;
 
 enum class Traversal { kElements, kNone };
 
-// What there is to say about an operator of a field.
+// The texts that explain an operator of a field.
 struct OperatorText {
   std::string_view name;
-  std::string_view failed;   // why it does not match
-  std::string_view matched;  // why it does, below a negation
+  std::string_view failed;   // why a value does not match
+  std::string_view matched;  // why a value matches, if that is negated
   Traversal traversal = Traversal::kElements;
-  std::vector<Type> types = {};  // that it can match at all, if not all
+  std::vector<Type> types = {};  // the types that can match at all; empty for all types
 };
 
 const std::vector<OperatorText>& operator_texts() {
@@ -94,11 +96,12 @@ const OperatorText* find_text(std::string_view name) {
   return found == texts.end() ? nullptr : &*found;
 }
 
-// One condition of a specification: an element of it, or one operator of its operator document.
+// One condition of a specification: one of its elements, or one operator of an element's operator
+// document.
 struct Condition {
-  std::string_view name;  // of the path, or a logical or document operator
+  std::string_view name;  // the path, or a logical or document operator
   std::string_view operator_name;
-  bson::Document specification;  // it alone
+  bson::Document specification;  // a specification of this condition alone
 };
 
 bson::Document only(const Element& element) {
@@ -107,7 +110,7 @@ bson::Document only(const Element& element) {
   return std::move(builder).finish();
 }
 
-// {path: {$op: operand}}, with $options at its $regex.
+// Returns {path: {$op: operand}}. $regex keeps its $options.
 bson::Document only(std::string_view path, const Element& call, bson::View siblings) {
   Builder builder;
   builder.open_document(path).append(call.key, call.value);
@@ -170,7 +173,8 @@ Considered considered_values(std::string_view path, bson::View document, Travers
   return considered;
 }
 
-// Under the first name if there is one type only.
+// Appends the types under the name `one` if there is one type, and otherwise under the name
+// `several`.
 void append_types(std::string_view one, std::string_view several,
                   const std::set<std::string>& types, Builder& out) {
   if (types.size() == 1) {
@@ -196,8 +200,8 @@ class Explainer {
   Explainer(bson::View document, FailureBuilder& failure)
       : document_(document), failure_(failure), out_(failure.out()) {}
 
-  // The members of an explanation, to the open document. With `negated`, why the specification does
-  // match, for what asks that it does not.
+  // Appends the fields of an explanation to the open document. If `negated`, explains why the
+  // specification matches although it must not.
   void explain(bson::View specification, bool negated) {
     const std::vector<Condition> conditions = conditions_of(specification);
     if (conditions.size() == 1) {
@@ -241,7 +245,7 @@ class Explainer {
       explain_expression(operand, negated);
     } else if (name == "$exists") {
       append_name(condition);
-      // {$exists: false} fails because there is something.
+      // {$exists: false} fails because the path exists.
       const bool wanted = matches(condition.specification) == negated;
       const bool exists = !considered_values(condition.name, document_, Traversal::kNone).missing;
       out_.append("reason",
@@ -262,7 +266,8 @@ class Explainer {
 
   void explain_logical(std::string_view name, bson::View branches, bool negated) {
     const bool negates = negated != (name == "$nor");
-    // Of a conjunction those that fail; of a disjunction all fail. Of a negation those that match.
+    // In a conjunction only some branches fail, so those are chosen. In a disjunction all branches
+    // fail. In a negated disjunction the branches that match are chosen.
     const bool chooses = name == "$and" ? !negates : negates;
     out_.append("operatorName", name);
     out_.open_array(negates ? "clausesSatisfied" : "clausesNotSatisfied");
@@ -279,7 +284,7 @@ class Explainer {
     out_.close();
   }
 
-  // {path: {$not: {...}}} or {path: {$not: /x/}}.
+  // Explains {path: {$not: {...}}} and {path: {$not: /x/}}.
   void explain_not(const Condition& condition, bool negated) {
     const ValueView operators = (*condition.specification.view().begin()).value;
     const ValueView operand = operators.as_document()["$not"];

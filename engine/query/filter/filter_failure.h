@@ -1,5 +1,4 @@
-// The document that tells why something does not match, while it is written: for
-// Filter::explain_failure(). Internal to this folder.
+// Builds the document of Filter::explain_failure(). Internal to engine/query. Not thread-safe.
 #pragma once
 
 #include <string_view>
@@ -14,18 +13,20 @@ class FailureBuilder {
 
   explicit FailureBuilder(Values values) : values_(values) {}
 
-  // Where an element goes next; open documents and arrays are its.
+  // The builder to append to, with documents and arrays that are open.
   bson::Builder& out() { return out_; }
-  // Values of documents and operands, which may be large: left out if they are not to be shown.
+  // Append values of the document or of operands, which may be large. Append nothing if values are
+  // left out.
   void append_value(std::string_view name, bson::ValueView value);
   void append_values(std::string_view name, bson::View elements);
 
-  // From some size on values are left out. What is written is then of no use.
+  // Returns whether the document is too large. Then it is useless and must be built again without
+  // values.
   bool too_large() const { return too_large_ || out_.size() > kBytesMax; }
   bson::Document finish() && { return std::move(out_).finish(); }
 
  private:
-  // With room for what a reply says beside it.
+  // Leaves room for the other fields of a reply.
   static constexpr uint32_t kBytesMax = 12 * 1024 * 1024;
 
   bool has_room(uint32_t bytes);

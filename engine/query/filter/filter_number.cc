@@ -18,7 +18,7 @@ std::string show_operand(std::string_view name, bson::ValueView value) {
   constexpr size_t kShownBytesMax = 200;
   std::string text = bson::to_text(value);
   if (text.size() > kShownBytesMax) {
-    // Not within a character.
+    // Do not cut within a character.
     size_t end = kShownBytesMax;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
     text.resize(end);

@@ -1,5 +1,5 @@
-// From a query document to the tree of filter.h: fields, $and, $or, $nor.
-// Source: MongoDB manual, "Logical Query Operators".
+// Parses a query document to the tree of filter.h: fields, $and, $or, $nor. Source: MongoDB manual,
+// "Logical Query Operators".
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ class FilterParser {
     if (key == "$and") return add_logical(element, Filter::Kind::kAnd, place, children);
     if (key == "$or") return add_logical(element, Filter::Kind::kOr, place, children);
     if (key == "$nor") return add_logical(element, Filter::Kind::kNor, place, children);
-    // Fields of a reference to a document of another collection.
+    // $ref, $id and $db are fields of a DBRef.
     if (bson::is_reference_field(key)) return add_equality(element, place, children);
     GM_ASSIGN(std::unique_ptr<Predicate> predicate, parse_document_operator(element, place));
     if (predicate) children.push_back(Filter(std::move(predicate)));
@@ -66,7 +66,8 @@ class FilterParser {
       return fail(ErrorCode::kBadValue, "$and/$or/$nor must be a nonempty array");
     }
     if (kind == Filter::Kind::kAnd || (kind == Filter::Kind::kOr && branches.size() == 1)) {
-      // One conjunction, so that the planner and upserts see all conditions side by side.
+      // Flatten to one conjunction, so that the planner and upserts see all conditions side by
+      // side.
       for (Filter& branch : branches) {
         if (branch.kind_ == Filter::Kind::kAnd) {
           for (Filter& child : branch.children_) children.push_back(std::move(child));
@@ -83,7 +84,7 @@ class FilterParser {
   static Status add_field(const bson::Element& element, const FilterPosition& place,
                           std::vector<Filter>& children) {
     const std::string_view path = element.key;
-    // No stored document has such a field, and servers refuse it.
+    // No stored document is nested so deep, and servers refuse the path.
     if (std::count(path.begin(), path.end(), '.') >= std::ptrdiff_t{bson::kMaxStoredDepth}) {
       constexpr ErrorCode kPathTooLong{5729100};
       return fail(kPathTooLong, "FieldPath is too long");

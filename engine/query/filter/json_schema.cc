@@ -43,7 +43,8 @@ constexpr std::string_view kKeywords[] = {"additionalItems",
                                           "type",
                                           "uniqueItems"};
 
-// Draft 4 has them and servers do not; and what servers have for encrypting clients.
+// Keywords of draft 4 that servers do not support, and keywords that servers have for clients with
+// encryption.
 constexpr std::string_view kUnsupported[] = {"$ref",   "$schema", "default", "definitions",
                                              "format", "id",      "encrypt", "encryptMetadata"};
 
@@ -62,7 +63,7 @@ void append_sorted_fields(bson::View document, bson::Builder& builder) {
   for (const Element& field : fields) append_sorted(field.key, field.value, builder);
 }
 
-// As deep as documents are nested, which is limited.
+// Recursion is bounded by the nesting of documents.
 void append_sorted(std::string_view name, ValueView value, bson::Builder& builder) {
   if (value.type() == Type::kDocument) {
     builder.open_document(name);
@@ -134,7 +135,7 @@ Result<JsonSchema> JsonSchema::parse(bson::View schema, int depth) {
     }
     parsed.annotations_.emplace_back(name, element->value.as_string());
   }
-  // In the server's order, which is the order of explanations.
+  // The server's order, which is also the order of explanations.
   GM_TRY(parse_scalar_keywords(elements, parsed.keywords_));
   GM_TRY(parse_array_keywords(elements, parsed.keywords_));
   GM_TRY(parse_property_keywords(elements, parsed.keywords_));

@@ -1,10 +1,14 @@
-// $jsonSchema: MongoDB's dialect of JSON Schema draft 4. A schema is a list of keywords, each of
-// which a value must satisfy; a keyword lets pass values of types it does not speak about.
-// Source: MongoDB manual, "$jsonSchema" and "Schema Validation". Internal to this folder.
+// $jsonSchema: MongoDB's dialect of JSON Schema draft 4. A schema is a list of keywords, and a
+// value must satisfy each one. A keyword allows all values of types it is not about. Internal to
+// engine/query.
 //
-// `bsonType` names BSON types beside JSON's; `integer` is not a type; `$ref`, `$schema`, `default`,
-// `definitions`, `format` and `id` are refused by name, what is not known as unknown (FailedToParse
-// both), as servers do. Property names are names of fields and not dotted paths.
+// `bsonType` names BSON types, in addition to `type`, which names JSON's. `integer` is not a type.
+// As on servers, `$ref`, `$schema`, `default`, `definitions`, `format` and `id` fail with
+// FailedToParse by name, and an unknown keyword fails with FailedToParse as unknown. Property names
+// are field names, not dotted paths.
+//
+// Source: MongoDB manual, "$jsonSchema" and "Schema Validation". Thread-safety: a schema is
+// immutable once parsed, so safe to share between threads.
 #pragma once
 
 #include <memory>
@@ -18,25 +22,27 @@
 
 namespace gridmount::query {
 
-// One keyword of a schema, or two that only mean something together. Thread-safe once made.
+// One keyword of a schema, or two that only have a meaning together. Immutable after construction.
 class SchemaKeyword {
  public:
   virtual ~SchemaKeyword() = default;
   virtual bool allows(bson::ValueView value, MatchContext& context) const = 0;
-  // Why it does not allow `value`: pushes documents {operatorName, ...} to the open array.
+  // Appends the reasons why the keyword does not allow `value`, as documents {operatorName, ...},
+  // to the open array.
   virtual void explain(bson::ValueView value, FailureBuilder& failures) const = 0;
 };
 
 class JsonSchema {
  public:
-  // `depth` counts schemas in schemas and the operators around, up to kMaxFilterDepth. Codes and
-  // messages as the server's.
+  // `depth` counts the schemas and operators around this schema, up to kMaxFilterDepth. Error codes
+  // and messages are the server's.
   static Result<JsonSchema> parse(bson::View schema, int depth);
 
   bool allows(bson::ValueView value, MatchContext& context) const;
-  // Pushes to the open array of `failures` why each keyword that does not allow `value` does not.
+  // Appends to the open array of `failures` the reasons of each keyword that does not allow
+  // `value`.
   void explain(bson::ValueView value, FailureBuilder& failures) const;
-  // {title: ..., description: ...}, as far as the schema has them, to an open document.
+  // Appends {title: ..., description: ...} to an open document, as far as the schema has them.
   void append_annotations(bson::Builder& builder) const;
 
  private:

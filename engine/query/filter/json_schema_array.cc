@@ -1,4 +1,4 @@
-// Of arrays: minItems, maxItems, uniqueItems, items, additionalItems.
+// Keywords for arrays: minItems, maxItems, uniqueItems, items, additionalItems.
 
 #include <algorithm>
 #include <iterator>
@@ -76,7 +76,7 @@ class UniqueItemsKeyword : public SpecifiedKeyword {
   }
 };
 
-// items: {...}, or additionalItems: {...}: a schema for all items from one on.
+// items: {...}, or additionalItems: {...}: one schema for all items from the index `first` on.
 class AllItemsKeyword : public SchemaKeyword {
  public:
   AllItemsKeyword(std::string_view name, size_t first, JsonSchema schema)
@@ -120,7 +120,7 @@ class AllItemsKeyword : public SchemaKeyword {
   JsonSchema schema_;
 };
 
-// items: [...]: a schema for each of the first items.
+// items: [...]: one schema for each of the first items.
 class EachItemKeyword : public SchemaKeyword {
  public:
   explicit EachItemKeyword(std::vector<JsonSchema> schemas) : schemas_(std::move(schemas)) {}
@@ -205,7 +205,8 @@ Status add_unique_items(const SchemaElements& elements, SchemaKeywords& keywords
   return {};
 }
 
-// How many items have a schema of their own; nothing if additionalItems has no meaning.
+// Returns the number of items that have their own schema. Returns nullopt if additionalItems has no
+// meaning.
 Result<std::optional<size_t>> add_items(const SchemaElements& elements, SchemaKeywords& keywords) {
   const std::optional<Element> element = elements.find("items");
   if (!element) return std::optional<size_t>();

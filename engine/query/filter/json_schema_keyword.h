@@ -1,4 +1,5 @@
-// How a schema's keywords are parsed, by family. Internal to json_schema*.cc.
+// The interface for parsing the keywords of a schema, by family. Internal to json_schema*.cc. Not
+// thread-safe.
 #pragma once
 
 #include <functional>
@@ -12,15 +13,15 @@
 
 namespace gridmount::query {
 
-// The elements of a schema by keyword.
+// The elements of a schema, which can be found by keyword.
 class SchemaElements {
  public:
   SchemaElements(bson::View schema, int depth) : schema_(schema), depth_(depth) {}
 
-  // Unknown, unsupported and repeated keywords are FailedToParse.
+  // Fails with FailedToParse for unknown, unsupported and repeated keywords.
   Status check() const;
   std::optional<bson::Element> find(std::string_view keyword) const;
-  // Of the schemas within.
+  // Parses a schema within this schema.
   Result<JsonSchema> parse_below(bson::View schema) const {
     return JsonSchema::parse(schema, depth_ + 1);
   }
@@ -32,7 +33,7 @@ class SchemaElements {
 
 using SchemaKeywords = std::vector<std::unique_ptr<SchemaKeyword>>;
 
-// Each adds what it finds of its family.
+// Each function adds the keywords of its family that the schema has.
 Status parse_scalar_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_array_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_property_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
@@ -40,11 +41,11 @@ Status parse_object_keywords(const SchemaElements& elements, SchemaKeywords& key
 Status parse_logical_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_type_keyword(const SchemaElements& elements, SchemaKeywords& keywords);
 
-// "$jsonSchema keyword 'x' ..." with that code.
+// Returns the error "$jsonSchema keyword 'x' ..." with that code.
 tl::unexpected<Error> refuse_keyword(ErrorCode code, std::string_view keyword,
                                      std::string_view what);
 
-// A keyword that remembers how it was written, for explanations.
+// A keyword that keeps its specification for explanations.
 class SpecifiedKeyword : public SchemaKeyword {
  public:
   explicit SpecifiedKeyword(const bson::Element& element) : name_(element.key) {
@@ -54,7 +55,8 @@ class SpecifiedKeyword : public SchemaKeyword {
   }
 
  protected:
-  // Opens {operatorName, specifiedAs, reason, ...; the caller closes it.
+  // Appends {operatorName, specifiedAs, reason} and leaves the document open. The caller must close
+  // it.
   void open_failure(FailureBuilder& failures, std::string_view reason) const {
     failures.out().push_open_document().append("operatorName", name_);
     append_specification(failures);
@@ -75,8 +77,8 @@ class SpecifiedKeyword : public SchemaKeyword {
   bson::Document specification_;
 };
 
-// The value with the fields of documents in the order of their names, at all depths: schemas take
-// documents for equal whatever the order of their fields.
+// Returns the value with the fields of documents sorted by name at all levels. In schemas,
+// documents are equal whatever the order of their fields.
 bson::Value with_sorted_fields(bson::ValueView value);
 
 }  // namespace gridmount::query

@@ -86,7 +86,7 @@ class NotKeyword : public SchemaKeyword {
 
 class EnumKeyword : public SpecifiedKeyword {
  public:
-  // The values have their fields sorted, and are sorted.
+  // `values` must be sorted, with the fields of documents sorted too.
   EnumKeyword(const Element& element, std::vector<Value> values)
       : SpecifiedKeyword(element), values_(std::move(values)) {}
 

@@ -1,5 +1,5 @@
-// Of documents: required, minProperties, maxProperties, dependencies. Their properties are in
-// json_schema_properties.cc.
+// Keywords for documents: required, minProperties, maxProperties, dependencies. The keywords for
+// their properties are in json_schema_properties.cc.
 
 #include <algorithm>
 #include <iterator>
@@ -16,7 +16,7 @@ using bson::ValueView;
 
 class RequiredKeyword : public SpecifiedKeyword {
  public:
-  // Sorted.
+  // `names` must be sorted.
   RequiredKeyword(const Element& element, std::vector<std::string> names)
       : SpecifiedKeyword(element), names_(std::move(names)) {}
 
@@ -44,7 +44,7 @@ class RequiredKeyword : public SpecifiedKeyword {
   }
 
  private:
-  // Of each name, in one walk over the document.
+  // Returns for each name whether the document has it, in one walk over the document.
   std::vector<bool> presence(bson::View document) const {
     std::vector<bool> present(names_.size());
     for (const Element element : document) {
@@ -83,7 +83,7 @@ class PropertyCountKeyword : public SpecifiedKeyword {
   bool is_minimum_;
 };
 
-// If a document has the property it must have others, or fit a schema.
+// If a document has the property, it must also have the others, or match the schema.
 struct Dependency {
   std::string property;
   std::vector<std::string> others;

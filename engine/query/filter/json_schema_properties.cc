@@ -1,4 +1,4 @@
-// Of documents: properties, patternProperties, additionalProperties.
+// Keywords for the properties of documents: properties, patternProperties, additionalProperties.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ struct Property {
   JsonSchema schema;
 };
 
-// {propertyName: ..., details: [...]} for one that its schema does not allow.
+// Appends {propertyName: ..., details: [...]} for a property that its schema does not allow.
 void explain_property(std::string_view name, const JsonSchema& schema, ValueView value,
                       std::string_view pattern, FailureBuilder& failures) {
   bson::Builder& out = failures.out();
@@ -31,7 +31,7 @@ void explain_property(std::string_view name, const JsonSchema& schema, ValueView
 
 class PropertiesKeyword : public SchemaKeyword {
  public:
-  // Sorted by name.
+  // `properties` must be sorted by name.
   explicit PropertiesKeyword(std::vector<Property> properties)
       : properties_(std::move(properties)) {}
 
@@ -68,8 +68,8 @@ class PropertiesKeyword : public SchemaKeyword {
   std::vector<Property> properties_;
 };
 
-// patternProperties, and additionalProperties, which speaks of those that are in neither
-// `properties` nor of a pattern.
+// patternProperties and additionalProperties. The latter applies to properties that are not in
+// `properties` and match no pattern.
 class OtherPropertiesKeyword : public SchemaKeyword {
  public:
   struct Pattern {
@@ -125,7 +125,7 @@ class OtherPropertiesKeyword : public SchemaKeyword {
   }
 
   void explain_refused(bson::View document, FailureBuilder& failures) const {
-    // Names of the document in each of many schemas would take memory without end.
+    // The names of a document in each of many schemas would take unbounded memory.
     if (failures.too_large()) return;
     bson::Builder names;
     names.open_array("names");
@@ -160,7 +160,7 @@ class OtherPropertiesKeyword : public SchemaKeyword {
     }
   }
 
-  // Of each pattern the first property that it does not allow.
+  // Appends, for each pattern, the first property that its schema does not allow.
   void explain_patterns(bson::View document, FailureBuilder& failures) const {
     bool opened = false;
     for (const Pattern& pattern : patterns) {

@@ -1,5 +1,5 @@
-// Of strings: minLength, maxLength, pattern. Of numbers: minimum, maximum, exclusiveMinimum,
-// exclusiveMaximum, multipleOf. Of all values: type, bsonType.
+// Keywords for strings: minLength, maxLength, pattern. For numbers: minimum, maximum,
+// exclusiveMinimum, exclusiveMaximum, multipleOf. For all values: type, bsonType.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ using bson::Element;
 using bson::Type;
 using bson::ValueView;
 
-// A keyword of one value, which an explanation shows.
+// A keyword about a single value, which the explanation shows.
 class ScalarKeyword : public SpecifiedKeyword {
  public:
   ScalarKeyword(const Element& element, std::string_view reason)
@@ -29,10 +29,10 @@ class ScalarKeyword : public SpecifiedKeyword {
   }
 
  private:
-  std::string_view reason_;  // a literal
+  std::string_view reason_;  // a string literal
 };
 
-// In characters, that is, code points.
+// Returns the length in code points.
 size_t length_of(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;

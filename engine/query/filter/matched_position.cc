@@ -1,6 +1,6 @@
-// Which array element let a document match: Filter::matched_position(). Apart from the matching
-// itself, which is the hot path and must not carry positions along.
-// Source: MongoDB manual, "$ (update)".
+// Filter::matched_position(): finds the array element that made a document match. Separate from
+// matching, which is the hot path and must not track positions. Source: MongoDB manual, "$
+// (update)".
 
 #include <algorithm>
 #include <charconv>
@@ -16,7 +16,8 @@ using bson::Type;
 using bson::ValueView;
 using Parts = std::span<const std::string>;
 
-// That the test fits, and at which element of the outermost array.
+// The test matches. `position` is the matching element of the outermost array, if an array was
+// searched.
 struct Found {
   std::optional<size_t> position;
 };
@@ -75,11 +76,11 @@ std::optional<Found> find_in_array(const ValueTest& test, bson::View array, Part
   const bool found = parts.size() == 1
                          ? test.test(*value)
                          : find_below(test, *value, parts.subspan(1), false).has_value();
-  // Whoever names a position in the array has not searched it.
+  // A path that names a position in the array has not searched the array.
   return found ? std::optional(Found{}) : std::nullopt;
 }
 
-// Null if it joins others.
+// Returns null if the filter is not a single predicate.
 const Predicate* predicate_of(const Filter& filter) {
   return filter.kind() == Filter::Kind::kPredicate ? &filter.predicate() : nullptr;
 }
@@ -92,11 +93,11 @@ bool is_about_one_path(const std::vector<Filter>& filters) {
          });
 }
 
-// Servers test what is joined by $and in an order of their own: by the kind of the condition, then
-// by the path.
+// Servers test the conditions of an $and in their own order: by the kind of the condition, then by
+// the path.
 int rank_of(Predicate::Kind kind) {
   switch (kind) {
-    case Predicate::Kind::kOther:  // $elemMatch above all
+    case Predicate::Kind::kOther:  // in particular $elemMatch
       return 0;
     case Predicate::Kind::kEqual:
       return 1;
@@ -152,7 +153,7 @@ std::optional<size_t> Filter::matched_position(bson::View document) const {
       return last;
     }
     case Kind::kOr:
-      // Servers tell of those that are as good as an $in.
+      // Servers report a position for an $or that is equivalent to an $in.
       if (!is_about_one_path(children_)) return std::nullopt;
       for (const Filter& child : children_) {
         if (child.matches(document)) return child.matched_position(document);
@@ -160,7 +161,7 @@ std::optional<size_t> Filter::matched_position(bson::View document) const {
       return std::nullopt;
     case Kind::kNor:
     case Kind::kNot:
-      // What does not match has no position.
+      // A condition that must not match has no position.
       return std::nullopt;
   }
   return std::nullopt;

@@ -23,14 +23,14 @@ using bson::ValueView;
 
 using Conditions = std::vector<Document>;
 
-// The server's order of its kinds of conditions. Those that it lacks come last.
+// The server's order of kinds of conditions. Kinds that the server lacks come last.
 constexpr std::array<std::string_view, 19> kOrder = {
     "$and", "$or",  "$elemMatch", "$size", "$eq",         "$lte", "$lt",
     "$gt",  "$gte", "$regex",     "$mod",  "$exists",     "$in",  "$bitsAllSet",
     "$not", "$nor", "$type",      "$expr", "$jsonSchema",
 };
 
-// {path: {operator: value}}.
+// Returns {path: {operator: value}}.
 template <typename T>
 Document condition(std::string_view path, std::string_view name, const T& value) {
   Builder out;
@@ -47,7 +47,7 @@ Document regex_condition(std::string_view path, std::string_view pattern,
   return std::move(out).finish();
 }
 
-// A regular expression among values stands for what it matches.
+// A regular expression in place of a value matches strings.
 Document value_condition(std::string_view path, ValueView value) {
   if (value.type() != Type::kRegex) return condition(path, "$eq", value);
   const bson::Regex regex = value.as_regex();
@@ -58,7 +58,7 @@ Document negation(std::string_view path, const Document& positive) {
   return condition(path, "$not", (*positive.view().begin()).value);
 }
 
-// A value that turns $exists on.
+// Returns whether the value is true as the operand of $exists.
 bool is_true(ValueView value) {
   if (value.type() == Type::kBool) return value.as_bool();
   if (value.type() == Type::kNull || value.type() == Type::kUndefined) return false;
@@ -108,7 +108,7 @@ Document type_condition(std::string_view path, ValueView operand) {
   return std::move(out).finish();
 }
 
-// Where values are matched and where documents are.
+// An $elemMatch is either on values, with operators, or on documents, with a filter.
 Document element_condition(std::string_view path, ValueView operand) {
   if (operand.type() != Type::kDocument || is_operator_document(operand)) {
     return condition(path, "$elemMatch", operand);
@@ -180,7 +180,8 @@ void add_operators(std::string_view path, bson::View operators, Conditions& out)
   for (const Element call : operators) add_operator(path, call, operators, out);
 }
 
-// The operator of a condition and the path it is on, which has none for $and and its like.
+// Returns the rank of the condition's operator and its path. The path is empty for $and and similar
+// operators.
 std::pair<size_t, std::string_view> place_of(const Document& condition) {
   const Element first = *condition.view().begin();
   const auto rank = [](std::string_view name) {
@@ -207,7 +208,7 @@ void add_branches(const Element& element, Conditions& out) {
   if (element.key == "$or" && branches.size() == 1) {
     return add_conditions(branches.front(), out);
   }
-  // An $or of everything has an empty branch, which has no place.
+  // An $or that matches everything has an empty branch, which has no rank.
   const bool placed = std::none_of(branches.begin(), branches.end(),
                                    [](const Document& one) { return one.view().empty(); });
   if (placed) put_in_order(branches);
@@ -243,7 +244,7 @@ void add_conditions(bson::View filter, Conditions& out) {
 
 void put_shape(Builder& out, bson::View normal) {
   for (const Element element : normal) {
-    // What a document is compared with is no part of the shape; what hangs on a path is.
+    // A value that a field is compared with is not part of the shape. A document below a path is.
     const bool is_value = element.key.starts_with('$') && element.key != "$not" &&
                           element.key != "$elemMatch" && element.key != "$expr";
     if (element.value.type() == Type::kDocument && !is_value) {

@@ -1,10 +1,11 @@
-// A filter as servers show it in explain's parsedQuery: each condition with its operator, nested
-// conjunctions as one, $ne and its like as $not, $in and $type with their values in order, and
-// conditions in the order of servers' operators.
-// Source: MongoDB manual, "Explain Results", parsedQuery; the server's MatchExpression::serialize()
-// and CanonicalQuery::sortTree().
+// A filter in the form in which servers show it in explain's parsedQuery. Each condition has an
+// operator. Nested conjunctions are one. $ne and similar operators become $not. The values of $in
+// and $type are sorted, and conditions are in the order of the server's operators.
 //
-// For filters that Filter::parse() takes; what it would refuse is shown as it was written.
+// The functions take filters that Filter::parse() accepts. Anything else is shown as written.
+// Source: MongoDB manual, "Explain Results", parsedQuery, and the server's
+// MatchExpression::serialize() and CanonicalQuery::sortTree().
+//
 // Thread-safety: pure functions.
 #pragma once
 
@@ -14,16 +15,16 @@
 
 namespace gridmount::query {
 
-// The conditions that must all hold, each a filter of its own in normal form.
+// Returns the conditions that must all hold, each as a filter of its own in normal form.
 std::vector<bson::Document> conditions_of(bson::View filter);
 
-// {} of none, the condition itself of one, {$and: [...]} of several.
+// Returns {} for no conditions, a single condition as it is, and {$and: [...]} for several.
 bson::Document conjunction_of(const std::vector<bson::Document>& conditions);
 
 bson::Document normal_form(bson::View filter);
 
-// The paths and operators of a normal form, without the values: alike for queries that a plan would
-// be kept for together ("Query Shapes").
+// Returns the paths and operators of a normal form without its values. It is the same for queries
+// for which servers would cache one plan ("Query Shapes").
 bson::Document shape_of(bson::View normal_form);
 
 }  // namespace gridmount::query

@@ -23,7 +23,8 @@ bool test_reached(const ValueTest& test, ValueView value, MatchContext& context)
 bool test_document(const ValueTest& test, bson::View document, Parts parts, MatchContext& context);
 bool test_array(const ValueTest& test, bson::View array, Parts parts, MatchContext& context);
 
-// A value that `rest` of the path goes on from; `otherwise` if it cannot.
+// Tests a value that the rest of the path continues from. Returns `otherwise` if the path cannot
+// continue from it.
 bool test_below(const ValueTest& test, ValueView value, Parts rest, bool otherwise,
                 MatchContext& context) {
   if (rest.empty()) return test_reached(test, value, context);
@@ -47,8 +48,8 @@ bool is_position(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// An array on the way stands for each of its documents, and for its element of that position. Where
-// the path ends with the position, it means the element alone: an array there is not searched.
+// On a path, an array stands for each of its documents, and for its element at the named position.
+// If the path ends with the position, only that element is tested. An array there is not searched.
 bool test_array(const ValueTest& test, bson::View array, Parts parts, MatchContext& context) {
   for (const bson::Element element : array) {
     if (context.has_ended(element.value.size())) return true;

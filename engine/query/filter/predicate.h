@@ -1,7 +1,12 @@
-// How predicates are made: a ValueTest says whether one value fits, a PathPredicate applies it to
-// what a path reaches in a document. Internal to this folder.
+// The building blocks of predicates. A ValueTest decides whether one value matches. A PathPredicate
+// applies a ValueTest to the values at a path of a document. Internal to engine/query.
 //
-// Operators of a field are parsed to groups of tests by one function each; field_operators.cc has
+// Each operator of a field is parsed to groups of tests by one function. field_operators.cc has the
+// table of these functions. Source of the traversal: MongoDB manual, "Query an Array", and the
+// server's behavior.
+//
+// Thread-safety: tests and predicates are immutable once parsed, so safe to share between threads.
+// FilterMemory is not thread-safe.
 // the table. Source of the traversal: MongoDB manual, "Query an Array", and the server's behaviour.
 #pragma once
 
@@ -20,16 +25,17 @@ class ValueTest {
   virtual ~ValueTest() = default;
 
   virtual bool test(bson::ValueView value, MatchContext& context) const = 0;
-  // The same where an error is no match.
+  // Like test(value, context), but treats an error as no match.
   bool test(bson::ValueView value) const;
-  // For a document that has no value at the path.
+  // Returns whether a document without a value at the path matches.
   virtual bool test_missing() const { return false; }
-  // Whether an array fits also if one of its elements does.
+  // Returns whether an array also matches if one of its elements does.
   virtual bool tests_elements() const { return true; }
-  // For a test of whole arrays that looks for one element, and an array that fits: which it is.
+  // For a test that searches a whole array for one element: the position of that element. The array
+  // must match.
   virtual std::optional<size_t> matching_element(bson::ValueView) const { return std::nullopt; }
 
-  // As Predicate's.
+  // See Predicate.
   virtual Predicate::Kind kind() const { return Predicate::Kind::kOther; }
   virtual const bson::Value* operand() const { return nullptr; }
   virtual const std::vector<bson::ValueView>* operands() const { return nullptr; }
@@ -58,15 +64,17 @@ class PathPredicate : public Predicate {
   std::unique_ptr<ValueTest> test_;
 };
 
-// A condition on the document itself.
+// A condition on the whole document.
 class DocumentPredicate : public Predicate {
  public:
   Kind kind() const override { return Kind::kOther; }
-  // Of a name that BSON cannot hold, so that it is no index's and no other condition's.
+  // Returns a path that BSON cannot hold, so that it differs from the paths of indexes and other
+  // conditions.
   const bson::Path& path() const override;
 };
 
-// What one operator asks: all of the tests and groups, or with `negated` not all of them.
+// The conditions of one operator. All tests and groups must match or, if `negated`, must not all
+// match.
 struct TestGroup {
   std::vector<std::unique_ptr<ValueTest>> tests;
   std::vector<TestGroup> groups;
@@ -74,7 +82,7 @@ struct TestGroup {
 
   bool empty() const { return tests.empty() && groups.empty(); }
 
-  // For one value, which is not searched if it is an array.
+  // Tests one value. An array is not searched.
   bool test(bson::ValueView value, MatchContext& context) const;
 };
 
@@ -85,34 +93,34 @@ inline TestGroup one_test(std::unique_ptr<ValueTest> test, bool negated = false)
   return group;
 }
 
-// What a filter that is being parsed may still take.
+// The memory that is left for a filter while it is parsed.
 class FilterMemory {
  public:
-  // Of a condition, beside its values.
+  // The cost of a condition without its values.
   static constexpr size_t kConditionBytes = 400;
 
-  // To be called for each condition and value; asks the interruption as well.
+  // Must be called for each condition and value. Checks the interruption of this thread too.
   Status take(size_t bytes);
-  // What the filter is to keep for as long as it lives; null for small ones.
+  // Returns the reservation that the filter must hold for its lifetime. Null for small filters.
   std::unique_ptr<FilterReservation> release();
 
  private:
   size_t left_ = kFilterBytesMax;
-  std::unique_ptr<FilterReservation> reservation_;  // once it is no small one
+  std::unique_ptr<FilterReservation> reservation_;  // set once the filter is not small
 };
 
-// Where in a filter something stands.
+// The position of a condition in a filter.
 struct FilterPosition {
   const FilterOptions& options;
   FilterMemory& memory;
-  int depth = 0;  // of the tree
+  int depth = 0;  // the depth in the tree
   bool in_subdocument =
       false;  // what is matched is an element of an array, not the user's document
 
   FilterPosition below() const { return {options, memory, depth + 1, in_subdocument}; }
 };
 
-// One element of an operator document: {$regex: ..., $options: ...}.
+// One element of an operator document, such as $regex in {$regex: ..., $options: ...}.
 struct OperatorCall {
   std::string_view path;  // for messages
   std::string_view name;
@@ -128,33 +136,35 @@ struct OperatorEntry {
   ParseOperator parse;
 };
 
-// Whether {path: value} holds operators ({$gt: 1}) and not a value to be equal to. {$ref: ..., $id:
-// ...} is a value.
+// Returns whether {path: value} holds operators ({$gt: 1}) instead of a value that the field must
+// equal. {$ref: ..., $id: ...} is a value.
 bool is_operator_document(bson::ValueView value);
-// Whether the document has $ref, $id or $db, which $elemMatch takes for fields.
+// Returns whether the document has $ref, $id or $db, which $elemMatch treats as fields.
 bool has_reference_field(bson::View document);
 
-// The operators of a document instead of a field: {$expr: ...}. Null if the name is none of them or
-// if it asks nothing ($comment); FilterParser knows $and, $or and $nor.
+// Operators in place of a field name: {$expr: ...}. The first function returns whether the name is
+// one of them, including $and, $or and $nor. The second one returns null for $comment, which has no
+// condition. It fails with BadValue for an unknown name, and for $and, $or and $nor, which
+// FilterParser handles.
 bool is_document_operator(std::string_view name);
 Result<std::unique_ptr<Predicate>> parse_document_operator(const bson::Element& element,
                                                            const FilterPosition& place);
-// {$expr: ...}.
+// Parses {$expr: ...}.
 Result<std::unique_ptr<Predicate>> parse_expression_predicate(const bson::Element& element,
                                                               const FilterPosition& place);
 
-// Trees are read, matched and destroyed by recursion.
+// Filter trees are parsed, matched and destroyed recursively, so their depth is limited.
 inline constexpr int kMaxFilterDepth = static_cast<int>(bson::kMaxDepth);
 Status check_depth(int depth);
 
-// As Filter::parse, somewhere in a tree.
+// Like Filter::parse(), for a filter within a larger one.
 Result<Filter> parse_filter(bson::View specification, const FilterPosition& place);
 
-// The operators of {path: {$gt: 1, $lt: 5}}. BadValue for one that is not known.
+// Parses the operators of {path: {$gt: 1, $lt: 5}}. Fails with BadValue for an unknown operator.
 Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View operators,
                                                const FilterPosition& place);
 
-// {path: value}: equality, or a regular expression.
+// Parses {path: value}, which is an equality or a regular expression.
 Result<std::unique_ptr<ValueTest>> parse_implicit(bson::ValueView value, FilterMemory& memory);
 
 // --- The operators, by family.
@@ -168,12 +178,13 @@ Result<TestGroup> parse_gte(const OperatorCall& call);
 Result<TestGroup> parse_in(const OperatorCall& call);
 Result<TestGroup> parse_nin(const OperatorCall& call);
 
-// {$lte: operand} and its like, of a kind that compares.
+// Returns the test of {$lte: operand} and similar operators. `kind` is a comparison.
 std::unique_ptr<ValueTest> order_test(Predicate::Kind kind, bson::ValueView operand);
 
 Result<TestGroup> parse_exists(const OperatorCall& call);
 Result<TestGroup> parse_type(const OperatorCall& call);
-// The types of an alias of $type, "number" for four of them. BadValue if it is none.
+// Adds the types of an alias of $type; "number" stands for four types. Fails with BadValue for an
+// unknown alias.
 Status add_types(std::string_view alias, std::vector<bson::Type>& types);
 
 Result<std::unique_ptr<ValueTest>> parse_regex_value(bson::ValueView regex, FilterMemory& memory);
@@ -192,7 +203,7 @@ Result<TestGroup> parse_elem_match(const OperatorCall& call);
 
 Result<TestGroup> parse_not(const OperatorCall& call);
 
-// For operators that are known and not supported.
+// Operators that are known but not supported.
 Result<TestGroup> refuse_geometry(const OperatorCall& call);
 Result<TestGroup> refuse_nearness(const OperatorCall& call);
 

@@ -27,7 +27,7 @@ Result<bson::Document> evaluate_let(bson::View let, bson::Date now) {
   VariableScope scope;
   Arena arena;
   EvaluationContext context{bson::View(), {}, arena, now};
-  std::deque<bson::Value> kept;  // what the slots point to
+  std::deque<bson::Value> kept;  // the values that the slots point to
   bson::Builder values;
   for (const bson::Element variable : let) {
     GM_ASSIGN(const std::unique_ptr<Expression> expression,

@@ -1,5 +1,7 @@
-// The variables of a command, which its expressions name as `$$name`.
-// Source: MongoDB manual, `let` of find, update, aggregate and others.
+// The variables of a command, which its expressions use as `$$name`. Source: MongoDB manual, `let`
+// of find, update, aggregate and others.
+//
+// Thread-safety: the functions are pure. Variables may be read by several threads.
 #pragma once
 
 #include <optional>
@@ -13,32 +15,34 @@
 
 namespace gridmount::query {
 
-// What a command's `let` comes to: {a: 1, b: {$add: ["$$a", 1]}} gives {a: 1, b: 2}. Each may name
-// those before it, and none a field. A variable without a value ($$REMOVE) is there as undefined.
+// Evaluates a command's `let`: {a: 1, b: {$add: ["$$a", 1]}} gives {a: 1, b: 2}. Each expression
+// may use the variables before it, but no fields. A variable without a value ($$REMOVE) becomes
+// undefined.
 Result<bson::Document> evaluate_let(bson::View let, bson::Date now);
 
-// The value of one of those variables: nothing where it is undefined, a type that no driver writes
-// and that stands for a variable without a value.
+// Returns the value of such a variable, or nullopt if it is undefined. Drivers do not write the
+// type undefined, so here it marks a variable without a value.
 std::optional<bson::ValueView> value_of_variable(const bson::Element& variable);
 
-// Values by name, as the reads and writes of a store take them, declared for parsing.
+// Variables with values by name, as a store's reads and writes take them, declared for parsing.
 class Variables {
  public:
-  // Copies the values. FailedToParse for names no variable may have.
+  // Copies the values. Fails with FailedToParse for names that no variable may have.
   static Result<Variables> declare(bson::View values);
 
   VariableScope& scope() { return scope_; }
-  // By slot; views of this object, which may be moved.
+  // Returns the values by slot, as views of this object. Moving the object does not invalidate
+  // them.
   std::vector<std::optional<bson::ValueView>> views() const;
-  // To parse filters with; this object need outlive only the parsing.
+  // Returns options for Filter::parse(). This object need only outlive parsing.
   FilterOptions filter_options(bson::Date now);
 
  private:
   VariableScope scope_;
-  bson::Document values_;  // in the order of the slots, which are the first
+  bson::Document values_;  // in the order of the slots, beginning with slot 0
 };
 
-// A filter whose $expr may name these variables, given by name with their values.
+// Parses a filter whose $expr may use these variables, given by name with their values.
 Result<Filter> parse_filter(bson::View filter, bson::View variables, bool is_upsert = false);
 
 }  // namespace gridmount::query
