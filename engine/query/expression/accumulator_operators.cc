@@ -11,7 +11,8 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// Calls `take` with each element of the only argument if that is an array, else with each argument.
+// Calls `take` with each argument. If the only argument is an array, calls `take` with each of its
+// elements instead.
 template <typename Take>
 Status for_each_value(const Call& call, Take take) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -26,7 +27,7 @@ Status for_each_value(const Call& call, Take take) {
   return {};
 }
 
-// A NumberSum or a NumberDeviation of the numbers among the values.
+// Returns a NumberSum or NumberDeviation of the values that are numbers.
 template <typename Kept>
 Result<Kept> gather(const Call& call) {
   Kept kept;

@@ -1,5 +1,5 @@
 // $add, $subtract, $multiply, $divide and $mod. Source: MongoDB manual, "Arithmetic Expression
-// Operators"; types of results and errors as the server's.
+// Operators". Result types and errors are the server's.
 
 #include <cmath>
 #include <limits>
@@ -23,7 +23,7 @@ tl::unexpected<Error> fail_type(std::string message) {
   return fail(ErrorCode::kTypeMismatch, std::move(message));
 }
 
-// What a date takes of a number: whole milliseconds, rounded.
+// Returns the number in whole milliseconds, rounded, to add it to a date.
 Result<int64_t> milliseconds_of(ValueView number) {
   switch (number.type()) {
     case Type::kInt32:
@@ -56,12 +56,12 @@ int rank(Type type) {
   }
 }
 
-// A sum or a product in the making, of the widest type that came so far. An int64 that overflows
-// goes on as a double.
+// A running sum or product. Its type is the widest type so far. If an int64 overflows, the total
+// becomes a double.
 class Total {
  public:
   struct Operation {
-    bool (*integers)(int64_t, int64_t, int64_t*);  // true: does not fit
+    bool (*integers)(int64_t, int64_t, int64_t*);  // return true if the result overflows
     double (*doubles)(double, double);
     Decimal128 (*decimals)(Decimal128, Decimal128);
     int64_t start;
@@ -275,7 +275,8 @@ Evaluated evaluate_mod(const Call& call) {
     return give(call.context, query::modulo(to_decimal(*left), divisor));
   }
   if (*right->number() == 0) return by_zero();
-  // A whole double counts as an integer on the right, not on the left.
+  // An integral double that fits 32 bits counts as an integer as the divisor, but not as the
+  // dividend.
   const bool fits32 = whole32(right).has_value();
   if (left->type() == Type::kDouble || (right->type() == Type::kDouble && !fits32)) {
     return give(call.context, std::fmod(*left->number(), *right->number()));

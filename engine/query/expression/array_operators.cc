@@ -1,4 +1,4 @@
-// Elements and parts of arrays. Source: MongoDB manual, "Array Expression Operators".
+// Operators on elements and parts of arrays. Source: MongoDB manual, "Array Expression Operators".
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 namespace gridmount::query::expressions {
 namespace {
 
-// Of the interruption.
+// The cost of a comparison for the interruption.
 constexpr size_t kStepsOfAComparison = 64;
 
 using bson::Type;
@@ -29,7 +29,7 @@ MaybeValue element_at(ValueView array, size_t index) {
   return std::nullopt;
 }
 
-// From the end if it is negative; nothing before the beginning.
+// A negative index counts from the end. Returns nullopt before the beginning.
 MaybeValue element_from(ValueView array, int64_t index) {
   if (index >= 0) return element_at(array, static_cast<size_t>(index));
   const auto count = static_cast<int64_t>(count_elements(array));
@@ -84,7 +84,7 @@ Evaluated evaluate_end(const Call& call) {
 
 enum class Pick { kFirst, kLast, kLeast, kGreatest };
 
-// $firstN, $lastN, $minN, $maxN: arguments n and input.
+// $firstN, $lastN, $minN and $maxN. The arguments are n and input.
 template <Pick pick>
 Evaluated evaluate_pick(const Call& call) {
   GM_ASSIGN(const MaybeValue number, call.argument(0));

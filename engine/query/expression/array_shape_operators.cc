@@ -132,7 +132,7 @@ struct KeyAndValue {
   MaybeValue value;
 };
 
-// [key, value]
+// Reads [key, value].
 Result<KeyAndValue> read_pair(ValueView element) {
   if (element.type() != Type::kArray) {
     return fail(ErrorCode{40396},
@@ -155,7 +155,7 @@ Result<KeyAndValue> read_pair(ValueView element) {
   return KeyAndValue{pair[0], pair[1]};
 }
 
-// {k: key, v: value}
+// Reads {k: key, v: value}.
 Result<KeyAndValue> read_object_pair(ValueView element) {
   if (element.type() != Type::kDocument) {
     return fail(ErrorCode{40391},
@@ -194,7 +194,7 @@ Evaluated evaluate_array_to_object(const Call& call) {
     return fail(ErrorCode{40386},
                 "$arrayToObject requires an array input, found: " + std::string(type_name(array)));
   }
-  // A key that comes again keeps its place and takes the later value.
+  // A repeated key keeps its place and takes the later value.
   std::vector<std::pair<std::string_view, ValueView>> fields;
   std::unordered_map<std::string_view, size_t> places;
   MaybeValue first;
@@ -293,7 +293,7 @@ Result<ExpressionPointer> parse_sort_array(const Operator&, ValueView operand,
   std::optional<Sort> sort;
   bool descending = false;
   if (operands[1]->type() == Type::kDocument) {
-    // Stricter than other sorts: 1.5 is none.
+    // This is stricter than other sorts: 1.5 is not a direction.
     for (const bson::Element part : operands[1]->as_document()) {
       const std::optional<int64_t> direction = part.value.integral();
       GM_TRY(require(direction == 1 || direction == -1, ErrorCode{2942505},

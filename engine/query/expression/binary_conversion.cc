@@ -11,7 +11,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-constexpr uint8_t kOldSubtype = 2;  // with its length a second time
+constexpr uint8_t kOldSubtype = 2;  // repeats its length at the beginning of the data
 constexpr uint8_t kUuidSubtype = 4;
 
 std::string_view bytes_of(ValueView value) {
@@ -94,7 +94,7 @@ Evaluated to_text(EvaluationContext& context, ValueView value, const BinaryForm&
                   (format == BinaryFormat::kUuid ? "UUID" : "UTF-8 string"));
 }
 
-// Of the size and order that the value has there.
+// Returns the bytes of the number in the requested byte order.
 template <typename Number>
 std::string number_to_bytes(Number number, bool is_big_endian) {
   std::string bytes(sizeof number, '\0');

@@ -1,4 +1,6 @@
-// Binary data converted from and to text and numbers, as $convert does it. Internal to this folder.
+// Conversion of binary data from and to text and numbers, as $convert does it. Internal to
+// engine/query. Thread-safety: pure functions, apart from the context, which belongs to one thread.
+//
 // Source: MongoDB manual, "$convert", the fields format, subtype and byteOrder.
 #pragma once
 
@@ -7,20 +9,21 @@
 
 namespace gridmount::query::expressions {
 
-// What $convert is told about the binary data.
+// The arguments of $convert about binary data.
 struct BinaryForm {
   std::optional<BinaryFormat> format;
-  MaybeValue subtype;  // nothing: 0
+  MaybeValue subtype;  // nullopt means 0
   bool is_big_endian = false;
 };
 
-// Binary data is what is converted, or what is wanted. For booleans it is not asked.
+// Returns whether the input or the target is binary data. False for conversions to booleans, which
+// do not depend on the form.
 inline bool concerns_binary(bson::ValueView value, bson::Type target) {
   return target != bson::Type::kBool &&
          (value.type() == bson::Type::kBinary || target == bson::Type::kBinary);
 }
 
-// Errors as convert().
+// Fails with the errors of convert().
 Evaluated convert_binary(EvaluationContext& context, bson::ValueView value, bson::Type target,
                          const BinaryForm& form);
 

@@ -1,4 +1,4 @@
-// Binary data written as text. Internal to this folder. Thread-safety: pure functions.
+// Binary data in the form of text. Internal to engine/query. Thread-safety: pure functions.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@ namespace gridmount::query::expressions {
 
 enum class BinaryFormat { kAuto, kBase64, kBase64Url, kHex, kUtf8, kUuid };
 
-// "base64url"; nothing if there is none of that name.
+// Returns the format of a name such as "base64url", or nullopt if there is none of that name.
 std::optional<BinaryFormat> find_binary_format(std::string_view name);
 
-// Nothing if the bytes are nothing that the format can say: utf8 wants UTF-8, uuid 16 bytes. kAuto
-// is base64.
+// Returns nullopt if the format cannot express the bytes: kUtf8 needs valid UTF-8, and kUuid needs
+// 16 bytes. kAuto is base64.
 std::optional<std::string> binary_to_text(std::string_view bytes, BinaryFormat format);
-// The bytes; nothing if it is no text of that format. Not for kAuto.
+// Returns the bytes, or nullopt if the text does not have the format. Not for kAuto.
 std::optional<std::string> binary_from_text(std::string_view text, BinaryFormat format);
 
 }  // namespace gridmount::query::expressions

@@ -40,7 +40,7 @@ Evaluated evaluate_bits(const Call& call) {
     result = combine<kind>(result, *value->integral());
   }
   if (is_null) return give_null();
-  // Sign extension makes the 32-bit result of 32-bit operands.
+  // Because of sign extension, the low 32 bits are the result for 32-bit operands.
   if (is_long) return give(call.context, result);
   return give(call.context, static_cast<int32_t>(result));
 }

@@ -7,11 +7,11 @@
 namespace gridmount::query::expressions {
 namespace {
 
-// Years are counted from March, so that the leap day is the last, in eras of 400 years, which all
-// have as many days.
+// Years are counted from March, so that the leap day is a year's last day. They are grouped into
+// eras of 400 years, which all have the same number of days.
 constexpr int64_t kDaysPerEra = 146'097;
 constexpr int64_t kYearsPerEra = 400;
-// From 0000-03-01 to 1970-01-01.
+// The number of days from 0000-03-01 to 1970-01-01.
 constexpr int64_t kEpochDay = 719'468;
 
 bool is_leap_year(int64_t year) {
@@ -89,7 +89,7 @@ int iso_weekday(int64_t days) {
 }
 
 IsoWeek iso_week(int64_t days) {
-  // The week belongs to the year of its Thursday.
+  // A week belongs to the year of its Thursday.
   const int64_t thursday = days - iso_weekday(days) + 4;
   const int64_t year = date_from_days(thursday).year;
   return {year, static_cast<int>((thursday - days_from_date(year, 1, 1)) / 7) + 1};

@@ -1,5 +1,6 @@
-// The proleptic Gregorian calendar, for all milliseconds an int64 can count. Pure functions; local
-// times are milliseconds since 1970-01-01T00:00 on the clock of the place. Internal to this folder.
+// The proleptic Gregorian calendar, for all milliseconds that an int64 can count. A local time is
+// the number of milliseconds since 1970-01-01T00:00 on a local clock. Internal to engine/query.
+// Thread-safety: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct CalendarTime {
   int millisecond = 0;
 };
 
-// The ISO 8601 week: weeks begin on Monday, the first has the year's first Thursday.
+// A week by ISO 8601. Weeks begin on Monday, and week 1 has the year's first Thursday.
 struct IsoWeek {
   int64_t year;
   int week;
@@ -26,21 +27,23 @@ struct IsoWeek {
 
 int64_t floor_divide(int64_t a, int64_t b);
 
-// Days since 1970-01-01. `month` and `day` may be out of range and then count on.
+// Returns the days since 1970-01-01. A `month` or `day` out of range counts on into the next or
+// previous ones.
 int64_t days_from_date(int64_t year, int64_t month, int64_t day);
-// The date only.
+// Sets only the date. The time of day is 0:00.
 CalendarTime date_from_days(int64_t days);
 CalendarTime calendar_time(int64_t local_milliseconds);
 
 int days_in_month(int64_t year, int month);
 int day_of_year(const CalendarTime& time);  // 1 to 366
-// Weeks begin on Sunday; before the first Sunday it is week 0.
+// Returns the number of the week. Weeks begin on Sunday, and the days before the first Sunday are
+// in week 0.
 int week_of_year(const CalendarTime& time);
 int iso_weekday(int64_t days);  // 1 is Monday, 7 is Sunday
 IsoWeek iso_week(int64_t days);
 int64_t days_from_iso_week(int64_t year, int64_t week, int64_t weekday);
 
-// a + b, the nearest int64 if that is none.
+// Returns a + b, clamped to the range of int64.
 int64_t add_saturated(int64_t a, int64_t b);
 
 }  // namespace gridmount::query::expressions

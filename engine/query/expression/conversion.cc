@@ -27,7 +27,7 @@ tl::unexpected<Error> refuse_types(ValueView value, Type target) {
   return refuse_conversion(bson::type_alias(value.type()), bson::type_alias(target));
 }
 
-// A number without its fraction, within the range of Whole.
+// Cuts off the fraction of a number. Fails if the result is out of the range of Whole.
 template <typename Whole>
 Result<Whole> cut(ValueView number) {
   const bool is_decimal = number.type() == Type::kDecimal128;
@@ -48,7 +48,7 @@ Result<Whole> cut(ValueView number) {
     return refuse_overflow(number);
   }
   const int64_t whole = cut_to_int64(number);
-  // Servers compare a double with the limits before they cut it.
+  // Servers compare a double with the limits before they cut off its fraction.
   const bool is_above = is_double && sizeof(Whole) == 4 && number.as_double() > 0x7fffffff;
   const bool is_below = is_double && sizeof(Whole) == 4 && number.as_double() < -0x1p31;
   if (is_above || is_below || whole < std::numeric_limits<Whole>::min() ||
@@ -58,7 +58,7 @@ Result<Whole> cut(ValueView number) {
   return static_cast<Whole>(whole);
 }
 
-// Infinities and NaN stay what they are.
+// Infinities and NaN are converted unchanged.
 Result<double> decimal_to_double(ValueView number) {
   const bson::Decimal128 decimal = number.as_decimal128();
   const double value = bson::to_nearest_double(decimal);
@@ -70,7 +70,7 @@ Result<double> decimal_to_double(ValueView number) {
   return value;
 }
 
-// The shortest digits that give the same double again.
+// Returns the fewest digits that convert back to the same double.
 std::string double_to_shortest_text(double value) {
   if (std::isnan(value) || std::isinf(value)) return double_to_text(value);
   char text[64];
@@ -177,7 +177,7 @@ Evaluated to_date(EvaluationContext& context, ValueView value) {
     GM_ASSIGN(const bson::Date date, coerce_to_date(value));
     return give(context, date);
   }
-  // An int32 has no room for the dates that are meant.
+  // Int32 is refused because current dates do not fit into it.
   if (!value.is_number() || value.type() == Type::kInt32) return refuse_types(value, Type::kDate);
   GM_ASSIGN(const int64_t milliseconds, cut<int64_t>(value));
   return give(context, bson::Date{milliseconds});

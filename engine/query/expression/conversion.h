@@ -1,4 +1,6 @@
-// Values converted to other types, as $convert does it. Internal to this folder.
+// Conversion of values to other types, as $convert does it. Internal to engine/query.
+// Thread-safety: pure functions, apart from the context, which belongs to one thread.
+//
 // Source: MongoDB manual, "$convert".
 #pragma once
 
@@ -6,11 +8,11 @@
 
 namespace gridmount::query::expressions {
 
-// `value` is not nullish. ConversionFailure for what cannot be converted; another error is one that
-// $convert's onError does not catch.
+// `value` must not be nullish. Fails with ConversionFailure if the value cannot be converted.
+// $convert's onError does not catch any other error.
 Evaluated convert(EvaluationContext& context, bson::ValueView value, bson::Type target);
 
-// What $convert says of types between which there is no conversion.
+// Returns $convert's error for types between which there is no conversion.
 tl::unexpected<Error> refuse_conversion(std::string_view from, std::string_view to);
 
 }  // namespace gridmount::query::expressions

@@ -1,4 +1,5 @@
-// $convert and its short forms. Source: MongoDB manual, "Type Expression Operators".
+// $convert and its shorthands ($toInt and others). Source: MongoDB manual, "Type Expression
+// Operators".
 
 #include <array>
 
@@ -28,7 +29,7 @@ tl::unexpected<Error> refuse_target(Type type) {
                   std::string(bson::type_alias(type)));
 }
 
-// Nothing stands for "missing", which $type may have given and nothing can be converted to.
+// Returns nullopt for "missing". $type may have returned it, but nothing can be converted to it.
 Result<std::optional<Type>> read_type(ValueView to) {
   if (to.type() == Type::kString) {
     const std::string_view name = to.as_string();
@@ -55,10 +56,10 @@ Result<std::optional<Type>> read_type(ValueView to) {
 
 struct Target {
   std::optional<Type> type;
-  MaybeValue subtype;  // of binary data
+  MaybeValue subtype;  // the subtype of binary data
 };
 
-// A type, or {type, subtype}.
+// Reads a type, or {type, subtype}.
 Result<Target> read_target(ValueView to) {
   if (to.type() != Type::kDocument) {
     GM_ASSIGN(const std::optional<Type> type, read_type(to));

@@ -19,13 +19,13 @@ constexpr ErrorCode kBinSizeOverflow{5439002};
 constexpr ErrorCode kTruncationOverflow{5439000};
 constexpr ErrorCode kUnsupportedBinSize{5439006};
 
-// 2000-01-01, a Saturday.
+// The days from 1970-01-01 to 2000-01-01, which was a Saturday.
 constexpr int64_t kReferenceDay = 10'957;
 constexpr int kReferenceWeekday = 6;
 
 constexpr int64_t kBinSizeMax = 100'000'000'000;
 
-// More days than there are dates, counted from one end of them to the other.
+// An upper limit of the days between the first and the last date.
 constexpr int64_t kDaysMax =
     static_cast<int64_t>(std::numeric_limits<uint64_t>::max() / kMillisecondsPerDay) + 1;
 
@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 9> kUnitNames{
 constexpr std::array<std::string_view, 7> kWeekdayNames{
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
 
-// Of units of the clock.
+// Returns the length of a unit of the clock.
 int64_t milliseconds_of(TimeUnit unit) {
   switch (unit) {
     case TimeUnit::kHour:
@@ -49,7 +49,7 @@ int64_t milliseconds_of(TimeUnit unit) {
   }
 }
 
-// Of units of months.
+// Returns the number of months in a unit of one or more months.
 int64_t months_of(TimeUnit unit) {
   switch (unit) {
     case TimeUnit::kYear:
@@ -99,7 +99,7 @@ int64_t days_of(int64_t local) {
   return floor_divide(local, kMillisecondsPerDay);
 }
 
-// The day that is so many months away.
+// Returns the day that is `months` months later.
 int64_t add_months(int64_t days, int64_t months) {
   const CalendarTime date = date_from_days(days);
   const int64_t month = date.year * 12 + (date.month - 1) + months;
@@ -109,13 +109,13 @@ int64_t add_months(int64_t days, int64_t months) {
                         std::min(date.day, days_in_month(year, month_of_year)));
 }
 
-// Months since the year 0.
+// Returns the months since the year 0.
 int64_t months_until(int64_t local) {
   const CalendarTime time = calendar_time(local);
   return time.year * 12 + (time.month - 1);
 }
 
-// 0 is the first day of the week.
+// Returns 0 for the first day of the week.
 int64_t day_within_week(int64_t local, int start_of_week) {
   return (iso_weekday(days_of(local)) - start_of_week + 7) % 7;
 }
@@ -194,7 +194,7 @@ Result<int64_t> count_between(bson::Date start, bson::Date end, TimeUnit unit, c
            7;
   }
   const int64_t length = milliseconds_of(unit);
-  // By how much of the local difference only the clock was put forward.
+  // The part of the local difference that comes only from changing the clock, in units.
   const int64_t clock_change =
       (zone.offset_seconds(start) - zone.offset_seconds(end)) * 1000 / length;
   return floor_divide(local_end, length) - floor_divide(local_start, length) + clock_change;
@@ -220,7 +220,8 @@ Result<bson::Date> truncate_date(bson::Date date, TimeUnit unit, int64_t bin_siz
     if (__builtin_sub_overflow(date.milliseconds, reference.milliseconds, &distance)) {
       return fail(kTruncationOverflow, "dateTrunc overflowed");
     }
-    // floor_divide(...) * size may be beyond the range where the remainder is not.
+    // floor_divide(...) * size may overflow although the result, computed from the remainder, does
+    // not.
     int64_t remainder = distance % size;
     if (remainder < 0) remainder += size;
     if (__builtin_sub_overflow(date.milliseconds, remainder, &begin)) {

@@ -20,7 +20,7 @@ tl::unexpected<Error> caused_by(std::string context, const Error& error) {
   return fail(error.code(), std::move(context) + " :: caused by :: " + error.message());
 }
 
-// Nothing if it is null.
+// Returns nullopt if the unit is null.
 Result<std::optional<TimeUnit>> evaluate_unit(const Call& call, size_t i) {
   GM_ASSIGN(const MaybeValue value, call.argument(i));
   if (is_nullish(value)) return std::optional<TimeUnit>();
@@ -35,7 +35,8 @@ Result<std::optional<TimeUnit>> evaluate_unit(const Call& call, size_t i) {
                                              std::string(value->as_string()));
 }
 
-// Sunday if there is none, or it does not matter for the unit.
+// Returns Sunday if there is no argument, or if the unit is not the week. Returns nullopt if the
+// argument is null.
 Result<std::optional<int>> evaluate_start_of_week(const Call& call, size_t i, TimeUnit unit) {
   if (unit != TimeUnit::kWeek || !call.has(i)) return std::optional(kSunday);
   GM_ASSIGN(const MaybeValue value, call.argument(i));
@@ -177,7 +178,7 @@ namespace truncation {
 enum Argument : size_t { kDate, kUnit, kBinSize, kZone, kStartOfWeek };
 }
 
-// Nothing if it is null.
+// Returns nullopt if the size is null.
 Result<std::optional<int64_t>> evaluate_bin_size(const Call& call) {
   if (!call.has(truncation::kBinSize)) return std::optional(int64_t{1});
   GM_ASSIGN(const MaybeValue value, call.argument(truncation::kBinSize));

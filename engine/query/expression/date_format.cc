@@ -42,7 +42,7 @@ std::string offset_text(int64_t seconds) {
   return (seconds < 0 ? "-" : "+") + padded(minutes / 60, 2) + padded(minutes % 60, 2);
 }
 
-// The moment, as its formats look at it.
+// A date in the form that format specifiers need.
 struct Moment {
   CalendarTime time;
   int64_t days;

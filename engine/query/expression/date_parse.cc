@@ -1,7 +1,7 @@
-// Reading dates from text. Source: MongoDB manual, "$dateFromString". Without a format these are
-// understood: ISO 8601 dates (calendar, week and ordinal, with and without separators), dates with
-// an English month name in either order, 7/4/17 and 04-07-2017, and behind them a time of day and
-// an offset, or what is short for one.
+// Parsing dates from text. Source: MongoDB manual, "$dateFromString". Without a format, the parser
+// accepts ISO 8601 dates (calendar, week and ordinal, with and without separators), dates with an
+// English month name in either order, 7/4/17 and 04-07-2017. A time of day and an offset, or the
+// name of one, may follow.
 
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ constexpr NamedZone kNamedZones[] = {
     {"akdt", -480}, {"hst", -600},
 };
 
-// Of an abbreviation or a military letter, A to Z without J.
+// Returns the offset of an abbreviation or of a military letter, A to Z without J.
 std::optional<int64_t> zone_seconds(std::string_view name) {
   if (name.size() == 1 && is_letter(name[0])) {
     const int letter = lower(name[0]);
@@ -62,7 +62,8 @@ std::optional<int64_t> zone_seconds(std::string_view name) {
   return std::nullopt;
 }
 
-// Takes pieces off the front of a text. What takes nothing leaves the text as it was.
+// Takes tokens from the front of a text. A function that fails to take its token leaves the text
+// unchanged.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -84,7 +85,7 @@ class Scanner {
     while (take_one_of(" \t")) {
     }
   }
-  // How many digits come next.
+  // Returns how many digits come next.
   size_t digits() const {
     size_t count = 0;
     while (at_ + count < text_.size() && is_digit(text_[at_ + count])) ++count;
@@ -104,7 +105,7 @@ class Scanner {
     return text_.substr(at_, count);
   }
   void skip(size_t count) { at_ += count; }
-  // Ignoring case.
+  // Ignores case.
   bool take_word(std::string_view word) {
     const std::string_view next = text_.substr(at_);
     if (next.size() < word.size()) return false;
@@ -114,7 +115,7 @@ class Scanner {
     at_ += word.size();
     return true;
   }
-  // 1 to 12.
+  // Returns 1 to 12.
   std::optional<int64_t> month_name(bool is_full) {
     for (size_t i = 0; i < kMonthNames.size(); ++i) {
       if (take_word(is_full ? kMonthNames[i] : kMonthNames[i].substr(0, 3))) {
@@ -123,7 +124,7 @@ class Scanner {
     }
     return std::nullopt;
   }
-  // Z, UTC, GMT, +hh, +hhmm, +hh:mm, GMT+hh, EST, A.
+  // Takes Z, UTC, GMT, +hh, +hhmm, +hh:mm, GMT+hh, EST or A.
   std::optional<int64_t> offset() {
     const size_t begin = at_;
     const std::string_view word = letters();
@@ -163,7 +164,8 @@ tl::unexpected<Error> fail_at(std::string_view text, size_t position, std::strin
                                                  std::string(reason) + " '" + found + "'");
 }
 
-// The days the parts name; nothing if parts are missing, and an error if there is no such day.
+// Returns the days since 1970-01-01 that the parts name. Returns nullopt if parts are missing.
+// Fails if there is no such day.
 Result<std::optional<int64_t>> days_of(const Parts& parts, std::string_view text) {
   const auto invalid = [&] { return fail_at(text, text.size(), "The parsed date was invalid"); };
   if (parts.iso_year || parts.iso_week || parts.iso_weekday) {
@@ -212,8 +214,8 @@ Result<bson::Date> date_of(const Parts& parts, std::string_view text, const Time
   return zone.from_local(local);
 }
 
-// 2020-02-29, 2020/02/29, 20200229, 2020-W09-6, 2020W096, 2020-060, 2020-Feb-29, and 2020-02 for
-// its first day.
+// Takes 2020-02-29, 2020/02/29, 20200229, 2020-W09-6, 2020W096, 2020-060, 2020-Feb-29, or 2020-02
+// for the first of the month.
 bool scan_iso_date(Scanner& scanner, Parts& parts) {
   if (scanner.digits() == 8) {
     parts.year = scanner.number(4, 4);
@@ -257,7 +259,7 @@ bool scan_iso_date(Scanner& scanner, Parts& parts) {
   return parts.month && parts.day;
 }
 
-// 7/4/17 and 7/4/2017, month first; 04-07-2017 and 04.07.2017, day first.
+// Takes 7/4/17 and 7/4/2017 with the month first, and 04-07-2017 and 04.07.2017 with the day first.
 bool scan_short_date(Scanner& scanner, Parts& parts) {
   const std::optional<int64_t> first = scanner.number(1, 2);
   const char separator = scanner.current();
@@ -282,7 +284,7 @@ bool scan_day(Scanner& scanner, Parts& parts) {
   return true;
 }
 
-// July 4th, 2017; 4 July 2017; Tue, 04-Jul-2017.
+// Takes July 4th, 2017; 4 July 2017; Tue, 04-Jul-2017.
 bool scan_named_date(Scanner& scanner, Parts& parts) {
   for (const std::string_view name :
        {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}) {
@@ -308,7 +310,7 @@ bool scan_named_date(Scanner& scanner, Parts& parts) {
   return parts.year.has_value();
 }
 
-// A number of digits behind a decimal point, as milliseconds.
+// Takes the digits after a decimal point and returns them in milliseconds.
 std::optional<int64_t> scan_fraction(Scanner& scanner) {
   const size_t count = scanner.digits();
   std::optional<int64_t> fraction = scanner.number(1, 3);
@@ -316,7 +318,8 @@ std::optional<int64_t> scan_fraction(Scanner& scanner) {
   return fraction;
 }
 
-// Of a clock with twelve hours; false if there is no such hour.
+// Takes the "am" or "pm" of a 12-hour clock, if there is one. Returns false if the hour is not
+// valid with it.
 bool scan_half_day(Scanner& scanner, Parts& parts) {
   scanner.skip_spaces();
   const bool is_am = scanner.take_word("am");
@@ -327,7 +330,7 @@ bool scan_half_day(Scanner& scanner, Parts& parts) {
   return true;
 }
 
-// 12:34, 12:34:56.789, 12:34.56, 1:34 pm, 1 pm, 123456.
+// Takes 12:34, 12:34:56.789, 12:34.56, 1:34 pm, 1 pm or 123456.
 bool scan_time(Scanner& scanner, Parts& parts) {
   const bool is_packed = scanner.digits() == 6 || scanner.digits() == 4;
   const bool has_seconds = scanner.digits() == 6;

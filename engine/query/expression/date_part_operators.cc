@@ -14,7 +14,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// --- One part.
+// --- Operators that return one part.
 
 // A local time, and the day it is on.
 struct LocalTime {
@@ -40,7 +40,7 @@ int64_t get_month(const LocalTime& local) {
 int64_t get_day_of_month(const LocalTime& local) {
   return local.time.day;
 }
-// 1 is Sunday.
+// Returns 1 for Sunday.
 int64_t get_day_of_week(const LocalTime& local) {
   return iso_weekday(local.days) % 7 + 1;
 }
@@ -69,7 +69,7 @@ int64_t get_iso_weekday(const LocalTime& local) {
   return iso_weekday(local.days);
 }
 
-// Nothing if the date or the zone is null. Arguments: date, time zone.
+// The arguments are the date and the time zone. Returns nullopt if one of them is null.
 Result<std::optional<LocalTime>> evaluate_local_time(const Call& call) {
   GM_ASSIGN(const MaybeValue date, call.argument(0));
   if (is_nullish(date)) return std::optional<LocalTime>();
@@ -87,14 +87,14 @@ Evaluated evaluate_part(const Call& call) {
   return give_part(call.context, get(*local));
 }
 
-// The only part that is a long.
+// The only part that is an int64.
 Evaluated evaluate_iso_week_year(const Call& call) {
   GM_ASSIGN(const std::optional<LocalTime> local, evaluate_local_time(call));
   if (!local) return give_null();
   return give(call.context, iso_week(local->days).year);
 }
 
-// A date, [date] or {date, timezone}; [{date}] is none.
+// Accepts a date, [date] or {date, timezone}, but not [{date}].
 Result<ExpressionPointer> parse_part(const Operator& op, ValueView operand, ParseContext& context) {
   const std::string name(op.name);
   std::vector<ExpressionPointer> arguments;
@@ -125,7 +125,7 @@ Result<ExpressionPointer> parse_part(const Operator& op, ValueView operand, Pars
   return make_call(op, std::move(arguments), context);
 }
 
-// --- All parts.
+// --- $dateToParts.
 
 enum ToPartsArgument : size_t { kDate, kTimeZone, kIso };
 
@@ -183,7 +183,7 @@ Result<ExpressionPointer> parse_to_parts(const Operator& op, ValueView operand,
   return make_call(op, std::move(arguments), context);
 }
 
-// --- From parts.
+// --- $dateFromParts.
 
 enum FromPartsArgument : size_t {
   kYear,
@@ -202,7 +202,7 @@ constexpr std::array<std::string_view, 11> kFromPartsNames{
     "year",        "month",       "day",     "hour",         "minute",  "second",
     "millisecond", "isoWeekYear", "isoWeek", "isoDayOfWeek", "timezone"};
 
-// Nothing if it is null.
+// Returns nullopt if the argument is null.
 Result<std::optional<int64_t>> evaluate_number(const Call& call, size_t i, int64_t otherwise) {
   if (!call.has(i)) return std::optional(otherwise);
   GM_ASSIGN(const MaybeValue value, call.argument(i));
@@ -237,7 +237,7 @@ Status check_year(int64_t year, FromPartsArgument i) {
                   std::to_string(year));
 }
 
-// Since 1970-01-01; nothing if a part is null.
+// Returns the days since 1970-01-01, or nullopt if a part is null.
 Result<std::optional<int64_t>> evaluate_days(const Call& call) {
   const bool is_iso = !call.has(kYear);
   const FromPartsArgument year_argument = is_iso ? kIsoWeekYear : kYear;

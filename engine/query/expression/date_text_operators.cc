@@ -20,8 +20,8 @@ namespace reading {
 enum Part : size_t { kFormat, kText, kTimeZone, kOnNull, kOnError };
 }
 
-// Nothing if there is none or it is null; checked, so that what is wrong with it is said even if
-// the date is null.
+// Returns nullopt if there is no format or if it is null. The caller evaluates the format even if
+// the date is null, so that an invalid format always fails.
 Result<std::optional<std::string_view>> evaluate_format(const Call& call, ErrorCode not_a_string,
                                                         Status (*check)(std::string_view format)) {
   static_assert(size_t{writing::kFormat} == size_t{reading::kFormat});

@@ -45,7 +45,7 @@ namespace {
 constexpr ErrorCode kCannotConvertToDate{16006};
 constexpr ErrorCode kCannotConvertToString{16007};
 
-// Of a shown value.
+// The limit of a value shown in a message.
 constexpr size_t kShownBytesMax = 1000;
 
 constexpr uint8_t kFalse = 0;
@@ -67,7 +67,7 @@ void show_elements(std::string& text, bson::View elements, bool with_names) {
   }
 }
 
-// Nested at most kMaxDepth deep, as every value is.
+// The recursion is bounded, because every value is nested at most kMaxDepth deep.
 void show_into(std::string& text, ValueView value) {
   switch (value.type()) {
     case Type::kInt32:
@@ -138,7 +138,7 @@ void show_into(std::string& text, ValueView value) {
   }
 }
 
-// "Jan  1 00:00:00:2": month, day and time, and the increment.
+// Returns "Jan  1 00:00:00:2": month, day, time and increment.
 std::string timestamp_to_text(bson::Timestamp timestamp) {
   const auto seconds = static_cast<time_t>(timestamp.seconds);
   tm parts{};
@@ -156,7 +156,7 @@ Evaluated give_fixed(EvaluationContext& context, Type type, T value) {
   return MaybeValue(ValueView(type, data, sizeof value));
 }
 
-// How deep the value is nested; 0 for plain ones. Does not look deeper than kMaxDepth.
+// Returns how many levels the value is nested, 0 for a scalar. Looks at most `limit` levels deep.
 uint32_t depth_of(ValueView value, uint32_t limit) {
   if (value.type() != Type::kDocument && value.type() != Type::kArray) return 0;
   if (limit == 0) return 1;
@@ -219,7 +219,7 @@ std::string double_to_text(double value) {
   return text;
 }
 
-// As C++'s streams write it, which servers use where they do not convert with $toString.
+// Formats like C++ streams, which servers use everywhere except in $toString.
 std::string double_to_short_text(double value) {
   if (std::isnan(value)) return "nan";
   char text[32];
@@ -267,7 +267,7 @@ Result<bson::Date> coerce_to_date(const MaybeValue& value) {
     return bson::Date{int64_t{value->as_timestamp().seconds} * 1000};
   }
   if (is_type(value, Type::kObjectId)) {
-    // Servers read the seconds as signed.
+    // Servers read the seconds as a signed number.
     return bson::Date{int64_t{static_cast<int32_t>(value->as_object_id().seconds())} * 1000};
   }
   return fail(kCannotConvertToDate,
@@ -330,7 +330,7 @@ std::vector<ValueView> elements_of(ValueView array) {
   return elements;
 }
 
-// Of the interruption, beside its bytes.
+// The cost of an element for the interruption, in addition to its bytes.
 constexpr size_t kStepsOfAnElement = 16;
 
 Output::Output(EvaluationContext& context, Type type)
@@ -339,7 +339,7 @@ Output::Output(EvaluationContext& context, Type type)
 }
 
 Status Output::reserve(uint64_t size) {
-  // The end's NUL as well, and no more than a length can say.
+  // Includes the final NUL. The size must also fit into the length field.
   const uint64_t total = uint64_t{bytes_.size()} + size + 1;
   const uint64_t limit = std::min<uint64_t>(context_.arena.bytes_left() + held_.bytes(),
                                             std::numeric_limits<int32_t>::max());
@@ -350,7 +350,7 @@ Status Output::reserve(uint64_t size) {
 }
 
 Status Output::expect(uint64_t elements, size_t value_bytes) {
-  // Keys have a digit at least.
+  // Each element has a type byte, a key of at least one digit and the key's NUL.
   return reserve(elements * (1 + 2 + value_bytes));
 }
 

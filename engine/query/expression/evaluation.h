@@ -1,5 +1,5 @@
-// What evaluating operators share: reading operands as the server reads them, and making results.
-// Internal to this folder.
+// Helpers for the evaluation of operators: reading operands as the server reads them, and making
+// results. Internal to engine/query. Thread-safety: a context and its arena belong to one thread.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace gridmount::query::expressions {
 
-// Nothing is "missing".
+// nullopt means "missing".
 using MaybeValue = std::optional<bson::ValueView>;
 using Evaluated = Result<MaybeValue>;
 
-// The arena's inside, for operators that make many values of which few are kept.
+// The internals of the arena, for operators that create many values and keep few of them.
 class ArenaAccess {
  public:
   struct Mark {
@@ -26,17 +26,18 @@ class ArenaAccess {
     uint64_t bytes;
   };
   static Mark mark(const Arena& arena);
-  // Forgets what was made since. Nobody may look at it any more.
+  // Discards the values created since the mark. They must not be used any more.
   static void rewind(Arena& arena, const Mark& mark);
   static bool made_since(const Arena& arena, const Mark& mark, const uint8_t* data);
   static Result<uint8_t*> allocate(Arena& arena, size_t size);
-  // Bytes of its blocks, in use or kept.
+  // Returns the size of all blocks, whether in use or kept.
   static uint64_t capacity(const Arena& arena);
   static void hold(Arena& arena, uint64_t bytes);
   static void let_go(Arena& arena, uint64_t bytes);
 };
 
-// Counts bytes that are kept beside the arena against its limit; rewind() leaves them counted.
+// Counts bytes that are held outside the arena against the arena's limit. rewind() does not change
+// this count.
 class HeldBytes {
  public:
   explicit HeldBytes(Arena& arena) : arena_(arena) {}
@@ -56,7 +57,7 @@ class HeldBytes {
   uint64_t bytes_ = 0;
 };
 
-// Grows the context's variables if the caller gave it too few.
+// Enlarges the context's variables if the caller provided too few.
 inline void set_variable(EvaluationContext& context, size_t slot, const MaybeValue& value) {
   if (slot >= context.variables.size()) context.variables.resize(slot + 1);
   context.variables[slot] = value;
@@ -64,7 +65,7 @@ inline void set_variable(EvaluationContext& context, size_t slot, const MaybeVal
 
 // --- Operands.
 
-// "missing", or the type's alias.
+// Returns "missing", or the alias of the type.
 std::string_view type_name(const MaybeValue& value);
 
 inline bool is_nullish(const MaybeValue& value) {
@@ -77,22 +78,25 @@ inline bool is_number(const MaybeValue& value) {
   return value && value->is_number();
 }
 
-// For messages: {a: 1, b: "x"}, shortened if it is long.
+// Returns text for messages: {a: 1, b: "x"}. A long value is shortened.
 std::string show(const MaybeValue& value);
 
-// A whole number that fits 32 bits, of any numeric type.
+// Returns a number of any type as an int32, or nullopt if it is not integral or does not fit.
 std::optional<int32_t> whole32(const MaybeValue& value);
-// Any number as an int64: cut off towards zero, at the ends of the range beyond it, 0 for NaN.
+// Returns any number as an int64, truncated towards zero. A number out of range is clamped, and NaN
+// is 0.
 int64_t cut_to_int64(bson::ValueView number);
 
-// As the operators on strings take what is none: numbers and dates as text, null and missing as "";
-// Location16007 for other types. The text is in the value or in the arena.
+// Converts to a string as the string operators do: numbers, dates and timestamps become text, null
+// and missing become "". Fails with Location16007 for other types. The text is in the value or in
+// the arena.
 Result<std::string_view> coerce_to_string(EvaluationContext& context, const MaybeValue& value);
-// A date, or the time of a timestamp or of an ObjectId; Location16006 for other types.
+// Returns a date, or the time of a timestamp or an ObjectId. Fails with Location16006 for other
+// types.
 Result<bson::Date> coerce_to_date(const MaybeValue& value);
 bool is_coercible_to_date(const MaybeValue& value);
 
-// %.16g, NaN, Infinity: as the server writes doubles into strings.
+// Returns %.16g, NaN or Infinity, as the server writes doubles into strings.
 std::string double_to_text(double value);
 
 // --- Results.
@@ -116,24 +120,25 @@ Evaluated give(EvaluationContext& context, bson::Date value);
 Evaluated give(EvaluationContext& context, bson::ObjectId value);
 Evaluated give(EvaluationContext& context, std::string_view text);
 Evaluated give(EvaluationContext&, const void*) = delete;
-// An int32 if it fits.
+// Returns an int32 if the value fits, else an int64.
 Evaluated give_int_or_long(EvaluationContext& context, int64_t value);
 
-// Builds an array or a document; the result is in the arena. Refuses what the arena has no room for
-// (146), that of the outputs around it being counted, and what would be nested deeper than
-// kMaxDepth (15).
+// Builds an array or a document in memory of its own. finish() copies it into the arena. Fails with
+// ExceededMemoryLimit (146) if the arena has no room for it, where the outputs being built around
+// it count too. Fails with Overflow (15) if the result would be nested deeper than kMaxDepth.
 class Output {
  public:
   Output(EvaluationContext& context, bson::Type type);
 
-  // For arrays. That so many elements come, of values of so many bytes: refuses at once what would
-  // be refused at the end.
+  // For arrays. Announces `elements` values of `value_bytes` each. Fails at once if the array would
+  // not fit when finished.
   Status expect(uint64_t elements, size_t value_bytes);
   Status push(bson::ValueView value);
-  // An element of an array that is there already, which cannot be nested too deep.
+  // Pushes an element of an existing array. It cannot be nested too deep, so this is not checked.
   Status push_element(bson::ValueView value);
-  // For documents. Location16411-like keys with NUL do not come here: callers have refused them.
+  // For documents. The caller must have refused keys with NUL (Location16411).
   Status append(std::string_view key, bson::ValueView value);
+  // Like append(), for a field of an existing document, whose depth is not checked.
   Status append_field(std::string_view key, bson::ValueView value);
 
   uint32_t count() const { return count_; }
@@ -151,10 +156,10 @@ class Output {
   HeldBytes held_;
 };
 
-// Overflow (15) if a document or an array is so deep that nothing may hold it.
+// Fails with Overflow (15) if the value is nested so deep that no document or array may hold it.
 Status check_can_be_nested(bson::ValueView value);
 
-// The elements, for random access.
+// Returns the elements for random access.
 std::vector<bson::ValueView> elements_of(bson::ValueView array);
 
 }  // namespace gridmount::query::expressions

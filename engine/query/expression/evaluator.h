@@ -1,6 +1,5 @@
-// Evaluates expressions for one document after the other. Internal to engine/query.
-//
-// Thread-safety: one thread at a time.
+// Evaluates expressions for one document after the other. Internal to engine/query. Used by one
+// thread at a time.
 #pragma once
 
 #include <optional>
@@ -17,7 +16,7 @@ class Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  // From now on expressions are about this document. Values of before are no longer valid.
+  // Makes `document` the root of the following evaluations. Invalidates all values returned before.
   void begin(bson::View document) {
     arena_.clear();
     context_.root = document;

@@ -1,13 +1,16 @@
-// Aggregation expressions: {$add: ["$price", 1]}. Parsed once, evaluated against many documents. A
-// pure function of the document, the variables and the time.
-// Source: MongoDB manual, "Aggregation Operators" and "Variables in Aggregation Expressions"; error
-// codes as the server's.
+// Aggregation expressions, {$add: ["$price", 1]}, parsed once and evaluated against many documents.
+// An expression is a pure function of the document, the variables and the time (except $rand).
 //
-// A result is a view: into the document, into the parsed expression, or into the context's arena.
-// So
-// {$eq: ["$a", 5]} copies nothing. "Missing" (a field that is not there, $$REMOVE) is nullopt and
-// not null; an object or array expression leaves out a missing field and makes a missing element
-// null.
+// The result is a view into the document, the parsed expression or the context's arena, so that
+// {$eq: ["$a", 5]} copies nothing. The result nullopt means "missing" (a field that does not exist,
+// $$REMOVE), which differs from null. An object expression leaves out a missing field. An array
+// expression replaces a missing element by null.
+//
+// Source: MongoDB manual, "Aggregation Operators" and "Variables in Aggregation Expressions". Error
+// codes are the server's.
+//
+// Thread-safety: a parsed expression is immutable, so safe to share between threads. An Arena, a
+// VariableScope or an EvaluationContext is used by one thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -30,18 +33,19 @@ namespace expressions {
 class ArenaAccess;
 }
 
-// Keeps the values that evaluation makes. Bounded: beyond `bytes_max` ExceededMemoryLimit (146), so
-// that no expression ({$range: [0, 1e9]}) takes memory without end. Not thread-safe.
+// Holds the values that evaluation creates. Fails with ExceededMemoryLimit (146) beyond
+// `bytes_max`, so that no expression ({$range: [0, 1e9]}) takes unbounded memory. Not thread-safe.
 class Arena {
  public:
   explicit Arena(uint64_t bytes_max = uint64_t{128} << 20) : bytes_max_(bytes_max) {}
 
-  // Copies. Views of the result are valid until clear().
+  // Copies the value. Views of the result are valid until clear().
   Result<bson::ValueView> keep(bson::ValueView value);
-  // What keep() would have room for, for operators that build large values piece by piece.
+  // Returns how many bytes keep() still has room for, for operators that build large values piece
+  // by piece.
   uint64_t bytes_left() const { return bytes_max_ - std::min(bytes_max_, bytes_ + held_); }
-  // Forgets all, and keeps a block for what comes next: evaluating the same expression for document
-  // after document allocates nothing.
+  // Discards all values, but keeps some blocks for the next ones. So evaluating the same expression
+  // for one document after the other allocates nothing.
   void clear();
 
  private:
@@ -57,25 +61,27 @@ class Arena {
 
   uint64_t bytes_max_;
   uint64_t bytes_ = 0;
-  uint64_t held_ = 0;  // by what is made piece by piece, beside the blocks
-  // Blocks before `current_` are full, those behind it are kept for later.
+  uint64_t held_ = 0;  // bytes of values being built piece by piece, outside the blocks
+  // Blocks before `current_` are full. Blocks after it are kept for later use.
   std::vector<Block> blocks_;
   size_t current_ = 0;
-  size_t used_ = 0;  // of the current block
+  size_t used_ = 0;  // bytes used in the current block
 };
 
-// The variables that can be named where an expression stands, while it is parsed: each has a slot.
-// Beside the user's there are ROOT, CURRENT, NOW, REMOVE and, in $redact-like places, none other; a
-// name that is not known is code 17276 "Use of undefined variable: x".
+// The variables that may be used in an expression while it is parsed. Each declared variable has a
+// slot. ROOT, CURRENT, NOW and REMOVE are always available. Any other name fails with code 17276
+// "Use of undefined variable: x".
 class VariableScope {
  public:
-  // Lower-case first letter or non-ASCII, then letters, digits, '_'; FailedToParse (9) otherwise.
-  // A later one of the same name hides the earlier until undeclare().
+  // A name begins with a lower-case or non-ASCII letter, followed by letters, digits and '_'.
+  // Otherwise fails with FailedToParse (9). A variable hides an earlier one of the same name until
+  // undeclare().
   Result<size_t> declare(std::string_view name);
-  // Undoes the latest declare() that is not undone.
+  // Undoes the latest declare() that has not been undone.
   void undeclare();
   std::optional<size_t> find(std::string_view name) const;
-  // Slots ever given: the size of EvaluationContext::variables.
+  // Returns the number of slots ever assigned, which is the size that EvaluationContext::variables
+  // needs.
   size_t slots() const { return slots_; }
 
  private:
@@ -84,37 +90,40 @@ class VariableScope {
 };
 
 struct EvaluationContext {
-  // `$a` is a field of it, $$ROOT is it.
+  // The document that `$a` is a field of, and the value of $$ROOT.
   bson::View root;
-  // By slot. Whoever declares variables outside of an expression (`let` of a command, of $lookup or
-  // $merge) fills theirs; $let, $map, $filter and $reduce fill their own.
+  // The values by slot. The owner of variables declared outside an expression (`let` of a command,
+  // of $lookup or $merge) sets their values. $let, $map, $filter and $reduce set the values of
+  // theirs.
   std::vector<std::optional<bson::ValueView>> variables;
   Arena& arena;
-  bson::Date now;  // $$NOW: one for a whole command
+  bson::Date now;  // $$NOW, the same for a whole command
 };
 
 class Expression {
  public:
   virtual ~Expression() = default;
 
-  // Views are valid as long as the root document, the expression, the variables' values and until
-  // arena.clear().
+  // The returned view is valid until arena.clear(), and as long as the root document, the
+  // expression and the values of the variables are valid.
   virtual Result<std::optional<bson::ValueView>> evaluate(EvaluationContext& context) const = 0;
 
-  // The value if it is the same whatever the context; then evaluating costs nothing.
+  // Returns the value if it is the same in every context. Then evaluation costs nothing.
   virtual std::optional<bson::ValueView> constant() const { return std::nullopt; }
-  // Adds the dotted paths of the root document it reads; "" stands for the whole document. Lets a
-  // pipeline tell which fields it needs and whether an index covers them.
+  // Adds the dotted paths of the root document that the expression reads, or "" for the whole
+  // document. From these a pipeline knows which fields it needs, and whether an index covers them.
   virtual void add_dependencies(std::set<std::string>& paths) const = 0;
 };
 
-// `value` is an expression as it stands in a stage: "$a.b", "$$NOW", {$add: [...]}, {a: "$b", c:
-// 1}, an array of expressions, or a constant. Copies what it needs. Constant parts are evaluated at
-// once. An operator that is not known: code 168 (InvalidPipelineOperator) "Unrecognized expression
-// '$x'"; wrong numbers of arguments: 16020; nesting beyond 100: Overflow (15).
+// Parses an expression as it occurs in a stage: "$a.b", "$$NOW", {$add: [...]}, {a: "$b", c: 1}, an
+// array of expressions, or a constant. Copies what it needs from `value`, and evaluates constant
+// parts at once. Fails with InvalidPipelineOperator (168) "Unrecognized expression '$x'" for an
+// unknown operator, with 16020 or 28667 for a wrong number of arguments, and with Overflow (15) for
+// expressions nested deeper than bson::kMaxDepth.
 Result<std::unique_ptr<Expression>> parse_expression(bson::ValueView value, VariableScope& scope);
 
-// What counts as true: everything but false, null, undefined, zero of any type, and missing.
+// Returns whether the value counts as true: everything does except false, null, undefined, zero of
+// any type, and missing.
 bool is_true(const std::optional<bson::ValueView>& value);
 
 }  // namespace gridmount::query

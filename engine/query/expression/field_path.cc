@@ -6,7 +6,8 @@
 namespace gridmount::query::expressions {
 namespace {
 
-// Of the interruption, while a field is sought: most of them are skipped.
+// While a field is searched, the interruption counts one step per this many bytes, because most
+// bytes are skipped.
 constexpr size_t kBytesPerStep = 16;
 
 using bson::Type;
@@ -16,7 +17,7 @@ constexpr ErrorCode kNoName{16872};
 constexpr ErrorCode kUndefinedVariable{17276};
 constexpr ErrorCode kBuiltinNotAvailable{51144};
 
-// What servers know and this engine has no value for.
+// System variables of servers for which this engine has no value.
 bool is_other_system_variable(std::string_view name) {
   return name == "CLUSTER_TIME" || name == "USER_ROLES" || name == "SEARCH_META" ||
          name == "JS_SCOPE" || name == "IS_MR";
@@ -43,7 +44,8 @@ Status check_variable_name(std::string_view name) {
   return {};
 }
 
-// The parts of `path`, which is below a variable. Servers count that as a part of it.
+// Returns the parts of `path` below a variable. The checks include the variable's name, which
+// servers count as a part of the path.
 Result<std::vector<std::string>> parts_below(std::string_view variable, std::string_view path) {
   GM_ASSIGN(const bson::Path whole, field_path(std::string(variable).append(".").append(path)));
   return std::vector(whole.parts().begin() + 1, whole.parts().end());
@@ -124,10 +126,11 @@ Evaluated FieldPath::reach_elements(EvaluationContext& context, ValueView array,
   Output output(context, Type::kArray);
   const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
   for (const bson::Element element : array.as_document()) {
-    // An array right within an array is not entered.
+    // An array directly in an array is not entered.
     if (element.value.type() != Type::kDocument) continue;
     GM_ASSIGN(const MaybeValue reached, reach(context, element.value.as_document(), from));
-    // Arrays are only made where arrays were, so the result is as deep as the document at most.
+    // The result has arrays only where the document has them, so it is not nested deeper than the
+    // document.
     if (reached) GM_TRY(output.push_element(*reached));
     ArenaAccess::rewind(context.arena, mark);
   }

@@ -1,4 +1,6 @@
-// "$a.b", "$$ROOT", "$$x.y": fields of the document and variables. Internal to this folder.
+// Field paths and variables: "$a.b", "$$ROOT", "$$x.y". Internal to engine/query. Immutable after
+// construction, so safe to share between threads.
+//
 // Source: MongoDB manual, "Field Path" and "Variables in Aggregation Expressions".
 #pragma once
 
@@ -22,7 +24,8 @@ class FieldPath final : public Expression {
 
  private:
   Evaluated base_value(EvaluationContext& context) const;
-  // What parts_[from...] reach in a document; through arrays, an array of what they reach.
+  // Returns the value at parts_[from...] in a document. If the path goes through an array, returns
+  // an array of the values in its elements.
   Evaluated reach(EvaluationContext& context, bson::View document, size_t from) const;
   Evaluated reach_elements(EvaluationContext& context, bson::ValueView array, size_t from) const;
 

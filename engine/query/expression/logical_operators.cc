@@ -12,7 +12,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// Missing is less than everything but MinKey, as undefined is.
+// Like undefined, a missing value is less than everything except MinKey.
 std::weak_ordering compare_values(const MaybeValue& a, const MaybeValue& b) {
   const auto order_of = [](const MaybeValue& value) {
     return value ? bson::canonical_order(value->type()) : 0;
@@ -61,7 +61,7 @@ Evaluated evaluate_not(const Call& call) {
   return give(!is_true(value));
 }
 
-// The first that is neither null nor missing, else the last.
+// Returns the first argument that is neither null nor missing, or else the last argument.
 Evaluated evaluate_if_null(const Call& call) {
   MaybeValue value;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -84,7 +84,7 @@ Evaluated evaluate_cond(const Call& call) {
   return call.argument(is_true(condition) ? 1 : 2);
 }
 
-// Parses what is reached only if `reached`.
+// Parses a branch. `reached` means that the branch can be evaluated.
 Result<ExpressionPointer> parse_branch(ValueView operand, bool reached, ParseContext& context) {
   context.unreached += reached ? 0 : 1;
   Result<ExpressionPointer> parsed = parse_operand(operand, context);
@@ -128,7 +128,7 @@ Result<ExpressionPointer> parse_cond(const Operator& op, ValueView operand, Pars
   return make_call(op, std::move(arguments), context);
 }
 
-// Arguments: case, then, case, then, ..., default or null.
+// The arguments are case, then, case, then, ..., default. The default may be null.
 Evaluated evaluate_switch(const Call& call) {
   const size_t last = call.arguments.size() - 1;
   for (size_t i = 0; i + 1 <= last; i += 2) {
@@ -186,7 +186,8 @@ Result<ExpressionPointer> parse_switch(const Operator& op, ValueView operand,
   GM_TRY(require(branches && !branches->as_document().empty(), ErrorCode{40068},
                  "$switch requires at least one branch."));
   std::vector<ExpressionPointer> arguments;
-  // Branches that can never be taken are left out, and what comes behind one that always is.
+  // Branches that are never taken are left out, and so is everything after a branch that is always
+  // taken.
   ExpressionPointer otherwise;
   bool is_decided = false;
   for (const bson::Element element : branches->as_document()) {

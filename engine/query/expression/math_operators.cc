@@ -25,7 +25,7 @@ std::string written(double value) {
   return double_to_text(value);
 }
 
-// For operators of one number: null stays null, what is no number is refused.
+// For operators on one number. The result for null is null. Fails if the argument is not a number.
 template <Evaluated (*calculate)(const Call&, ValueView)>
 Evaluated of_number(const Call& call) {
   GM_ASSIGN(const MaybeValue value, call.argument(0));
@@ -88,7 +88,7 @@ Evaluated square_root_value(const Call& call, ValueView number) {
   return give(call.context, std::sqrt(value));
 }
 
-// NaN has a logarithm, which is NaN.
+// NaN is accepted, because its logarithm is NaN.
 bool is_above_zero(ValueView number) {
   if (is_decimal(number)) {
     const Decimal128 value = number.as_decimal128();
@@ -144,7 +144,7 @@ Evaluated evaluate_log(const Call& call) {
   return give(call.context, std::log(*number->number()) / std::log(*base->number()));
 }
 
-// Nothing if the result does not fit.
+// Returns nullopt if the result overflows.
 std::optional<int64_t> integer_power(int64_t base, int64_t exponent) {
   if (exponent == 0 || base == 1) return 1;
   if (base == 0) return 0;
@@ -190,7 +190,7 @@ Evaluated evaluate_pow(const Call& call) {
   return give(call.context, std::pow(*base->number(), *exponent->number()));
 }
 
-// An integer rounded to a multiple of ten to the `zeros`.
+// Rounds an integer to a multiple of 10^zeros.
 Evaluated round_integer(const Call& call, ValueView number, int zeros, DecimalRounding rounding) {
   const int64_t value = *number.integral();
   Signed128 unit = 1;
@@ -215,7 +215,8 @@ Evaluated round_integer(const Call& call, ValueView number, int zeros, DecimalRo
 }
 
 Evaluated round_double(const Call& call, double value, int places, DecimalRounding rounding) {
-  // Below this every whole double has few enough digits for the way below to give the same.
+  // Below this, every integral double has few enough digits that the decimal computation below
+  // gives the same result.
   constexpr double kWholeBelow = 1e33;
   if (std::isinf(value)) return give(call.context, value);
   if (places == 0 && std::fabs(value) < kWholeBelow) {

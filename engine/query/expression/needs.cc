@@ -5,12 +5,13 @@
 namespace gridmount::query {
 namespace {
 
-// Whether `path` is `whole` or below it.
+// Returns whether `path` is `whole` or a path below it.
 bool is_within(std::string_view path, std::string_view whole) {
   return path.starts_with(whole) && (path.size() == whole.size() || path[whole.size()] == '.');
 }
 
-// Where a number stands between dots, or behind the last one.
+// Returns the position of the dot before the first number in the path, or the path's size if there
+// is none.
 size_t before_number(std::string_view path) {
   for (size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.', dot + 1)) {
     const std::string_view part = path.substr(dot + 1, path.find('.', dot + 1) - dot - 1);
@@ -57,10 +58,10 @@ void Needs::remove(std::string_view path) {
 }
 
 void Needs::replace(std::string_view path) {
-  // Below a field it depends on what that is.
+  // Below a field, the result depends on whether the field is a document or an array.
   const std::string_view field = path.substr(0, path.find('.'));
   if (!ordered_ && field == path) return remove(path);
-  // A part of the field may be less than is needed for it to be there at all.
+  // A part of the field may not be enough to know that the field exists.
   if (has_field(field)) add(field);
 }
 
@@ -68,7 +69,7 @@ bool Needs::has_field(std::string_view name) const {
   if (all_) return true;
   const auto at = paths_.lower_bound(std::string(name));
   if (at != paths_.end() && is_within(*at, name)) return true;
-  // A name with a byte less than '.' may sort between a name and what is below it.
+  // A name that continues with a byte less than '.' may sort between `name` and the paths below it.
   for (auto next = at; next != paths_.end() && next->starts_with(name); ++next) {
     if (is_within(*next, name)) return true;
   }

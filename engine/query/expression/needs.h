@@ -1,6 +1,5 @@
-// Which fields of documents somebody looks at. Internal to engine/query.
-//
-// Thread-safety: none; one thread at a time.
+// The set of document fields that are needed by a consumer, such as a pipeline stage. Internal to
+// engine/query. Not thread-safe.
 #pragma once
 
 #include <optional>
@@ -12,7 +11,7 @@
 
 namespace gridmount::query {
 
-// The fields somebody looks at.
+// The fields that are needed.
 class Needs {
  public:
   static Needs all() {
@@ -23,7 +22,8 @@ class Needs {
 
   bool is_all() const { return all_; }
   const std::set<std::string>& paths() const { return paths_; }
-  // The paths without those below others; nothing if all is looked at.
+  // Returns the paths without those below other paths in the set. Returns nullopt if all fields are
+  // needed.
   std::optional<std::set<std::string>> outer_paths() const;
 
   void add_all() {
@@ -31,23 +31,26 @@ class Needs {
     ordered_ = true;
     paths_.clear();
   }
-  // Up to a number, which may be a position in an array: that takes the array as a whole.
+  // Adds a path up to a part that is a number. The number may be an array position, so the whole
+  // array is needed.
   void add(std::string_view path);
   void add(const Needs& other);
   void add(const Expression& expression);
-  // The field is not in a stage's results, whatever the input has.
+  // Removes a field that a stage's results never have, whatever its input has.
   void remove(std::string_view path);
-  // A stage makes the field itself, in place of the input's: of that its place is looked at, if the
-  // order of fields is. With a dotted path, what is around it.
+  // A stage computes the field and replaces the field of its input. So the input's field is only
+  // needed for its place, if the order of fields matters. With a dotted path the fields around the
+  // computed one are still needed.
   void replace(std::string_view path);
-  // A stage makes its results of the fields it names; in an order of its own, but with `ordered`.
+  // A stage makes its results only from the fields that it names. `ordered` means that the results
+  // have these fields in the order of the input.
   void clear(bool ordered = false) {
     all_ = false;
     ordered_ = ordered;
     paths_.clear();
   }
   bool is_ordered() const { return ordered_; }
-  // Whether something of the field of that name, of the document itself, is looked at.
+  // Returns whether anything in the top-level field of that name is needed.
   bool has_field(std::string_view name) const;
 
  private:

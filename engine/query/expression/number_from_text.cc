@@ -34,7 +34,7 @@ Result<Number> whole_from_text(std::string_view text) {
   const std::string_view digits = text.substr(has_sign ? 1 : 0);
   if (digits.empty()) return refuse(text, "No digits");
   if (digits[0] < '0' || digits[0] > '9') return refuse(text, "Did not consume whole string.");
-  // from_chars takes a '-' but no '+'.
+  // from_chars accepts '-' but not '+'.
   const std::string_view number = text.starts_with('-') ? text : digits;
   Number value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);

@@ -1,4 +1,5 @@
-// Numbers written in strings, as $convert reads them. Internal to this folder.
+// Parsing of numbers in strings, as $convert reads them. Internal to engine/query. Thread-safety:
+// pure functions.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,11 @@
 
 namespace gridmount::query::expressions {
 
-// The whole text has to be the number: no spaces, no 0x. ConversionFailure (241) with the server's
-// words otherwise. Thread-safety: pure functions.
+// The whole text must be the number, without spaces or 0x. Otherwise fails with ConversionFailure
+// (241) and the server's message.
 Result<int32_t> int32_from_text(std::string_view text);
 Result<int64_t> int64_from_text(std::string_view text);
-// Also "inf", "Infinity" and "NaN" in any case.
+// Also accepts "inf", "Infinity" and "NaN" in any case.
 Result<double> double_from_text(std::string_view text);
 Result<bson::Decimal128> decimal_from_number_text(std::string_view text);
 

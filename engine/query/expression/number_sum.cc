@@ -15,10 +15,10 @@ namespace {
 
 struct Parts {
   double sum;
-  double error;  // exactly what rounding took away
+  double error;  // exactly what rounding has lost
 };
 
-// Knuth's addition.
+// Knuth's addition, for operands of any size.
 Parts add_exactly(double a, double b) {
   const double sum = a + b;
   const double of_a = sum - b;
@@ -26,7 +26,7 @@ Parts add_exactly(double a, double b) {
   return {sum, (a - of_a) + (b - of_b)};
 }
 
-// Dekker's, where `b` is not the larger one.
+// Dekker's addition. `b` must not be larger than `a`.
 Parts add_smaller(double a, double b) {
   const double sum = a + b;
   return {sum, b - (sum - a)};

@@ -1,12 +1,12 @@
-// Sums of many numbers of mixed types, as $sum and $avg make them in expressions and in groups, and
-// their standard deviation. Internal to engine/query.
+// Sums, averages and standard deviations of many numbers of mixed types, for expressions and
+// groups. Internal to engine/query.
 //
-// Results are those of servers, digit by digit: integers and doubles are added in the order in
-// which they come to a double that carries the error of each addition along, so that sums of
-// integers are exact; decimals are added apart. The type of a sum is the widest among the numbers:
-// int32, int64, double, Decimal128; what an integer type cannot hold takes the next wider one.
+// Results equal the server's, digit by digit. Integers and doubles are added in their order to a
+// double that carries the error of each addition along, so sums of integers are exact. Decimals are
+// added separately. The type of a sum is the widest type among the numbers: int32, int64, double,
+// Decimal128. A sum that an integer type cannot hold has the next wider type.
 //
-// Thread-safety: none; one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@
 
 namespace gridmount::query::expressions {
 
-// The sum of doubles in two, of which the second holds what the first has no digits for.
+// A sum of doubles as two doubles. The second one holds what the first has no digits for.
 class DoubleSum {
  public:
   void add(double value);
-  // In two halves that are doubles exactly.
+  // Adds the value as two halves. Each half is exactly a double.
   void add(int64_t value);
 
-  // Infinities and NaN are what plain addition makes of them.
+  // Returns the nearest double. Infinities and NaN give the same result as plain addition.
   double nearest() const;
   bson::Decimal128 decimal() const;
-  // Where only integers were added, and the sum is one of int64.
+  // Returns the sum of integers, if only integers were added and the sum fits into int64.
   std::optional<int64_t> integer() const;
 
  private:
@@ -37,38 +37,39 @@ class DoubleSum {
 
 class NumberSum {
  public:
-  // `number` with is_number().
+  // `number` must satisfy is_number().
   void add(bson::ValueView number);
 
-  // 0 of nothing.
+  // Returns 0 if nothing was added.
   bson::Value total() const;
-  // Of all that was added: a double, or a Decimal128 if there was one. Nothing of nothing.
+  // Returns the average as a double, or as a Decimal128 if a Decimal128 was added. Returns nullopt
+  // if nothing was added.
   std::optional<bson::Value> average() const;
 
  private:
-  // All but decimals.
+  // Returns the sum of all numbers except decimals.
   DoubleSum others() const;
   void leave_small();
   bson::Decimal128 as_decimal() const;
 
-  bson::Type type_ = bson::Type::kInt32;  // the widest so far
+  bson::Type type_ = bson::Type::kInt32;  // the widest type so far
   int64_t count_ = 0;
-  // The sum as long as there are int32 only, which is as good as a DoubleSum below 2^53.
+  // The sum while there are only int32 numbers. Below 2^53 it is as exact as a DoubleSum.
   int64_t small_ = 0;
   bool is_small_ = true;
-  DoubleSum others_;                                  // else
-  bson::Decimal128 decimals_{0x3040000000000000, 0};  // 0
+  DoubleSum others_;                                  // the sum otherwise
+  bson::Decimal128 decimals_{0x3040000000000000, 0};  // initially 0
 };
 
-// By Welford's method, which does not subtract large sums from each other.
+// Standard deviation by Welford's method, which avoids subtracting large sums from each other.
 class NumberDeviation {
  public:
-  // `number` with is_number(); a decimal counts as the nearest double.
+  // `number` must satisfy is_number(). A decimal counts as the nearest double.
   void add(bson::ValueView number);
 
-  // Nothing of nothing; NaN where infinities or NaN were added.
+  // Returns nullopt if nothing was added, and NaN if an infinity or NaN was added.
   std::optional<double> of_population() const { return of(count_); }
-  // Needs two numbers.
+  // Returns nullopt unless at least two numbers were added.
   std::optional<double> of_sample() const { return of(count_ - 1); }
 
  private:

@@ -13,7 +13,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// Fields in the order in which they first came, with their latest values.
+// The merged fields, in the order of their first occurrence, with their latest values.
 class MergedFields {
  public:
   Status merge(const MaybeValue& object) {
@@ -46,7 +46,7 @@ class MergedFields {
   std::unordered_map<std::string_view, size_t> places_;
 };
 
-// The objects are its arguments, or the elements of its only argument.
+// Merges the arguments or, if the only argument is an array, its elements.
 Evaluated evaluate_merge(const Call& call) {
   MergedFields fields;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -66,7 +66,7 @@ struct FieldNameCodes {
   int32_t not_string;
 };
 
-// The field's name, which must be known at once.
+// Checks the field's name, which must be a constant.
 Status check_name_argument(const Operator& op, ValueView operand, const Expression& field,
                            const FieldNameCodes& codes) {
   if (operand.type() == Type::kString && operand.as_string().starts_with('$')) {
@@ -104,7 +104,7 @@ Evaluated evaluate_get(const Call& call) {
   return input->as_document().find(field->as_string());
 }
 
-// {$getField: {field: "a", input: object}}, or {$getField: "a"} of the document itself.
+// Parses {$getField: {field: "a", input: object}}, or {$getField: "a"} for a field of the document.
 Result<ExpressionPointer> parse_get(const Operator& op, ValueView operand, ParseContext& context) {
   static constexpr std::array<std::string_view, 2> kNames{"field", "input"};
   std::vector<MaybeValue> operands;
@@ -131,7 +131,7 @@ Result<ExpressionPointer> parse_get(const Operator& op, ValueView operand, Parse
   return make_call(op, std::move(arguments), context);
 }
 
-// Arguments: field, input, value.
+// The arguments are field, input and value.
 Evaluated evaluate_set(const Call& call) {
   GM_ASSIGN(const MaybeValue field, call.argument(0));
   GM_ASSIGN(const MaybeValue input, call.argument(1));

@@ -1,5 +1,7 @@
-// The operators of expressions: what each takes and what it does with it. Internal to this folder.
-// operators.cc finds them by name; each family has a table in a file of its own.
+// The operators of expressions: the arguments of each, and how it is evaluated. Internal to
+// engine/query. operators.cc finds operators by name, and each family has a table in its own file.
+//
+// Thread-safety: the tables of operators are constant. A ParseContext belongs to one thread.
 #pragma once
 
 #include <initializer_list>
@@ -18,16 +20,16 @@ using ExpressionPointer = std::unique_ptr<Expression>;
 
 struct ParseContext {
   VariableScope& scope;
-  // Of the expression that is being parsed.
+  // The depth of the expression that is being parsed.
   uint32_t depth = 0;
-  // Above 0 where no one may ever look: what cannot be calculated there ({$divide: [1, 0]}) is no
-  // error until someone does.
+  // Above 0 while an expression is parsed that can never be evaluated. A constant expression there
+  // that fails ({$divide: [1, 0]}) is not an error at parsing.
   uint32_t unreached = 0;
 };
 
 struct Operator;
 
-// An operator's evaluation: its arguments in their order, absent ones null.
+// One evaluation of an operator. Arguments are in their order, and absent ones are null.
 struct Call {
   const Operator& op;
   std::span<const ExpressionPointer> arguments;
@@ -35,8 +37,8 @@ struct Call {
 
   std::string name() const;
   bool has(size_t i) const { return i < arguments.size() && arguments[i] != nullptr; }
-  // What the operator then does with it, other than to go through it once, has to ask the
-  // interruption itself.
+  // Evaluates an argument. The check of the interruption covers one pass over the value. An
+  // operator that does more with the value must check the interruption itself.
   Evaluated argument(size_t i) const;
 };
 
@@ -44,14 +46,15 @@ inline constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
 struct Operator {
   std::string_view name;
-  // `operand` is what stands behind the name.
+  // `operand` is the value of the operator's field.
   Result<ExpressionPointer> (*parse)(const Operator& op, bson::ValueView operand,
                                      ParseContext& context);
   Evaluated (*evaluate)(const Call& call) = nullptr;
-  // Of arguments, for parse_arguments.
+  // The number of arguments, for parse_arguments().
   size_t least = 0;
   size_t most = kAnyNumber;
-  // Gives the same for the same arguments: then it is evaluated at once if they are constant.
+  // The result depends only on the arguments. So the operator is evaluated at once if they are
+  // constant.
   bool is_pure = true;
 };
 
@@ -65,47 +68,49 @@ inline std::string Call::name() const {
   return std::string(op.name);
 }
 
-// Null if there is none of that name.
+// Returns null if there is no operator of that name.
 const Operator* find_operator(std::string_view name);
 
 // --- Parsing.
 
-// What stands where an expression may stand.
+// Parses any expression.
 Result<ExpressionPointer> parse_operand(bson::ValueView operand, ParseContext& context);
-// The operator's `parse` for those that take [a, b, ...], or one that is no array without brackets.
+// The function `parse` of operators that take [a, b, ...], or a single argument, which is not an
+// array, without brackets.
 Result<ExpressionPointer> parse_arguments(const Operator& op, bson::ValueView operand,
                                           ParseContext& context);
 Result<std::vector<ExpressionPointer>> parse_list(bson::ValueView operand, ParseContext& context);
-// "$a.b", "$$x.y".
+// Parses "$a.b" and "$$x.y".
 Result<ExpressionPointer> parse_field_path(std::string_view text, ParseContext& context);
 
-// A call of the operator with these arguments, or its value if that is known already.
+// Returns a call of the operator with these arguments, or its value if all arguments are constant.
 Result<ExpressionPointer> make_call(const Operator& op, std::vector<ExpressionPointer> arguments,
                                     ParseContext& context);
 ExpressionPointer make_constant(const MaybeValue& value);
-// Whether it is one; then evaluating it needs no context that means anything.
+// Returns whether the expression is a constant. Its evaluation needs no valid context.
 bool is_constant(const Expression& expression);
-// Evaluates what depends on nothing, and gives the constant instead.
+// Evaluates an expression that depends on nothing, and returns the constant.
 Result<ExpressionPointer> fold(ExpressionPointer expression, ParseContext& context);
-// The value of a constant, for operators that prepare something for it.
+// Returns the value of a constant, for operators that prepare something from it.
 MaybeValue constant_value(const Expression& expression);
 
-// Operators that take {name: expression, ...}. The arguments are in the order of `names`.
+// For operators that take {name: expression, ...}. The arguments are in the order of `names`.
 struct NamedArguments {
   std::span<const std::string_view> names;
-  // What is wrong: not an object at all, or a name that is not among them (which is appended).
+  // The errors for an operand that is not an object, and for a name that is not in `names`. The
+  // name is appended to the message.
   ErrorCode not_an_object;
   std::string_view not_an_object_message;
   ErrorCode unknown;
   std::string_view unknown_message;
 };
-// The operands that stand there, not parsed yet.
+// Returns the operands that are present, not yet parsed.
 Result<std::vector<MaybeValue>> read_named(const NamedArguments& named, bson::ValueView operand);
-// Parses each that is there.
+// Parses each operand that is present.
 Result<std::vector<ExpressionPointer>> parse_named(const std::vector<MaybeValue>& operands,
                                                    ParseContext& context);
 
-// "a, b" of arguments that are missing: `error` if the operand is not there.
+// Fails unless `there`. For operands that must be present.
 inline Status require(bool there, ErrorCode code, std::string message) {
   if (there) return {};
   return fail(code, std::move(message));

@@ -8,7 +8,7 @@ namespace {
 
 constexpr ErrorCode kNoScripting{31264};
 
-// What a server without a script engine says as well.
+// Servers without a script engine return the same message.
 Result<ExpressionPointer> refuse_script(const Operator& op, bson::ValueView, ParseContext&) {
   return fail(kNoScripting, std::string(op.name) +
                                 ": Cannot run server-side javascript without the javascript engine "
@@ -24,7 +24,7 @@ Result<ExpressionPointer> parse_literal(const Operator&, bson::ValueView operand
   return make_constant(operand);
 }
 
-// {$expr: x} is x: parentheses.
+// {$expr: x} is the same as x.
 Result<ExpressionPointer> parse_parenthesis(const Operator&, bson::ValueView operand,
                                             ParseContext& context) {
   return parse_operand(operand, context);

@@ -1,4 +1,4 @@
-// From BSON to expressions: constants, field paths, objects, arrays and calls of operators.
+// Parses BSON to expressions: constants, field paths, objects, arrays and calls of operators.
 
 #include <array>
 #include <cstring>
@@ -31,7 +31,7 @@ class Constant final : public Expression {
   void add_dependencies(std::set<std::string>&) const override {}
 
  private:
-  std::optional<bson::Value> value_;  // nothing: missing
+  std::optional<bson::Value> value_;  // nullopt means missing
 };
 
 class OperatorCall final : public Expression {
@@ -53,7 +53,7 @@ class OperatorCall final : public Expression {
   std::vector<ExpressionPointer> arguments_;
 };
 
-// {a: expression, b: expression}: a missing one is left out.
+// {a: expression, b: expression}. A missing value leaves out its field.
 class ObjectExpression final : public Expression {
  public:
   ObjectExpression(std::vector<std::string> names, std::vector<ExpressionPointer> values)
@@ -76,7 +76,7 @@ class ObjectExpression final : public Expression {
   std::vector<ExpressionPointer> values_;
 };
 
-// [expression, expression]: a missing one becomes null.
+// [expression, expression]. A missing element becomes null.
 class ArrayExpression final : public Expression {
  public:
   explicit ArrayExpression(std::vector<ExpressionPointer> values) : values_(std::move(values)) {}

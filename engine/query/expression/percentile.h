@@ -1,8 +1,8 @@
 // $percentile and $median, which are expressions over an array and accumulators over documents.
-// Source: MongoDB manual, "$percentile (aggregation)", "$median (aggregation)"; codes as the
-// server's.
-//
 // Thread-safety: pure functions.
+//
+// Source: MongoDB manual, "$percentile (aggregation)", "$median (aggregation)". Error codes are the
+// server's.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace gridmount::query {
 
-// {input: "$x", p: [0.5, 0.9], method: "approximate"}; $median has no `p`, and the one share of
+// Parses {input: "$x", p: [0.5, 0.9], method: "approximate"}. $median has no `p`. Its only share is
 // 0.5.
 struct PercentileArguments {
   std::unique_ptr<Expression> input;
@@ -25,10 +25,11 @@ Result<PercentileArguments> parse_percentile_arguments(std::string_view name,
                                                        bson::ValueView operand,
                                                        VariableScope& scope);
 
-// Appends the value if it is a number; what is none, and NaN, does not count.
+// Appends the value if it is a number other than NaN.
 void add_sample(bson::ValueView value, std::vector<double>& samples);
 
-// The least sample that at least the share `p` of them does not exceed. `sorted` is not empty.
+// Returns the least sample for which at least the share `p` of all samples is less or equal.
+// `sorted` must not be empty.
 double percentile_of(const std::vector<double>& sorted, double p);
 
 }  // namespace gridmount::query

@@ -1,5 +1,5 @@
-// $percentile and $median of an array. Source: MongoDB manual, "$percentile (aggregation)". Of an
-// array servers give exact percentiles, the method's name notwithstanding.
+// $percentile and $median of an array. Source: MongoDB manual, "$percentile (aggregation)". For
+// arrays, servers return exact percentiles, although the only method is "approximate".
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// Arguments: input, and each share as a constant.
+// The arguments are the input and each share as a constant.
 template <bool is_median>
 Evaluated evaluate_percentiles(const Call& call) {
   GM_ASSIGN(const MaybeValue input, call.argument(0));
@@ -57,7 +57,7 @@ Result<std::vector<ExpressionPointer>> parse_shares(ValueView operand, ParseCont
   for (const bson::Element element : value->as_document()) {
     if (!element.value.is_number()) return fail(ErrorCode{7750302}, wrong + show(element.value));
     const double p = *element.value.number();
-    // NaN as well.
+    // Refuses NaN too.
     if (!(p >= 0 && p <= 1)) return fail(ErrorCode{7750303}, wrong + double_to_text(p));
     shares.push_back(make_constant(element.value));
   }
@@ -71,7 +71,7 @@ struct ParsedArguments {
   std::vector<ExpressionPointer> shares;
 };
 
-// The operand is an object.
+// The operand must be an object.
 Result<ParsedArguments> parse_parts(std::string_view of, ValueView operand, ParseContext& context) {
   const std::string name(of);
   const bool is_median = of == "$median";

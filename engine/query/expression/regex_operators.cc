@@ -22,7 +22,7 @@ class RegexExpression final : public Expression {
   bool has_constant_regex() const {
     return is_constant(*arguments_[1]) && (!arguments_[2] || is_constant(*arguments_[2]));
   }
-  // For a regex that is the same for every document.
+  // Compiles a regular expression that is the same for every document.
   Status prepare() {
     const MaybeValue options = arguments_[2] ? constant_value(*arguments_[2]) : std::nullopt;
     GM_ASSIGN(prepared_, compile(constant_value(*arguments_[1]), options));
@@ -55,7 +55,7 @@ class RegexExpression final : public Expression {
   Evaluated apply(EvaluationContext& context, const MaybeValue& input,
                   const std::optional<Regex>& regex) const;
   Result<Regex::Captures> find(const Regex& regex, std::string_view text, size_t from) const;
-  // {match, idx, captures}; the match begins behind `code_points` of them.
+  // Returns {match, idx, captures}. `code_points` is the number of code points before the match.
   static Evaluated describe(EvaluationContext& context, std::string_view text,
                             const Regex::Captures& captures, int32_t code_points);
   Evaluated find_all(EvaluationContext& context, std::string_view text, const Regex& regex) const;
@@ -64,7 +64,7 @@ class RegexExpression final : public Expression {
   Kind kind_;
   std::vector<ExpressionPointer> arguments_;  // input, regex, options or null
   bool is_prepared_ = false;
-  std::optional<Regex> prepared_;  // nothing if the regex is null
+  std::optional<Regex> prepared_;  // nullopt if the regex is null
 };
 
 Result<std::optional<Regex>> RegexExpression::compile(const MaybeValue& pattern,
@@ -157,7 +157,7 @@ Evaluated RegexExpression::find_all(EvaluationContext& context, std::string_view
     }
     GM_TRY(output.push_element(*match));
     ArenaAccess::rewind(context.arena, mark);
-    // Behind an empty match the next can only be one further on.
+    // After an empty match, the next match begins at least one code point later.
     from = whole.end > whole.begin ? whole.end
                                    : std::min(next_code_point(text, whole.begin), text.size() + 1);
     if (from > text.size()) break;

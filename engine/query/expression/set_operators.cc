@@ -1,4 +1,4 @@
-// Arrays as sets. Source: MongoDB manual, "Set Expression Operators".
+// Operators that treat arrays as sets. Source: MongoDB manual, "Set Expression Operators".
 
 #include <algorithm>
 
@@ -16,10 +16,10 @@ bool is_before(ValueView a, ValueView b) {
   return bson::compare(a, b) < 0;
 }
 
-// Of the interruption: a search in a set.
+// The cost of a search in a set for the interruption.
 constexpr size_t kStepsOfALookUp = 1024;
 
-// In order, each once; of equal ones the first.
+// Sorted unique values. Of equal values, the first is kept.
 using ValueSet = std::vector<ValueView>;
 
 Result<ValueSet> make_set(ValueSet values) {
@@ -84,7 +84,7 @@ Evaluated evaluate_intersection(const Call& call) {
   return give_array(call.context, common);
 }
 
-// In the order of the first array.
+// The result is in the order of the first array.
 Evaluated evaluate_difference(const Call& call) {
   GM_ASSIGN(const MaybeValue left, call.argument(0));
   GM_ASSIGN(const MaybeValue right, call.argument(1));

@@ -11,7 +11,7 @@
 namespace gridmount::query::expressions {
 namespace {
 
-// Of the interruption, beside the bytes of what is sought.
+// The cost of a search for the interruption, in addition to the bytes of the string searched for.
 constexpr size_t kStepsOfASearch = 16;
 
 using bson::Type;
@@ -50,7 +50,7 @@ Evaluated evaluate_split(const Call& call) {
   return output.finish();
 }
 
-// White space and NUL, as the server trims by default.
+// White space and NUL, which the server trims by default.
 constexpr std::array<std::string_view, 20> kWhiteSpace{std::string_view("\0", 1),
                                                        " ",
                                                        "\t",
@@ -186,7 +186,7 @@ Evaluated evaluate_replace(const Call& call) {
     is_replaced = true;
     result.append(rest.substr(0, at)).append(replacement);
     rest.remove_prefix(at + find.size());
-    // The empty string is found before every byte and at the end, once each.
+    // The empty string is found once before every byte, and once at the end.
     from = find.empty() ? 1 : 0;
     if (from > rest.size()) break;
     if (result.size() > call.context.arena.bytes_left()) {

@@ -1,5 +1,5 @@
-// $concat, $substr, lengths, cases and positions. Source: MongoDB manual, "String Expression
-// Operators". Only ASCII letters have cases, as on the server.
+// $concat, $substr, and operators for lengths, case and positions. As on the server, only ASCII
+// letters have case. Source: MongoDB manual, "String Expression Operators".
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// Room for a string of `size` bytes, in the arena; its end and length are written.
+// A new string of `size` bytes in the arena. Its length and final NUL are already written.
 struct NewText {
   ValueView value;
   char* data;
@@ -77,7 +77,7 @@ Evaluated evaluate_substr_bytes(const Call& call) {
   }
   const size_t begin = std::min(static_cast<size_t>(signed_begin), text.size());
   const int64_t signed_length = cut_to_int64(*length);
-  // A negative length: all that is left.
+  // A negative length means the rest of the text.
   const size_t size = signed_length < 0
                           ? text.size() - begin
                           : std::min(static_cast<size_t>(signed_length), text.size() - begin);
@@ -93,7 +93,7 @@ Evaluated evaluate_substr_bytes(const Call& call) {
   return give(call.context, text.substr(begin, size));
 }
 
-// Goes on by that many code points, or to the end.
+// Returns the position `count` code points later, or the end of the text.
 Result<size_t> skip_code_points(std::string_view text, size_t at, int32_t count) {
   for (int32_t i = 0; i < count && at < text.size(); ++i) {
     if (is_continuation_byte(text[at]) || code_point_bytes(text[at]) > 4) {
@@ -188,7 +188,8 @@ Evaluated evaluate_length_cp(const Call& call) {
   return give(call.context, static_cast<int32_t>(count_code_points(value->as_string())));
 }
 
-// The two strings that $indexOfBytes and $indexOfCP begin with; no text if the first is null.
+// The first two arguments of $indexOfBytes and $indexOfCP. `text` is nullopt if the first argument
+// is null.
 struct Search {
   std::optional<std::string_view> text;
   std::string_view token;
@@ -209,7 +210,7 @@ Result<Search> read_search(const Call& call, ErrorCode first_code, ErrorCode sec
   return Search{text->as_string(), token->as_string()};
 }
 
-// An index argument; `otherwise` if it is not there.
+// Returns an index argument, or `otherwise` if it is absent.
 Result<size_t> read_index(const Call& call, size_t i, std::string_view what, size_t otherwise) {
   if (!call.has(i)) return otherwise;
   GM_ASSIGN(const MaybeValue value, call.argument(i));
@@ -246,7 +247,7 @@ Evaluated evaluate_index_of_cp(const Call& call) {
   GM_ASSIGN(const size_t begin, read_index(call, 2, "starting index", 0));
   GM_ASSIGN(const size_t end, read_index(call, 3, "ending index", SIZE_MAX));
   size_t index = 0;
-  size_t next = 0;  // where the token is next, from `begin` on
+  size_t next = 0;  // the next occurrence of the token, once index reaches `begin`
   if (begin == 0) next = find_text(text, search.token, 0);
   for (size_t at = 0; at < text.size() && index < end; ++index) {
     if (is_continuation_byte(text[at]) || code_point_bytes(text[at]) > 4) {
@@ -261,7 +262,7 @@ Evaluated evaluate_index_of_cp(const Call& call) {
     }
     at += code_point_bytes(text[at]);
   }
-  // The empty string is in the empty string, and nowhere at the end of others.
+  // The empty string is found in the empty string, but not at the end of other strings.
   const bool both_empty = text.empty() && search.token.empty();
   return give(call.context, int32_t{both_empty && begin == 0 ? 0 : -1});
 }

@@ -1,7 +1,5 @@
-// Finding a string in another, in time that grows with their lengths and not with the product of
-// them. Internal to this folder.
-//
-// Thread-safety: a function without state.
+// Finding a string in another one in linear time. Internal to engine/query. Thread-safety: a
+// function without state.
 #pragma once
 
 #include <cstring>
@@ -9,7 +7,8 @@
 
 namespace gridmount::query::expressions {
 
-// As text.find(token, from). The library's takes 10^13 steps for half a string of 8 MB in it.
+// Like text.find(token, from). The standard library's find() takes 10^13 steps to find half a
+// string of 8 MB in it.
 inline size_t find_text(std::string_view text, std::string_view token, size_t from) {
   if (from > text.size()) return std::string_view::npos;
   if (token.empty()) return from;

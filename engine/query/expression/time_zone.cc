@@ -9,7 +9,7 @@ namespace {
 constexpr ErrorCode kUnknownZone{40485};
 constexpr ErrorCode kNotAString{40517};
 
-// +HH, +HHMM, +HH:MM, and the same with a minus.
+// Parses +HH, +HHMM, +HH:MM, and the same with a minus.
 std::optional<int64_t> parse_offset(std::string_view text) {
   if (text.empty() || (text[0] != '+' && text[0] != '-')) return std::nullopt;
   const int64_t sign = text[0] == '-' ? -1 : 1;
@@ -48,14 +48,15 @@ int64_t TimeZone::to_local(bson::Date date) const {
 }
 
 bson::Date TimeZone::from_local(int64_t local_milliseconds) const {
-  // The offset of a day before is the one that was valid before a change nearby.
+  // The offset of the day before is the one before any change near this time.
   const bson::Date day_before{add_saturated(local_milliseconds, -kMillisecondsPerDay)};
   const int64_t before = offset_seconds(day_before) * 1000;
   const bson::Date guess{add_saturated(local_milliseconds, -before)};
   const int64_t at_guess = offset_seconds(guess) * 1000;
   if (at_guess == before) return guess;
   const bson::Date other{add_saturated(local_milliseconds, -at_guess)};
-  // With the later offset it is that time, or the time is left out and the earlier offset counts.
+  // The later offset applies if it gives the local time. Otherwise the clock skips the local time,
+  // and the earlier offset applies.
   return to_local(other) == local_milliseconds ? other : guess;
 }
 

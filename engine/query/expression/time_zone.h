@@ -1,5 +1,5 @@
-// Time zones: UTC, offsets from it ("+05:30") and, of the time zone database, names
-// ("Europe/Berlin"). Internal to this folder.
+// Time zones: UTC, offsets from UTC ("+05:30"), and names of the time zone database
+// ("Europe/Berlin"). Internal to engine/query.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,23 @@ namespace gridmount::query::expressions {
 
 class ZoneRules;
 
-// A value; thread-safe.
+// A value type, immutable and thread-safe.
 class TimeZone {
  public:
   TimeZone() = default;  // UTC
 
-  // Location40485 if there is no such zone.
+  // Fails with Location40485 if there is no such zone.
   static Result<TimeZone> find(std::string_view name);
 
   bool is_utc() const { return rules_ == nullptr && offset_seconds_ == 0; }
-  // A zone whose offset changes.
+  // Returns whether the offset of the zone changes.
   bool has_rules() const { return rules_ != nullptr; }
 
-  // East of UTC, at that time.
+  // Returns the offset at that time, in seconds east of UTC.
   int64_t offset_seconds(bson::Date date) const;
   int64_t to_local(bson::Date date) const;
-  // A local time that there is twice is the earlier, one that is left out is as much later as the
-  // clock was put forward.
+  // If a local time occurs twice, returns the earlier date. If the clock skips a local time,
+  // returns a date that is later by as much as the clock was put forward.
   bson::Date from_local(int64_t local_milliseconds) const;
 
  private:
@@ -36,7 +36,8 @@ class TimeZone {
   int64_t offset_seconds_ = 0;
 };
 
-// The zone that an expression gives: UTC if there is none, nothing if it is null.
+// Evaluates an expression for a zone. Returns UTC if there is no expression, and nullopt if its
+// value is null.
 Result<std::optional<TimeZone>> evaluate_time_zone(const Expression* expression,
                                                    EvaluationContext& context);
 

@@ -18,7 +18,7 @@ using bson::ValueView;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPi = 3.141592653589793;
 
-// What a function takes, and how the ends of that are meant.
+// The arguments that a function accepts, and whether they include the two ends.
 struct Domain {
   double least = -kInfinity;
   double greatest = kInfinity;
@@ -41,7 +41,7 @@ bool is_not_a_number(ValueView number) {
                                             : std::isnan(*number.number());
 }
 
-// As C++ streams write it.
+// Formats a number like C++ streams.
 std::string written(double value) {
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   return double_to_text(value);
@@ -57,7 +57,7 @@ tl::unexpected<Error> refuse(const Call& call, const Domain& domain, ValueView n
                                     (domain.with_ends ? "]" : ")"));
 }
 
-// Null stays null; what is no number is refused.
+// Returns the argument if it is a number. The result for null is nullopt. Fails for anything else.
 Result<MaybeValue> number_argument(const Call& call, size_t i, ErrorCode code) {
   GM_ASSIGN(const MaybeValue value, call.argument(i));
   if (is_nullish(value)) return MaybeValue();

@@ -1,4 +1,5 @@
-// Code points in text that need not be UTF-8. Internal to this folder.
+// Code points in text that need not be valid UTF-8. Internal to engine/query. Thread-safety: pure
+// functions.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@ inline bool is_continuation_byte(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-// The bytes that a code point with this first byte has; more than 4 for bytes that begin none.
+// Returns the size of a code point with this first byte. Returns more than 4 for a byte that cannot
+// be the first.
 inline size_t code_point_bytes(char first) {
   const auto byte = static_cast<unsigned char>(first);
   if (byte < 0x80) return 1;
@@ -21,13 +23,13 @@ inline size_t code_point_bytes(char first) {
   return byte < 0xF8 ? 4 : 5;
 }
 
-// Bytes that continue none begin one.
+// Counts all bytes that are not continuation bytes.
 inline size_t count_code_points(std::string_view text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation_byte(c); }));
 }
 
-// The byte behind the code point at `at`; never beyond the end.
+// Returns the position after the code point at `at`, at most the size of the text.
 inline size_t next_code_point(std::string_view text, size_t at) {
   ++at;
   while (at < text.size() && is_continuation_byte(text[at])) ++at;

@@ -1,4 +1,4 @@
-// $let, $map, $filter and $reduce: operators that give names to values. Source: MongoDB manual,
+// $let, $map, $filter and $reduce, the operators that declare variables. Source: MongoDB manual,
 // "Variable Expression Operators" and "Array Expression Operators".
 
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// Declares variables for the time it lives.
+// Declares variables for its own lifetime.
 class Scope {
  public:
   explicit Scope(VariableScope& scope) : scope_(scope) {}
@@ -33,7 +33,7 @@ class Scope {
   size_t declared_ = 0;
 };
 
-// The name in "as", which must be a string.
+// Declares the variable named by "as", which must be a string.
 Result<size_t> declare_as(Scope& scope, const MaybeValue& as) {
   if (!as) return scope.declare("this");
   return scope.declare(is_type(as, Type::kString) ? as->as_string() : std::string_view());
@@ -78,7 +78,7 @@ Result<ExpressionPointer> parse_let(const Operator&, ValueView operand, ParseCon
   std::vector<ExpressionPointer> values;
   std::vector<size_t> slots;
   const bson::View variables = operands[0]->as_document();
-  // None of them sees another.
+  // The values of these variables cannot use each other.
   for (const bson::Element variable : variables) {
     GM_ASSIGN(ExpressionPointer value, parse_operand(variable.value, context));
     values.push_back(std::move(value));
@@ -93,7 +93,7 @@ Result<ExpressionPointer> parse_let(const Operator&, ValueView operand, ParseCon
   return std::make_unique<Let>(std::move(slots), std::move(values), std::move(in));
 }
 
-// The array that $map and $filter go through; null instead of one that is null or missing.
+// Returns the array that $map and $filter iterate over. Returns null if it is null or missing.
 Evaluated evaluate_input(const Expression& input, EvaluationContext& context, ErrorCode code,
                          std::string_view name) {
   GM_ASSIGN(const MaybeValue value, input.evaluate(context));
@@ -239,8 +239,8 @@ class Reduce final : public Expression {
         initial_(std::move(initial)),
         in_(std::move(in)) {}
 
-  // What a step makes and does not return is forgotten at once: joining n strings takes the memory
-  // of the longest result and not of all of them.
+  // Each step discards the values it created except its result. So joining n strings takes the
+  // memory of the longest result, not of all results.
   Evaluated evaluate(EvaluationContext& context) const override {
     GM_ASSIGN(const MaybeValue input, input_->evaluate(context));
     if (is_nullish(input)) return give_null();

@@ -15,7 +15,7 @@ Result<size_t> VariableScope::declare(std::string_view name) {
   if (name.empty()) {
     return fail(ErrorCode::kFailedToParse, "empty variable names are not allowed");
   }
-  // The one of the system's that a user may set anew: "$a" then is a field of it.
+  // CURRENT is the only system variable that a user may redeclare. "$a" is then a field of it.
   if (name != "CURRENT") {
     const auto first = static_cast<unsigned char>(name[0]);
     if (!is_letter(first) || (first >= 'A' && first <= 'Z')) {

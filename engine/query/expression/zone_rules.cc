@@ -15,12 +15,13 @@ namespace {
 
 constexpr std::string_view kDatabaseFolder = "/usr/share/zoneinfo/";
 constexpr size_t kNameBytesMax = 64;
-// The largest in use has 4 KiB.
+// The limit of a file's size. The largest file in use has 4 KiB.
 constexpr size_t kFileBytesMax = size_t{1} << 20;
-// Names that were asked for and are none take room as well.
+// The limit of cached names. Names that do not exist are cached too.
 constexpr size_t kCachedMax = 1000;
 
-// Letters, digits, '_', '-', '+' and single slashes within: nothing that leads out of the folder.
+// Allows letters, digits, '_', '-', '+', and single slashes inside. So no name leads out of the
+// directory.
 bool is_zone_name(std::string_view name) {
   if (name.empty() || name.size() > kNameBytesMax || name.front() == '/' || name.back() == '/') {
     return false;
@@ -46,7 +47,7 @@ std::shared_ptr<const ZoneRules> read_zone(const std::string& name) {
   return rules ? std::make_shared<const ZoneRules>(*std::move(rules)) : nullptr;
 }
 
-// Big-endian numbers, one after the other.
+// Reads consecutive big-endian numbers.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -71,7 +72,7 @@ class Reader {
 
 struct Cache {
   Mutex mutex;
-  // Null for names that are none.
+  // Null for names that do not exist.
   std::map<std::string, std::shared_ptr<const ZoneRules>, std::less<>> zones GM_GUARDED_BY(mutex);
 };
 
@@ -98,7 +99,7 @@ std::optional<Header> read_header(Reader& reader) {
   return Header{counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]};
 }
 
-// A POSIX TZ string, part by part.
+// Reads a POSIX TZ string part by part.
 class RuleReader {
  public:
   explicit RuleReader(std::string_view text) : text_(text) {}
@@ -113,7 +114,7 @@ class RuleReader {
     return !text_.empty() &&
            (text_[0] == '+' || text_[0] == '-' || (text_[0] >= '0' && text_[0] <= '9'));
   }
-  // "CET" or "<+03>".
+  // Takes "CET" or "<+03>".
   bool name() {
     size_t size = 0;
     if (text_.starts_with('<')) {
@@ -139,7 +140,7 @@ class RuleReader {
     if (size == 0) return std::nullopt;
     return value;
   }
-  // [+-]h[:mm[:ss]] in seconds.
+  // Takes [+-]h[:mm[:ss]] and returns it in seconds.
   std::optional<int64_t> time() {
     const bool negative = take('-');
     if (!negative) take('+');
@@ -177,7 +178,7 @@ std::shared_ptr<const ZoneRules> ZoneRules::find(std::string_view name) {
 std::optional<ZoneRules> ZoneRules::parse(std::string_view file) {
   Reader reader(file);
   std::optional<Header> header = read_header(reader);
-  // Files of the first version end in 2037 and are no longer made.
+  // Files of version 1 end in 2037 and are no longer produced.
   if (!header || file[4] < '2' || !reader.has(header->block_bytes(4))) return std::nullopt;
   reader.skip(header->block_bytes(4));
   header = read_header(reader);
@@ -212,7 +213,7 @@ std::optional<ZoneRules::Rule> ZoneRules::parse_rule(std::string_view text) {
   RuleReader reader(text);
   Rule rule;
   if (!reader.name()) return std::nullopt;
-  // POSIX counts west of UTC.
+  // POSIX counts offsets west of UTC.
   const std::optional<int64_t> standard = reader.time();
   if (!standard) return std::nullopt;
   rule.standard = -*standard;
@@ -259,7 +260,7 @@ int64_t ZoneRules::ChangeDay::in_year(int64_t year) const {
   int64_t days = 0;
   switch (kind) {
     case Kind::kJulian: {
-      // 1 to 365; the leap day has no number.
+      // The day is 1 to 365. The leap day has no number.
       const bool behind_leap_day = day >= 60 && days_in_month(year, 2) == 29;
       days = days_from_date(year, 1, day) + (behind_leap_day ? 1 : 0);
       break;
@@ -271,7 +272,7 @@ int64_t ZoneRules::ChangeDay::in_year(int64_t year) const {
       const int64_t first = days_from_date(year, month, 1);
       const int64_t weekday = iso_weekday(first) % 7;  // Sunday is 0
       int64_t in_month = (day - weekday + 7) % 7 + (week - 1) * 7;
-      // The fifth is the last, if there are only four.
+      // The fifth weekday is the last one if the month has only four.
       if (in_month >= days_in_month(year, month)) in_month -= 7;
       days = first + in_month;
       break;
@@ -285,7 +286,7 @@ int64_t ZoneRules::Rule::offset_at(int64_t utc_seconds) const {
   const int64_t year = date_from_days(floor_divide(utc_seconds + standard, 86'400)).year;
   const int64_t from = begin.in_year(year) - standard;
   const int64_t to = end.in_year(year) - summer;
-  // In the south summer goes over the turn of the year.
+  // In the southern hemisphere summer time spans the turn of the year.
   const bool is_summer =
       from < to ? utc_seconds >= from && utc_seconds < to : utc_seconds >= from || utc_seconds < to;
   return is_summer ? summer : standard;

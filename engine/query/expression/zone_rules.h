@@ -1,8 +1,8 @@
-// When the clocks of a place are changed: a file of the system's time zone database (RFC 8536).
-// Internal to this folder.
+// The clock changes of a time zone, read from a file of the system's time zone database (RFC 8536).
+// Internal to engine/query. The C library is not used because its time zone applies to the whole
+// process.
 //
-// Read here and not with the C library, whose time zone belongs to the whole process.
-// Thread-safety: immutable once read.
+// Thread-safety: immutable after construction. find() is thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,17 @@ namespace gridmount::query::expressions {
 
 class ZoneRules {
  public:
-  // Null if there is none of that name, or if the system has no time zone database.
+  // Returns null if there is no zone of that name, or if the system has no time zone database.
   static std::shared_ptr<const ZoneRules> find(std::string_view name);
-  // The contents of such a file; nothing if they are none.
+  // Parses the contents of such a file. Returns nullopt if they are not valid.
   static std::optional<ZoneRules> parse(std::string_view file);
 
-  // East of UTC.
+  // Returns the offset in seconds east of UTC.
   int64_t offset_at(int64_t utc_seconds) const;
 
  private:
-  // "M3.2.0/2": the second Sunday in March at 2:00. Or a day of the year.
+  // The day of a clock change. "M3.2.0/2" is the second Sunday in March at 2:00. It may also be a
+  // day of the year.
   struct ChangeDay {
     enum class Kind { kWeekday, kJulian, kDayOfYear };
     Kind kind = Kind::kWeekday;
@@ -34,10 +35,10 @@ class ZoneRules {
     int day = 0;
     int64_t seconds = 7200;
 
-    // Local seconds of the change in that year, on the clock that was valid before.
+    // Returns the time of the change in that year, in local seconds on the clock before the change.
     int64_t in_year(int64_t year) const;
   };
-  // The rule behind the last change in the file.
+  // The rule that applies after the last change in the file.
   struct Rule {
     int64_t standard = 0;
     bool has_summer_time = false;
@@ -51,7 +52,7 @@ class ZoneRules {
   static std::optional<Rule> parse_rule(std::string_view text);
 
   std::vector<int64_t> changes_;  // UTC seconds, ascending
-  std::vector<int64_t> offsets_;  // behind each change
+  std::vector<int64_t> offsets_;  // the offset after each change
   int64_t first_offset_ = 0;      // before the first change
   std::optional<Rule> rule_;
 };

@@ -26,8 +26,8 @@ using bson::ValueView;
 
 // The number of array values that an explanation shows.
 constexpr size_t kConsideredMax = 10;
-// The limit of nesting of an explanation. A document may have 100 levels, and the reply around the
-// explanation needs some.
+// The limit of nesting of an explanation. MongoDB's manual allows a document 100 levels, and the
+// reply around the explanation needs some.
 constexpr int kNestingMax = 90;
 
 enum class Traversal { kElements, kNone };
