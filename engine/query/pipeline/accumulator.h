@@ -1,5 +1,8 @@
-// What $group, $bucket and $bucketAuto make of the documents of a group: {total: {$sum: "$x"}}.
-// Source: MongoDB manual, "Accumulators". Internal to this folder.
+// Accumulators, which $group, $bucket and $bucketAuto apply to the documents of a group: {total:
+// {$sum: "$x"}}. Internal to engine/query. Source: MongoDB manual, "Accumulators".
+//
+// Thread-safety: an AccumulatedField is immutable once parsed, so safe to share between threads. An
+// Accumulator is used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -18,16 +21,16 @@
 
 namespace gridmount::query {
 
-// One field's state for one group.
+// The state of one field for one group.
 class Accumulator {
  public:
   virtual ~Accumulator() = default;
 
-  // `value` is the argument's for `document`.
+  // `value` is the value of the argument for `document`.
   virtual Status add(const std::optional<bson::ValueView>& value, bson::View document) = 0;
-  // Appends the result; missing results are null.
+  // Appends the result to `output`. A missing result becomes null.
   virtual void write(std::string_view field, Output& output) const = 0;
-  // Memory held beside the object itself.
+  // Returns the memory held outside the object itself, in bytes.
   uint64_t bytes() const { return bytes_; }
 
  protected:
@@ -35,35 +38,37 @@ class Accumulator {
 };
 
 struct AccumulatorSettings {
-  int64_t n = 1;                                // of $firstN and its like
-  const Sort* sort = nullptr;                   // of $top and its like
-  const std::vector<double>* shares = nullptr;  // of $percentile and $median
+  int64_t n = 1;                                // for $firstN and similar accumulators
+  const Sort* sort = nullptr;                   // for $top and similar accumulators
+  const std::vector<double>* shares = nullptr;  // for $percentile and $median
   uint64_t bytes_max = 0;
 };
 
 using MakeAccumulator = std::unique_ptr<Accumulator> (*)(const AccumulatorSettings& settings);
 
-// A field of the result as it was written.
+// The parsed specification of a field of the result.
 struct AccumulatedField {
   std::string field;
   MakeAccumulator make = nullptr;
   std::unique_ptr<Expression> argument;
-  std::unique_ptr<Expression> n;  // null unless the accumulator has one
+  std::unique_ptr<Expression> n;  // null if the accumulator has no `n`
   std::optional<Sort> sort;
   std::vector<double> shares;
 
   void add_needs(Needs& needs) const;
 };
 
-// {$sum: "$x"} as a field of `stage` ("$group"). Code 15952 for an accumulator that is not known.
+// Parses {$sum: "$x"}, the value of the result's field `field`. Fails with code 15952 for an
+// unknown accumulator.
 Result<AccumulatedField> parse_accumulated_field(std::string_view field, bson::ValueView value,
                                                  VariableScope& scope);
 
-// `n` may look at the group's _id, which is what the evaluator has begun with.
+// `n` may use the fields of the group's _id, which must be the evaluator's current document.
+// `field` must outlive the accumulator.
 Result<std::unique_ptr<Accumulator>> make_accumulator(const AccumulatedField& field,
                                                       Evaluator& evaluator, uint64_t bytes_max);
 
-// ExceededMemoryLimit (146), of one that cannot do with less.
+// Returns ExceededMemoryLimit (146), for an accumulator that needs more than `bytes_max`.
 tl::unexpected<Error> used_too_much(std::string_view name, uint64_t bytes_max);
 
 // --- The kinds, by family.

@@ -12,7 +12,7 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-// Which arguments an accumulator takes.
+// The form of an accumulator's arguments.
 enum class Arguments {
   kExpression,  // {$sum: "$x"}
   kNone,        // {$count: {}}

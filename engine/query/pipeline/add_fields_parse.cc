@@ -1,4 +1,4 @@
-// $addFields, which is $set as well.
+// $addFields and its alias $set.
 
 #include <set>
 #include <string>
@@ -66,7 +66,7 @@ class AddFieldsParser {
 
   Status add_expression(const std::string& path, ValueView value) {
     if (!paths_.insert(path).second) return conflict(path, path);
-    // Those that begin with this one sort behind it, if not at once.
+    // Paths that begin with `path` and a dot follow it in the set, but not always directly.
     for (auto at = paths_.lower_bound(path + ".");
          at != paths_.end() && at->starts_with(path + "."); ++at) {
       return conflict(path, *at);

@@ -1,5 +1,7 @@
-// The stages that a source can do itself, as the rewriting of pipelines knows them. Internal to
-// this folder.
+// The stages that a source can run itself: $match, $sort, $skip and $limit. The rewriting of
+// pipelines needs their classes. Internal to engine/query.
+//
+// Thread-safety: a stage is immutable after plan(), so several threads may run it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +15,7 @@
 
 namespace gridmount::query {
 
-// $match by a filter.
+// $match with a filter.
 class MatchStage : public Stage {
  public:
   MatchStage(bson::Document specification, Filter filter, bool for_source)
@@ -26,7 +28,8 @@ class MatchStage : public Stage {
   void plan(Needs& needs) override;
 
   const bson::Document& specification() const { return specification_; }
-  // Whether a source can do it: there are no expressions in it, which may name variables.
+  // Returns whether a source can apply the filter. A filter with expressions is not for a source,
+  // because expressions may use variables.
   bool is_for_source() const { return for_source_; }
 
  private:
@@ -45,7 +48,7 @@ class SortStage : public Stage {
   void plan(Needs& needs) override;
 
   const bson::Document& specification() const { return specification_; }
-  // No more than that many of its results are read.
+  // Only the first `limit` results will be read.
   void set_limit(uint64_t limit) { limit_ = limit; }
 
  private:
@@ -88,13 +91,13 @@ Status parse_sort(const StageCall& call, ParsedStages& stages);
 Status parse_skip(const StageCall& call, ParsedStages& stages);
 Status parse_limit(const StageCall& call, ParsedStages& stages);
 
-// The documents of `input` that match.
+// Returns the documents of `input` that match.
 Result<Stream> filtered(Stream input, bson::View filter);
 
-// The fields a filter looks at.
+// Adds the fields that the filter reads.
 void add_filter_needs(bson::View filter, Needs& needs);
 
-// A $sort's specification; the codes are the stage's.
+// Parses the specification of a $sort. The error codes are those of the stage.
 Result<Sort> parse_sort_pattern(bson::ValueView value);
 
 }  // namespace gridmount::query

@@ -1,4 +1,4 @@
-// $bucketAuto: as many documents in each bucket as go evenly.
+// $bucketAuto: puts about the same number of documents into each bucket.
 
 #include <cmath>
 #include <string>
@@ -40,7 +40,7 @@ class BucketAutoStage : public Stage {
   }
 
   const BucketAutoOptions& options() const { return options_; }
-  // What has to be kept of a document until its bucket is known.
+  // The fields of a document that are kept until its bucket is known.
   const Needs& kept() const { return kept_; }
 
  private:
@@ -114,7 +114,7 @@ class BucketAutoStream : public DocumentStream {
   bool more() const { return at_ < buffer_.size(); }
   ValueView key() const { return buffer_.key(at_, 0); }
 
-  // Puts the next document into the bucket.
+  // Adds the next document to the bucket.
   Status take(std::vector<std::unique_ptr<Accumulator>>& accumulators) {
     const bson::View document = buffer_.payload(at_).as_document();
     evaluator_.begin(document);
@@ -158,8 +158,8 @@ class BucketAutoStream : public DocumentStream {
     return result;
   }
 
-  // Documents that belong below the bucket's upper boundary go into it too. Gives the boundary,
-  // `last` being the last document taken.
+  // Adds further documents that belong below the bucket's upper boundary, and returns that
+  // boundary. `last` is the position of the last document added.
   Result<Value> absorb_and_round(std::vector<std::unique_ptr<Accumulator>>& accumulators,
                                  size_t last) {
     const auto equals_last = [&] { return bson::compare(buffer_.key(last, 0), key()) == 0; };
@@ -175,14 +175,15 @@ class BucketAutoStream : public DocumentStream {
       last = at_;
       GM_TRY(take(accumulators));
     }
-    // Zero does not round up: the boundary to the numbers above it is the one below the next.
+    // Zero cannot be rounded up. So the boundary between zero and the numbers above it is the next
+    // number rounded down.
     if (boundary.view().number() == 0.0 && more()) return options_.granularity->round_down(key());
     return boundary;
   }
 
   const BucketAutoStage& stage_;
   const BucketAutoOptions& options_;
-  Stream input_;  // null when it has been read
+  Stream input_;  // null once it has been read
   Evaluator evaluator_;
   SortBuffer buffer_;
   const uint64_t bytes_max_;
@@ -190,7 +191,7 @@ class BucketAutoStream : public DocumentStream {
   size_t at_ = 0;
   int32_t bucket_ = 0;
   int64_t size_ = 0;
-  std::optional<Value> previous_;  // upper boundary
+  std::optional<Value> previous_;  // upper boundary of the previous bucket
   Output output_;
 };
 

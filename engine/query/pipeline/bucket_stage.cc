@@ -1,4 +1,5 @@
-// $bucket: $group by the interval a value lies in, the intervals in order.
+// $bucket: groups documents by the interval that a value lies in. The results are in the order of
+// the intervals.
 
 #include <algorithm>
 #include <numeric>
@@ -79,7 +80,9 @@ class BucketStream : public DocumentStream {
     });
   }
 
-  // The greatest boundary that is not above the value, but the last.
+  // Returns the greatest boundary that is not above the value. The last boundary is exclusive, so
+  // it is never returned. Values outside the boundaries belong to the default bucket, or fail if
+  // there is none.
   Result<ValueView> bucket_of(const std::optional<ValueView>& value) const {
     const ValueView compared = value.value_or(ValueView(Type::kUndefined, nullptr, 0));
     const auto above = std::upper_bound(
@@ -95,7 +98,7 @@ class BucketStream : public DocumentStream {
   }
 
   const BucketOptions& options_;
-  Stream input_;  // null when it has been read
+  Stream input_;  // null once it has been read
   Evaluator evaluator_;
   GroupTable groups_;
   std::vector<size_t> order_;

@@ -56,7 +56,7 @@ class CountStage : public Stage {
   std::string field_;
 };
 
-// No documents give no result, not zero.
+// Returns no document, instead of a count of zero, if there are no documents.
 class CountStream : public DocumentStream {
  public:
   CountStream(const std::string& field, Stream input) : field_(field), input_(std::move(input)) {}

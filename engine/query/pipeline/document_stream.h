@@ -1,5 +1,4 @@
-// Documents one after the other, as whoever reads them asks: what goes into a pipeline and what
-// comes out.
+// A sequence of documents, read one at a time: the input and the output of pipelines.
 #pragma once
 
 #include <optional>
@@ -9,12 +8,12 @@
 
 namespace gridmount::query {
 
-// Used by one thread at a time. After an error next() is not called again.
+// Used by one thread at a time. After an error next() must not be called again.
 class DocumentStream {
  public:
   virtual ~DocumentStream() = default;
-  // The next document, valid until the next call, or nothing at the end. At the end it may be
-  // called again and gives nothing again.
+  // Returns the next document, valid until the next call. Returns nullopt at the end, and also if
+  // it is called again after that.
   virtual Result<std::optional<bson::View>> next() = 0;
 };
 

@@ -1,5 +1,8 @@
-// Stages that make one document of each: $project, $addFields, $unset, $replaceRoot and their other
-// names. They are what an update may consist of as well. Internal to this folder.
+// Stages that turn each document into one document: $project, $addFields, $unset, $replaceRoot and
+// their aliases. An update by a pipeline may use only these stages. Internal to engine/query.
+//
+// Thread-safety: a transform is immutable after plan(). Several threads may apply it, each with its
+// own TransformState.
 #pragma once
 
 #include <memory>
@@ -15,17 +18,17 @@ namespace gridmount::query {
 class DocumentTransform {
  public:
   virtual ~DocumentTransform() = default;
-  // Valid as long as the document and until the next call with this state.
+  // The result is valid as long as the document, and until the next call with this state.
   virtual Result<bson::View> apply(bson::View document, TransformState& state) const = 0;
-  // As Stage's.
+  // See Stage::plan().
   virtual void plan(Needs& needs) = 0;
 };
 
-// By the stage's name. Nothing if it is no such stage.
+// Parses a stage by its name. Returns null if it is not one of these stages.
 Result<std::unique_ptr<DocumentTransform>> parse_transform(const StageCall& call);
 bool is_transform(std::string_view stage_name);
 
-// --- Its kinds.
+// --- The kinds of transforms.
 Result<std::unique_ptr<DocumentTransform>> parse_project(const StageCall& call);
 Result<std::unique_ptr<DocumentTransform>> parse_add_fields(const StageCall& call);
 Result<std::unique_ptr<DocumentTransform>> parse_unset(const StageCall& call);

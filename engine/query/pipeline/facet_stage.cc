@@ -1,9 +1,9 @@
-// $facet: several pipelines over the same input, whose results become one document.
+// $facet: runs several pipelines over the same input and makes one document of their results.
 //
-// The pipelines take turns: each is given the input in portions, and asked for results until it
-// wants what is not there yet. Then its input gives the error kPaused, which goes up through the
-// stages; they keep what they have gathered, and go on when they are asked again. So the input is
-// never held as a whole.
+// The pipelines take turns, so that the input is never held as a whole. Each one gets the input in
+// portions and is read until it needs a document that is not there yet. Then its input fails with
+// kPaused. The error passes up through the stages, which keep what they have gathered and continue
+// when they are called again.
 
 #include <string>
 #include <vector>
@@ -52,7 +52,7 @@ class FacetStage : public Stage {
   std::vector<Facet> facets_;
 };
 
-// The documents that all pipelines are being given.
+// The documents that all pipelines currently get.
 struct Portion {
   std::vector<bson::Document> documents;
   uint64_t bytes = 0;
@@ -112,7 +112,7 @@ class FacetStream : public DocumentStream {
 
  private:
   struct Run {
-    Stream stream;  // null when it has given all
+    Stream stream;  // null once all results have been read
     FacetInput* input = nullptr;
     Output results;
   };
@@ -124,7 +124,7 @@ class FacetStream : public DocumentStream {
     return false;
   }
 
-  // If the input pauses too, the portion is filled up when it goes on.
+  // If the input itself pauses, the next call continues to fill the portion.
   Status read_portion() {
     while (portion_.bytes < kPortionBytes && !portion_.last) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());

@@ -1,4 +1,4 @@
-// Options of a stage that stand in it twice. Internal to this folder.
+// Refuses options that a stage has twice. Internal to engine/query.
 //
 // Thread-safety: a function without state.
 #pragma once
@@ -10,9 +10,9 @@
 
 namespace gridmount::query {
 
-// Code 40413 for a key that the document has more than once; `path` is what errors call the
-// document ("$merge"). Whoever looks at one of two equal keys and acts on the other one is
-// deceived.
+// Fails with code 40413 for a key that the document has more than once. `path` is the document's
+// name in errors ("$merge"). If duplicates were accepted, one part of the code could check the
+// first value and another one use the second.
 Status check_given_once(std::string_view path, bson::View options);
 
 }  // namespace gridmount::query

@@ -16,7 +16,7 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-// Lists as the server has them, which leaves out some numbers of R40 and R80.
+// The series as the server has them. The server leaves out some numbers of R40 and R80.
 constexpr int16_t kR5[] = {10, 16, 25, 40, 63};
 constexpr int16_t kR10[] = {100, 125, 160, 200, 250, 315, 400, 500, 630, 800};
 constexpr int16_t kR20[] = {100, 112, 125, 140, 160, 180, 200, 224, 250, 280,
@@ -67,10 +67,10 @@ constexpr int kDecimalExponentMax = 6111;
 constexpr int kDoubleExponentMin = -330;
 constexpr int kDoubleExponentMax = 308;
 
-// `base` times ten to the `exponent`.
+// Returns `base` times ten to the power of `exponent`.
 Value scaled(int16_t base, int exponent, bool as_decimal) {
   if (!as_decimal) {
-    // The nearest double of the number as it is written.
+    // Parsing the decimal text gives the nearest double.
     const std::string text = std::to_string(base) + "e" + std::to_string(exponent);
     return Value(std::strtod(text.c_str(), nullptr));
   }
@@ -100,8 +100,8 @@ Value Granularity::round(ValueView number, bool up) const {
   const bool is_zero = bson::compare_numbers(number, Value(0.0).view()) == 0;
   if (is_zero || (std::isinf(nearest) && !as_decimal)) return Value(number);
   if (series_.empty()) return power_of_two(nearest, up);
-  // The decade where the first of the series is not above the number, found from its logarithm,
-  // which may be one off.
+  // Find the decade in which the first number of the series is below `number`. The logarithm gives
+  // the decade, but may be off by one.
   const int least = as_decimal ? kDecimalExponentMin : kDoubleExponentMin;
   const int most = as_decimal ? kDecimalExponentMax : kDoubleExponentMax;
   const double magnitude = std::isfinite(nearest) && nearest > 0 ? std::log10(nearest) : 0;

@@ -1,5 +1,6 @@
-// The series of preferred numbers that $bucketAuto may round its boundaries to. Internal to this
-// folder.
+// The series of preferred numbers to which $bucketAuto may round its boundaries. Internal to
+// engine/query. Immutable, so safe to share between threads.
+//
 // Source: MongoDB manual, "$bucketAuto", "Granularity"; Renard numbers and E series.
 #pragma once
 
@@ -14,11 +15,11 @@ namespace gridmount::query {
 
 class Granularity {
  public:
-  // Code 40257 if there is no series of that name.
+  // Fails with code 40257 if there is no series of that name.
   static Result<Granularity> find(std::string_view name);
 
-  // The next number of the series above `number`, or below it; zero stays zero. `number` is no NaN
-  // and not negative. A decimal gives a decimal, other types a double.
+  // Return the nearest number of the series above or below `number`. Zero stays zero. `number` must
+  // not be NaN or negative. The result is a decimal for a decimal, and a double otherwise.
   bson::Value round_up(bson::ValueView number) const { return round(number, true); }
   bson::Value round_down(bson::ValueView number) const { return round(number, false); }
 
@@ -27,7 +28,7 @@ class Granularity {
 
   bson::Value round(bson::ValueView number, bool up) const;
 
-  std::span<const int16_t> series_;  // of one decade; empty for the powers of two
+  std::span<const int16_t> series_;  // one decade of the series; empty for the powers of two
 };
 
 }  // namespace gridmount::query

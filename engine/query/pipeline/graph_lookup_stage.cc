@@ -16,14 +16,14 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-// Values asked for by one query, at most; a filter is no larger than a document about.
+// The limit of values in one query. A filter must not be much larger than a document.
 constexpr size_t kAskedAtOnce = 1000;
 constexpr size_t kAskedBytesAtOnce = 1 << 20;
 
-// Values, each once however its number is written.
+// A set of values. Numbers of different types that are equal are one value.
 class ValueSet {
  public:
-  // Whether it is new.
+  // Returns whether the value is new.
   bool insert(ValueView value) {
     key_.clear();
     bson::append_key_string(key_, value);
@@ -45,7 +45,7 @@ class ValueSet {
   uint64_t bytes_ = 0;
 };
 
-// The breadth-first search from one document after the other.
+// Runs a breadth-first search for one document after the other.
 class GraphLookupStream : public DocumentStream {
  public:
   GraphLookupStream(const GraphLookupStage& stage, Stream input, const PipelineContext& context)
@@ -73,7 +73,7 @@ class GraphLookupStream : public DocumentStream {
   }
 
  private:
-  // Leaves what is found in results_.
+  // Leaves the documents found in results_.
   Status search(bson::View document) {
     results_.begin();
     visited_.clear();
@@ -95,7 +95,8 @@ class GraphLookupStream : public DocumentStream {
     return {};
   }
 
-  // A value that was asked for before leads only to where the search has been.
+  // Adds a value unless it was already searched for, because then it leads only to documents
+  // already visited.
   void add_to_frontier(ValueView value) {
     if (value.type() == Type::kUndefined || !asked_.insert(value)) return;
     frontier_.emplace_back(value);
@@ -162,13 +163,13 @@ class GraphLookupStream : public DocumentStream {
   const GraphLookupOptions& options_;
   Stream input_;
   Evaluator evaluator_;
-  PipelineContext context_;  // of the pipeline, over the other collection
+  PipelineContext context_;  // for the restricting pipeline, over the other collection
   InterruptCheck check_;
   const uint64_t bytes_max_;
 
   Output results_;
   ValueSet visited_;  // by _id
-  ValueSet asked_;    // values of connectToField
+  ValueSet asked_;    // values of connectToField already searched for
   std::vector<Value> frontier_;
   uint64_t frontier_bytes_ = 0;
   uint64_t followed_bytes_ = 0;

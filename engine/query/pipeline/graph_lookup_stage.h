@@ -1,5 +1,5 @@
-// $graphLookup: to each document those that can be reached from it, by following references from
-// document to document. Internal to this folder.
+// $graphLookup: adds to each document the documents that can be reached from it by following
+// references. Internal to engine/query. Immutable after plan(), so several threads may run it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct GraphLookupOptions {
   std::optional<bson::Path> as;
   std::optional<bson::Path> depth_field;
   std::optional<int64_t> max_depth;
-  // What documents have to match besides; always there once it is parsed.
+  // A pipeline that restricts the documents found. Always set once the stage is parsed.
   std::optional<Pipeline> restriction;
 };
 

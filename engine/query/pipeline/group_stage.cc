@@ -66,7 +66,7 @@ class GroupStream : public DocumentStream {
       if (!document) break;
       evaluator_.begin(*document);
       GM_ASSIGN(const std::optional<ValueView> id, evaluator_.evaluate(stage_.id()));
-      // Documents without the field and those where it is null are one group.
+      // Documents without the field and documents with null in it form one group.
       GM_TRY(groups_.add(id.value_or(null_value()), *document));
     }
     input_.reset();
@@ -87,7 +87,7 @@ Result<Stream> GroupStage::open(Stream input, const PipelineContext& context) co
   return std::make_unique<GroupStream>(*this, std::move(input), context);
 }
 
-// {_id: {a: 1}} looks as if it meant the field a.
+// Refuses {_id: {a: 1}}, which looks as if it meant the field a.
 Status check_id(ValueView id) {
   if (id.type() != Type::kDocument || id.as_document().empty()) return {};
   if ((*id.as_document().begin()).key.starts_with('$')) return {};
@@ -99,9 +99,9 @@ Status check_id(ValueView id) {
   return {};
 }
 
-// A single field of an object is null where it has no value, as an id that is no object is: {x:
-// "$a"} is one group of documents without `a` and of those where it is null. Of several fields the
-// missing ones are left out.
+// In an _id object with a single field, a missing value becomes null, as in an _id that is not an
+// object. So {x: "$a"} is one group for documents without `a` and documents with a null `a`. In an
+// object with several fields, missing fields are left out.
 Result<std::unique_ptr<Expression>> parse_id(ValueView id, VariableScope& scope) {
   GM_TRY(check_id(id));
   if (id.type() != Type::kDocument || id.as_document().empty()) return parse_expression(id, scope);

@@ -7,7 +7,7 @@ namespace gridmount::query {
 namespace {
 
 constexpr size_t kSlotsMin = 64;
-// Beside its key and its id, per field and for itself.
+// Approximate memory per group, in addition to its key and its id, and per field of a group.
 constexpr uint64_t kGroupBytes = 128;
 constexpr uint64_t kAccumulatorBytes = 96;
 
@@ -24,8 +24,8 @@ void GroupTable::grow() {
 }
 
 Status GroupTable::add_group(bson::ValueView id, uint64_t hash) {
-  // Half empty, so that probing ends soon. A group takes more than a hundred bytes: there are never
-  // 2^32 of them.
+  // The table is at most half full, so that probing ends soon. A group takes more than a hundred
+  // bytes, so there are never 2^32 of them.
   if (slots_.size() < 2 * (groups_.size() + 1)) grow();
   bytes_ += kGroupBytes + key_.size() + id.size() + kAccumulatorBytes * fields_.size();
   if (bytes_ > bytes_max_) return memory_exceeded(stage_);

@@ -1,4 +1,5 @@
-// The groups of $group and $bucket: by key, what has been accumulated. Internal to this folder.
+// The groups of $group and $bucket, by key, with their accumulators. Internal to engine/query. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace gridmount::query {
 
 class GroupTable {
  public:
-  // The fields and the evaluator outlive this.
+  // The fields and the evaluator must outlive the table.
   GroupTable(const std::vector<AccumulatedField>& fields, std::string_view stage,
              Evaluator& evaluator, const PipelineContext& context)
       : fields_(fields),
@@ -24,22 +25,22 @@ class GroupTable {
         group_evaluator_(context.variables, context.now),
         bytes_max_(context.memory_bytes_max) {}
 
-  // Counts the document, which the evaluator has begun with, to the group of that _id.
+  // Adds the document to the group of that _id. It must be the evaluator's current document.
   Status add(bson::ValueView id, bson::View document);
 
-  // In the order in which they were met.
+  // Groups are numbered in the order in which they were first met.
   size_t size() const { return groups_.size(); }
   bson::ValueView id(size_t group) const { return groups_[group].id.view(); }
-  // Appends the fields' results.
+  // Appends the results of the group's fields.
   void write(size_t group, Output& output) const;
-  // Frees what the group holds; it is not asked for again.
+  // Frees the memory of the group, which must not be used any more.
   void release(size_t group);
 
  private:
   struct Group {
     uint64_t hash;
     std::string key;
-    bson::Value id;  // as the first document of the group has it
+    bson::Value id;  // from the first document of the group
   };
 
   Result<size_t> find_or_add(bson::ValueView id);
@@ -49,13 +50,14 @@ class GroupTable {
   const std::vector<AccumulatedField>& fields_;
   const std::string_view stage_;
   Evaluator& evaluator_;
-  Evaluator group_evaluator_;  // about a group's _id
+  Evaluator group_evaluator_;  // its document is the group's _id
   const uint64_t bytes_max_;
   uint64_t bytes_ = 0;
-  std::string key_;              // of the present document
-  std::vector<uint32_t> slots_;  // a group's number plus one, 0 for none; by hash, probed linearly
+  std::string key_;              // of the current document
+  std::vector<uint32_t> slots_;  // hash table with linear probing: a group's number plus one, or 0
   std::vector<Group> groups_;
-  std::vector<std::unique_ptr<Accumulator>> accumulators_;  // of a group, one per field
+  std::vector<std::unique_ptr<Accumulator>>
+      accumulators_;  // one per group and field, group by group
 };
 
 }  // namespace gridmount::query

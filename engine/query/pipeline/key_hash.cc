@@ -5,7 +5,7 @@
 namespace gridmount::query {
 
 uint64_t hash_of_key(std::string_view key) {
-  // Eight bytes at a time, each mixed in by a multiplication whose high half is folded back.
+  // Eight bytes at a time are mixed in by a multiplication, whose high half is then folded back.
   constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
   uint64_t hash = key.size() * kFactor;
   const char* at = key.data();

@@ -1,5 +1,5 @@
-// Hashes of key strings (engine/bson/key_string.h), by which values are grouped: 1, 1.0 and
-// NumberLong(1) are one group. Internal to this folder.
+// Hashes of key strings (engine/bson/key_string.h), by which values are grouped. 1, 1.0 and
+// NumberLong(1) have the same key string. Internal to engine/query. Thread-safety: a pure function.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ using bson::Value;
 using bson::ValueView;
 using MaybeValue = std::optional<ValueView>;
 
-// Values behind each other: a type and the bytes.
+// Consecutive values. Each is stored as its type and its bytes.
 class PackedValues {
  public:
   void add(ValueView value) {

@@ -26,7 +26,7 @@ void add_last(ValueView value, std::vector<ValueView>& values) {
 void add_values(bson::View document, Parts parts, std::vector<ValueView>& values) {
   std::optional<ValueView> value = document.find(parts.front());
   parts = parts.subspan(1);
-  // Numbers are positions, as long as there are arrays for them.
+  // A number is the position of an element if the value is an array.
   while (value && !parts.empty() && value->type() == Type::kArray && is_position(parts.front())) {
     value = value->as_document().find(parts.front());
     parts = parts.subspan(1);
@@ -47,7 +47,7 @@ void add_values(bson::View document, Parts parts, std::vector<ValueView>& values
 std::vector<ValueView> values_at(bson::View document, const bson::Path& path) {
   std::vector<ValueView> values;
   add_values(document, path.parts(), values);
-  // Undefined is what no query may ask for; it is as good as not there.
+  // A query for undefined is not allowed. Undefined is treated like a missing field.
   for (ValueView& value : values) {
     if (value.type() == Type::kUndefined) value = ValueView(Type::kNull, nullptr, 0);
   }
@@ -68,7 +68,7 @@ bson::Document join_filter(const bson::Path& foreign_field, const std::vector<Va
   if (values.size() == 1) {
     filter.open_document(field).append("$eq", values.front()).close();
   } else if (has_regex) {
-    // $in would search with the regular expression instead of for it.
+    // In $in a regular expression would match strings instead of itself.
     filter.open_array("$or");
     for (const ValueView value : values) {
       filter.push_open_document().open_document(field).append("$eq", value).close().close();

@@ -1,6 +1,7 @@
-// Which documents $lookup's localField and foreignField bring together, and $graphLookup's
-// connectFromField and connectToField. Internal to this folder.
-// Source: MongoDB manual, "$lookup" and "$graphLookup", and the server's behaviour for arrays, null
+// The join condition of $lookup (localField and foreignField) and of $graphLookup (connectFromField
+// and connectToField). Internal to engine/query. Thread-safety: pure functions.
+//
+// Source: MongoDB manual, "$lookup" and "$graphLookup", and the server's behavior for arrays, null
 // and missing fields.
 #pragma once
 
@@ -12,13 +13,15 @@
 
 namespace gridmount::query {
 
-// The values of a field: an array's elements each, arrays on the way standing for their documents.
+// Returns the values of a field. An array at the end of the path gives each of its elements. An
+// array earlier on the path stands for the documents in it.
 std::vector<bson::ValueView> values_at(bson::View document, const bson::Path& path);
 
-// The same; where there is none, null, which foreign documents without the field have too.
+// Like values_at(), but returns a null if there is no value. Null also matches foreign documents
+// without the field.
 std::vector<bson::ValueView> local_values(bson::View document, const bson::Path& path);
 
-// The filter of the foreign documents that have one of them.
+// Returns the filter of the foreign documents that have one of the values.
 bson::Document join_filter(const bson::Path& foreign_field,
                            const std::vector<bson::ValueView>& values);
 

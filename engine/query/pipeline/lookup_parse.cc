@@ -114,7 +114,8 @@ Status check_arguments(const LookupArguments& arguments) {
   return {};
 }
 
-// The pipeline sees the variables; their values are the outer document's.
+// The pipeline may use the variables of `let`. Their expressions are evaluated on the outer
+// document, so they are parsed before the variables are declared.
 Status parse_pipeline(const LookupArguments& arguments, const StageCall& call,
                       LookupOptions& options) {
   const bson::View let = arguments.let.value_or(bson::View());

@@ -81,7 +81,7 @@ class LookupStream : public DocumentStream {
     return with_index;
   }
 
-  // Reads the next document and begins the search of what belongs to it. False at the end.
+  // Reads the next document and begins the search for its matches. Returns false at the end.
   Result<bool> begin_document() {
     GM_ASSIGN(const std::optional<bson::View> document, input_->next());
     if (!document) return false;
@@ -119,7 +119,7 @@ class LookupStream : public DocumentStream {
     }
     if (caching_) {
       cache_bytes_ += found->size() + sizeof(bson::Document);
-      // What is too large to be kept is searched anew each time.
+      // Results that are too large to cache are searched for again for each document.
       caching_ = cache_bytes_ <= bytes_max_;
       if (caching_) {
         cache_.emplace_back(*found);
@@ -135,7 +135,7 @@ class LookupStream : public DocumentStream {
   const LookupOptions& options_;
   Stream input_;
   Evaluator evaluator_;
-  PipelineContext context_;  // of the pipeline, with the variables
+  PipelineContext context_;  // for the inner pipeline, with the variables
   InterruptCheck check_;
   const uint64_t bytes_max_;
   bson::View document_;
@@ -146,7 +146,7 @@ class LookupStream : public DocumentStream {
   Output output_;
   Output indexed_;
 
-  // Results that are the same for every document.
+  // A cache for results that are the same for every document.
   bool caching_ = false;
   bool cached_ = false;
   bool too_large_ = false;

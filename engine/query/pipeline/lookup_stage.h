@@ -1,4 +1,5 @@
-// $lookup, as the rewriting of pipelines knows it. Internal to this folder.
+// $lookup. The rewriting of pipelines needs its class. Internal to engine/query. Immutable after
+// plan(), so several threads may run it.
 #pragma once
 
 #include <memory>
@@ -16,12 +17,12 @@ struct LookupOptions {
     std::unique_ptr<Expression> value;
   };
 
-  CollectionName from;  // no name: the pipeline makes its documents
+  CollectionName from;  // no name: the pipeline produces its documents itself
   std::optional<bson::Path> as;
   std::optional<bson::Path> local_field;
   std::optional<bson::Path> foreign_field;
   std::vector<Variable> variables;
-  std::optional<Pipeline> pipeline;  // always there once it is parsed
+  std::optional<Pipeline> pipeline;  // always set once the stage is parsed
 };
 
 class LookupStage : public Stage {
@@ -33,13 +34,14 @@ class LookupStage : public Stage {
   void plan(Needs& needs) override;
   void add_collections(std::set<CollectionName>& names) const override;
 
-  // Takes over a $unwind of the array it makes, which is then never made as a whole.
+  // Takes over a following $unwind of the array that this stage makes. Then the array is never
+  // built as a whole. Returns false if the $unwind has another path.
   bool absorb(const UnwindStage& unwind);
 
   const LookupOptions& options() const { return options_; }
   const std::optional<UnwindOptions>& unwind() const { return unwind_; }
   const Needs* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
-  // Every document gets the same results.
+  // Returns whether every document gets the same results.
   bool is_uncorrelated() const { return !options_.local_field && options_.variables.empty(); }
 
  private:

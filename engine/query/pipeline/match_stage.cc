@@ -11,12 +11,12 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// Of a builder that nothing was appended to.
+// The size of a builder to which nothing has been appended.
 constexpr uint32_t kEmptyBytes = 4;
 
 class MatchStream : public DocumentStream {
  public:
-  // `evaluator` is for $expr in the filter; null if there is none.
+  // `evaluator` is for $expr in the filter, and null if there is none.
   MatchStream(const Filter& filter, Stream input, std::unique_ptr<Evaluator> evaluator)
       : filter_(filter), input_(std::move(input)), evaluator_(std::move(evaluator)) {}
 
@@ -37,7 +37,8 @@ class MatchStream : public DocumentStream {
   std::unique_ptr<Evaluator> evaluator_;
 };
 
-// {$match: {$expr: ...}}: an expression instead of a filter. Of it is known which fields it reads.
+// {$match: {$expr: ...}}, with an expression in place of a filter. Unlike a filter with $expr, it
+// is known which fields the expression reads.
 class ConditionStage : public Stage {
  public:
   explicit ConditionStage(std::unique_ptr<Expression> condition)
@@ -78,7 +79,7 @@ Result<Stream> ConditionStage::open(Stream input, const PipelineContext& context
   return std::make_unique<ConditionStream>(*condition_, std::move(input), context);
 }
 
-// Whether there is an expression somewhere in the filter, which has been parsed.
+// Returns whether the filter has an expression anywhere. The filter has already been parsed.
 bool has_expression(const bson::Element& element) {
   if (element.key == "$expr") return true;
   if (element.key != "$and" && element.key != "$or" && element.key != "$nor") return false;
@@ -114,7 +115,7 @@ void MatchStage::plan(Needs& needs) {
 }
 
 Result<Stream> filtered(Stream input, bson::View filter) {
-  // Keeps the filter that the stream of a stage refers to.
+  // Owns the filter that MatchStream refers to.
   class Filtered : public DocumentStream {
    public:
     Filtered(Filter parsed, Stream from)
@@ -138,7 +139,7 @@ void add_filter_needs(bson::View filter, Needs& needs) {
         add_filter_needs(branch.value.as_document(), needs);
       }
     } else if (element.key != "$comment") {
-      // Whatever it looks at.
+      // It is not known which fields such an operator reads.
       needs.add_all();
     }
   }
@@ -151,7 +152,7 @@ Status parse_match(const StageCall& call, ParsedStages& stages) {
   const bson::View specification = call.value.as_document();
   FilterOptions options;
   options.scope = &call.scope;
-  // A source knows no variables, so it is given only what has no expressions in it.
+  // A source does not know the variables. So it gets only conditions without expressions.
   bson::Builder plain;
   bson::Builder with_expressions;
   std::vector<std::unique_ptr<Stage>> conditions;

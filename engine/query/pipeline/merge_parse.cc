@@ -168,7 +168,8 @@ class MergeParser {
                     name_of(kWhenNotMatched, options_.when_not_matched) + "' is not supported");
   }
 
-  // $$new is the document that is merged, unless `let` is given and nothing is inserted.
+  // Parses the pipeline of whenMatched. Its variable $$new is the merged document. It is not
+  // declared if `let` is given and unmatched documents are not inserted.
   Status parse_pipeline() {
     const Value root("$$ROOT");
     std::vector<std::pair<std::string, ValueView>> let;

@@ -51,7 +51,7 @@ class MergeStream : public DocumentStream {
       return document_too_large(document.size(), bson::kMaxDocumentBytes);
     }
     GM_ASSIGN(const bson::Document filter, key_of(document));
-    // A match is then the duplicate key that is asked for.
+    // If there is a match, the insert fails with DuplicateKey, which is the required error.
     if (options_.when_matched == WhenMatched::kFail) {
       return host_.insert(options_.into, document, EmptyTimestamps::kFilledIn);
     }
@@ -71,8 +71,9 @@ class MergeStream : public DocumentStream {
                 "one document in the source collection");
   }
 
-  // Servers merge and insert by operators, which leave empty timestamps as they are. A document
-  // that replaces another, or beside a pipeline stands for the whole, is one that was given.
+  // With kMerge and kKeepExisting servers insert with update operators, which leave empty
+  // timestamps as they are. In the other modes servers insert the document as a whole and fill in
+  // its timestamps.
   EmptyTimestamps inserted_timestamps() const {
     const bool by_operators = options_.when_matched == WhenMatched::kMerge ||
                               options_.when_matched == WhenMatched::kKeepExisting;
@@ -133,7 +134,8 @@ class MergeStream : public DocumentStream {
     }
   }
 
-  // The existing document with the fields of the other, in place of those of the same name.
+  // Returns the existing document with the fields of `document`. A field of the same name is
+  // replaced in its place.
   static bson::Document merged(bson::View existing, bson::View document) {
     std::unordered_map<std::string_view, ValueView> fields;
     for (const bson::Element element : document) fields.emplace(element.key, element.value);
@@ -149,7 +151,8 @@ class MergeStream : public DocumentStream {
     return std::move(builder).finish();
   }
 
-  // The _id stays: a document without one takes it over, another is refused.
+  // The _id cannot change. A document without an _id takes over the existing one. Another _id
+  // fails.
   Status replace(bson::View existing, bson::View document, EmptyTimestamps timestamps) {
     const std::optional<ValueView> id = existing.find("_id");
     const std::optional<ValueView> new_id = document.find("_id");

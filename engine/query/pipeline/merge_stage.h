@@ -1,5 +1,5 @@
-// $merge: each document is brought together with the one in a collection that has the same key.
-// Internal to this folder.
+// $merge: merges each document with the document of a collection that has the same key. Internal to
+// engine/query. Immutable after parsing, so several threads may run it.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ struct MergeOptions {
   std::vector<bson::Path> on;
   WhenMatched when_matched = WhenMatched::kMerge;
   WhenNotMatched when_not_matched = WhenNotMatched::kInsert;
-  std::vector<Variable> variables;  // of the pipeline
+  std::vector<Variable> variables;  // variables of the pipeline
   std::optional<UpdatePipeline> pipeline;
 };
 

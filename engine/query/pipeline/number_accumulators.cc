@@ -1,4 +1,4 @@
-// $sum, $avg, $stdDevPop and $stdDevSamp. Values that are no numbers do not count.
+// $sum, $avg, $stdDevPop and $stdDevSamp. Values that are not numbers are ignored.
 
 #include "engine/query/expression/number_sum.h"
 #include "engine/query/pipeline/accumulator.h"

@@ -1,4 +1,4 @@
-// $out: the documents become a collection.
+// $out: replaces the contents of a collection with the documents.
 
 #include <string>
 

@@ -12,7 +12,7 @@ using Parts = std::span<const std::string>;
 void append_nested(bson::View document, Parts parts, const std::optional<ValueView>& value,
                    const Needs* wanted, Output& output);
 
-// The field of that name, of which `rest` goes on.
+// Appends the field `name`, whose present value is `present`. `rest` is the path below it.
 void append_field(std::string_view name, const std::optional<ValueView>& present, Parts rest,
                   const std::optional<ValueView>& value, Output& output) {
   if (rest.empty()) {
@@ -21,7 +21,7 @@ void append_field(std::string_view name, const std::optional<ValueView>& present
   }
   const bool is_document = present && present->type() == Type::kDocument;
   if (!value && !is_document) {
-    // There is nothing to leave out.
+    // The path cannot be continued, so there is nothing to leave out.
     if (present) output.append(name, *present);
     return;
   }

@@ -1,5 +1,5 @@
-// A document with one field set: what $unwind and $lookup make of their input. Internal to this
-// folder.
+// Copies a document with one field set, as $unwind and $lookup do. Internal to engine/query.
+// Thread-safety: a pure function.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,10 @@
 
 namespace gridmount::query {
 
-// Appends the elements of `document` with the field at `parts` replaced by `value`, or left out if
-// there is none. What is no document on the way becomes one (arrays too: their elements are not
-// entered); with `wanted` top-level fields that nobody looks at are left out.
+// Appends the elements of `document` to `output`. The field at `parts` is replaced by `value`, or
+// left out if there is no value. If there is a value, a value on the path that is not a document is
+// replaced by one. This includes arrays, whose elements are not entered. If `wanted` is not null,
+// other top-level fields that are not in it are left out.
 void append_with_field(bson::View document, const std::vector<std::string>& parts,
                        const std::optional<bson::ValueView>& value, const Needs* wanted,
                        Output& output);

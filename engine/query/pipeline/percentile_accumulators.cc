@@ -1,5 +1,5 @@
-// $percentile and $median. The method of servers is an approximation that is exact for few values;
-// this one keeps all of them and is exact always.
+// $percentile and $median. Servers use an approximation that is exact for few values. This
+// implementation keeps all values and is always exact.
 
 #include <functional>
 #include <string>

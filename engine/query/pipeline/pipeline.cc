@@ -10,12 +10,12 @@ namespace {
 
 constexpr uint32_t kResultBytesMax = bson::kMaxDocumentBytes + bson::kInternalOverhead;
 
-// The whole pipeline as a user reads it.
+// The output of a whole pipeline, as its user reads it.
 class PipelineStream : public DocumentStream {
  public:
   explicit PipelineStream(const PipelineContext& context) : context_(context) {}
 
-  // Stages refer to this one.
+  // The stages hold references to this context.
   PipelineContext& context() { return context_; }
   void set_last(Stream last) { last_ = std::move(last); }
 

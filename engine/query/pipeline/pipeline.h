@@ -1,13 +1,15 @@
-// Aggregation pipelines: [{$match: ...}, {$group: ...}]. Parsed once, run over streams of documents
-// from anywhere: a store gives the input and implements PipelineHost for the stages that read or
-// write other collections.
-// Source: MongoDB manual, "Aggregation Stages"; results, limits and error codes as the server's.
+// Aggregation pipelines, [{$match: ...}, {$group: ...}], parsed once and run over streams of
+// documents. A store provides the input, and implements PipelineHost for stages that read or write
+// other collections.
 //
-// Nothing is read before the first next() of a running pipeline, and each next() reads as much of
-// the input as it takes to give one document. A stage that has to gather documents ($group, $sort,
-// $bucketAuto) takes at most PipelineContext::memory_bytes_max, and then fails with
-// QueryExceededMemoryLimitNoDiskUseAllowed (292).
-// Thread-safety: a Pipeline may be run by several threads at once; each run is one thread's.
+// Nothing is read before the first next() of a running pipeline. Each next() reads as much input as
+// it needs to return one document. A stage that gathers documents ($group, $sort, $bucketAuto)
+// takes at most PipelineContext::memory_bytes_max, and fails with
+// QueryExceededMemoryLimitNoDiskUseAllowed (292) beyond that.
+//
+// Source: MongoDB manual, "Aggregation Stages". Results, limits and error codes are the server's.
+//
+// Thread-safety: several threads may run a Pipeline at once. Each run belongs to one thread.
 #pragma once
 
 #include <chrono>
@@ -32,34 +34,35 @@ class Stage;
 
 struct PipelineContext {
   PipelineHost& host;
-  CollectionName collection;  // that the pipeline runs over; its collection is empty if over none
+  CollectionName collection;  // the pipeline's input; no collection name if there is no input
   bson::Date now;             // $$NOW
-  // The values of the variables declared in the scope before parsing (`let` of the command), by
-  // slot.
+  // The values, by slot, of the variables declared in the scope before parsing (the command's
+  // `let`).
   std::vector<std::optional<bson::ValueView>> variables;
-  // Of each stage that gathers documents.
+  // The limit of memory for each stage that gathers documents.
   uint64_t memory_bytes_max = kOperationBytesMax;
-  // For $sample; a test gives it a fixed value.
+  // For $sample. A test sets it to a fixed value.
   uint64_t random_seed = 0;
 };
 
-// What running a stage took, for explain.
+// The statistics of a stage in one run, for explain.
 struct StageFigures {
   int64_t returned = 0;
-  std::chrono::steady_clock::duration time{};  // that of the stages before it included
+  std::chrono::steady_clock::duration time{};  // includes the time of the stages before it
 };
 
 struct PipelineOptions {
-  // {aggregate: 1}: the pipeline runs over no collection and begins with $documents.
+  // False for {aggregate: 1}: the pipeline has no input collection and begins with $documents.
   bool over_collection = true;
-  // Whether $out and $merge may end it.
+  // Whether the pipeline may end with $out or $merge.
   bool may_write = true;
 };
 
 class Pipeline {
  public:
-  // `stages` are an array's elements. Copies what it needs. Code 40324 for a stage that is not
-  // known, else the stage's own codes. `scope` holds the variables of the command's `let`.
+  // `stages` holds the elements of an array. Copies what it needs. Fails with code 40324 for an
+  // unknown stage, and otherwise with the stages' own codes. `scope` holds the variables of the
+  // command's `let`.
   static Result<Pipeline> parse(bson::View stages, VariableScope& scope,
                                 const PipelineOptions& options = {});
 
@@ -67,31 +70,34 @@ class Pipeline {
   Pipeline& operator=(Pipeline&&) noexcept;
   ~Pipeline();
 
-  // False if the first stage makes documents itself ($collStats, $indexStats, $documents): run()
-  // then takes no input.
+  // Returns false if the first stage produces documents itself ($collStats, $indexStats,
+  // $documents). Then run() takes no input.
   bool reads_input() const;
 
-  // What the leading stages ask of the source, so that it can use an index: the filters and a sort,
-  // skip and limit behind them, and the fields the whole pipeline looks at.
+  // Returns what the leading stages ask of the source, so that it can use an index: their filters,
+  // then a sort, skip and limit, and the fields that the whole pipeline needs.
   const FindRequest& request() const { return request_; }
 
-  // The names of the stages that request() leaves for the pipeline to run.
+  // Returns the names of the stages that the pipeline runs itself after request().
   std::vector<std::string_view> own_stages() const;
 
-  // Whether it ends with $out or $merge. Such a pipeline gives no documents, and has written when
-  // its next() has given nothing.
+  // Returns whether the pipeline ends with $out or $merge. Such a pipeline returns no documents. It
+  // has written everything when its next() returns nullopt.
   bool writes() const;
-  // The collections read beside the input ($lookup, $unionWith), and the one written to.
+  // Return the collections read in addition to the input ($lookup, $unionWith), and the collection
+  // written to.
   const std::set<CollectionName>& other_collections() const { return other_collections_; }
   std::optional<CollectionName> target() const;
 
-  // What the input gives: all documents as they are, those that match request().filter, or what
-  // request() asks for (its filter, sort, skip and limit; of fields more than asked for is never
-  // wrong). The pipeline does the rest itself.
+  // The contents of the input. kEverything: all documents as they are. kFiltered: the documents
+  // that match request().filter. kRequested: the result of request() with its filter, sort, skip
+  // and limit; the documents may have more fields than requested. The pipeline does the rest
+  // itself.
   enum class Input { kEverything, kFiltered, kRequested };
 
-  // The pipeline and the context must outlive the stream. So must `figures`, if they are asked for,
-  // one for each of own_stages() with Input::kRequested; without them nothing is measured.
+  // The pipeline and the context must outlive the stream. If `figures` is not null, each stage is
+  // measured, and `figures` must outlive the stream too. It gets one entry per stage that is run,
+  // which are the own_stages() with Input::kRequested.
   Result<std::unique_ptr<DocumentStream>> run(std::unique_ptr<DocumentStream> input,
                                               const PipelineContext& context,
                                               Input given = Input::kEverything,
@@ -109,8 +115,8 @@ class Pipeline {
 
   std::vector<std::unique_ptr<Stage>> stages_;
   FindRequest request_;
-  size_t filter_stages_ = 0;   // leading stages that request_.filter stands for
-  size_t request_stages_ = 0;  // and all of request_
+  size_t filter_stages_ = 0;   // number of leading stages that request_.filter covers
+  size_t request_stages_ = 0;  // number of leading stages that the whole request_ covers
   std::set<CollectionName> other_collections_;
   size_t slots_ = 0;
 };

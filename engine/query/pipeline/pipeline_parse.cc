@@ -1,5 +1,5 @@
-// From the stages as they are written to a pipeline: parsing, the rules of where stages may stand,
-// rewriting, and what the source is asked for.
+// Parses a pipeline: its stages, the rules about where stages may be used, their rewriting, and the
+// request to the source.
 
 #include <string>
 

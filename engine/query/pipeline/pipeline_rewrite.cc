@@ -21,7 +21,7 @@ int64_t saturated_sum(int64_t a, int64_t b) {
   return a > kMost - b ? kMost : a + b;
 }
 
-// Filtering first leaves less to sort.
+// Filtering first leaves fewer documents to sort.
 void move_matches_before_sorts(ParsedStages& stages) {
   for (size_t i = 1; i < stages.size(); ++i) {
     if (as<MatchStage>(stages[i]) == nullptr) continue;
@@ -31,7 +31,7 @@ void move_matches_before_sorts(ParsedStages& stages) {
   }
 }
 
-// A sort need not keep what the $skip and $limit behind it leave out.
+// A sort need not keep the documents that the $skip and $limit after it drop.
 void limit_sorts(ParsedStages& stages) {
   for (size_t i = 0; i < stages.size(); ++i) {
     auto* const sort = as<SortStage>(stages[i]);
@@ -93,7 +93,7 @@ FindRequest request_of(const ParsedStages& stages, size_t& filter_stages, size_t
       ++at;
     }
   }
-  // Any number of them is one skip and one limit behind it.
+  // Any sequence of skips and limits is equivalent to one skip followed by one limit.
   for (; at < stages.size(); ++at) {
     if (const auto* const skip = as<SkipStage>(stages[at])) {
       if (request.limit && *request.limit <= skip->count()) break;

@@ -1,16 +1,16 @@
-// Stages put into an order that costs less and gives the same, and what of them the source can do.
-// Internal to this folder.
+// Reorders stages so that they cost less with the same result, and derives what the source can do
+// for them. Internal to engine/query. Thread-safety: functions without state.
 #pragma once
 
 #include "engine/query/pipeline/stage.h"
 
 namespace gridmount::query {
 
-// $match before $sort, $limit into $sort, $unwind into $lookup.
+// Moves $match before $sort, and merges $limit into $sort and $unwind into $lookup.
 void rewrite_stages(ParsedStages& stages);
 
-// Filter, sort, skip and limit of the leading stages. `filter_stages` of them the filter stands
-// for, `request_stages` the whole.
+// Returns the filter, sort, skip and limit of the leading stages. The filter covers the first
+// `filter_stages` of them, and the whole request covers the first `request_stages`.
 FindRequest request_of(const ParsedStages& stages, size_t& filter_stages, size_t& request_stages);
 
 }  // namespace gridmount::query

@@ -19,7 +19,7 @@ std::unique_ptr<DocumentTransform> transform_of(ProjectionTree tree) {
   return std::make_unique<ProjectionTransform>(std::move(tree));
 }
 
-// Of `tree`, an exclusion.
+// Adds a path to `tree`, which must be an exclusion.
 Status exclude(std::string_view path, ProjectionTree& tree) {
   GM_ASSIGN(const bson::Path parts, field_path(path));
   GM_ASSIGN(ProjectionNode* const node, make_node(tree.root, parts, false));

@@ -17,7 +17,7 @@ void plan_below(const ProjectionNode& node, const std::string& prefix, Needs& ne
     const std::string path = prefix + child.name;
     if (child.kind == Kind::kInner) {
       plan_below(child, path + ".", needs);
-      // Whether a computed field has a place of its own depends on what is there.
+      // The value at the path decides where a computed field goes, so it is needed.
       if (child.computes) needs.add(path);
     } else if (child.kind == Kind::kLeaf) {
       needs.add(path);
@@ -38,7 +38,7 @@ void ProjectionTransform::plan_included(const Needs& wanted, Needs& needs) const
       plan_below(child, child.name + ".", needs);
       if (child.computes) needs.add(child.name);
     } else if (child.kind == Kind::kLeaf) {
-      // Of an included field only what is looked at below it.
+      // If only paths below an included field are needed, only these are read.
       bool below = false;
       for (const std::string& path : wanted.paths()) {
         if (!path.starts_with(child.name + ".")) continue;
@@ -55,8 +55,9 @@ void ProjectionTransform::plan_removed(Needs& needs) const {
     if (child.kind != Kind::kInner) {
       child.computes ? needs.replace(child.name) : needs.remove(child.name);
     } else if (child.computes && needs.has_field(child.name)) {
-      // What is computed below it is put into what is there. Of an exclusion below it what is
-      // asked for stays asked for: whether there is anything around it shows.
+      // The computed value goes into the existing field, so the whole field is needed. For an
+      // exclusion below the field, the needs stay as they are, because the result shows whether the
+      // field exists.
       needs.add(child.name);
     }
   }
@@ -66,7 +67,7 @@ void ProjectionTransform::plan(Needs& needs) {
   wanted_ = needs;
   for (ProjectionNode& child : tree_.root.children) child.written = needs.has_field(child.name);
   if (tree_.kind == ProjectionTree::Kind::kInclude) {
-    // A part of the document is enough; which of it is left out does not show in the rest.
+    // A part of the document is enough. Fields that are left out do not affect the rest.
     needs.clear(wanted_.is_ordered());
     plan_included(wanted_, needs);
   } else {

@@ -1,4 +1,5 @@
-// What $project, $unset and $addFields make of documents. Internal to engine/query.
+// The transform of $project, $unset and $addFields. Internal to engine/query. Immutable after
+// plan().
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@ namespace gridmount::query {
 
 class ProjectionTransform : public DocumentTransform {
  public:
-  // The tree is complete.
+  // `tree` must be complete.
   explicit ProjectionTransform(ProjectionTree tree) : tree_(std::move(tree)) {}
 
   Result<bson::View> apply(bson::View document, TransformState& state) const override;
@@ -21,7 +22,7 @@ class ProjectionTransform : public DocumentTransform {
   void plan_removed(Needs& needs) const;
 
   ProjectionTree tree_;
-  Needs wanted_ = Needs::all();  // top-level fields that are looked at
+  Needs wanted_ = Needs::all();  // top-level fields that are needed
 };
 
 }  // namespace gridmount::query

@@ -1,5 +1,5 @@
-// $redact: an expression says of the document, and of each document in it, whether it is kept, left
-// out, or entered.
+// $redact: an expression decides for the document, and for each document in it, whether it is kept,
+// left out or descended into.
 
 #include <string>
 
@@ -14,12 +14,13 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-// Fields are the entered document's, while $$ROOT is the whole one: it gets a variable of its own,
-// of a name that nobody writes.
+// Field paths refer to the document descended into, but $$ROOT is the whole document. So the stage
+// keeps the whole document in a variable of its own, with a name that users are unlikely to use.
 constexpr std::string_view kRootVariable = "redactedDocument__";
 constexpr int kDepthMax = static_cast<int>(bson::kMaxDepth);
 
-// In {$redact: ...} there are $$KEEP, $$PRUNE and $$DESCEND, which have these values.
+// $$KEEP, $$PRUNE and $$DESCEND, which exist only in {$redact: ...}, are replaced by strings that
+// stand for these verdicts.
 enum class Verdict { kKeep, kPrune, kDescend };
 
 std::optional<Verdict> verdict_of(const std::optional<ValueView>& value) {
@@ -31,7 +32,7 @@ std::optional<Verdict> verdict_of(const std::optional<ValueView>& value) {
   return std::nullopt;
 }
 
-// The expression with these variables written out.
+// Copies the expression and replaces these variables.
 class VariableRewriter {
  public:
   Status rewrite(ValueView value, bson::Builder& to, std::string_view key, bool in_array,
@@ -86,7 +87,7 @@ class RedactStage : public Stage {
 
   std::string_view name() const override { return "$redact"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  // Every document in the document is looked at.
+  // The stage reads every document in the document.
   void plan(Needs& needs) override { needs.add_all(); }
 
   const Expression& expression() const { return *expression_; }
@@ -142,7 +143,7 @@ class RedactStream : public DocumentStream {
     return {};
   }
 
-  // `key` is null for an array's element.
+  // `key` is null for an element of an array.
   Status element_of(ValueView value, const std::string_view* key) {
     if (value.type() == Type::kDocument) {
       GM_ASSIGN(const Verdict verdict, judge(value.as_document()));

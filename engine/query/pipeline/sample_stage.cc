@@ -1,4 +1,4 @@
-// $sample: documents drawn at random, each with the same chance.
+// $sample: draws documents at random. Each document has the same chance.
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +26,8 @@ class SampleStage : public Stage {
   uint64_t size_;
 };
 
-// Keeps a sample of what it has read: the next document takes the place of any with the chance it
-// has to be in (Vitter's algorithm R).
+// Keeps a random sample of the documents read so far. The next document is taken with the
+// probability that it belongs to the sample, and replaces a random one (Vitter's algorithm R).
 class SampleStream : public DocumentStream {
  public:
   SampleStream(uint64_t size, Stream input, const PipelineContext& context)
@@ -62,7 +62,7 @@ class SampleStream : public DocumentStream {
       }
       if (bytes_ > bytes_max_) return sort_memory_exceeded(bytes_max_);
     }
-    // The first documents are where they came in.
+    // The first documents are still in their original order.
     std::shuffle(sample_.begin(), sample_.end(), random_);
     input_.reset();
     gathered_ = true;
@@ -98,7 +98,7 @@ Status parse_sample(const StageCall& call, ParsedStages& stages) {
     if (!option.value.is_number()) {
       return fail(ErrorCode{28746}, "size argument to $sample must be a number");
     }
-    // A fraction is cut off.
+    // The fraction is cut off.
     const double number = option.value.number().value_or(0);
     if (!(number >= 1)) {
       return fail(ErrorCode{28747}, number < 0 ? "size argument to $sample must not be negative"

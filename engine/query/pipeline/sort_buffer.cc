@@ -12,7 +12,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// The value at the path if no array is met; `met_array` otherwise.
+// Returns the value at the path. Sets `met_array` if there is an array on the path.
 ValueView simple_value(bson::View document, const bson::Path& path, bool& met_array) {
   const ValueView missing(Type::kNull, nullptr, 0);
   const auto& parts = path.parts();
@@ -73,7 +73,7 @@ bool SortBuffer::kept_over(const Record& a, const Record& b) const {
 bool SortBuffer::would_keep(std::span<const ValueView> key) const {
   if (!limit_ || records_.size() < *limit_) return true;
   if (*limit_ == 0) return false;
-  // Of equals the later one comes behind the others.
+  // A record with an equal key comes after those already there.
   const std::weak_ordering order = compare(key, records_.front()->key);
   return keep_ == Keep::kFirst ? order < 0 : order >= 0;
 }

@@ -1,5 +1,5 @@
-// Values kept in the order of their sort keys: all of them, or the first or last few. What $sort,
-// $bucketAuto and the accumulators that sort are made with. Internal to this folder.
+// Values kept in the order of their sort keys: all of them, or the first or last few. $sort,
+// $bucketAuto and the sorting accumulators use it. Internal to engine/query. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 
 namespace gridmount::query {
 
-// Reads what a document is sorted by, without copies where no array is on the way.
+// Reads the values that a document sorts by. Copies them only if there is an array on a path.
 class SortKeyReader {
  public:
-  // `sort` outlives this.
+  // `sort` must outlive the reader.
   explicit SortKeyReader(const Sort& sort) : sort_(sort) {}
 
-  // Valid as long as the document and until the next call.
+  // The key is valid as long as the document, and until the next call.
   std::span<const bson::ValueView> read(bson::View document);
 
  private:
@@ -32,33 +32,33 @@ class SortKeyReader {
 
 std::vector<bool> directions_of(const Sort& sort);
 
-// Records with equal keys stay in the order they came in.
+// Records with equal keys stay in the order in which they were added.
 class SortBuffer {
  public:
   enum class Keep { kFirst, kLast };
 
-  // One entry of `descending` per part of the key. With `limit`, only that many of the first or
+  // `descending` has one entry per part of the key. With a `limit`, only that many of the first or
   // last records in the order are kept.
   explicit SortBuffer(std::vector<bool> descending, std::optional<uint64_t> limit = std::nullopt,
                       Keep keep = Keep::kFirst)
       : descending_(std::move(descending)), limit_(limit), keep_(keep) {}
 
-  // Whether a record with this key would be kept if it came now.
+  // Returns whether a record with this key would be kept if it were added now.
   bool would_keep(std::span<const bson::ValueView> key) const;
-  // Copies both.
+  // Copies the key and the payload.
   void add(std::span<const bson::ValueView> key, bson::ValueView payload);
 
-  // Memory held.
+  // Returns the memory held, in bytes.
   uint64_t bytes() const { return bytes_; }
   size_t size() const { return records_.size(); }
 
-  // Puts the records in order; nothing is added from then on. The buffer is of no use if the
-  // interruption ends it.
+  // Sorts the records. Nothing may be added after that. If the interruption of this thread ends the
+  // sort, the buffer must not be used any more.
   Status sort();
-  // After sort().
+  // Only after sort().
   bson::ValueView payload(size_t at) const { return records_[at]->payload; }
   bson::ValueView key(size_t at, size_t part) const { return records_[at]->key[part]; }
-  // Frees the record's memory; it is not asked for again.
+  // Frees the memory of the record, which must not be used any more.
   void release(size_t at);
 
  private:
@@ -70,14 +70,14 @@ class SortBuffer {
     bson::ValueView payload{bson::Type::kNull, nullptr, 0};
     std::vector<bson::ValueView> key;
     uint64_t size = 0;
-    std::unique_ptr<uint8_t[]> bytes;  // of payload and key
+    std::unique_ptr<uint8_t[]> bytes;  // the payload and the key
   };
 
   std::weak_ordering compare(std::span<const bson::ValueView> a,
                              std::span<const bson::ValueView> b) const;
-  // Whether a comes before b.
+  // Returns whether `a` comes before `b`.
   bool before(const Record& a, const Record& b) const;
-  // Whether a is given up before b.
+  // Returns whether `a` is kept longer than `b`.
   bool kept_over(const Record& a, const Record& b) const;
 
   std::vector<bool> descending_;

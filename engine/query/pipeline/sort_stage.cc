@@ -1,4 +1,4 @@
-// $sort, and with a $limit behind it the first of the order only.
+// $sort. With a $limit after it, it keeps only the first documents in the order.
 
 #include <set>
 #include <string>
@@ -52,7 +52,7 @@ class SortStream : public DocumentStream {
     return {};
   }
 
-  // Of a document that is looked at in part, only that takes memory.
+  // Keeps only the needed fields of a document, to save memory.
   Result<bson::View> part_kept(bson::View document) {
     if (wanted_.is_all()) return document;
     part_.begin();

@@ -1,4 +1,4 @@
-// Accumulators that keep the first or last values of an order: $minN, $maxN, $top, $topN, $bottom
+// Accumulators that keep the first or last values in an order: $minN, $maxN, $top, $topN, $bottom
 // and $bottomN.
 
 #include <string>
@@ -38,14 +38,14 @@ class Sorted : public Accumulator {
                     std::to_string(bytes_max_) + " bytes");
   }
 
-  // A result is written once, when the group is complete.
+  // Mutable because write() sorts it. A result is written once, when the group is complete.
   mutable SortBuffer buffer_;
 
  private:
   const uint64_t bytes_max_;
 };
 
-// By the values themselves; null does not count.
+// Orders by the values themselves. Null and missing values are ignored.
 class ExtremeN : public Sorted {
  public:
   ExtremeN(const AccumulatorSettings& settings, bool greatest)
@@ -63,7 +63,7 @@ class ExtremeN : public Sorted {
   }
 };
 
-// By the documents' order; a missing output is null.
+// Orders by fields of the documents. A missing output becomes null.
 class TopOrBottom : public Sorted {
  public:
   TopOrBottom(const AccumulatorSettings& settings, Keep keep_which, bool single)

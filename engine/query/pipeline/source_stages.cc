@@ -1,4 +1,4 @@
-// Stages that make documents: $collStats, $indexStats and $documents.
+// Stages that produce documents: $collStats, $indexStats and $documents.
 
 #include <string>
 #include <vector>

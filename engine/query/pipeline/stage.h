@@ -1,4 +1,8 @@
-// A stage of a pipeline, and what stages are made with. Internal to this folder.
+// The interface of a pipeline stage, and what is needed to parse and run stages. Internal to
+// engine/query.
+//
+// Thread-safety: a stage is immutable after plan(), so several threads may run it. A stream belongs
+// to one thread.
 #pragma once
 
 #include <memory>
@@ -22,41 +26,42 @@ namespace gridmount::query {
 
 using Stream = std::unique_ptr<DocumentStream>;
 
-// Where a stage stands, which decides whether it may.
+// Where a pipeline is used. Some stages are only allowed in some places.
 enum class Place { kTopLevel, kFacet, kLookup, kUnion, kUpdate };
 
 class Stage {
  public:
   virtual ~Stage() = default;
 
-  // As it was written, for messages ("$set", not "$addFields").
+  // Returns the name as it was written, for messages ("$set", not "$addFields").
   virtual std::string_view name() const = 0;
 
-  // `input` is null only for stages that make documents themselves. The stage and the context
-  // outlive the stream.
+  // `input` is null only for stages that produce documents themselves. The stage and the context
+  // must outlive the stream.
   virtual Result<Stream> open(Stream input, const PipelineContext& context) const = 0;
 
-  // `needs` is what is looked at of the stage's results, and becomes what it looks at of its input.
-  // Called once, when the whole pipeline is known: a stage may leave out of its results what nobody
-  // looks at.
+  // On input, `needs` is what the next stage needs of this stage's results. On output, it is what
+  // this stage needs of its input. The stage may then leave fields that are not needed out of its
+  // results. Called once, when the whole pipeline is known.
   virtual void plan(Needs& needs) = 0;
 
-  // Whether it makes documents itself, and so can only be the first.
+  // Returns whether the stage produces documents itself. Such a stage must be the first.
   virtual bool is_source() const { return false; }
-  // $documents: a source that no collection has to do with.
+  // Returns whether the stage is a source that needs no collection ($documents).
   virtual bool is_collectionless() const { return false; }
-  // The collections it reads beside its input.
+  // Adds the collections that the stage reads in addition to its input.
   virtual void add_collections(std::set<CollectionName>& names) const { (void)names; }
-  // The collection it writes to; then it can only be the last.
+  // Returns the collection that the stage writes to, if any. Such a stage must be the last.
   virtual std::optional<CollectionName> target() const { return std::nullopt; }
 };
 
-// For stages that make many documents of one: a few of them behind each other make any number, and
-// nobody reads meanwhile.
+// Checks for interruptions in stages that produce many documents from one. A few such stages in a
+// row can produce any number of documents without reading from the store, which is where an
+// interruption is checked otherwise.
 class InterruptCheck {
  public:
   explicit InterruptCheck(PipelineHost& host) : host_(host) {}
-  // For each document made.
+  // Must be called for each document produced.
   Status operator()() {
     if (++made_ % kMadePerCheck != 0) return {};
     return host_.check_interrupt();
@@ -71,7 +76,7 @@ class InterruptCheck {
 
 // --- Memory of stages that gather.
 
-// "Exceeded memory limit for $group, ...", as the server says it.
+// Returns the error "Exceeded memory limit for $group, ...", with the server's message.
 tl::unexpected<Error> memory_exceeded(std::string_view stage);
 
 // --- Parsing.
@@ -81,30 +86,30 @@ struct StageCall {
   bson::ValueView value;
   VariableScope& scope;
   Place place;
-  int depth;  // of pipelines in pipelines
+  int depth;  // depth of nested pipelines
 };
 
 using ParsedStages = std::vector<std::unique_ptr<Stage>>;
-// Appends the stage, or the stages that do what it says ($sortByCount).
+// Appends the stage, or the several stages that implement it ($sortByCount).
 using ParseStage = Status (*)(const StageCall& call, ParsedStages& stages);
 
-// Pipelines in pipelines are opened and run by recursion.
+// Nested pipelines are opened and run recursively, so their depth is limited.
 inline constexpr int kPipelineDepthMax = 20;
 
-// The pipeline in $lookup, $facet and $unionWith, `value` being an array; `over_collection` as in
-// PipelineOptions. MaxSubPipelineDepthExceeded (232).
+// Parses the pipeline in $lookup, $facet or $unionWith. `value` must be an array. `over_collection`
+// is as in PipelineOptions. Fails with MaxSubPipelineDepthExceeded (232).
 Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call, Place place,
                                     bool over_collection);
 
-// Runs the stages from `first` on, without the checks of a result that goes to a user.
+// Opens the stages from `first` on, without the size check of results that go to a user.
 Result<Stream> open_stages(const Pipeline& pipeline, size_t first, Stream input,
                            const PipelineContext& context);
-// The same over a collection, of which the pipeline's request is asked, and what `filter` lets
-// through.
+// Opens the pipeline over a collection. The input is the pipeline's request, restricted by
+// `filter`.
 Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionName& collection,
                                     bson::View filter, const PipelineContext& context);
 
-// How a value is shown in messages: as JSON, cut off where it gets long.
+// Returns text for messages: the value as JSON or, if it is large, only its type.
 std::string shown(bson::ValueView value);
 std::string type_name(bson::ValueView value);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kStagesMax = 1000;
 
-// $project and the other stages that turn each document into one.
+// $project and the other stages that turn each document into one document.
 class TransformStage : public Stage {
  public:
   TransformStage(std::string_view name, std::unique_ptr<DocumentTransform> transform)

@@ -1,22 +1,23 @@
-// The stages by name. Internal to this folder.
+// The table of stages by name. Internal to engine/query. Thread-safety: functions without state.
 #pragma once
 
 #include "engine/query/pipeline/stage.h"
 
 namespace gridmount::query {
 
-// Code 40324 if there is no such stage.
+// Fails with code 40324 if there is no such stage.
 Status parse_stage(const StageCall& call, ParsedStages& stages);
 bool is_stage(std::string_view name);
 tl::unexpected<Error> unknown_stage(std::string_view name);
 
-// An element of a pipeline: {$match: ...}. Codes 14 and 40323 if it is anything else.
+// Splits an element of a pipeline, {$match: ...}. Fails with code 14 or 40323 if it does not have
+// this form.
 Result<StageCall> stage_call(bson::ValueView element, VariableScope& scope, Place place, int depth);
 
-// Code 7749501 if a pipeline has too many stages.
+// Fails with code 7749501 if a pipeline has too many stages.
 Status check_length(size_t stages);
 
-// --- The stages that are not declared elsewhere.
+// --- The stages that other headers do not declare.
 Status parse_bucket(const StageCall& call, ParsedStages& stages);
 Status parse_bucket_auto(const StageCall& call, ParsedStages& stages);
 Status parse_coll_stats(const StageCall& call, ParsedStages& stages);

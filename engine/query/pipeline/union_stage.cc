@@ -1,4 +1,4 @@
-// $unionWith: behind the input's documents those of another collection.
+// $unionWith: appends the documents of another collection to those of the input.
 
 #include <string>
 
@@ -28,7 +28,7 @@ class UnionStage : public Stage {
   const Pipeline& pipeline() const { return pipeline_; }
 
  private:
-  CollectionName collection_;  // no name: the pipeline makes its documents
+  CollectionName collection_;  // no name: the pipeline produces its documents itself
   Pipeline pipeline_;
 };
 
@@ -52,7 +52,7 @@ class UnionStream : public DocumentStream {
 
  private:
   const UnionStage& stage_;
-  Stream input_;  // null when it has given all
+  Stream input_;  // null once all documents have been read
   PipelineContext context_;
   Stream other_;
 };

@@ -35,7 +35,7 @@ class UnwindStream : public DocumentStream {
         if (at_ != bson::View::Iterator()) break;
         if (stage_.options().preserve) return result(std::nullopt, null_index());
       } else if (stage_.options().preserve || !is_nullish(value)) {
-        // What is no array counts as an array of itself.
+        // A value that is not an array counts as an array with this one element.
         return result(value, null_index());
       }
     }
@@ -47,7 +47,7 @@ class UnwindStream : public DocumentStream {
   }
 
  private:
-  // Through documents only: an array on the way has no such field.
+  // Follows the path through documents only. It ends at an array.
   std::optional<ValueView> operand() const {
     bson::View container = document_;
     const auto& parts = stage_.path().parts();
@@ -81,7 +81,7 @@ class UnwindStream : public DocumentStream {
   Stream input_;
   InterruptCheck check_;
   bson::View document_;
-  bson::View::Iterator at_;  // of the array's next element
+  bson::View::Iterator at_;  // the next element of the array
   int64_t index_ = 0;
   Output output_;
   Output indexed_;

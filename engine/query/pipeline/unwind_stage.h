@@ -1,4 +1,5 @@
-// $unwind, as the rewriting of pipelines knows it. Internal to this folder.
+// $unwind. The rewriting of pipelines needs its class. Internal to engine/query. Immutable after
+// plan(), so several threads may run it.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 namespace gridmount::query {
 
 struct UnwindOptions {
-  std::optional<bson::Path> path;  // always there once it is parsed
+  std::optional<bson::Path> path;  // always set once the stage is parsed
   std::optional<bson::Path> index_path;
   bool preserve = false;
 };
@@ -24,7 +25,7 @@ class UnwindStage : public Stage {
 
   const bson::Path& path() const { return *options_.path; }
   const UnwindOptions& options() const { return options_; }
-  // The fields of the results that are looked at; null: all.
+  // Returns the fields of the results that are needed, or null if all are.
   const Needs* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
 
  private:

@@ -1,5 +1,7 @@
 // An update given as a pipeline: [{$set: {total: {$add: ["$a", "$b"]}}}]. Only stages that turn one
-// document into one: $addFields, $set, $project, $unset, $replaceRoot, $replaceWith.
+// document into one document are allowed: $addFields, $set, $project, $unset, $replaceRoot,
+// $replaceWith. Internal to the engine. Immutable once parsed, so safe to share between threads.
+//
 // Source: MongoDB manual, "Updates with Aggregation Pipeline".
 #pragma once
 
@@ -14,22 +16,23 @@ namespace gridmount::query {
 
 class DocumentTransform;
 
-// What servers look at before they run any update of a command: that each stage is a document of
-// one field (14, 40323) that names a stage (40324).
+// Checks what servers check before they run any update of a command: each stage must be a document
+// with one field (14, 40323) that names a stage (40324).
 Status check_stage_names(bson::View stages);
 
 class UpdatePipeline {
  public:
-  // `stages` are an array's elements. InvalidOptions (72) for a stage that may not be used here,
-  // 40324 for one that is not known. `scope` holds the variables of the update's `let`.
+  // `stages` holds the elements of an array. Fails with InvalidOptions (72) for a stage that an
+  // update may not use, and with 40324 for an unknown stage. `scope` holds the variables of the
+  // update's `let`.
   static Result<UpdatePipeline> parse(bson::View stages, VariableScope& scope);
 
   UpdatePipeline(UpdatePipeline&&) noexcept;
   UpdatePipeline& operator=(UpdatePipeline&&) noexcept;
   ~UpdatePipeline();
 
-  // What becomes of the document. `variables` by slot; those of `let` are filled. Whether the _id
-  // changed is the caller's to check, also the size of what is stored.
+  // Returns the updated document. `variables` are by slot, and those of `let` must be set. The
+  // caller must check whether the _id changed, and the size of the document.
   Result<bson::Document> apply(bson::View document,
                                const std::vector<std::optional<bson::ValueView>>& variables,
                                bson::Date now) const;

@@ -21,7 +21,7 @@ bool is_nullish(const MaybeValue& value) {
   return !value || value->type() == Type::kNull || value->type() == Type::kUndefined;
 }
 
-// One value, kept in memory that grows only.
+// A single value. Its memory only grows.
 class OneValue : public Accumulator {
  public:
   void write(std::string_view field, Output& output) const override {
@@ -79,7 +79,7 @@ class Last : public OneValue {
   }
 };
 
-// Values that are not there, and null, do not count.
+// Null and missing values are ignored.
 class Extreme : public OneValue {
  public:
   explicit Extreme(bool greatest) : greatest_(greatest) {}
@@ -98,7 +98,7 @@ class Extreme : public OneValue {
   const bool greatest_;
 };
 
-// Later documents' fields replace those of the same name, in place.
+// Fields of later documents replace fields of the same name, in their place.
 class MergeObjects : public Accumulator {
  public:
   Status add(const MaybeValue& value, bson::View) override {

@@ -1,4 +1,4 @@
-// The collection that $out or $merge writes to. Internal to this folder.
+// The target collection of $out or $merge. Internal to engine/query. Thread-safety: pure functions.
 #pragma once
 
 #include <string_view>
@@ -7,12 +7,13 @@
 
 namespace gridmount::query {
 
-// "name" or {db: "d", coll: "name"}, which is what `value` is. `field` is where it stands in the
-// stage, empty for the stage itself.
+// Parses "name" or {db: "d", coll: "name"}. `value` must be a string or a document. `field` is the
+// name of the field that holds it, or empty if it is the stage's own value.
 Result<CollectionName> parse_target(std::string_view stage, std::string_view field,
                                     bson::ValueView value);
 
-// Refuses what is no name, and collections and databases of the server's own.
+// Fails for an invalid name (InvalidNamespace), for a system collection (`special`) and for an
+// internal database (`internal`).
 Status check_target(std::string_view stage, const CollectionName& target, ErrorCode special,
                     ErrorCode internal);
 
