@@ -20,7 +20,7 @@ namespace gridmount::query {
 template <typename T, typename Less>
 Status sort_interruptibly(std::vector<T>& values, const Less& less) {
   constexpr size_t kRun = 8;
-  // The cost of one comparison, which may read large values.
+  // The number of steps that a comparison counts as. It may read large values.
   constexpr size_t kSteps = 256;
   const size_t size = values.size();
   const auto at = [&values](size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };

@@ -39,7 +39,7 @@ class InterruptionScope {
 // Checks all interruptions of this thread at once.
 Status ask_interruption();
 
-// Must be called in each round of a loop. Checks the interruptions once in many calls.
+// Must be called in each round of a loop. Only one of many calls checks the interruptions.
 Status check_interruption();
 
 // Must be called before work that grows with a size and cannot be ended halfway. `steps` is the

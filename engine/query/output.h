@@ -26,7 +26,7 @@ inline constexpr uint32_t kIntermediateBytesMax = 64 * 1024 * 1024;
 tl::unexpected<Error> document_too_large(uint64_t bytes, uint32_t bytes_max);
 
 // Fails with Overflow (15) if documents and arrays are nested more than bson::kMaxDepth levels
-// deep. Code behind this check may walk the document recursively.
+// deep. Code after this check may walk the document recursively.
 Status check_depth(bson::View document);
 
 // Once the document exceeds kIntermediateBytesMax, the values appended are dropped, and finish()

@@ -58,7 +58,7 @@ std::string prefix_of(std::string_view pattern, std::string_view options) {
     }
     if (pattern.size() > size && is_quantifier(pattern[size])) {
       // The character is optional, so the prefix ends before it. If it has several bytes, the bytes
-      // of it already in the prefix are removed. Neighboring multi-byte characters may go with
+      // of it already in the prefix are removed. Neighbouring multi-byte characters may go with
       // them, which only shortens the prefix.
       while (static_cast<unsigned char>(c) >= 0x80 && !prefix.empty() &&
              static_cast<unsigned char>(prefix.back()) >= 0x80) {

@@ -75,7 +75,7 @@ class Watch {
   const size_t calls_per_look_;
   size_t left_;
   std::chrono::steady_clock::time_point looked_at_;
-  std::optional<int64_t> begin_;  // at the first look
+  std::optional<int64_t> begin_;  // processor time at the first check
   std::optional<Error> interrupted_;
 };
 

@@ -3,12 +3,11 @@
 // PCRE2 applies its backtracking limit to each start position separately. JIT-compiled code counts
 // only some of the backtracking, and a running match cannot be ended from outside. So a pattern has
 // two compiled forms:
-// it, and nobody can end it from outside. So there are two forms of a pattern:
 // - plain: Used for matches that are sure to be quick: patterns without loops over groups. Each
-//    call covers a stretch of start positions, with a backtracking limit so low that a stretch
-//    takes about a hundredth of a second.
+//   call covers a stretch of start positions, with a backtracking limit so low that a stretch
+//   takes about a hundredth of a second.
 // - watched: Used for all other matches, and compiled on first use. PCRE2 calls back before each
-//    item of the pattern. Between two calls it passes over the text at most once.
+//   item of the pattern. Between two calls it passes over the text at most once.
 #pragma once
 
 #include <atomic>
@@ -64,8 +63,7 @@ class RegexCode {
   const std::string pattern_;
   const uint32_t flags_;
   const Code plain_;
-  // Restrictions on the use of the plain form.
-  // The pattern has loops over groups, or other items whose cost the limit does not count. The
+  // The pattern has loops over groups, or other items whose cost the limit does not count. Then the
   // plain form is not used.
   bool has_group_loops_ = false;
   // Each start position may read the text to its end.

@@ -23,10 +23,10 @@ class Sort {
     bool descending = false;
   };
 
-  // Each value must be 1 or -1, of any numeric type; the fraction of a double is cut off, a decimal
-  // is rounded. Otherwise fails with code 15974 (not a number) or 15975 (another number). Fails
-  // with BadValue for an invalid field name or more than 32 fields. An empty specification sorts
-  // nothing.
+  // Each value must be 1 or -1, of any numeric type. The fraction of a double is cut off, and a
+  // decimal is rounded. Fails with code 15974 if a value is not a number, and with 15975 if it is
+  // another number. Fails with BadValue for an invalid field name or more than 32 fields, and with
+  // Overflow for a path that is too long. An empty specification sorts nothing.
   static Result<Sort> parse(bson::View specification);
 
   const std::vector<Part>& parts() const { return parts_; }

@@ -10,7 +10,7 @@
 namespace gridmount::query::expressions {
 namespace {
 
-// The cost of a comparison for the interruption.
+// The number of steps that a comparison counts as (interruption.h).
 constexpr size_t kStepsOfAComparison = 64;
 
 using bson::Type;

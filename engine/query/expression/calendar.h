@@ -27,8 +27,8 @@ struct IsoWeek {
 
 int64_t floor_divide(int64_t a, int64_t b);
 
-// Returns the days since 1970-01-01. A `month` or `day` out of range counts on into the next or
-// previous ones.
+// Returns the days since 1970-01-01. A `month` or `day` out of range continues into later or
+// earlier months and years.
 int64_t days_from_date(int64_t year, int64_t month, int64_t day);
 // Sets only the date. The time of day is 0:00.
 CalendarTime date_from_days(int64_t days);

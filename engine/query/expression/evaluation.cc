@@ -330,7 +330,7 @@ std::vector<ValueView> elements_of(ValueView array) {
   return elements;
 }
 
-// The cost of an element for the interruption, in addition to its bytes.
+// The number of steps that an element counts as (interruption.h), in addition to its bytes.
 constexpr size_t kStepsOfAnElement = 16;
 
 Output::Output(EvaluationContext& context, Type type)

@@ -26,7 +26,7 @@ class ArenaAccess {
     uint64_t bytes;
   };
   static Mark mark(const Arena& arena);
-  // Discards the values created since the mark. They must not be used any more.
+  // Discards the values created since the mark. They must not be used afterwards.
   static void rewind(Arena& arena, const Mark& mark);
   static bool made_since(const Arena& arena, const Mark& mark, const uint8_t* data);
   static Result<uint8_t*> allocate(Arena& arena, size_t size);
@@ -123,7 +123,7 @@ Evaluated give(EvaluationContext&, const void*) = delete;
 // Returns an int32 if the value fits, else an int64.
 Evaluated give_int_or_long(EvaluationContext& context, int64_t value);
 
-// Builds an array or a document in memory of its own. finish() copies it into the arena. Fails with
+// Builds an array or a document in its own memory. finish() copies it into the arena. Fails with
 // ExceededMemoryLimit (146) if the arena has no room for it, where the outputs being built around
 // it count too. Fails with Overflow (15) if the result would be nested deeper than kMaxDepth.
 class Output {

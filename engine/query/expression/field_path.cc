@@ -6,8 +6,8 @@
 namespace gridmount::query::expressions {
 namespace {
 
-// While a field is searched, the interruption counts one step per this many bytes, because most
-// bytes are skipped.
+// While a field is searched, this many bytes count as one step (interruption.h), because most bytes
+// are skipped.
 constexpr size_t kBytesPerStep = 16;
 
 using bson::Type;

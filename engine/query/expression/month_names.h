@@ -1,4 +1,5 @@
-// The English names of months. Internal to this folder.
+// The English names of the months. Internal to engine/query. Constants, so safe to share between
+// threads.
 #pragma once
 
 #include <array>

@@ -1,10 +1,10 @@
 // Sums, averages and standard deviations of many numbers of mixed types, for expressions and
 // groups. Internal to engine/query.
 //
-// Results equal the server's, digit by digit. Integers and doubles are added in their order to a
-// double that carries the error of each addition along, so sums of integers are exact. Decimals are
-// added separately. The type of a sum is the widest type among the numbers: int32, int64, double,
-// Decimal128. A sum that an integer type cannot hold has the next wider type.
+// Results equal the server's, digit by digit. Integers and doubles are added, in their order, to a
+// compensated sum: a double, and the rounding errors of the additions so far. So sums of integers
+// are exact. Decimals are added separately. The type of a sum is the widest type among the numbers:
+// int32, int64, double, Decimal128. A sum that an integer type cannot hold has the next wider type.
 //
 // Not thread-safe.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace gridmount::query::expressions {
 
-// A sum of doubles as two doubles. The second one holds what the first has no digits for.
+// A compensated sum of doubles. `error_` holds what `sum_` has no digits for.
 class DoubleSum {
  public:
   void add(double value);

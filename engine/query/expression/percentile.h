@@ -15,8 +15,8 @@
 
 namespace gridmount::query {
 
-// Parses {input: "$x", p: [0.5, 0.9], method: "approximate"}. $median has no `p`. Its only share is
-// 0.5.
+// The parsed arguments {input: "$x", p: [0.5, 0.9], method: "approximate"}. $median has no `p`, and
+// its only share is 0.5.
 struct PercentileArguments {
   std::unique_ptr<Expression> input;
   std::vector<double> shares;  // 0 to 1

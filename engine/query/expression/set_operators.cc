@@ -16,7 +16,7 @@ bool is_before(ValueView a, ValueView b) {
   return bson::compare(a, b) < 0;
 }
 
-// The cost of a search in a set for the interruption.
+// The number of steps that a search in a set counts as (interruption.h).
 constexpr size_t kStepsOfALookUp = 1024;
 
 // Sorted unique values. Of equal values, the first is kept.

@@ -11,7 +11,8 @@
 namespace gridmount::query::expressions {
 namespace {
 
-// The cost of a search for the interruption, in addition to the bytes of the string searched for.
+// The number of steps that a search counts as (interruption.h), in addition to the bytes of the
+// string searched for.
 constexpr size_t kStepsOfASearch = 16;
 
 using bson::Type;

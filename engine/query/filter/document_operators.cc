@@ -50,7 +50,7 @@ class JsonSchemaPredicate : public DocumentPredicate {
 };
 
 MadePredicate parse_comment(const Element&, const FilterPosition&) {
-  return std::unique_ptr<Predicate>();  // for logs and profiles
+  return std::unique_ptr<Predicate>();  // $comment is only for logs and profiles
 }
 
 MadePredicate parse_constant(const Element& element, const FilterPosition&) {

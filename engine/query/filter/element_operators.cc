@@ -42,7 +42,7 @@ class TypeTest : public ValueTest {
  private:
   std::vector<Type> types_;
   std::vector<bson::Value> numbers_;
-  std::vector<ValueView> operands_;  // of numbers_
+  std::vector<ValueView> operands_;  // views of numbers_
 };
 
 // The server's truth of a value: everything is true except false, null, undefined and zero.

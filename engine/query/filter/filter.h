@@ -44,8 +44,8 @@ struct MatchContext {
   bool has_ended(size_t bytes);
 };
 
-// The limit of memory for one filter. The list of an $in takes at most twice its size (16 MB), and
-// each condition takes a few hundred bytes.
+// The limit of memory for one filter. An $in list of 16 MB takes at most twice its size, and each
+// condition takes a few hundred bytes.
 inline constexpr size_t kFilterBytesMax = kOperationBytesMax;
 
 // A condition on the values at one path. A condition on the whole document has a path that no field

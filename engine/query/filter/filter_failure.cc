@@ -2,7 +2,7 @@
 // that fail validation are explained. So each condition is parsed again here instead of keeping its
 // specification for all matches.
 //
-// Source: MongoDB manual, "Schema Validation" (the format of reports), and the server's behavior.
+// Source: MongoDB manual, "Schema Validation" (the format of reports), and the server's behaviour.
 
 #include "engine/query/filter/filter_failure.h"
 
@@ -36,7 +36,7 @@ enum class Traversal { kElements, kNone };
 struct OperatorText {
   std::string_view name;
   std::string_view failed;   // why a value does not match
-  std::string_view matched;  // why a value matches, if that is negated
+  std::string_view matched;  // why a value matches, for a negated condition
   Traversal traversal = Traversal::kElements;
   std::vector<Type> types = {};  // the types that can match at all; empty for all types
 };

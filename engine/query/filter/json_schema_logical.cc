@@ -1,4 +1,4 @@
-// allOf, anyOf, oneOf, not and enum.
+// Keywords for all values: allOf, anyOf, oneOf, not and enum.
 
 #include <algorithm>
 

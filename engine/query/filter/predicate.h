@@ -3,11 +3,10 @@
 //
 // Each operator of a field is parsed to groups of tests by one function. field_operators.cc has the
 // table of these functions. Source of the traversal: MongoDB manual, "Query an Array", and the
-// server's behavior.
+// server's behaviour.
 //
 // Thread-safety: tests and predicates are immutable once parsed, so safe to share between threads.
 // FilterMemory is not thread-safe.
-// the table. Source of the traversal: MongoDB manual, "Query an Array", and the server's behaviour.
 #pragma once
 
 #include <memory>
@@ -114,8 +113,8 @@ struct FilterPosition {
   const FilterOptions& options;
   FilterMemory& memory;
   int depth = 0;  // the depth in the tree
-  bool in_subdocument =
-      false;  // what is matched is an element of an array, not the user's document
+  // The filter is matched against an element of an array, not against the user's document.
+  bool in_subdocument = false;
 
   FilterPosition below() const { return {options, memory, depth + 1, in_subdocument}; }
 };

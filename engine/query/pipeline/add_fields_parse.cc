@@ -1,4 +1,4 @@
-// $addFields and its alias $set.
+// The stage $addFields and its alias $set.
 
 #include <set>
 #include <string>

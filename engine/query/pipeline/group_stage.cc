@@ -1,4 +1,4 @@
-// $group and $sortByCount.
+// The stages $group and $sortByCount.
 
 #include <optional>
 #include <string>

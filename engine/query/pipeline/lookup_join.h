@@ -1,7 +1,7 @@
 // The join condition of $lookup (localField and foreignField) and of $graphLookup (connectFromField
 // and connectToField). Internal to engine/query. Thread-safety: pure functions.
 //
-// Source: MongoDB manual, "$lookup" and "$graphLookup", and the server's behavior for arrays, null
+// Source: MongoDB manual, "$lookup" and "$graphLookup", and the server's behaviour for arrays, null
 // and missing fields.
 #pragma once
 

@@ -1,5 +1,5 @@
-// $lookup. The rewriting of pipelines needs its class. Internal to engine/query. Immutable after
-// plan(), so several threads may run it.
+// The stage $lookup, declared here because the rewriting of pipelines needs its class. Internal to
+// engine/query. Immutable after plan(), so several threads may run it.
 #pragma once
 
 #include <memory>

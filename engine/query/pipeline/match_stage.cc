@@ -1,4 +1,4 @@
-// $match.
+// The stage $match.
 
 #include <string>
 

@@ -89,10 +89,11 @@ class Pipeline {
   const std::set<CollectionName>& other_collections() const { return other_collections_; }
   std::optional<CollectionName> target() const;
 
-  // The contents of the input. kEverything: all documents as they are. kFiltered: the documents
-  // that match request().filter. kRequested: the result of request() with its filter, sort, skip
-  // and limit; the documents may have more fields than requested. The pipeline does the rest
-  // itself.
+  // The contents of the input. The pipeline does the rest itself.
+  // - kEverything: all documents as they are.
+  // - kFiltered: the documents that match request().filter.
+  // - kRequested: the result of request(), with its filter, sort, skip and limit. The documents may
+  //   have more fields than requested.
   enum class Input { kEverything, kFiltered, kRequested };
 
   // The pipeline and the context must outlive the stream. If `figures` is not null, each stage is

@@ -31,10 +31,10 @@ struct FindRequest {
   bson::Document sort;  // empty: any order
   int64_t skip = 0;
   std::optional<int64_t> limit;  // never 0
-  // The dotted paths that the reader needs. If unset, it needs whole documents. An index that holds
-  // these paths is enough, because the reader ignores everything else in the documents. But of an
-  // array on the way to the end of a path, the reader needs the number of elements and which of
-  // them are documents. If the set is empty, only the number of documents matters.
+  // The dotted paths that the reader needs. If unset, the reader needs whole documents. If empty,
+  // only the number of documents matters. The reader ignores everything else in the documents, so
+  // an index that holds these paths is enough, with one exception: for an array on a path, the
+  // reader also needs the number of its elements and which of them are documents.
   std::optional<std::set<std::string>> fields;
 };
 

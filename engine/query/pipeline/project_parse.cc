@@ -1,4 +1,4 @@
-// $project and $unset.
+// The stages $project and $unset.
 
 #include <optional>
 #include <string>

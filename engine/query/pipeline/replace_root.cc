@@ -1,4 +1,4 @@
-// $replaceRoot and $replaceWith.
+// The stages $replaceRoot and $replaceWith.
 
 #include "engine/query/pipeline/document_transform.h"
 #include "engine/query/pipeline/given_once.h"

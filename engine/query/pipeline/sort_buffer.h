@@ -83,8 +83,8 @@ class SortBuffer {
   std::vector<bool> descending_;
   std::optional<uint64_t> limit_;
   Keep keep_;
-  std::vector<std::unique_ptr<Record>>
-      records_;  // with a limit reached: a heap, the first to go first
+  // Once the limit is reached, a heap with the record to drop first at its front.
+  std::vector<std::unique_ptr<Record>> records_;
   uint64_t bytes_ = 0;
   uint64_t sequence_ = 0;
 };

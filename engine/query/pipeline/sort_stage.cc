@@ -1,4 +1,4 @@
-// $sort. With a $limit after it, it keeps only the first documents in the order.
+// The stage $sort. If a $limit follows, the sort keeps only the first documents in the order.
 
 #include <set>
 #include <string>

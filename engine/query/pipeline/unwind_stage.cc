@@ -1,4 +1,4 @@
-// $unwind.
+// The stage $unwind.
 
 #include "engine/query/pipeline/unwind_stage.h"
 

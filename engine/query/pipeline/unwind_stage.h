@@ -1,5 +1,5 @@
-// $unwind. The rewriting of pipelines needs its class. Internal to engine/query. Immutable after
-// plan(), so several threads may run it.
+// The stage $unwind, declared here because the rewriting of pipelines needs its class. Internal to
+// engine/query. Immutable after plan(), so several threads may run it.
 #pragma once
 
 #include <optional>

@@ -28,9 +28,9 @@ struct IndexDefinition {
   std::optional<bool> background = {};
 
   // Parses {key: {...}, name: ..., unique: ..., ...}. If there is no name, one is made from the
-  // keys. `v` (1 or 2), `ns` and `dropDups` are accepted and ignored; servers have ignored them
-  // since 3.0. Fails with InvalidIndexSpecificationOption for any other field, and with
-  // CannotCreateIndex for kinds of indexes and collations that are not supported.
+  // keys. `v` (1 or 2), `ns` and `dropDups` are accepted and ignored, as by servers since 3.0.
+  // Fails with InvalidIndexSpecificationOption for any other field, and with CannotCreateIndex for
+  // kinds of indexes and collations that are not supported.
   static Result<IndexDefinition> parse(bson::View specification);
   // Returns the definition as listIndexes shows it.
   bson::Document specification() const;

@@ -189,8 +189,8 @@ class IndexPlanner {
     for (const Predicate* predicate : conjunction_.predicates) {
       if (predicate->path().dotted() != path) continue;
       // In a path with a number, the number may be a field name. A document in an array lacks that
-      // field, which the filter takes for null. The index has no null for it, and is not even
-      // multikey if the number is always a position.
+      // field, and the filter treats a missing field as null. The index has no null for it, and is
+      // not even multikey if the number is always a position.
       if (asks_for_null(*predicate) && has_position(predicate->path())) continue;
       // A sparse index that holds a document lacks entries for array elements without its fields.
       if (sparse_ && multikey_ && predicate->matches(bson::View())) continue;

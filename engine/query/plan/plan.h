@@ -53,10 +53,11 @@ struct Plan {
 };
 
 // Returns the best plan: the one with the most leading parts bounded to points, then one with a
-// range on the next part, then one that provides the sort without a buffer. `hint` is an index name
-// or a key pattern; fails with BadValue if no index fits it. `multikey[i]` means that some document
-// has an array under the paths of index i. Then bounds are not intersected, and the index does not
-// provide a sort. `sort` may be null.
+// range on the next part, then one that provides the sort without a buffer.
+//
+// `sort` may be null. `hint` is an index name or a key pattern. Fails with BadValue if no index
+// fits the hint. `multikey[i]` means that some document has an array under the paths of index i.
+// Then bounds are not intersected, and the index does not provide a sort.
 Result<Plan> make_plan(const Filter& filter, const Sort* sort,
                        const std::vector<IndexDefinition>& indexes,
                        const std::vector<bool>& multikey, const std::optional<bson::Value>& hint);

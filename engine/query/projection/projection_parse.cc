@@ -245,7 +245,8 @@ class Parser {
     // Otherwise it may be the expression of the same name.
     const Status added = add_computed(path, whole, "$slice", parent);
     if (added) return {};
-    // Servers evaluate [0, 1] only later, so they have found no other error in it.
+    // Servers evaluate an argument such as [0, 1] later than this engine, so they find no error in
+    // the expression yet. Then the error of the find() syntax is reported twice.
     const bool is_sound = value.type() == Type::kArray && parse_slice(value) && inclusive_ != false;
     const Error& error = is_sound ? cut.error() : added.error();
     return fail(error.code(),

@@ -107,7 +107,7 @@ struct ProjectionPlace {
 Result<ProjectionTree> parse_projection(bson::View specification, const ProjectionPlace& place);
 
 // Returns the projected document. It is valid as long as `document`, and until the next call with
-// this state. `wanted` may be null; otherwise it holds the fields of the document that are needed.
+// this state. `wanted` holds the fields of the document that are needed. It is null if all are.
 Result<bson::View> apply_projection(const ProjectionTree& tree, bson::View document,
                                     TransformState& state, const Needs* wanted = nullptr);
 

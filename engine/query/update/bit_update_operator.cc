@@ -1,4 +1,4 @@
-// $bit. Source: MongoDB manual, "$bit".
+// The update operator $bit. Source: MongoDB manual, "$bit".
 
 #include <utility>
 
