@@ -36,7 +36,7 @@ class InterruptionScope {
   InterruptionScope* const around_;
 };
 
-// Checks all interruptions of this thread at once.
+// Checks all interruptions of this thread immediately.
 Status ask_interruption();
 
 // Must be called in each round of a loop. Only one of many calls checks the interruptions.

@@ -24,7 +24,7 @@ class RegexCode;
 // processor time, is given up with Location51156.
 class Regex {
  public:
-  // The options are i, m, s, x and u; u is always on. Fails with Location51091 for an invalid
+  // The options are i, m, s, x and u, where u is always on. Fails with Location51091 for an invalid
   // pattern and with Location51108 for any other option.
   static Result<Regex> compile(std::string_view pattern, std::string_view options);
 

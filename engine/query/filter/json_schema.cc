@@ -43,7 +43,7 @@ constexpr std::string_view kKeywords[] = {"additionalItems",
                                           "type",
                                           "uniqueItems"};
 
-// Keywords of draft 4 that servers do not support, and keywords that servers have for clients with
+// Keywords of draft 4 that servers do not support, and the server's keywords for client-side
 // encryption.
 constexpr std::string_view kUnsupported[] = {"$ref",   "$schema", "default", "definitions",
                                              "format", "id",      "encrypt", "encryptMetadata"};

@@ -182,8 +182,8 @@ std::unique_ptr<ValueTest> order_test(Predicate::Kind kind, bson::ValueView oper
 
 Result<TestGroup> parse_exists(const OperatorCall& call);
 Result<TestGroup> parse_type(const OperatorCall& call);
-// Adds the types of an alias of $type; "number" stands for four types. Fails with BadValue for an
-// unknown alias.
+// Adds the types of an alias of $type. The alias "number" stands for four types. Fails with
+// BadValue for an unknown alias.
 Status add_types(std::string_view alias, std::vector<bson::Type>& types);
 
 Result<std::unique_ptr<ValueTest>> parse_regex_value(bson::ValueView regex, FilterMemory& memory);

@@ -17,7 +17,7 @@ namespace gridmount::query {
 // document may have such names everywhere, and need not be checked.
 Status check_replacement(bson::View document);
 
-// Checks one top-level field that an update operator has changed in the same way.
+// Applies the same check to one top-level field that an update operator has changed.
 Status check_changed_field(bson::View document, std::string_view name);
 
 }  // namespace gridmount::query

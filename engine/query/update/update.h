@@ -50,9 +50,9 @@ class Update {
   };
   // Returns the document after the update.
   //
-  // The _id cannot change. A replacement, or the result of a pipeline, without an _id keeps the old
-  // one. With an _id that compares equal, it replaces the old one (1.0 replaces 1). Any other _id
-  // fails with ImmutableField. For operators even 1.0 instead of 1 fails.
+  // The _id cannot change. A replacement without an _id keeps the old one, and so does a pipeline
+  // whose result has none. An _id that compares equal replaces the old one (1.0 replaces 1). Any
+  // other _id fails with ImmutableField. For operators even 1.0 instead of 1 fails.
   //
   // The empty timestamps of a replacement are filled in. Fails with DollarPrefixedFieldName or
   // InvalidDBRef for names that an existing document may not have at the top level, and with 17419
