@@ -10,8 +10,8 @@ namespace {
 
 using bson::Type;
 
-// With more fields than any command has, they are looked up in a set: what a client sends must not
-// cost the square of its size.
+// Commands with more fields than this look for duplicates in a set. Otherwise the time would grow
+// with the square of what a client sends.
 constexpr size_t kFieldsCompared = 32;
 
 constexpr std::string_view kBooleanTypes = "types '[bool, long, int, decimal, double']";

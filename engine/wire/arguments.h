@@ -1,11 +1,12 @@
-// A strict reader of a command's fields, with the errors of a server: 40413 for a field given
-// twice, 40414 for one that is missing, 40415 for one that is not known, TypeMismatch (14).
-// Source: MongoDB 7.0, src/mongo/idl (the parsers that servers generate for their commands).
+// A strict reader of a command's fields that fails as a MongoDB server does. Error codes: 40413 for
+// a field given twice, 40414 for a missing field, 40415 for an unknown field, TypeMismatch (14) for
+// a value of the wrong type. Source: MongoDB 7.0, src/mongo/idl (the parsers that servers generate
+// for their commands).
 //
-// A command takes each field it knows, once, and then calls finish(), which refuses what nobody
-// took. Null and undefined stand for a field that is not given.
+// A command takes each field it knows exactly once and then calls finish(), which refuses every
+// field that was not taken. A null or undefined value counts as a field that was not given.
 //
-// Views point into the request. Thread-safety: as for any value type.
+// Returned views point into the request. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,46 +25,50 @@ namespace gridmount::wire {
 class Arguments {
  public:
   static Result<Arguments> of(const Request& request);
-  // Of a document within a command; `path` is what errors call it ("update.updates") and outlives
+  // Reads a document inside a command. Errors call it `path` ("update.updates"), which must outlive
   // the reader.
   static Result<Arguments> of(std::string_view path, bson::View document);
 
   std::string_view path() const { return path_; }
 
-  // Whether it is given, be it null.
+  // Returns true if the field is present, even if its value is null.
   bool has(std::string_view name) const;
-  // Each takes a field. What a caller that gives no fallback gets nothing for is optional.
+  // Each of these takes a field. Functions without a fallback return nothing for a field that was
+  // not given.
   std::optional<bson::ValueView> any(std::string_view name);
   Result<bson::ValueView> required(std::string_view name);
   Result<std::optional<std::string_view>> string(std::string_view name);
   Result<std::string_view> required_string(std::string_view name);
   Result<std::optional<bson::View>> document(std::string_view name);
   Result<bson::View> required_document(std::string_view name);
-  // An empty document where there is none.
+  // Returns an empty document if the field was not given.
   Result<bson::View> document_or_empty(std::string_view name);
   Result<std::optional<bson::View>> array(std::string_view name);
-  // Booleans alone; or numbers as well, as most commands take them.
+  // strict_boolean() accepts booleans only. The other two also accept numbers, as most commands do.
   Result<std::optional<bool>> strict_boolean(std::string_view name);
   Result<bool> boolean(std::string_view name, bool fallback = false);
   Result<std::optional<bool>> optional_boolean(std::string_view name);
-  // Numbers of any type, as bson::clamped_integer() reads them.
+  // Accepts numbers of any type and converts them with bson::clamped_integer().
   Result<std::optional<int64_t>> integer(std::string_view name);
-  // The same from `least` on; code 51024 below.
+  // Like integer(), but fails with kValueOutOfBounds (51024) for a value below `least`.
   Result<std::optional<int64_t>> integer_from(std::string_view name, int64_t least);
-  // An array of documents in the body, or a section of that name beside it; both are 40413.
+  // Reads an array of documents in the body, or a document sequence of that name beside the body.
+  // Arguments::of() has already refused a request that has both (40413).
   Result<std::vector<bson::View>> documents(std::string_view name);
 
-  // The collection that the command's first field names; InvalidNamespace (73) if it cannot.
+  // Returns the collection that the command's first field names. Fails with InvalidNamespace (73)
+  // if that is not a valid collection name.
   Result<engine::Namespace> collection();
-  // The database of the command, checked.
+  // Returns the command's database. Fails with InvalidNamespace (73) if its name is not valid.
   Result<std::string> database() const;
 
   void ignore(std::string_view name) { take(name); }
-  // Every field that has not been taken, for commands with fields of any name; takes them.
+  // Takes and returns every field that has not been taken yet. For commands that accept fields of
+  // any name.
   std::vector<bson::Element> rest();
   Status finish() const;
 
-  // Errors about a field, for checks of the caller's.
+  // Errors about a field, for checks that the caller makes itself.
   tl::unexpected<Error> wrong_type(std::string_view name, bson::ValueView value,
                                    std::string_view expected) const;
   tl::unexpected<Error> missing(std::string_view name) const;
@@ -84,7 +89,7 @@ class Arguments {
   std::vector<Field> fields_;
 };
 
-// What a field of a command or of one of its documents is called: "double", "object", ...
+// Returns the name of a value's type as error messages give it: "double", "object", ...
 std::string_view type_name(bson::ValueView value);
 
 inline constexpr ErrorCode kDuplicateField{40413};

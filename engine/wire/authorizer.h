@@ -1,5 +1,5 @@
-// Who may do what. The service asks it once per request, before the command runs; without one, and
-// for clients that need not log in, everything is allowed.
+// Decides what a client may do. The service asks it once per request, before the command runs.
+// Everything is allowed to clients for which applies_to() is false.
 //
 // Thread-safe.
 #pragma once
@@ -15,10 +15,10 @@ namespace gridmount::wire {
 class Authorizer {
  public:
   virtual ~Authorizer() = default;
-  // False for clients that may do everything.
+  // Returns false for clients that may do everything.
   virtual bool applies_to(const Client& client) const = 0;
-  // Unauthorized (13) unless the client has all of the privileges; commands that are open before
-  // the log-in are not asked about.
+  // Fails with Unauthorized (13) unless the client has all of the privileges. Not called for
+  // commands that are open to clients that have not logged in.
   virtual Status check(const Client& client, const Command& command,
                        const std::vector<Privilege>& privileges) const = 0;
 };

@@ -3,7 +3,8 @@
 namespace gridmount::wire {
 
 Result<std::unique_ptr<engine::Snapshot>> Call::snapshot() {
-  // Who reads it finds what was answered before, although a thread of its own writes it.
+  // Profile entries are written by a thread of their own. A reader of system.profile must find the
+  // entries of all requests answered before.
   if (ns_.collection == "system.profile") state_.profiler().flush();
   GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, store().snapshot());
   observe(*snapshot);

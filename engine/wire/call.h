@@ -1,6 +1,6 @@
-// One command at work: what it is given, and what it uses.
+// One run of a command: its request, its client, and the parts of the service that it uses.
 //
-// Used by one thread.
+// Not thread-safe: used by the thread that runs the command.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@
 
 namespace gridmount::wire {
 
-// For the profiler: one statement of an update or a delete.
+// One statement of an update or a delete, as the profiler records it.
 struct ProfiledStatement {
   bson::Document statement;  // {q, u, multi, ...} or {q, limit, ...}
   bson::Document counts;     // nMatched and the like
@@ -50,49 +50,53 @@ class Call {
   Operation& operation() { return *operation_; }
   Arguments& arguments() { return arguments_; }
 
-  // Notes the use of a session for this client, unless it has yet to log in: what it says does not
-  // fill the table.
+  // Records that this client uses the session. Does nothing for a client that must still log in, so
+  // that such clients cannot fill the session table.
   void touch_session(const SessionId& id);
 
   const GenericArguments& generic() const { return generic_; }
   void set_generic(const GenericArguments& generic) { generic_ = generic; }
 
-  // When it has to have ended, by maxTimeMS or because somebody kills it.
+  // When the command must have ended: by maxTimeMS, or at once if it has been killed.
   engine::Deadline deadline() const {
     return engine::Deadline(std::shared_ptr<const engine::Interrupt>(operation_->interrupt));
   }
-  // MaxTimeMSExpired or why it was killed, if it is time.
+  // Fails with MaxTimeMSExpired once the deadline has passed. Service::handle() replaces this code
+  // by the reason if the operation was killed.
   Status check_interrupt() const {
     if (std::chrono::steady_clock::now() <= deadline()) return {};
     return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
   }
 
-  // Of the store, to read and to write. Their reads are told of to observer().
+  // Open a read view or a transaction on the store. Their reads are reported to observer().
   Result<std::unique_ptr<engine::Snapshot>> snapshot();
   Result<std::unique_ptr<engine::Transaction>> begin(
       engine::Waits waits = engine::Waits::kForOthers);
   // Null while no database is profiled.
   const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
 
-  // What its pipelines read and write beside what the command names, which its client may.
+  // The privileges that the command's pipelines need beyond those of the command itself. All of
+  // them have been checked for this client.
   const std::vector<Privilege>& reached() const { return reached_; }
   void note_reached(const Privilege& privilege) { reached_.push_back(privilege); }
 
-  // Nothing to tell yet; see Postponed. What run() has put into the reply is dropped.
+  // Ends the call without a result for now (see Postponed). Whatever run() has put into the reply
+  // is dropped.
   void postpone(std::chrono::steady_clock::time_point until,
                 Postponed::Wakes wakes = Postponed::Wakes::kByChange) {
     postponed_ = Postponed{until, wakes};
   }
   const std::optional<Postponed>& postponed() const { return postponed_; }
 
-  // For the profiler: what the command was about, what came of it, and what it read.
+  // For the profiler: the namespace of the command, its result counts, and what it read.
   void set_ns(engine::Namespace ns) { ns_ = std::move(ns); }
   const engine::Namespace& ns() const { return ns_; }
   bson::Builder& counts() { return counts_; }
   void set_examined(engine::ReadObserver examined) { examined_ = std::move(examined); }
-  // What observer() was told, if nobody has said otherwise.
+  // Returns what set_examined() was given, otherwise what observer() has recorded.
   engine::ReadObserver examined() const;
-  // Of updates and deletes servers tell statement by statement, and not of the command.
+  // Servers profile updates and deletes statement by statement. The command itself is profiled only
+  // if it fails.
   std::vector<ProfiledStatement>& profiled_statements() { return profiled_statements_; }
 
  private:

@@ -1,6 +1,6 @@
-// The rights of a command's client, for the pipelines that it runs.
+// Checks the rights of a command's client for the pipelines that the command runs.
 //
-// Thread-safety: of the call's thread.
+// Not thread-safe: used by the thread that runs the call.
 #pragma once
 
 #include <string_view>
@@ -13,11 +13,11 @@ namespace gridmount::wire {
 
 class CallAccess final : public aggregation::Access {
  public:
-  // `call` outlives it.
+  // `call` must outlive this object.
   explicit CallAccess(Call& call) : call_(call) {}
 
-  // Unauthorized (13). What is allowed is remembered with the call, so that who reads on with a
-  // cursor is asked for it as well.
+  // Fail with Unauthorized (13). A privilege that was granted is recorded with
+  // Call::note_reached(), so that a getMore on the resulting cursor checks it again.
   Status may_read(const engine::Namespace& ns) override;
   Status may_write(const engine::Namespace& ns, aggregation::WriteKind kind,
                    bool bypass_validation) override;
@@ -28,7 +28,8 @@ class CallAccess final : public aggregation::Access {
   Call& call_;
 };
 
-// Unauthorized unless the client of the call has the privilege; for what shows while it runs.
+// Fails with Unauthorized unless the call's client has the privilege. For privileges that become
+// known only while the command runs.
 Status check_privilege(Call& call, const Privilege& privilege);
 
 }  // namespace gridmount::wire

@@ -14,7 +14,7 @@ std::string host_of(std::string_view address) {
   host = host.substr(1, host.size() - 2);
   std::array<uint8_t, 16> bytes{};
   if (::inet_pton(AF_INET6, host.c_str(), bytes.data()) != 1) return host;
-  // "::ffff:1.2.3.4" is a host of IPv4.
+  // An address "::ffff:1.2.3.4" is a mapped IPv4 address.
   constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (std::equal(kMapped.begin(), kMapped.end(), bytes.begin())) {

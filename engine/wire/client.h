@@ -1,7 +1,8 @@
-// What the server knows of one connection: where it comes from and what it has said of itself.
+// What the server knows about one connection: where it comes from, and the state that its commands
+// leave.
 //
-// Used by one thread at a time (a connection's requests are answered one after the other), apart
-// from what says otherwise.
+// Not thread-safe unless noted: a connection's requests are answered one after the other, so one
+// thread at a time uses it.
 #pragma once
 
 #include <atomic>
@@ -27,11 +28,11 @@ struct Peer {
   std::string address = {};  // "127.0.0.1:51234", or "gridmount.sock:<pid>"
   bool is_loopback = true;
   bool is_tls = false;
-  std::string certificate_subject = {};  // of a verified client certificate, else empty
+  std::string certificate_subject = {};  // subject of a verified client certificate, else empty
 };
 
-// An address without its port, which each connection has another of; of IPv6 the network's part,
-// as one host has all the addresses of its network.
+// Returns an address without its port, since each connection has a different one. For IPv6 returns
+// the /64 network, since one host owns all addresses of its network.
 std::string host_of(std::string_view address);
 
 class Client {
@@ -40,25 +41,24 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // From 1, unique in this process; what hello calls connectionId.
+  // Numbered from 1 and unique in this process. hello reports it as connectionId.
   int32_t id() const { return id_; }
   const Peer& peer() const { return peer_; }
 
-  // The `client` document of its first hello; empty before.
+  // The `client` document of the first hello. Empty before.
   const bson::Document& metadata() const { return metadata_; }
   void set_metadata(bson::Document metadata) { metadata_ = std::move(metadata); }
 
-  // What getLastError says of the last write command; empty before the first.
+  // What getLastError reports about the last write command. Empty before the first one.
   const bson::Document& last_write() const { return last_write_; }
   void set_last_write(bson::Document result) { last_write_ = std::move(result); }
 
-  // When a hello that awaits a change is answered without one; none while none waits.
+  // When a waiting hello must be answered although nothing has changed. Empty while no hello waits.
   using TimePoint = std::chrono::steady_clock::time_point;
   const std::optional<TimePoint>& hello_awaits_until() const { return hello_awaits_until_; }
   void set_hello_awaits_until(std::optional<TimePoint> until) { hello_awaits_until_ = until; }
 
-  // The connection has ended: what it still runs may stop, what it left is to be given back.
-  // Thread-safe.
+  // True once the connection has ended. Operations that still run for it may stop. Thread-safe.
   bool gone() const { return gone_.load(std::memory_order_relaxed); }
   void set_gone() { gone_.store(true, std::memory_order_relaxed); }
 

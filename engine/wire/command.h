@@ -1,7 +1,7 @@
-// A command as the table lists it: its names, what it takes of every command's arguments, the
-// privileges it needs, and what runs it.
+// A command as the command table lists it: its names, which generic arguments it accepts, the
+// privileges it needs, and the function that runs it.
 //
-// Thread-safety: constants and values.
+// Thread-safety: the table is immutable. Values of these types are not thread-safe.
 #pragma once
 
 #include <span>
@@ -18,10 +18,10 @@ namespace gridmount::wire {
 
 class Call;
 
-// What a client may do where: an action by the name MongoDB's documentation gives it ("Privilege
-// Actions"), and a resource.
+// The right to perform an action on a resource. Actions have the names of MongoDB's documentation
+// ("Privilege Actions").
 struct Privilege {
-  // kAnyDatabase: on every database, be they there or not.
+  // kAnyDatabase: every database, whether it exists or not.
   enum class Resource { kCollection, kDatabase, kAnyDatabase, kCluster };
   Resource resource = Resource::kCollection;
   std::string_view action;
@@ -30,36 +30,38 @@ struct Privilege {
   friend bool operator==(const Privilege&, const Privilege&) = default;
 };
 
-// Which of opcounters a command counts for.
+// The serverStatus opcounter that counts the command.
 enum class OperationKind { kCommand, kQuery, kInsert, kUpdate, kRemove, kGetMore };
 
 struct Command {
-  // What it needs on the collection that its first field names, on its database, or on the cluster.
+  // What `actions` apply to: the collection that the command's first field names, its database, or
+  // the cluster.
   enum class Scope { kNothing, kCollection, kDatabase, kCluster };
 
   std::string_view name;
   std::vector<std::string_view> other_names = {};
-  // Adds `ok`. An error makes the reply of a failed command.
+  // Appends the result to `reply`. The service appends `ok` afterwards. An error becomes the reply
+  // of a failed command.
   Status (*run)(Call& call, bson::Builder& reply) = nullptr;
 
   Scope scope = Scope::kNothing;
   std::vector<std::string_view> actions = {};
-  // For commands whose privileges depend on more than their name. Looks at the body alone, which
-  // has not been checked; what it cannot make sense of, run() refuses.
+  // For commands whose privileges depend on their arguments. It sees only the body, which has not
+  // been checked yet. It skips what it cannot interpret, because run() refuses that.
   std::vector<Privilege> (*privileges)(const Request& request) = nullptr;
 
   GenericRules rules = {};
   OperationKind kind = OperationKind::kCommand;
   bool admin_only = false;
-  bool before_login = false;  // for clients that have not logged in
-  bool is_secret = false;     // its arguments are not shown to logs, profilers and other clients
+  bool before_login = false;  // open to clients that have not logged in
+  bool is_secret = false;     // logs, profiles and other clients do not see its arguments
   std::string_view about = {};
 };
 
-// The privileges that the request needs.
+// Returns the privileges that the request needs.
 std::vector<Privilege> privileges_of(const Command& command, const Request& request);
 
-// The commands, by each of their names. Immutable.
+// All commands. find_command() knows each by all of its names. Immutable.
 std::span<const Command> all_commands();
 const Command* find_command(std::string_view name);
 

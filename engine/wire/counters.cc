@@ -3,7 +3,7 @@
 namespace gridmount::wire {
 namespace {
 
-// Names that are not there any more would stay in the table for ever.
+// Limits the table, since names of dropped collections are never removed from it.
 constexpr size_t kNamespacesMax = 10'000;
 
 constexpr OperationKind kAllKinds[] = {OperationKind::kInsert,  OperationKind::kQuery,

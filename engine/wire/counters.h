@@ -1,4 +1,4 @@
-// What serverStatus and top tell of the operations there have been.
+// Counts operations and their durations, for serverStatus and top.
 //
 // Thread-safe.
 #pragma once
@@ -22,9 +22,9 @@ class Counters {
   Counters();
 
   void note_command(const Command& command, bool failed);
-  // `operations`: of a write command, its statements.
+  // `operations` is the number of statements if the command is a write.
   void note_operations(OperationKind kind, int64_t operations = 1);
-  // Of one namespace, for top.
+  // Adds the duration to the totals of one namespace, for top.
   void note_time(const engine::Namespace& ns, OperationKind kind,
                  std::chrono::microseconds duration) GM_EXCLUDES(mutex_);
   void note_error(bool is_user_error) { ++(is_user_error ? user_asserts_ : regular_asserts_); }
@@ -53,7 +53,7 @@ class Counters {
   std::atomic<int64_t> operations_[kKinds];
   std::atomic<int64_t> regular_asserts_{0};
   std::atomic<int64_t> user_asserts_{0};
-  const std::unique_ptr<Runs[]> runs_;  // by the commands' places in the table
+  const std::unique_ptr<Runs[]> runs_;  // indexed by the command's position in the table
   mutable Mutex mutex_;
   std::map<std::string, Times> times_ GM_GUARDED_BY(mutex_);
 };

@@ -1,6 +1,6 @@
-// How errors stand in replies: {ok: 0, errmsg, code, codeName} with the error's own fields, and the
-// elements of writeErrors. A message that is not UTF-8, which quotes what a client sent, has the
-// bytes that are not as \xff.
+// Errors as they appear in replies: {ok: 0, errmsg, code, codeName} with the error's own fields,
+// and the elements of writeErrors. A message may quote bytes of a client that are not UTF-8. Such
+// bytes appear as \xff.
 //
 // Thread-safety: functions without state.
 #pragma once
@@ -12,7 +12,7 @@ namespace gridmount::wire {
 
 bson::Document error_reply(const Error& error);
 
-// errmsg, code, codeName and what else the error says.
+// Appends errmsg, code, codeName and the error's own fields.
 void append_error(bson::Builder& out, const Error& error);
 
 }  // namespace gridmount::wire

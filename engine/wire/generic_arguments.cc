@@ -106,7 +106,8 @@ Status read_read_concern(Arguments& arguments, const GenericRules& rules) {
   return {};
 }
 
-// {w: {dc: 2}}: members by their tags, of which a host alone need not ask.
+// {w: {dc: 2}} requires members with tags. A standalone server has none to wait for, so only the
+// form is checked.
 Status check_tags(bson::View tags) {
   if (tags.empty()) {
     return fail(ErrorCode::kFailedToParse, "tagged write concern requires tags");
@@ -145,7 +146,7 @@ Status read_w(bson::ValueView w, WriteConcern& concern) {
     return fail(ErrorCode::kBadValue, "cannot use non-majority 'w' mode \"" + mode +
                                           "\" when a host is not a member of a replica set");
   }
-  // A majority of one, which acknowledges what its journal has.
+  // The majority of one server. It acknowledges what its journal holds.
   concern.durability = engine::Durability::kDurable;
   return {};
 }
@@ -170,7 +171,8 @@ Status read_write_concern(Arguments& arguments, const GenericRules& rules, Write
     concern.durability = *journal ? engine::Durability::kDurable : engine::Durability::kCommitted;
   }
   if (sync) concern.durability = engine::Durability::kDurable;
-  // Nobody is waited for; servers take what is no number as well.
+  // There are no other members to wait for. As on a server, a value that is not a number is
+  // accepted.
   if (const std::optional<bson::ValueView> timeout = fields.any("wtimeout")) {
     if (bson::clamped_integer(*timeout).value_or(0) > std::numeric_limits<int32_t>::max()) {
       return fail(ErrorCode::kFailedToParse, "wtimeout must be less than 2^31 milliseconds");
@@ -211,7 +213,7 @@ Result<SessionId> session_id_of(std::string_view path, bson::View lsid) {
     return fail(ErrorCode::kTypeMismatch, "BSON field '" + std::string(path) +
                                               ".id' is no UUID: it has the subtype 4 and 16 bytes");
   }
-  fields.ignore("uid");  // of the user, as servers tell each other
+  fields.ignore("uid");  // identifies the user; only members of a cluster send it to each other
   GM_TRY(fields.finish());
   std::memcpy(id.data(), uuid.data, id.size());
   return id;
@@ -239,7 +241,7 @@ Result<GenericArguments> read_generic_arguments(Arguments& arguments, const Gene
   GM_TRY(read_write_concern(arguments, rules, generic.write_concern));
   GM_TRY(read_max_time(arguments, generic));
   generic.comment = arguments.any("comment");
-  // Of clusters and their members: there is one server, which is all of them.
+  // These concern clusters and their members. They have no effect on a single server.
   for (const char* const name :
        {"$db", "$readPreference", "$clusterTime", "$queryOptions", "$replData", "$oplogQueryData",
         "$configTime", "$topologyTime", "$audit", "$client", "$configServerState",

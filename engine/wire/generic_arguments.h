@@ -1,8 +1,9 @@
-// The arguments that every command takes: session, concerns, time limit, API version.
-// Source: MongoDB 7.0, src/mongo/idl/generic_argument.idl; MongoDB manual, "Read Concern", "Write
-// Concern", "Stable API". They mean what they mean to a server that is no member of a replica set.
+// The arguments that every command accepts: session, read and write concern, time limit, API
+// version. Source: MongoDB 7.0, src/mongo/idl/generic_argument.idl; MongoDB manual, "Read Concern",
+// "Write Concern", "Stable API". They have the meaning that they have on a standalone server, which
+// is no member of a replica set.
 //
-// Thread-safety: values.
+// Thread-safety: plain values and functions without state.
 #pragma once
 
 #include <array>
@@ -27,30 +28,33 @@ struct WriteConcern {
 
 struct GenericArguments {
   std::optional<SessionId> session;
-  std::optional<std::chrono::milliseconds> max_time;  // not if 0 was given
+  std::optional<std::chrono::milliseconds> max_time;  // empty also if maxTimeMS is 0
   WriteConcern write_concern;
   std::optional<bson::ValueView> comment;
   bool api_strict = false;
 };
 
-// What of them a command takes.
+// Which of these arguments a command accepts.
 struct GenericRules {
-  bool read_concern = false;  // every level, not only local
+  bool read_concern = false;  // accepts every level, not only "local"
   bool write_concern = false;
   bool in_api_version_1 = false;
 };
 
-// Takes them all. Errors: APIVersionError (322), APIStrictError (323), IllegalOperation (20) for
-// transactions, NotAReplicaSet (123) for levels of read concern that need one, BadValue and
-// FailedToParse for concerns that cannot be, InvalidOptions (72) for those the command has no use
-// for.
+// Takes all generic arguments. Errors:
+// - APIVersionError (322) and APIStrictError (323);
+// - IllegalOperation (20) for transactions;
+// - NotAReplicaSet (123) for read concern levels that need a replica set;
+// - BadValue and FailedToParse for invalid concerns;
+// - InvalidOptions (72) for concerns that the command does not support.
 Result<GenericArguments> read_generic_arguments(Arguments& arguments, const GenericRules& rules);
 
-// {id: UUID}, as sessions are told of.
+// Reads and writes a session id in the form {id: UUID}, which lsid has.
 Result<SessionId> session_id_of(std::string_view path, bson::View lsid);
 bson::Binary binary_of(const SessionId& id);
 
-// CommandNotSupported (115) unless it is {locale: "simple"}, which is how strings are compared.
+// Fails with CommandNotSupported (115) unless the collation is {locale: "simple"}, which is how the
+// store compares strings.
 Status check_collation(const std::optional<bson::View>& collation);
 
 }  // namespace gridmount::wire

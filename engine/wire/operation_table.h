@@ -1,7 +1,8 @@
-// What runs at the moment: for currentOp, and so that killOp and a shutdown reach it.
+// The operations that run at the moment. currentOp lists them. killOp and a shutdown interrupt
+// them.
 //
-// Thread-safe. An Operation belongs to the thread that runs it, apart from its interrupt and from
-// what the table hands out under its lock.
+// Thread-safe. An Operation belongs to the thread that runs it, except for its interrupt and for
+// what the table passes to others under its lock.
 #pragma once
 
 #include <chrono>
@@ -26,31 +27,32 @@ namespace gridmount::wire {
 struct Operation {
   int32_t id = 0;
   const Client* client = nullptr;
-  bson::View command;  // the request's, valid while the operation is in the table
+  bson::View command;  // points into the request, valid while the operation is in the table
   std::string_view database;
   std::chrono::steady_clock::time_point begin;
   std::optional<SessionId> session;
-  // Null only before begin(). A getMore has its cursor's.
+  // Null only before begin(). A getMore uses the interrupt of its cursor.
   std::shared_ptr<engine::Interrupt> interrupt;
 };
 
 class OperationTable {
  public:
-  // The operation is in the table until end(), with what others may see of its command.
+  // Adds an operation, which stays in the table until end(). Other clients may see `shown_command`.
   std::shared_ptr<Operation> begin(const Client& client, const Request& request,
                                    bson::View shown_command) GM_EXCLUDES(mutex_);
   void end(const Operation& operation) GM_EXCLUDES(mutex_);
 
   void set_session(Operation& operation, const std::optional<SessionId>& session)
       GM_EXCLUDES(mutex_);
-  // From now on killing the operation kills what runs under that interrupt.
+  // Replaces the operation's interrupt, so that killing the operation kills the work under the new
+  // one. A kill that has already happened is passed on.
   void set_interrupt(Operation& operation, std::shared_ptr<engine::Interrupt> interrupt)
       GM_EXCLUDES(mutex_);
 
-  // Tells all for which `condition` is true to end for that reason. Returns how many.
+  // Kills every operation for which `condition` is true, for that reason. Returns their number.
   size_t kill_if(const std::function<bool(const Operation&)>& condition, ErrorCode reason)
       GM_EXCLUDES(mutex_);
-  // Calls `visit` with each, the table being locked.
+  // Calls `visit` with each operation while the table is locked.
   void visit(const std::function<void(const Operation&)>& visit) const GM_EXCLUDES(mutex_);
 
  private:

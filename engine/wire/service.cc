@@ -20,7 +20,7 @@ namespace {
 constexpr ErrorCode kCommandNotFound{59};
 constexpr size_t kLoggedBytesMax = 1000;
 
-// Takes an operation out of the table when it has ended, however.
+// Removes an operation from the table when it ends, on every path.
 class Running {
  public:
   Running(OperationTable& table, const Client& client, const Request& request,
@@ -43,7 +43,7 @@ Status check_privileges(Call& call) {
   return access.check(call.client(), call.command(), privileges_of(call.command(), call.request()));
 }
 
-// Everything between a request that names a command and that command's own work.
+// Performs all checks between finding the command and running it.
 Status prepare(Call& call) {
   const Command& command = call.command();
   if (call.state().stopping()) {
@@ -72,7 +72,7 @@ Status prepare(Call& call) {
   return {};
 }
 
-// Of evaluations: nobody waits for what a client that is gone has asked for.
+// Interrupts evaluations: nobody waits for the result once the client's connection has closed.
 class CallInterruption final : public query::Interruption {
  public:
   explicit CallInterruption(Call& call) : call_(call) {}
@@ -85,7 +85,8 @@ class CallInterruption final : public query::Interruption {
   Call& call_;
 };
 
-// A deadline does not know why it was brought forward.
+// An expired deadline does not record why it was brought forward. Returns the reason of the kill if
+// there was one.
 Error with_reason(Error error, const Operation& operation) {
   if (error.code() != ErrorCode::kMaxTimeMsExpired) return error;
   const std::optional<ErrorCode> reason = operation.interrupt->reason();
@@ -119,7 +120,7 @@ std::string_view application_of(const Client& client) {
   return name && name->type() == bson::Type::kString ? name->as_string() : std::string_view();
 }
 
-// What others may see of it.
+// Returns what other clients may see of the command.
 bson::View shown_command(const Call& call) {
   return call.command().is_secret ? bson::View() : call.request().body;
 }
@@ -133,7 +134,7 @@ void log_slow(Call& call, std::chrono::microseconds duration, const Error* error
                error != nullptr ? ", failed: " + error->message() : std::string(), command);
 }
 
-// The users the client has logged in as, of which there is one at most.
+// Appends the users that the client has logged in as. There is at most one.
 void append_users(Call& call, bson::Builder& counts) {
   const std::optional<Identity> identity = call.state().access().identity(call.client());
   const std::string user =
@@ -212,7 +213,8 @@ void profile(Call& call, std::chrono::microseconds duration, const Error* error,
   }
 }
 
-// By the filter of its database, or its length.
+// Decides by the profiler's filter of the command's database if there is one, otherwise by the
+// duration.
 bool is_logged(Call& call, std::chrono::microseconds duration, const Error* error,
                uint32_t reply_bytes) {
   const std::shared_ptr<const profiling::OperationFilter> filter =
@@ -221,14 +223,14 @@ bool is_logged(Call& call, std::chrono::microseconds duration, const Error* erro
   return duration.count() >= call.state().slow_microseconds.load();
 }
 
-// Counts it, tells the profiler, and logs what was slow.
+// Counts the operation, passes it to the profiler, and logs it if it was slow.
 void account(Call& call, const Error* error, uint32_t reply_bytes) {
   Service::State& state = call.state();
   const auto duration = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - call.operation().begin);
   state.counters().note_command(call.command(), error != nullptr);
   const OperationKind kind = call.command().kind;
-  // Writes count their statements themselves.
+  // Write commands count their statements themselves.
   if (kind == OperationKind::kCommand || kind == OperationKind::kQuery ||
       kind == OperationKind::kGetMore) {
     state.counters().note_operations(kind);
@@ -240,14 +242,15 @@ void account(Call& call, const Error* error, uint32_t reply_bytes) {
   if (state.profiler().active()) profile(call, duration, error, reply_bytes);
 }
 
-// Whether it may have changed the users by writing to their collection: users' own commands tell
-// of it themselves. Pipelines write to no collection of admin from elsewhere.
+// Returns true if the command may have changed users by writing to their collection. The user
+// commands report their changes themselves. Pipelines that run in another database cannot write to
+// collections of admin.
 bool may_change_users(const Call& call) {
   return call.command().rules.write_concern && call.request().database == "admin";
 }
 
-// Users may also be written to their collection. A store that cannot be written has none that are
-// new.
+// Records that users exist, because a client may write to their collection directly. In a read-only
+// store there can be no new ones.
 void note_users(Service::State& state) {
   if (const Status noted = state.access().users().note_existing(); !noted) {
     spdlog::warn("the store cannot note that it has users: {}", noted.error().message());
@@ -268,7 +271,8 @@ Outcome ended(Call& call, bson::Builder reply, Status status) {
   return answer;
 }
 
-// Pipelines ask what the client may; one that need not log in may everything.
+// Installs the check of the rights that pipelines need. A client that does not have to log in may
+// do everything.
 Status run_with_rights(Call& call, bson::Builder& reply) {
   if (!call.state().access().applies_to(call.client())) return call.command().run(call, reply);
   CallAccess access(call);
@@ -301,7 +305,7 @@ Outcome run(Service::State& state, Client& client, const Request& request) {
   const query::InterruptionScope scope(interruption);
   const query::FilterBudgetScope filters(state.filter_budget());
   Status status = run_with_rights(call, reply);
-  // Whatever came of it: of several statements some may have happened.
+  // Done whether the command succeeded or not: some of several statements may have been executed.
   if (may_change_users(call)) {
     state.access().users_changed();
     if (call.ns().collection == "system.users") note_users(state);
@@ -320,7 +324,8 @@ Outcome Service::handle(Client& client, const Request& request) {
   try {
     return run(*state_, client, request);
   } catch (const std::exception& exception) {
-    // Out of memory, in practice: the request is answered, and its memory is free again.
+    // In practice this is an allocation failure. The request is answered, and unwinding has freed
+    // its memory.
     return error_reply(Error(ErrorCode::kInternalError,
                              std::string("the command ended unexpectedly: ") + exception.what()));
   }

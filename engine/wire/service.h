@@ -1,6 +1,7 @@
-// Answers MongoDB's commands on a store: everything of a server but its sockets.
+// Answers MongoDB commands on a store. It is everything of a server except its sockets.
 //
-// Thread-safe: different clients' requests are handled at the same time, one client's one after
+// Thread-safe. Requests of different clients run at the same time, requests of one client one after
+// the other.
 // the other.
 #pragma once
 
@@ -19,23 +20,24 @@
 namespace gridmount::wire {
 
 struct ServiceOptions {
-  std::string version = "7.0.0";  // what buildInfo says; drivers go by maxWireVersion
-  // Clients of TCP must log in. Those of the store's own socket are who owns the store's folder.
+  std::string version = "7.0.0";  // reported by buildInfo; drivers go by maxWireVersion
+  // If true, clients over TCP must log in. Clients of the Unix socket never need to: whoever can
+  // open it owns the store's folder.
   bool authentication = false;
   std::chrono::milliseconds cursor_idle_max{600'000};
   std::chrono::minutes session_idle_max{30};
   size_t cursors_max = 10'000;
   size_t sessions_max = 100'000;
-  // Of a sort without an index, and of a stage that gathers documents.
+  // Memory limit of a sort without an index, and of a pipeline stage that collects documents.
   uint64_t operation_bytes_max = kOperationBytesMax;
-  // Of the filters of all commands together, beside what small ones take.
+  // Memory limit of the filters of all commands together. Small filters are not counted.
   uint64_t filter_bytes_max = uint64_t{400} << 20;
-  std::vector<std::string> arguments = {};  // of the program, for getCmdLineOpts
-  // What hello offers of a client's `compression`.
+  std::vector<std::string> arguments = {};  // the program's arguments, for getCmdLineOpts
+  // Compressors that hello may choose from a client's `compression`.
   std::vector<std::string> compressors = {"snappy", "zstd", "zlib"};
 };
 
-// What the server around a service tells of itself, for serverStatus. Thread-safe.
+// What serverStatus reports about the server around the service. Thread-safe.
 class ServerFigures {
  public:
   virtual ~ServerFigures() = default;
@@ -45,48 +47,50 @@ class ServerFigures {
   virtual uint64_t bytes_in() const = 0;
   virtual uint64_t bytes_out() const = 0;
   virtual uint64_t requests() const = 0;
-  // Of TCP; 0 if it does not listen there.
+  // The TCP port, or 0 if the server does not listen on TCP.
   virtual uint16_t port() const = 0;
 };
 
 class Service {
  public:
-  // `store` outlives the service.
+  // `store` must outlive the service.
   Service(engine::Store& store, ServiceOptions options);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // The reply, which for a failed command is {ok: 0, errmsg, code, codeName, ...}. Never throws.
-  // Blocks while the command runs, which for writes includes waiting for their turn.
+  // Returns the reply. The reply of a failed command is {ok: 0, errmsg, code, codeName, ...}. Never
+  // throws. Blocks while the command runs. A write also waits for its turn.
   Outcome handle(Client& client, const Request& request);
 
-  // Some write has been committed, here or elsewhere in the process, since the number was last
-  // another one: postponed requests are worth handling again. Costs one load.
+  // A number that differs from an earlier result if a write may have been committed in between, by
+  // this service or elsewhere in the process. It is then worth handling postponed requests again.
+  // Costs one load.
   uint64_t changes() const;
-  // Called after each commit of this service, by the thread that made it. Set before the first
-  // request.
+  // Sets a function that is called after each commit of this service, by the thread that committed.
+  // Must be set before the first request.
   void on_change(std::function<void()> notify);
-  // Also changes() and the notification, for writes that did not come through this service.
+  // Changes changes() and calls the notification. For writes that did not go through this service.
   void note_change();
 
-  // The connection is closed: ends its cursors that nobody can read any more, its log-in and
-  // locks. The client may be destroyed afterwards.
+  // Must be called when the connection has closed. Ends its log-in and kills the operations that
+  // still run for it. The client may be destroyed afterwards.
   void forget(Client& client);
 
-  // Whom the client's requests count for where a limit is shared out: its user once it has logged
-  // in, else the address it comes from.
+  // Returns the name under which the client's requests are counted where a limit is shared: its
+  // user once it has logged in, otherwise the address that it comes from.
   std::string account(const Client& client) const;
 
-  // Drops idle cursors and sessions. To be called every few seconds.
+  // Drops idle cursors and sessions. Must be called every few seconds.
   void expire(std::chrono::steady_clock::time_point now);
 
-  // Everything that runs is told to end with InterruptedAtShutdown (11600); later requests too.
+  // Ends everything that runs with InterruptedAtShutdown (11600), and refuses later requests with
+  // the same error.
   void shut_down();
 
   void set_figures(const ServerFigures* figures);
 
-  class State;  // engine/wire/service_state.h, what commands see
+  class State;  // defined in engine/wire/service_state.h for the commands
 
  private:
   std::unique_ptr<State> state_;

@@ -43,7 +43,7 @@ void Service::State::end_work_of(const SessionId& session, const Operation* self
     cursor->interrupt->kill(ErrorCode::kInterrupted);
     return true;
   });
-  // Those who wait for data of one are to learn of it.
+  // Wakes the getMores that wait for data of these cursors, so that they find their cursor gone.
   if (ended > 0) note_change();
 }
 

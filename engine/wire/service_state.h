@@ -1,7 +1,7 @@
-// What the commands of a service share.
+// The state that the commands of a service share.
 //
-// Thread-safe. Lock order: none of the parts is called with another's lock held, but that a
-// condition given to OperationTable or CursorRegistry may read atomics.
+// Thread-safe. Lock order: no part is called while the lock of another part is held. A condition
+// passed to OperationTable or CursorRegistry may only read atomics.
 #pragma once
 
 #include <atomic>
@@ -28,20 +28,21 @@ namespace gridmount::wire {
 // What the server keeps with a cursor.
 struct ClientCursor : cursors::CursorNote {
   std::optional<SessionId> session;
-  // Who made it, having logged in, and what that needs; whoever goes on must be and have the same.
+  // The user who created the cursor, if it had to log in, and the privileges that this took. A
+  // getMore needs the same user and still all of these privileges.
   std::optional<UserName> owner;
   std::vector<Privilege> privileges;
-  std::shared_ptr<engine::Interrupt> interrupt;  // of what reads it
-  // What its reads tell, for profiles; null if none was wanted when it began. Belongs to the
-  // getMore that holds being_read.
+  std::shared_ptr<engine::Interrupt> interrupt;  // of the operation that reads the cursor
+  // Records the cursor's reads for the profiler. Null if no profiling was active when the cursor
+  // was created. Belongs to the getMore that holds being_read.
   std::shared_ptr<engine::ReadObserver> observer;
   std::atomic<bool> being_read{false};
   bool await_data = false;
-  int64_t returned = 0;    // documents, so far; belongs to the getMore that holds being_read
-  bson::Document command;  // that made it, for currentOp
-  // What is left of the maxTimeMS of the command that made it; negative: no limit.
+  int64_t returned = 0;  // number of documents so far; belongs to the getMore that holds being_read
+  bson::Document command;  // the command that created the cursor, for currentOp
+  // What is left of the maxTimeMS of the command that created the cursor. Negative: no limit.
   std::atomic<int64_t> microseconds_left{-1};
-  // Until when a getMore that found nothing waits; none while none does.
+  // Until when a getMore that found nothing waits. min() while none waits.
   std::atomic<std::chrono::steady_clock::time_point> awaited_until{
       std::chrono::steady_clock::time_point::min()};
 };
@@ -58,7 +59,7 @@ class Service::State {
   profiling::Profiler& profiler() { return profiler_; }
   Counters& counters() { return counters_; }
   bson::Date started() const { return started_; }
-  // Another one for each service: what topologyVersion tells servers' processes apart by.
+  // Different for each service. topologyVersion uses it to identify the server process.
   bson::ObjectId process_id() const { return process_id_; }
   std::chrono::milliseconds uptime() const;
 
@@ -70,16 +71,16 @@ class Service::State {
   uint64_t changes() const { return changes_.load(); }
   void note_change();
   void on_change(std::function<void()> notify) { notify_ = std::move(notify); }
-  // Commits, and tells of it.
+  // Commits the transaction and calls note_change().
   Status commit(engine::Transaction& transaction, engine::Durability durability);
 
-  // Ends the cursors and operations of a session, but not `self`.
+  // Kills the cursors and operations of a session, except for the operation `self`.
   void end_work_of(const SessionId& session, const Operation* self);
 
   bool stopping() const { return stopping_.load(); }
   void stop();
 
-  // Settings that commands change; of all databases, as a server has them.
+  // Settings that commands change. They apply to all databases, as on a server.
   std::atomic<int64_t> slow_microseconds{100'000};
   std::atomic<double> sample_rate{1.0};
   std::atomic<int32_t> log_level{0};
@@ -94,7 +95,7 @@ class Service::State {
   SessionTable sessions_;
   OperationTable operations_;
   AccessControl access_;
-  // Filters may outlive the service, in what the store keeps.
+  // Shared, because filters in caches of the store may outlive the service.
   const std::shared_ptr<query::FilterBudget> filter_budget_;
   cursors::CursorRegistry cursors_;
   Counters counters_;

@@ -1,11 +1,11 @@
-// The logical sessions that clients have told of. Source: drivers' specification of sessions,
-// MongoDB manual, "startSession", "refreshSessions", "endSessions", "killSessions".
+// The logical sessions that clients have used. Source: drivers' specification of sessions, MongoDB
+// manual, "startSession", "refreshSessions", "endSessions", "killSessions".
 //
-// A session is an id, whose it is, and the time it was last used; cursors and operations name
-// theirs themselves. So that nobody fills the table for others, an owner has a share of it, and
-// there is always room for one more: of an owner that has its share the session that has been idle
-// longest gives way, of a full table that of all. It is not ended by that: it is known again with
-// its next use.
+// A session consists of an id, its owner, and the time of its last use. Cursors and operations hold
+// the id of their session themselves. Each owner may hold only a share of the table, so that no
+// owner can fill it for others. A new session always finds room: if its owner's share is full, that
+// owner's longest idle session is removed; if the whole table is full, the longest idle session of
+// all is removed. Removal does not end a session. Its next use adds it again.
 //
 // Thread-safe.
 #pragma once
@@ -27,24 +27,25 @@ class SessionTable {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // What one owner has at most.
+  // The number of sessions that one owner may hold.
   static constexpr size_t share_of(size_t sessions_max) {
     return sessions_max < 4 ? 1 : sessions_max / 4;
   }
 
   explicit SessionTable(size_t sessions_max) : sessions_max_(sessions_max) {}
 
-  // An id that nobody knows.
+  // Returns a new random id.
   static SessionId generate();
 
-  // Notes the use, for a new one its begin. A session belongs to who used it first.
+  // Records a use of the session, and adds a session that is not in the table. A session belongs to
+  // the owner who used it first.
   void touch(const SessionId& id, const std::string& owner, Time now) GM_EXCLUDES(mutex_);
-  // False if there was none.
+  // Returns false if there was no such session.
   bool end(const SessionId& id) GM_EXCLUDES(mutex_);
-  // Whether it is known, and another's.
+  // Returns true if the session is in the table and has a different owner.
   bool is_of_another(const SessionId& id, const std::string& owner) const GM_EXCLUDES(mutex_);
   std::vector<SessionId> end_all() GM_EXCLUDES(mutex_);
-  // Ends those last used at `before` or earlier, and returns them.
+  // Removes and returns the sessions last used at `before` or earlier.
   std::vector<SessionId> expire(Time before) GM_EXCLUDES(mutex_);
   std::vector<SessionId> list() const GM_EXCLUDES(mutex_);
   size_t size() const GM_EXCLUDES(mutex_);
@@ -55,7 +56,7 @@ class SessionTable {
     Time last_use;
   };
   using Sessions = std::map<SessionId, Session>;
-  using ByUse = std::set<std::pair<Time, SessionId>>;  // the one idle longest first
+  using ByUse = std::set<std::pair<Time, SessionId>>;  // the longest idle first
 
   void make_room_for(const std::string& owner) GM_REQUIRES(mutex_);
   void remove(Sessions::iterator session) GM_REQUIRES(mutex_);

@@ -1,6 +1,9 @@
-// The document of admin.system.version that says which features a server's files may hold:
-// {_id: "featureCompatibilityVersion", version: "7.0"}. Servers have it from their first start. A
-// store, which may never meet a driver, has it once one has asked for that collection.
+// The document in admin.system.version that states which features the files of a server may use:
+// {_id: "featureCompatibilityVersion", version: "7.0"}. A server has this document from its first
+// start. A store may never meet a driver, so it gets the document only when a client first asks for
+// that collection.
+//
+// Thread-safe.
 #pragma once
 
 #include <string_view>
@@ -13,10 +16,10 @@ namespace gridmount::wire {
 
 inline constexpr std::string_view kFeatureVersion = "7.0";
 
-// Whether the command names admin.system.version.
+// Returns true if the command names admin.system.version.
 bool names_version_collection(const Request& request);
 
-// Inserts the document if it is not there. Nothing in a store that is only read. Thread-safe.
+// Inserts the document if it is missing. Does nothing in a read-only store.
 Status add_version_document(engine::Store& store);
 
 }  // namespace gridmount::wire
