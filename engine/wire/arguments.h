@@ -1,7 +1,7 @@
 // A strict reader of a command's fields that fails as a MongoDB server does. Error codes: 40413 for
 // a field given twice, 40414 for a missing field, 40415 for an unknown field, TypeMismatch (14) for
-// a value of the wrong type. Source: MongoDB 7.0, src/mongo/idl (the parsers that servers generate
-// for their commands).
+// a value of the wrong type.
+// Source: MongoDB 7.0, src/mongo/idl (the parsers that servers generate for their commands).
 //
 // A command takes each field it knows exactly once and then calls finish(), which refuses every
 // field that was not taken. A null or undefined value counts as a field that was not given.

@@ -16,10 +16,12 @@ constexpr ErrorCode kMechanismUnavailable{334};
 constexpr ErrorCode kProtocolError{17};
 constexpr std::string_view kExternal = "$external";
 constexpr std::string_view kX509 = "MONGODB-X509";
-// Of one process: which users do not exist shows in no salt.
+// The secret is made anew in each process. With it the salts of decoys look random, so no salt
+// reveals which users do not exist.
 constexpr size_t kDecoySecretBytes = 32;
 
-// Names come from anybody: in quotes, so that none can begin a line of the log.
+// Names come from untrusted clients. The log shows them in quotes with line breaks escaped, so that
+// no name can fake a line of the log.
 std::string in_quotes(std::string_view text) {
   return bson::to_json(bson::Value(text).view(), bson::JsonForm::kRelaxed);
 }
@@ -53,7 +55,7 @@ Result<std::optional<AccessControl::Login>> AccessControl::current_login(
     version = version_;
     name = found->second.identity->user;
   }
-  // The store is read without the lock: a read may wait for a disk.
+  // The store is read without holding the lock, because a read may wait for a disk.
   GM_ASSIGN(const std::optional<User> user, users_.find(name));
   const MutexLock lock(mutex_);
   const auto found = logins_.find(client.id());
@@ -157,8 +159,9 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
   const std::vector<ScramMechanism> mechanisms = mechanisms_of(name, user);
   if (speculative &&
       std::find(mechanisms.begin(), mechanisms.end(), *mechanism) == mechanisms.end()) {
-    // Drivers try SCRAM-SHA-256 in their first hello, whose reply names the user's mechanisms: they
-    // go on with another one where this one is not begun. That is no guess at a password.
+    // Drivers try SCRAM-SHA-256 in their first hello. Its reply names the user's mechanisms, and
+    // the driver continues with one of these. This is not a guess at a password, so it is not
+    // counted as a failure.
     return fail(ErrorCode::kAuthenticationFailed, "Authentication failed.");
   }
   ScramCredentials credentials = decoy_credentials(*mechanism, name.id(), decoy_secret_);
@@ -199,7 +202,7 @@ Result<SaslReply> AccessControl::proceed(const Client& client, int32_t conversat
   if (exchange->id != conversation_id) {
     return fail(kProtocolError, "sasl: Mismatched conversation id");
   }
-  // Clients of the long exchange acknowledge the server's proof with an empty message.
+  // In the long exchange clients acknowledge the server's proof with an empty message.
   if (exchange->scram.succeeded()) {
     if (!payload.empty()) return fail(ErrorCode::kAuthenticationFailed, "Authentication failed.");
     return SaslReply{conversation_id, true, {}};

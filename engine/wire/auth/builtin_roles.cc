@@ -186,7 +186,7 @@ constexpr auto kRootConfigSystemPreimages = actions("find", "remove");
 
 using enum Resource::Kind;
 
-// Of a role of each database the resources' own is left out.
+// Roles that each database has leave the database empty: it is the role's own database.
 const BuiltinGrant kGrants[] = {
     {"read", kDatabase, "", "", kRead},
     {"read", kCollection, "", "system.js", kRead},

@@ -1,7 +1,8 @@
-// The built-in roles as a table: what each permits where, as MongoDB 6.0.5 itself tells it
-// (rolesInfo with showPrivileges), but for time series' buckets, which are not here.
+// The built-in roles as a table of what each role permits on which resource. The table is what
+// MongoDB 6.0.5 reports (rolesInfo with showPrivileges), without the buckets of time series, which
+// this store does not have.
 //
-// Thread-safety: constants.
+// Immutable, so thread-safe.
 #pragma once
 
 #include <span>
@@ -14,14 +15,14 @@ namespace gridmount::wire {
 struct BuiltinGrant {
   std::string_view role;
   Resource::Kind kind;
-  std::string_view database;  // empty where it is the role's own
+  std::string_view database;  // empty: the database of the role
   std::string_view collection;
-  std::span<const std::string_view> actions;  // in the alphabet's order
+  std::span<const std::string_view> actions;  // in alphabetical order
 };
 
 std::span<const BuiltinGrant> builtin_grants();
 
-// Whether each database has the role; the others are admin's.
+// Returns true if every database has the role. The other roles exist in admin only.
 bool is_of_each_database(std::string_view role);
 
 }  // namespace gridmount::wire

@@ -1,6 +1,6 @@
-// Digests, keyed digests, random bytes and base64, over OpenSSL.
+// Digests, keyed digests, random bytes and base64, based on OpenSSL.
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@ namespace gridmount::wire {
 
 enum class DigestAlgorithm { kSha1, kSha256 };
 
-// Bytes. InternalError where OpenSSL is set up to refuse the algorithm.
+// Return raw bytes. Fail with InternalError if OpenSSL is configured to refuse the algorithm.
 Result<std::string> digest(DigestAlgorithm algorithm, std::string_view data);
 Result<std::string> keyed_digest(DigestAlgorithm algorithm, std::string_view key,
                                  std::string_view data);
-// PBKDF2 with the digest's length.
+// PBKDF2. The key is as long as the digest.
 Result<std::string> derive_key(DigestAlgorithm algorithm, std::string_view password,
                                std::string_view salt, int32_t iterations);
-// 32 hexadecimal digits.
+// Returns 32 hexadecimal digits.
 Result<std::string> md5_hex(std::string_view data);
 
 Result<std::string> random_bytes(size_t count);
-// In a time that does not depend on where they differ.
+// The time it takes does not depend on where the strings differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 // The bytes; nothing if the text is not what to_base64() writes, as other texts can have one

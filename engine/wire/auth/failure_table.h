@@ -1,8 +1,8 @@
-// Who has failed how often, and until when further tries are refused for it: after some free
-// failures for a while that doubles with each.
+// Counts failures by key and decides how long a key must wait before its next try. The first
+// failures are free. Then each failure doubles the pause.
 //
-// Not thread-safe. Memory is bounded: of very many keys those that failed longest ago are
-// forgotten.
+// Not thread-safe. Memory is bounded: with more than `keys_max` keys, the key whose last failure is
+// oldest is forgotten.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,14 @@ class FailureTable {
     int free_failures = 5;
     std::chrono::seconds first_pause{1};
     std::chrono::seconds pause_max{60};
-    std::chrono::minutes forgotten_after{15};  // the last failure
-    Clock::duration one_forgiven_each{};       // zero: none is, until all are forgotten
+    std::chrono::minutes forgotten_after{15};  // after the last failure
+    Clock::duration one_forgiven_each{};       // zero: never a single one, only all together
     size_t keys_max = 10'000;
   };
 
   explicit FailureTable(Rules rules) : rules_(rules) {}
 
-  // How long a try has to wait still; zero if it may be made.
+  // Returns how long the next try must still wait. Zero if it may be made now.
   Clock::duration pause(const std::string& key, Clock::time_point now) const;
   void failed(const std::string& key, Clock::time_point now);
   void forget(const std::string& key);
@@ -42,7 +42,7 @@ class FailureTable {
   };
 
   const Rules rules_;
-  std::list<Failures> by_age_;  // the one that failed longest ago first
+  std::list<Failures> by_age_;  // oldest last failure first
   std::unordered_map<std::string, std::list<Failures>::iterator> by_key_;
 };
 

@@ -1,10 +1,13 @@
-// Slows down guessing: after some failed log-ins of one user from one host, further ones are
-// refused for a while that doubles with each failure. So are those of all users from one host, and
-// of one user from all hosts, after more of them; but not where that user has logged in from that
-// host before: nobody is kept out by others' guesses.
+// Slows down the guessing of passwords.
 //
-// Names of users that do not exist are braked alike, so that the brake does not tell which those
-// are, and are counted apart, so that they do not have those that exist forgotten.
+// After some failed log-ins of one user from one host, further ones are refused for a pause that
+// doubles with each failure. After more failures, the same holds for all users from one host and
+// for one user from all hosts. These two limits do not apply to a user on a host where that user
+// has logged in before, so nobody is locked out by the guesses of others.
+//
+// Names of users that do not exist are throttled in the same way, so that the throttle does not
+// reveal which users exist. They are counted in separate tables, so that they cannot displace the
+// failures of existing users.
 //
 // Thread-safe. Memory is bounded.
 #pragma once
@@ -25,18 +28,19 @@ class LoginThrottle {
   using Clock = FailureTable::Clock;
 
   static constexpr FailureTable::Rules kOfPair{};
-  // Shared by many: that of a machine whose programs have an outdated password goes on, too.
+  // For keys that many clients share. A machine whose programs use an outdated password should go
+  // on working, so these allow more failures and forgive one each minute.
   static constexpr FailureTable::Rules kOfOne{.free_failures = 50,
                                               .one_forgiven_each = std::chrono::minutes(1)};
   static constexpr size_t kTrustedMax = 10'000;
 
   struct Attempt {
-    std::string host;  // host_of() its address
+    std::string host;  // host_of() the client's address
     std::string user;
-    bool is_known = false;  // there is such a user
+    bool is_known = false;  // true if the user exists
   };
 
-  // How long a log-in has to wait still; zero if it may be tried.
+  // Returns how long a log-in must still wait. Zero if it may be tried now.
   Clock::duration pause(const Attempt& attempt, Clock::time_point now) const GM_EXCLUDES(mutex_);
   void failed(const Attempt& attempt, Clock::time_point now) GM_EXCLUDES(mutex_);
   void succeeded(const Attempt& attempt) GM_EXCLUDES(mutex_);
@@ -51,7 +55,7 @@ class LoginThrottle {
   Names known_ GM_GUARDED_BY(mutex_);
   Names unknown_ GM_GUARDED_BY(mutex_);
   FailureTable hosts_ GM_GUARDED_BY(mutex_){kOfOne};
-  // Pairs that have logged in, the one longest ago first.
+  // Pairs of host and user that have logged in. Oldest log-in first.
   std::list<std::string> trusted_by_age_ GM_GUARDED_BY(mutex_);
   std::unordered_map<std::string, std::list<std::string>::iterator> trusted_ GM_GUARDED_BY(mutex_);
 };

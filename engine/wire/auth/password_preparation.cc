@@ -9,7 +9,7 @@
 namespace gridmount::wire {
 
 Result<std::string> prepare_password(std::string_view password) {
-  // What is ASCII without control characters stays as it is.
+  // SASLprep does not change ASCII text without control characters.
   if (std::all_of(password.begin(), password.end(),
                   [](char character) { return character >= 0x20 && character < 0x7F; })) {
     return std::string(password);

@@ -1,7 +1,8 @@
-// SASLprep of passwords, over libidn: the same password typed on two keyboards gives the same
-// bytes. Source: RFC 4013, RFC 7677.
+// SASLprep of passwords, with libidn: the same password typed on two keyboards gives the same
+// bytes.
+// Source: RFC 4013, RFC 7677.
 //
-// Thread-safety: a function without state.
+// Thread-safe: a function without state.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace gridmount::wire {
 
-// BadValue for text that is not UTF-8 or holds characters that SASLprep prohibits.
+// Fails with BadValue if the text is not UTF-8 or contains characters that SASLprep prohibits.
 Result<std::string> prepare_password(std::string_view password);
 
 }  // namespace gridmount::wire

@@ -1,6 +1,6 @@
-// A user as a dump has it, a document of admin.system.users, before it becomes a store's.
+// Checks a user of a dump, a document of admin.system.users, before it is added to a store.
 //
-// Thread-safety: a function without state.
+// Thread-safe: a function without state.
 #pragma once
 
 #include <string_view>
@@ -11,8 +11,9 @@
 
 namespace gridmount::wire {
 
-// BadValue for a document that is no user, or one of another database than `database` (if that is
-// not empty); CommandNotSupported and RoleNotFound for what users here do not have.
+// Fails with BadValue if the document is not a user, or if `database` is not empty and the user
+// belongs to another database. Fails with CommandNotSupported for authentication restrictions, and
+// with RoleNotFound for roles that are not built in.
 Result<User> restored_user(bson::View document, std::string_view database);
 
 }  // namespace gridmount::wire

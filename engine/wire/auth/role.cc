@@ -11,12 +11,12 @@ namespace {
 
 using Kind = Resource::Kind;
 
-// What "any database" leaves out.
+// "Any database" does not include these.
 bool is_internal(std::string_view database) {
   return database == "local" || database == "config";
 }
 
-// What rights on a database do not reach: they have to be given by name.
+// Rights on a database do not apply to these collections. They must be granted by name.
 bool is_special(std::string_view database, std::string_view collection) {
   return collection.starts_with("system.") ||
          (database == "local" && collection.starts_with("replset."));
@@ -40,7 +40,7 @@ bool covers(const Resource& resource, std::string_view database, std::string_vie
   return false;
 }
 
-// Whether something of it may lie in the database.
+// Returns true if the resource may include something in the database.
 bool reaches_into(const Resource& resource, std::string_view database) {
   if (resource.kind == Kind::kCollection) return resource.database == database;
   return resource.kind == Kind::kCollectionOfAnyDatabase || covers(resource, database, {});

@@ -1,7 +1,7 @@
-// Roles and what they permit: the built-in ones. Source: MongoDB manual, "Built-In Roles",
-// "Privilege Actions", "Resource Document".
+// The built-in roles and what they permit.
+// Source: MongoDB manual, "Built-In Roles", "Privilege Actions", "Resource Document".
 //
-// Thread-safety: values and constants.
+// Not thread-safe, except that Permissions is immutable after construction and so safe to share.
 #pragma once
 
 #include <set>
@@ -20,21 +20,21 @@ struct Role {
   friend auto operator<=>(const Role&, const Role&) = default;
 };
 
-// Whether there is a built-in role of that name in that database: some are in each, the others in
-// admin alone.
+// Returns true if the role is built in. Some built-in roles exist in each database, the others only
+// in admin.
 bool is_builtin_role(const Role& role);
-// The names of those of a database.
+// The names of the built-in roles of a database.
 std::vector<std::string_view> builtin_roles(std::string_view database);
 
-// What an action is permitted on.
+// What an action may be performed on.
 struct Resource {
   enum class Kind {
     kCluster,
-    kDatabase,                 // the database, and its collections but system's
-    kCollection,               // exactly this one
-    kAnyDatabase,              // as kDatabase of every database but local and config
-    kCollectionOfAnyDatabase,  // of that name in each
-    kAnything,                 // but the cluster
+    kDatabase,                 // the database and its collections, except for system collections
+    kCollection,               // exactly this collection
+    kAnyDatabase,              // like kDatabase for every database except local and config
+    kCollectionOfAnyDatabase,  // the collection of that name in each database
+    kAnything,                 // everything except the cluster
   };
   Kind kind;
   std::string database = {};
@@ -50,23 +50,25 @@ class Permissions {
     std::set<std::string_view> actions;
   };
 
-  Permissions() = default;  // nothing
+  Permissions() = default;  // permits nothing
   explicit Permissions(std::span<const Role> roles);
 
-  // By resources, each once.
+  // One entry for each resource.
   const std::vector<Grant>& grants() const { return grants_; }
 
   bool on_collection(std::string_view action, std::string_view database,
                      std::string_view collection) const;
-  // On the database itself, or on all of its collections that are not system's.
+  // True if the action is permitted on the database itself, or on all of its collections that are
+  // not system collections.
   bool on_database(std::string_view action, std::string_view database) const;
-  // On every database, be it there or not.
+  // True if the action is permitted on every database, whether it exists or not.
   bool on_any_database(std::string_view action) const;
   bool on_cluster(std::string_view action) const;
-  // Whether anything at all may be done with it: what listCollections' authorizedCollections shows.
+  // True if any action is permitted on the collection. listCollections with authorizedCollections
+  // shows these collections.
   bool any_on_collection(std::string_view database, std::string_view collection) const;
-  // Whether anything at all may be done with something in the database: whether listDatabases shows
-  // it.
+  // True if any action is permitted on something in the database. listDatabases shows these
+  // databases.
   bool any_on(std::string_view database) const;
 
  private:
@@ -75,8 +77,8 @@ class Permissions {
   std::vector<Grant> grants_;
 };
 
-// As servers show privileges: {resource: {db, collection} or {cluster: true}, actions: [...]}.
-// Pushes them into the array that is open.
+// Appends the privileges to the open array, in the form that servers use: {resource: {db,
+// collection} or {cluster: true}, actions: [...]}.
 void append_privileges(bson::Builder& array, const Permissions& permissions);
 
 }  // namespace gridmount::wire

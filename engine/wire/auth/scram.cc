@@ -17,8 +17,8 @@ DigestAlgorithm algorithm_of(ScramMechanism mechanism) {
   return mechanism == ScramMechanism::kSha1 ? DigestAlgorithm::kSha1 : DigestAlgorithm::kSha256;
 }
 
-// One byte less than a digest's block would take with the counter that PBKDF2 adds, as servers have
-// it: 16 bytes for SHA-1, 28 for SHA-256.
+// The digest's length less the 4 bytes of the block counter that PBKDF2 appends to the salt, as on
+// servers: 16 bytes for SHA-1, 28 for SHA-256.
 size_t salt_bytes(ScramMechanism mechanism) {
   return mechanism == ScramMechanism::kSha1 ? 16 : 28;
 }
@@ -39,7 +39,7 @@ Result<ScramCredentials> derive(ScramMechanism mechanism, std::string_view passw
   return made;
 }
 
-// "x=value" of a message's comma-separated attributes.
+// One "x=value" of a message's comma-separated attributes.
 struct Attribute {
   char name = 0;
   std::string_view value;
@@ -57,7 +57,8 @@ std::optional<std::vector<Attribute>> attributes_of(std::string_view message) {
   }
 }
 
-// A name in which ',' is "=2C" and '=' is "=3D".
+// Decodes a name in which ',' is written as "=2C" and '=' as "=3D". Returns nothing for any other
+// '='.
 std::optional<std::string> unescaped(std::string_view name) {
   std::string result;
   for (size_t i = 0; i < name.size(); ++i) {
@@ -149,7 +150,7 @@ ScramCredentials decoy_credentials(ScramMechanism mechanism, std::string_view us
   ScramCredentials decoy;
   decoy.iterations = mechanism == ScramMechanism::kSha1 ? kSha1Iterations : kSha256Iterations;
   decoy.salt = seed.value_or(std::string(32, 'x')).substr(0, salt_bytes(mechanism));
-  return decoy;  // no key has no bytes: nothing proves it
+  return decoy;  // its keys are empty, so no proof matches
 }
 
 std::vector<ScramMechanism> decoy_mechanisms(std::string_view user, std::string_view secret) {
@@ -168,7 +169,7 @@ std::vector<ScramMechanism> decoy_mechanisms(std::string_view user, std::string_
 Status ScramConversation::first(std::string_view message) {
   if (state_ != State::kNew) return malformed("an exchange has been begun already");
   state_ = State::kFailed;
-  // "n,," or "y,,": no channel binding, no other identity to act for.
+  // The GS2 header must be "n,," or "y,,": no channel binding and no authorization identity.
   if (message.size() < 3 || (message[0] != 'n' && message[0] != 'y') || message[1] != ',') {
     return malformed("channel binding is not supported");
   }

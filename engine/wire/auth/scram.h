@@ -1,9 +1,9 @@
-// SCRAM, the way MongoDB's clients log in: what is kept of a password, and the server's side of the
-// exchange. Pure: no clock, no store.
-// Source: RFC 5802, RFC 7677; drivers' specification "Authentication", SCRAM-SHA-1 and -256 (the
-// password that SCRAM-SHA-1 proves is the hexadecimal MD5 of "user:mongo:password").
+// SCRAM, the protocol with which MongoDB clients log in: the credentials that a server stores for a
+// password, and the server's side of the exchange. It uses no clock and no store.
+// Source: RFC 5802, RFC 7677; drivers' specification "Authentication", SCRAM-SHA-1 and -256. The
+// password that SCRAM-SHA-1 proves is the hexadecimal MD5 of "user:mongo:password".
 //
-// Thread-safety: values; a conversation belongs to one thread at a time.
+// Not thread-safe. The functions have no state and may be called by any thread.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,8 @@ enum class ScramMechanism { kSha1, kSha256 };
 std::string_view mechanism_name(ScramMechanism mechanism);
 std::optional<ScramMechanism> find_mechanism(std::string_view name);
 
-// What the server keeps: enough to verify a proof, not to make one. Bytes, not base64.
+// What the server stores. It is enough to verify a proof, but not to make one. Raw bytes, not
+// base64.
 struct ScramCredentials {
   int32_t iterations = 0;
   std::string salt;
@@ -34,29 +35,31 @@ inline constexpr int32_t kSha1Iterations = 10'000;
 inline constexpr int32_t kSha256Iterations = 15'000;
 inline constexpr int32_t kIterationsMin = 5'000;
 
-// With a new random salt. Costs milliseconds. BadValue for a password that SASLprep refuses or that
-// is empty.
+// Makes credentials with a new random salt. Takes milliseconds. Fails with BadValue for a password
+// that is empty or that SASLprep refuses.
 Result<ScramCredentials> make_credentials(ScramMechanism mechanism, std::string_view user,
                                           std::string_view password);
-// The same for a digest the client made ("digestPassword: false"), which SCRAM-SHA-1 takes.
+// Makes SCRAM-SHA-1 credentials from a digest that the client has made ("digestPassword: false").
 Result<ScramCredentials> credentials_of_digest(std::string_view digest);
 
-// {iterationCount, salt, storedKey, serverKey} with base64, as servers keep it in system.users.
+// Returns {iterationCount, salt, storedKey, serverKey} with base64 values, as servers store it in
+// system.users.
 bson::Document to_bson(const ScramCredentials& credentials);
-// Nothing if it is anything else.
+// Returns nothing if the document has any other form.
 std::optional<ScramCredentials> credentials_from_bson(bson::View document);
 
-// Credentials that nobody has the password of, the same each time for one user and secret: whoever
-// asks for a user that does not exist is answered as for one that does.
+// Returns credentials that no password matches, always the same for one user and secret. The
+// exchange with a user that does not exist then looks like one with an existing user.
 ScramCredentials decoy_credentials(ScramMechanism mechanism, std::string_view user,
                                    std::string_view secret);
-// The mechanisms of such a user, as any that exists may have them.
+// Returns the mechanisms for such a user. They vary with the name as those of existing users may.
 std::vector<ScramMechanism> decoy_mechanisms(std::string_view user, std::string_view secret);
 
-// One exchange:
-//   first(client-first) -> who wants in; begin(credentials) -> server-first;
-//   finish(client-final) -> server-final.
-// Every failure is AuthenticationFailed (18); its message is for the log, not for the client.
+// The server's side of one exchange:
+//   first(client-first) reads the user's name,
+//   begin(credentials) returns server-first,
+//   finish(client-final) returns server-final.
+// Every failure is AuthenticationFailed (18). Its message is for the log, not for the client.
 class ScramConversation {
  public:
   explicit ScramConversation(ScramMechanism mechanism) : mechanism_(mechanism) {}
@@ -66,7 +69,7 @@ class ScramConversation {
   bool succeeded() const { return state_ == State::kSucceeded; }
 
   Status first(std::string_view message);
-  // `nonce` is random base64 text of the server's.
+  // `nonce` is random base64 text made by the server.
   Result<std::string> begin(ScramCredentials credentials, std::string_view nonce);
   Result<std::string> finish(std::string_view message);
 
@@ -83,7 +86,7 @@ class ScramConversation {
   ScramCredentials credentials_;
 };
 
-// 24 random bytes in base64.
+// Returns 24 random bytes in base64.
 Result<std::string> make_nonce();
 
 }  // namespace gridmount::wire

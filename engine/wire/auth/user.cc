@@ -45,7 +45,8 @@ Result<bool> has_any(engine::Store& store, engine::Snapshot& snapshot) {
   return found.has_value();
 }
 
-// What tells tools the form of the users, and that there have been some.
+// Writes the document that gives tools the version of the users' form and marks that there have
+// been users.
 Status write_schema(engine::Store& store, engine::Transaction& transaction) {
   const bson::Document filter = field_is("_id", "authSchema");
   bson::Builder schema;
@@ -58,7 +59,7 @@ Status write_schema(engine::Store& store, engine::Transaction& transaction) {
   return {};
 }
 
-// In a transaction of its own, durable.
+// Runs `make` in a transaction of its own and commits it durably.
 template <typename Change>
 auto change(engine::Store& store, const Change& make)
     -> decltype(make(std::declval<engine::Collection&>(), std::declval<engine::Transaction&>())) {

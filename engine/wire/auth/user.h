@@ -1,9 +1,9 @@
-// Users, as documents of admin.system.users: {_id: "db.name", user, db, credentials:
-// {"SCRAM-SHA-1":
-// {...}, "SCRAM-SHA-256": {...}}, roles: [{role, db}], customData}.
+// Users as documents of admin.system.users:
+//   {_id: "db.name", user, db, credentials: {"SCRAM-SHA-1": {...}, "SCRAM-SHA-256": {...}},
+//    roles: [{role, db}], customData}
 // Source: MongoDB manual, "system.users Collection".
 //
-// Thread-safety: values; UserDirectory is thread-safe.
+// UserDirectory is thread-safe. The other types are plain values and not thread-safe.
 #pragma once
 
 #include <map>
@@ -30,45 +30,44 @@ struct UserName {
 struct User {
   UserName name;
   std::map<ScramMechanism, ScramCredentials> credentials;
-  bool is_external = false;  // of $external: by a client certificate
+  bool is_external = false;  // a user of $external, who logs in with a client certificate
   std::vector<Role> roles;
   bson::Document custom_data;
 
   bson::Document to_bson() const;
-  // Nothing for a document that is no user.
+  // Returns nothing if the document is not a user.
   static std::optional<User> from_bson(bson::View document);
 };
 
-// The form of these documents, as servers count them; mongorestore compares it with a dump's, which
-// has it from admin.system.version.
+// The version number that servers give to the form of these documents. mongorestore compares it
+// with the version in the dump, which comes from admin.system.version.
 inline constexpr int32_t kUserSchemaVersion = 5;
 
-// The users of a store. Roles that are not built in are refused before they get here.
+// The users of a store. Callers have already refused roles that are not built in.
 class UserDirectory {
  public:
-  // `store` outlives it.
+  // `store` must outlive this object.
   explicit UserDirectory(engine::Store& store) : store_(store) {}
 
   Result<std::optional<User>> find(const UserName& name) const;
-  // Of one database, or of all; by their ids.
+  // Returns the users of one database or of all databases, sorted by _id.
   Result<std::vector<User>> list(const std::optional<std::string>& database) const;
-  // Whether there has never been a user in this store: users() that are gone leave their mark, the
-  // document `authSchema` of admin.system.version.
+  // Returns true if this store has never had a user. Users that have been removed leave a mark: the
+  // document `authSchema` in admin.system.version.
   Result<bool> never_had_any() const;
-  // Leaves the mark if there are users that were not made by this class, but written to their
-  // collection.
+  // Writes the mark if there are users that clients have written to the collection directly.
   Status note_existing();
 
-  // Durable when they return. Location51003 if the user exists.
+  // The changes below are durable on return. create() fails with Location51003 if the user exists.
   Status create(const User& user);
-  // UserNotFound (11).
+  // replace() and drop() fail with UserNotFound (11).
   Status replace(const User& user);
   Status drop(const UserName& name);
-  // All of them or none: those that exist are replaced. `drops_others`: users of `database`, or of
-  // all, that are not among these go.
+  // Adds or replaces all of the users, or none of them. With `drops_others` it also removes all
+  // other users of `database`, or of every database if none is given.
   Status merge(const std::vector<User>& users, const std::optional<std::string>& database,
                bool drops_others);
-  // Returns how many.
+  // Returns the number of users removed.
   Result<int64_t> drop_all(std::string_view database);
 
  private:
