@@ -1,8 +1,8 @@
-// Log-ins of clients and what they may do then.
+// The log-ins of clients, and what each client may do.
 // Source: MongoDB manual, "Authentication", "Localhost Exception"; drivers' specification
 // "Authentication".
 //
-// Every failed log-in is answered alike (AuthenticationFailed, 18) and logged with its reason.
+// Every failed log-in gets the same answer (AuthenticationFailed, 18). The log holds the reason.
 //
 // Thread-safe.
 #pragma once
@@ -31,7 +31,7 @@ struct SaslReply {
   std::string payload;
 };
 
-// Who a client is.
+// The user that a client has logged in as.
 struct Identity {
   UserName user;
   std::vector<Role> roles;
@@ -39,46 +39,49 @@ struct Identity {
 
 class AccessControl : public Authorizer {
  public:
-  // `store` outlives it. `required` false: everybody may do everything, but can log in.
+  // `store` must outlive this object. If `required` is false, everybody may do everything. Clients
+  // can still log in.
   AccessControl(engine::Store& store, bool required);
   ~AccessControl() override;
 
-  // Clients of TCP have to log in; those of the store's own socket own its folder.
+  // True for clients over TCP if log-ins are required. Clients of the Unix socket own the store's
+  // folder and need no log-in.
   bool applies_to(const Client& client) const override;
   Status check(const Client& client, const Command& command,
                const std::vector<Privilege>& privileges) const override;
 
-  // saslStart and saslContinue. With `skip_empty_exchange` the proof's answer ends it. A
-  // speculative one, inside hello, begins nothing for a user who has no credentials of the
-  // mechanism: the driver then goes on with another one, which saslSupportedMechs tells it.
+  // saslStart and saslContinue. With `skip_empty_exchange` the answer to the proof ends the
+  // exchange. A speculative start, inside hello, fails without being counted if the user has no
+  // credentials for the mechanism. The driver then uses another mechanism, which hello's
+  // saslSupportedMechs names.
   Result<SaslReply> start(const Client& client, const std::string& database,
                           std::string_view mechanism, std::string_view payload,
                           bool skip_empty_exchange, bool speculative) GM_EXCLUDES(mutex_);
   Result<SaslReply> proceed(const Client& client, int32_t conversation_id, std::string_view payload)
       GM_EXCLUDES(mutex_);
-  // MONGODB-X509: by the certificate that the connection has shown. `user` may be empty.
+  // MONGODB-X509: logs in with the certificate that the connection has shown. `user` may be empty.
   Result<UserName> log_in_by_certificate(const Client& client, const std::string& user)
       GM_EXCLUDES(mutex_);
   void log_out(const Client& client) GM_EXCLUDES(mutex_);
-  // The client is gone.
+  // Must be called when the client's connection has closed.
   void forget(const Client& client) GM_EXCLUDES(mutex_) { log_out(client); }
 
   std::optional<Identity> identity(const Client& client) const GM_EXCLUDES(mutex_);
-  // False of one that has yet to log in.
+  // Returns false for a client that must still log in.
   bool may_have_sessions(const Client& client) const GM_EXCLUDES(mutex_);
-  // The user as "user@database" if it has logged in, else the host it comes from.
+  // Returns "user@database" if the client has logged in, otherwise the host that it comes from.
   std::string account(const Client& client) const GM_EXCLUDES(mutex_);
-  // Whether listDatabases shows the database to the client.
+  // Returns true if listDatabases shows the database to the client.
   bool sees(const Client& client, std::string_view database) const GM_EXCLUDES(mutex_);
-  // Whether listCollections shows it where only what the client may use is asked for.
+  // Returns true if listCollections with authorizedCollections shows the collection to the client.
   bool sees(const Client& client, std::string_view database, std::string_view collection) const
       GM_EXCLUDES(mutex_);
-  // With which mechanisms a user can log in. One that does not exist has some as well, the same
-  // each time, so that nothing tells it from those that do.
+  // Returns the mechanisms with which the user can log in. A user that does not exist also gets
+  // some, always the same, so that the answer does not reveal whether a user exists.
   Result<std::vector<ScramMechanism>> mechanisms_of(const UserName& name) const;
 
   UserDirectory& users() { return users_; }
-  // After each change of users: the rights of who is logged in are read anew.
+  // Must be called after each change of users. The rights of logged-in clients are then read again.
   void users_changed() GM_EXCLUDES(mutex_);
 
  private:
@@ -93,23 +96,24 @@ class AccessControl : public Authorizer {
     std::optional<Exchange> exchange;
     std::optional<Identity> identity;
     Permissions permissions;
-    uint64_t version = 0;  // of the users, when the permissions were read
+    uint64_t version = 0;  // version_ at the time when the permissions were read
   };
 
   std::vector<ScramMechanism> mechanisms_of(const UserName& name,
                                             const std::optional<User>& user) const;
-  // The client's rights; what has changed of its user is read first.
+  // Returns the client's log-in and rights. Reads them from the store again if users have changed.
   Result<std::optional<Login>> current_login(const Client& client) const GM_EXCLUDES(mutex_);
   Status may_make_first_user(const Client& client, const Command& command) const;
   void log_in(const Client& client, const User& user) GM_EXCLUDES(mutex_);
-  // Logs and counts the failure, and makes the error that the client gets.
+  // Logs and counts a failed log-in, and returns the error for the client.
   Error refuse(const Client& client, std::string_view mechanism, const UserName& name,
                const LoginThrottle::Attempt& attempt, const std::string& reason);
-  // The error of a log-in that has to wait since too many have failed, which is not counted.
+  // Fails if too many log-ins have failed and this one must wait. Such a refusal is not counted as
+  // a failure.
   Status check_brake(const Client& client, const UserName& name,
                      const LoginThrottle::Attempt& attempt) const;
-  // Evaluates a proof, one at a time: each guess is counted before the next is looked at, however
-  // many exchanges were begun before.
+  // Evaluates a proof. Only one runs at a time, so that each guess is counted before the next one
+  // is evaluated, however many exchanges have been started before.
   Result<std::string> prove(const Client& client, Exchange& exchange, std::string_view payload)
       GM_EXCLUDES(guesses_);
 
@@ -117,9 +121,9 @@ class AccessControl : public Authorizer {
   const std::string decoy_secret_;
   UserDirectory users_;
   LoginThrottle throttle_;
-  Mutex guesses_;  // while a proof is evaluated; before the throttle's
+  Mutex guesses_;  // held while a proof is evaluated; taken before the throttle's lock
   mutable Mutex mutex_;
-  mutable std::unordered_map<int32_t, Login> logins_ GM_GUARDED_BY(mutex_);  // by client
+  mutable std::unordered_map<int32_t, Login> logins_ GM_GUARDED_BY(mutex_);  // by the client's id
   uint64_t version_ GM_GUARDED_BY(mutex_) = 0;
 };
 
