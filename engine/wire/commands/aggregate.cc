@@ -20,8 +20,8 @@ namespace {
 
 using bson::Type;
 
-// What {aggregate: 1} reads instead of a collection. To have a pipeline computed takes the right to
-// find in its database, as on servers.
+// The namespace that {aggregate: 1} reads instead of a collection. As on servers, running such a
+// pipeline needs the privilege to find in its database.
 constexpr std::string_view kNoCollection = "$cmd.aggregate";
 
 bson::Element first_of(bson::View stage) {
@@ -32,14 +32,15 @@ bool tells_of_server(std::string_view stage) {
   return stage == "$currentOp" || stage == "$listLocalSessions";
 }
 
-// {$documents: {$literal: [...]}}, which gives them as they are.
+// Appends {$documents: {$literal: [...]}}, a stage that returns the documents unchanged.
 void append_documents(bson::Builder& out, const std::vector<bson::Document>& documents) {
   out.push_open_document().open_document("$documents").open_array("$literal");
   for (const bson::Document& document : documents) out.push(document.view());
   out.close().close().close();
 }
 
-// The pipeline, whose first stage may be one of those that tell of the server itself.
+// Returns the pipeline with a first stage that reports the server's own state replaced by its
+// documents.
 Result<bson::Document> resolve_sources(Call& call, const engine::Namespace& ns,
                                        bson::View pipeline) {
   bson::Builder array;
@@ -91,8 +92,8 @@ bool ends_with_a_write(bson::View pipeline) {
   return false;
 }
 
-// Whether its documents are what stages tell of the server itself, which have privileges of their
-// own.
+// Returns true if the first stage reports the server's own state. Such stages need privileges of
+// their own.
 bool begins_with_the_server(bson::View pipeline) {
   if (pipeline.empty()) return false;
   const bson::ValueView stage = (*pipeline.begin()).value;
@@ -219,7 +220,8 @@ Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments
   GM_ASSIGN(aggregate.variables, read_let(arguments));
   GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
   GM_TRY(check_collation(collation));
-  GM_TRY(arguments.strict_boolean("allowDiskUse"));  // stages take what memory they may and no disk
+  // no effect: stages use memory up to their limit and never the disk
+  GM_TRY(arguments.strict_boolean("allowDiskUse"));
   GM_TRY(refuse_option(arguments, "fromMongos"));
   GM_TRY(refuse_option(arguments, "needsMerge"));
   GM_TRY(refuse_option(arguments, "exchange"));

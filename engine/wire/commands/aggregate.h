@@ -1,6 +1,6 @@
-// What aggregate is asked for, for itself and for explain.
+// The arguments of aggregate, read for aggregate itself and for explain.
 //
-// Views point into the request. Thread-safety: values.
+// Views point into the request. Not thread-safe: plain values.
 #pragma once
 
 #include "engine/wire/call.h"
@@ -9,22 +9,22 @@
 namespace gridmount::wire {
 
 struct AggregateCommand {
-  engine::Namespace ns;     // its collection is empty for {aggregate: 1}
-  bson::Document pipeline;  // the elements of the array, $currentOp and its like replaced
+  engine::Namespace ns;     // {aggregate: 1} leaves its collection empty
+  bson::Document pipeline;  // the array's elements, with $currentOp and the like already replaced
   bool explain = false;
-  bool writes = false;               // it ends with $out or $merge
+  bool writes = false;               // ends with $out or $merge
   engine::AggregateOptions options;  // without variables and deadline
   bson::Document variables;
   CursorRequest cursor;
 
   static Result<AggregateCommand> read(Call& call, Arguments& arguments);
 
-  // What the reply calls the namespace: "db.$cmd.aggregate" over no collection.
+  // The namespace that the reply names: "db.$cmd.aggregate" for {aggregate: 1}.
   engine::Namespace cursor_ns() const;
 };
 
-// The privilege on the collection itself. Of what the pipeline reaches beside it, it is asked for
-// when it is parsed; see engine/aggregation/access.h.
+// The privileges on the collection itself. The privileges for what the pipeline reads and writes
+// besides are checked when it is parsed; see engine/aggregation/access.h.
 std::vector<Privilege> aggregate_privileges(const Request& request);
 
 }  // namespace gridmount::wire

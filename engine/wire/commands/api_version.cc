@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 6> kUnstableStages = {"$currentOp",      
                                                              "$listLocalSessions", "$listSessions",
                                                              "$planCacheStats",    "$search"};
 
-// The engine refuses pipelines that are deeper.
+// The engine refuses pipelines that are nested deeper.
 constexpr int kNestedPipelinesMax = 20;
 
 template <typename Names>

@@ -1,8 +1,9 @@
-// What of commands in API version 1 is not in it: refused with APIStrictError (323) to clients that
-// say `apiStrict`. Source: MongoDB manual, "Stable API"; MongoDB 7.0, `stability: unstable` in
+// Refuses the parts of commands that are not in API version 1, although the command itself is. A
+// client that sets `apiStrict` gets APIStrictError (323) for them.
+// Source: MongoDB manual, "Stable API"; MongoDB 7.0, `stability: unstable` in
 // src/mongo/db/query/find_command.idl.
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include "engine/base/error.h"
@@ -10,11 +11,11 @@
 
 namespace gridmount::wire {
 
-// The fields of a find.
+// Checks the fields of a find.
 Status check_find_is_stable(bson::View command);
 
-// The stages of a pipeline and of those within it. What is no pipeline is let through: its parser
-// says what is wrong.
+// Checks the stages of a pipeline and of the pipelines nested in it. Accepts a value that is not a
+// valid pipeline, because the pipeline's parser reports that error.
 Status check_pipeline_is_stable(bson::View stages);
 
 }  // namespace gridmount::wire

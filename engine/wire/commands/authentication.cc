@@ -17,7 +17,7 @@ using bson::Type;
 
 constexpr size_t kPayloadBytesMax = 16 * 1024;
 
-// Binary, or base64 of old clients.
+// Reads binary data, or the base64 text that old clients send.
 Result<std::string> read_payload(Arguments& arguments) {
   GM_ASSIGN(const bson::ValueView value, arguments.required("payload"));
   if (value.type() == Type::kBinary) {
@@ -126,8 +126,8 @@ Status run_connection_status(Call& call, bson::Builder& reply) {
   return {};
 }
 
-// "db.user", of which the user may have dots, and the database be empty: mongodump and its like
-// send that where none is given.
+// Splits "db.user". The user may contain dots. The database may be empty, because mongodump and
+// similar tools send that if none is given.
 std::optional<UserName> user_name_of(std::string_view text) {
   const size_t dot = text.find('.');
   if (dot == std::string_view::npos || dot + 1 == text.size()) return std::nullopt;

@@ -1,6 +1,6 @@
-// What the first message of a client may hold of its log-in.
+// The part of a log-in that a client may send in its first message.
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include "engine/bson/builder.h"
@@ -8,8 +8,8 @@
 
 namespace gridmount::wire {
 
-// hello's saslSupportedMechs and speculativeAuthenticate. A log-in that cannot begin is left out of
-// the reply, and the client begins it with saslStart.
+// Handles hello's saslSupportedMechs and speculativeAuthenticate. If the log-in cannot begin, the
+// reply has no speculativeAuthenticate, and the client begins the log-in with saslStart.
 Status append_log_in(Call& call, bson::Builder& reply);
 
 }  // namespace gridmount::wire

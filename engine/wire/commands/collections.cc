@@ -38,7 +38,7 @@ Status run_list_databases(Call& call, bson::Builder& reply) {
   GM_TRY(arguments.finish());
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   GM_ASSIGN(std::vector<std::string> names, call.store().databases(*snapshot));
-  // Every server has it, be it empty.
+  // Every server shows admin, even if it is empty.
   const auto admin = std::lower_bound(names.begin(), names.end(), "admin");
   const bool admin_is_empty = admin == names.end() || *admin != "admin";
   if (admin_is_empty) names.insert(admin, "admin");
@@ -80,7 +80,7 @@ Status run_drop_database(Call& call, bson::Builder& reply) {
   }
   GM_ASSIGN(const std::string name, arguments.database());
   GM_TRY(arguments.finish());
-  // The users are there, and so is what says that there have been some.
+  // admin holds the users and the mark that users have existed.
   if (name == "admin") {
     return fail(ErrorCode::kIllegalOperation, "Dropping the 'admin' database is prohibited.");
   }
@@ -114,8 +114,9 @@ bson::Document shown(const engine::CollectionInfo& info, bool name_only, bool re
   return std::move(out).finish();
 }
 
-// The only names that a filter lets pass, if it says so: {name: "a"}, {name: {$in: ["a", "b"]}},
-// ... Drivers ask so for one collection, whose answer is not to take longer the more there are.
+// Returns the only names that the filter can match, if it has such a form: {name: "a"}, {name:
+// {$in: ["a", "b"]}}, ... Drivers use it to look up one collection, which must not take longer the
+// more collections there are.
 std::optional<std::set<std::string>> names_asked_for(bson::View filter) {
   const std::optional<bson::ValueView> name = filter.find("name");
   if (!name) return std::nullopt;
@@ -140,7 +141,7 @@ Result<std::vector<engine::CollectionInfo>> collections_for(engine::Database& da
   if (!names) return database.collections(snapshot);
   std::vector<engine::CollectionInfo> infos;
   for (const std::string& name : *names) {
-    // What cannot be a name is none.
+    // A string that is not a valid name matches no collection.
     if (!engine::check_namespace({database.name(), name})) continue;
     GM_ASSIGN(std::optional<engine::CollectionInfo> info, database.collection_info(snapshot, name));
     if (info) infos.push_back(*std::move(info));
@@ -171,7 +172,7 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
             collections_for(*call.store().database(name), *snapshot, asked_for));
   for (const engine::CollectionInfo& info : infos) {
     if (authorized_only && !access.sees(call.client(), name, info.name)) continue;
-    // As servers do, a filter sees what is shown.
+    // As on servers, the filter applies to the document that would be shown.
     bson::Document document = shown(info, name_only, call.store().read_only());
     if (filter && !filter->matches(document)) continue;
     documents.push_back(std::move(document));
@@ -180,8 +181,8 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
                            std::make_unique<ListCursor>(std::move(documents)), request);
 }
 
-// The names of what a client may use anyway take no privilege but some in the database, which run()
-// asks for.
+// Listing only the names of collections that the client may use needs no privilege in advance.
+// run() checks that the client has some privilege in the database.
 std::vector<Privilege> list_collections_privileges(const Request& request) {
   const auto is_on = [&](std::string_view name) {
     const std::optional<bson::ValueView> value = request.body.find(name);
@@ -193,8 +194,8 @@ std::vector<Privilege> list_collections_privileges(const Request& request) {
 
 // --- create
 
-// What servers have and this one has not; a time series or a clustered collection would be
-// something else than asked for.
+// Options of servers that this store does not have. They are refused, because the collection would
+// otherwise differ from what the client asked for.
 constexpr const char* kUnsupportedOptions[] = {
     "timeseries",    "expireAfterSeconds",  "clusteredIndex",
     "storageEngine", "indexOptionDefaults", "encryptedFields",
@@ -219,7 +220,7 @@ Status check_id_index(Arguments& arguments) {
               "The field 'key' for an _id index must be {_id: 1}, in 'idIndex'");
 }
 
-// Since 7.0 to make what is there already, with the same options, is no error.
+// Since 7.0 it is not an error to create a collection that exists with the same options.
 Result<bool> is_there(engine::Database& database, engine::Transaction& transaction,
                       const engine::Namespace& ns, bson::View options) {
   GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
@@ -271,7 +272,7 @@ Status run_drop(Call& call, bson::Builder& reply) {
   bool existed = false;
   const auto change = [&](engine::Transaction& transaction) -> Status {
     GM_ASSIGN(existed, database->exists(transaction, ns.collection));
-    // Since 7.0 to drop what is not there is no error.
+    // Since 7.0 it is not an error to drop a collection that does not exist.
     if (!existed) return {};
     GM_ASSIGN(const auto info, database->collection_info(transaction, ns.collection));
     if (info && !info->options.find("viewOn")) {
@@ -297,7 +298,8 @@ Status run_coll_mod(Call& call, bson::Builder& reply) {
     GM_TRY(refuse_option(arguments, name));
   }
   GM_ASSIGN(const std::optional<bson::View> index, arguments.document("index"));
-  // Of two names it would be one that is found and the other one that is changed.
+  // Refuses duplicate fields. Otherwise the index might be found by one of them and changed by the
+  // other.
   if (index) GM_TRY(Arguments::of("collMod.index", *index));
   bson::Builder changes;
   for (const char* const name : {"index", "validator", "validationLevel", "validationAction",
@@ -350,7 +352,7 @@ Command of_collection(std::string_view name, Status (*run)(Call&, bson::Builder&
 
 Commands collection_commands() {
   Command list_databases{.name = "listDatabases", .run = run_list_databases};
-  // Whoever has not the privilege listDatabases is shown those that he may read.
+  // A client without the privilege listDatabases is shown the databases in which it has privileges.
   list_databases.rules = {.in_api_version_1 = true};
   list_databases.admin_only = true;
   list_databases.about = "lists the databases";

@@ -21,7 +21,7 @@ Status run_count(Call& call, bson::Builder& reply) {
                                        .database(count.ns.database)
                                        ->collection(count.ns.collection)
                                        ->count(*snapshot, count.query, count.options));
-  // Servers give an int while it is one.
+  // As on servers, n is an int32 if it fits.
   if (counted <= std::numeric_limits<int32_t>::max()) {
     reply.append("n", static_cast<int32_t>(counted));
   } else {
@@ -55,7 +55,7 @@ Result<CountCommand> CountCommand::read(Arguments& arguments) {
   GM_ASSIGN(count.query, arguments.document_or_empty("query"));
   GM_ASSIGN(const std::optional<int64_t> limit, arguments.integer("limit"));
   GM_ASSIGN(const std::optional<int64_t> skip, arguments.integer_from("skip", 0));
-  // A negative limit was once a request for a single batch; it limits as the positive one.
+  // A negative limit once asked for a single batch. It has the effect of the positive limit.
   count.options.limit = limit.value_or(0);
   if (count.options.limit < 0) {
     count.options.limit = count.options.limit == std::numeric_limits<int64_t>::min()
@@ -66,7 +66,7 @@ Result<CountCommand> CountCommand::read(Arguments& arguments) {
   GM_ASSIGN(count.options.hint, read_hint(arguments));
   GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
   GM_TRY(check_collation(collation));
-  arguments.ignore("fields");  // which old shells send; a count gives none
+  arguments.ignore("fields");  // sent by old shells; has no effect on a count
   return count;
 }
 

@@ -1,6 +1,6 @@
-// What count and distinct are asked for, for themselves and for explain.
+// The arguments of count and distinct, read for the commands themselves and for explain.
 //
-// Views point into the request. Thread-safety: values.
+// Views point into the request. Not thread-safe: plain values.
 #pragma once
 
 #include "engine/store.h"

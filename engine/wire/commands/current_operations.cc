@@ -7,7 +7,7 @@
 namespace gridmount::wire {
 namespace {
 
-// A command that takes more is told of by its name and collection.
+// A larger command is shown only by its name and collection.
 constexpr uint32_t kCommandBytesMax = 1000;
 
 std::string_view kind_of(std::string_view command) {
@@ -43,7 +43,8 @@ bson::Document shown(const Operation& operation, const std::string& host) {
   out.append("type", "op")
       .append("host", host)
       .append("desc", "conn" + std::to_string(operation.client->id()));
-  // Of a client, what never changes: the rest is its own thread's.
+  // Only those fields of the client that never change. The others belong to the client's own
+  // thread.
   out.append("connectionId", operation.client->id());
   out.append("client", operation.client->peer().address);
   out.append("active", true);
@@ -83,7 +84,7 @@ bson::Document shown(const cursors::CursorInfo& info, const std::string& host) {
 
 Result<std::vector<bson::Document>> current_operations(Call& call, bson::View options) {
   GM_ASSIGN(Arguments fields, Arguments::of("$currentOp", options));
-  // Everybody who may ask sees everything; there are no idle connections to show and no backtraces.
+  // Everybody who may ask sees everything. There are no idle connections or backtraces to show.
   for (const char* const name : {"allUsers", "idleConnections", "idleSessions", "localOps",
                                  "truncateOps", "backtrace", "targetAllNodes"}) {
     GM_TRY(fields.strict_boolean(name));

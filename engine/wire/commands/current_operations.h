@@ -1,7 +1,8 @@
-// What runs and who waits, as currentOp and $currentOp show it; $listLocalSessions.
+// Running operations and idle cursors, as currentOp and $currentOp show them, and
+// $listLocalSessions.
 // Source: MongoDB manual, "$currentOp", "currentOp".
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include <vector>
@@ -10,11 +11,11 @@
 
 namespace gridmount::wire {
 
-// `options` as $currentOp takes them: allUsers, idleConnections, idleCursors, idleSessions,
+// `options` are those of $currentOp: allUsers, idleConnections, idleCursors, idleSessions,
 // localOps, truncateOps, backtrace.
 Result<std::vector<bson::Document>> current_operations(Call& call, bson::View options);
 
-// `options`: {}, {allUsers: true}; {users: ...} is refused.
+// `options` is {} or {allUsers: true}. {users: ...} is refused.
 Result<std::vector<bson::Document>> local_sessions(Call& call, bson::View options);
 
 }  // namespace gridmount::wire

@@ -3,7 +3,7 @@
 namespace gridmount::wire {
 namespace {
 
-// What an element of an array in a reply takes beside its document: type, key and its end.
+// The bytes that an array element of a reply takes besides its document: type, key and terminator.
 constexpr uint64_t kElementBytes = 10;
 
 }  // namespace
@@ -40,7 +40,7 @@ Result<cursors::BatchLimits> batch_limits(const Call& call, std::optional<int64_
 
 void BatchWriter::push(bson::View document) {
   ReplyRoom* const room = call_.request().room;
-  // The first document is given whatever its size.
+  // The first document is returned whatever its size.
   if (room != nullptr && documents_ == 0 && document.size() > bytes_max_) {
     status_ = room->make_room(document.size());
     if (!status_) return;
@@ -57,7 +57,7 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
   note->interrupt = call.operation().interrupt;
   note->await_data = request.await_data;
   note->observer = call.observer();
-  // Until the first batch is told of, nobody else reads it.
+  // No other request may read the cursor before the first batch has been returned.
   note->being_read = true;
   const AccessControl& access = call.state().access();
   if (access.applies_to(call.client())) {
@@ -67,7 +67,7 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
     note->privileges = privileges_of(call.command(), call.request());
     note->privileges.insert(note->privileges.end(), call.reached().begin(), call.reached().end());
   }
-  // The command is shown with the cursor; of a large one its name is enough.
+  // The command is kept to be shown with the cursor. A large one is not kept.
   constexpr uint32_t kShownBytesMax = 4096;
   if (call.request().body.size() <= kShownBytesMax) {
     note->command = bson::Document(call.request().body);
@@ -93,7 +93,7 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
   const int64_t returned = writer.documents();
   note->returned = returned;
   if (id != 0) {
-    // Between batches no time counts.
+    // Time between batches does not count against maxTimeMS.
     if (call.generic().max_time) {
       const auto spent = std::chrono::steady_clock::now() - call.operation().begin;
       const auto left = *call.generic().max_time - spent;

@@ -1,6 +1,6 @@
 // Replies that hold a batch of a cursor: {cursor: {firstBatch or nextBatch: [...], id, ns}}.
 //
-// Thread-safety: functions without state, and cursors of one thread at a time.
+// The functions are thread-safe. BatchWriter and ListCursor are not.
 #pragma once
 
 #include <cstdint>
@@ -15,44 +15,46 @@
 
 namespace gridmount::wire {
 
-// Where no batchSize is given: documents of a first batch, and bytes of any batch for clients on
-// this machine. 16 MiB a batch, as servers fill them, spare round trips over networks; here they
-// cost three times as much a byte, as both sides take fresh memory for each (tests/bench/wire's
-// download measures it). With room for four chunks of 256 KiB.
+// Defaults for requests without a batchSize: the number of documents in a first batch, and the size
+// of any batch for clients on this machine. Servers fill batches up to 16 MiB, which saves round
+// trips over networks. On one machine such batches cost three times as much per byte, because both
+// sides allocate fresh memory for each (measured by the download in tests/bench/wire).
+// kLocalBatchBytes has room for four chunks of 256 KiB.
 inline constexpr int64_t kFirstBatchDocuments = 101;
 inline constexpr uint64_t kLocalBatchBytes = (1024 + 64) * 1024;
 
-// Lists without a batchSize come whole, as far as a reply has room.
+// A list without a batchSize is returned whole, as far as the reply has room.
 inline constexpr int64_t kWholeList = std::numeric_limits<int64_t>::max();
 
 struct CursorRequest {
-  std::optional<int64_t> batch_size = {};  // none: as the server likes
+  std::optional<int64_t> batch_size = {};  // empty: the server chooses
   bool single_batch = false;
   bool no_timeout = false;
   bool tailable = false;
   bool await_data = false;
-  std::optional<int64_t> documents_max = {};  // limit
+  std::optional<int64_t> documents_max = {};  // the limit
 };
 
-// {batchSize} as aggregate and the lists take it in `cursor`; `batch_size` is for where it says
-// none.
+// Reads {batchSize}, the `cursor` argument of aggregate and the list commands. `batch_size` is the
+// default.
 Result<CursorRequest> read_cursor_argument(std::string_view path,
                                            const std::optional<bson::View>& cursor,
                                            std::optional<int64_t> batch_size = {});
 
-// Reads the first batch into the reply and keeps what goes on. `snapshot` may be null for a cursor
-// that reads no store.
+// Writes the first batch into the reply and registers the cursor if more documents follow.
+// `snapshot` may be null for a cursor that does not read the store.
 Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespace& ns,
                          std::unique_ptr<engine::Snapshot> snapshot,
                          std::unique_ptr<engine::Cursor> cursor, const CursorRequest& request);
 
-// Of one batch, of which the client wants `batch_size` documents and nothing beyond them if it
-// `is_single`. 16 MiB at most, and as much as the reply may have: a batch that others follow can be
-// smaller. ExceededMemoryLimit (146) if there is no room for a single one.
+// Returns the limits of one batch. The client wants `batch_size` documents, and with `is_single` no
+// further batch. A batch has at most 16 MiB and at most what the memory for replies allows. If
+// further batches can follow, it may be smaller. Fails with ExceededMemoryLimit (146) if there is
+// no room for a single batch.
 Result<cursors::BatchLimits> batch_limits(const Call& call, std::optional<int64_t> batch_size,
                                           bool is_single = false);
 
-// Puts the documents of a batch into a reply, whose array is open.
+// Appends the documents of a batch to the open array of a reply.
 class BatchWriter {
  public:
   BatchWriter(const Call& call, bson::Builder& reply, uint64_t bytes_max)
@@ -60,7 +62,8 @@ class BatchWriter {
 
   void push(bson::View document);
   int64_t documents() const { return documents_; }
-  // An error if there was no room for one that is larger than a batch; it is lost.
+  // Failed if there was no memory for a document larger than the batch limit. That document is
+  // lost.
   const Status& status() const { return status_; }
 
  private:
@@ -71,7 +74,7 @@ class BatchWriter {
   Status status_;
 };
 
-// A cursor over documents that were made for it.
+// A cursor over a list of documents in memory.
 class ListCursor : public engine::Cursor {
  public:
   explicit ListCursor(std::vector<bson::Document> documents) : documents_(std::move(documents)) {}

@@ -1,5 +1,6 @@
-// getMore and killCursors. Source: MongoDB manual, "getMore", "killCursors"; awaitData as "Tailable
-// Cursors" and the drivers' specification have it.
+// getMore and killCursors.
+// Source: MongoDB manual, "getMore", "killCursors"; for awaitData, "Tailable Cursors" and the
+// drivers' specification.
 
 #include <string>
 
@@ -36,7 +37,7 @@ Result<GetMore> read_get_more(Arguments& arguments) {
                 "Invalid namespace for getMore: " + get_more.ns.full());
   }
   GM_ASSIGN(get_more.batch_size, arguments.integer_from("batchSize", 0));
-  // Of replica sets' oplogs.
+  // Only the oplogs of replica sets use these.
   arguments.ignore("term");
   arguments.ignore("lastKnownCommittedOpTime");
   GM_TRY(arguments.finish());
@@ -66,7 +67,7 @@ Status check_session(Call& call, int64_t id, const ClientCursor& cursor) {
   return fail(kOtherSession, created + ", in session " + shown(*session));
 }
 
-// Whether it is the client's own. Whoever need not log in may do everything.
+// Returns true if the client owns the cursor. A client that need not log in may use every cursor.
 bool is_owned(Call& call, const ClientCursor& cursor) {
   const AccessControl& access = call.state().access();
   if (!access.applies_to(call.client())) return true;
@@ -74,8 +75,8 @@ bool is_owned(Call& call, const ClientCursor& cursor) {
   return identity && cursor.owner == identity->user;
 }
 
-// Only whoever made a cursor reads on, and only with the privileges it took to make it: those may
-// have been taken meanwhile.
+// Fails unless the client has created the cursor and still has the privileges that this needed.
+// They may have been revoked in the meantime.
 Status check_owner(Call& call, int64_t id, const ClientCursor& cursor) {
   if (!is_owned(call, cursor)) {
     return fail(ErrorCode::kUnauthorized,
@@ -90,14 +91,14 @@ Status check_owner(Call& call, int64_t id, const ClientCursor& cursor) {
   return {};
 }
 
-// Of the reads of one batch: a cursor's observer counts from its begin.
+// Returns what one batch has read. A cursor's observer counts from the start of the cursor.
 engine::ReadObserver difference(const engine::ReadObserver& after,
                                 const engine::ReadObserver& before) {
   return {after.keys_examined - before.keys_examined,
           after.documents_examined - before.documents_examined, after.plan_summary};
 }
 
-// The one call that reads a cursor, which is what the registry allows as well.
+// Marks the cursor as being read by this call. The cursor registry also allows only one reader.
 class SoleReader {
  public:
   explicit SoleReader(ClientCursor& cursor)
@@ -115,7 +116,8 @@ class SoleReader {
   const bool is_sole_;
 };
 
-// Gives the operation the cursor's interrupt and, while it lives, the time the cursor has left.
+// Lets the operation use the cursor's interrupt and, during its lifetime, the time that the cursor
+// has left.
 class Resumed {
  public:
   Resumed(Call& call, std::shared_ptr<ClientCursor> cursor)
@@ -142,7 +144,8 @@ class Resumed {
   const std::shared_ptr<ClientCursor> cursor_;
 };
 
-// Whether an empty batch of a cursor that awaits data is to be answered now; else until when not.
+// Returns until when the request should wait, for a cursor that awaits data and has an empty batch.
+// Returns nothing if the empty batch should be returned now.
 std::optional<std::chrono::steady_clock::time_point> awaits(const Call& call,
                                                             ClientCursor& cursor) {
   constexpr auto kNone = std::chrono::steady_clock::time_point::min();
@@ -170,12 +173,12 @@ Status run_get_more(Call& call, bson::Builder& reply) {
   const auto cursor = std::static_pointer_cast<ClientCursor>(info->options.note);
   GM_TRY(check_owner(call, get_more.id, *cursor));
   GM_TRY(check_session(call, get_more.id, *cursor));
-  // Zero as well, which elsewhere is no limit.
+  // This also refuses 0, which means "no limit" elsewhere.
   if (call.request().body.find("maxTimeMS") && !cursor->await_data) {
     return fail(ErrorCode::kBadValue,
                 "cannot set maxTimeMS on getMore command for a non-awaitData cursor");
   }
-  // What maxTimeMS says here is how long to wait for data, not how long to read.
+  // On getMore, maxTimeMS limits the waiting for data and not the reading.
   call.operation().interrupt->set(engine::Interrupt::Time::max());
 
   const SoleReader reader(*cursor);
@@ -240,7 +243,7 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
     return fail(ErrorCode::kInvalidNamespace,
                 "collection name has invalid type " + std::string(type_name(name)));
   }
-  // As servers do, a cursor is found by its number, of whatever collection it is.
+  // As on servers, a cursor is found by its id alone, whatever its collection is.
   GM_TRY(arguments.database());
   GM_ASSIGN(const std::optional<bson::View> ids, arguments.array("cursors"));
   if (!ids) return arguments.missing("cursors");
@@ -274,7 +277,7 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
       missing.append(std::to_string(missing_count++), id);
     }
   }
-  // Those who wait for data of one are to learn of it.
+  // Wakes the getMores that wait for data of these cursors, so that they find their cursor gone.
   if (killed_count > 0) call.state().note_change();
   reply.append_array("cursorsKilled", std::move(killed).finish());
   reply.append_array("cursorsNotFound", std::move(missing).finish());
@@ -284,7 +287,7 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
 
 }  // namespace
 
-// Neither needs a privilege of its own: whose a cursor is decides.
+// Neither needs a privilege. The ownership of the cursor decides.
 Commands cursor_commands() {
   Command get_more{.name = "getMore", .run = run_get_more};
   get_more.rules = {.in_api_version_1 = true};

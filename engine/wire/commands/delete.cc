@@ -55,7 +55,7 @@ Result<DeleteCommand> DeleteCommand::read(Arguments& arguments) {
   GM_ASSIGN(command.statements, arguments.documents("deletes"));
   GM_ASSIGN(command.ordered, arguments.boolean("ordered", true));
   GM_ASSIGN(command.variables, read_let(arguments));
-  // As for the other writes, though nothing is validated.
+  // Accepted as in the other writes, although a delete validates nothing.
   GM_TRY(arguments.boolean("bypassDocumentValidation"));
   arguments.ignore("stmtIds");
   GM_TRY(check_batch_size(command.statements.size()));

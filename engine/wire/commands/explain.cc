@@ -18,14 +18,14 @@ namespace {
 
 using engine::Verbosity;
 
-// A write that stands above the plan of the find below it: its name, and what running it gave.
+// A write stage above the plan of the find: its name and the counts of running it.
 struct Write {
   std::string_view stage;
   std::function<void(bson::Builder&)> counts = {};
 };
 
-// What a stage that gives nothing has in common with all: one step for each document below, and one
-// for the end.
+// Appends the statistics of a stage that returns no documents: one work unit for each document
+// below it and one for the end.
 void append_steps(bson::Builder& out, bson::View below) {
   const int64_t documents = below["nReturned"].integral().value_or(0);
   out.append("nReturned", int32_t{0});
@@ -41,13 +41,14 @@ void append_steps(bson::Builder& out, bson::View below) {
   out.append("isEOF", int32_t{1});
 }
 
-// The plan of the find below a write: that a write of one document stops after it is no stage of
-// it.
+// Returns the plan of the find below a write. A write of a single document stops after one, and its
+// explanation shows no LIMIT stage for this.
 bson::View without_limit(bson::View plan) {
   return plan["stage"].as_string() == "LIMIT" ? plan["inputStage"].as_document() : plan;
 }
 
-// The explanation with a write above its winning plan, in both places that show it.
+// Returns the explanation with the write above its winning plan, in both places that show this
+// plan.
 bson::Document under(const bson::Document& explained, const Write& write) {
   bson::Builder out;
   for (const bson::Element field : explained.view()) {
@@ -136,7 +137,7 @@ Result<bson::Document> of_aggregate(Call& call, Arguments& arguments, Verbosity 
   return explain_aggregate(call, aggregate, options, verbosity);
 }
 
-// What a write would do is found out by doing it, in a transaction that is not committed.
+// The counts of a write come from running it in a transaction that is not committed.
 Result<bson::Document> of_update(Call& call, Arguments& arguments, Verbosity verbosity) {
   GM_ASSIGN(const UpdateCommand command, UpdateCommand::read(arguments));
   GM_TRY(arguments.finish());
@@ -237,7 +238,7 @@ Status run_explain(Call& call, bson::Builder& reply) {
   for (const Explainable& one : kExplainable) {
     if (one.name != inner.name()) continue;
     GM_ASSIGN(Arguments arguments, Arguments::of(inner));
-    // An explained command may carry arguments of every command; they have no effect.
+    // An explained command may have generic arguments. They have no effect.
     const Command& command = *find_command(inner.name());
     GM_TRY(read_generic_arguments(arguments, command.rules));
     GM_ASSIGN(const bson::Document document, one.explain(call, arguments, verbosity));
@@ -253,7 +254,7 @@ std::vector<Privilege> explain_privileges(const Request& request) {
   if (explained.type() != bson::Type::kDocument || explained.as_document().empty()) return {};
   const Request inner{explained.as_document(), request.database, {}, false};
   const Command* const command = find_command(inner.name());
-  // To explain a command takes the privileges of running it; explain itself cannot be explained.
+  // Explaining a command needs the privileges of running it. explain itself cannot be explained.
   if (command == nullptr || command->name == "explain") return {};
   return privileges_of(*command, inner);
 }

@@ -1,7 +1,7 @@
-// What explain adds to the plans that the engine tells of.
+// The parts of an explanation that the wire server adds to the plans of the engine.
 // Source: MongoDB manual, "explain" (database command), "Explain Results".
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include "engine/wire/call.h"
@@ -9,14 +9,14 @@
 
 namespace gridmount::wire {
 
-// FailedToParse if the aggregate command that is explained has one.
+// Fails with FailedToParse if the explained aggregate has a write concern.
 Status refuse_write_concern(bson::View aggregate);
 
 Result<bson::Document> explain_aggregate(Call& call, const AggregateCommand& aggregate,
                                          const engine::AggregateOptions& options,
                                          engine::Verbosity verbosity);
 
-// command, serverInfo and serverParameters, which end each explanation.
+// Appends command, serverInfo and serverParameters, which end each explanation.
 void append_explain_footer(Call& call, bson::View command, bson::Builder& reply);
 
 }  // namespace gridmount::wire

@@ -1,4 +1,4 @@
-// filemd5: the MD5 digest of a GridFS file, of the chunks as they are stored.
+// filemd5: the MD5 digest of a GridFS file, computed from its stored chunks.
 // Source: MongoDB manual (until 5.0), "filemd5".
 
 #include <openssl/evp.h>

@@ -9,7 +9,8 @@
 namespace gridmount::wire {
 namespace {
 
-// A tailable cursor needs a capped collection that has something in it: without, it ends at once.
+// Returns true if a tailable cursor stays open. It needs a capped collection with at least one
+// document. Otherwise it ends at once.
 Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapshot,
                            const engine::Namespace& ns) {
   GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
@@ -26,8 +27,8 @@ Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapsho
   return stats.documents > 0;
 }
 
-// One _id, and so one document: with it the cursor has ended, where any other is asked once more.
-// As servers have it of a filter that is an _id's value and nothing else.
+// Returns true if the filter consists of an _id value alone. At most one document matches, and the
+// cursor ends with it. As on servers, any other cursor is read once more to find its end.
 bool is_by_id(const FindCommand& find) {
   const engine::FindOptions& options = find.options;
   if (options.skip > 0 || options.hint || options.show_record_id || find.cursor.tailable) {
@@ -50,7 +51,7 @@ bool is_by_id(const FindCommand& find) {
   }
 }
 
-// One document at most: no cursor is made.
+// Answers with at most one document, without creating a cursor.
 Status reply_one(Call& call, bson::Builder& reply, const FindCommand& find,
                  const engine::FindOptions& options) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
@@ -99,7 +100,7 @@ Status refuse(const char* why) {
   return fail(ErrorCode::kFailedToParse, why);
 }
 
-// What a cursor may be together with.
+// Checks which options may be combined.
 Status check(const FindCommand& find, bool await_data) {
   if (await_data && !find.cursor.tailable) {
     return refuse("Cannot set 'awaitData' without also setting 'tailable'");
@@ -136,7 +137,8 @@ Result<FindCommand> FindCommand::read(Arguments& arguments) {
   GM_ASSIGN(find.variables, read_let(arguments));
   GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
   GM_TRY(check_collation(collation));
-  // Sorts take what memory they may and no disk; there is one server, and one read of each query.
+  // No effect: sorts use memory up to their limit and never the disk, there is one server, and each
+  // query reads once.
   for (const char* const name :
        {"allowDiskUse", "allowPartialResults", "readOnce", "oplogReplay"}) {
     GM_TRY(arguments.boolean(name));

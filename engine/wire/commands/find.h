@@ -1,6 +1,6 @@
-// What find is asked for, for find itself and for explain.
+// The arguments of find, read for find itself and for explain.
 //
-// Views point into the request. Thread-safety: values.
+// Views point into the request. Not thread-safe: plain values.
 #pragma once
 
 #include "engine/wire/call.h"
@@ -15,7 +15,7 @@ struct FindCommand {
   bson::Document variables;
   CursorRequest cursor;
 
-  // Takes all fields of the command, but not those of every command.
+  // Takes all fields of find, but not the generic arguments.
   static Result<FindCommand> read(Arguments& arguments);
 };
 

@@ -1,6 +1,6 @@
-// What findAndModify is asked for, for itself and for explain.
+// The arguments of findAndModify, read for the command itself and for explain.
 //
-// Views point into the request. Thread-safety: values.
+// Views point into the request. Not thread-safe: plain values.
 #pragma once
 
 #include "engine/store.h"

@@ -1,4 +1,5 @@
-// How clients meet the server: hello and its older names, ping, buildInfo, whatsmyuri.
+// The commands with which clients first contact the server: hello and its older names, ping,
+// buildInfo, whatsmyuri.
 // Source: MongoDB manual, "hello", "buildInfo"; drivers' specification, "MongoDB Handshake".
 
 #include <algorithm>
@@ -38,7 +39,7 @@ Status note_client(Call& call) {
   return {};
 }
 
-// In the client's order, which is the one it prefers.
+// Appends the compressors that both sides have, in the client's order of preference.
 void append_compression(Call& call, bson::Builder& reply) {
   const std::optional<bson::ValueView> offered = call.arguments().any("compression");
   if (!offered || offered->type() != Type::kArray) return;

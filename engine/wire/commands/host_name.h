@@ -1,4 +1,4 @@
-// What the machine is called, and where the server listens.
+// The name of the machine and the port on which the server listens.
 //
 // Thread-safe.
 #pragma once
@@ -12,10 +12,10 @@ namespace gridmount::wire {
 
 std::string host_name();
 
-// Of TCP; 0 without a server, or where it only has a socket of its own.
+// Returns the TCP port, or 0 if there is no server or it listens only on its Unix socket.
 uint16_t port_of(const Service::State& state);
 
-// "name:27017"; the name alone without a port.
+// Returns "name:27017", or the name alone if there is no port.
 std::string host_and_port(const Service::State& state);
 
 }  // namespace gridmount::wire

@@ -24,7 +24,7 @@ constexpr ErrorCode kAmbiguousKeys{181};
 
 // --- createIndexes
 
-// There is one index on _id alone, {_id: 1}, and it has no options.
+// The only index on _id alone is {_id: 1}, and it has no options.
 Status check_id_index(bson::View specification) {
   constexpr std::string_view kOptions[] = {"v", "key", "name", "ns", "collation", "background"};
   const std::optional<bson::ValueView> keys = specification.find("key");
@@ -49,7 +49,7 @@ Status check_id_index(bson::View specification) {
 Result<IndexDefinition> read_index(bson::View specification, bool ignore_unknown) {
   bson::Builder known;
   for (const bson::Element option : specification) {
-    // An option that no index has is no reason to refuse one.
+    // With ignore_unknown, unknown options do not make the index invalid.
     if (ignore_unknown && !query::is_index_option(option.key)) continue;
     known.append(option.key, option.value);
   }
@@ -122,7 +122,7 @@ Status run_create_indexes(Call& call, bson::Builder& reply) {
 
 // --- listIndexes
 
-// NamespaceNotFound; views have no indexes.
+// Fails with NamespaceNotFound if there is no collection, and for views, which have no indexes.
 Status check_collection(engine::Database& database, engine::Snapshot& snapshot,
                         const engine::Namespace& ns, const char* missing) {
   GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
@@ -172,7 +172,7 @@ Result<std::string> name_of(const Indexes& indexes, bson::ValueView which) {
   if (found == indexes.end()) {
     return fail(ErrorCode::kIndexNotFound, "can't find index with key: " + bson::to_text(keys));
   }
-  // Indexes with the same keys differ in their options: which one is meant, only a name tells.
+  // Indexes with the same keys differ in their options. Only the name identifies one of them.
   if (const auto other = std::find_if(found + 1, indexes.end(), has_keys); other != indexes.end()) {
     return fail(kAmbiguousKeys,
                 std::to_string(std::count_if(indexes.begin(), indexes.end(), has_keys)) +
@@ -183,7 +183,7 @@ Result<std::string> name_of(const Indexes& indexes, bson::ValueView which) {
   return found->name;
 }
 
-// The names of the indexes that `which` stands for: "*", a name, several, or keys.
+// Returns the names of the indexes that `which` selects: "*", a name, several names, or keys.
 Result<std::vector<std::string>> names_of(const Indexes& indexes, bson::ValueView which) {
   std::vector<std::string> names;
   if (which.type() == Type::kString && which.as_string() == "*") {
@@ -257,7 +257,7 @@ Status run_re_index(Call& call, bson::Builder& reply) {
   const auto change = [&](engine::Transaction& transaction) -> Status {
     GM_TRY(check_collection(*database, transaction, ns, "collection does not exist: "));
     GM_ASSIGN(indexes, collection->indexes(transaction));
-    // The index on _id is what finds the documents; it cannot be made anew.
+    // The index on _id is the one that finds the documents, so it cannot be rebuilt.
     for (const IndexDefinition& index : indexes) {
       if (index.name == kIdIndex) continue;
       GM_TRY(collection->drop_index(transaction, index.name));

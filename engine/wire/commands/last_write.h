@@ -1,6 +1,6 @@
-// What getLastError tells of a connection's last write command.
+// Keeps what getLastError reports about a connection's last write command.
 //
-// Used by the connection's thread.
+// Not thread-safe: called by the thread that handles the connection's request.
 #pragma once
 
 #include "engine/wire/client.h"

@@ -1,5 +1,5 @@
-// _mergeAuthzCollections: what mongorestore ends with. It has put the users of a dump into a
-// collection of its own; from there they become the server's, all of them or none.
+// _mergeAuthzCollections, the last step of mongorestore. mongorestore has written the users of a
+// dump to a collection of its own. The command makes all of them users of the server, or none.
 // Source: the server's user_management_commands.cpp and mongorestore's RestoreUsersOrRoles.
 
 #include <algorithm>
@@ -82,7 +82,8 @@ Status run_merge(Call& call, bson::Builder&) {
   return merged;
 }
 
-// Of whom users are made without the commands for it, and who may read what they are made of.
+// The privileges to create users without the user commands, and to read the collections that they
+// come from.
 std::vector<Privilege> to_merge(const Request& request) {
   std::vector<Privilege> privileges;
   for (const std::string_view action : {"createUser", "dropUser", "grantRole", "revokeRole"}) {

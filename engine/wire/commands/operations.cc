@@ -1,4 +1,4 @@
-// What runs and what ran: currentOp, killOp, profile, top, getLastError.
+// Running and past operations: currentOp, killOp, profile, top, getLastError.
 // Source: MongoDB manual, "currentOp", "killOp", "profile", "top".
 
 #include <string>
@@ -48,12 +48,12 @@ Status run_kill_op(Call& call, bson::Builder& reply) {
   const std::optional<int64_t> id = bson::clamped_integer(op);
   call.state().operations().kill_if([&](const Operation& operation) { return operation.id == id; },
                                     ErrorCode::kInterrupted);
-  // As servers do: what has ended meanwhile needed no killing.
+  // As on servers, killing an operation that has already ended succeeds.
   reply.append("info", "attempting to kill op");
   return {};
 }
 
-// The profiler's filter as the command gives it: nothing if it does not, null for "unset".
+// Reads the profiler's filter. Returns nothing if none is given, and null for "unset".
 Result<std::optional<std::shared_ptr<const profiling::OperationFilter>>> read_profile_filter(
     Arguments& arguments) {
   using Filter = std::shared_ptr<const profiling::OperationFilter>;
@@ -71,8 +71,8 @@ Result<std::optional<std::shared_ptr<const profiling::OperationFilter>>> read_pr
   return fail(ErrorCode::kBadValue, "Expected an object, or the string 'unset', as 'filter'");
 }
 
-// {profile: level, slowms, sampleRate, filter}; a level of -1 asks. slowms and sampleRate are one
-// for all databases.
+// {profile: level, slowms, sampleRate, filter}. A level of -1 only queries. slowms and sampleRate
+// apply to all databases.
 Status run_profile(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::string database, arguments.database());

@@ -17,7 +17,7 @@ using bson::Type;
 struct Parameter {
   std::string_view name;
   void (*append)(Service::State& state, std::string_view name, bson::Builder& out);
-  // Null for those that are what they are.
+  // Null for parameters that cannot be changed.
   Status (*set)(Service::State& state, bson::ValueView value) = nullptr;
 };
 
@@ -183,7 +183,7 @@ Status run_get_log(Call& call, bson::Builder& reply) {
   if (which != "global" && which != "startupWarnings") {
     return fail(ErrorCode::kOperationFailed, "No log named '" + std::string(which) + "'");
   }
-  // The log is the program's, on its standard error or in the journal; none of it is kept here.
+  // The program logs to standard error or the journal. The server keeps none of it.
   reply.append("totalLinesWritten", int32_t{0}).open_array("log").close();
   return {};
 }

@@ -1,5 +1,5 @@
-// What clients ask at their start or on the way, and what a server that is no member of a replica
-// set or cluster says to it.
+// Commands with which clients probe a server, and the answers of a standalone server, which is no
+// member of a replica set or cluster.
 
 #include <string>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr ErrorCode kNoReplicationEnabled{76};
 constexpr ErrorCode kNotOnStandalone{51300};
 
-// The arguments of a command that is refused whatever they are, or takes none but its name.
+// Ignores all arguments of a command that is refused whatever they are.
 void ignore_all(Call& call) {
   static_cast<void>(call.arguments().rest());
 }
@@ -33,7 +33,8 @@ Status no_default_concerns(Call& call, bson::Builder&) {
               "'" + std::string(call.command().name) + "' is not supported on standalone nodes.");
 }
 
-// Drivers' test programs turn fail points off before they begin. There are none to turn on.
+// The test programs of drivers turn fail points off before they begin. This server has none to turn
+// on.
 Status run_configure_fail_point(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_TRY(arguments.required_string("configureFailPoint"));
@@ -91,7 +92,7 @@ Status run_fsync(Call& call, bson::Builder& reply) {
   call.arguments().ignore("fsyncLockAcquisitionTimeoutMillis");
   GM_TRY(call.arguments().finish());
   if (lock) {
-    // The mount writes into the same store, and a file system that stands still is a broken one.
+    // The mount writes to the same store. A locked store would make the file system hang.
     return fail(ErrorCode::kCommandNotSupported,
                 "fsync: the option 'lock' is not supported; the files of a store that is in use "
                 "are copied from a snapshot of their file system");

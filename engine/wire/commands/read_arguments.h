@@ -1,6 +1,7 @@
-// Arguments that several commands share: hint, let, the order and part of what is read.
+// Arguments that several commands share: hints, the variables of `let`, unsupported options, arrays
+// of documents.
 //
-// Thread-safety: values and functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include <optional>
@@ -12,17 +13,19 @@
 
 namespace gridmount::wire {
 
-// A name or a key pattern; an empty document stands for none. FailedToParse otherwise.
+// Reads an index name or a key pattern. An empty document counts as no hint. Fails with
+// FailedToParse for other types.
 Result<std::optional<bson::Value>> read_hint(Arguments& arguments);
 
-// The values of `let`'s variables by name, and of more of them (update's `c`).
+// Evaluates the variables of `let` and returns their values by name. Update's `c` has the same
+// form.
 Result<bson::Document> read_let(Arguments& arguments);
 
-// A field that is refused by its name wherever it means something: CommandNotSupported (115). False
-// and empty documents mean nothing.
+// Fails with CommandNotSupported (115) if the option is given with a value that would have an
+// effect. False and an empty document have none.
 Status refuse_option(Arguments& arguments, std::string_view name);
 
-// The elements of an array of documents.
+// Fails unless every element of the array is a document.
 Status check_documents(const Arguments& arguments, std::string_view name, bson::View array);
 
 }  // namespace gridmount::wire

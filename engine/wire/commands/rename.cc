@@ -28,8 +28,9 @@ bool is_system(const engine::Namespace& ns) {
   return ns.collection.starts_with("system.");
 }
 
-// Within a database there is a right of its own, if it lets nobody see what he may not. Else it
-// takes what a copy and a drop would need.
+// Within a database the privilege renameCollectionSameDB is enough, provided that the rename does
+// not let the client read data that it may not read now. Otherwise the rename needs the privileges
+// of a copy and a drop.
 Status check_may_rename(Call& call, const engine::Namespace& from, const engine::Namespace& to,
                         bool drops_target) {
   const auto may = [&](const Privilege& privilege) {
@@ -53,7 +54,7 @@ Status run_rename(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::string_view from_name, arguments.required_string("renameCollection"));
   GM_ASSIGN(const std::string_view to_name, arguments.required_string("to"));
-  // No number: whether it needs the right to drop is to be seen at once.
+  // Numbers are refused, so that the check of the drop privilege sees the same value.
   const std::optional<bson::ValueView> drops = arguments.any("dropTarget");
   if (drops && drops->type() != Type::kBool) {
     return arguments.wrong_type("dropTarget", *drops, "types '[bool, binData]'");
@@ -81,7 +82,7 @@ Status run_rename(Call& call, bson::Builder&) {
 
 }  // namespace
 
-// What it needs depends on where it leads; run() asks for it.
+// The privileges depend on source and target, so run() checks them.
 Commands rename_commands() {
   Command rename{.name = "renameCollection", .run = run_rename};
   rename.rules = {.write_concern = true};

@@ -1,6 +1,6 @@
-// How commands name a role.
+// The two forms in which commands name a role.
 //
-// Thread-safety: a function without state.
+// Thread-safe: a function without state.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace gridmount::wire {
 
-// "name", of the database given, or {role, db}; BadValue (2) for anything else. Whether there is
-// such a role is not looked at.
+// Accepts "name", which means a role of `database`, and {role, db}. Fails with BadValue (2) for
+// anything else. Does not check that the role exists.
 Result<Role> role_name_of(bson::ValueView value, const std::string& database);
 
 }  // namespace gridmount::wire

@@ -1,7 +1,7 @@
-// A command that changes collections or indexes: one transaction, and as durable as the command's
-// write concern asks for. What it may make, and of what.
+// Commands that change collections or indexes run in one transaction, as durable as their write
+// concern asks for. This file also decides which collections clients may create and change.
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,22 @@
 
 namespace gridmount::wire {
 
-// Commits if `change` succeeds; else nothing has happened.
+// Runs `change` in a transaction. Commits if it succeeds, otherwise leaves the store unchanged.
 Status change_schema(Call& call, const std::function<Status(engine::Transaction&)>& change);
 
-// CommandNotSupportedOnView if it is a view; what is not there is none.
+// Fails with CommandNotSupportedOnView if the namespace is a view. A collection that does not exist
+// passes.
 Status check_no_view(engine::Database& database, engine::Snapshot& snapshot,
                      const engine::Namespace& ns);
 
-// InvalidNamespace for names beginning with "system." but those that clients may make and write to.
+// Fails with InvalidNamespace for names that begin with "system.", except for those that clients
+// may create and write to.
 Status check_system_name(const engine::Namespace& ns);
-// The same, and for system.profile, which the server alone writes to: for inserts and updates.
+// For inserts and updates. Also refuses system.profile, to which only the server writes.
 Status check_writable_name(const engine::Namespace& ns);
 
-// IllegalOperation (20) for what holds the users, and for what says that there have been some; the
-// message is `refusal` and the name.
+// Fails with IllegalOperation (20) for the collections that hold the users and the mark that users
+// have existed. The message consists of `refusal` and the name.
 Status check_not_of_users(const engine::Namespace& ns, const std::string& refusal);
 
 }  // namespace gridmount::wire

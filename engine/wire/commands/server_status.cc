@@ -90,7 +90,7 @@ void append_expiry(Call& call, bson::Builder& out) {
   out.append("passes", stats->expiry_passes).close();
 }
 
-// Every section but the head, of which a client may turn some on or off: {connections: 0}.
+// All sections except the head. A client may turn each on or off: {connections: 0}.
 using Section = void (*)(Call& call, bson::Builder& out);
 struct NamedSection {
   const char* name;
@@ -178,7 +178,7 @@ Status run_server_status(Call& call, bson::Builder& reply) {
   reply.append("process", "gridmount").append("pid", static_cast<int64_t>(::getpid()));
   const int64_t uptime = call.state().uptime().count();
   const int64_t seconds = uptime / 1000;
-  // A double, and whole: mongostat reads it into an integer.
+  // A double with a whole number of seconds, because mongostat reads it into an integer.
   reply.append("uptime", static_cast<double>(seconds)).append("uptimeMillis", uptime);
   reply.append("uptimeEstimate", seconds).append("localTime", bson::Date::now());
   for (const NamedSection& section : kSections) {

@@ -44,8 +44,8 @@ void end(Call& call, const SessionId& id) {
   call.state().end_work_of(id, &call.operation());
 }
 
-// Sessions that are not known may have cursors all the same, if theirs ended before. Those of other
-// users are left alone, and so are all by a client that has yet to log in.
+// An unknown session may still have cursors, if its entry was removed before. Sessions of other
+// users are left alone. A client that must still log in ends none.
 Status run_end_sessions(Call& call, bson::Builder&) {
   GM_ASSIGN(const std::vector<SessionId> ids, read_sessions(call.arguments()));
   const AccessControl& access = call.state().access();
@@ -74,7 +74,7 @@ Status run_kill_sessions(Call& call, bson::Builder&) {
   return {};
 }
 
-// Of all users, or of those named: {user, db}. Sessions are nobody's in particular here.
+// Ends the sessions of all users, even if the command names some: {user, db} is only validated.
 Status run_kill_all_sessions(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::vector<bson::View> users, arguments.documents(arguments.path()));

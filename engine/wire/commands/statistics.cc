@@ -47,7 +47,7 @@ Status run_db_stats(Call& call, bson::Builder& reply) {
             aggregation::database_stats(call.store(), *snapshot, name, scale));
   reply.append_all(stats);
   if (free_storage) {
-    // The file's free pages are no database's.
+    // The free pages of the file belong to no single database.
     for (const char* const field :
          {"freeStorageSize", "indexFreeStorageSize", "totalFreeStorageSize"}) {
       reply.append(field, 0.0);
@@ -63,7 +63,7 @@ Status run_data_size(Call& call, bson::Builder& reply) {
   for (const char* const name : {"keyPattern", "min", "max"}) {
     GM_TRY(refuse_option(arguments, name));
   }
-  GM_TRY(arguments.boolean("estimate"));  // the sum is kept, and is always exact
+  GM_TRY(arguments.boolean("estimate"));  // no effect: the sum is maintained and always exact
   GM_TRY(arguments.finish());
   const size_t dot = full.find('.');
   const engine::Namespace ns{
@@ -92,7 +92,7 @@ std::vector<Privilege> data_size_privileges(const Request& request) {
            dot == std::string_view::npos ? std::string() : std::string(full.substr(dot + 1))}};
 }
 
-// Of its definition and its indexes' alone, which were read when they were found.
+// Validates only the definitions of the collection and its indexes. Reading them is the check.
 Status validate_metadata(Call& call, const engine::Namespace& ns, bson::Builder& reply) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
@@ -121,8 +121,8 @@ Status validate_metadata(Call& call, const engine::Namespace& ns, bson::Builder&
 Status run_validate(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const engine::Namespace ns, arguments.collection());
-  // But for metadata, everything is read whichever of these is given; a snapshot needs no exclusive
-  // lock. `scandata` is what drivers still send to servers older than 4.4 and newer ones alike.
+  // Everything is read, whichever of these options is given, except for `metadata`. A read view
+  // needs no exclusive lock. Drivers still send `scandata` to servers of all versions.
   GM_ASSIGN(const bool full, arguments.boolean("full"));
   GM_ASSIGN(const bool background, arguments.boolean("background"));
   GM_ASSIGN(const bool metadata, arguments.boolean("metadata"));

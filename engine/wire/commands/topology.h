@@ -1,6 +1,9 @@
-// hello's topologyVersion: by it a client tells whether it has missed a change of what the server
-// is, and waits for one. A server that is no member of a replica set never changes; only its
-// process does. Source: MongoDB's drivers' specification, "Server Monitoring" (streaming protocol).
+// hello's topologyVersion. With it a client detects that it has missed a change of the server's
+// state, and waits for the next change. A standalone server never changes its state. A new process
+// has a new version.
+// Source: MongoDB's drivers' specification, "Server Monitoring" (streaming protocol).
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include "engine/bson/builder.h"
@@ -8,9 +11,9 @@
 
 namespace gridmount::wire {
 
-// Postpones a hello that awaits a change from the version it names, for its maxAwaitTimeMS. Errors
-// as servers': one of the two fields without the other (31368), a counter below zero (31372) or
-// beyond ours (51764), a negative time (31373).
+// Postpones a hello that waits for a change from the version it names, for at most its
+// maxAwaitTimeMS. Fails as servers do: one of the two fields without the other (31368), a counter
+// below zero (31372) or beyond the server's (51764), a negative time (31373).
 Status await_topology(Call& call);
 
 void append_topology_version(Call& call, bson::Builder& reply);

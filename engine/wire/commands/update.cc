@@ -15,7 +15,7 @@ namespace {
 
 using bson::Type;
 
-// With what it leaves out, as servers show it.
+// Returns the statement with its omitted flags added, as servers show it.
 bson::Document shown_statement(bson::View statement) {
   bson::Builder shown;
   shown.append_all(statement);
@@ -62,7 +62,7 @@ Status run_update(Call& call, bson::Builder& reply) {
   return {};
 }
 
-// The values of `let`, and of `c`, which come before them.
+// Returns the values of `let` and of `c`. A value of `c` overrides one of `let` with the same name.
 bson::Document joined(const bson::Document& let, bson::View constants) {
   if (constants.empty()) return let;
   bson::Builder all;
@@ -99,14 +99,14 @@ Result<UpdateCommand> UpdateCommand::read(Arguments& arguments) {
   GM_ASSIGN(command.ordered, arguments.boolean("ordered", true));
   GM_ASSIGN(command.bypass_validation, arguments.boolean("bypassDocumentValidation"));
   GM_ASSIGN(command.variables, read_let(arguments));
-  // An update fills in empty timestamps only where it inserts.
+  // Accepted, although empty timestamps are replaced only in inserts.
   GM_TRY(arguments.boolean("bypassEmptyTsReplacement"));
   arguments.ignore("stmtIds");
   GM_TRY(check_batch_size(command.statements.size()));
   GM_TRY(check_writable_name(command.ns));
   for (size_t i = 0; i < command.statements.size(); ++i) {
     GM_ASSIGN(const UpdateStatement statement, command.statement(i));
-    // Servers count the stages of all statements' pipelines, and fail where they cannot.
+    // As on servers, the pipelines of all statements are checked before any of them runs.
     if (statement.options.is_pipeline) GM_TRY(query::check_stage_names(statement.update));
   }
   return command;

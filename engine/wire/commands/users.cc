@@ -67,11 +67,11 @@ Result<std::vector<ScramMechanism>> read_mechanisms(Arguments& arguments) {
   return mechanisms;
 }
 
-// What createUser and updateUser say of a password.
+// The password arguments of createUser and updateUser.
 struct PasswordChange {
   std::optional<std::string> password;
   std::vector<ScramMechanism> mechanisms;
-  bool is_digest = false;  // the client has made SCRAM-SHA-1's digest of it
+  bool is_digest = false;  // the password is SCRAM-SHA-1's digest, made by the client
 };
 
 Result<PasswordChange> read_password(Arguments& arguments) {
@@ -243,7 +243,7 @@ std::vector<Privilege> on_database(const Request& request,
   return privileges;
 }
 
-// Roles may be given by who may give them in their databases.
+// Granting a role needs the privilege to grant in the role's database.
 void add_roles(const Request& request, std::string_view action,
                std::vector<Privilege>& privileges) {
   const std::optional<bson::ValueView> roles = request.body.find("roles");
@@ -274,7 +274,7 @@ std::vector<Privilege> to_update(const Request& request) {
         {Privilege::Resource::kDatabase, "changeCustomData", std::string(request.database)});
   }
   if (request.body.find("roles")) {
-    // Those that it had are taken away, of whatever databases they are.
+    // The user's previous roles are revoked, whatever their databases are.
     privileges.push_back({Privilege::Resource::kAnyDatabase, "revokeRole"});
     add_roles(request, "grantRole", privileges);
   }

@@ -1,4 +1,4 @@
-// What there is of users and of the built-in roles: usersInfo, rolesInfo.
+// Information about users and built-in roles: usersInfo, rolesInfo.
 // Source: MongoDB manual, "usersInfo", "rolesInfo".
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Result<UserName> name_of(bson::ValueView value, const std::string& database) {
 
 struct AskedUsers {
   bool of_all = false;
-  bool of_database = false;  // of the command's
+  bool of_database = false;  // all users of the command's database
   std::vector<UserName> names = {};
 
   bool are_named() const { return !of_all && !of_database; }
@@ -65,7 +65,7 @@ Result<AskedUsers> read_asked_users(bson::ValueView asked, const std::string& da
   return users;
 }
 
-// On each database that is asked about. Everybody may ask about himself.
+// Needs viewUser on each database that is asked about. Everybody may ask about their own user.
 Status check_may_view(Call& call, const AskedUsers& asked) {
   if (asked.of_all) return check_privilege(call, {Privilege::Resource::kCluster, "viewUser"});
   if (asked.of_database) {
@@ -92,7 +92,7 @@ Result<std::vector<User>> find_users(Call& call, const AskedUsers& asked) {
   return found;
 }
 
-// What a user has by its roles, which are all built in and have no others in them.
+// Appends what the user has through its roles. All roles are built in and contain no other roles.
 void append_inherited(const User& user, const bson::Document& stored, bson::Builder& out) {
   out.append("inheritedRoles", stored.view()["roles"]);
   bson::Builder& privileges = out.open_array("inheritedPrivileges");
@@ -147,7 +147,7 @@ Status run_users_info(Call& call, bson::Builder& reply) {
 
 // --- rolesInfo: 1, "name", {role, db} or an array of those
 
-// Of those that are asked for, the ones that there are. Everybody may ask about his own.
+// Returns the existing ones among the requested roles. Everybody may ask about their own roles.
 Result<std::vector<Role>> asked_roles(Call& call, bson::ValueView asked, bool with_builtin) {
   const std::string database(call.request().database);
   if (asked.number()) {
@@ -208,7 +208,7 @@ Status run_roles_info(Call& call, bson::Builder& reply) {
 
 }  // namespace
 
-// What these need depends on whom they are asked about, and on who asks.
+// The privileges depend on the requested users and on the client, so run() checks them.
 Commands user_info_commands() {
   Command users_info{.name = "usersInfo", .run = run_users_info};
   users_info.about = "tells about users";

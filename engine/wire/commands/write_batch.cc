@@ -14,12 +14,13 @@ namespace {
 constexpr size_t kGroupStatementsMax = 1000;
 constexpr size_t kGroupBytesMax = 16 * 1024 * 1024;
 constexpr std::chrono::milliseconds kGroupTimeMax{20};
-// Of one command; system.profile has room for about as many.
+// Limit for one command. system.profile has room for about as many.
 constexpr size_t kProfiledStatementsMax = 10'000;
-// A reply is one document: beyond this much of errors they are told by their codes alone.
+// A reply is one document. After this many bytes of errors the further ones have only their codes.
 constexpr uint32_t kErrorBytesMax = 4 * 1024 * 1024;
 
-// Errors after which the transaction cannot be committed (rule S3 of engine/store.h).
+// Returns true for errors after which the transaction cannot be committed (rule S3 of
+// engine/store.h).
 bool dooms(ErrorCode code) {
   return code == ErrorCode::kOutOfDiskSpace || code == ErrorCode::kIoError ||
          code == ErrorCode::kWritesRefused || code == ErrorCode::kTransactionTooLarge;
@@ -101,7 +102,7 @@ class Runner {
     }
     const size_t index = at_++;
     if (!done) {
-      // Not the statement's failure, but that of all that are left.
+      // This is not a failure of the statement alone: all remaining statements end with it.
       if (done.error().code() == ErrorCode::kMaxTimeMsExpired) {
         interrupt_ = std::move(done).error();
         ended_ = true;
@@ -132,7 +133,8 @@ class Runner {
                               done ? std::nullopt : std::optional(done.error())});
   }
 
-  // Nothing of the group has happened.
+  // Called when the group has been rolled back. Prepares running its statements one by one, or
+  // reports the error of a single one.
   void group_failed(const Group& group, Error error) {
     const size_t reached = std::min(at_ + (group.doom ? 1 : 0), batch_.statements);
     if (reached > group.first + 1) {

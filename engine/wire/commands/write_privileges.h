@@ -1,6 +1,6 @@
-// The privileges of write commands.
+// The privileges that write commands need.
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include <string_view>
@@ -10,12 +10,12 @@
 
 namespace gridmount::wire {
 
-// These actions on the collection that the first field names, and bypassDocumentValidation if the
-// command asks for it.
+// Returns the actions on the collection that the first field names, plus bypassDocumentValidation
+// if the command asks for it.
 std::vector<Privilege> write_privileges(const Request& request,
                                         const std::vector<std::string_view>& actions);
 
-// Whether a field of the body, as a client that wants it would write it, is true.
+// Returns true if the body has this field with a value that means true.
 bool asks_for(bson::View body, std::string_view name);
 
 }  // namespace gridmount::wire

@@ -1,6 +1,6 @@
-// What update and delete are asked for, for themselves and for explain.
+// The arguments of update and delete, read for the commands themselves and for explain.
 //
-// Views point into the request. Thread-safety: values.
+// Views point into the request. Not thread-safe: plain values.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ struct UpdateCommand {
   bool bypass_validation = false;
   bson::Document variables;
 
-  // Every statement has been read once when it returns.
+  // Has parsed every statement once when it returns, so that an invalid one fails the command.
   static Result<UpdateCommand> read(Arguments& arguments);
   Result<UpdateStatement> statement(size_t index) const;
 };

@@ -1,5 +1,7 @@
-// Takes numbers, names and documents off the front of bytes of unknown origin; never reads past
-// their end. What is cut off is InvalidBSON, as a document that is cut off is.
+// Reads numbers, names and documents from the front of untrusted bytes. It never reads past their
+// end. Truncated input fails with InvalidBSON, as a truncated document does.
+//
+// Not thread-safe.
 #pragma once
 
 #include <bit>
@@ -61,7 +63,7 @@ class ByteReader {
     return number;
   }
 
-  // Up to a NUL, which is taken as well.
+  // Reads up to a NUL byte and skips it.
   Result<std::string_view> name() {
     const void* const nul = bytes_.empty() ? nullptr : std::memchr(bytes_.data(), 0, bytes_.size());
     if (nul == nullptr) return fail(ErrorCode::kInvalidBson, "a name in the message does not end");
@@ -71,7 +73,7 @@ class ByteReader {
     return text;
   }
 
-  // Valid BSON, all of it, of at most the size and depth that documents may have.
+  // Reads one document and validates all of it, including its size and depth.
   Result<bson::View> document() {
     if (bytes_.size() < sizeof(uint32_t)) return fail(cut_off());
     const uint32_t length = load_32(bytes_.data());

@@ -14,11 +14,11 @@
 namespace gridmount::wire {
 namespace {
 
-// Behind the header: the opcode and size of what is inside, and the compressor.
+// After the message header follow the inner opcode and size and the compressor.
 constexpr size_t kCompressedHeaderBytes = kHeaderBytes + 4 + 4 + 1;
 
-// Most of what goes over the wire is one machine's memory or a local network; higher levels cost
-// more time than they save there.
+// Fast levels: most connections are within one machine or a local network, where higher levels cost
+// more time than they save.
 constexpr int kZlibLevel = Z_BEST_SPEED;
 constexpr int kZstdLevel = 1;
 
@@ -31,8 +31,8 @@ char* chars(uint8_t* bytes) {
   return reinterpret_cast<char*>(bytes);
 }
 
-// Fills all of `out`, which is as long as `in` is claimed to give; false if it does not fit
-// exactly.
+// Fills all of `out`, which has the claimed size. Returns false if the data does not give exactly
+// as many bytes.
 bool decompress_into(std::span<const uint8_t> in, Compressor compressor, std::span<uint8_t> out) {
   switch (compressor) {
     case Compressor::kNoop:
@@ -71,7 +71,8 @@ size_t compressed_bytes_max(size_t size, Compressor compressor) {
   return size;
 }
 
-// The number of bytes written to `out`, which has room for compressed_bytes_max(); 0 for a failure.
+// Returns the number of bytes written to `out`, which has room for compressed_bytes_max(). Returns
+// 0 on failure.
 size_t compress_into(std::span<const uint8_t> in, Compressor compressor, std::span<uint8_t> out) {
   switch (compressor) {
     case Compressor::kNoop:
@@ -169,7 +170,7 @@ std::optional<MessageBytes> compress(std::span<const uint8_t> message, Compresso
   if (size == 0) return std::nullopt;
   if (compressor != Compressor::kNoop && whole >= message.size()) return std::nullopt;
   bytes.set_size(whole);
-  // Opcode and ids are the message's own; only the header's length and opcode differ.
+  // The header keeps the ids of the message. Only its length and opcode change.
   std::memcpy(bytes.data(), message.data(), kHeaderBytes);
   store_32(static_cast<uint32_t>(whole), bytes.data());
   store_32(static_cast<uint32_t>(Opcode::kCompressed), bytes.data() + 12);

@@ -1,5 +1,7 @@
-// OP_COMPRESSED: another message, compressed. Source: the specification of the MongoDB drivers,
-// "Wire Compression".
+// OP_COMPRESSED, a message that contains another message in compressed form.
+// Source: the specification of the MongoDB drivers, "Wire Compression".
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +17,33 @@ namespace gridmount::wire {
 
 enum class Compressor : uint8_t { kNoop = 0, kSnappy = 1, kZlib = 2, kZstd = 3 };
 
-// The name hello's `compression` has for it ("zlib"), or none.
+// Finds a compressor by its name in hello's `compression` ("zlib").
 std::optional<Compressor> compressor_named(std::string_view name);
 std::string_view compressor_name(Compressor compressor);
 
-// Whether a command's messages may be compressed: not those of the first exchange and of log-in,
-// which drivers leave as they are.
+// Returns true if the command's messages may be compressed. Drivers send those of the handshake and
+// of log-ins uncompressed.
 bool may_be_compressed(std::string_view command);
 
-// What an OP_COMPRESSED message says of what is in it, checked: its opcode is not OP_COMPRESSED
-// again, the compressor exists, and the size it claims makes no message beyond kMessageBytesMax.
+// The header of an OP_COMPRESSED message after these checks: the inner opcode is not OP_COMPRESSED,
+// the compressor exists, and the claimed size gives no message larger than kMessageBytesMax.
 struct CompressedHeader {
   Opcode opcode;
-  uint32_t body_bytes;  // without the header of the message inside
+  uint32_t body_bytes;  // without the header of the inner message
   Compressor compressor;
-  // Memory that the whole message will take.
+  // The memory that the decompressed message takes.
   size_t message_bytes() const { return kHeaderBytes + body_bytes; }
 };
-// `message` is a whole message of Opcode::kCompressed. Errors: the connection is to be closed.
+// `message` is a whole message with Opcode::kCompressed. After an error the connection must be
+// closed.
 Result<CompressedHeader> read_compressed_header(std::span<const uint8_t> message);
 
-// The message inside, with the header it would have had. Takes no more memory than claimed, and
-// refuses bytes that give less or more. Errors as above.
+// Returns the inner message with the header that it would have had. Allocates no more than the
+// claimed size, and fails if the data gives fewer or more bytes. After an error the connection must
+// be closed.
 Result<MessageBytes> decompress(std::span<const uint8_t> message);
 
-// `message` as an OP_COMPRESSED; nothing if that would not be shorter.
+// Returns `message` as an OP_COMPRESSED, or nothing if that would not be shorter.
 std::optional<MessageBytes> compress(std::span<const uint8_t> message, Compressor compressor);
 
 }  // namespace gridmount::wire

@@ -1,5 +1,7 @@
-// The sixteen bytes every message begins with. Source: the MongoDB wire protocol's documentation,
-// "Standard Message Header"; numbers are little-endian.
+// The sixteen bytes that begin every message. Numbers are little-endian.
+// Source: the MongoDB wire protocol's documentation, "Standard Message Header".
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <cstdint>
@@ -29,15 +31,15 @@ struct Header {
   uint32_t length = 0;  // of the whole message
   int32_t request_id = 0;
   int32_t response_to = 0;
-  Opcode opcode = Opcode::kMessage;  // may be a number that has no name here
+  Opcode opcode = Opcode::kMessage;  // may be a number without a name here
 };
 
-// Checks the length alone. After an error nothing that follows can be told apart: the connection is
-// to be closed.
+// Checks only the length. After an error the boundaries of the following messages are unknown, so
+// the connection must be closed.
 Result<Header> read_header(std::span<const uint8_t, kHeaderBytes> bytes);
 void write_header(const Header& header, uint8_t* to);
 
-// "OP_MSG", or the number of an opcode that has no name.
+// Returns "OP_MSG" and the like, or the number of an opcode without a name.
 std::string opcode_name(Opcode opcode);
 
 }  // namespace gridmount::wire

@@ -43,7 +43,7 @@ Result<Incoming> read_plain(const Header& header, std::span<const uint8_t> messa
     case Opcode::kDelete:
       return read_op_delete(message);
     default:
-      // What it expects nobody knows.
+      // The reply that the client expects is unknown, so the connection ends.
       return fail(ErrorCode::kUnsupportedFormat,
                   opcode_name(header.opcode) + " is not supported; the client sent it");
   }

@@ -1,4 +1,6 @@
-// A message from a client, read: what it asks for, and in which form it is to be answered.
+// Parses a message of a client into a request and the form of its reply.
+//
+// Not thread-safe: plain values and functions without state.
 #pragma once
 
 #include <cstdint>
@@ -14,39 +16,38 @@
 
 namespace gridmount::wire {
 
-// The envelope of a reply, which is of the request's kind.
+// The message format of a reply, which follows the request's format.
 struct ReplyForm {
   enum class Kind {
-    kNone,  // the client has said that it does not listen
+    kNone,  // the client does not want a reply
     kMessage,
     kLegacy,        // OP_REPLY with the command's reply
-    kLegacyCursor,  // OP_REPLY with the documents of the batch that the command's reply holds
+    kLegacyCursor,  // OP_REPLY with the documents of the batch in the command's reply
   };
   Kind kind = Kind::kMessage;
   int32_t response_to = 0;
   uint32_t legacy_flags = 0;
   bool has_checksum = false;
-  bool may_go_on = false;  // the client has said exhaustAllowed; see goes_on()
+  bool may_go_on = false;  // the client has set exhaustAllowed; see goes_on()
   bool more_to_come = false;
   std::optional<Compressor> compressor;
 };
 
 struct Incoming {
   ReplyForm form;
-  bson::Document made;  // the Request's body, where the message holds no command
-  // A Document is the reply already: what was sent cannot be handled, and says why.
+  bson::Document made;  // the body of the Request if it was built from a legacy message
+  // A Document is the finished reply: the message cannot be handled, and the document is the error.
   std::variant<Request, bson::Document> content;
 };
 
-// Whether a request of a client that allows it is answered again and again, without being asked
-// for: another reply follows this one, as if the client had sent the same request again. Those are
-// a getMore, to the end of its cursor, and a hello that awaits changes from the version which the
-// server is at.
+// Returns true if another reply must follow this one although the client does not ask for it, as if
+// it had sent the same request again. Only clients that allow it get this. It applies to a getMore
+// until its cursor ends, and to a hello that waits for changes from the server's current version.
 bool goes_on(const Incoming& incoming, bson::View reply);
 
-// Reads a whole message, whose header has passed read_header(). What is returned points into
-// `message`, or into `decompressed`, which is filled if the message is compressed. After an error
-// the connection is to be closed without a reply, as MongoDB does; the error is for the log.
+// Parses a whole message, whose header has passed read_header(). The result points into `message`,
+// or into `decompressed`, which is filled if the message is compressed. After an error the
+// connection must be closed without a reply, as MongoDB does. The error is for the log.
 Result<Incoming> read_incoming(std::span<const uint8_t> message, MessageBytes& decompressed);
 
 }  // namespace gridmount::wire

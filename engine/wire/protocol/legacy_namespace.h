@@ -1,12 +1,14 @@
-// The "database.collection" by which the old opcodes name a collection.
+// The "database.collection" by which the legacy opcodes name a collection.
+//
+// Thread-safe: a plain value and a function without state.
 #pragma once
 
 #include <string_view>
 
 namespace gridmount::wire {
 
-// Points into what was split. Without a dot all of it is the database, and the collection's empty
-// name is for the command to refuse.
+// Points into the string that was split. Without a dot, all of it is the database. The command then
+// refuses the empty collection name.
 struct LegacyNamespace {
   std::string_view database;
   std::string_view collection;

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::string_view kCommandSuffix = ".$cmd";
 
-// MongoDB's number.
+// The error code of MongoDB.
 constexpr ErrorCode kBadNumberToReturn{16979};
-// Of one OP_KILL_CURSORS, as servers have it.
+// Limit for one OP_KILL_CURSORS, as on servers.
 constexpr uint32_t kKilledCursorsMax = 30'000;
 
 struct Query {
   uint32_t flags = 0;
-  std::string_view collection;  // full: with the database
+  std::string_view collection;  // "database.collection"
   int32_t to_skip = 0;
   int32_t to_return = 0;
   bson::View document;
@@ -49,8 +49,9 @@ Result<Query> read_query(std::span<const uint8_t> body) {
   return query;
 }
 
-// Drivers put a command or a filter into `$query` to give more beside it, in any order: that of a
-// hash table, for some. What has no dollar must be the first, or is a field that is looked for.
+// Drivers wrap a command or filter in `$query` to add modifiers beside it, in any order: some write
+// them in the order of a hash table. `query` without a dollar wraps only as the first field.
+// Otherwise it is an ordinary field of the filter.
 std::optional<bson::Element> wrapped(bson::View document) {
   for (const bson::Element field : document) {
     const bool wraps = field.key == "$query" ||
@@ -65,7 +66,7 @@ bson::View unwrapped(bson::View document) {
   return query ? query->value.as_document() : document;
 }
 
-// What stands beside `$query`, and the field of find that means the same.
+// A modifier beside `$query`, and the equivalent field of find.
 struct Modifier {
   std::string_view name;
   std::string_view find_field;
@@ -82,7 +83,7 @@ constexpr std::array<Modifier, 11> kModifiers = {{{"$orderby", "sort"},
                                                   {"$readPreference", "$readPreference"},
                                                   {"$readConcern", "readConcern"}}};
 
-// What stands in the document beside the query, which is in the field `query_name`.
+// Appends the modifiers that stand in the wrapper beside the query, whose field is `query_name`.
 Status append_modifiers(bson::View wrapper, std::string_view query_name, bson::Builder& find,
                         bool& explains) {
   for (const auto [name, value] : wrapper) {
@@ -91,7 +92,7 @@ Status append_modifiers(bson::View wrapper, std::string_view query_name, bson::B
       explains = value.type() != bson::Type::kBool || value.as_bool();
       continue;
     }
-    if (name == "$snapshot") continue;  // as each cursor reads
+    if (name == "$snapshot") continue;  // every cursor reads from a snapshot
     std::string_view find_field;
     for (const Modifier& modifier : kModifiers) {
       if (modifier.name == name) find_field = modifier.find_field;
@@ -142,7 +143,7 @@ Result<bson::Document> find_of(const Query& query, std::string_view collection) 
   return std::move(explain).finish();
 }
 
-// A request on `database` whose command was made here.
+// Makes a request on `database` with a command that was built here.
 void ask(Incoming& incoming, bson::Document command, std::string_view database) {
   incoming.made = std::move(command);
   Request request;

@@ -15,7 +15,7 @@ MessageBytes& MessageBytes::operator=(MessageBytes&& other) noexcept {
 
 bool MessageBytes::reserve(size_t capacity) {
   if (capacity <= capacity_) return true;
-  // Large blocks are moved by the kernel's page tables and not copied.
+  // For large blocks the kernel moves page table entries and copies nothing.
   void* const grown = std::realloc(data_.get(), capacity);
   if (grown == nullptr) return false;
   (void)data_.release();

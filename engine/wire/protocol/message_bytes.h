@@ -1,5 +1,5 @@
-// The bytes of one message, growing while they arrive. Not initialized, so that room a peer has
-// announced and never fills stays untouched by the machine as well.
+// A growing buffer for the bytes of one message. Its memory is not initialized: the kernel provides
+// no pages for bytes that a peer has announced but never sends.
 //
 // Not thread-safe.
 #pragma once
@@ -24,12 +24,12 @@ class MessageBytes {
   size_t capacity() const { return capacity_; }
   std::span<const uint8_t> bytes() const { return {data_.get(), size_}; }
 
-  // False if there is no memory; nothing has changed then.
+  // Returns false if there is no memory. The buffer is then unchanged.
   [[nodiscard]] bool reserve(size_t capacity);
-  // At most capacity(). What is new is for the caller to write.
+  // `size` must not exceed capacity(). The caller must write the added bytes.
   void set_size(size_t size) { size_ = size; }
   void append(const void* bytes, size_t count);  // within capacity()
-  // Gives the memory back.
+  // Frees the memory.
   void clear() { *this = MessageBytes(); }
 
  private:

@@ -19,7 +19,7 @@ constexpr size_t kSequencesMax = 2;
 constexpr uint8_t kBodySection = 0;
 constexpr uint8_t kSequenceSection = 1;
 
-// MongoDB's numbers, which have no names.
+// Error codes of MongoDB that have no names.
 constexpr ErrorCode kSeveralBodies{40430};
 constexpr ErrorCode kDuplicateSequence{40431};
 constexpr ErrorCode kUnknownSection{40432};
@@ -29,7 +29,7 @@ constexpr ErrorCode kNoBody{40587};
 
 class SectionsReader {
  public:
-  // Either side of the result goes to the client, unless ends_connection().
+  // Both the request and the error go to the client, unless ends_connection() is true.
   Result<Request> read(std::span<const uint8_t> sections) {
     ByteReader reader(sections);
     while (!reader.at_end()) {
@@ -77,8 +77,8 @@ class SectionsReader {
                     "Duplicate document sequence: " + std::string(sequence.name));
       }
     }
-    // Counted to the end for the message, but a view of each of ten million empty documents would
-    // take more memory than the message.
+    // The error message needs the full count. The views are limited, because the views of ten
+    // million empty documents would take more memory than the message.
     size_t count = 0;
     while (!sequence_reader.at_end()) {
       GM_ASSIGN(const bson::View document, sequence_reader.document());

@@ -1,5 +1,7 @@
-// OP_MSG: a command as a body and sequences of documents beside it. Source: the MongoDB wire
-// protocol's documentation, "OP_MSG"; the refusals are MongoDB 7.0's.
+// OP_MSG: a command as a body, plus document sequences beside it.
+// Source: the MongoDB wire protocol's documentation, "OP_MSG"; errors as in MongoDB 7.0.
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +13,20 @@
 
 namespace gridmount::wire {
 
-// Flag bits. The low sixteen must be known to whoever reads them, the high ones may be passed over.
+// Flag bits. A reader must know all of the low sixteen. It may ignore unknown high ones.
 inline constexpr uint32_t kChecksumPresent = 1u << 0;
 inline constexpr uint32_t kMoreToCome = 1u << 1;
 inline constexpr uint32_t kExhaustAllowed = 1u << 16;
 
 struct OpMsg {
   uint32_t flags = 0;
-  // An Error is for the client, who gets it as a reply; its connection goes on.
+  // An Error is sent to the client as a reply, and the connection stays open.
   std::variant<Request, Error> content;
 };
 
-// `message` is a whole message of Opcode::kMessage. An error of the result is one after which the
-// connection is to be closed without a reply: unknown required flags, a wrong checksum, more than
-// two sequences, not even flags.
+// `message` is a whole message with Opcode::kMessage. After an error of the result the connection
+// must be closed without a reply: unknown required flags, a wrong checksum, more than two
+// sequences, or missing flags.
 Result<OpMsg> read_op_msg(std::span<const uint8_t> message);
 
 }  // namespace gridmount::wire

@@ -1,4 +1,6 @@
-// A reply's document in the message that carries it.
+// Builds the message that carries a reply document.
+//
+// Not thread-safe.
 #pragma once
 
 #include <array>
@@ -13,25 +15,25 @@
 
 namespace gridmount::wire {
 
-// {ok: 0, errmsg, code, codeName, ...the error's details}. `code_name` is for codes that
+// Returns {ok: 0, errmsg, code, codeName, ...the error's own fields}. `code_name` is for codes that
 // error_code_name() does not know.
 bson::Document error_document(const Error& error, std::string_view code_name = {});
 
-// The message in pieces that are to be sent one after the other. The document, which may be 16 MiB,
-// is not copied for it.
+// A message as pieces that are sent one after the other. The document, which may have 16 MiB, is
+// not copied.
 class Reply {
  public:
-  Reply() = default;  // nothing
-  // A document that makes a message beyond kMessageBytesMax is replaced by an error.
+  Reply() = default;  // empty
+  // A document too large for a message of kMessageBytesMax is replaced by an error.
   Reply(const ReplyForm& form, bson::Document document, int32_t request_id);
 
   size_t size() const { return head_bytes_ + body_.size() + tail_bytes_ + whole_.size(); }
-  // Valid while the reply is neither moved nor changed.
+  // The pieces stay valid until the reply is moved or changed.
   std::array<std::span<const uint8_t>, 3> pieces() const;
 
  private:
   void make_message(const ReplyForm& form, int32_t request_id);
-  // What OP_REPLY says before its documents.
+  // The fields of OP_REPLY before its documents.
   struct LegacyHead {
     uint32_t flags = 0;
     int64_t cursor = 0;
@@ -48,7 +50,7 @@ class Reply {
   std::array<uint8_t, 4> tail_{};  // the checksum
   size_t head_bytes_ = 0;
   size_t tail_bytes_ = 0;
-  MessageBytes whole_;  // compressed; the rest is empty then
+  MessageBytes whole_;  // the compressed message; the other parts are then empty
 };
 
 }  // namespace gridmount::wire
