@@ -3,8 +3,8 @@
 //
 // B1. Each statement is executed completely or not at all.
 // B2. Everything that the result reports is committed when run_batch() returns.
-// B3. If a transaction of several statements cannot be committed, or fails for a reason that concerns
-//     the whole transaction (no space, too large), its statements run again one by one. Each
+// B3. If a transaction of several statements cannot be committed, or fails for a reason that is not
+//     one statement's own (no space, too large), its statements run again one by one. Each
 //     statement then gets its own result.
 //
 // Thread-safe: functions without state.

@@ -12,11 +12,12 @@
 namespace gridmount::wire {
 namespace {
 
-// A flood of connections leaves other sockets their turn.
+// Limits the connections accepted in one go, so that a flood of them does not starve other sockets.
 constexpr int kAcceptedAtOnce = 64;
 constexpr std::chrono::milliseconds kRest{100};
 
-// What ends one connection before it was accepted, and says nothing of the next.
+// Returns true for errors that concern only the connection being accepted, not the listening
+// socket.
 bool is_of_one_connection(int error_number) {
   switch (error_number) {
     case EINTR:

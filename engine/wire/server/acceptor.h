@@ -1,7 +1,7 @@
-// Takes the connections that come in on one listening socket.
+// Accepts the connections that arrive at one listening socket.
 //
-// Runs on the server's I/O threads; start() and stop() from any thread. When the process is out of
-// descriptors or memory it waits a little instead of trying again at once.
+// Thread-safe: it runs on the server's I/O threads, and any thread may call start() and stop().
+// When the process has no descriptors or memory left, it waits a little before it tries again.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -18,15 +18,15 @@ namespace gridmount::wire {
 
 class Acceptor : public std::enable_shared_from_this<Acceptor> {
  public:
-  // Gets each connection: a socket that does not block and is not inherited.
+  // Receives each connection as a non-blocking socket with close-on-exec.
   using Accept = std::function<void(FileDescriptor socket)>;
 
-  // `socket` listens and does not block; a copy of it is used.
+  // `socket` must be a non-blocking listening socket. The acceptor uses a duplicate of it.
   Acceptor(asio::io_context& io, int socket, std::string name, Accept accept);
 
   void start();
-  // No connection is handed on once this has returned, from whatever thread. What the kernel has
-  // taken and nobody has accepted is reset when the listening socket is closed.
+  // No connection is passed on after this has returned, from whatever thread it is called. The
+  // kernel resets connections that nobody has accepted when the listening socket is closed.
   void stop();
 
  private:
@@ -36,7 +36,7 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 
   const std::string name_;
   const Accept accept_;
-  // Held while connections are handed on, so that stop() waits for that.
+  // Held while connections are passed on, so that stop() waits for that.
   Mutex mutex_;
   asio::posix::stream_descriptor listening_ GM_GUARDED_BY(mutex_);
   asio::steady_timer timer_ GM_GUARDED_BY(mutex_);

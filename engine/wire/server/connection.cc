@@ -19,28 +19,29 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// How long a worker waits for the memory of a reply that others hold: who takes none of it loses
-// his connection long before.
+// How long a worker waits for reply memory that other replies hold. A client that does not take its
+// reply loses its connection long before.
 constexpr std::chrono::milliseconds kReplyPatience{10'000};
 
-// Fewer bytes than these are no progress within a message: one byte now and then holds a
-// connection, and what it has sent, no longer than silence does.
+// Fewer bytes than these within a message are not counted as progress. A client that sends single
+// bytes now and then is ended as early as a silent one, and so is the memory that it holds.
 constexpr size_t kProgressBytes = 4096;
 
-// How much a message's memory grows at a time: it doubles, from this on.
+// The buffer of a message starts with this size and doubles.
 constexpr size_t kFirstRoom = MemoryBudget::kAlwaysBytes;
 
-// A client that waits for each reply before it asks again does so within this time, or is idle.
+// A client that waits for each reply before its next request sends that request within this time.
+// Otherwise it is idle.
 constexpr int kLingerMilliseconds = 2;
 
-// mongod's words for browsers and for probes that speak HTTP.
+// mongod's answer to browsers and other HTTP clients.
 constexpr std::string_view kHttpRequest = "GET ";
 constexpr std::string_view kHttpHint =
     "HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 85\r\n\r\n"
     "It looks like you are trying to access MongoDB over HTTP on the native driver port.\r\n";
 
-// Commands that never wait for the memory of replies: peers that take none hold up neither log-in
-// nor writes.
+// Commands that never wait for reply memory. Clients that do not take their replies thus cannot
+// block log-ins and writes of others.
 bool has_short_reply(std::string_view command) {
   static constexpr std::array<std::string_view, 14> kShort = {
       "ping",   "hello",  "isMaster",    "ismaster",    "saslStart",     "saslContinue", "insert",
@@ -48,8 +49,8 @@ bool has_short_reply(std::string_view command) {
   return std::find(kShort.begin(), kShort.end(), command) != kShort.end();
 }
 
-// Commands that are answered at once, whatever is in the store: they need no turn, so that who
-// looks at a server that is busy, or mends it, gets through.
+// Commands that are answered at once, whatever the store holds. They need no turn, so that an
+// administrator can inspect and repair a busy server.
 bool is_brief(std::string_view command) {
   static constexpr std::array<std::string_view, 18> kBrief = {
       "ping",         "hello",     "isMaster",  "ismaster",   "saslStart",    "saslContinue",
@@ -101,7 +102,7 @@ void Connection::greet() {
 void Connection::read_message() {
   header_size_ = 0;
   enter(Phase::kIdle);
-  // Whoever stops the server sets the mark first and looks at the phase then.
+  // The thread that stops the server sets is_stopping first and then looks at the phase.
   if (context_.is_stopping) return finish();
   if (const size_t count = linger(); count > 0) return on_header_bytes(count);
   read_header_bytes();
@@ -116,7 +117,8 @@ bool Connection::waits_for(short poll_event) {
   if (transport_->is_tls() || !context_.workers.get_executor().running_in_this_thread()) {
     return false;
   }
-  // Some workers are left for all others, and none waits while requests do.
+  // A part of the workers is kept free for other connections. No worker waits while requests are
+  // queued.
   const size_t most = context_.limits.worker_threads * 3 / 4;
   if (context_.queued > 0) return false;
   bool has_come = false;
@@ -177,7 +179,7 @@ void Connection::on_bytes(size_t count) {
     if (bytes_.size() == header_.length) return on_message();
     if (bytes_.size() == bytes_.capacity()) return make_room();
     const std::span<uint8_t> room(bytes_.data() + bytes_.size(), bytes_.capacity() - bytes_.size());
-    // Mostly the rest of the message is there already.
+    // Usually the rest of the message has already arrived.
     count = transport_->read_now(room);
     if (count == 0) return transport_->read_some(room, completion(&Connection::on_bytes));
   }
@@ -201,7 +203,8 @@ void Connection::acquire(MemoryBudget& budget, MemoryBudget::Reservation& reserv
         asio::io_context& io = self->context_.io;
         asio::post(io, [self = std::move(self), then] { (self.get()->*then)(); });
       });
-  // Not even a look at a member if it is not: another thread may have gone on with this already.
+  // If false, no member may be accessed any more: another thread may already have continued with
+  // this connection.
   if (is_there) (this->*then)();
 }
 
@@ -224,7 +227,7 @@ std::function<void()> Connection::work() {
     try {
       self->run();
     } catch (const std::exception& error) {
-      // Of the library's, for want of memory: this client's connection is what it costs.
+      // A library threw, in practice for lack of memory. Only this client's connection is ended.
       spdlog::error("{}: {}", self->name(), error.what());
       self->finish();
     }
@@ -249,8 +252,8 @@ void Connection::run() {
   const Request& request = std::get<Request>(incoming_->content);
   if (!has_turn(request)) return;
   if (has_short_reply(request.name())) return handle();
-  // How large another reply will be nobody knows yet. While those that were made fill their budget
-  // none is begun, and those that are begun ask for room before they grow.
+  // The size of the reply is not known yet. While finished replies fill the budget, no further
+  // request is started. Requests that run reserve memory before their replies grow.
   enter(Phase::kWaiting);
   if (!context_.replies.acquire(reply_memory_, 0,
                                 [self = shared_from_this()] { self->dispatch(); })) {
@@ -268,13 +271,14 @@ bool Connection::has_turn(const Request& request) {
       turn_, is_tcp ? WorkerShares::Kind::kTcp : WorkerShares::Kind::kSocket,
       is_tcp ? context_.handler.account(*client_) : std::string(),
       [self = shared_from_this()] { self->dispatch(); });
-  // Not even a look at a member if it has not: another thread may have gone on with this already.
+  // If false, no member may be accessed any more: another thread may already have continued with
+  // this connection.
   if (has_it) enter(Phase::kRunning);
   return has_it;
 }
 
 void Connection::handle() {
-  // Keeps this from going away under a thread that has resumed it.
+  // Keeps this object alive while another thread may resume and finish it.
   const std::shared_ptr<Connection> self = shared_from_this();
   RequestHandler& handler = context_.handler;
   const uint64_t changes = handler.changes();
@@ -283,7 +287,8 @@ void Connection::handle() {
     return answer(std::move(*document));
   }
   if (client_->gone()) return finish();
-  // What waits has no reply yet and no worker, and is not to keep others from theirs.
+  // A waiting request has no reply yet and needs no worker. It must not hold memory or a turn that
+  // others need.
   context_.replies.release(reply_memory_);
   context_.shares.release(turn_);
   enter(Phase::kParked);
@@ -293,7 +298,7 @@ void Connection::handle() {
                                  "InterruptedAtShutdown"));
   }
   if (postponed.wakes == Postponed::Wakes::kByTime) return;
-  // A change from before the parking woke nobody.
+  // A change before the parking has not woken this request, so it is checked here.
   if (handler.changes() != changes && context_.parking.remove(*this)) dispatch();
 }
 
@@ -303,7 +308,7 @@ void Connection::answer(bson::Document document) {
   const int32_t message_id = context_.next_message_id++;
   form.more_to_come = goes_on(*incoming_, document);
   if (form.more_to_come) {
-    // next() handles the request again; what it gives then answers this reply.
+    // next() handles the request again. The following reply then refers to this one.
     incoming_->form.response_to = message_id;
   } else {
     forget_request();
@@ -342,7 +347,7 @@ void Connection::forget_request() {
 void Connection::send(const Pieces& pieces) {
   enter(Phase::kSending);
   unsent_ = pieces;
-  // By this thread, which is a worker: most replies are gone then, without waking another.
+  // Runs on a worker. Most replies are sent at once, without waking another thread.
   on_sent(transport_->write_now(unsent_));
 }
 
@@ -387,7 +392,8 @@ void Connection::finish() {
   context_.shares.release(turn_);
   if (client_ != nullptr) {
     client_->set_gone();
-    // Before the removal: whoever waits for the table to be empty waits for the workers then.
+    // Must come before remove(): when the table is empty, the stopping thread joins the workers,
+    // and this task must be in their queue by then.
     asio::post(context_.workers,
                [self = shared_from_this()] { self->context_.handler.forget(*self->client_); });
   }
@@ -396,7 +402,8 @@ void Connection::finish() {
 
 Transport::Done Connection::completion(void (Connection::*then)(size_t)) {
   return [self = shared_from_this(), then](const std::error_code& error, size_t count) {
-    // The peer has closed, or a deadline has passed; either ends the connection without a word.
+    // The peer has closed the connection, or a timeout has ended it. The connection ends without a
+    // reply.
     if (error) return self->finish();
     (self.get()->*then)(count);
   };
@@ -408,11 +415,12 @@ bool Connection::is_running() const {
 }
 
 void Connection::on_hangup(short poll_events) {
-  // Whoever wants no reply may leave at once; what was asked for is done all the same.
+  // A client that wants no reply may disconnect at once. Its request is executed all the same.
   if (!wants_reply_) return;
   const bool is_over = (poll_events & (POLLHUP | POLLERR | POLLNVAL)) != 0;
   if (!is_over && !transport_->is_tls()) {
-    // The end of the stream stands behind further requests that are to be handled.
+    // The client has closed its sending side, but there are further requests before the end of the
+    // stream. They must be handled.
     char byte;
     if (::recv(fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) return;
   }

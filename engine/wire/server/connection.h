@@ -1,18 +1,22 @@
-// One client's connection: its requests are received, handled and answered one after the other.
+// The connection of one client. It receives, handles and answers the client's requests one after
+// the other.
 //
-// It is in one phase at a time, and belongs to whoever carries that phase out: the completion of
-// the one operation on its transport, the worker that handles its request, the queue it waits in.
-// So nothing but what is atomic needs a lock, and an idle connection costs neither a thread nor a
-// buffer. One that asks again at once keeps its worker, which waits a moment for that: no thread
-// has to wake another then.
+// A connection is in one phase at a time. It belongs to whoever carries out that phase: the
+// completion handler of the one operation on its transport, the worker that handles its request, or
+// the queue in which it waits. Therefore only the atomic fields are shared and no lock is needed,
+// and an idle connection uses neither a thread nor a buffer. A worker that has sent a reply waits
+// briefly for the client's next request. If the request arrives, the same worker handles it and no
+// other thread has to be woken.
 //
 // Invariants:
-//  1. The next message is not read before the reply has been sent: a client that sends without
-//     reading fills its own socket and nothing of ours. A request that is answered by several
-//     replies (goes_on()) is handled again when the one before is sent.
-//  2. Memory for a message is taken as its bytes arrive, never because a header claims them.
-//  3. The socket is closed under the lock of the table, by remove(); whoever holds that lock may
-//     use fd().
+// 1. The next message is not read before the reply has been sent. A client that sends without
+//    reading fills only the buffers of its own socket. A request that has several replies
+//    (goes_on()) is handled again when the previous reply has been sent.
+// 2. Memory for a message is allocated as its bytes arrive, never because a header claims them.
+// 3. The socket is closed by remove() of the table, under the table's lock. Whoever holds that
+//    lock may use fd().
+//
+// Not thread-safe, except that the table calls the functions listed for it from its own thread.
 #pragma once
 
 #include <array>
@@ -41,7 +45,7 @@
 
 namespace gridmount::wire {
 
-// What the connections of a server share. Outlives them.
+// The state that all connections of a server share. It must outlive them.
 struct ConnectionContext {
   asio::io_context& io;
   asio::thread_pool& workers;
@@ -71,11 +75,11 @@ class Connection final : public Parkable,
   Connection(ConnectionContext& context, std::unique_ptr<Transport> transport, int32_t id,
              Peer peer);
 
-  // Shakes hands and reads the first message; from here on it lives by itself. After it has been
-  // added to the table.
+  // Performs the handshake and reads the first message. The connection must have been added to the
+  // table. From then on it runs on its own.
   void start();
 
-  // For the table, which holds its lock.
+  // For the table, which holds its lock during these calls.
   int fd() const { return transport_->fd(); }
   bool is_running() const;  // handles a request, or has parked it
   void end_if_stalled(TimePoint now);
@@ -84,33 +88,34 @@ class Connection final : public Parkable,
   void on_hangup(short poll_events);
   void close_transport() { transport_.reset(); }
 
-  // Of a parked request.
+  // Resumes a parked request.
   void resume() override { dispatch(); }
 
-  // For the request's handler.
+  // For the handler of the request.
   uint64_t take(uint64_t wanted) override;
   Status make_room(uint64_t bytes) override;
 
  private:
   enum class Phase : uint8_t {
     kHandshake,
-    kIdle,       // no byte of a message yet
-    kReceiving,  // within a message
-    kWaiting,    // for a turn of its own, or for memory
+    kIdle,       // no byte of a message has arrived
+    kReceiving,  // part of a message has arrived
+    kWaiting,    // for a turn of its client's account, or for memory
     kRunning,
     kParked,
     kSending,
     kClosed,
   };
 
-  // Who the client is, known after the handshake.
+  // Creates client_, whose identity is known after the handshake.
   void greet();
 
   void read_message();
-  // On a worker: the first bytes of the next message, if they come soon; else zero.
+  // On a worker. Returns the number of bytes read of the next message if they arrive soon,
+  // otherwise zero.
   size_t linger();
-  // On a worker: whether that comes soon, which it waits for while workers are idle. False
-  // elsewhere.
+  // On a worker: waits briefly for the event while there are idle workers, and returns true if it
+  // occurs. Returns false on other threads.
   bool waits_for(short poll_event);
   void read_header_bytes();
   void on_header_bytes(size_t count);
@@ -119,17 +124,18 @@ class Connection final : public Parkable,
   void on_bytes(size_t count);
   void on_message();
 
-  // Has the request handled by any worker.
+  // Lets any worker handle the request.
   void dispatch();
-  // The same by whoever carries out this connection's phase: a worker takes it up itself when it
-  // has come back from here. Not for what another connection's worker sets going, which would keep
-  // it to itself until then.
+  // Like dispatch(), for the thread that carries out this connection's phase. If it is a worker, it
+  // runs the request itself after it has returned from the current task. Must not be called on the
+  // worker of another connection, because that one would keep the request until its own task is
+  // done.
   void go_on();
   std::function<void()> work();
 
   // On a worker.
   void run();
-  // False if it waits for a turn, and is run again with it.
+  // Returns false if the request must wait for its turn. It runs again when it has the turn.
   bool has_turn(const Request& request);
   void handle();
   void answer(bson::Document document);
@@ -143,14 +149,14 @@ class Connection final : public Parkable,
 
   void finish();
 
-  // Calls `then` when the memory is there, at once or later.
+  // Calls `then` when the reservation has the memory, immediately or later.
   void acquire(MemoryBudget& budget, MemoryBudget::Reservation& reservation, size_t bytes,
                void (Connection::*then)());
-  // A handler of an operation on the transport.
+  // Makes the completion handler of an operation on the transport.
   Transport::Done completion(void (Connection::*then)(size_t));
 
   void enter(Phase phase);
-  // The peer has done something: `count` bytes came or went.
+  // Records that the peer has made progress: `count` bytes were received or sent.
   void note_progress(size_t count);
   bool is_held_up(TimePoint now, std::chrono::milliseconds limit) const;
   std::string name() const;  // for the log
@@ -162,8 +168,9 @@ class Connection final : public Parkable,
   std::unique_ptr<Client> client_;
 
   std::atomic<Phase> phase_ = Phase::kHandshake;
-  std::atomic<int64_t> progress_ns_ = 0;    // steady clock
-  std::atomic<bool> holds_memory_ = false;  // enough of it to be in others' way
+  std::atomic<int64_t> progress_ns_ = 0;  // steady clock
+  // holds so much memory that others may have to wait for it
+  std::atomic<bool> holds_memory_ = false;
   std::atomic<bool> wants_reply_ = true;
 
   std::array<uint8_t, kHeaderBytes> header_bytes_{};

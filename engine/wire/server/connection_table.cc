@@ -17,7 +17,7 @@ void ConnectionTable::add(std::shared_ptr<Connection> connection) {
 }
 
 void ConnectionTable::remove(Connection& connection) {
-  std::shared_ptr<Connection> removed;  // let go without the lock
+  std::shared_ptr<Connection> removed;  // destroyed after the lock is released
   const MutexLock lock(mutex_);
   connection.close_transport();
   const auto found = connections_.find(&connection);
@@ -37,8 +37,8 @@ int64_t ConnectionTable::created() const {
   return created_;
 }
 
-// The lock is held throughout, so that no socket is closed, and its number given to another,
-// between a look at it and what follows. Neither poll() nor anything else here waits.
+// The lock is held throughout. Otherwise a socket could be closed, and its number reused, between
+// poll() and the use of its result. Nothing here blocks, not even poll().
 void ConnectionTable::sweep(TimePoint now) {
   const MutexLock lock(mutex_);
   std::vector<pollfd> watched;
@@ -68,7 +68,7 @@ void ConnectionTable::end_all() {
 }
 
 bool ConnectionTable::wait_until_empty(TimePoint deadline) {
-  // The clock's end cannot be waited for: it overflows when time is added to it.
+  // wait_for() overflows with the largest time point, so it waits in steps.
   constexpr std::chrono::hours kAtOnce{1};
   const MutexLock lock(mutex_);
   while (!connections_.empty()) {

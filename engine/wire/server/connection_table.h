@@ -1,5 +1,5 @@
-// All connections of a server: how many there may be, who among them has stopped doing anything,
-// and whose client has gone.
+// All connections of a server. It counts them, ends those that have stalled, and detects clients
+// that have disconnected.
 //
 // Thread-safe.
 #pragma once
@@ -20,21 +20,21 @@ class ConnectionTable {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   void add(std::shared_ptr<Connection> connection);
-  // Closes its socket, which nobody looks at any more afterwards.
+  // Removes the connection and closes its socket.
   void remove(Connection& connection);
 
   size_t size() const;
   int64_t created() const;
 
-  // Ends those that have been silent for too long within something, and tells those that run a
-  // command whose client has gone.
+  // Ends connections that have stalled within a handshake, message or reply. Marks clients that
+  // have disconnected while their command runs, so that the command can stop.
   void sweep(TimePoint now);
 
-  // Ends those that run nothing; the others end with their reply.
+  // Ends the connections that run nothing. The others end after their reply.
   void end_idle();
-  // Ends all, with their clients marked as gone.
+  // Ends all connections. Marks the clients of running commands as gone.
   void end_all();
-  // False if it is not empty by then.
+  // Returns false if the table is not empty at the deadline.
   bool wait_until_empty(TimePoint deadline);
 
  private:

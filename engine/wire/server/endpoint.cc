@@ -11,7 +11,7 @@
 namespace gridmount::wire {
 namespace {
 
-// Each connection is a descriptor; what the shell allows by default is soon used up.
+// Each connection needs a descriptor, and the soft limit is usually low.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

@@ -1,5 +1,5 @@
-// A service and the server around it, as programs that own a store run them: on gridmount.sock in
-// the store's folder always, on TCP where asked.
+// A service and the server around it, as used by programs that own a store. It always listens on
+// gridmount.sock in the store's folder, and on TCP if requested.
 #pragma once
 
 #include <cstddef>
@@ -19,40 +19,40 @@ class Server;
 class Service;
 class ServiceHandler;
 
-// What a user says of it, on the command line.
+// The options of an endpoint, as a user gives them on the command line.
 struct EndpointOptions {
-  std::filesystem::path socket_folder;  // the store's
+  std::filesystem::path socket_folder;  // the folder of the store
   std::vector<std::string> listen;      // HOST:PORT
-  // Clients of TCP need not log in; then only loopback addresses are listened on.
+  // Clients over TCP need not log in. Then only loopback addresses are allowed.
   bool no_auth = false;
   std::filesystem::path tls_certificate_key_file;
   std::filesystem::path tls_ca_file;
   bool tls_allows_no_certificate = false;
-  // What it may take of the process's memory; see ServerLimits and ServiceOptions.
+  // Limits of the memory that the endpoint may use; see ServerLimits and ServiceOptions.
   size_t request_bytes_max = size_t{128} << 20;
   size_t reply_bytes_max = size_t{128} << 20;
   uint64_t operation_bytes_max = kOperationBytesMax;
   uint64_t filter_bytes_max = uint64_t{400} << 20;
   size_t worker_threads = 64;
-  std::vector<std::string> arguments;  // of the program, which getCmdLineOpts tells
+  std::vector<std::string> arguments;  // the program's arguments, for getCmdLineOpts
 };
 
 // Thread-safe.
 class Endpoint {
  public:
-  // Answers from then on, or says why not: see Server::start(). `store` outlives it. Not to be
-  // called before fork().
+  // Starts to answer requests, or fails for the reasons of Server::start(). `store` must outlive
+  // the endpoint. Must not be called before fork().
   static Result<std::unique_ptr<Endpoint>> start(engine::Store& store, EndpointOptions options);
-  ~Endpoint();  // stop(), and waits for what stop() did not wait for
+  ~Endpoint();  // calls stop() and waits for commands that stop() did not wait for
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // Tells what runs to end and lets it be answered; returns within Server::kGrace and
-  // Server::kGraceOfStuck. False if a command still runs: the process has to end then without
-  // destroying this or the store, which its thread uses.
+  // Interrupts running commands and sends their replies. Returns within Server::kGrace plus
+  // Server::kGraceOfStuck. Returns false if a command is still running. The process must then end
+  // without destroying this object or the store, because the command's thread uses them.
   bool stop();
 
-  // Where it listens, the socket's file first.
+  // The addresses on which it listens. The socket file comes first.
   std::vector<std::string> addresses() const;
 
  private:

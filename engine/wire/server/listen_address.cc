@@ -15,7 +15,7 @@ namespace {
 
 using asio::ip::tcp;
 
-// A port that is free for one address may be taken for another.
+// A port that is free on one address may be in use on another, so several are tried.
 constexpr int kPortTriesMax = 20;
 
 tl::unexpected<Error> refuse(const tcp::endpoint& endpoint, const char* call) {
@@ -28,7 +28,7 @@ Result<FileDescriptor> bound_socket(const tcp::endpoint& endpoint) {
   FileDescriptor fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.is_open()) return refuse(endpoint, "socket");
   const int on = 1;
-  // The port of a server that has just ended is free for the next one.
+  // Lets the server use a port again directly after its predecessor has ended.
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   if (::bind(fd.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) {

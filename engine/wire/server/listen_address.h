@@ -1,4 +1,7 @@
-// HOST:PORT as people write it, what it stands for, and who may be let in there.
+// The addresses on which a server listens: parsing HOST:PORT, resolving it, and checking that it is
+// safe to listen there.
+//
+// Thread-safe: plain values and functions without state.
 #pragma once
 
 #include <asio/ip/tcp.hpp>
@@ -15,27 +18,29 @@ struct ListenAddress {
   std::string host;  // a name, or an address without brackets
   uint16_t port = 0;
 
-  // "localhost:27017", "10.0.0.1:27017", "[::1]:0". Without a port, or without a host, BadValue.
+  // Parses "localhost:27017", "10.0.0.1:27017", "[::1]:0". Fails with BadValue if the port or the
+  // host is missing.
   static Result<ListenAddress> parse(std::string_view text);
 };
 
-// What the host resolves to: at least one.
+// Returns the addresses of the host, at least one.
 Result<std::vector<asio::ip::tcp::endpoint>> resolve(const ListenAddress& address);
 
-// Without log-in, or without TLS, only a loopback address: InvalidOptions that says what is
-// missing.
+// Fails with InvalidOptions unless the address is a loopback address, or both log-in and TLS are
+// required. The message names what is missing.
 Status check_exposure(const asio::ip::tcp::endpoint& endpoint, bool authentication, bool has_tls);
 
-// "127.0.0.1:27017", "[::1]:27017".
+// Returns "127.0.0.1:27017", "[::1]:27017".
 std::string text_of(const asio::ip::tcp::endpoint& endpoint);
-// Also of an IPv4 address in IPv6's clothes.
+// Also recognizes an IPv4 loopback address that is mapped to IPv6.
 bool is_loopback(const asio::ip::address& address);
 
 struct TcpListener {
   FileDescriptor socket;
-  asio::ip::tcp::endpoint endpoint;  // with the port that was chosen, where it was 0
+  asio::ip::tcp::endpoint endpoint;  // with the port that the system chose if 0 was given
 };
-// On all the endpoints, which have one port; where that is 0, one is chosen for all.
+// Listens on all the endpoints, which must have the same port. If it is 0, chooses one port for all
+// of them.
 Result<std::vector<TcpListener>> listen_on(const std::vector<asio::ip::tcp::endpoint>& endpoints);
 
 }  // namespace gridmount::wire

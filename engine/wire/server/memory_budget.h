@@ -1,12 +1,12 @@
-// How many bytes of messages the server holds at one time. Whoever would take more waits its turn
-// without a thread.
+// A limit for the bytes of messages that the server holds at one time. A request that needs more
+// than is free waits in a queue, without blocking a thread.
 //
-// Invariant: at most bytes_max, and beyond it what charge() takes, kAlwaysBytes of each
-// reservation, and one reservation that may overdraw. That one is the head of the queue: so
-// messages that are each half read and fill the budget together cannot wait for one another for
-// ever.
+// Invariant: the total is at most bytes_max, plus what charge() has taken, plus kAlwaysBytes for
+// each reservation, plus one reservation that may exceed the budget. That reservation is the one at
+// the head of the queue. Otherwise several half-read messages that fill the budget together could
+// wait for one another forever.
 //
-// Thread-safe, apart from a Reservation, which is used by one thread at a time.
+// Thread-safe, except that a Reservation must be used by one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace gridmount::wire {
 
 class MemoryBudget {
  public:
-  // A small message never waits.
+  // Up to this size a reservation never waits, so small messages do not.
   static constexpr size_t kAlwaysBytes = 16 * 1024;
 
   class Reservation {
@@ -36,28 +36,30 @@ class MemoryBudget {
 
   explicit MemoryBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // True if the reservation has the additional bytes. Else it waits, and `granted` is called once
-  // it has them, by a thread that releases others; the reservation is to be left alone until then.
-  // Zero bytes wait as well, while the budget is used up.
+  // Returns true if the reservation has the additional bytes now. Otherwise it is queued, and
+  // `granted` is called once it has them, by the thread that releases other bytes. Until then the
+  // reservation must not be used. A request for zero bytes also waits while the budget is used up.
   bool acquire(Reservation& reservation, size_t bytes, std::function<void()> granted);
-  // The same by a thread that waits, for `patience` at most. False if it has not got them by then.
+  // Like acquire(), but blocks the thread for at most `patience`. Returns false if it did not get
+  // the bytes in that time.
   bool acquire_within(Reservation& reservation, size_t bytes, std::chrono::milliseconds patience);
-  // A part of what is free, so that many get some, and `wanted` at most; a little always. Returns
-  // how many the reservation has in addition.
+  // Takes a part of what is free, at most `wanted` and always a minimum, so that many requests get
+  // some. Returns the number of bytes added to the reservation.
   size_t acquire_share(Reservation& reservation, size_t wanted);
-  // Takes the bytes without waiting, for what has to be held anyway.
+  // Adds the bytes without waiting, for memory that is needed in any case.
   void charge(Reservation& reservation, size_t bytes);
-  // The same of what it has to have in all; gives back what it has beyond.
+  // Sets the reservation to `bytes` in total without waiting, and releases what it has beyond that.
   void settle(Reservation& reservation, size_t bytes);
   void release(Reservation& reservation);
 
-  // Somebody waits: who holds bytes and does nothing with them is in the way.
+  // True if somebody waits. Connections that hold bytes without making progress are then ended
+  // sooner.
   bool is_waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   size_t used() const;
-  // Much was in use since this was last true, and little is now.
+  // Returns true once after use has fallen from high to low.
   bool has_fallen();
 
-  // Grants all that waits, and everything from now on.
+  // Grants everything that waits, and everything from now on.
   void stop();
 
  private:
@@ -69,17 +71,19 @@ class MemoryBudget {
 
   bool fits(const Reservation& reservation, size_t bytes) const GM_REQUIRES(mutex_);
   void take(Reservation& reservation, size_t bytes) GM_REQUIRES(mutex_);
-  // Takes those out of the queue whose turn it is, to be called without the lock.
+  // Takes the waiters that can be granted from the queue. The caller calls their `granted` without
+  // the lock.
   std::deque<Waiter> grant() GM_REQUIRES(mutex_);
 
   const size_t bytes_max_;
   mutable Mutex mutex_;
   size_t used_ GM_GUARDED_BY(mutex_) = 0;
   bool was_high_ GM_GUARDED_BY(mutex_) = false;
-  bool is_overdrawn_ GM_GUARDED_BY(mutex_) = false;  // somebody holds the right to overdraw
+  // some reservation holds the right to exceed the budget
+  bool is_overdrawn_ GM_GUARDED_BY(mutex_) = false;
   bool is_stopped_ GM_GUARDED_BY(mutex_) = false;
   std::deque<Waiter> queue_ GM_GUARDED_BY(mutex_);
-  std::atomic<size_t> waiting_ = 0;  // queue_'s size, for looking without the lock
+  std::atomic<size_t> waiting_ = 0;  // size of queue_, readable without the lock
 };
 
 }  // namespace gridmount::wire

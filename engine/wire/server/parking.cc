@@ -8,9 +8,10 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A thousand waiting cursors are not looked at again for each of a thousand small commits a second.
+// Limits how often waiting cursors are resumed. Otherwise a thousand cursors would run again for
+// each of a thousand small commits per second.
 constexpr std::chrono::milliseconds kBetweenWakes{2};
-// What is parked until a time that has passed is resumed, but not in a busy loop.
+// A request parked until a time in the past is resumed after this time, which prevents a busy loop.
 constexpr std::chrono::milliseconds kShortestStay{1};
 
 }  // namespace
@@ -33,7 +34,7 @@ bool Parking::park(std::shared_ptr<Parkable> parked, const Postponed& postponed)
 }
 
 bool Parking::remove(const Parkable& parked) {
-  std::shared_ptr<Parkable> removed;  // let go without the lock
+  std::shared_ptr<Parkable> removed;  // destroyed after the lock is released
   const MutexLock lock(mutex_);
   removed = take(&parked);
   return removed != nullptr;

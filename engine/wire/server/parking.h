@@ -1,6 +1,7 @@
-// Requests that wait for a change of the store or for a time, without a thread.
+// Requests that wait, without a thread, for a change of the store or for a time.
 //
-// Thread-safe. May outlive its server: stop() ends all it does with the server's I/O.
+// Thread-safe. A Parking may outlive its server, because stop() ends all its use of the server's
+// I/O.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -18,7 +19,7 @@
 
 namespace gridmount::wire {
 
-// Has a request that can be handled again.
+// Something with a request that can be handled again.
 class Parkable {
  public:
   virtual ~Parkable() = default;
@@ -32,14 +33,15 @@ class Parking : public std::enable_shared_from_this<Parking> {
 
   explicit Parking(asio::io_context& io);
 
-  // False once stopped. A change that came before is not noticed: whoever waits for one looks for
-  // it after parking, and calls remove() then.
+  // Returns false after stop(). A change that came before the parking is not noticed. The caller
+  // must therefore check for a change after parking, and then call remove().
   bool park(std::shared_ptr<Parkable> parked, const Postponed& postponed);
-  // False if it is not parked, or not any more: resume() has been or is being called.
+  // Returns false if it is not parked any more. Then resume() has been called or is about to be
+  // called.
   bool remove(const Parkable& parked);
-  // Something has changed: all that wait for it are resumed, changes in quick succession together.
+  // Resumes all requests that wait for a change. Changes in quick succession are combined.
   void notify();
-  // Resumes all. Nothing is parked and no timer runs afterwards.
+  // Resumes everything. Afterwards nothing can be parked and no timer runs.
   void stop();
 
  private:

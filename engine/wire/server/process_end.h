@@ -1,16 +1,18 @@
-// The end of a process in which a command goes on though it was told to end.
+// Ends a process in which a command keeps running although it was interrupted.
+//
+// Thread-safe.
 #pragma once
 
 #include <chrono>
 
 namespace gridmount::wire {
 
-// For what still has to be done then, making durable what was committed: that may wait for the
-// command.
+// Time for the remaining work, such as making committed data durable, which may have to wait for
+// the command.
 inline constexpr std::chrono::seconds kPatienceWithStuck{45};
 
-// Ends the process with `status` after `patience`, unless it has ended by then, as a crash would:
-// the store is whole, but what was not durable is lost. Thread-safe; returns at once.
+// Ends the process with `status` if it has not ended after `patience`. This has the effect of a
+// crash: the store is consistent, but commits that were not durable are lost. Returns at once.
 void end_process_within(std::chrono::milliseconds patience, int status);
 
 }  // namespace gridmount::wire

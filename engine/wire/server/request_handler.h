@@ -1,5 +1,5 @@
-// Who answers the requests that a server receives. A Service is one (see service_handler.h); the
-// server knows no more of it than this.
+// The interface through which the server passes on requests. A Service implements it (see
+// service_handler.h).
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace gridmount::wire {
 
 class ServerFigures;
 
-// Thread-safe. What each function promises is said in engine/wire/service.h.
+// Thread-safe. The contracts of the functions are in engine/wire/service.h.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
@@ -25,12 +25,12 @@ class RequestHandler {
   virtual void expire(std::chrono::steady_clock::time_point now) = 0;
   virtual void shut_down() = 0;
 
-  // What changes() gives is another number before `notify` is called.
+  // changes() has changed before `notify` is called.
   virtual uint64_t changes() const = 0;
-  // Called once, before the first request. `notify` may be called for as long as the handler lives,
-  // also after its server has ended.
+  // Called once, before the first request. `notify` may be called as long as the handler exists,
+  // even after its server has ended.
   virtual void on_change(std::function<void()> notify) = 0;
-  // Before the first request, and with nullptr after the last.
+  // Called before the first request, and with nullptr after the last one.
   virtual void set_figures(const ServerFigures* figures) = 0;
 };
 

@@ -36,12 +36,13 @@ constexpr std::chrono::milliseconds kBetweenSweeps{200};
 constexpr std::chrono::milliseconds kBetweenExpiries{5'000};
 constexpr std::chrono::milliseconds kBetweenWarnings{1'000};
 
-// Descriptors for the store, the log and what else the process opens.
+// Descriptors kept for the store, the log and other files of the process.
 constexpr size_t kDescriptorsKept = 128;
-// The store's owner gets in when clients of TCP have taken all connections.
+// Connections kept for the Unix socket, so that the store's owner can connect when clients over TCP
+// have taken all others.
 constexpr size_t kConnectionsKeptForSocket = 16;
 
-// A peer that has vanished without a word is found after some minutes of silence.
+// A peer that has vanished silently is detected after some minutes.
 constexpr int kKeepAliveIdleSeconds = 120;
 constexpr int kKeepAliveIntervalSeconds = 10;
 constexpr int kKeepAliveProbes = 6;
@@ -55,7 +56,7 @@ size_t connections_that_fit(size_t wanted) {
 }
 
 void set_option(int fd, int level, int name, int value) {
-  // A socket works without any of them.
+  // Failure is ignored, because the socket works without these options.
   (void)::setsockopt(fd, level, name, &value, sizeof value);
 }
 
@@ -67,7 +68,7 @@ void prepare_tcp(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
 }
 
-// Nothing if the connection has gone again.
+// Returns nothing if the connection has already ended.
 std::optional<Peer> tcp_peer(int fd) {
   asio::ip::tcp::endpoint endpoint;
   auto size = static_cast<socklen_t>(endpoint.capacity());
@@ -111,7 +112,7 @@ Result<Listeners> listen(const ServerOptions& options) {
     GM_ASSIGN(auto added, listen_on(endpoints));
     std::move(added.begin(), added.end(), std::back_inserter(listeners.tcp));
   }
-  // Last: it is a file, and nothing is left behind if one of the others cannot be.
+  // The socket file comes last. If another listener fails, no file is left behind.
   if (!options.socket_folder.empty()) {
     Result<SocketFile> file = SocketFile::listen(options.socket_folder);
     if (file) {
@@ -128,7 +129,8 @@ Result<Listeners> listen(const ServerOptions& options) {
   return listeners;
 }
 
-// They take their name from the thread that starts them.
+// Creates the workers on a thread with their name, because threads inherit the name of the thread
+// that starts them.
 std::unique_ptr<asio::thread_pool> make_workers(size_t count) {
   return std::async(std::launch::async,
                     [count] {
@@ -207,7 +209,7 @@ class Server::Running {
         io_.run();
         return;
       } catch (const std::exception& error) {
-        // For want of memory; what the handler was about is lost, the other connections go on.
+        // Out of memory. The work of this handler is lost. The other connections go on.
         spdlog::error("the wire server's I/O: {}", error.what());
       }
     }
@@ -224,7 +226,8 @@ class Server::Running {
     return false;
   }
 
-  // A connection that is refused is closed, as mongod does: there is no message to answer yet.
+  // A refused connection is closed, as mongod does. There is no message yet to which a reply could
+  // be sent.
   void accept_local(FileDescriptor socket) {
     Result<Peer> peer = local_peer(socket.get());
     if (!peer) {
@@ -256,7 +259,7 @@ class Server::Running {
       spdlog::warn("a connection cannot be served: {}", error.message());
       return std::nullopt;
     }
-    (void)socket.release();  // the stream's now
+    (void)socket.release();  // the stream owns it now
     return stream;
   }
 
@@ -267,7 +270,7 @@ class Server::Running {
     connection->start();
   }
 
-  // Until the I/O ends.
+  // Repeats until the I/O ends.
   void tick() {
     timer_.expires_after(kBetweenSweeps);
     timer_.async_wait([this](const std::error_code& error) {
@@ -283,18 +286,19 @@ class Server::Running {
   }
 
   void expire(steady_clock::time_point now) {
-    // One at a time, however long it takes.
+    // Only one expiry runs at a time, however long it takes.
     if (is_expiring_.exchange(true)) return;
     asio::post(*workers_, [this, now] {
       handler_.expire(now);
-      // What large messages had stays with malloc else, as many small blocks lie between.
+      // Returns memory to the system. Otherwise malloc would keep what large messages have used,
+      // because small blocks lie in between.
       const bool have_requests_fallen = context_.requests.has_fallen();
       if (context_.replies.has_fallen() || have_requests_fallen) (void)::malloc_trim(0);
       is_expiring_ = false;
     });
   }
 
-  // False if something still runs.
+  // Returns false if a command is still running.
   bool stop_once(std::chrono::milliseconds grace, std::chrono::milliseconds grace_of_stuck) {
     const auto deadline = steady_clock::now() + grace;
     for (const auto& acceptor : acceptors_) acceptor->stop();
@@ -320,7 +324,7 @@ class Server::Running {
     return true;
   }
 
-  // Waits for what still runs, which cannot be broken off but by itself, and ends the threads.
+  // Waits for running commands, which only end by themselves, and then ends the threads.
   void end() {
     std::call_once(threads_ended_, [this] {
       table_.wait_until_empty(steady_clock::time_point::max());
@@ -350,7 +354,7 @@ class Server::Running {
 
   std::atomic<int32_t> next_connection_id_ = 1;
   std::atomic<bool> is_expiring_ = false;
-  steady_clock::time_point last_expiry_ = steady_clock::now();  // of the timer's handler
+  steady_clock::time_point last_expiry_ = steady_clock::now();  // used only by the timer's handler
 
   Mutex warning_mutex_;
   steady_clock::time_point last_warning_ GM_GUARDED_BY(warning_mutex_);
@@ -369,7 +373,7 @@ Result<std::unique_ptr<Server>> Server::start(RequestHandler& handler, ServerOpt
     server->running_->start();
     return server;
   } catch (const std::exception& error) {
-    // Of Asio's: no descriptor for its queue of events, no thread.
+    // Thrown by Asio if there is no descriptor for its event queue or no thread.
     return fail(ErrorCode::kInternalError, "the server cannot start: " + std::string(error.what()));
   }
 }

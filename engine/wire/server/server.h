@@ -1,9 +1,9 @@
-// A server of the wire protocol: sockets, TLS, and the threads that carry requests from them to a
-// handler and replies back.
+// A server of the wire protocol: the sockets, TLS, and the threads that carry requests to a handler
+// and replies back.
 //
-// A few I/O threads serve all sockets; commands, which block, run on a bounded number of workers; a
-// request that has nothing to do yet is parked and holds neither. What clients can make the server
-// hold is limited by ServerLimits: connections, bytes of messages, time.
+// A few I/O threads serve all sockets. Commands may block, so they run on a limited number of
+// workers. A request that has to wait for a change is parked and uses neither. ServerLimits limits
+// what clients can occupy: connections, bytes of messages, and time.
 #pragma once
 
 #include <chrono>
@@ -21,26 +21,27 @@ namespace gridmount::wire {
 // Thread-safe.
 class Server final : public ServerFigures {
  public:
-  // Listens, or says why not: an address without what it needs, a file that cannot be read, an
-  // address in use. `handler` outlives the server. Not to be called before fork().
+  // Starts to listen. Fails if an address is not allowed with these options, a file cannot be read,
+  // or an address is in use. `handler` must outlive the server. Must not be called before fork().
   static Result<std::unique_ptr<Server>> start(RequestHandler& handler, ServerOptions options);
-  // stop(), if that has not been called; and waits for what stop() did not wait for.
+  // Calls stop() if it has not been called, and waits for commands that stop() did not wait for.
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   static constexpr std::chrono::milliseconds kGrace{10'000};
   static constexpr std::chrono::milliseconds kGraceOfStuck{5'000};
-  // Stops accepting, tells the handler, ends what is idle and lets what runs finish and be
-  // answered. What has not by then loses its connection, and a moment more to notice that its
-  // client has gone. Returns within both times; false if a command still runs then. Its thread uses
-  // the handler and the store, so that the process has to end without destroying either; the
-  // destructor waits for it, however long that takes.
+  // Stops accepting, shuts the handler down, ends idle connections, and lets running commands
+  // finish and be answered. After `grace` the remaining connections are closed, and their commands
+  // have `grace_of_stuck` to notice that their client is gone. Returns after both times at the
+  // latest. Returns false if a command is still running. Its thread uses the handler and the store,
+  // so the process must end without destroying either. The destructor waits for the command,
+  // however long it takes.
   bool stop(std::chrono::milliseconds grace = kGrace,
             std::chrono::milliseconds grace_of_stuck = kGraceOfStuck);
 
-  // Where it listens: "127.0.0.1:27017", with the port that was chosen where it was given as 0.
-  // The socket's file comes first, if there is one.
+  // The addresses on which it listens, such as "127.0.0.1:27017". A port given as 0 is replaced by
+  // the chosen one. The socket file comes first, if there is one.
   std::vector<std::string> addresses() const;
 
   int64_t connections() const override;

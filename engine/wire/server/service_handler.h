@@ -1,4 +1,4 @@
-// A Service as what a server hands its requests to.
+// Makes a Service the RequestHandler of a server. Thread-safe.
 #pragma once
 
 #include "engine/wire/server/request_handler.h"
@@ -8,7 +8,7 @@ namespace gridmount::wire {
 
 class ServiceHandler final : public RequestHandler {
  public:
-  // `service` outlives the handler.
+  // `service` must outlive the handler.
   explicit ServiceHandler(Service& service) : service_(service) {}
 
   Outcome handle(Client& client, const Request& request) override {

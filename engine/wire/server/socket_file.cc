@@ -36,7 +36,8 @@ Result<FileDescriptor> make_socket(const std::filesystem::path& folder) {
   return fd;
 }
 
-// The file by way of its folder's descriptor: short, whatever the folder's path is.
+// Returns an address through the descriptor of the folder. It is short, however long the folder's
+// path is.
 sockaddr_un address_in(const FileDescriptor& folder) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -53,13 +54,13 @@ int connect_to(const FileDescriptor& socket, const FileDescriptor& folder) {
   return ::connect(socket.get(), generic, sizeof address) == 0 ? 0 : errno;
 }
 
-// What bind() says where files of this kind cannot be made at all; a folder that may not be written
-// to is EACCES or EROFS.
+// Returns true for errors of bind() on file systems that do not support sockets. A folder that is
+// not writable gives EACCES or EROFS.
 bool means_no_sockets(int error_number) {
   return error_number == EPERM || error_number == EOPNOTSUPP || error_number == ENOSYS;
 }
 
-// Removes the file of a server that has ended without doing so.
+// Removes the file of a server that has ended without removing it.
 Status remove_stale(const std::filesystem::path& folder, const FileDescriptor& folder_fd) {
   struct stat status;
   if (::fstatat(folder_fd.get(), kSocketName, &status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -109,8 +110,8 @@ Result<SocketFile> SocketFile::listen(const std::filesystem::path& folder) {
   GM_ASSIGN(FileDescriptor folder_fd, open_folder(folder));
   GM_TRY(remove_stale(folder, folder_fd));
   GM_ASSIGN(FileDescriptor socket, make_socket(folder));
-  // Linux gives the file the mode that the socket has before bind(), less the umask, which belongs
-  // to the whole process and is left alone.
+  // Linux creates the file with the mode that the socket has before bind(), reduced by the umask.
+  // The umask belongs to the whole process and is left unchanged.
   if (::fchmod(socket.get(), kMode) != 0) return refuse(folder, "its mode cannot be set", errno);
   const sockaddr_un address = address_in(folder_fd);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {

@@ -1,4 +1,7 @@
-// gridmount.sock: a Unix socket in a folder, for those who may read and write the folder's store.
+// gridmount.sock, a Unix socket in the store's folder for processes that may read and write the
+// store.
+//
+// The functions are thread-safe. A SocketFile is not.
 #pragma once
 
 #include <filesystem>
@@ -14,15 +17,15 @@ namespace gridmount::wire {
 // A listening socket and its file, which goes with it. Movable.
 class SocketFile {
  public:
-  // Makes the file with mode 0600 from the instant it exists. The path may be longer than the 107
-  // bytes that a socket's address holds. A file left over from a server that is no more is
-  // replaced; one whose server answers, and one that is no socket, are an error (DBPathInUse).
-  // CommandNotSupported where the file system has no sockets.
+  // Creates the file, with mode 0600 from the beginning. The path may be longer than the 107 bytes
+  // that fit into a socket address. Replaces the file of a server that has ended. Fails with
+  // DBPathInUse if another server answers or the file is not a socket, and with CommandNotSupported
+  // if the file system does not support sockets.
   static Result<SocketFile> listen(const std::filesystem::path& folder);
 
   SocketFile(SocketFile&& other) noexcept;
   SocketFile& operator=(SocketFile&&) = delete;
-  // Removes the file, unless another one has taken its place.
+  // Removes the file, unless another file has replaced it.
   ~SocketFile();
 
   const FileDescriptor& socket() const { return socket_; }
@@ -36,12 +39,12 @@ class SocketFile {
   uint64_t inode_ = 0;
 };
 
-// A connected socket to the server of `folder`, also where the path is long. For tests and tools.
+// Connects to the server of `folder`, whose path may be long. For tests and tools.
 Result<FileDescriptor> connect_to_socket_file(const std::filesystem::path& folder);
 
-// Who is at the other end of an accepted connection. Unauthorized unless that is a process of this
-// process's user or of root; the file's mode keeps others out already, but a socket can be handed
-// on, and its folder be opened to others.
+// Returns the process at the other end of an accepted connection. Fails with Unauthorized unless it
+// runs as this process's user or as root. The mode of the file already keeps others out, but a
+// process can pass on a connected socket, and somebody can change the permissions of the folder.
 Result<Peer> local_peer(int fd);
 
 }  // namespace gridmount::wire

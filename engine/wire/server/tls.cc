@@ -10,7 +10,7 @@
 namespace gridmount::wire {
 namespace {
 
-// Sessions are only resumed within one of these.
+// Sessions can only be resumed with the same context.
 constexpr unsigned char kSessionContext[] = "gridmount";
 
 class TlsTransport final : public Transport {
@@ -28,7 +28,8 @@ class TlsTransport final : public Transport {
   }
 
   void write_some(const Pieces& pieces, Done done) override {
-    // One piece makes one record; the empty ones would make empty ones.
+    // Each piece becomes one record. Empty pieces are skipped, since they would become empty
+    // records.
     for (const auto piece : pieces) {
       if (piece.empty()) continue;
       stream_.async_write_some(asio::buffer(piece.data(), piece.size()), std::move(done));
@@ -41,7 +42,7 @@ class TlsTransport final : public Transport {
   size_t write_now(const Pieces&) override { return 0; }
 
   std::string certificate_subject() override {
-    // Checked when it was shown: another one would have ended the handshake.
+    // The certificate has been verified during the handshake, which fails for an invalid one.
     X509* const certificate = SSL_get1_peer_certificate(stream_.native_handle());
     if (certificate == nullptr) return {};
     std::string subject;
@@ -105,7 +106,7 @@ Result<TlsContext> TlsContext::load(const TlsFiles& files) {
     SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
     SSL_CTX_set_options(
         native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-    // An idle connection gives its buffers back, and the server remembers no sessions.
+    // Idle connections release their buffers, and the server keeps no sessions.
     SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_session_id_context(native, kSessionContext, sizeof kSessionContext - 1);

@@ -1,6 +1,6 @@
-// TLS on accepted sockets, by OpenSSL: version 1.2 and later, with the files that mongod takes.
+// TLS 1.2 and later on accepted sockets, with OpenSSL and the certificate files that mongod uses.
 //
-// This pair of files is the only one of the wire server that sees OpenSSL.
+// Only tls.h and tls.cc of the wire server use OpenSSL's TLS.
 #pragma once
 
 #include <filesystem>
@@ -12,25 +12,26 @@
 namespace gridmount::wire {
 
 struct TlsFiles {
-  // PEM: the certificate, what it was signed with as far as clients do not know it, and the key.
+  // PEM file with the certificate, the intermediate certificates that clients may not know, and the
+  // key.
   std::filesystem::path certificate_key_file;
-  // PEM: who may have signed the certificates of clients. One that does not verify, or none, ends
-  // the connection. Empty: clients are not asked.
+  // PEM file with the authorities that may sign client certificates. A client without a valid
+  // certificate is disconnected. Empty: clients are not asked for a certificate.
   std::filesystem::path ca_file;
-  // A client may show none all the same.
+  // A client may omit its certificate even so.
   bool allows_no_certificate = false;
 };
 
 // Thread-safe.
 class TlsContext {
  public:
-  // Errors say which file is at fault and why.
+  // The error names the file and the reason.
   static Result<TlsContext> load(const TlsFiles& files);
   TlsContext(TlsContext&&) noexcept;
   TlsContext& operator=(TlsContext&&) noexcept;
   ~TlsContext();
 
-  // The context outlives the transport.
+  // The context must outlive the transport.
   std::unique_ptr<Transport> make_transport(Socket socket);
 
  private:

@@ -1,2 +1,2 @@
-// The part of Asio's own code that is about TLS; see asio_sources.cc.
+// The TLS part of Asio's implementation; see asio_sources.cc.
 #include <asio/ssl/impl/src.hpp>

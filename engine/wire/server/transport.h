@@ -1,8 +1,8 @@
-// The bytes of one connection, whatever carries them: a socket, or TLS over one.
+// The byte stream of one connection: a socket, or TLS over a socket.
 //
-// One operation at a time; handlers are called on the server's I/O threads, never before the call
-// that started the operation has returned. Only interrupt() may be called beside an operation, by a
-// thread that keeps the transport from being destroyed.
+// Not thread-safe. Only one operation may run at a time. Completion handlers run on the server's
+// I/O threads and never before the call that started the operation has returned. Only interrupt()
+// may be called during an operation, by a thread that keeps the transport from being destroyed.
 #pragma once
 
 #include <array>
@@ -28,28 +28,28 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  // What must happen before the first byte; `done` is called with zero bytes.
+  // Performs the handshake, which must precede the first byte. Calls `done` with zero bytes.
   virtual void shake_hands(Done done) = 0;
-  // Reads at least one byte, or fails; the end of the stream is asio::error::eof.
+  // Reads at least one byte or fails. The end of the stream is the error asio::error::eof.
   virtual void read_some(std::span<uint8_t> into, Done done) = 0;
   virtual void write_some(const Pieces& pieces, Done done) = 0;
-  // Before a thread waits for the peer by itself: no I/O thread is woken by what arrives, until the
-  // next read_some() or write_some(). With no operation running.
+  // Must be called before a thread waits for the peer by itself, while no operation is running.
+  // Until the next read_some() or write_some(), arriving bytes wake no I/O thread.
   virtual void take_from_io() {}
-  // What has arrived, without waiting. Zero if that is nothing, or if this transport cannot; the
-  // end of the stream and errors show with the next read_some().
+  // Returns what has arrived, without waiting. Returns zero if nothing has arrived or the transport
+  // does not support this. The next read_some() reports errors and the end of the stream.
   virtual size_t read_now(std::span<uint8_t> into) = 0;
-  // Sends what the kernel takes at once, by this thread. Zero if that is nothing, or if this
-  // transport cannot; errors show with the next write_some().
+  // Sends, in this thread, as much as the kernel takes without waiting. Returns zero if it takes
+  // nothing or the transport does not support this. The next write_some() reports errors.
   virtual size_t write_now(const Pieces& pieces) = 0;
 
-  // Of a certificate that the client has shown and that was verified, as RFC 2253 writes it; else
-  // empty. After shake_hands().
+  // Returns the subject of the verified certificate that the client has shown, in the format of RFC
+  // 2253. Empty if there is none. Valid after shake_hands().
   virtual std::string certificate_subject() = 0;
   virtual bool is_tls() const = 0;
 
   int fd() const { return fd_; }
-  // Ends the stream in both directions: a running operation ends soon.
+  // Shuts down both directions of the stream. A running operation ends soon.
   void interrupt() const;
 
  protected:
@@ -61,7 +61,7 @@ class Transport {
 
 std::unique_ptr<Transport> make_plain_transport(Socket socket);
 
-// What remains of `pieces` when `count` bytes of them are gone.
+// Returns what remains of `pieces` after the first `count` bytes.
 Pieces behind(const Pieces& pieces, size_t count);
 
 }  // namespace gridmount::wire

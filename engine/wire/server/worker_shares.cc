@@ -6,7 +6,7 @@
 namespace gridmount::wire {
 namespace {
 
-// What is left of `workers` if a part is kept; one at least.
+// Returns `workers` less the `kept` ones, but at least one.
 size_t without(size_t workers, size_t kept) {
   return workers > kept ? workers - kept : 1;
 }
@@ -35,12 +35,13 @@ void WorkerShares::take(Turn& turn, Account& account) {
 bool WorkerShares::acquire(Turn& turn, Kind kind, std::string account,
                            std::function<void()> granted) {
   turn.kind_ = kind;
-  // No user and no address is called that.
+  // No user and no address has the empty name.
   turn.account_ = kind == Kind::kSocket ? std::string() : std::move(account);
   const MutexLock lock(mutex_);
   Account& its = accounts_[turn.account_];
   its.kind = kind;
-  // Nobody overtakes those of the same account; others wait for what this one cannot give them.
+  // A request does not overtake others of its account. Other accounts may only wait for something
+  // that this account cannot use.
   if (its.waiting.empty() && fits(its)) {
     take(turn, its);
     return true;
@@ -67,7 +68,7 @@ void WorkerShares::release(Turn& turn) {
 
 WorkerShares::Granted WorkerShares::grant() {
   Granted granted;
-  // Until all that still wait have been looked at since the last turn that was given.
+  // Ends when every waiting account has been tried since the last turn that was given.
   for (size_t looked_at = 0; looked_at < rotation_.size();) {
     std::string name = std::move(rotation_.front());
     rotation_.pop_front();

@@ -1,12 +1,12 @@
-// Who may have how many of the workers at one time: so that no kind of client gets all of them.
+// Shares the workers among clients, so that no kind of client can occupy all of them.
 //
-// Requests that may take long have a turn while they run. Of the workers, an eighth is never theirs
-// and so is there for commands that are answered at once; a quarter is never TCP's; and one account
-// of TCP, which is a user or an address, has half of them at most. Who would take more waits
-// without a worker. Accounts that wait get one turn each in rotation, an account's own requests in
-// the order in which they came.
+// A request that may take long needs a turn while it runs. Of all workers, one eighth has no turns
+// and remains for commands that are answered at once. One quarter is never given to clients over
+// TCP. One account of TCP, which is a user or an address, has at most half of them. A request
+// beyond these limits waits without a worker. Waiting accounts get one turn each in rotation. The
+// requests of one account get theirs in order of arrival.
 //
-// Thread-safe, apart from a Turn, which is used by one thread at a time.
+// Thread-safe, except that a Turn must be used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -37,15 +37,15 @@ class WorkerShares {
 
   explicit WorkerShares(size_t workers);
 
-  // True if `turn` is held now. Else it waits, and `granted` is called once it is held, by a thread
-  // that ends another's turn; it is to be left alone until then. Clients of the socket are one
-  // account, whatever is given.
+  // Returns true if `turn` is held now. Otherwise it is queued, and `granted` is called once it is
+  // held, by the thread that releases another turn. Until then `turn` must not be used. All clients
+  // of the socket are one account, whatever `account` is.
   bool acquire(Turn& turn, Kind kind, std::string account, std::function<void()> granted)
       GM_EXCLUDES(mutex_);
-  // Nothing if it is not held.
+  // Does nothing if the turn is not held.
   void release(Turn& turn) GM_EXCLUDES(mutex_);
 
-  // Grants all that waits, and everything from now on.
+  // Grants everything that waits, and everything from now on.
   void stop() GM_EXCLUDES(mutex_);
 
  private:
@@ -62,7 +62,7 @@ class WorkerShares {
 
   bool fits(const Account& account) const GM_REQUIRES(mutex_);
   void take(Turn& turn, Account& account) GM_REQUIRES(mutex_);
-  // Gives turns to those that wait, to be told of it without the lock.
+  // Gives turns to waiting requests. The caller calls the returned functions without the lock.
   Granted grant() GM_REQUIRES(mutex_);
 
   const size_t most_of_all_;
@@ -72,9 +72,9 @@ class WorkerShares {
   bool is_stopped_ GM_GUARDED_BY(mutex_) = false;
   size_t running_ GM_GUARDED_BY(mutex_) = 0;
   size_t running_of_tcp_ GM_GUARDED_BY(mutex_) = 0;
-  // Those with something that runs or waits.
+  // Accounts with running or waiting requests.
   std::unordered_map<std::string, Account> accounts_ GM_GUARDED_BY(mutex_);
-  std::deque<std::string> rotation_ GM_GUARDED_BY(mutex_);  // accounts that wait
+  std::deque<std::string> rotation_ GM_GUARDED_BY(mutex_);  // accounts with waiting requests
 };
 
 }  // namespace gridmount::wire
