@@ -1,13 +1,13 @@
-// gridstore backup: a store with what another one holds at one moment.
+// gridstore backup: copies a store as it is at one moment.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"
 
 namespace gridmount::tools {
 
-// It makes a store that is durable when the command has ended, reads all of it as check does, and
-// tells on stdout. Works on a store in use, beside its owner, whose file grows meanwhile by what is
-// written.
+// When the command has ended, the copy is durable. The command then reads all of the copy as
+// `check` does and reports on stdout. It also works on a store in use, beside its owner. Meanwhile
+// the store's file grows by what the owner writes.
 Subcommand add_backup(CLI::App& app);
 
 }  // namespace gridmount::tools

@@ -1,11 +1,12 @@
-// gridstore compact: gives a store's free space back to the file system.
+// gridstore compact: returns the free space of a store to the file system.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"
 
 namespace gridmount::tools {
 
-// Only while the store is not in use. See local::compact_store() for what an interruption leaves.
+// Works only on a store that is not in use. local::compact_store() describes the state after an
+// interruption.
 Subcommand add_compact(CLI::App& app);
 
 }  // namespace gridmount::tools

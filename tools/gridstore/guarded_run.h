@@ -1,6 +1,8 @@
-// Runs work on a store that may be damaged in a process of its own, so that pages that lead LMDB
-// astray (its own assertions, a read outside the file) end that process and not the program, which
-// then can say what was being read.
+// Runs work on a store that may be damaged in a child process. A damaged page may make LMDB fail
+// one of its own assertions or read outside the file. This then ends only the child, and the
+// program can report what was being read.
+//
+// Not thread-safe: to be used before the process has started a thread.
 #pragma once
 
 #include <functional>
@@ -11,23 +13,22 @@
 
 namespace gridmount::tools {
 
-// Where the work is, readable by the process that waits for it.
+// The place at which the work is. The waiting process can read it, even after the child has ended.
 class Whereabouts {
  public:
   virtual ~Whereabouts() = default;
   virtual void at(std::string_view place) = 0;
 };
 
-// Returns what `work` returns. `ended` is called in this process if a signal ended the work's, with
-// words for the signal and the place it was at; its result is the status then. A signal that ends
-// this process ends the work too. To be called before the process has started a thread; stdout is
-// line-buffered within `work`.
+// Returns what `work` returns. If a signal ends the child, calls `ended` in this process with the
+// name of the signal and the last place, and returns its result. If this process is killed, so is
+// the child. Must be called before the process has started a thread. Within `work` stdout is
+// line-buffered.
 ExitStatus run_guarded(
     const std::function<ExitStatus(Whereabouts&)>& work,
     const std::function<ExitStatus(const std::string& signal, const std::string& place)>& ended);
 
-// Writes out what stdout still holds. What cannot be written is said on stderr, and a kOk becomes
-// kFailure.
+// Flushes stdout. If that fails, reports it on stderr and turns kOk into kFailure.
 ExitStatus after_flush(ExitStatus status);
 
 }  // namespace gridmount::tools

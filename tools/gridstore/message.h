@@ -1,6 +1,6 @@
-// What gridstore's commands say on stderr: one line each, with the program's name.
+// The messages of gridstore's commands on stderr: one line each, beginning with the program's name.
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace gridmount::tools {
 
 void say(std::string_view text);
 
-// "1 document", "2 documents", "2 indexes".
+// Returns "1 document", "2 documents", "2 indexes".
 std::string counted(uint64_t number, std::string_view noun);
 
 }  // namespace gridmount::tools

@@ -1,5 +1,4 @@
-// gridstore serve: answers MongoDB's wire protocol on a store, without a mount, until it is told to
-// end.
+// gridstore serve: answers MongoDB's wire protocol on a store without a mount.
 #pragma once
 
 #include <string>
@@ -9,9 +8,9 @@
 
 namespace gridmount::tools {
 
-// It runs in the foreground until SIGTERM, SIGINT or SIGHUP; a second one ends at once. Logs to
-// stderr. To be run before the process has started a thread. `arguments` are the process's own,
-// which clients are told.
+// Runs in the foreground until SIGTERM, SIGINT or SIGHUP. A second signal ends it at once. Logs to
+// stderr. Must be run before the process has started a thread. `arguments` are the process's own,
+// which clients can query.
 Subcommand add_serve(CLI::App& app, std::vector<std::string> arguments);
 
 }  // namespace gridmount::tools

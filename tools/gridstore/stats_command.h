@@ -1,12 +1,12 @@
-// gridstore stats: what a store holds and what it occupies.
+// gridstore stats: reports what a store holds and how much space it occupies.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"
 
 namespace gridmount::tools {
 
-// It prints them on stdout and failures on stderr. Works on a store in use, beside its owner. Reads
-// no documents: the counts are kept.
+// Prints the figures on stdout and failures on stderr. Works on a store in use, beside its owner.
+// Reads no documents, because the store keeps the counts.
 Subcommand add_stats(CLI::App& app);
 
 }  // namespace gridmount::tools

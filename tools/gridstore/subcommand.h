@@ -1,4 +1,6 @@
-// A subcommand of gridstore: how the program knows it and what runs it.
+// A subcommand of gridstore: its arguments and the function that runs it.
+//
+// Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -12,9 +14,9 @@ class App;
 namespace gridmount::tools {
 
 struct Subcommand {
-  CLI::App* arguments;  // belongs to the program's
-  // After the arguments have been read. What it prints on stdout is flushed by the caller, who
-  // reports what could not be written.
+  CLI::App* arguments;  // owned by the program's CLI::App
+  // Called after the arguments have been parsed. The caller flushes stdout afterwards and reports
+  // output that could not be written.
   std::function<ExitStatus()> run;
 };
 

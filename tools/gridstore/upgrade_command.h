@@ -1,12 +1,12 @@
-// gridstore upgrade: brings a store to the newest format that this program writes.
+// gridstore upgrade: converts a store to the newest format that this program writes.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"
 
 namespace gridmount::tools {
 
-// It needs the store for itself. Older versions of gridmount cannot open the store afterwards; a
-// store that has the newest format stays as it is. Says which format the store has had.
+// No other process may use the store meanwhile. Older versions of gridmount cannot open the store
+// afterwards. A store in the newest format is left unchanged. Prints the format that the store had.
 Subcommand add_upgrade(CLI::App& app);
 
 }  // namespace gridmount::tools

@@ -1,5 +1,7 @@
-// One bucket of one database, as GridFS has it: indexes, files, chunks, and our folders and
-// detached files beside them.
+// Checks one bucket of one database: the indexes, files and chunks of GridFS, and the collections
+// of directories and detached files that gridmount adds.
+//
+// Thread-safe: functions without state, if each call has a read view and findings of its own.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +19,24 @@
 
 namespace gridmount::tools {
 
-// The names of all buckets, also of those of which only orphans are left.
+// Returns the names of all buckets, including those of which only orphaned chunks are left.
 Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Snapshot& snapshot);
 
-// A failure that says that the store is damaged, not the device or its use.
+// Returns true if the error means that the store is damaged, as opposed to a failing device or
+// wrong use.
 bool is_damage(const Error& error);
 
-// Reads the whole bucket on `snapshot`. Memory does not grow with it: files and chunks are read
-// side by side in the order of the file's id, through the bucket's indexes. A bucket without the
-// chunks' index, which is a finding, is sorted in memory as far as that goes; beyond it the content
-// is reported as not checked. While the store is `in_use`, chunks without a file that were made
-// lately may be of an upload that has not ended, and are worth a notice only. An error is one of
-// reading that is no finding about a document.
+// Reads the whole bucket on `snapshot`. Memory does not grow with the bucket: files and chunks are
+// read side by side in the order of the file's id, through the bucket's indexes. If the index of
+// the chunks is missing, which is a finding, the chunks are sorted in memory. If they are too many
+// for that, the content is reported as not checked. While the store is `in_use`, recent chunks
+// without a file may belong to an upload that has not ended, so they are only a notice. Fails for
+// errors of reading that do not concern a single document.
 Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                     const std::shared_ptr<engine::Database>& database, const std::string& bucket,
                     bool in_use, Findings& findings);
 
-// Files and chunks that need mending.
+// Files and chunks that need repair.
 struct ContentDamage {
   struct File {
     Place place;
@@ -44,15 +47,16 @@ struct ContentDamage {
   struct Orphans {
     bson::Value files_id;
     uint64_t chunks = 0;
-    // When the newest of them was made, seconds since 1970; nothing if their _ids do not tell.
+    // Creation time of the newest of these chunks in seconds since 1970. Empty if their _ids do not
+    // contain it.
     std::optional<uint32_t> made;
   };
   std::vector<File> files;
   std::vector<Orphans> orphans;
 };
 
-// The first of them in the order of the files' ids, so many that memory does not grow with the
-// damage. `passes_over` says of orphans that they are to be left where they are.
+// Returns the first ones in the order of the files' ids. Their number is limited, so that memory
+// does not grow with the damage. Orphans for which `passes_over` is true are skipped.
 Result<ContentDamage> find_content_damage(
     const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
     const std::function<bool(const ContentDamage::Orphans&)>& passes_over);

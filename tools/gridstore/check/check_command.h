@@ -1,12 +1,13 @@
-// gridstore check: reads everything in a store and reports what is wrong.
+// gridstore check: reads everything in a store and reports what is damaged.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"
 
 namespace gridmount::tools {
 
-// It prints the findings on stdout and failures on stderr. A store in use is checked beside its
-// owner, as it is when the check begins: the structure on one snapshot, the content on another.
+// Prints the findings on stdout and failures on stderr. A store in use is checked beside its owner,
+// in the state at the start of the check. The structure and the content are checked on two
+// different read views.
 Subcommand add_check(CLI::App& app);
 
 }  // namespace gridmount::tools

@@ -1,10 +1,12 @@
-// One file against its chunks: given the files document, then the chunks in the order of n.
+// Checks one file against its chunks. The caller passes the files document and then the chunks in
+// the order of n.
 //
-// Source of the rules: GridFS specification. Chunks n = 0, 1, ... hold chunkSize bytes each, the
-// last one the rest of the length; in a file marked sparse (metadata.sparse) an absent chunk stands
-// for zeros, and metadata.storedChunks, if there, is how many are not; md5, if there, is the
-// content's.
-// Thread-safety: used by one thread at a time.
+// Source of the rules: GridFS specification. Chunks n = 0, 1, ... hold chunkSize bytes each, and
+// the last one holds the rest of the length. In a file marked as sparse (metadata.sparse) a missing
+// chunk stands for zeros, and metadata.storedChunks, if present, is the number of existing chunks.
+// If md5 is present, it is the digest of the content.
+//
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +22,21 @@
 
 namespace gridmount::tools {
 
-// Chunks from <= n < to of a file that was cut and whose garbage has not been removed yet (see
-// gridfs/bucket/bucket.h on `detached`).
+// Chunks with from <= n < to that remain of a truncated file until they are reclaimed (see
+// gridfs/bucket.h on `detached`).
 struct Garbage {
   int64_t from = 0;
   int64_t to = 0;
 };
 
-// What is wrong with a file, for whoever mends it.
+// What is wrong with a file, as input for its repair.
 struct FileVerdict {
-  bool content = false;      // its chunks, its length or its document as a whole
-  bool upload_date = false;  // missing or no date
-  bool md5 = false;          // another than the content's, or none at all
-  // metadata.storedChunks should be that.
+  bool content = false;      // its chunks, its length, or its document as a whole
+  bool upload_date = false;  // missing or not a date
+  bool md5 = false;          // differs from the content's digest, or is not a digest
+  // The correct value of metadata.storedChunks, if it is wrong, is `chunks`.
   bool stored_chunks = false;
-  int64_t chunks = 0;  // within the length
+  int64_t chunks = 0;  // number of chunks within the length
   std::vector<std::string> problems;
 
   bool sound() const { return problems.empty(); }
@@ -42,21 +44,23 @@ struct FileVerdict {
 
 class FileCheck {
  public:
-  // `place` names the bucket; the file is added to it. `document` is not kept.
+  // `place` names the bucket. The constructor adds the file. Does not keep `document`.
   FileCheck(Findings& findings, Place place, bson::View document, Garbage garbage);
 
-  // A chunk of this file. Chunks without a whole number as n come in any order.
+  // Adds a chunk of this file. Chunks whose n is not a whole number may come in any order.
   void add_chunk(bson::View chunk);
 
-  // After the last chunk. One line per kind of problem, however many chunks have it.
+  // Must be called after the last chunk. Reports each kind of problem in one line, however many
+  // chunks have it.
   void finish();
 
-  // After finish().
+  // Valid after finish().
   const FileVerdict& verdict() const { return verdict_; }
   const Place& place() const { return place_; }
 
  private:
-  // Which chunks have a problem: the first few in words, the others by number.
+  // The chunks that have one kind of problem: descriptions of the first few and the number of the
+  // others.
   class Chunks {
    public:
     void add(std::string words, uint64_t count = 1);
@@ -78,8 +82,8 @@ class FileCheck {
   Findings& findings_;
   Place place_;
   FileVerdict verdict_;
-  std::optional<gridfs::FilesDocument> file_;  // none: its document is unusable
-  std::optional<gridfs::Md5> md5_;             // while the content read so far is whole
+  std::optional<gridfs::FilesDocument> file_;  // empty if the document is unusable
+  std::optional<gridfs::Md5> md5_;             // set as long as the content read so far is complete
   Garbage garbage_;
   std::optional<std::string> stored_chunks_;  // metadata.storedChunks of a sparse file, as JSON
   uint64_t garbage_chunks_ = 0;

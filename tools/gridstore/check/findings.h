@@ -1,7 +1,7 @@
-// What a check finds: printed as it is found, one line each, and counted, so that memory does not
-// grow with the damage.
+// The findings of a check. Each is printed at once, as one line, and counted, so that memory does
+// not grow with the damage.
 //
-// Thread-safety: used by one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace gridmount::tools {
 
-// Where in the content something was found. A file is named if the finding is about one.
+// The place of a finding in the content. It names a file if the finding is about one.
 struct Place {
   std::string database;
   std::string bucket;
@@ -34,33 +34,34 @@ struct ContentCounts {
 
 class Findings {
  public:
-  enum class Format { kText, kJson, kNone };  // kNone: counted, not printed
+  enum class Format { kText, kJson, kNone };  // kNone: counted, but not printed
 
   explicit Findings(Format format) : format_(format) {}
 
-  // Below the documents: records, index entries, catalog.
+  // A problem below the documents: records, index entries, the catalog.
   void structure_problem(const std::string& what);
-  // GridFS.
+  // A problem of GridFS content.
   void content_problem(const Place& place, const std::string& what);
-  // Worth knowing, no damage.
+  // Something worth knowing that is not damage.
   void notice(const Place& place, const std::string& what);
 
-  // What a repair has mended, outside a bucket and in one; what it could not mend; where it has put
-  // what it took out.
+  // Results of a repair: what it has repaired outside and inside a bucket, what it could not
+  // repair, and the folder in which it has kept the data that it removed.
   void repaired(const std::string& what) const;
   void repaired(const Place& place, const std::string& what) const;
   void beyond_repair(const std::string& what);
   void kept_in(const std::string& folder) const;
 
-  // A document has been read.
+  // Counts a document that has been read.
   void note_read() const {
     if (progress_ != nullptr) progress_->record_read();
   }
-  // The progress to be told of what is read, and to be hidden before a line is printed; null: none.
+  // Sets the progress line, which counts what is read and is hidden before a line is printed. Null:
+  // none.
   void show(Progress* progress) { progress_ = progress; }
 
   ContentCounts& counts() { return counts_; }
-  // The last line: what was read and how many problems there are.
+  // Prints the last line: what was read and the number of problems.
   void print_summary(const local::StructureReport& structure) const;
 
   ExitStatus exit_status() const;

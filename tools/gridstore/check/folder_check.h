@@ -1,4 +1,6 @@
-// The documents of a bucket's folders (`<bucket>.directories`), see gridfs/NAMESPACE.md.
+// Checks the documents of a bucket's directories (`<bucket>.directories`); see gridfs/NAMESPACE.md.
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <functional>
@@ -11,21 +13,22 @@
 
 namespace gridmount::tools {
 
-// Each folder has a usable parent and name, and its parent a document of its own: a folder is made
-// explicit together with all above it, so one without is reached by no listing.
+// Reports directories without a usable parent and name, and directories whose parent has no
+// document. A mount creates the documents of all directories above an explicit one. Without its
+// parent's document, a directory is reached by no listing.
 Status check_folders(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
                      Findings& findings);
 
-// One thing that is wrong with a folder's document.
+// One defect of a directory's document.
 struct FolderFlaw {
   enum class Kind { kPosix, kRoot, kUnusable, kDuplicate, kNoParent };
   Kind kind;
   std::string what;
   bson::View document;  // valid during the visit
-  std::string parent;   // with kNoParent: the path of the folder it is in
+  std::string parent;   // with kNoParent: the path of the parent directory
 };
 
-// The same, for whoever mends them: until `visit` says that it is enough.
+// Like check_folders(), as input for a repair. Ends when `visit` returns false.
 Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const std::function<bool(const FolderFlaw&)>& visit);
 

@@ -1,4 +1,6 @@
-// The indexes that GridFS and the path namespace need.
+// The indexes that GridFS and the directory tree need.
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <string>
@@ -10,14 +12,15 @@
 
 namespace gridmount::tools {
 
-// Reports those that a collection of the bucket lacks. A collection that does not exist lacks none.
+// Reports the indexes that the bucket's collections lack. A collection that does not exist lacks
+// none.
 Status check_indexes(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
                      Findings& findings);
 
 struct MissingIndex {
   std::string collection;
   engine::IndexDefinition definition;
-  std::string what;  // in words
+  std::string what;  // description for messages
 };
 Result<std::vector<MissingIndex>> missing_indexes(const gridfs::Bucket& bucket,
                                                   engine::Snapshot& snapshot);

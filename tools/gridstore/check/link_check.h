@@ -1,4 +1,6 @@
-// The documents of files' further names (`<bucket>.links`), see gridfs/NAMESPACE.md.
+// Checks the documents of additional hard links (`<bucket>.links`); see gridfs/NAMESPACE.md.
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <functional>
@@ -11,24 +13,24 @@
 
 namespace gridmount::tools {
 
-// Each name leads to a file that is there and has another filename, and each file notes how many
-// there are of it.
+// Checks that each link leads to an existing file with another filename, and that each file has the
+// correct link count.
 Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
                    Findings& findings);
 
-// One thing that is wrong.
+// One defect.
 struct LinkFlaw {
   enum class Kind {
-    kNobodys,  // the document of a name that leads nowhere, or stands for no further name
-    kNumber,   // the files document's number
+    kNobodys,  // a link that leads to no file, or that repeats the file's own name
+    kNumber,   // a wrong link count in a files document
   };
   Kind kind;
   std::string what;
-  bson::Value id;     // of the document in links, or of the file
-  int64_t links = 0;  // kNumber: how many there are
+  bson::Value id;     // _id of the document in links, or of the file
+  int64_t links = 0;  // kNumber: the correct number
 };
 
-// The same, for whoever mends them: until `visit` says that it is enough.
+// Like check_links(), as input for a repair. Ends when `visit` returns false.
 Status find_link_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                        const std::function<bool(LinkFlaw)>& visit);
 

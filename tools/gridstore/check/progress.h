@@ -1,6 +1,7 @@
-// A line on stderr that says how much of the store has been read, while stderr is a terminal.
+// A progress line on stderr that shows how much of the store has been read. It appears only if
+// stderr is a terminal.
 //
-// Thread-safety: used by one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -16,10 +17,10 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   bool shown_at_all() const { return is_terminal_; }
-  // How many records there are to read; without it nothing is shown.
+  // Sets the number of records to be read. Without it nothing is shown.
   void expect(uint64_t records) { total_ = records; }
   void record_read();
-  // Before something else is written to the terminal.
+  // Must be called before something else is written to the terminal.
   void hide();
 
  private:

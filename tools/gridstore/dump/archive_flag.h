@@ -1,7 +1,7 @@
-// --archive[=FILE] of gridstore's commands, as mongodump has it: a flag that may have a value
-// behind a '=', so that what stands behind it stays what it is.
+// The flag --archive[=FILE] of gridstore's commands, as in mongodump. A value must be attached with
+// '=', so that a separate argument after the flag keeps its own meaning.
 //
-// Thread-safety: a function without state.
+// Thread-safe: a function without state.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ class App;
 
 namespace gridmount::tools {
 
-// What stands for standard input or output in place of a file.
+// Names standard input or output in place of a file.
 inline constexpr const char* kStandardStream = "-";
 
-// `archive` is the file, or kStandardStream without one; it stays as it is without the flag. It
-// must live as long as the command.
+// Sets `archive` to the file, or to kStandardStream if the flag has no value. Without the flag
+// `archive` is unchanged. It must live as long as the command.
 void add_archive_flag(CLI::App& command, std::string& archive, const std::string& description);
 
 }  // namespace gridmount::tools

@@ -6,8 +6,10 @@
 //   block   = header document {db, collection, EOF: false, CRC: 0}, the documents, mark
 //           | header document {db, collection, EOF: true, CRC: of all its documents}, mark
 //
-// Blocks of several collections may alternate; each collection of the prelude ends with a block of
-// the second kind. `metadata` is what stands in the metadata file of a dump in a folder.
+// Blocks of several collections may alternate. Each collection of the prelude ends with a block of
+// the second kind. `metadata` has the content of the metadata file of a dump in a folder.
+//
+// Not thread-safe: constants and plain values.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +24,14 @@ inline constexpr uint32_t kArchiveMagic = 0x8199E26D;
 inline constexpr uint32_t kArchiveMark = 0xFFFFFFFF;
 inline constexpr std::string_view kArchiveVersion = "0.1";
 
-// One line of the prelude.
+// A collection in the prelude.
 struct ArchivedCollection {
   engine::Namespace ns;
   std::string metadata;  // empty: none
   std::string type;      // "collection", "view", "timeseries"; empty in old archives
 };
 
-// Who made a dump.
+// The versions of the programs that made a dump.
 struct DumpOrigin {
   std::string server_version;
   std::string tool_version;

@@ -1,9 +1,11 @@
-// Reads an archive, see archive_format.h, document by document, as its collections alternate.
+// Reads an archive (see archive_format.h) document by document, in the order in which its
+// collections alternate.
 //
-// Whatever is no archive, cut off or damaged is FailedToParse, naming the file and the byte; what
-// was given before that is as it was written, but for a collection whose checksum then shows that
-// it is not.
-// Thread-safety: one thread at a time.
+// A file that is truncated, damaged or not an archive fails with FailedToParse, and the message
+// names the file and the byte. The documents returned before the error are as they were written,
+// unless the error is a wrong checksum of their collection.
+//
+// Not thread-safe.
 #pragma once
 
 #include <map>
@@ -21,12 +23,12 @@
 
 namespace gridmount::tools {
 
-// What the prelude may take; that of 100,000 collections is a tenth of it.
+// Limit for the prelude. A prelude of 100,000 collections takes a tenth of it.
 inline constexpr uint64_t kPreludeBytesMax = 256 * 1024 * 1024;
 
 class ArchiveReader {
  public:
-  // Reads the prelude.
+  // Opens the archive and reads its prelude.
   static Result<std::unique_ptr<ArchiveReader>> open(std::unique_ptr<InputFile> file);
 
   const std::vector<ArchivedCollection>& collections() const { return collections_; }
@@ -35,10 +37,11 @@ class ArchiveReader {
   struct Event {
     enum class Kind { kBegins, kDocument, kEnds };
     Kind kind;
-    const engine::Namespace& ns;  // as long as the reader lives
-    bson::View document;          // until the next call
+    const engine::Namespace& ns;  // valid as long as the reader
+    bson::View document;          // valid until the next call
   };
-  // Nothing at the end, when each collection has ended and had the right checksum.
+  // Returns the next event. Returns nothing at the end, when each collection has ended with the
+  // right checksum.
   Result<std::optional<Event>> next();
 
  private:
@@ -53,9 +56,10 @@ class ArchiveReader {
       : file_(std::move(file)), documents_(*file_) {}
 
   Status read_prelude();
-  // Of a document that was read: a missing or wrong field is damage.
+  // Reads a field of a document of the archive. Fails with FailedToParse if it is missing or has a
+  // wrong type.
   Result<std::string> text_field(bson::View document, std::string_view name) const;
-  // A block's header, which has been read.
+  // Interprets the header of a block, which is the last document read.
   Result<std::optional<Event>> begin_block();
   Result<std::optional<Event>> end_collection(uint64_t crc);
   Status check_all_ended() const;
@@ -66,10 +70,10 @@ class ArchiveReader {
   DumpOrigin origin_;
   std::vector<ArchivedCollection> collections_;
   States states_;
-  States::iterator current_;  // of the block that is being read
+  States::iterator current_;  // collection of the block that is being read
   bool in_block_ = false;
-  bool block_ends_ = false;  // the block says that the collection ends, so it has no documents
-  std::optional<uint64_t> end_crc_;  // of the end of a collection, which is still to be told
+  bool block_ends_ = false;  // the block marks the end of its collection, so it has no documents
+  std::optional<uint64_t> end_crc_;  // checksum of the collection whose end must be returned next
 };
 
 }  // namespace gridmount::tools

@@ -1,6 +1,6 @@
-// Writes an archive, see archive_format.h: the prelude first, then one collection after the other.
+// Writes an archive (see archive_format.h): first the prelude, then one collection after the other.
 //
-// Thread-safety: one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <span>
@@ -15,12 +15,13 @@ namespace gridmount::tools {
 
 class ArchiveWriter {
  public:
-  // `file` outlives it and is finished by the caller.
+  // `file` must outlive the writer. The caller calls finish() on it.
   explicit ArchiveWriter(OutputFile& file) : file_(file) {}
 
-  // BSONObjectTooLarge for metadata that no reader would take.
+  // Fails with BSONObjectTooLarge for metadata that are too large for a reader.
   Status write_prelude(const DumpOrigin& origin, std::span<const ArchivedCollection> collections);
-  // All of the prelude, views too, one at a time.
+  // All collections of the prelude must be written one at a time, including views, which have no
+  // documents.
   Status begin(const engine::Namespace& ns);
   Status write(bson::View document);
   Status end();

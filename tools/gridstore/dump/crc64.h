@@ -1,7 +1,7 @@
-// CRC-64 with the ECMA-182 polynomial, as archives of mongodump have it for each collection: bits
-// reflected, begun and ended with all bits set (in catalogues: CRC-64/XZ).
+// CRC-64 with the ECMA-182 polynomial, which mongodump's archives use for each collection: bits
+// reflected, all bits set at the start and inverted at the end (known as CRC-64/XZ).
 //
-// Thread-safety: as for any value type.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace gridmount::tools {
 class Crc64 {
  public:
   void add(std::span<const uint8_t> bytes);
-  // Of everything added; 0 if nothing was.
+  // The checksum of everything added, or 0 if nothing was.
   uint64_t value() const { return ~state_; }
 
  private:

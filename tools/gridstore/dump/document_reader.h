@@ -1,7 +1,7 @@
-// BSON documents one behind the other in a file: all there is in a `.bson` file, and most of what
-// there is in an archive, which has marks between them.
+// Reads consecutive BSON documents from a file. A `.bson` file has nothing else. An archive has
+// marks between them.
 //
-// Thread-safety: one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,17 @@ namespace gridmount::tools {
 
 class DocumentReader {
  public:
-  // `file` outlives it.
+  // `file` must outlive the reader.
   explicit DocumentReader(InputFile& file) : file_(file) {}
 
   enum class Found { kDocument, kMark, kEnd };
-  // FailedToParse naming the file and the byte, for anything else. A mark, which is the length of
-  // no document, is one only where `marks` says so.
+  // Finds the next document, a mark or the end. Accepts a mark, which is not a possible length of a
+  // document, only if `marks` is true. Fails with FailedToParse for anything else, and the message
+  // names the file and the byte.
   Result<Found> next(bool marks = false);
-  // The document found last; valid until the next call.
+  // The document found last, valid until the next call.
   bson::View document() const { return document_; }
-  // Where what was found last begins.
+  // The offset at which the last thing found begins.
   uint64_t offset() const { return offset_; }
 
  private:

@@ -1,13 +1,15 @@
-// gridstore dump: writes what is in a store as files that mongorestore and gridstore restore read.
+// gridstore dump: writes the content of a store as files that mongorestore and gridstore restore
+// can read.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"
 
 namespace gridmount::tools {
 
-// All of it is of one snapshot. A store in use is read beside its owner, which is not held up. On
-// stderr it says what it has written, and failures; stdout has the archive, if that is asked for.
-// Documents that are damaged are reported and left out, and the exit status then says so.
+// Everything comes from one read view. A store in use is read beside its owner, which does not have
+// to wait. The command reports what it has written, and failures, on stderr. stdout has the archive
+// if one is written there. Damaged documents are reported and left out, and the exit status shows
+// this.
 Subcommand add_dump(CLI::App& app);
 
 }  // namespace gridmount::tools

@@ -1,7 +1,6 @@
-// What of a store goes into a dump: the collections that mongodump takes, with what stands in their
-// metadata.
+// Chooses the collections of a store that go into a dump, as mongodump does, with their metadata.
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include <string>
@@ -19,10 +18,11 @@ struct DumpedCollection {
   Metadata metadata;
 };
 
-// Of `database`, or of all but local if it is empty; of `collection` alone if that is not empty.
-// Left out are, unless one is asked for by its name, system collections (not admin's, and not
-// system.js) and what servers keep in config for themselves. In the order of names.
-// NamespaceNotFound if what is asked for does not exist.
+// Returns the collections of `database`, sorted by name. An empty `database` means all except
+// local. If `collection` is not empty, returns only that one. Unless they are requested by name,
+// system collections are left out (except in admin, and except system.js), and so are the
+// collections of config that servers maintain themselves. Fails with NamespaceNotFound if a
+// requested name does not exist.
 Result<std::vector<DumpedCollection>> dumped_collections(engine::Store& store,
                                                          engine::Snapshot& snapshot,
                                                          const std::string& database,

@@ -1,8 +1,8 @@
-// How the files of a dump are named, as mongodump does: a collection's name is escaped as in the
-// query of a URL; a name that gets too long for a file system is cut, with a digest of the whole
-// behind it, and then stands in full in the metadata file alone.
+// The names of a dump's files, as mongodump forms them. The name of the collection is escaped as in
+// the query of a URL. If it gets too long for a file system, it is truncated and a digest of the
+// whole name is appended. Then only the metadata file holds the full name.
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include <optional>
@@ -17,13 +17,14 @@ inline constexpr std::string_view kDocumentsSuffix = ".bson";
 inline constexpr std::string_view kMetadataSuffix = ".metadata.json";
 inline constexpr std::string_view kGzipSuffix = ".gz";
 
-// Without suffix; at most 238 bytes. InternalError where OpenSSL refuses SHA-1 and the name needs
-// it.
+// Returns the name without suffix, at most 238 bytes. Fails with InternalError if the name needs a
+// digest and OpenSSL refuses SHA-1.
 Result<std::string> dump_file_name(std::string_view collection);
 
-// A file's name without its suffixes has been cut: it does not tell the collection's.
+// Returns true if the file name, without its suffixes, was truncated, so that the collection's name
+// cannot be read from it.
 bool is_cut_name(std::string_view stem);
-// The collection's name; nothing if the text is no escaped one.
+// Returns the collection's name, or nothing if the text is not an escaped name.
 std::optional<std::string> collection_of_stem(std::string_view stem);
 
 }  // namespace gridmount::tools

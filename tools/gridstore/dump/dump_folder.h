@@ -1,6 +1,6 @@
-// What there is in the folder of a dump.
+// Reads the contents of a dump's folder.
 //
-// Thread-safety: a function without state.
+// Thread-safe: a function without state.
 #pragma once
 
 #include <filesystem>
@@ -13,21 +13,24 @@
 namespace gridmount::tools {
 
 struct DumpFolder {
-  std::vector<RestoreItem> items;     // in the order of their names
-  std::vector<std::string> notices;   // of files that are passed over, but not by `names`
-  std::vector<std::string> problems;  // of files that should have been restored and cannot be
+  std::vector<RestoreItem> items;  // sorted by name
+  // about files that are skipped, except those that `names` excludes
+  std::vector<std::string> notices;
+  std::vector<std::string> problems;  // about files that should be restored and cannot be
 };
 
 struct DumpFolderOptions {
-  // The dump's root, with a folder for each database; with `database` also that database's own
-  // folder; or the `.bson` file of one collection, whose folder has its database's name.
+  // The root of the dump, with a folder for each database. If `database` is given, the folder of
+  // that database is also accepted. Or the `.bson` file of one collection, in a folder with the
+  // database's name.
   std::filesystem::path path;
-  std::string database;    // empty: all, or as the file's place says
-  std::string collection;  // of a file, if it is not to be as the file's name says
+  std::string database;    // empty: all, or for a file the name of its folder
+  std::string collection;  // of a file; empty: the name of the file
   bool gzip = false;
 };
 
-// Reads the metadata of what is wanted. An error if `path` is neither.
+// Reads the metadata of the wanted collections. Fails if `path` is neither a folder nor a file of a
+// dump.
 Result<DumpFolder> read_dump_folder(const DumpFolderOptions& options, const RestoreNames& names);
 
 }  // namespace gridmount::tools

@@ -1,6 +1,6 @@
-// Where a dump goes: a folder with two files for each collection, or an archive.
+// The destination of a dump: a folder with two files for each collection, or an archive.
 //
-// Thread-safety: one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -18,13 +18,14 @@ namespace gridmount::tools {
 class DumpTarget {
  public:
   virtual ~DumpTarget() = default;
-  // The collections come in the order in which they were given, each with its documents.
+  // The collections are written in the order in which they were given, each followed by its
+  // documents.
   virtual Status begin(const DumpedCollection& collection) = 0;
   virtual Status write(bson::View document) = 0;
   virtual Status end() = 0;
-  // After the last one. Without it an archive in a file does not appear.
+  // Must be called after the last collection. Without it an archive file does not appear.
   virtual Status finish() = 0;
-  // For messages: where the collection begun last goes.
+  // The destination of the current collection, for messages.
   virtual const std::string& place() const = 0;
 
   DumpTarget(const DumpTarget&) = delete;
@@ -34,13 +35,14 @@ class DumpTarget {
   DumpTarget() = default;
 };
 
-// mongodump's layout: <root>/<database>/<collection>.bson and .metadata.json, and last of all
-// prelude.json with `origin`: in `root`, or in the folder of the `only` database that is dumped.
-// Files of these names are replaced, each when it is complete.
+// Writes the layout of mongodump: <root>/<database>/<collection>.bson and .metadata.json, and at
+// the end prelude.json with `origin`. prelude.json is in `root`, or in the folder of the database
+// if `only` names the single database of the dump. Existing files are replaced, each when the new
+// one is complete.
 std::unique_ptr<DumpTarget> dump_to_folder(std::filesystem::path root, std::string only, bool gzip,
                                            DumpOrigin origin);
 
-// Writes the archive's prelude at once. An empty path is standard output.
+// Writes the prelude of the archive at once. An empty path means standard output.
 Result<std::unique_ptr<DumpTarget>> dump_to_archive(const std::filesystem::path& file, bool gzip,
                                                     const DumpOrigin& origin,
                                                     std::span<const DumpedCollection> collections);

@@ -1,7 +1,8 @@
-// A file that a restore reads, or standard input; gzip's compression is undone if asked for.
+// A file or standard input that a restore reads, decompressed with gzip if requested.
 //
-// Errors name the file; damage of compressed data is FailedToParse.
-// Thread-safety: one thread at a time.
+// Error messages name the file. Damaged compressed data fail with FailedToParse.
+//
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +22,19 @@ class InputFile {
  public:
   static Result<std::unique_ptr<InputFile>> open(const std::filesystem::path& path, bool gzip);
   static Result<std::unique_ptr<InputFile>> from_stdin(bool gzip);
-  // Of bytes that are there already.
+  // Reads from memory instead of a file.
   static Result<std::unique_ptr<InputFile>> of_bytes(std::span<const uint8_t> bytes, bool gzip);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  // Fills `into`; returns how many bytes, which are fewer only at the end.
+  // Fills `into` and returns the number of bytes, which is smaller only at the end of the file.
   Result<size_t> read(std::span<uint8_t> into);
-  // How many bytes have been read, after decompression.
+  // The number of bytes read so far, after decompression.
   uint64_t offset() const { return offset_; }
-  // For messages: in quotes, or "standard input".
+  // The name for messages: in quotes, or "standard input".
   const std::string& name() const { return name_; }
-  // FailedToParse: "<name>, byte <offset>: <what>".
+  // Returns FailedToParse with the message "<name>, byte <offset>: <what>".
   tl::unexpected<Error> damage(uint64_t offset, const std::string& what) const;
 
  private:
@@ -43,18 +44,18 @@ class InputFile {
 
   InputFile(int fd, std::string name);
   Status begin_gzip();
-  // Into the buffer, which is empty before; it stays so at the end.
+  // Reads the file into the buffer, which must be empty. It stays empty at the end of the file.
   Status fill_buffer();
   Result<size_t> inflate_into(std::span<uint8_t> into);
 
   int fd_;
   std::string name_;
   uint64_t offset_ = 0;
-  std::vector<uint8_t> buffer_;  // what has been read of the file
-  size_t used_ = 0;              // of the buffer
+  std::vector<uint8_t> buffer_;  // bytes of the file that have been read
+  size_t used_ = 0;              // number of buffer bytes already used
   bool at_end_ = false;
   std::unique_ptr<z_stream_s, EndInflate> gzip_;
-  bool between_members_ = false;  // of a gzip file: it may end here
+  bool between_members_ = false;  // between two members of a gzip file, which may end here
 };
 
 }  // namespace gridmount::tools

@@ -1,7 +1,7 @@
-// The metadata of a dumped collection, which mongodump writes beside its documents: one document of
-// canonical Extended JSON {options, indexes, uuid, collectionName, type}, in one line.
+// The metadata of a dumped collection. mongodump writes them beside the documents, as one line of
+// canonical Extended JSON: {options, indexes, uuid, collectionName, type}.
 //
-// Thread-safety: as for any value type.
+// Not thread-safe: plain values.
 #pragma once
 
 #include <string>
@@ -15,18 +15,19 @@ namespace gridmount::tools {
 
 struct Metadata {
   bson::Document options;
-  std::vector<bson::Document> indexes;  // as listIndexes shows them
+  std::vector<bson::Document> indexes;  // in the form of listIndexes
   std::string collection_name;          // empty in old dumps
   std::string type;                     // "collection", "view", "timeseries"; empty in old dumps
 
   bool is_view() const { return type == "view" || options.find("viewOn").has_value(); }
 
   std::string to_json() const;
-  // FailedToParse for what is none. A uuid is passed over: collections here have none.
+  // Fails with FailedToParse if the text is not such a document. Ignores the uuid, because
+  // collections here have none.
   static Result<Metadata> parse(std::string_view text);
 };
 
-// Without the spaces between its parts, which mongodump does not write.
+// Removes the spaces between the parts of the JSON text, which mongodump does not write.
 std::string without_spaces(std::string_view json);
 
 }  // namespace gridmount::tools

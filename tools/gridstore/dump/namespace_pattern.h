@@ -1,10 +1,11 @@
-// Patterns of namespaces, with which mongorestore is told what to restore and under which names.
+// Patterns of namespaces, by which mongorestore selects and renames what it restores.
 //
-// Of --nsInclude and --nsExclude: `*` stands for any text, `\*` for an asterisk, `\\` for a
-// backslash. Of --nsFrom and --nsTo: the same, the n-th asterisk of the one being the n-th of the
-// other; or, if --nsFrom has a `$`, variables `$name$`, each of the shortest text that fits.
+// In --nsInclude and --nsExclude, `*` matches any text, `\*` an asterisk, and `\\` a backslash. In
+// --nsFrom and --nsTo, the n-th asterisk of one corresponds to the n-th of the other. If --nsFrom
+// contains a `$`, the patterns have variables `$name$` instead, each of which matches the shortest
+// possible text.
 //
-// Thread-safety: as for any value type.
+// Not thread-safe. The classes are immutable after parse(), so they are safe to share.
 #pragma once
 
 #include <optional>
@@ -18,36 +19,38 @@
 
 namespace gridmount::tools {
 
-// `text` such that as a pattern it stands for itself.
+// Escapes `text`, so that as a pattern it matches only itself.
 std::string escaped_pattern(std::string_view text);
 
-// Which namespaces are meant.
+// Selects namespaces.
 class NamespaceMatcher {
  public:
-  // BadValue for a pattern with a '$'.
+  // Fails with BadValue for a pattern that contains '$'.
   static Result<NamespaceMatcher> parse(std::span<const std::string> patterns);
-  // Whether one of them fits.
+  // Returns true if one of the patterns matches.
   bool matches(std::string_view ns) const;
 
  private:
-  using Literals = std::vector<std::string>;  // the texts before, between and behind the asterisks
+  using Literals = std::vector<std::string>;  // the texts before, between and after the asterisks
   std::vector<Literals> patterns_;
 };
 
-// What a namespace is called instead.
+// Renames namespaces.
 class NamespaceRenamer {
  public:
-  // BadValue for unequal numbers, and for pairs that do not go together.
+  // Fails with BadValue if the lists have different lengths or the variables of a pair do not
+  // correspond.
   static Result<NamespaceRenamer> parse(std::span<const std::string> from,
                                         std::span<const std::string> to);
-  // By the last pair that fits; itself if none does.
+  // Applies the last pair that matches. Returns the name unchanged if none does.
   std::string renamed(std::string_view ns) const;
 
  private:
   struct Rule {
     std::vector<std::string> literals;  // of `from`, around its variables
     std::vector<std::string> texts;     // of `to`, around its variables
-    std::vector<size_t> variables;      // of `to`: which one of `from`
+    // for each variable of `to`, the index of that variable in `from`
+    std::vector<size_t> variables;
   };
   static Result<Rule> parse_rule(std::string_view from, std::string_view to);
 

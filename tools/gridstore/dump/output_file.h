@@ -1,11 +1,12 @@
-// A file that a dump writes, or standard output; compressed by gzip if asked for.
+// A file or standard output that a dump writes, compressed with gzip if requested.
 //
-// A file has a temporary name beside its own until finish(), which syncs and renames it: what is
-// there under its own name is complete. Without finish() it is removed. The new name survives a
-// power loss once the folder has been synced as well.
+// Until finish() a file has a temporary name beside its own. finish() syncs and renames it, so a
+// file under its own name is always complete. Without finish() the file is removed. The new name
+// survives a power failure only after the folder has been synced too.
 //
-// Errors: OutOfDiskSpace, IoError and what else the operating system says, naming the file.
-// Thread-safety: one thread at a time.
+// Errors: OutOfDiskSpace, IoError and other errors of the operating system. Messages name the file.
+//
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ namespace gridmount::tools {
 
 class OutputFile {
  public:
-  // The folder must exist.
+  // The folder of the target must exist.
   static Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& target, bool gzip);
   static Result<std::unique_ptr<OutputFile>> to_stdout(bool gzip);
   ~OutputFile();
@@ -32,7 +33,7 @@ class OutputFile {
 
   Status write(std::span<const uint8_t> bytes);
   Status write(std::string_view text);
-  // Nothing may be written afterwards, nor after an error.
+  // Completes the file. Nothing may be written after it or after an error.
   Status finish();
 
  private:
@@ -48,10 +49,10 @@ class OutputFile {
 
   int fd_;
   std::string name_;                 // for messages
-  std::filesystem::path target_;     // both empty: standard output
+  std::filesystem::path target_;     // both paths empty: standard output
   std::filesystem::path temporary_;  // until it is renamed
   std::unique_ptr<z_stream_s, EndDeflate> gzip_;
-  std::vector<uint8_t> buffer_;  // what goes to the file, compressed
+  std::vector<uint8_t> buffer_;  // compressed bytes for the file
 };
 
 Status sync_folder(const std::filesystem::path& folder);

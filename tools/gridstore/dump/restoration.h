@@ -1,10 +1,11 @@
-// Puts the collections of a dump into a store: options, documents, and at the end indexes, views
-// and users, as mongorestore does.
+// Restores the collections of a dump into a store, as mongorestore does: options, documents, and at
+// the end indexes, views and users.
 //
-// Documents are inserted in transactions of bounded size, so what has been restored before an error
-// stays. What the store refuses (a document, an index, a collection) is said, counted, and passed
-// over; with `stop_on_error` it ends the restore.
-// Thread-safety: one thread at a time.
+// Documents are inserted in transactions of limited size, so what was restored before an error
+// stays. A document, index or collection that the store refuses is reported, counted and skipped.
+// With `stop_on_error` it ends the restore.
+//
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +22,17 @@
 namespace gridmount::tools {
 
 struct RestoreRules {
-  bool drop = false;  // collections of the same names first; users that the dump does not have
+  // first drops collections with the same names; removes users that are not in the dump
+  bool drop = false;
   bool bypass_validation = false;
   bool stop_on_error = false;
   bool convert_legacy_indexes = false;  // see with_converted_keys()
-  bool quiet = false;                   // failures only
+  bool quiet = false;                   // reports only failures
 };
 
 struct RestoreCounts {
   uint64_t documents = 0;
-  uint64_t collections = 0;  // views too
+  uint64_t collections = 0;  // including views
   uint64_t indexes = 0;
   uint64_t users = 0;
   uint64_t failures = 0;
@@ -38,25 +40,25 @@ struct RestoreCounts {
 
 class Restoration {
  public:
-  // `store` outlives it.
+  // `store` must outlive this object.
   Restoration(engine::Store& store, const RestoreRules& rules)
       : store_(store), rules_(rules), users_(store) {}
 
-  // An error of any of these ends the restore: nothing else may be called after it.
+  // An error of any of these functions ends the restore. Nothing may be called afterwards.
 
-  // Makes the collection, if it is not there, or says why not. Once for each.
+  // Creates the collection if it does not exist. Must be called once for each.
   Status begin(const engine::Namespace& ns, const Metadata& metadata);
-  // Collections may alternate.
+  // Adds a document. Collections may alternate.
   Status add(const engine::Namespace& ns, bson::View document);
-  // Says how many documents it was.
+  // Reports how many documents the collection had.
   Status end(const engine::Namespace& ns);
-  // Instead of end(): the documents behind those that were added are damaged. Users, of which the
-  // dump then does not have all, are not restored.
+  // Called instead of end() if the rest of the collection's documents is damaged. Users are then
+  // not restored, because the dump does not have all of them.
   Status break_off(const engine::Namespace& ns, const Error& error);
-  // Something of the dump is damaged, or cannot be restored.
+  // Reports that something in the dump is damaged or cannot be restored.
   Status failed(const Error& error);
-  // What is left to do for all that has begun, ended or not: indexes, views, users. Makes it
-  // durable.
+  // Completes all collections that were begun, whether they have ended or not: indexes, views,
+  // users. Makes everything durable.
   Status finish();
 
   const RestoreCounts& counts() const { return counts_; }
@@ -66,7 +68,7 @@ class Restoration {
     engine::Namespace ns;
     Metadata metadata;
     enum class Kind { kCollection, kView, kUsers, kRefused } kind = Kind::kCollection;
-    bool is_whole = false;  // it has ended
+    bool is_whole = false;  // end() was called
     uint64_t documents = 0;
     uint64_t failures = 0;
   };
@@ -89,7 +91,7 @@ class Restoration {
   engine::Store& store_;
   const RestoreRules rules_;
   std::map<engine::Namespace, Target> targets_;
-  std::vector<uint8_t> bytes_;  // of the documents that are not inserted yet
+  std::vector<uint8_t> bytes_;  // the documents that have not been inserted yet
   std::vector<Pending> pending_;
   RestoredUsers users_;
   RestoreCounts counts_;

@@ -1,13 +1,13 @@
-// gridstore restore: puts back what gridstore dump or mongodump wrote.
+// gridstore restore: restores what gridstore dump or mongodump has written.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"
 
 namespace gridmount::tools {
 
-// It owns the store meanwhile: one that is in use is refused (mongorestore reaches it through its
-// owner). On stderr it says what it has restored, and what it could not; that makes the exit status
-// 1.
+// The command owns the store while it runs, so it refuses a store in use. mongorestore can restore
+// into such a store through its owner. The command reports what it has restored, and what it could
+// not, on stderr. In the latter case the exit status is 1.
 Subcommand add_restore(CLI::App& app);
 
 }  // namespace gridmount::tools

@@ -1,6 +1,6 @@
-// One collection of a dump, and where it goes; and which of them are wanted.
+// A collection of a dump with its target, and the selection of the collections to restore.
 //
-// Thread-safety: as for any value type.
+// Not thread-safe. RestoreNames is immutable after parse(), so it is safe to share.
 #pragma once
 
 #include <filesystem>
@@ -19,11 +19,12 @@ namespace gridmount::tools {
 struct RestoreItem {
   engine::Namespace from;
   engine::Namespace to;
-  std::filesystem::path documents = {};  // of a dump in a folder; empty: none, as of a view
-  Metadata metadata = {};                // without anything if the dump has none
+  // file of a dump in a folder; empty if there is none, as for a view
+  std::filesystem::path documents = {};
+  Metadata metadata = {};  // empty if the dump has none
 };
 
-// Which of a dump's collections are restored, and under which names.
+// Selects the collections of a dump to restore and their names.
 class RestoreNames {
  public:
   struct Given {
@@ -34,10 +35,10 @@ class RestoreNames {
     std::vector<std::string> from;
     std::vector<std::string> to;
   };
-  // BadValue for patterns that are none.
+  // Fails with BadValue for invalid patterns.
   static Result<RestoreNames> parse(const Given& given);
 
-  // Nothing for a collection that is not wanted, or that nobody can restore.
+  // Returns nothing for a collection that is not selected or that cannot be restored.
   std::optional<engine::Namespace> target_of(const engine::Namespace& ns) const;
 
  private:
@@ -46,10 +47,11 @@ class RestoreNames {
   NamespaceRenamer renamer_;
 };
 
-// A time series has its documents in a collection of this and its own name.
+// The documents of a time series are in a collection whose name is this prefix and the name of the
+// time series.
 inline constexpr std::string_view kTimeSeriesPrefix = "system.buckets.";
 
-// BadValue if two of them go to one collection.
+// Fails with BadValue if two items have the same target.
 Status check_targets(std::span<const RestoreItem> items);
 
 }  // namespace gridmount::tools

@@ -1,6 +1,7 @@
-// The indexes of a dump as a store of today can have them.
+// Converts the indexes of a dump to the form that current stores accept.
 // Source: mongorestore, --convertLegacyIndexes.
-// Thread-safety: pure functions.
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <vector>
@@ -9,15 +10,15 @@
 
 namespace gridmount::tools {
 
-// Without version and namespace, which are the old collection's, and without what is no option of
-// an index: old drivers left {safe: null} there.
+// Returns the specification without the version and namespace of the old collection and without
+// unknown options, such as {safe: null}, which old drivers have left there.
 bson::Document current_specification(bson::View specification);
 
-// The same with the values of its key as servers before 3.4 took them: what is no number and no
-// string, 0 and "" are 1.
+// Returns the specification with the key values that servers before 3.4 assumed: values that are
+// neither number nor string, 0 and "" become 1.
 bson::Document with_converted_keys(bson::View specification);
 
-// Whether both index the same fields in the same order and directions.
+// Returns true if both index the same fields in the same order and directions.
 bool have_equal_keys(bson::View specification, bson::View other);
 
 }  // namespace gridmount::tools

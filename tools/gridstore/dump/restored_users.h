@@ -1,7 +1,7 @@
-// The users of a dump, which are gathered and become the store's at the end, all of them or none:
-// what mongorestore asks _mergeAuthzCollections for.
+// Collects the users of a dump and adds all of them to the store at the end, or none. mongorestore
+// uses _mergeAuthzCollections for this.
 //
-// Thread-safety: one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,16 @@ namespace gridmount::tools {
 
 class RestoredUsers {
  public:
-  // `store` outlives it.
+  // `store` must outlive this object.
   explicit RestoredUsers(engine::Store& store) : directory_(store) {}
 
-  // Whether documents of that collection are not to be inserted, but come here.
+  // Returns true if documents of that collection must not be inserted but passed to add().
   static bool are_in(const engine::Namespace& ns);
 
-  // An error says why the document cannot be restored; the others can.
+  // Fails if the document cannot be restored. The others can be.
   Status add(const engine::Namespace& ns, bson::View document);
-  // Returns how many. `drops_others`: users that the dump does not have go, if it has any.
+  // Adds the users and returns their number. With `drops_others`, users that are not in the dump
+  // are removed, provided that the dump has any.
   Result<size_t> merge(bool drops_others);
 
  private:

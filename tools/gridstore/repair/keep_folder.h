@@ -1,13 +1,15 @@
-// The folder where a repair keeps what it takes out of a store, as BSON files named by namespace.
+// The folder in which a repair keeps what it removes from a store, as BSON files named by
+// namespace.
 //
 //   <db>.<collection>.bson           whole documents, as mongodump writes them
-//   <db>.<collection>.damaged.bson   bytes that are no documents any more, as documents
+//   <db>.<collection>.damaged.bson   bytes that are no longer documents, as documents
 //                                    {ns, what, why, part: int32, bytes: Binary}; values longer
-//                                    than 8 MiB in several, one behind the other
+//                                    than 8 MiB take several, one after the other
 //
-// Bytes that cannot stand in a file's name are written as %XX. The folder is made with the first
+// Bytes that a file name cannot contain are written as %XX. The folder is created for the first
 // thing to keep.
-// Thread-safety: used by one thread at a time.
+//
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +28,8 @@ class KeepFolder : public local::RemovedData {
  public:
   explicit KeepFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // An error if something else than an empty folder is there: what is kept is never mixed.
+  // Fails if the path is anything but an empty folder or unused, so that kept data of two repairs
+  // are never mixed.
   Status check_free() const;
 
   Status keep_document(const engine::Namespace& ns, bson::View document) override;
@@ -45,11 +48,11 @@ class KeepFolder : public local::RemovedData {
     bool synced = false;
   };
   Status append(const std::string& name, bson::View document);
-  // Both the folder and its entry above it are durable on return.
+  // On return the folder and its entry in its parent are durable.
   Status make_folder() const;
 
   const std::filesystem::path folder_;
-  std::map<std::string, Kept> files_;  // by name
+  std::map<std::string, Kept> files_;  // by file name
   bool entries_synced_ = true;
   LostDocuments lost_;
 };

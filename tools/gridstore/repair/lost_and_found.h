@@ -1,11 +1,12 @@
-// The bucket lost+found of a database: what could be read of files that were damaged.
+// The bucket lost+found of a database, which holds what could be read of damaged files.
 //
-// Such a file has a new _id, its old name behind the name of its bucket ("fs/a/b.bin"), the old
-// chunkSize and attributes (metadata.posix), chunks that are zeros where they were missing or
-// short (metadata.sparse), and in metadata.lostAndFound
-//   {bucket, _id, problems: [what was wrong], original: the files document as it was}
+// Such a file has a new _id, its old name prefixed by the name of its bucket ("fs/a/b.bin"), its
+// old chunkSize and attributes (metadata.posix), and chunks. Missing chunks and the rest of short
+// ones read as zeros (metadata.sparse). metadata.lostAndFound holds
+//   {bucket, _id, problems: [what was wrong], original: the original files document}
 // and, until all its chunks have moved, moving: true.
-// Thread-safety: used by one thread at a time.
+//
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,42 +25,43 @@ inline constexpr const char* kLostAndFound = "lost+found";
 
 class LostAndFound {
  public:
-  // For files of `from`.
+  // Moves files of the bucket `from`.
   LostAndFound(RepairContext& context, const gridfs::Bucket& from,
                const std::shared_ptr<engine::Database>& database);
 
-  // Moves the file in several transactions: first the document in lost+found is made, the last
-  // takes the one in the bucket away. Bytes that have no place in the new file, and chunks without
-  // a usable n or data, are kept in the folder.
+  // Moves the file in several transactions. The first creates the document in lost+found. The last
+  // removes the document in the old bucket. Bytes that have no place in the new file, and chunks
+  // without a usable n or data, are written to the keep folder.
   Status move(const ContentDamage::File& file);
-  // The same with chunks whose files document has been lost, all but what is found of its name.
+  // Moves chunks whose files document is lost. Of that document only `filename` may have been
+  // found.
   Status move_orphans(const Place& place, const bson::Value& files_id,
                       const std::optional<std::string>& filename);
-  // Goes on where a repair ended while it moved a file of the bucket.
+  // Completes the move of a file that an earlier repair has started.
   Status finish_interrupted();
 
  private:
-  // What the new file is like.
+  // The new file.
   struct Target {
     bson::Value id;
     bson::Value old_id;
     int32_t chunk_bytes = 0;
     int64_t length = 0;
     std::string filename;
-    uint64_t chunks = 0;  // moved
+    uint64_t chunks = 0;  // number of chunks moved
   };
 
-  // Of what the file's document is, or was.
+  // `document` is the files document, or what stands for it if `is_original` is false.
   Status move(std::unique_ptr<engine::Transaction> transaction, const ContentDamage::File& file,
               const bson::Document& document, bool is_original);
   Result<Target> make_target(engine::Transaction& transaction, const ContentDamage::File& file,
                              bson::View document, bool is_original);
-  // What the chunks of a file tell that can have a place in it.
+  // Facts about the chunks that can have a place in the file.
   struct Chunks {
-    int64_t largest = 0;  // bytes
-    int64_t last_n = -1;  // none
+    int64_t largest = 0;  // in bytes
+    int64_t last_n = -1;  // -1: none
     int64_t last_bytes = 0;
-    // Behind the last byte that has a place.
+    // The end of the last byte that has a place.
     int64_t end(int32_t chunk_bytes) const;
   };
   Result<Chunks> survey(engine::Snapshot& snapshot, bson::ValueView id);
@@ -75,16 +77,16 @@ class LostAndFound {
   const gridfs::Bucket to_;
 };
 
-// Some chunks that match, in the transaction: as many as it may take out, at least one if there are
+// Returns matching chunks, as many as one transaction may remove, and at least one if there are
 // any.
 Result<std::vector<bson::Document>> some_chunks(const gridfs::Bucket& bucket,
                                                 engine::Transaction& transaction,
                                                 bson::View filter);
 
-// The _id's time if it has one, else now.
+// Returns the time in the _id, or the current time if it has none.
 bson::Date date_of(const bson::Value& id);
 
-// "missing chunks: 1; length is ..."
+// Returns "missing chunks: 1; length is ..."
 std::string in_words(const std::vector<std::string>& problems);
 
 }  // namespace gridmount::tools

@@ -1,8 +1,7 @@
-// Documents that a repair has lost: which collections they are of, and the bytes in which they may
-// still be found in part, so that a file whose chunks are all there gets its name back.
+// Documents that a repair has lost: their collections, and the bytes in which parts of them may
+// still be found. With these, a file whose chunks are all there gets its name back.
 //
-// Keeps as many bytes as kBytesMax.
-// Thread-safety: used by one thread at a time.
+// Keeps at most kBytesMax bytes. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +20,14 @@ class LostDocuments {
  public:
   static constexpr size_t kBytesMax = size_t{32} << 20;
 
-  // As RemovedData::keep_bytes() is told of it.
+  // Adds what RemovedData::keep_bytes() receives.
   void add(const engine::Namespace& ns, std::string_view bytes);
 
-  // As RepairReport has them.
+  // Adds the collections of a RepairReport.
   void add_collections(const std::vector<engine::Namespace>& collections);
 
   bool are_of(const engine::Namespace& collection) const;
-  // What `filename` says behind that _id.
+  // Returns the value of `filename` that follows this _id in the bytes.
   std::optional<std::string> filename(const bson::Value& id) const;
 
  private:

@@ -1,4 +1,6 @@
-// Mends one bucket: its indexes, then its folders, then its files and chunks.
+// Repairs one bucket: its indexes, then its directories, then its files and chunks, then its links.
+//
+// Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -8,9 +10,9 @@
 
 namespace gridmount::tools {
 
-// Mends what check_bucket() finds, on a store whose structure is sound. In transactions of bounded
-// size (but for an index that is made); what one takes out is kept before. A repair that ends
-// anywhere is begun again.
+// Repairs what check_bucket() finds, on a store whose structure is sound. Works in transactions of
+// limited size, except for creating an index. Data are kept durably before a transaction removes
+// them. An interrupted repair can be started again.
 Status repair_bucket(RepairContext& context, const std::shared_ptr<engine::Database>& database,
                      const std::string& bucket);
 

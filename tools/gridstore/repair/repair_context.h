@@ -1,4 +1,6 @@
 // What every part of a repair of GridFS content works with.
+//
+// Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -13,16 +15,16 @@ namespace gridmount::tools {
 struct RepairContext {
   engine::Store& store;
   KeepFolder& keep;
-  Findings& findings;          // told of what is mended
-  std::chrono::seconds grace;  // chunks made since may be of an upload that was interrupted lately
+  Findings& findings;          // receives what is repaired
+  std::chrono::seconds grace;  // younger chunks may belong to an upload that was interrupted lately
 };
 
-// What one transaction of a repair changes at most.
+// Limits for what one transaction of a repair changes.
 inline constexpr uint64_t kRepairDocumentsMax = 1000;
 inline constexpr uint64_t kRepairBytesMax = 16 * 1024 * 1024;
 
-// Removes the document with that _id, which has just been read. An error of damage if it is not
-// found: no loop may take such a document out for ever.
+// Removes the document with that _id, which the caller has just read. Fails with an error of damage
+// if it is not found. Otherwise a loop could try to remove such a document forever.
 inline Status remove_found(engine::Collection& collection, engine::Transaction& transaction,
                            bson::View by_id) {
   GM_ASSIGN(const int64_t removed, collection.remove(transaction, by_id, false));
@@ -31,7 +33,7 @@ inline Status remove_found(engine::Collection& collection, engine::Transaction& 
               collection.ns().full() + ": a document that is there is not found by its _id");
 }
 
-// What `transaction` takes out is kept before it is taken out.
+// Commits the transaction after what it removes has been kept durably.
 inline Status commit_kept(RepairContext& context, engine::Transaction& transaction) {
   GM_TRY(context.keep.sync());
   return transaction.commit();

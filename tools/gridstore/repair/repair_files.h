@@ -1,4 +1,6 @@
-// Mends a bucket's files and chunks.
+// Repairs the files and chunks of a bucket.
+//
+// Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -9,9 +11,10 @@
 namespace gridmount::tools {
 
 // A file whose chunks, length or document are wrong moves to the bucket lost+found
-// (lost_and_found.h). A wrong md5 is removed, as it cannot be told whether it or the content is the
-// right one; a missing uploadDate is the _id's time, or now. Chunks without a file are taken out
-// once they are older than the grace. In each case the documents are kept as they were.
+// (lost_and_found.h). A wrong md5 is removed, because nothing shows whether the md5 or the content
+// is correct. A missing uploadDate is replaced by the time in the _id, or by the current time.
+// Chunks without a file are removed once they are older than the grace period. In each case the
+// original documents are kept.
 Status repair_files(RepairContext& context, const gridfs::Bucket& bucket,
                     const std::shared_ptr<engine::Database>& database, const Place& place);
 

@@ -1,4 +1,6 @@
-// Mends the documents of a bucket's folders, as gridfs/NAMESPACE.md requires them.
+// Repairs the documents of a bucket's directories according to gridfs/NAMESPACE.md.
+//
+// Not thread-safe.
 #pragma once
 
 #include "gridfs/bucket/bucket.h"
@@ -6,8 +8,9 @@
 
 namespace gridmount::tools {
 
-// Documents that are no folder's are taken out, of several for one folder all but the first; a
-// folder without a parent is given one, with its own owner and times and all above it.
+// Removes documents that describe no directory, and all but the first of several for the same
+// directory. For a directory whose parent has no document, creates the parent and all directories
+// above it, with the owner and times of the directory.
 Status repair_folders(RepairContext& context, const gridfs::Bucket& bucket, const Place& place);
 
 }  // namespace gridmount::tools

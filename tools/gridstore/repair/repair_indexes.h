@@ -1,4 +1,6 @@
-// Makes the indexes that a bucket lacks.
+// Creates the indexes that a bucket lacks.
+//
+// Not thread-safe.
 #pragma once
 
 #include "gridfs/bucket/bucket.h"
@@ -6,8 +8,8 @@
 
 namespace gridmount::tools {
 
-// Where a unique index has no room for documents, the one with the least _id of those with the same
-// key stays, the others are taken out. An index in its place that does not serve is dropped.
+// If documents violate a unique index, the one with the smallest _id of those with the same key
+// stays, and the others are removed. An unusable index in its place is dropped.
 Status repair_indexes(RepairContext& context, const gridfs::Bucket& bucket, const Place& place);
 
 }  // namespace gridmount::tools

@@ -1,4 +1,6 @@
-// Mends the documents of files' further names, as gridfs/NAMESPACE.md requires them.
+// Repairs the documents of additional hard links according to gridfs/NAMESPACE.md.
+//
+// Not thread-safe.
 #pragma once
 
 #include "gridfs/bucket/bucket.h"
@@ -6,7 +8,7 @@
 
 namespace gridmount::tools {
 
-// Names that are nobody's are taken out; files note how many names they have.
+// Removes links that lead to no file, and corrects the link counts of files.
 Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const Place& place);
 
 }  // namespace gridmount::tools

@@ -1,4 +1,7 @@
-// gridstore check --repair: mends the structure, then the GridFS content of every bucket.
+// gridstore check --repair: repairs the structure of a store, then the GridFS content of every
+// bucket.
+//
+// Not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -13,30 +16,30 @@
 
 namespace gridmount::tools {
 
-// A store that is open for writing and that nobody else uses, and how it was opened.
+// A store that is open for writing and used by nobody else, and how it was opened.
 struct StoreForRepair {
   std::filesystem::path folder;
   local::OpenOptions options;
   std::unique_ptr<engine::Store> store;
 };
 
-// local::salvage_store() of a store that nobody has open. What it says goes to the findings.
+// Calls local::salvage_store() on a store that nobody has open. Its reports become findings.
 Status make_store_anew(const std::filesystem::path& folder, KeepFolder& keep, Findings& findings,
                        Whereabouts& whereabouts);
 
-// What is below the documents. Where damage is beyond what can be mended in place, the store is
-// made anew, and opened again. What was mended, and what could not be, goes to the findings. False
-// if something could not be: then content is better left as it is. An error is one of the device or
-// of the folder.
+// Repairs everything below the documents. If the damage cannot be repaired in place, rebuilds the
+// store and opens it again. What was repaired, and what could not be, becomes findings. Returns
+// false if something could not be repaired. The content should then be left as it is. Fails for
+// errors of the device or the folder.
 Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
                               Whereabouts& whereabouts);
 
-// Of the GridFS content that of `databases`, in a store whose structure is sound. Says where it is
-// as it goes. Errors and findings as above.
+// Repairs the GridFS content of `databases` in a store whose structure is sound. Reports its place
+// to `whereabouts`. Errors and findings are as above.
 Status repair_content(RepairContext& context, const std::vector<std::string>& databases,
                       Whereabouts& whereabouts);
 
-// Everything is durable on return, and what was taken out has been said.
+// Makes everything durable and reports where removed data were kept.
 Status finish_repair(RepairContext& context);
 
 }  // namespace gridmount::tools
