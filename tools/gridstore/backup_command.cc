@@ -31,7 +31,7 @@ ExitStatus fail_with(const Error& error) {
   return exit_status_of(error.code());
 }
 
-// What is damaged in the store is so in the copy: that is kept, and said.
+// Damage in the store is copied too. The copy is kept, and the damage is reported.
 ExitStatus check_copy(const BackupOptions& options) {
   local::OpenOptions open_options;
   open_options.read_only = true;
@@ -47,7 +47,7 @@ ExitStatus check_copy(const BackupOptions& options) {
   return report->problems.empty() ? ExitStatus::kOk : ExitStatus::kStructureDamaged;
 }
 
-// What is in the store's folder is the store's, which may remove it.
+// Refuses a copy inside the store's folder, because the store may remove files there.
 bool is_within_store(const BackupOptions& options) {
   std::error_code error;
   const std::filesystem::path store = std::filesystem::weakly_canonical(options.store, error);

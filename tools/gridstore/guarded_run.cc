@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kPlaceBytes = 1024;
 
-// A page both processes see; the text ends at its first NUL.
+// A page that both processes share. The text ends at its first NUL.
 class SharedPlace : public Whereabouts {
  public:
   SharedPlace() {
@@ -50,12 +50,12 @@ class SharedPlace : public Whereabouts {
 [[noreturn]] void run_in_child(const std::function<ExitStatus(Whereabouts&)>& work,
                                Whereabouts& place, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // It may have ended before the line above.
+  // The parent may have ended before the call above.
   if (::getppid() != parent) ::_exit(static_cast<int>(ExitStatus::kFailure));
-  // A core of a mapped store says nothing about the program.
+  // A core dump would contain the mapped store and would not help to find an error of the program.
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  // So that what has been found is told, however this ends.
+  // Makes findings visible at once, however the child ends.
   ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   const ExitStatus status = after_flush(work(place));
   ::_exit(static_cast<int>(status));

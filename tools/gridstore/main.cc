@@ -1,4 +1,4 @@
-// gridstore: looks after a store. Each subcommand is a file of its own.
+// gridstore: maintains a store. Each subcommand has a file of its own.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
@@ -72,7 +72,7 @@ int main_with(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // --help and --version are no errors.
+    // --help and --version are not errors.
     if (error.get_exit_code() == 0) return app.exit(error);
     return static_cast<int>(wrong_usage(app, error));
   }

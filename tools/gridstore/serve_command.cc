@@ -35,7 +35,7 @@ struct ServeOptions {
   bool create = false;
   std::optional<uint64_t> memory_max;
   uint64_t size_limit = 0;
-  wire::EndpointOptions endpoint;  // without the socket's folder
+  wire::EndpointOptions endpoint;  // without the store's folder
 };
 
 void set_up_log() {

@@ -30,8 +30,8 @@ struct StatsOptions {
 
 struct DatabaseContents {
   std::string name;
-  bson::Document totals;                    // as dbStats replies
-  std::vector<bson::Document> collections;  // as collStats replies, views left out
+  bson::Document totals;                    // in the form of dbStats
+  std::vector<bson::Document> collections;  // in the form of collStats, without views
 };
 
 struct Contents {

@@ -21,8 +21,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// Documents of a collection in an order, one of them at hand. Those that cannot be read are
-// findings and are passed over.
+// The documents of a collection in sorted order, one at a time. Documents that cannot be read
+// become findings and are skipped.
 class SortedDocuments {
  public:
   static Result<SortedDocuments> open(engine::Collection& collection, engine::Snapshot& snapshot,
@@ -38,7 +38,7 @@ class SortedDocuments {
 
   bool at_end() const { return !current_; }
   bson::View document() const { return *current_; }
-  // What the documents are sorted by; nothing stands for a missing field, which sorts as null.
+  // The sort key. A missing field sorts as null.
   bson::ValueView key() const {
     static const bson::Value kNull;
     return current_->find(key_).value_or(kNull.view());
@@ -74,24 +74,25 @@ class SortedDocuments {
   uint64_t unreadable_ = 0;
 };
 
-// A document of `detached` that stands for the garbage of a file that was cut, not for a file.
+// Returns true if a document of `detached` marks the chunks that remain of a truncated file, as
+// opposed to a detached file.
 bool is_garbage_marker(bson::View detached) {
   bson::ValueView id = detached["_id"];
   return id.type() == bson::Type::kDocument && id.as_document().find("truncated") &&
          detached.find("from") && !detached.find("chunkSize");
 }
 
-// A bound of what find_content_damage() gathers.
+// Limits what find_content_damage() collects.
 constexpr size_t kGatheredMax = 1000;
 
-// Drivers give a chunk an ObjectId of the time it was made.
+// Returns the creation time of a chunk, which the ObjectIds of drivers contain.
 std::optional<uint32_t> time_made(bson::View chunk) {
   const std::optional<bson::ValueView> id = chunk.find("_id");
   if (!id || id->type() != bson::Type::kObjectId) return std::nullopt;
   return id->as_object_id().seconds();
 }
 
-// The files document comes last in an upload.
+// An upload writes its files document last, so the chunks of a running upload have none.
 bool is_recent(const std::optional<uint32_t>& made) {
   constexpr std::chrono::hours kUploadMax{24};
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -108,7 +109,7 @@ class ContentCheck {
                bool in_use, Findings& findings)
       : bucket_(bucket), snapshot_(snapshot), place_(place), in_use_(in_use), findings_(findings) {}
 
-  // To be told of what is found, and to say when it is enough.
+  // Passes what is found to the callbacks, until `is_enough` returns true.
   using FileVisit = std::function<void(ContentDamage::File)>;
   using OrphansVisit = std::function<void(ContentDamage::Orphans)>;
   void gather(FileVisit file, OrphansVisit orphans, std::function<bool()> is_enough) {
@@ -138,7 +139,7 @@ class ContentCheck {
   }
 
  private:
-  // The next id of any of the three: the file, or what there is without one.
+  // Checks the smallest id of the three collections: a file, or data without one.
   Status check_least_id(SortedDocuments& files, SortedDocuments& detached,
                         SortedDocuments& chunks) {
     std::optional<bson::Value> least;
@@ -174,7 +175,7 @@ class ContentCheck {
       }
       GM_TRY(files.advance());
     } else if (is_detached && is_garbage_marker(detached.document())) {
-      // It is looked up with its file.
+      // The marker is looked up with its file.
     } else if (is_detached) {
       ++findings_.counts().detached;
       findings_.notice(place, "was deleted or not completed; its " + std::to_string(count) +
@@ -200,7 +201,7 @@ class ContentCheck {
     filter.open_document("_id").open_document("$eq").append("truncated", files_id).close().close();
     bson::Document by_id = std::move(filter).finish();
     auto marker = bucket_.detached().find_one(snapshot_, by_id);
-    // A marker that cannot be read has been reported where `detached` is read as a whole.
+    // An unreadable marker is reported where all of `detached` is read.
     if (!marker && marker.error().code() == ErrorCode::kDataCorruptionDetected) return Garbage{};
     if (!marker) return fail(std::move(marker).error());
     if (!*marker || !is_garbage_marker(**marker)) return Garbage{};

@@ -36,7 +36,7 @@ namespace {
 
 struct CheckOptions {
   std::filesystem::path store;
-  std::string database;  // GridFS is checked in this one only; empty: in all
+  std::string database;  // checks the GridFS content of this database only; empty: of all
   bool json = false;
   bool repair = false;
   std::filesystem::path keep;
@@ -47,7 +47,7 @@ Findings::Format format_of(const CheckOptions& options) {
   return options.json ? Findings::Format::kJson : Findings::Format::kText;
 }
 
-// The databases whose GridFS content is looked at.
+// Returns the databases whose GridFS content is checked.
 Result<std::vector<std::string>> databases_of(const CheckOptions& options, engine::Store& store,
                                               engine::Snapshot& snapshot) {
   GM_ASSIGN(std::vector<std::string> databases, store.databases(snapshot));
@@ -75,15 +75,15 @@ Status check_content(const CheckOptions& options, engine::Store& store, bool in_
       if (!is_damage(checked.error())) return checked;
       findings.structure_problem(where.full() + ": " + checked.error().message() +
                                  "; the check of the bucket ended here");
-      // Behind a damaged page the old one gives nothing more.
+      // After a damaged page the old read view cannot be read any further.
       GM_ASSIGN(snapshot, store.snapshot());
     }
   }
   return {};
 }
 
-// How many records a check reads: all, and those of buckets once more. An error is found again by
-// the check itself.
+// Returns the number of records that a check reads: all records, and those of buckets once more.
+// Errors are ignored here, because the check finds them again.
 Result<uint64_t> records_to_read(const CheckOptions& options, engine::Store& store) {
   GM_ASSIGN(auto snapshot, store.snapshot());
   GM_ASSIGN(const std::vector<std::string> checked, databases_of(options, store, *snapshot));
@@ -157,7 +157,7 @@ ExitStatus run_check(const CheckOptions& options, Whereabouts& whereabouts) {
   return check_store(options, **store, owner.has_value(), findings, whereabouts);
 }
 
-// <store>.removed-<UTC time>, beside the store.
+// Returns <store>.removed-<UTC time>, beside the store.
 std::filesystem::path default_keep_folder(const std::filesystem::path& store) {
   std::filesystem::path folder = std::filesystem::absolute(store).lexically_normal();
   if (folder.filename().empty()) folder = folder.parent_path();
@@ -169,8 +169,9 @@ std::filesystem::path default_keep_folder(const std::filesystem::path& store) {
   return folder += text.data();
 }
 
-// What is written to a store whose list of free pages is wrong may destroy what is in it, so it is
-// mended before the store is opened for writing. False if it could not be: then nothing is written.
+// Repairs a damaged list of free pages before the store is opened for writing, because writing with
+// such a list may destroy data. Returns false if it could not be repaired. Nothing may be written
+// then.
 Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Findings& findings,
                               Whereabouts& whereabouts) {
   local::OpenOptions read_only;
@@ -200,7 +201,7 @@ Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Fin
   return true;
 }
 
-// What cannot be opened is made anew first, if that is possible.
+// Opens the store. If damage prevents this, rebuilds the store first if possible.
 Status open_for_repair(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
                        Whereabouts& whereabouts) {
   auto store = command_line::open_store(repaired.folder, repaired.options);
@@ -217,7 +218,7 @@ Status open_for_repair(StoreForRepair& repaired, KeepFolder& keep, Findings& fin
   return {};
 }
 
-// As databases_of(). None where damage hides them.
+// Like databases_of(). Returns none if damage hides them.
 Result<std::vector<std::string>> databases_to_repair(const CheckOptions& options,
                                                      engine::Store& store) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store.snapshot());
@@ -228,7 +229,7 @@ Result<std::vector<std::string>> databases_to_repair(const CheckOptions& options
 
 Status repair_all(const CheckOptions& options, StoreForRepair& repaired, KeepFolder& keep,
                   Findings& findings, Whereabouts& whereabouts) {
-  // An unknown name ends it before anything is changed.
+  // Fails for an unknown database name before anything is changed.
   GM_TRY(databases_to_repair(options, *repaired.store));
   GM_ASSIGN(const bool is_sound, repair_structure(repaired, keep, findings, whereabouts));
   RepairContext context{*repaired.store, keep, findings,
@@ -254,7 +255,7 @@ ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
   if (!may_be_written) return failed(may_be_written.error());
   if (!*may_be_written) return findings.exit_status();
   StoreForRepair repaired{options.store, {}, nullptr};
-  // Documents that expire are none of a repair's business.
+  // A repair must not remove expired documents.
   repaired.options.expiry_interval = std::chrono::hours(24 * 365);
   whereabouts.at("what the store is opened with");
   if (Status opened = open_for_repair(repaired, keep, findings, whereabouts); !opened) {

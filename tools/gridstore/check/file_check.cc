@@ -89,7 +89,7 @@ int64_t FileCheck::expected_bytes(int64_t n) const {
   return std::min<int64_t>(file_->chunk_bytes, file_->length - n * file_->chunk_bytes);
 }
 
-// The chunks from next_n_ to before `until` are not there.
+// Handles the missing chunks from next_n_ up to but not including `until`.
 void FileCheck::pass_gap(int64_t until) {
   if (next_n_ >= until) return;
   if (!file_->sparse) {

@@ -82,7 +82,8 @@ class FolderCheck {
     return {};
   }
 
-  // The document of the bucket's root, of which there is one: {parent: null, name: ""}.
+  // Checks a document of the bucket's root directory. There must be at most one: {parent: null,
+  // name: ""}.
   void check_root(bson::View document) {
     auto name = document.find("name");
     if (!name || name->type() != bson::Type::kString || !name->as_string().empty()) {
@@ -97,14 +98,14 @@ class FolderCheck {
       return false;
     }
     std::string path = gridfs::join(parent.as_string(), name->as_string());
-    // Only the first component of a path may hold slashes, at its beginning; the empty path is the
-    // root's.
+    // Only the first component of a path may contain slashes, at its beginning. The empty path is
+    // the root directory.
     return !path.empty() && gridfs::can_be_folder(path) &&
            gridfs::can_be_folder(parent.as_string()) &&
            gridfs::split(path).component == name->as_string();
   }
 
-  // Folders come in the order of their parents, so only the last answer is kept.
+  // Directories come sorted by parent, so it is enough to remember the last answer.
   Result<bool> is_explicit(const std::string& folder) {
     if (folder.empty()) return true;
     if (last_parent_ == folder) return last_parent_is_explicit_;

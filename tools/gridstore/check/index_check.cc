@@ -12,14 +12,14 @@ namespace gridmount::tools {
 namespace {
 
 struct NeededIndex {
-  std::string_view suffix;               // of the collection
-  std::array<std::string_view, 2> keys;  // one or both
+  std::string_view suffix;               // suffix of the collection's name
+  std::array<std::string_view, 2> keys;  // one or two keys
   bool unique;
 
   size_t key_count() const { return keys[1].empty() ? 1 : 2; }
 };
 
-// GridFS specification, "indexes"; the last two are ours.
+// From the GridFS specification, "indexes". The last two are additions of gridmount.
 constexpr std::array kNeeded = std::to_array<NeededIndex>({
     {"files", {"filename", "uploadDate"}, false},
     {"chunks", {"files_id", "n"}, true},
@@ -29,12 +29,12 @@ constexpr std::array kNeeded = std::to_array<NeededIndex>({
 
 bool serves(const engine::IndexDefinition& index, const NeededIndex& needed) {
   if (needed.unique && !index.unique) return false;
-  // It knows some of the documents only.
+  // A partial index does not contain all documents.
   if (index.partial_filter) return false;
   size_t position = 0;
   for (bson::Element key : index.keys.view()) {
     if (position == needed.key_count() || key.key != needed.keys[position]) return false;
-    // Drivers create them with 1, 1.0 or NumberLong(1).
+    // Drivers create the keys with 1, 1.0 or NumberLong(1).
     if (key.value.number() != 1.0) return false;
     ++position;
   }

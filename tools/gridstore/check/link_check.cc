@@ -23,7 +23,8 @@ bson::Document ascending(std::string_view field) {
   return std::move(sort).finish();
 }
 
-// The links in the order of their files, beside the files in the order of their _ids.
+// Reads the links in the order of their files, side by side with the files in the order of their
+// _ids.
 class LinkCheck {
  public:
   using Kind = LinkFlaw::Kind;
@@ -56,7 +57,7 @@ class LinkCheck {
   }
 
  private:
-  // The next one that can be read: others are found where all documents are.
+  // Returns the next readable document. Unreadable ones are reported where all documents are read.
   Result<std::optional<bson::View>> read(engine::Cursor& cursor) {
     while (true) {
       Result<std::optional<bson::View>> next = cursor.next();
@@ -100,7 +101,7 @@ class LinkCheck {
   }
 
   Status pass_nobodys() {
-    // A file that cannot be read may be there all the same.
+    // After an unreadable document, the file may exist all the same.
     if (!is_partial_) tell_nobodys("leads to a file that is gone");
     GM_ASSIGN(link_, read(*links_));
     return {};
@@ -119,7 +120,7 @@ class LinkCheck {
   const std::function<bool(LinkFlaw)> visit_;
   std::unique_ptr<engine::Cursor> links_;
   std::unique_ptr<engine::Cursor> files_;
-  std::optional<bson::View> link_;  // read, not yet checked
+  std::optional<bson::View> link_;  // read but not checked yet
   bool is_partial_ = false;         // something could not be read
   bool enough_ = false;
 };

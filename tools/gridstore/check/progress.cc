@@ -10,7 +10,7 @@ namespace gridmount::tools {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{200};
-// Looking at the clock costs about as much as reading a small record.
+// Reading the clock costs about as much as reading a small record.
 constexpr uint64_t kRecordsPerLook = 64;
 
 }  // namespace
@@ -29,7 +29,7 @@ void Progress::record_read() {
 
 void Progress::show() {
   constexpr uint64_t kWhole = 100;
-  // The store may have grown since it was counted.
+  // The store may have grown after the records were counted.
   const uint64_t percent = std::min(read_ * kWhole / total_, kWhole);
   fprintf(stderr, "\r\033[K%3llu %% of %llu records read", static_cast<unsigned long long>(percent),
           static_cast<unsigned long long>(total_));

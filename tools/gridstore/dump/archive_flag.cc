@@ -7,9 +7,10 @@ namespace gridmount::tools {
 
 namespace {
 
-constexpr std::string_view kDefault = "{-}";  // CLI11's way to say what the flag alone means
+// CLI11's notation for the value of a flag without one
+constexpr std::string_view kDefault = "{-}";
 
-// Shows the flag as it is to be written.
+// Shows the flag in --help as the user must write it.
 class Formatter final : public CLI::Formatter {
  public:
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {

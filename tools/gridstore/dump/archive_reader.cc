@@ -65,7 +65,7 @@ Status ArchiveReader::read_prelude() {
       GM_ASSIGN(collection.type, text_field(line, "type"));
     }
     engine::Namespace data = collection.ns;
-    // The documents of a time series are in a collection of their own.
+    // The documents of a time series are in a separate collection.
     if (collection.type == "timeseries") data.collection.insert(0, kTimeSeriesPrefix);
     if (!states_.try_emplace(data).second) {
       return damage("the prelude has " + in_quotes(data.full()) + " twice");

@@ -8,11 +8,11 @@ namespace gridmount::tools {
 namespace {
 
 constexpr uint64_t kPolynomial = 0xC96C5795D7870F42;
-constexpr size_t kSlices = 8;  // a byte at a time would be slower than reading the store
+constexpr size_t kSlices = 8;  // processing single bytes would be slower than reading the store
 
 using Tables = std::array<std::array<uint64_t, 256>, kSlices>;
 
-// The n-th table is of a byte with n zero bytes behind it.
+// The n-th table is for a byte that is followed by n zero bytes.
 constexpr Tables make_tables() {
   Tables tables{};
   for (uint64_t byte = 0; byte < 256; ++byte) {

@@ -75,7 +75,7 @@ Result<std::unique_ptr<DumpTarget>> open_target(const DumpOptions& options,
                          origin, collections);
 }
 
-// A damaged document is reported and passed over; returns how many documents have been written.
+// Writes all documents and returns their number. Damaged documents are reported and skipped.
 Result<uint64_t> dump_documents(engine::Store& store, engine::Snapshot& snapshot,
                                 const engine::Namespace& ns, DumpTarget& target,
                                 DumpCounts& counts) {
@@ -126,7 +126,7 @@ Status dump(const DumpOptions& options, DumpCounts& counts) {
 }
 
 ExitStatus run_dump(const DumpOptions& options) {
-  // A pipe whose reader has gone is an error of writing like others.
+  // Writing to a closed pipe must fail like any other write.
   ::signal(SIGPIPE, SIG_IGN);
   DumpCounts counts;
   const Status done = dump(options, counts);

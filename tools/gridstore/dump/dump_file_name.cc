@@ -10,12 +10,12 @@ namespace gridmount::tools {
 
 namespace {
 
-// 255 less the longest suffix, ".metadata.json.gz".
+// 255 less the length of the longest suffix, ".metadata.json.gz".
 constexpr size_t kStemBytesMax = 238;
 constexpr size_t kStemBytesKept = 208;
-constexpr std::string_view kCutMark = "%24";  // a '$', which no collection's name holds
+constexpr std::string_view kCutMark = "%24";  // an escaped '$', which no collection name contains
 
-// Without regard to the locale.
+// Independent of the locale.
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
          c == '_' || c == '.' || c == '~';

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Metadata are one document, and larger than it as text by little.
+// The metadata are one document. As text they are only a little larger.
 constexpr size_t kMetadataBytesMax = 64 * 1024 * 1024;
 
 Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
@@ -206,7 +206,7 @@ class Scan {
     if (!to) return {};
     item.to = *to;
     if (!metadata) {
-      // Without its options and indexes a collection is not what was dumped.
+      // Without its options and indexes, the collection would differ from the dumped one.
       found_.problems.push_back(metadata.error().message() + "; " + in_quotes(item.from.full()) +
                                 " is not restored");
       return {};

@@ -42,7 +42,8 @@ class FolderTarget final : public DumpTarget {
 
   Status write(bson::View document) override { return documents_->write(document.bytes()); }
 
-  // The metadata last: they are what brings the collection back with its indexes.
+  // The metadata are written last, when the documents are complete. They restore the collection's
+  // options and indexes.
   Status end() override {
     if (documents_) GM_TRY(documents_->finish());
     documents_.reset();
@@ -88,7 +89,7 @@ class FolderTarget final : public DumpTarget {
   const bool gzip_;
   const DumpOrigin origin_;
   std::set<fs::path> folders_;  // of the databases
-  // Of the collection that has begun.
+  // State of the current collection.
   Metadata metadata_;
   fs::path stem_;
   std::string place_;

@@ -17,7 +17,7 @@ namespace gridmount::tools {
 namespace {
 
 constexpr size_t kBufferBytes = 256 * 1024;
-constexpr int kGzipWindowBits = 15 + 16;  // zlib's way to ask for gzip's frame
+constexpr int kGzipWindowBits = 15 + 16;  // 16 makes zlib expect the gzip format
 constexpr int kNoFile = -1;
 
 }  // namespace
@@ -117,7 +117,7 @@ Result<size_t> InputFile::inflate_into(std::span<uint8_t> into) {
   used_ = buffer_.size() - gzip_->avail_in;
   const size_t count = into.size() - gzip_->avail_out;
   if (code == Z_STREAM_END) {
-    // Several files one behind the other are one, as gzip has it.
+    // As in gzip, several members in sequence are one file.
     inflateReset(gzip_.get());
     between_members_ = true;
   } else if (code != Z_OK && code != Z_BUF_ERROR) {

@@ -14,7 +14,7 @@ tl::unexpected<Error> wrong_type(std::string_view field, std::string_view wanted
   return fail(ErrorCode::kFailedToParse, in_quotes(field) + " is no " + std::string(wanted));
 }
 
-// What a dump of an old server has among the options and `create` does not take any more.
+// Removes options that dumps of old servers contain and that `create` no longer accepts.
 bson::Document current_options(bson::View options) {
   bson::Builder current;
   for (const bson::Element option : options) {

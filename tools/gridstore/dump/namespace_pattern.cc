@@ -8,19 +8,19 @@ namespace gridmount::tools {
 
 namespace {
 
-// A pattern taken apart: n variables have n + 1 literals around them.
+// A parsed pattern: n variables with n + 1 literals around them.
 struct Parts {
   std::vector<std::string> literals = {""};
   std::vector<std::string> variables;
 };
 
-// With asterisks: the variables have no names.
+// Parses a pattern with asterisks, whose variables have no names.
 Parts parse_asterisks(std::string_view pattern) {
   Parts parts;
   for (size_t at = 0; at < pattern.size(); ++at) {
     const char c = pattern[at];
     if (c == '\\') {
-      // A backslash before anything else stands for nothing.
+      // A backslash before any other character is dropped.
       if (at + 1 < pattern.size() && (pattern[at + 1] == '*' || pattern[at + 1] == '\\')) {
         parts.literals.back() += pattern[++at];
       }
@@ -50,8 +50,8 @@ Result<Parts> parse_variables(std::string_view pattern) {
   }
 }
 
-// What the variables between the literals stand for. Each literal is taken where it comes first:
-// that leaves the most room for those behind it.
+// Returns the values of the variables between the literals. Each literal matches at its first
+// occurrence, which leaves the most text for the following ones.
 std::optional<std::vector<std::string_view>> match(const std::vector<std::string>& literals,
                                                    std::string_view text) {
   if (literals.size() == 1) {

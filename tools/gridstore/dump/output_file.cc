@@ -17,10 +17,10 @@ namespace {
 
 constexpr size_t kBufferBytes = 256 * 1024;
 constexpr size_t kDeflatedBytes = 32 * 1024;  // taken from zlib at a time
-constexpr int kGzipWindowBits = 15 + 16;      // zlib's way to ask for gzip's frame
+constexpr int kGzipWindowBits = 15 + 16;      // 16 makes zlib write the gzip format
 constexpr int kGzipMemoryLevel = 8;
 
-// The name of its folder alone: a collection's file may have a name as long as a name can be.
+// Does not contain the target's name, which may already have the maximum length.
 std::filesystem::path temporary_beside(const std::filesystem::path& target) {
   return target.parent_path() / (".gridstore." + std::to_string(::getpid()) + ".partial");
 }
@@ -35,7 +35,7 @@ void OutputFile::EndDeflate::operator()(z_stream_s* stream) const {
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::filesystem::path& target,
                                                        bool gzip) {
   const std::filesystem::path temporary = temporary_beside(target);
-  constexpr mode_t kMode = 0666;  // less the umask, as for any file
+  constexpr mode_t kMode = 0666;  // reduced by the umask, as for any file
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
   if (fd < 0) {
     return fail(system::system_error(errno, "creating the file " + in_quotes(target.string())));
@@ -81,7 +81,7 @@ Status OutputFile::write(std::span<const uint8_t> bytes) {
 }
 
 Status OutputFile::deflate_bytes(std::span<const uint8_t> bytes, bool last) {
-  // zlib does not write through it.
+  // zlib does not write through next_in.
   gzip_->next_in = const_cast<uint8_t*>(bytes.data());
   gzip_->avail_in = static_cast<uInt>(bytes.size());
   int code = Z_OK;
@@ -128,7 +128,7 @@ Status sync_folder(const std::filesystem::path& folder) {
   int error = fd < 0 ? errno : 0;
   if (fd >= 0 && ::fsync(fd) != 0) error = errno;
   if (fd >= 0) ::close(fd);
-  // Some file systems cannot do that and do not need it.
+  // EINVAL: the file system does not support syncing a directory and does not need it.
   if (error == 0 || error == EINVAL) return {};
   return fail(system::system_error(error, "syncing the folder " + in_quotes(name)));
 }

@@ -13,13 +13,14 @@ namespace gridmount::tools {
 
 namespace {
 
-// Of one transaction: so many that the commit's cost does not show, few enough for its memory.
+// Size of one transaction. Large enough to make the cost of the commit negligible, small enough for
+// its memory.
 constexpr size_t kBatchBytesMax = 8 * 1024 * 1024;
 constexpr size_t kMessageWritesMax = 10'000;
-// Of one collection; the rest is counted.
+// Per collection. Further failures are only counted.
 constexpr uint64_t kFailuresSaidMax = 10;
 
-// After these nothing else can succeed either.
+// Returns true for errors after which nothing else can succeed.
 bool ends_everything(ErrorCode code) {
   switch (code) {
     case ErrorCode::kOutOfDiskSpace:
@@ -62,7 +63,7 @@ Status Restoration::failed(const Error& error) {
 }
 
 Status Restoration::begin(const engine::Namespace& ns, const Metadata& metadata) {
-  // What comes now may be of the names that are still to be inserted.
+  // Inserts the waiting documents first, because this collection may have the same name as theirs.
   GM_TRY(flush());
   Target& target = targets_[ns];
   target.ns = ns;
@@ -78,7 +79,7 @@ Status Restoration::begin(const engine::Namespace& ns, const Metadata& metadata)
                                                "their indexes there are too old"));
   }
   if (metadata.is_view()) {
-    // Of what is restored after it, perhaps.
+    // The view is created at the end, because its source may be restored later.
     target.kind = Target::Kind::kView;
     return {};
   }
@@ -175,7 +176,7 @@ Status Restoration::document_failed(Target& target, const Error& error) {
     return {};
   }
   Error said = error;
-  // Most messages of the store name the collection themselves.
+  // Most messages of the store already name the collection.
   if (error.message().find(target.ns.full()) == std::string::npos) {
     said = Error(error).with_context(target.ns.full());
   }
@@ -217,7 +218,7 @@ Status Restoration::finish() {
   return store_.make_durable();
 }
 
-// Of those that have the same keys then, the first.
+// Converts the indexes. Of several that then have the same keys, only the first is kept.
 std::vector<bson::Document> Restoration::converted_indexes(const Target& target) const {
   std::vector<bson::Document> indexes;
   for (const bson::Document& given : target.metadata.indexes) {
@@ -261,7 +262,8 @@ Status Restoration::make_index(const Target& target, bson::View specification) {
 }
 
 Status Restoration::make_users() {
-  // A part of them is not what was dumped, and with `drop` would cost the others.
+  // An incomplete set of users is not what was dumped. With `drop` it would also remove the missing
+  // users.
   for (const auto& [ns, target] : targets_) {
     if (target.kind != Target::Kind::kUsers || (target.is_whole && target.failures == 0)) continue;
     return failed(Error(ErrorCode::kOperationFailed,

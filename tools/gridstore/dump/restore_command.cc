@@ -58,7 +58,7 @@ Status check(const RestoreOptions& options) {
   return {};
 }
 
-// What is restored from.
+// The dump that is restored.
 struct Source {
   std::vector<RestoreItem> items;
   std::unique_ptr<ArchiveReader> archive;  // null: files
@@ -128,7 +128,8 @@ Result<Source> open_folder(const RestoreOptions& options, const RestoreNames& na
 }
 
 Result<Source> open_source(const RestoreOptions& options) {
-  // A file's own place tells what it is, whatever --db and --collection call it.
+  // --db and --collection select collections. For a single file they replace the names that its
+  // path gives.
   GM_ASSIGN(const RestoreNames names, RestoreNames::parse(options.names));
   GM_ASSIGN(Source source,
             options.archive.empty() ? open_folder(options, names) : open_archive(options, names));
@@ -136,7 +137,7 @@ Result<Source> open_source(const RestoreOptions& options) {
   return source;
 }
 
-// Damage ends the file, and what was read before stays; other errors end the restore.
+// Damage ends the file, but what was read before stays. Other errors end the restore.
 Status restore_file(const RestoreOptions& options, const RestoreItem& item,
                     Restoration& restoration) {
   GM_TRY(restoration.begin(item.to, item.metadata));
@@ -201,7 +202,7 @@ Error with_advice(const RestoreOptions& options, const Error& error) {
   return options.create ? error : command_line::with_create_advice(error, "gridstore restore");
 }
 
-// Whether the store could be restored into, and what would be.
+// Checks that the store could be restored into, and reports what would be restored.
 Status run_dry(const RestoreOptions& options, const Source& source) {
   local::OpenOptions open_options;
   open_options.read_only = true;
@@ -264,7 +265,7 @@ ExitStatus run_restore(const RestoreOptions& options) {
 
 CLI::Option* add_patterns(CLI::App& command, const std::string& name,
                           std::vector<std::string>& patterns, const std::string& description) {
-  // One each time, so that the folder behind it stays a folder.
+  // One pattern for each option, so that a following FOLDER is not taken as a pattern.
   return command.add_option(name, patterns, description)
       ->type_name("PATTERN")
       ->allow_extra_args(false);

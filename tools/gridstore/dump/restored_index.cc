@@ -10,7 +10,7 @@
 namespace gridmount::tools {
 namespace {
 
-// What mongorestore takes for nothing.
+// The limit below which mongorestore treats a number as zero.
 constexpr double kEpsilon = 1e-9;
 
 bson::View keys_of(bson::View specification) {

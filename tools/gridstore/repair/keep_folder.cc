@@ -14,9 +14,9 @@ namespace gridmount::tools {
 
 namespace {
 
-// Of a file's name, so that suffixes and a number have room in 255.
+// Leaves room for suffixes and a number in the 255 bytes of a file name.
 constexpr size_t kNameBytesMax = 200;
-// Readers of BSON files take documents of 16 MiB.
+// Readers of BSON files accept documents of up to 16 MiB.
 constexpr size_t kPartBytesMax = 8 * 1024 * 1024;
 
 std::string file_name(const engine::Namespace& ns) {

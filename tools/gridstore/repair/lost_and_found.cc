@@ -16,9 +16,9 @@ namespace gridmount::tools {
 
 namespace {
 
-// A files document that is larger is kept in the folder, not in its successor.
+// A larger files document is kept in the keep folder and not in the new document.
 constexpr uint32_t kOriginalBytesMax = 1024 * 1024;
-// Names tried before one is taken that others have too.
+// After this many attempts a name is used although other files have it.
 constexpr int kNamesTried = 1000;
 
 // A chunk that can have a place in a file.
@@ -108,7 +108,7 @@ Status LostAndFound::finish_interrupted() {
       target.chunk_bytes = document.chunk_bytes;
       target.length = document.length;
       target.filename = document.filename.value_or("");
-      // The filter has found both.
+      // The query has matched these fields, so they exist.
       target.old_id =
           bson::Value((*found)["metadata"].as_document()["lostAndFound"].as_document()["_id"]);
     }
@@ -204,7 +204,8 @@ Result<LostAndFound::Chunks> LostAndFound::survey(engine::Snapshot& snapshot, bs
   }
 }
 
-// Two files of one name would be two revisions, of which a mount shows the newer one.
+// Returns an unused name. Two files with one name would be revisions, and a mount would show only
+// the newer one.
 Result<std::string> LostAndFound::free_name(engine::Snapshot& snapshot, const std::string& wanted) {
   std::string name = wanted;
   for (int tried = 2; tried < kNamesTried; ++tried) {
@@ -258,7 +259,7 @@ Status LostAndFound::move_chunk(engine::Transaction& transaction, Target& target
 
 Status LostAndFound::finish(const Target& target) {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-  // With a note on its garbage, which has moved as well.
+  // Also removes the marker of chunks that remained of the file, because these have moved as well.
   bson::Builder marker;
   marker.append("truncated", target.old_id);
   GM_TRY(from_.detached().remove(

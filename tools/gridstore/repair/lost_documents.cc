@@ -10,7 +10,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// Of a files document, as drivers and mounts write it, from the _id to the end of the filename.
+// Longest distance from the _id to the end of the filename in a files document, as drivers and
+// mounts write it.
 constexpr size_t kReachMax = size_t{64} << 10;
 constexpr size_t kDocumentHeaderBytes = 4;
 
@@ -19,12 +20,13 @@ std::string element_of(const bson::Value& id) {
   builder.append("_id", id);
   const bson::Document document = std::move(builder).finish();
   const auto bytes = document.view().bytes();
-  // Without the terminator.
+  // Without the document's terminator.
   return {reinterpret_cast<const char*>(bytes.data()) + kDocumentHeaderBytes,
           bytes.size() - kDocumentHeaderBytes - 1};
 }
 
-// The string that `text` begins with: its length with the NUL in four bytes, then it.
+// Reads the BSON string at the beginning of `text`: four bytes with its length including the NUL,
+// then the string.
 std::optional<std::string> string_at(std::string_view text) {
   uint32_t bytes = 0;
   if (text.size() < sizeof(bytes)) return std::nullopt;
@@ -54,7 +56,7 @@ std::optional<std::string> filename_behind(std::string_view text) {
 }  // namespace
 
 void LostDocuments::add(const engine::Namespace& ns, std::string_view bytes) {
-  // Chunks are no files documents.
+  // The bytes of chunks contain no files documents.
   if (ns.collection.ends_with(".chunks") || bytes_ + bytes.size() > kBytesMax) return;
   bytes_ += bytes.size();
   parts_.emplace_back(bytes);

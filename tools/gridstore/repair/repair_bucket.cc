@@ -14,11 +14,11 @@ Status repair_bucket(RepairContext& context, const std::shared_ptr<engine::Datab
   options.name = name;
   const gridfs::Bucket bucket(context.store, database, options);
   const Place place{database->name(), name, {}, {}};
-  // In this order: the others read along the indexes.
+  // The indexes come first, because the other steps read through them.
   GM_TRY(repair_indexes(context, bucket, place));
   GM_TRY(repair_folders(context, bucket, place));
   GM_TRY(repair_files(context, bucket, database, place));
-  // Of files that went, too.
+  // Links come last, because they may lead to files that the steps before have removed.
   return repair_links(context, bucket, place);
 }
 

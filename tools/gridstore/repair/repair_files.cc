@@ -41,7 +41,7 @@ class FileRepair {
       }
       for (const ContentDamage::File& file : damage.files) GM_TRY(mend(file));
       for (const ContentDamage::Orphans& orphans : damage.orphans) GM_TRY(take_out(orphans));
-      // What this could not mend the check will name.
+      // The check reports what could not be repaired.
       if (mended_ == 0) return {};
     }
   }
@@ -74,7 +74,8 @@ class FileRepair {
     return true;
   }
 
-  // This repair has lost what may have been their document.
+  // Returns true if this repair has lost documents that may have been the files documents of
+  // orphans.
   bool may_have_been_files() const { return context_.keep.lost().are_of(bucket_.files().ns()); }
 
   Status mend(const ContentDamage::File& file) {
@@ -88,7 +89,8 @@ class FileRepair {
     return {};
   }
 
-  // The next mount would remove the chunks of what stands in `detached`.
+  // Removes the document from `detached`, because the file is also in `files`. Otherwise the next
+  // mount would remove its chunks.
   Status attach(const ContentDamage::File& file) {
     const bson::Document by_id = gridfs::equals("_id", file.id);
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
@@ -171,7 +173,7 @@ class FileRepair {
   const gridfs::Bucket& bucket_;
   const Place& place_;
   LostAndFound lost_and_found_;
-  uint64_t mended_ = 0;  // in this round
+  uint64_t mended_ = 0;  // in this pass
   std::set<std::string> told_young_;
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 using Kind = FolderFlaw::Kind;
 
-// The permissions of a folder that is made.
+// The mode of a directory that the repair creates.
 constexpr uint32_t kFolderMode = S_IFDIR | 0755;
 
 struct Flaw {
@@ -42,7 +42,7 @@ class FolderRepair {
       lines_.clear();
       GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
       for (const Flaw& flaw : flaws) GM_TRY(mend(*transaction, flaw));
-      // What this could not mend the check will name.
+      // The check reports what could not be repaired.
       if (lines_.empty()) return {};
       GM_TRY(commit_kept(context_, *transaction));
       for (const std::string& line : lines_) context_.findings.repaired(place_, line);
@@ -64,7 +64,7 @@ class FolderRepair {
     const bson::Document by_id = gridfs::equals("_id", flaw.id);
     GM_ASSIGN(const std::optional<bson::View> found,
               bucket_.directories().find_one(transaction, by_id));
-    // Another flaw of the same document has taken it out.
+    // The repair of another defect has already removed the document.
     if (!found) return {};
     const bson::Document document(*found);
     switch (flaw.kind) {

@@ -16,8 +16,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// Finds duplicates; there only while a unique index is being made, or after a repair that ended
-// then.
+// Finds duplicates. Exists only while a unique index is being created, or after a repair that was
+// interrupted then.
 constexpr std::string_view kHelpingIndex = "gridstore_repair";
 
 class IndexRepair {
@@ -53,7 +53,8 @@ class IndexRepair {
     return transaction->commit();
   }
 
-  // Of the same keys or the same name, and without what makes it serve.
+  // Drops unusable indexes with the same keys or the same name, and the helping index of an
+  // interrupted repair.
   Status drop_those_in_the_way() {
     std::vector<std::string> names;
     {
@@ -93,7 +94,7 @@ class IndexRepair {
     return drop(helping.name);
   }
 
-  // Some of the documents behind another one with the same key.
+  // Returns the _ids of some documents that follow another one with the same key.
   Result<std::vector<bson::Value>> find_duplicates(bson::View order) {
     std::vector<bson::Value> ids;
     std::vector<std::string> paths;
