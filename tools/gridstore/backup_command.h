@@ -1,4 +1,6 @@
 // gridstore backup: copies a store as it is at one moment.
+//
+// Not thread-safe.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"

@@ -1,4 +1,6 @@
 // gridstore compact: returns the free space of a store to the file system.
+//
+// Not thread-safe.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"

@@ -1,4 +1,6 @@
 // gridstore stats: reports what a store holds and how much space it occupies.
+//
+// Not thread-safe.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"

@@ -1,4 +1,6 @@
 // The argument STORE of gridstore's subcommands.
+//
+// Not thread-safe.
 #pragma once
 
 #include <filesystem>

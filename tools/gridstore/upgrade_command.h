@@ -1,4 +1,6 @@
 // gridstore upgrade: converts a store to the newest format that this program writes.
+//
+// Not thread-safe.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"

@@ -1,4 +1,6 @@
 // gridstore check: reads everything in a store and reports what is damaged.
+//
+// Not thread-safe.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"

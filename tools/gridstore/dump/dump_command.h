@@ -1,5 +1,7 @@
 // gridstore dump: writes the content of a store as files that mongorestore and gridstore restore
 // can read.
+//
+// Not thread-safe.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"

@@ -18,11 +18,13 @@ struct DumpedCollection {
   Metadata metadata;
 };
 
-// Returns the collections of `database`, sorted by name. An empty `database` means all except
-// local. If `collection` is not empty, returns only that one. Unless they are requested by name,
-// system collections are left out (except in admin, and except system.js), and so are the
-// collections of config that servers maintain themselves. Fails with NamespaceNotFound if a
-// requested name does not exist.
+// Returns the collections of `database`, sorted by name. An empty `database` means all except local
+// and the server's internal ones. If `collection` is not empty, returns only that one. Otherwise
+// leaves out:
+// - in admin, only system.keys;
+// - in config, unless `database` names it, what servers keep there for themselves;
+// - in other databases, system collections except system.js.
+// Fails with NamespaceNotFound if a requested name does not exist.
 Result<std::vector<DumpedCollection>> dumped_collections(engine::Store& store,
                                                          engine::Snapshot& snapshot,
                                                          const std::string& database,

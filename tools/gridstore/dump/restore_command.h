@@ -1,4 +1,6 @@
 // gridstore restore: restores what gridstore dump or mongodump has written.
+//
+// Not thread-safe.
 #pragma once
 
 #include "tools/gridstore/subcommand.h"
