@@ -1,7 +1,7 @@
 // A command as the command table lists it: its names, which generic arguments it accepts, the
 // privileges it needs, and the function that runs it.
 //
-// Thread-safety: the table is immutable. Values of these types are not thread-safe.
+// The table is immutable, so it may be used by any thread.
 #pragma once
 
 #include <span>

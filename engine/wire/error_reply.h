@@ -2,7 +2,7 @@
 // and the elements of writeErrors. A message may quote bytes of a client that are not UTF-8. Such
 // bytes appear as \xff.
 //
-// Thread-safety: functions without state.
+// Thread-safe: functions without state.
 #pragma once
 
 #include "engine/base/error.h"

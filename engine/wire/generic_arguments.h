@@ -1,10 +1,10 @@
 // The arguments that every command accepts: session, read and write concern, time limit, API
-// version. They have the meaning that they have on a standalone server, which is no member of a
-// replica set.
+// version. They have the meaning that they have on a standalone server, which is not a
+// member of a replica set.
 // Source: MongoDB 7.0, src/mongo/idl/generic_argument.idl; MongoDB manual, "Read Concern", "Write
 // Concern", "Stable API".
 //
-// Thread-safety: plain values and functions without state.
+// The functions are thread-safe. The types are plain values and not thread-safe.
 #pragma once
 
 #include <array>

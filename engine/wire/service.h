@@ -2,7 +2,6 @@
 //
 // Thread-safe. Requests of different clients run at the same time, requests of one client one after
 // the other.
-// the other.
 #pragma once
 
 #include <chrono>

@@ -1,10 +1,14 @@
 // The command-line grammar of mongofiles, which is that of Go's go-flags library.
 //
-// Why not CLI11, which gridstore uses: scripts depend on details that it parses differently. `-d=g`
-// gives "g" (CLI11: "=g"), `-rl file` groups but `-rlfile` is an error, `-vvv` and `-v=3` are one
-// option with an optional argument, an option's value may not look like an option, the last of
-// several values wins, and the texts of the errors are part of the contract.
-// Thread-safety: pure function.
+// Scripts depend on details that CLI11, which gridstore uses, would parse differently:
+// - `-d=g` gives "g" (CLI11: "=g");
+// - `-rl file` is a group of options, but `-rlfile` is an error;
+// - `-vvv` and `-v=3` are one option with an optional argument;
+// - the value of an option must not look like an option;
+// - the last of several values wins;
+// - the texts of the errors are part of the contract.
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <span>

@@ -1,4 +1,6 @@
-// What a command line of gridfiles asks for.
+// The options and arguments of gridfiles' command line.
+//
+// The functions are thread-safe. The types are plain values and not thread-safe.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // The built-in roles and what they permit.
 // Source: MongoDB manual, "Built-In Roles", "Privilege Actions", "Resource Document".
 //
-// Not thread-safe, except that Permissions is immutable after construction and so safe to share.
+// Thread-safe: functions without state, and Permissions, which is immutable after construction.
 #pragma once
 
 #include <set>

@@ -3,7 +3,7 @@
 // Source: RFC 5802, RFC 7677; drivers' specification "Authentication", SCRAM-SHA-1 and -256. The
 // password that SCRAM-SHA-1 proves is the hexadecimal MD5 of "user:mongo:password".
 //
-// Not thread-safe. The functions have no state and may be called by any thread.
+// The functions are thread-safe. A ScramConversation is not.
 #pragma once
 
 #include <optional>

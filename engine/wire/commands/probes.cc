@@ -1,5 +1,5 @@
-// Commands with which clients probe a server, and the answers of a standalone server, which is no
-// member of a replica set or cluster.
+// Commands with which clients probe a server, and the answers of a standalone server, which is not
+// a member of a replica set or cluster.
 
 #include <string>
 

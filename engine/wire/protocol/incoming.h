@@ -1,6 +1,6 @@
 // Parses a message of a client into a request and the form of its reply.
 //
-// Not thread-safe: plain values and functions without state.
+// The functions are thread-safe. The types are plain values and not thread-safe.
 #pragma once
 
 #include <cstdint>

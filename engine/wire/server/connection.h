@@ -16,7 +16,8 @@
 // 3. The socket is closed by remove() of the table, under the table's lock. Whoever holds that
 //    lock may use fd().
 //
-// Not thread-safe, except that the table calls the functions listed for it from its own thread.
+// Not thread-safe, except for the functions marked "For the table", which any thread may call that
+// holds the table's lock.
 #pragma once
 
 #include <array>

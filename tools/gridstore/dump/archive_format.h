@@ -9,7 +9,7 @@
 // Blocks of several collections may alternate. Each collection of the prelude ends with a block of
 // the second kind. `metadata` has the content of the metadata file of a dump in a folder.
 //
-// Not thread-safe: constants and plain values.
+// The constants may be used by any thread. The types are plain values and not thread-safe.
 #pragma once
 
 #include <cstdint>

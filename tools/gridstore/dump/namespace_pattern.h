@@ -5,7 +5,7 @@
 // contains a `$`, the patterns have variables `$name$` instead, each of which matches the shortest
 // possible text.
 //
-// Not thread-safe. The classes are immutable after parse(), so they are safe to share.
+// Thread-safe: the classes are immutable after parse().
 #pragma once
 
 #include <optional>

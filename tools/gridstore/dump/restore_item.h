@@ -1,6 +1,6 @@
 // A collection of a dump with its target, and the selection of the collections to restore.
 //
-// Not thread-safe. RestoreNames is immutable after parse(), so it is safe to share.
+// RestoreNames is immutable after parse(), so it is safe to share. RestoreItem is a plain value.
 #pragma once
 
 #include <filesystem>
