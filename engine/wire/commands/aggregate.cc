@@ -220,7 +220,7 @@ Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments
   GM_ASSIGN(aggregate.variables, read_let(arguments));
   GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
   GM_TRY(check_collation(collation));
-  // no effect: stages use memory up to their limit and never the disk
+  // No effect: stages use memory up to their limit and never the disk.
   GM_TRY(arguments.strict_boolean("allowDiskUse"));
   GM_TRY(refuse_option(arguments, "fromMongos"));
   GM_TRY(refuse_option(arguments, "needsMerge"));

@@ -54,7 +54,7 @@ Status run_rename(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::string_view from_name, arguments.required_string("renameCollection"));
   GM_ASSIGN(const std::string_view to_name, arguments.required_string("to"));
-  // Numbers are refused, so that the check of the drop privilege sees the same value.
+  // Only a boolean is accepted, so that it is clear whether the rename needs the privilege to drop.
   const std::optional<bson::ValueView> drops = arguments.any("dropTarget");
   if (drops && drops->type() != Type::kBool) {
     return arguments.wrong_type("dropTarget", *drops, "types '[bool, binData]'");

@@ -99,7 +99,7 @@ Result<UpdateCommand> UpdateCommand::read(Arguments& arguments) {
   GM_ASSIGN(command.ordered, arguments.boolean("ordered", true));
   GM_ASSIGN(command.bypass_validation, arguments.boolean("bypassDocumentValidation"));
   GM_ASSIGN(command.variables, read_let(arguments));
-  // Accepted, although empty timestamps are replaced only in inserts.
+  // Has no effect: empty timestamps of a replacement are always filled in.
   GM_TRY(arguments.boolean("bypassEmptyTsReplacement"));
   arguments.ignore("stmtIds");
   GM_TRY(check_batch_size(command.statements.size()));

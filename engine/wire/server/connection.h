@@ -16,8 +16,8 @@
 // 3. The socket is closed by remove() of the table, under the table's lock. Whoever holds that
 //    lock may use fd().
 //
-// Not thread-safe, except for the functions marked "For the table", which any thread may call that
-// holds the table's lock.
+// Not thread-safe, except for the functions marked "For the table", which any thread that holds
+// the table's lock may call.
 #pragma once
 
 #include <array>
@@ -170,7 +170,7 @@ class Connection final : public Parkable,
 
   std::atomic<Phase> phase_ = Phase::kHandshake;
   std::atomic<int64_t> progress_ns_ = 0;  // steady clock
-  // holds so much memory that others may have to wait for it
+  // True if it holds so much memory that others may have to wait for it.
   std::atomic<bool> holds_memory_ = false;
   std::atomic<bool> wants_reply_ = true;
 

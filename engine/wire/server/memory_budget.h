@@ -21,7 +21,7 @@ namespace gridmount::wire {
 
 class MemoryBudget {
  public:
-  // Up to this size a reservation never waits, so small messages do not.
+  // A reservation up to this size never waits, so small messages never do.
   static constexpr size_t kAlwaysBytes = 16 * 1024;
 
   class Reservation {
@@ -79,7 +79,7 @@ class MemoryBudget {
   mutable Mutex mutex_;
   size_t used_ GM_GUARDED_BY(mutex_) = 0;
   bool was_high_ GM_GUARDED_BY(mutex_) = false;
-  // some reservation holds the right to exceed the budget
+  // True if some reservation holds the right to exceed the budget.
   bool is_overdrawn_ GM_GUARDED_BY(mutex_) = false;
   bool is_stopped_ GM_GUARDED_BY(mutex_) = false;
   std::deque<Waiter> queue_ GM_GUARDED_BY(mutex_);

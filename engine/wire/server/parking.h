@@ -34,7 +34,7 @@ class Parking : public std::enable_shared_from_this<Parking> {
   explicit Parking(asio::io_context& io);
 
   // Returns false after stop(). A change that came before the parking is not noticed. The caller
-  // must therefore check for a change after parking, and then call remove().
+  // must therefore check for a change after parking, and call remove() if there was one.
   bool park(std::shared_ptr<Parkable> parked, const Postponed& postponed);
   // Returns false if it is not parked any more. Then resume() has been called or is about to be
   // called.

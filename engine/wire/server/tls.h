@@ -18,7 +18,7 @@ struct TlsFiles {
   // PEM file with the authorities that may sign client certificates. A client without a valid
   // certificate is disconnected. Empty: clients are not asked for a certificate.
   std::filesystem::path ca_file;
-  // A client may omit its certificate even so.
+  // With a CA file, a client may still omit its certificate.
   bool allows_no_certificate = false;
 };
 

@@ -40,8 +40,8 @@ bool WorkerShares::acquire(Turn& turn, Kind kind, std::string account,
   const MutexLock lock(mutex_);
   Account& its = accounts_[turn.account_];
   its.kind = kind;
-  // A request does not overtake others of its account. Other accounts may only wait for something
-  // that this account cannot use.
+  // A request does not overtake others of its account. It may overtake other accounts: they wait
+  // for limits of their own, or they would already have a turn.
   if (its.waiting.empty() && fits(its)) {
     take(turn, its);
     return true;

@@ -14,7 +14,7 @@ namespace gridmount::tools {
 
 struct DumpFolder {
   std::vector<RestoreItem> items;  // sorted by name
-  // about files that are skipped, except those that `names` excludes
+  // About files that are skipped, except those that `names` excludes.
   std::vector<std::string> notices;
   std::vector<std::string> problems;  // about files that should be restored and cannot be
 };

@@ -49,7 +49,7 @@ class NamespaceRenamer {
   struct Rule {
     std::vector<std::string> literals;  // of `from`, around its variables
     std::vector<std::string> texts;     // of `to`, around its variables
-    // for each variable of `to`, the index of that variable in `from`
+    // For each variable of `to`, the index of that variable in `from`.
     std::vector<size_t> variables;
   };
   static Result<Rule> parse_rule(std::string_view from, std::string_view to);

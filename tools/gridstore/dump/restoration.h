@@ -22,7 +22,7 @@
 namespace gridmount::tools {
 
 struct RestoreRules {
-  // first drops collections with the same names; removes users that are not in the dump
+  // First drops collections with the same names. Also removes users that are not in the dump.
   bool drop = false;
   bool bypass_validation = false;
   bool stop_on_error = false;

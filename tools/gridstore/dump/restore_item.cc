@@ -29,7 +29,7 @@ std::optional<engine::Namespace> RestoreNames::target_of(const engine::Namespace
   if (!included_.matches(full) || excluded_.matches(full)) return std::nullopt;
   const std::string renamed = renamer_.renamed(full);
   const size_t dot = renamed.find('.');
-  // the store refuses this name
+  // The store refuses this name.
   if (dot == std::string::npos) return engine::Namespace{renamed, ""};
   return engine::Namespace{renamed.substr(0, dot), renamed.substr(dot + 1)};
 }

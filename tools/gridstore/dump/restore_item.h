@@ -19,7 +19,7 @@ namespace gridmount::tools {
 struct RestoreItem {
   engine::Namespace from;
   engine::Namespace to;
-  // file of a dump in a folder; empty if there is none, as for a view
+  // The file of a dump in a folder. Empty if there is none, as for a view.
   std::filesystem::path documents = {};
   Metadata metadata = {};  // empty if the dump has none
 };
