@@ -7,8 +7,8 @@ namespace gridmount::local {
 namespace {
 
 constexpr size_t kChecksumBytes = 4;
-// More than encode() gives: programs have written larger ones, and whoever can read them can make
-// them smaller.
+// More than encode() writes. Earlier programs wrote larger entries. Reading them allows the user to
+// make them smaller.
 constexpr uint32_t kReadBytesMax = 31 << 20;
 
 std::span<const uint8_t> bytes_of(std::string_view text) {
@@ -72,7 +72,7 @@ std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bso
   const auto options = field(document, "options", bson::Type::kDocument);
   const auto indexes = field(document, "indexes", bson::Type::kArray);
   if (!records || !options || !indexes) return nullptr;
-  // The key is not under the checksum.
+  // The checksum does not cover the key, so the name is compared.
   const auto name = field(document, "ns", bson::Type::kString);
   if (name && name->as_string() != ns.full()) return nullptr;
   auto entry = std::make_shared<CollectionEntry>();
@@ -104,7 +104,8 @@ Status CollectionEntry::derive() {
   GM_ASSIGN(settings, engine::CollectionOptions::parse(ns, options));
   validator.reset();
   if (settings.validator && settings.level != engine::CollectionOptions::ValidationLevel::kOff) {
-    // It stays: $$NOW is then the time of each write.
+    // The parsed filter outlives one command. Without a fixed `now`, $$NOW is the time of each
+    // write.
     GM_ASSIGN(query::Filter filter,
               query::Filter::parse(*settings.validator,
                                    {.now = std::nullopt, .explains_failures = true}));
@@ -142,7 +143,7 @@ Result<std::string> CollectionEntry::encode() const {
   const bson::Document document = std::move(builder).finish();
 
   const bson::View view = document;
-  // Nobody could read what is larger, or deeper, than a document may be.
+  // An entry that exceeds the limits of a document could not be read again.
   if (const Result<bson::View> readable = bson::validate(view.bytes()); !readable) {
     const bool is_large = readable.error().code() == ErrorCode::kBsonObjectTooLarge;
     return fail(

@@ -1,4 +1,7 @@
-// What the catalog knows of one collection, and its bytes. FORMAT.md, chapter "Catalog".
+// The catalog's entry of one collection: its ranges, options and indexes, and the bytes that the
+// store holds for them. FORMAT.md, chapter "Catalog", describes the bytes.
+//
+// Thread-safety: immutable once shared. To change an entry, put a changed copy into the catalog.
 #pragma once
 
 #include <memory>
@@ -18,31 +21,33 @@ namespace gridmount::local {
 struct IndexEntry {
   query::IndexDefinition definition;
   KeyRules rules;
-  bool multikey = false;   // some document has, or had, an array under the paths
-  bool checksums = false;  // each entry has one
+  bool multikey = false;   // some document has, or once had, an array under the index's paths
+  bool checksums = false;  // every entry of the index has a checksum
   Range range;
 };
 
-// Immutable once shared; a change puts a changed copy into the catalog.
 struct CollectionEntry {
   engine::Namespace ns;
   Range records;
   bson::Document options;
   std::vector<IndexEntry> indexes;  // the first is on _id
 
-  // The same in the form the planner takes; derive() makes them from `indexes`.
+  // derive() computes the members below from `indexes` and `options`. The first two hold the
+  // indexes in the form that the planner takes.
   std::vector<query::IndexDefinition> definitions;
   std::vector<bool> multikey;
-  // What `options` say; the validator is null if there is none or its level is off.
+  // `options`, parsed. The validator is null if the collection has none or its level is off.
   engine::CollectionOptions settings;
   std::shared_ptr<const query::Filter> validator;
   Status derive();
 
-  // BSONObjectTooLarge or Overflow if that could not be read again.
+  // Returns the bytes for the catalog. Fails with BSONObjectTooLarge or Overflow if the entry is
+  // too large or nested too deep to be read back.
   Result<std::string> encode() const;
-  // Whether the bytes are what was put there for `ns`, as far as checksum and name tell.
+  // Returns whether `bytes` are an entry that was written for `ns`. Checks the checksum and the
+  // name only. Entries of older programs hold no name.
   static bool is_entry_of(const engine::Namespace& ns, std::string_view bytes);
-  // StoreDamaged if the bytes are no such entry.
+  // Parses an entry. Fails with StoreDamaged if the bytes are not a valid entry of `ns`.
   static Result<std::shared_ptr<const CollectionEntry>> decode(const engine::Namespace& ns,
                                                                std::string_view bytes);
 };

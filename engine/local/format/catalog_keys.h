@@ -1,4 +1,6 @@
-// The keys of the catalog's tree. FORMAT.md, chapter "Catalog". Internal to this folder.
+// The keys of the catalog's tree and the sizes of its values. FORMAT.md, chapter "Catalog".
+//
+// Thread-safety: pure functions.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +13,7 @@
 
 namespace gridmount::local {
 
-// Their first bytes.
+// The first byte of a key says what the entry is.
 inline constexpr char kCollectionKey = 'c';  // + database, NUL, collection: the entry
 inline constexpr char kCountsKey = 's';      // + prefix of the records: the counts
 inline constexpr char kReleasedKey = 'd';    // + prefix: the tree of a range to be swept
@@ -39,14 +41,15 @@ inline std::string prefix_key(char kind, uint32_t prefix) {
   return key;
 }
 
-// Whether the value, of `bytes` bytes and its checksum, is what was put under the key. Values of
+// Returns whether the value has `bytes` bytes, followed by the right checksum or by none. Values of
 // older programs have no checksum.
 inline bool is_sound_value(std::string_view key, std::string_view value, size_t bytes) {
   return value.size() == bytes || (value.size() == bytes + kEntryChecksumBytes &&
                                    has_entry_checksum(kCatalogTree, key, value));
 }
 
-// Whether an entry of the catalog is one; of what has no checksum only its form is known.
+// Returns whether an entry of the catalog's tree is valid. Where the value has no checksum, only
+// its form is checked. The key must not be empty.
 bool is_sound_catalog_entry(size_t trees, const TreeEntry& entry);
 
 }  // namespace gridmount::local

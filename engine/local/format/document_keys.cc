@@ -12,7 +12,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// The position an array is asked for by a path part such as "0", if it is one.
+// Returns the array position that a path part such as "0" stands for, if it is one.
 std::optional<uint32_t> array_position(const std::string& part) {
   if (part.empty() || (part.size() > 1 && part[0] == '0')) return std::nullopt;
   uint32_t position = 0;
@@ -50,9 +50,9 @@ void KeySet::sort() {
       keys_.end());
 }
 
-// Follows all parts through one document. Parts go down through documents on their own; where some
-// stand before an array, it is expanded for all of them together, so that one key holds values of
-// one element.
+// Follows all parts of the index through one document. Each part descends through subdocuments on
+// its own. Where parts reach an array, the array is expanded for all of them together, so that the
+// values of one key come from one element.
 class KeyExtraction {
  public:
   KeyExtraction(const KeyRules& rules, KeySet& keys, bool shortened)
@@ -79,8 +79,8 @@ class KeyExtraction {
   }
 
  private:
-  // How far a part has got: the value reached, or nothing if it is missing, and the path parts
-  // still to go.
+  // How far a part of the index has descended: the value it reached, or nothing if the field is
+  // missing, and the next step of its path.
   struct Position {
     std::optional<ValueView> value;
     size_t next = 0;
@@ -88,7 +88,7 @@ class KeyExtraction {
     bool done = false;
   };
 
-  // The common case: no arrays, one key. False if an array is met.
+  // The common case: no arrays, so at most one key. Returns false if a path meets an array.
   bool simple(bson::View document) {
     bool found = false;
     for (const IndexPart& part : parts_) {
@@ -125,7 +125,7 @@ class KeyExtraction {
     return position;
   }
 
-  // Goes down through documents, until the path ends, something is missing or an array is met.
+  // Descends through subdocuments until the path ends, a field is missing or an array is reached.
   void advance(size_t part, Position& position) {
     const std::vector<std::string>& names = parts_[part].path.parts();
     while (position.value) {
@@ -181,8 +181,9 @@ class KeyExtraction {
     return {};
   }
 
-  // Moves a part that stands before an array to one of its elements. An array within the array is
-  // a value of its own at the end of a path, and is not searched further before it.
+  // Moves a part that has reached an array to one of the array's elements. If the element is an
+  // array itself, it is a value at the end of the path. Before the end, only a numeric step of the
+  // path leads into it.
   void enter(size_t part, Position& position, ValueView element) {
     const std::vector<std::string>& names = parts_[part].path.parts();
     position.value = element;
@@ -207,8 +208,8 @@ class KeyExtraction {
     }
   }
 
-  // A numeric path part means the array's element of that position, if it has one. Elements that
-  // have a field of that name make the path ambiguous, which MongoDB refuses.
+  // A numeric step of a path means the array's element at that position, if the array has one. If
+  // an element also has a field of that name, the path is ambiguous, which MongoDB refuses.
   Status take_numeric_positions(std::vector<Position>& positions) {
     for (size_t i = 0; i < positions.size(); ++i) {
       const std::vector<std::string>& names = parts_[i].path.parts();

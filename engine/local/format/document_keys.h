@@ -1,6 +1,8 @@
-// The keys a document has in an index: which values its paths reach, and their encodings.
+// The keys that a document has in an index: the values that the index's paths reach, encoded.
 // Source: MongoDB manual, "Multikey Indexes", "Sparse Indexes", "Partial Indexes", "Hashed
 // Indexes".
+//
+// Thread-safety: pure functions. A KeySet is not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -24,25 +26,28 @@ struct IndexPart {
   bool hashed = false;
 };
 
-// Appends what the part encodes a value to, or a missing one.
+// Appends the encoding of a value under this part of the index. No value stands for a missing
+// field.
 void append_part(std::string& out, const IndexPart& part,
                  const std::optional<bson::ValueView>& value);
 
-// Which documents are in an index, and by what.
+// Which documents an index holds, and which of their values form the keys.
 struct KeyRules {
   std::vector<IndexPart> parts;
   bool sparse = false;
   std::shared_ptr<const query::Filter> partial;  // null: all documents
 };
 
-// {a: 1, "b.c": -1, d: "hashed"}: at least one part, at most kMaxIndexParts, numbers other than 0
-// or one "hashed", names neither empty nor with a part that begins with '$'. CannotCreateIndex
-// otherwise, also for kinds of indexes that are not supported and a partial filter with operators
-// that servers refuse there.
+// Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}. It must have from 1 to kMaxIndexParts
+// parts. Each value is a number other than 0, or "hashed" for at most one part. No name may be
+// empty or have a step that begins with '$', except the fields of a DBRef below another field.
+// Fails with CannotCreateIndex otherwise, and also for an unsupported kind of index and for a
+// partial filter with operators that MongoDB refuses there. Fails with MongoDB's own codes for too
+// many parts (13103), several hashed parts (31303) and a unique hashed index (16764).
 inline constexpr size_t kMaxIndexParts = 32;
 Result<KeyRules> key_rules(const query::IndexDefinition& definition);
 
-// A sorted set of encoded keys, kept in one buffer that is reused from document to document.
+// A sorted set of encoded keys in one buffer. Reuse one set for many documents to save allocations.
 class KeySet {
  public:
   size_t size() const { return keys_.size(); }
@@ -70,12 +75,14 @@ class KeySet {
   bool multikey_ = false;
 };
 
-// Puts the document's keys into `keys`, shortened where too long: none if the rules leave it out,
-// else at least one, as a missing field counts as null. An array on a path gives one key for each
-// element; CannotIndexParallelArrays if two parts of one index reach different arrays, 16766 for an
-// array under a hashed index.
+// Replaces the contents of `keys` with the document's keys. Keys that are too long are truncated.
+// The set is empty if the rules leave the document out. Otherwise it has at least one key, as a
+// missing field counts as null. An array on a path gives one key for each element. Fails with
+// CannotIndexParallelArrays if two parts of the index reach different arrays, and with 16766 for an
+// array under a hashed part.
 Status extract_keys(const KeyRules& rules, bson::View document, KeySet& keys);
-// The same without shortening, for putting runs of shortened keys in order.
+// Like extract_keys(), but truncates nothing. Truncated keys with a common beginning are put in
+// order by their whole keys.
 Status extract_whole_keys(const KeyRules& rules, bson::View document, KeySet& keys);
 
 }  // namespace gridmount::local

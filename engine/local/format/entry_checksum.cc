@@ -33,7 +33,7 @@ void append_entry_checksum(std::string& value, uint32_t tree, std::string_view k
 bool has_entry_checksum(uint32_t tree, std::string_view key, std::string_view value) {
   if (value.size() < kEntryChecksumBytes) return false;
   const size_t covered = value.size() - kEntryChecksumBytes;
-  // In a page they lie side by side.
+  // In a page the value follows the key directly, so one pass covers both.
   const bool adjoin = key.data() + key.size() == value.data();
   uint32_t checksum;
   if (adjoin) {

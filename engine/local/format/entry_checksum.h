@@ -1,6 +1,7 @@
-// Checksums by which an entry of a tree tells that it is what was put there: over the number of the
-// tree, the key and the value, so that none can be another's. FORMAT.md, chapters "Records" and
-// "Index keys".
+// The checksum of one entry of a tree. It covers the number of the tree, the key and the value, so
+// that an entry cannot be taken for another one. FORMAT.md, chapters "Records" and "Index keys".
+//
+// Thread-safety: pure functions.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +13,17 @@ namespace gridmount::local {
 
 inline constexpr size_t kEntryChecksumBytes = 4;
 
-// In place of a position: the catalog's tree.
+// Stands for the catalog's tree, which has no position in TreeHandles::ranges.
 inline constexpr uint32_t kCatalogTree = UINT32_MAX;
 
-// `tree` is a position in TreeHandles::ranges.
+// Appends the checksum to a value that is otherwise complete. In all functions `tree` is a position
+// in TreeHandles::ranges or kCatalogTree.
 void append_entry_checksum(std::string& value, uint32_t tree, std::string_view key);
-// Whether the value ends with the checksum of all else.
+// Returns whether the value ends with the checksum of the tree, the key and the rest of the value.
 bool has_entry_checksum(uint32_t tree, std::string_view key, std::string_view value);
 
-// Of a record's key, which is not under the checksum of the document: 24 bits.
+// Returns 24 bits of checksum over the tree and a record's key. The checksum of the record's
+// document does not cover the key.
 uint32_t key_checksum(uint32_t tree, std::string_view key);
 
 }  // namespace gridmount::local

@@ -45,7 +45,7 @@ std::optional<ValueKind> kind_of(bson::ValueView value) {
   }
 }
 
-// The bytes behind the class, as an ascending part has them.
+// One encoded value, converted to the form of an ascending part: the class, then the body.
 class Body {
  public:
   Body(std::string_view encoded, bool descending) : bytes_(encoded) {
@@ -94,7 +94,7 @@ bool append_number(bson::Builder& builder, std::string_view name, const Body& bo
   }
 }
 
-// False if the bytes and the kind do not go together.
+// Returns false if the kind does not fit the class of the encoded value.
 bool append_value(bson::Builder& builder, std::string_view name, const Body& body, ValueKind kind) {
   if (body.key_class() == kNumber) return append_number(builder, name, body, kind);
   if (kind != ValueKind::kOfClass) return false;
@@ -196,7 +196,7 @@ void KeyReader::add(std::vector<Field>& fields, const std::vector<std::string>& 
                          [&](const Field& field) { return field.name == path[depth]; });
   if (at == fields.end()) at = fields.insert(fields.end(), Field{path[depth], {}, {}});
   if (depth + 1 < path.size()) {
-    // {a: 1, "a.b": 1} has no document of which both parts are values.
+    // An index on {a: 1, "a.b": 1}: in no document are both parts plain values.
     if (at->part) readable_ = false;
     add(at->below, path, depth + 1, part);
   } else {

@@ -1,5 +1,8 @@
-// What an index entry holds beside its key: how the values that the key encodes are read back, so
-// that a query that asks for nothing else needs no document. FORMAT.md, chapter "Index entries".
+// The value of an index entry. It says how to read the values back that the key encodes, so that a
+// query which needs only indexed fields need not fetch the document. FORMAT.md, chapter "Index
+// keys".
+//
+// Thread-safety: pure functions. A KeyReader is immutable after construction, so safe to share.
 #pragma once
 
 #include <optional>
@@ -15,40 +18,42 @@
 
 namespace gridmount::local {
 
-// One byte for each part of an index. Keys do not tell apart what compares equal.
+// The type of a value, as one byte for each part of an index. Values that compare equal have the
+// same encoding, so the key does not distinguish them.
 enum class ValueKind : char {
-  kOfClass = 1,  // the only type of its class that is read back
+  kOfClass = 1,  // the one type of the encoding's class that is read back
   kInt32 = 2,
   kInt64 = 3,
   kDouble = 4,
   kMissing = 5,  // no such field at the top of the document
 };
 
-// The kinds of the values in the document's only key. Empty if they could not be read back: the
-// document has an array under the paths, or a value of a type that its encoding does not give back
-// whole (documents, Decimal128, -0.0, ...).
+// Returns the kinds of the values in the document's only key. Returns an empty string if a value
+// cannot be read back: the document has an array under the paths, or the value is of a kind whose
+// encoding loses something (documents, Decimal128, -0.0, ...).
 std::string value_kinds(const KeyRules& rules, bson::View document);
 
-// The value of the entry with this key: the record id in a unique index, then the kinds, then the
-// checksum if the index has them.
+// Returns the value of the entry with this key: the record id if the index is unique, then the
+// kinds, then the checksum if the index has checksums.
 std::string index_value(const IndexEntry& index, std::string_view key, RecordId id,
                         std::string_view kinds);
-// What the entry's checksum says; an index without them has none to be wrong.
+// Returns whether the entry's checksum is right. Returns true for an index without checksums.
 bool is_sound(const IndexEntry& index, const TreeEntry& entry);
-// Empty if there are none; what later programs put behind them is passed over.
+// Returns the kinds in an entry's value, or nothing if it has none. Ignores bytes that later
+// programs may have put behind the kinds.
 std::string_view kinds_of_value(const IndexEntry& index, std::string_view value);
 
-// Reads documents of the indexed fields out of entries.
+// Builds documents of the indexed fields from index entries.
 class KeyReader {
  public:
   explicit KeyReader(const IndexEntry& index);
 
-  // {path: value, ...} in the order of the parts, paths with a common beginning in one subdocument.
-  // Nothing if the entry does not tell.
+  // Returns {path: value, ...} in the order of the parts. Paths with a common beginning share one
+  // subdocument. Returns nothing if the values cannot be read back from the entry.
   std::optional<bson::Document> read(std::string_view encoded, std::string_view kinds) const;
 
  private:
-  // A field of the documents: a value, or a subdocument of several.
+  // A field of the resulting documents: a value (`part`) or a subdocument (`below`).
   struct Field {
     std::string name;
     std::optional<size_t> part;

@@ -1,4 +1,4 @@
-// What the definition of an index asks for.
+// Parses the definition of an index into KeyRules and checks it (document_keys.h).
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 using query::Filter;
 using query::Predicate;
 
-// Tells in which index and why.
+// Makes the errors: each names the index and the reason.
 class Refusal {
  public:
   explicit Refusal(const query::IndexDefinition& definition)
@@ -35,7 +35,7 @@ Result<IndexPart> part_of(const bson::Element& element, const Refusal& refuse) {
     if (name == "$**" || name.ends_with(".$**")) {
       return refuse("wildcard indexes are not supported");
     }
-    // Below another field they are those of a DBRef.
+    // Below another field these are the fields of a DBRef, which may be indexed.
     const bool of_reference = !is_first && (step == "$ref" || step == "$id" || step == "$db");
     if (step[0] == '$' && !of_reference) {
       return refuse("the key '" + name + "' has a part beginning with '$'");
@@ -59,8 +59,9 @@ Result<IndexPart> part_of(const bson::Element& element, const Refusal& refuse) {
   return part;
 }
 
-// What servers take in a partialFilterExpression: conditions whose being met by a query can be told
-// from the query.
+// Refuses what MongoDB refuses in a partialFilterExpression. For the operators that are allowed,
+// the planner can decide from a query alone whether all documents that match the query match the
+// filter.
 Status check_partial(const Filter& filter, const Refusal& refuse) {
   switch (filter.kind()) {
     case Filter::Kind::kAnd:

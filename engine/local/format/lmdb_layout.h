@@ -1,6 +1,7 @@
-// Where in the pages of data.mdb is what: the layout of LMDB 0.9 (mdb.c: MDB_page, MDB_node, MDB_db
-// and MDB_meta) on 64-bit little-endian machines. FORMAT.md, chapter "data.mdb", describes it. What
-// reads pages without LMDB reads them by this; whether the bytes make sense is for it to check.
+// The layout of the pages of data.mdb: that of LMDB 0.9 (mdb.c: MDB_page, MDB_node, MDB_db and
+// MDB_meta) on 64-bit little-endian machines. FORMAT.md, chapter "data.mdb", describes it. Code
+// that reads pages without LMDB uses these functions. They check nothing: the caller must make sure
+// that the bytes are mapped and that the numbers make sense.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -11,11 +12,11 @@
 
 namespace gridmount::local::lmdb {
 
-// The handle (MDB_dbi) of the tree that has the records of all named ones.
+// The handle (MDB_dbi) of the main tree, which holds the records of all named trees.
 inline constexpr unsigned kMainTree = 1;
-// LMDB's own limit.
+// LMDB's limit (CURSOR_STACK).
 inline constexpr size_t kTreeDepthMax = 32;
-// Where a tree has no root, as it is empty.
+// Stands for the root of an empty tree (P_INVALID).
 inline constexpr uint64_t kNoPage = UINT64_MAX;
 
 template <typename T>
@@ -30,10 +31,10 @@ inline constexpr size_t kPageHeaderBytes = 16;
 inline constexpr size_t kPageNumberOffset = 0;
 inline constexpr size_t kPageFlagsOffset = 10;
 
-// The flags of a page; each has one of them.
+// The flags of a page. Each page in the file has exactly one.
 inline constexpr uint16_t kBranchPage = 1;
 inline constexpr uint16_t kLeafPage = 2;
-inline constexpr uint16_t kOverflowPage = 4;  // the first of a value's own
+inline constexpr uint16_t kOverflowPage = 4;  // the first page of a large value
 inline constexpr uint16_t kMetaPage = 8;
 
 inline uint64_t page_number(const uint8_t* page) {
@@ -42,8 +43,8 @@ inline uint64_t page_number(const uint8_t* page) {
 inline uint16_t page_flags(const uint8_t* page) {
   return read<uint16_t>(page + kPageFlagsOffset);
 }
-// Of a branch or a leaf: where the free space between the list of nodes and the nodes begins and
-// ends.
+// The bounds of the free space in a branch or leaf, which lies between the list of node offsets and
+// the nodes.
 inline uint16_t free_begin(const uint8_t* page) {
   return read<uint16_t>(page + 12);
 }
@@ -53,23 +54,23 @@ inline uint16_t free_end(const uint8_t* page) {
 inline uint16_t node_offset(const uint8_t* page, size_t i) {
   return read<uint16_t>(page + kPageHeaderBytes + 2 * i);
 }
-// Of an overflow page: how many there are in a row.
+// How many consecutive pages the value takes that begins on this overflow page.
 inline uint32_t overflow_pages(const uint8_t* page) {
   return read<uint32_t>(page + 12);
 }
-// Whether it is the first page of a large value, with that number.
+// Returns whether the page is the first of a large value and has this number.
 inline bool is_overflow_page(const uint8_t* page, uint64_t number) {
   return page_number(page) == number && page_flags(page) == kOverflowPage;
 }
-// How many pages a value of so many bytes needs.
+// Returns how many pages a large value of this size takes.
 inline uint64_t overflow_pages_needed(uint64_t value_bytes, uint64_t page_bytes) {
   return (kPageHeaderBytes - 1 + value_bytes) / page_bytes + 1;
 }
 
-// --- A node of a branch or a leaf: its header, the key, and in a leaf the value or the number of
-// its first page.
+// --- A node of a branch or a leaf: the node's header, the key, and in a leaf the value or the
+// number of the value's first page.
 inline constexpr size_t kNodeHeaderBytes = 8;
-inline constexpr uint16_t kBigDataNode = 1;  // the value has pages of its own
+inline constexpr uint16_t kBigDataNode = 1;  // the value is on overflow pages
 inline constexpr uint16_t kTreeNode = 2;     // the value is the record of a tree
 
 inline uint32_t value_bytes(const uint8_t* node) {
@@ -81,7 +82,7 @@ inline uint16_t node_flags(const uint8_t* node) {
 inline uint16_t key_bytes(const uint8_t* node) {
   return read<uint16_t>(node + 6);
 }
-// Of a branch.
+// The page number in a node of a branch.
 inline uint64_t child_page(const uint8_t* node) {
   return read<uint32_t>(node) | uint64_t{node_flags(node)} << 32;
 }
@@ -101,7 +102,7 @@ inline TreeRecord tree_record(const uint8_t* at) {
           read<uint64_t>(at + 40)};
 }
 
-// --- A meta page. The first number of the free tree's record is the size of pages.
+// --- A meta page. The first number in the record of the free tree is the page size.
 inline constexpr size_t kMagicOffset = 16;
 inline constexpr size_t kVersionOffset = 20;
 inline constexpr size_t kMapBytesOffset = 32;

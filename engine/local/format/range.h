@@ -1,5 +1,7 @@
-// Where things stand in the trees: ranges of keys with one prefix, and the numbers in keys, which
-// are big-endian so that they ascend as the keys do.
+// Ranges of keys in the trees, and the numbers in keys. The numbers are big-endian, so that keys,
+// which are compared as bytes, ascend with them.
+//
+// Thread-safety: pure functions and plain values.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +10,7 @@
 
 namespace gridmount::local {
 
-// Where the records of a collection or the entries of an index are: the keys of one tree that begin
+// The place of a collection's records or of an index's entries: all keys of one tree that begin
 // with the prefix (big-endian). Prefixes are never used twice.
 struct Range {
   uint32_t tree = 0;  // position in TreeHandles::ranges (storage/trees.h)
@@ -17,9 +19,9 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// The four bytes the keys of a range begin with.
+// Returns the four bytes with which every key of the range begins.
 std::string range_prefix(const Range& range);
-// A bound above all of them.
+// Returns a key above all keys of the range.
 std::string range_end(const Range& range);
 
 void append_big_endian_32(std::string& out, uint32_t value);

@@ -1,5 +1,7 @@
-// Numbers as they stand in a store's files: the machine's own bytes, which are little-endian
-// (FORMAT.md). The place must be within `bytes`.
+// Reads and writes numbers in the layout of a store's files, which is the machine's own:
+// little-endian (FORMAT.md). The number must lie within `bytes`.
+//
+// Thread-safety: pure functions.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,10 @@
 // A record's key and value: a document under its record id, with a checksum. FORMAT.md, chapter
 // "Records".
 //
-// A record keeps its id for life; ids ascend in the order of insertion and are never used twice in
-// a collection.
+// A record never changes its id. Ids ascend in the order of insertion and are never used twice in a
+// collection.
+//
+// Thread-safety: pure functions and plain values.
 #pragma once
 
 #include <array>
@@ -23,11 +25,11 @@ using RecordId = uint64_t;
 
 inline constexpr size_t kRecordHeaderBytes = 8;
 inline constexpr size_t kRecordKeyBytes = 12;
-// The kinds: both are a document.
+// The kinds of records. Both hold a document.
 inline constexpr uint8_t kPlainRecord = 0;
-inline constexpr uint8_t kKeyedRecord = 1;  // its header has the checksum of its key
+inline constexpr uint8_t kKeyedRecord = 1;  // the header also has a checksum of the key
 
-// The key of a record, made without allocating.
+// The key of a record. Does not allocate.
 class RecordKey {
  public:
   RecordKey(const Range& records, RecordId id);
@@ -35,7 +37,7 @@ class RecordKey {
     return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
   }
   RecordId id() const { return id_; }
-  // What a keyed record has of it.
+  // The checksum that a keyed record holds of this key.
   uint32_t checksum() const;
 
  private:
@@ -44,34 +46,35 @@ class RecordKey {
   std::array<uint8_t, kRecordKeyBytes> bytes_;
 };
 
-// The id in a record's key; nothing if the key has not a record key's size.
+// Returns the id in a record's key, or nothing if the key is not of the size of a record's key.
 std::optional<RecordId> record_id_of(std::string_view key);
 
 enum class Verify {
-  kChecksum,   // read all of the record
-  kStructure,  // that its fields can be walked over and the first is _id; what they hold may be
-               // damaged
-  kBounds,     // only that it is the key's, and that the document lies within it: no field can be
-               // read unless the record was verified before
+  kChecksum,   // the checksum, which reads the whole record
+  kStructure,  // that the fields can be iterated and the first is _id; their values may be damaged
+  kBounds,     // only that the record belongs to the key and that the document has the record's
+               // size; fields may be read only if the record was verified before
 };
 
-// The document in the value that the key has. DataCorruptionDetected naming `ns` and the document's
-// _id, or the record id if that cannot be read.
+// Returns the document in a record's value, as a view of it. Fails with DataCorruptionDetected if
+// the record is damaged. The message names `ns` and the document's _id, or the record id if the _id
+// cannot be read.
 Result<bson::View> document_of(std::string_view value, Verify verify, const engine::Namespace& ns,
                                const RecordKey& key);
 
-// "the document with _id X (record N)" if the value, damaged or not, still gives that, else "record
-// N".
+// Returns "the document with _id X (record N)" if the _id can be read from the value, which may be
+// damaged. Otherwise returns "record N".
 std::string record_name(std::string_view value, RecordId id);
 
-// Why the value is no sound record of that key; empty if it is.
+// Returns why the value is not a valid record of the key, or an empty string if it is.
 std::string record_defect(std::string_view value, Verify verify, const RecordKey& key);
-// Whether the beginning of a value, at least of a header's size, has the key's checksum. Nothing if
-// it is of a kind without one.
+// Returns whether a record's header has the checksum of the key, or nothing if the record is of a
+// kind without that checksum. `value` may be only the beginning of the record, but must have at
+// least the header's kRecordHeaderBytes.
 std::optional<bool> has_key_checksum(std::string_view value, uint32_t tree, std::string_view key);
 
-// Makes a record of the document. `value` has kRecordHeaderBytes more than the document. With
-// `keyed` it is of the kind kKeyedRecord.
+// Writes a record of the document into `value`, which must be kRecordHeaderBytes larger than the
+// document. With `keyed` the record is of the kind kKeyedRecord, otherwise of kPlainRecord.
 void write_record(std::span<uint8_t> value, const RecordKey& key, bson::View document, bool keyed);
 
 }  // namespace gridmount::local

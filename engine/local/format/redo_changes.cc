@@ -39,7 +39,7 @@ void RedoChanges::settle() noexcept {
   unfilled_ = nullptr;
 }
 
-// Everything but the value's bytes. False if it is not kept.
+// Appends a change without the bytes of its value. Returns false if the object is incomplete.
 bool RedoChanges::begin(uint8_t kind, uint32_t tree, std::string_view key,
                         const size_t* value_bytes) noexcept {
   if (!complete_) return false;

@@ -1,9 +1,11 @@
-// What one write transaction changes in the trees, as the log has it (FORMAT.md, "redo").
+// The changes that one write transaction makes to the trees, in the format of the log (FORMAT.md,
+// "redo").
 //
-// Large ones are not for the log: above kBytesMax nothing is kept and the rest costs nothing. The
-// same where memory is short, so that nothing here throws.
+// The log does not take large transactions. Above kBytesMax the object drops all changes, becomes
+// incomplete, and ignores further changes. It does the same when memory runs out, so no function
+// throws.
 //
-// Thread-safety: none; belongs to whoever has the writers' turn.
+// Not thread-safe. Only the holder of the write lock uses it.
 #pragma once
 
 #include <cstddef>
@@ -20,22 +22,24 @@ class RedoChanges {
  public:
   static constexpr size_t kBytesMax = size_t{64} << 10;
 
-  // `tree` is 0 for the catalog, else one more than the position in TreeHandles::ranges. Nothing is
-  // kept of a transaction that changes another tree.
+  // `tree` is 0 for the catalog, otherwise one more than the position in TreeHandles::ranges. Any
+  // other number, such as kNoTree, makes the object incomplete.
   static constexpr uint32_t kNoTree = UINT32_MAX;
   void put(uint32_t tree, std::string_view key, std::string_view value) noexcept;
-  // The value stands at `filled_later` when the next call is made.
+  // Adds a change whose value is not known yet. The caller must write the `size` bytes at
+  // `filled_later` before the next call of a member function, which copies them.
   void put(uint32_t tree, std::string_view key, const uint8_t* filled_later, size_t size) noexcept;
   void remove(uint32_t tree, std::string_view key) noexcept;
-  // There was, or may have been, a change that is not here.
+  // Makes the object incomplete: the transaction made, or may have made, a change that is not here.
   void give_up() noexcept;
-  // Those of a transaction nested in this one, made after these, and settled.
+  // Appends the changes of a nested transaction. settle() must have been called on `nested`.
   void append(const RedoChanges& nested) noexcept;
 
-  // False: they are not all here, and bytes() is empty.
+  // Returns false if changes are missing. Then bytes() is empty.
   bool is_complete() const { return complete_; }
-  // Call settle() first, when the last value has been filled in.
+  // The changes in the format of the log. Call settle() first.
   const std::string& bytes() const { return bytes_; }
+  // Copies the value of the last put() with `filled_later`, if it is still to be copied.
   void settle() noexcept;
 
  private:
@@ -43,18 +47,19 @@ class RedoChanges {
 
   bool complete_ = true;
   std::string bytes_;
-  const uint8_t* unfilled_ = nullptr;  // of the last change, its value
+  const uint8_t* unfilled_ = nullptr;  // the last change's value, if it is still to be copied
   size_t unfilled_bytes_ = 0;
 };
 
-// One of those that bytes() holds.
+// One change out of RedoChanges::bytes().
 struct RedoChange {
-  bool is_put = false;  // else the key is removed
-  uint32_t tree = 0;    // as above
+  bool is_put = false;  // true: the key gets the value; false: the key is removed
+  uint32_t tree = 0;    // numbered as in RedoChanges::put()
   std::string_view key;
   std::string_view value;
 };
-// In their order, until one fails. StoreDamaged if they are none.
+// Calls `work` for each change, in order, until one call fails, and returns that error. Fails with
+// StoreDamaged if the bytes are not changes. `trees` is the number of trees besides the catalog.
 Status for_each_change(std::string_view bytes, size_t trees,
                        const std::function<Status(const RedoChange&)>& work);
 

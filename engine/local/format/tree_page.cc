@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kPageBytesMax = 32768;
 
-// Lengths are rounded up to even numbers.
+// LMDB rounds the lengths of nodes up to even numbers.
 uint64_t even(uint64_t bytes) {
   return (bytes + 1) & ~uint64_t{1};
 }
@@ -91,8 +91,8 @@ const char* TreePage::header_defect(uint64_t number) const {
   return count() < (is_branch() ? 2 : 1) ? "it has too few entries" : nullptr;
 }
 
-// The nodes fill what is behind the free space, each in a place of its own: so LMDB can move them
-// about within the page.
+// LMDB moves nodes within the page, so they must not overlap: they must fill the page from the end
+// of the free space, one behind the other, and each must be in the list of offsets.
 const char* TreePage::entries_defect(Holds holds) const {
   constexpr const char* kOverlap = "its entries overlap or lie outside";
   std::array<uint64_t, kPageBytesMax / 2 / 64 + 1> begins;  // a bit for each even offset

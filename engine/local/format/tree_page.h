@@ -1,8 +1,8 @@
-// A page of LMDB's trees, read without LMDB and believed in nothing: each of its numbers is checked
-// before it is followed. Source: LMDB 0.9's file format (mdb.c, MDB_page and MDB_node); FORMAT.md,
-// chapter "data.mdb".
+// A page of one of LMDB's trees, read without LMDB. The page may be damaged, so its numbers must be
+// checked before they are used: the functions below say which check they need.
+// Source: LMDB 0.9's file format (mdb.c, MDB_page and MDB_node); FORMAT.md, chapter "data.mdb".
 //
-// Thread-safety: a view of mapped bytes that nobody changes.
+// Thread-safe, as long as nobody writes to the page: a TreePage is a view of the mapped bytes.
 #pragma once
 
 #include <cstddef>
@@ -17,32 +17,34 @@ namespace gridmount::local {
 
 class TreePage {
  public:
-  // What the leaves of a tree may hold.
+  // What the leaves of a tree hold.
   enum class Holds {
-    kValues,   // of ours, each key at most 511 bytes
-    kTrees,    // the records of named trees: the main tree
-    kIntegers  // lists of free pages under the numbers of transactions: the free tree
+    kValues,   // a named tree: entries of the store
+    kTrees,    // the main tree: the records of the named trees
+    kIntegers  // the free tree: lists of free pages by transaction number
   };
   static constexpr size_t kKeyBytesMax = 511;
 
   struct Node {
-    uint64_t child = 0;  // of a branch: the page's number
-    uint64_t bytes = 0;  // of a leaf: the value's length
-    bool in_pages_of_its_own = false;
+    uint64_t child = 0;                // in a branch: the number of the child page
+    uint64_t bytes = 0;                // in a leaf: the length of the value
+    bool in_pages_of_its_own = false;  // in a leaf: the value is on overflow pages
     std::string_view key;
-    const uint8_t* value = nullptr;  // in the leaf: the value, or the number of its first page
+    const uint8_t* value = nullptr;  // in a leaf: the value, or the number of its first page
   };
 
   // The whole page must be mapped.
   TreePage(const uint8_t* at, uint32_t page_bytes) : at_(at), page_bytes_(page_bytes) {}
 
-  // How it contradicts the format, or nothing; `number` is what it should have. What follows may be
-  // called only if there is nothing in either. The first looks at the page's header alone, the
-  // second at all entries.
+  // Each returns how the page contradicts the format, or nullptr. header_defect() looks only at the
+  // header and expects the page to have this number. entries_defect() looks at all entries and may
+  // be called only if the header has no defect. Unless a function below says otherwise, it may be
+  // called only if both have returned nullptr.
   const char* header_defect(uint64_t number) const;
   const char* entries_defect(Holds holds) const;
 
-  // How it contradicts its place in a tree of that depth, whose root is at level 1, or nothing.
+  // Returns how the page contradicts its place at this level of a tree of this depth, or nullptr.
+  // The root is at level 1.
   const char* depth_defect(size_t level, size_t depth) const {
     const bool is_there = is_branch() ? level < depth : level == depth;
     return is_there && level <= lmdb::kTreeDepthMax ? nullptr
@@ -52,7 +54,9 @@ class TreePage {
   bool is_branch() const { return lmdb::page_flags(at_) == lmdb::kBranchPage; }
   size_t count() const { return (lower() - lmdb::kPageHeaderBytes) / 2; }
   Node node(size_t i) const { return node_at(offset(i)); }
-  // Without entries_defect(): whether the node, or as much of it as its key, is where nodes may be.
+  // Each returns whether the node, or its header and key, lies where nodes may be. They need only
+  // header_defect(), not entries_defect(). After has_key(), key() of the node may be called. After
+  // has_node(), node() may be called too.
   bool has_node(size_t i) const;
   bool has_key(size_t i) const {
     const uint64_t begin = offset(i);
@@ -63,14 +67,16 @@ class TreePage {
     const uint8_t* const at = at_ + offset(i);
     return {reinterpret_cast<const char*>(at) + lmdb::kNodeHeaderBytes, lmdb::key_bytes(at)};
   }
-  // Of a page with a defect, read as a leaf of values: those that lie within it where its list of
-  // nodes says, or if that cannot be, side by side up to its end. Each may be anything.
+  // Salvages nodes of a page that has a defect, read as a leaf of values. Returns the nodes that
+  // the page's list of offsets names and that lie within the page. If the list is impossible,
+  // returns the nodes that lie side by side between the end of the free space and the end of the
+  // page. Any returned node may be damaged.
   std::vector<Node> leaf_nodes_of_damaged() const;
-  // Whether a key is that of a node, and not left over in the page's free space.
+  // Returns whether a key lies among the nodes, rather than being left over in the free space.
   bool is_within_nodes(const uint8_t* key) const {
     return key >= at_ + upper() + lmdb::kNodeHeaderBytes;
   }
-  // How much of it is nodes and their offsets.
+  // How many bytes the nodes and their offsets take.
   uint64_t used_bytes() const { return page_bytes_ - lmdb::kPageHeaderBytes - (upper() - lower()); }
 
  private:
@@ -78,7 +84,8 @@ class TreePage {
   uint64_t upper() const { return lmdb::free_end(at_); }
   uint64_t offset(size_t i) const { return lmdb::node_offset(at_, i); }
   Node node_at(uint64_t offset) const;
-  // Whether a leaf's node at the offset, with its key and value, lies within the page; its length.
+  // Returns the length of a leaf's node at the offset, or nothing if the node does not lie within
+  // the page.
   std::optional<uint64_t> leaf_node_bytes(uint64_t offset) const;
 
   const uint8_t* at_;
