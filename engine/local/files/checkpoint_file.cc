@@ -17,9 +17,10 @@ constexpr std::array<uint8_t, 8> kSlotMagicWithoutLog = {'G', 'M', 'C', 'H', 'E'
 constexpr size_t kSequence = 8;
 constexpr size_t kFirstMeta = 16;
 constexpr size_t kSecondMeta = kFirstMeta + kMetaBytes;
-constexpr size_t kLogId = kSecondMeta + kMetaBytes;  // or the checksum, without a log
+constexpr size_t kLogId = kSecondMeta + kMetaBytes;  // the checksum, if the slot has no log id
 constexpr size_t kSlotUsedBytes = kLogId + std::tuple_size_v<LogId> + 4;
-// One sector: a disk writes it whole or not at all, which makes torn slots rarer, not impossible.
+// A slot fits in one sector. Most disks write a sector whole or not at all, which makes torn slots
+// rarer but not impossible.
 static_assert(kSlotUsedBytes <= 512);
 
 struct Slot {
@@ -73,7 +74,7 @@ std::vector<uint8_t> slot_bytes(uint64_t sequence, const MetaPair& pair,
 
 Result<CheckpointFile> CheckpointFile::create(const std::filesystem::path& path) {
   GM_ASSIGN(system::File file, system::File::open(path, O_RDWR | O_CREAT | O_TRUNC));
-  // Written, not resized, so that a full disk is met now and never by a checkpoint.
+  // Writing zeros allocates the blocks, so that a full disk fails here and not at a checkpoint.
   GM_TRY(file.write(0, std::vector<uint8_t>(2 * kSlotBytes)));
   GM_TRY(file.sync_data());
   return CheckpointFile(std::move(file));

@@ -1,7 +1,7 @@
-// The file `checkpoint`: two slots, each the meta pages of a durable snapshot, and which records of
-// the log may follow it. FORMAT.md, chapter "checkpoint".
+// The file `checkpoint`. It has two slots. Each holds the meta pages of a durable snapshot and the
+// id of the log whose records may follow that snapshot. FORMAT.md, chapter "checkpoint".
 //
-// Thread-safety: none; its owner writes it from one thread.
+// Not thread-safe.
 #pragma once
 
 #include <array>
@@ -20,28 +20,31 @@ inline constexpr size_t kSlotBytes = 4096;
 
 class CheckpointFile {
  public:
-  // Makes the file with both slots empty, in its full size. The folder is for the caller to sync.
+  // Creates the file in its full size with both slots empty, and syncs it. The caller must sync the
+  // folder.
   static Result<CheckpointFile> create(const std::filesystem::path& path);
-  // Any contents will do; see newest().
+  // Opens the file and reads its slots. Contents that are no valid slots are not an error: see
+  // newest().
   static Result<CheckpointFile> open(const std::filesystem::path& path, bool read_only);
 
   // The valid slot with the highest sequence number, if any slot is valid.
   const std::optional<MetaPair>& newest() const { return newest_; }
-  // Its log id; nothing where no log can follow it (format version 1).
+  // The log id of newest(). Nothing if no log can follow that slot (format version 1).
   const std::optional<LogId>& newest_log() const { return newest_log_; }
 
-  // All slots that are written from here on have this log id. Without this call they have none.
+  // Sets the log id of all slots that write() writes from here on. Without this call they have
+  // none.
   void begin_log(const LogId& id) { log_ = id; }
 
-  // Writes the pages to the slot that does not hold newest() and syncs (invariant D3). The snapshot
-  // they belong to must be durable in data.mdb.
   struct Failure {
     Error error;
-    bool sync;  // it was the sync that failed
+    bool sync;  // true: the sync failed; false: the write failed
   };
+  // Writes the meta pages to the slot that does not hold newest(), and syncs the file (invariant
+  // D3). Their snapshot must be durable in data.mdb. On success they are newest().
   std::optional<Failure> write(const MetaPair& pair);
-  // Writes newest() again where it stands and syncs it: an owner that was killed, or whose sync
-  // failed, has left it in the kernel, and maybe nowhere else.
+  // Writes newest() to its slot again and syncs the file. If the last owner was killed or its sync
+  // failed, the slot may be in the kernel's memory only.
   Status confirm();
 
  private:
@@ -49,10 +52,10 @@ class CheckpointFile {
   Status read_slots();
 
   system::File file_;
-  uint64_t sequence_ = 0;  // newest()'s; a slot's place is its sequence number modulo 2
+  uint64_t sequence_ = 0;  // of newest(); a slot's place is its sequence number modulo 2
   std::optional<MetaPair> newest_;
   std::optional<LogId> newest_log_;
-  std::optional<LogId> log_;  // of the next slot
+  std::optional<LogId> log_;  // of the next slot that is written
 };
 
 }  // namespace gridmount::local

@@ -25,16 +25,17 @@ void pass_on(const struct sigaction& previous, int signal, siginfo_t* info, void
     previous.sa_handler(signal);
     return;
   }
-  // Back at the instruction, which faults again, the default ends the process.
+  // After the return the instruction faults again, and the default action ends the process.
   ::signal(signal, SIG_DFL);
   if (info->si_code <= 0) ::raise(signal);
 }
 
-// Async-signal-safe, but for what it passes on to.
+// Async-signal-safe, except for the handlers that pass_on() calls.
 void on_fault(int signal, siginfo_t* info, void* context) {
-  // Above zero: the kernel's own, not kill().
+  // A code above zero means that the kernel raised the signal, rather than kill().
   if (info->si_code > 0) {
-    // In a call of LMDB, what lies behind the end is where a damaged page has led it.
+    // Within a call of LMDB, an address behind the snapshot's pages comes from a damaged page. The
+    // call must be ended rather than read zeros there.
     const bool behind_end = current_fault_scope == nullptr;
     const std::optional<MapGuard::Contents> zeros =
         signal == SIGBUS ? MapGuard::put_zeros_at(info->si_addr, behind_end) : std::nullopt;
@@ -48,7 +49,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 bool install(int signal, struct sigaction& previous) {
   struct sigaction action {};
   action.sa_sigaction = on_fault;
-  // Not deferred, as the handler may leave by a jump that restores no mask.
+  // SA_NODEFER, as the handler may leave by a jump that does not restore the signal mask.
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   return ::sigaction(signal, &action, &previous) == 0;

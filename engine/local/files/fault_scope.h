@@ -1,16 +1,17 @@
-// Calls of LMDB that come back whatever they meet. LMDB trusts the pages of its file: a damaged one
-// makes it follow pointers that lead nowhere, search for ever, or find its own state impossible and
-// abort the process. Within guarded() either ends the call alone, with kLmdbFault.
+// Calls of LMDB that return even if a damaged page sends them astray. LMDB trusts the pages of its
+// file. A damaged page makes it follow pointers to memory that is not mapped, search for ever, or
+// fail an assertion and abort the process. Within guarded() each of these ends only the call, which
+// then returns kLmdbFault.
 //
-// A call that is ended so has freed nothing of what it held and put back nothing of what it had
-// changed. One that only reads changes no more than its cursor, which may be closed afterwards; and
-// what it has allocated is lost. Of one that writes, the transaction may be half changed, and
-// LMDB's writer lock is held: it is neither used nor ended any more (LmdbContext::interrupted).
+// A call that is ended this way releases nothing that it held and reverts nothing that it changed.
+// A reading call has changed only its cursor, which may be closed afterwards, and leaks what it has
+// allocated. A writing call may leave its transaction half changed and holds LMDB's writer lock, so
+// the transaction must neither be used nor be ended any more (LmdbContext::interrupted).
 //
-// Only C frames may lie between guarded() and the fault, so the call is LMDB's and nothing else.
-// Faults elsewhere go to the handlers that were there before.
+// Only C frames may lie between guarded() and the fault, so guarded() may only wrap a call of LMDB.
+// Faults outside of guarded() go to the handlers that were installed before.
 //
-// Thread-safety: thread-safe; a scope is its thread's own.
+// Thread-safe: each thread has its own scope.
 #pragma once
 
 #include <setjmp.h>
@@ -19,7 +20,7 @@
 
 namespace gridmount::local {
 
-// What guarded() returns for a call that was ended. None of LMDB's codes, nor an errno.
+// What guarded() returns for a call that was ended. It is neither a code of LMDB nor an errno.
 inline constexpr int kLmdbFault = -30700;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -33,30 +34,34 @@ inline constexpr int kLmdbFault = -30700;
 // Far above what any call needs.
 inline constexpr int kComparisonsMax = 100'000;
 
-// Where a thread that is in a call of LMDB goes on after a fault.
+// The place where a thread continues after a fault in a call of LMDB.
 struct FaultScope {
 #ifdef GM_FAULT_SCOPE_KEEPS_BOOKS
-  // The sanitizers must hear of the frames that are left. With the mask: the thread sanitizer's own
-  // handler, which calls ours, blocks every signal.
+  // The sanitizers intercept this jump and learn that the frames are gone. It must restore the
+  // signal mask: the thread sanitizer's own handler, which calls ours, blocks every signal.
   sigjmp_buf place;
 #else
-  // A tenth of sigsetjmp()'s cost, which is felt where each entry of a scan is a call.
+  // __builtin_setjmp() takes a tenth of sigsetjmp()'s time, which matters because a scan makes one
+  // call for each entry.
   void* place[5];
 #endif
-  // How many keys the call may still compare: a damaged page can hold LMDB's search for ever.
+  // How many keys the call may still compare. Ends a search that a damaged page keeps going for
+  // ever.
   int comparisons_left;
 };
 
 extern constinit thread_local FaultScope* current_fault_scope;
 
-// Has faults and failed assertions of LMDB end the scopes they happen in. To be called before the
-// first of them; does its work once.
+// Installs the handlers of SIGBUS and SIGSEGV that end the current scope. Must be called before the
+// first guarded(). Only the first call has an effect.
 void install_fault_handler();
 
-// For mdb_env_set_assert(). Returns, and LMDB aborts, only outside of scopes.
+// Jumps out of the current scope. Called by the signal handlers and by the assertion handler that
+// mdb_env_set_assert() sets. Returns only outside of a scope, whereupon LMDB aborts the process.
 void leave_fault_scope();
 
-// `call` is a lambda around one function of LMDB. Its frame has nothing to destroy.
+// Runs `call` in a scope. `call` must be a lambda around one function of LMDB, without objects that
+// need a destructor.
 template <typename Call>
 [[gnu::noinline]] int guarded(const Call& call) {
   FaultScope scope;

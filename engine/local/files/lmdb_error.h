@@ -1,4 +1,6 @@
-// The one table from LMDB's error numbers to Errors.
+// Converts LMDB's error codes to Errors, by one table.
+//
+// Thread-safety: pure functions.
 #pragma once
 
 #include <string_view>
@@ -7,13 +9,15 @@
 
 namespace gridmount::local {
 
-// Beside LMDB's codes, none of them, nor an errno: its map does not show what was committed last
-// (commit_sequence.h); the transaction would make the store larger than its size limit.
+// Our own codes, which are neither codes of LMDB nor an errno.
+// LMDB's map does not show the last commit (commit_sequence.h).
 inline constexpr int kLmdbStale = -30701;
+// The transaction would make the store larger than its size limit.
 inline constexpr int kOverSizeLimit = -30702;
 
-// `code` is what an mdb_ function returned, or an errno; `what` says what was being done and to
-// what ("writing to the store"), and begins the message.
+// Returns the Error for `code`, which is an errno, one of the codes above or what an mdb_ function
+// returned. The message begins with `what`, which names the action and its object ("writing to the
+// store").
 Error lmdb_error(int code, std::string_view what);
 
 }  // namespace gridmount::local

@@ -31,8 +31,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// statfs(2): file systems whose files are in the kernel's page cache and nowhere else, so that a
-// mapping and a write meet in the same page. Overlayfs passes on to what is below.
+// The types (statfs(2)) of file systems that keep file contents in the kernel's page cache only, so
+// that a mapping and a write use the same page. Overlayfs delegates to the file system below it.
 constexpr std::array<uint64_t, 8> kCoherent = {
     0xEF53,      // ext2, ext3, ext4
     0x58465342,  // XFS
@@ -44,17 +44,17 @@ constexpr std::array<uint64_t, 8> kCoherent = {
     0x794C7630,  // overlayfs
 };
 
-// One or several at once, as LMDB writes them: while the kernel hands them to a server it has time
-// to read one of them anew. Which number does it depends on the server.
+// How many pages a round writes at once. LMDB writes one or several. While the kernel sends them to
+// a server, it has time to read one of them anew. Which number provokes that depends on the server.
 constexpr std::array<size_t, 3> kPagesAtOnce = {4, 16, 1};
 constexpr uint64_t kRoundsOfEach = 64;
 constexpr size_t kPages = 16;
 constexpr size_t kPageBytes = 4096;
-// Of every second round: a part of each page, as of a meta page.
+// Every second round writes only this part of each page, as LMDB does with a meta page.
 constexpr size_t kPartOffset = 24;
 constexpr size_t kPartBytes = 128;
 
-// As mount(8) shows it: "fuse.sshfs", "nfs4".
+// Returns the type as mount(8) shows it, such as "fuse.sshfs" or "nfs4".
 std::string file_system_name(const std::filesystem::path& folder, uint64_t type) {
   struct stat status {};
   std::string name;
@@ -103,7 +103,8 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
 
   int code() const { return code_; }
-  // Zero, or kLmdbFault where the page cannot be read.
+  // Reads the page's number through the mapping. Returns zero, or kLmdbFault if the page cannot be
+  // read.
   int look(size_t page, uint64_t& number) const {
     const auto* const at = reinterpret_cast<const uint64_t*>(static_cast<const uint8_t*>(begin_) +
                                                              page * kPageBytes + kPartOffset);
@@ -119,7 +120,7 @@ class Mapping {
   const int code_;
 };
 
-// Has the kernel doubt what it has of the file, and read it anew, until it is told to end.
+// Makes the kernel doubt its cached pages of the file and read them anew, until it is destroyed.
 class Disturbance {
  public:
   Disturbance(const system::File& file, const Mapping& mapping) : file_(file), mapping_(mapping) {
@@ -127,7 +128,7 @@ class Disturbance {
       try {
         threads_.emplace_back([this, opens] { run(opens); });
       } catch (const std::exception&) {
-        // With fewer it is seen later.
+        // With fewer threads the probe takes more rounds to detect a fault.
       }
     }
   }
@@ -166,7 +167,8 @@ bool is_done(uint64_t rounds, Clock::duration time) {
 
 enum class Seen { kAll, kOlder, kCannotTell };
 
-// Writes the round's number to so many pages, all of them or a part of each.
+// Writes the round's number to the first `pages` pages. Even rounds write whole pages in one call,
+// odd rounds a part of each page.
 Status write_round(const system::File& file, std::vector<uint8_t>& bytes, uint64_t round,
                    size_t pages) {
   for (size_t page = 0; page < pages; ++page) {
@@ -227,7 +229,7 @@ Status probe_mappings(const std::filesystem::path& folder) {
 Status check_mappings(const std::filesystem::path& folder) {
   struct statfs figures {};
   if (::statfs(folder.c_str(), &figures) != 0) return {};
-  // What statfs() gives is wider than the numbers, and may have their sign.
+  // f_type is wider than the numbers above and may be sign-extended.
   const auto type = static_cast<uint64_t>(figures.f_type) & 0xFFFFFFFF;
   if (std::find(kCoherent.begin(), kCoherent.end(), type) != kCoherent.end()) return {};
   return probe_mappings(folder);

@@ -1,9 +1,9 @@
-// Whether a shared mapping of a file shows what is written to the file. LMDB relies on it: it
-// writes pages through the file and reads them through its map (FORMAT.md, "File systems"). On file
-// systems of FUSE, on those of networks and of virtual machines that is for the server behind them
-// to say, and some show older bytes for a while.
+// Checks that a shared mapping of a file shows what is written to the file. LMDB relies on this: it
+// writes pages through the file and reads them through its map (FORMAT.md, "File systems"). On FUSE
+// and network file systems and those of virtual machines, it depends on the server behind them, and
+// some show older bytes for a while.
 //
-// Thread-safety: thread-safe, but only one at a time in a folder.
+// Thread-safe, but only one check may run in a folder at a time.
 #pragma once
 
 #include <chrono>
@@ -14,23 +14,25 @@
 
 namespace gridmount::local {
 
-// The file that is written to, in the store's folder.
+// The file in the store's folder that the probe writes to.
 inline constexpr const char* kProbeFile = "probe.new";
-// It ends after the most rounds, or when it has had the least and this time; but for a very slow
-// one. One in a hundred or two shows where something is wrong.
+// The probe ends after kProbeRoundsMax rounds, or after at least kProbeRoundsMin rounds once it has
+// taken kProbeTime, and in any case after kProbeTimeMax. On a file system that shows older bytes,
+// about one round in 100 to 200 detects it.
 inline constexpr uint64_t kProbeRoundsMax = 4000;
 inline constexpr uint64_t kProbeRoundsMin = 2000;
 inline constexpr std::chrono::milliseconds kProbeTime{250};
 inline constexpr std::chrono::milliseconds kProbeTimeMax{2000};
 
-// kFileSystemUnfit, with the name of the folder's file system, where it was seen to show older
-// bytes, or cannot map files at all. Of the kernel's own local file systems nothing need be asked;
-// others are probed.
+// Fails with kFileSystemUnfit, naming the folder's file system, if the file system shows older
+// bytes or cannot map files at all. The kernel's own local file systems are accepted without a
+// probe. All others are probed.
 Status check_mappings(const std::filesystem::path& folder);
 
-// Writes to a file, which it makes and removes, and looks at it through a mapping, while others
-// open the file and ask for its attributes, which has the kernel read what is mapped anew. No error
-// where the file cannot be made or written: whoever needs the folder finds out why.
+// Probes the file system: creates a file, writes to it, reads it back through a mapping, and
+// removes it. Meanwhile other threads open the file and query its attributes, which makes the
+// kernel read the mapped pages anew. Does not fail if the file cannot be created or written: the
+// next user of the folder reports that better.
 Status probe_mappings(const std::filesystem::path& folder);
 
 }  // namespace gridmount::local

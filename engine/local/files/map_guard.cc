@@ -25,7 +25,8 @@ namespace {
 
 constexpr uint64_t kReadable = UINT64_MAX;
 
-// What the handler looks at, which may take no lock. A slot whose `begin` is zero is free.
+// One guarded map. The signal handler reads the slots and must not take a lock, so their members
+// are atomic. A slot whose `begin` is zero is free.
 struct Slot {
   std::atomic<uintptr_t> begin = 0;
   std::atomic<uintptr_t> end = 0;
@@ -34,11 +35,11 @@ struct Slot {
 };
 
 std::array<Slot, MapGuard::kGuardsMax> slots;
-std::mutex slots_mutex;  // to take and to give back
+std::mutex slots_mutex;  // held while a slot is acquired or released
 const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
 
-// Where the pages of the newest snapshot end, by the meta pages. Where these cannot be read, they
-// are put as zeros: then all that is known is that they should be there.
+// Returns where the pages of the newest snapshot end according to the meta pages. If a meta page
+// cannot be read, it is replaced by zeros, and at least the two meta pages count as data.
 uint64_t data_bytes(const uint8_t* map) {
   constexpr uint64_t kPageSizeOffset = 40;
   constexpr uint64_t kLastPageOffset = 136;
@@ -58,7 +59,7 @@ struct Range {
   uintptr_t end = 0;
 };
 
-// LMDB does not tell where it has mapped its file.
+// Finds the mapping in /proc/self/maps, as LMDB does not report where it has mapped its file.
 std::optional<Range> find_mapping(const std::filesystem::path& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return std::nullopt;
@@ -77,12 +78,12 @@ std::optional<Range> find_mapping(const std::filesystem::path& file) {
                     &path_at) != 5) {
       continue;
     }
-    // Layered file systems show another device here than to stat().
+    // On layered file systems the device here differs from that of stat(), so the path counts too.
     const bool is_file = inode == status.st_ino && device_major == major(status.st_dev) &&
                          device_minor == minor(status.st_dev);
     const bool is_path = !path.empty() && path_at > 0 && line.substr(path_at) == path;
     if (!is_file && !is_path) continue;
-    // The one that was made last, if a process has the file mapped twice, is the largest.
+    // If the process has mapped the file twice, the newest mapping is the largest.
     if (!found || range.end - range.begin > found->end - found->begin) found = range;
   }
   return found;
@@ -90,7 +91,7 @@ std::optional<Range> find_mapping(const std::filesystem::path& file) {
 
 }  // namespace
 
-// Async-signal-safe: atomics and system calls alone.
+// Async-signal-safe: uses only atomics and system calls.
 std::optional<MapGuard::Contents> MapGuard::put_zeros_at(void* where, bool behind_end) {
   const auto address = reinterpret_cast<uintptr_t>(where);
   for (Slot& slot : slots) {
@@ -108,8 +109,8 @@ std::optional<MapGuard::Contents> MapGuard::put_zeros_at(void* where, bool behin
     const uintptr_t first = is_table ? begin : address - into_page;
     const uintptr_t bytes =
         is_table ? slot.end.load(std::memory_order_relaxed) - begin : page_bytes;
-    // Not the C library's mmap(), which a thread sanitizer takes for a write: that the others go on
-    // below is what this is for.
+    // The thread sanitizer takes the C library's mmap() for a write to the range and reports a race
+    // with the threads that read it. Those reads are intended, so this calls the kernel directly.
     constexpr long kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
     const long protection = is_table ? PROT_READ | PROT_WRITE : PROT_READ;
     const long zeros = ::syscall(SYS_mmap, first, bytes, protection, kFlags, -1L, 0L);

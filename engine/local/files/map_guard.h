@@ -1,19 +1,19 @@
-// Keeps the process alive where mapped bytes of LMDB's files cannot be read: the file has been cut
-// off under it, a damaged page points beyond its end, or the device fails. The kernel says so by
-// SIGBUS.
+// Keeps the process alive when mapped bytes of LMDB's files cannot be read, because the file was
+// truncated by someone else, a damaged page points beyond the file's end, or the device fails. The
+// kernel reports all of these by SIGBUS. Without the guard, one flipped bit in 1,000 ended the
+// process.
 //
-// The page of data.mdb that cannot be read becomes a page of zeros in this process alone. No
-// record's checksum fits that, and LMDB takes it for no page of its own, so whoever reads it gets
-// an error. The guard remembers, and nothing may be written from then on: what was read may be
-// zeros.
+// A page of data.mdb that cannot be read becomes a page of zeros, in this process only. No record's
+// checksum matches zeros, and LMDB does not accept them as a page, so the reader gets an error. The
+// guard remembers the fault. From then on nothing may be written, as zeros may have been read.
 //
-// LMDB's table of readers, data.mdb-lock, is written by whoever begins to read, and its mutexes are
-// in it. It becomes zeros as a whole, which can be written to: unlocked mutexes and no readers. So
-// nobody hangs, but nothing keeps a page any more that is being read: a call of LMDB that is on its
-// way (fault_scope.h) is ended, and nothing may be read or written from then on.
+// LMDB's table of readers, data.mdb-lock, holds LMDB's mutexes, and every reader writes to it. The
+// whole table becomes writable zeros: unlocked mutexes and no readers. So no thread hangs, but LMDB
+// no longer knows which pages are being read. The call of LMDB that met the fault is ended
+// (fault_scope.h), and from then on nothing may be read or written.
 //
-// Thread-safety: thread-safe. The handler of SIGBUS is the process's own and is installed with the
-// first guard (fault_scope.h); faults elsewhere go to the handler that was there before.
+// Thread-safe. There is one handler of SIGBUS for the process, installed with the first guard
+// (fault_scope.h). Faults elsewhere go to the handler that was there before.
 #pragma once
 
 #include <cstddef>
@@ -25,24 +25,26 @@ namespace gridmount::local {
 
 class MapGuard {
  public:
-  // How many there can be in a process at a time; more guard nothing.
+  // How many guards a process can have at a time. Further ones guard nothing.
   static constexpr size_t kGuardsMax = 128;
 
   enum class Contents { kPages, kReaders };
-  // Of the file's mapping, which must be there. Nothing is guarded where it cannot be found. The
-  // file is not opened: closing it would give up the locks that LMDB has on it.
+  // Guards the mapping of the file, which LMDB must have made already. Guards nothing if the
+  // mapping cannot be found. Does not open the file: closing it would release the locks that LMDB
+  // has on it.
   MapGuard(const std::filesystem::path& file, Contents contents);
   ~MapGuard();
   MapGuard(const MapGuard&) = delete;
   MapGuard& operator=(const MapGuard&) = delete;
 
-  // Where the file is mapped; null if nothing is guarded.
+  // Returns where the file is mapped, or null if nothing is guarded.
   const uint8_t* map() const;
-  // Where the file could not be read first, in bytes from its beginning.
+  // Returns the offset in the file of the first page that could not be read, if there was one.
   std::optional<uint64_t> unreadable() const;
 
-  // For the handler of SIGBUS: what has the address, if it is in a guarded map and can be read now.
-  // What is behind the newest snapshot's pages stays as it is unless that is asked for.
+  // For the handler of SIGBUS. If the address is in a guarded map, replaces the page, or the whole
+  // table of readers, by zeros and returns what the map holds. Returns nothing if it replaced
+  // nothing. Replaces a page behind those of the newest snapshot only if `behind_end` is set.
   static std::optional<Contents> put_zeros_at(void* where, bool behind_end);
 
  private:

@@ -46,7 +46,8 @@ bool parse_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// The process the kernel says holds a lock on the file: readers leave no mark.
+// Returns the process that holds a lock on the file, according to the kernel. The mark does not
+// name readers.
 std::optional<std::string> lock_holder(uint64_t inode) {
   std::ifstream locks("/proc/locks");
   std::string line;
@@ -91,7 +92,7 @@ std::string format_owner_mark(const OwnerMark& mark) {
        << "inode " << mark.data_inode << '\n'
        << "end\n";
   std::string bytes = std::move(text).str();
-  // One sector, always the same size: written whole or not at all.
+  // Always one sector, which most disks write whole or not at all.
   bytes.resize(kOwnerBytes, '\n');
   return bytes;
 }
@@ -127,7 +128,7 @@ Result<OwnerFile> OwnerFile::lock(const std::filesystem::path& folder, bool read
   const int code = system::File::open_errno(
       path, (read_only ? O_RDONLY : O_RDWR) | (create ? O_CREAT : 0), file);
   if (code == EROFS || (code == EACCES && !read_only)) {
-    // Only a writer's problem if reading is allowed.
+    // If the file can be read, only the opening for writing fails.
     if (system::File readable; system::File::open_errno(path, O_RDONLY, readable) == 0) {
       return fail(ErrorCode::kStoreReadOnly,
                   "store " + folder.string() + " cannot be written: " +

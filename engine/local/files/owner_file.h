@@ -1,7 +1,9 @@
 // The file `owner`: who has the store open, and whether the last owner closed it. FORMAT.md,
-// chapter "owner". Its flock is the store's lock: exclusive for a writer, shared among readers. As
-// the file may be removed under its owner, by somebody who takes it for left over, data.mdb is
-// locked in the same way.
+// chapter "owner". The file's flock is the lock of the store: exclusive for a writer, shared among
+// readers. data.mdb is locked in the same way, because someone may take `owner` for a leftover and
+// remove it while the store is open.
+//
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,7 @@
 namespace gridmount::local {
 
 enum class OwnerState {
-  kOpen,    // a process has it open for writing, or had when it ended
+  kOpen,    // a process has the store open for writing, or had it open when it ended
   kClosed,  // everything committed is durable
   kFailed,  // a sync failed: only the newest checkpoint can be relied on
 };
@@ -25,22 +27,23 @@ struct OwnerMark {
   OwnerState state = OwnerState::kOpen;
   int64_t pid = 0;
   std::string host;
-  std::string boot_id;      // empty if the kernel gave none
-  uint64_t data_inode = 0;  // of data.mdb: a copy of the store has another
+  std::string boot_id;      // of the owner's kernel; empty if it is unknown
+  uint64_t data_inode = 0;  // of data.mdb; a copy of the store has another inode
 };
 
 class OwnerFile {
  public:
-  // Takes the lock without waiting. StoreLocked names the process that has it. `create` makes the
-  // file if it is missing, which is StoreDamaged otherwise.
+  // Opens the file and takes the lock without waiting. Fails with StoreLocked, naming the process
+  // that holds the lock. If the file is missing, creates it if `create` is set, and otherwise fails
+  // with StoreDamaged. Fails with StoreReadOnly if the file can be read but not written.
   static Result<OwnerFile> lock(const std::filesystem::path& folder, bool read_only, bool create);
 
-  // Takes no lock: for one who only wants to know whose it is.
+  // Opens the file without taking the lock, for a caller that only reads who owns the store.
   static Result<OwnerFile> look(const std::filesystem::path& folder);
 
-  // Nothing if the contents are no mark: nothing is known of the last owner then.
+  // Returns the last owner's mark, or nothing if the file's contents are not a valid mark.
   Result<std::optional<OwnerMark>> read() const;
-  // system::File's.
+  // See system::File::is_in_place().
   bool is_in_place(const system::File& folder) const { return file_.is_in_place(folder); }
   // Durable on return.
   Status write(const OwnerMark& mark) const;
@@ -50,15 +53,16 @@ class OwnerFile {
   system::File file_;
 };
 
-// The same lock on data.mdb, until `data` is closed. To be taken by who has the other one, before
-// anything is believed or written. StoreLocked.
+// Takes the same lock on data.mdb, without waiting. It is held until `data` is closed. The holder
+// of the lock on `owner` must take it before it trusts or writes anything. Fails with StoreLocked.
 Status lock_data(const system::File& data, const std::filesystem::path& folder, bool read_only);
 
 inline constexpr size_t kOwnerBytes = 512;
 std::string format_owner_mark(const OwnerMark& mark);
 std::optional<OwnerMark> parse_owner_mark(std::string_view text);
 
-// Of the running kernel; differs after every start of the machine. Empty if it cannot be read.
+// Returns the boot id of the running kernel, which is new at every start of the machine. Returns an
+// empty string if it cannot be read.
 std::string running_boot_id();
 
 }  // namespace gridmount::local

@@ -28,7 +28,7 @@ struct Record {
   size_t bytes = 0;
 };
 
-// The one that `bytes` begins with, if it is one.
+// Parses the record at the beginning of `bytes`, if there is one.
 std::optional<Record> parse(std::span<const uint8_t> bytes) {
   if (bytes.size() < kPendingHeaderBytes + kPendingChecksumBytes) return std::nullopt;
   if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) return std::nullopt;
@@ -78,7 +78,8 @@ Result<PendingContents> read_pending(const system::File& file, uint64_t snapshot
     contents.changes.emplace_back(record->changes);
     rest = rest.subspan(record->bytes);
   }
-  // Those of this snapshot were written one behind the other.
+  // The records of a batch were written one behind the other. A later record of the same batch
+  // means that one before it is damaged.
   while (true) {
     const auto at = std::search(rest.begin(), rest.end(), kMagic.begin(), kMagic.end());
     if (at == rest.end()) return contents;
@@ -97,7 +98,8 @@ Status PendingFile::clear() {
   if (!usable()) return {};
   const std::vector<uint8_t> zeros(kBytes);
   if (file_.write(0, zeros)) return {};
-  // What there is of it is room that others may need, and may be another opening's.
+  // Remove the partly written file. It takes room that others may need, and may still hold records
+  // of an earlier opening.
   const std::filesystem::path path = file_.path();
   *this = PendingFile();
   return system::remove_file(path);

@@ -1,10 +1,10 @@
-// The file `pending`: what transactions have changed that LMDB has not committed yet (batch.h), so
-// that a kill of the process loses none of them. FORMAT.md, chapter "pending"; D numbers are the
-// invariants of its chapter "Durability".
+// The file `pending`: the changes of transactions that were acknowledged but that LMDB has not
+// committed yet (batch.h), so that a kill of the process loses none of them. FORMAT.md, chapter
+// "pending". The D numbers are the invariants of its chapter "Durability".
 //
-// It is never synced: after a power loss it is not believed.
+// The file is never synced, and it is not trusted after a power loss.
 //
-// Thread-safety: none; belongs to whoever has the writers' turn.
+// Not thread-safe. Only the holder of the write lock uses it.
 #pragma once
 
 #include <cstddef>
@@ -22,49 +22,51 @@ namespace gridmount::local {
 
 inline constexpr size_t kPendingHeaderBytes = 36;
 inline constexpr size_t kPendingChecksumBytes = 4;
-// Behind the last record, so that what an earlier batch has left there is none.
+// Zeros behind the last record, so that the remains of an earlier batch there are not read as the
+// next record.
 inline constexpr size_t kPendingEndBytes = 4;
 
-// One transaction's changes (RedoChanges::bytes()), the `index`th behind the snapshot `snapshot`.
-// Appends the record to `out`.
+// Appends to `out` the record of one transaction's changes (RedoChanges::bytes()). The transaction
+// is number `index`, from 0, of the batch that began from `snapshot`.
 void format_pending_record(const LogId& id, uint64_t snapshot, uint32_t index,
                            std::string_view changes, std::vector<uint8_t>& out);
 
 struct PendingContents {
-  std::vector<std::string> changes;  // transaction by transaction
-  // There are records behind them that cannot be reached: no kill does that.
+  std::vector<std::string> changes;  // one element for each transaction
+  // There are valid records behind a gap. A kill does not cause that, so the file is damaged.
   bool is_damaged = false;
 };
-// What the file has for that snapshot.
+// Reads the batch that began from `snapshot`. Has no changes if the file holds none for it.
 Result<PendingContents> read_pending(const system::File& file, uint64_t snapshot);
 
 class PendingFile {
  public:
   static constexpr uint64_t kBytes = uint64_t{128} << 10;
 
-  // For a store without one: never usable.
+  // For a store without this file. Never usable.
   PendingFile() = default;
-  // `id` is a new one: what is in a user's document can be no record of it.
+  // `id` must be newly drawn. Therefore no bytes in a user's document can be taken for a record.
   PendingFile(system::File file, const LogId& id) : file_(std::move(file)), id_(id) {}
 
-  // Has the file take its room on the disk, without any record (D14). Where there is no room for
-  // it, there is no file and this is not usable; an error is that it could not be removed either.
+  // Fills the file with zeros, which allocates its blocks and removes all records (D14). If the
+  // disk has no room, removes the file and makes this object unusable. Fails only if the file could
+  // not be removed either.
   Status clear();
   bool usable() const { return file_.is_open(); }
 
-  // Records of transactions behind that snapshot follow.
+  // Begins a batch from this snapshot. The next record overwrites the first one.
   void begin(uint64_t snapshot);
-  // False: there is no room for these, or they could not be written. Then it is not usable any
-  // more.
+  // Writes a record of the next transaction's changes. Returns false if the file has no room for
+  // them, if memory is short, or if the write failed. A failed write makes this object unusable.
   bool append(std::string_view changes);
 
  private:
   system::File file_;
   LogId id_{};
   uint64_t snapshot_ = 0;
-  uint32_t count_ = 0;  // of records behind it
+  uint32_t count_ = 0;  // of the batch's records
   uint64_t end_ = 0;
-  std::vector<uint8_t> record_;  // the last
+  std::vector<uint8_t> record_;  // the last record; a member to reuse its memory
 };
 
 }  // namespace gridmount::local

@@ -18,12 +18,12 @@ Status RedoFile::prepare(uint64_t bytes) {
   }
   segment_bytes_ = RedoSegments::of(bytes).bytes_each;
   if (*size < bytes) {
-    // Written, not only allocated: so that a sync has nothing to say of where the file is.
+    // Written, not only allocated, so that later syncs write no metadata about the file's blocks.
     const std::vector<uint8_t> zeros(std::min(bytes, kWrittenAtOnce));
     for (uint64_t at = 0; at < bytes; at += zeros.size()) {
       const auto part = std::span(zeros).first(std::min<uint64_t>(zeros.size(), bytes - at));
       if (!file_.write(at, part)) {
-        // What there is of it is room that others may need.
+        // Release the partly written file's blocks, which others may need.
         (void)file_.resize(0);
         close();
         return {};
@@ -36,10 +36,11 @@ Status RedoFile::prepare(uint64_t bytes) {
       close();
       return {};
     }
-    // The segments are found by the size.
+    // Readers compute the segments from the file's size, so the new size must be durable.
     GM_TRY(file_.sync_data());
   }
-  // Holes that a copy of the store may have. What knows no such call has no use for it.
+  // A copy of the store may have holes here, so allocate them. File systems without this call do
+  // not need it.
   const int code = ::posix_fallocate(file_.fd(), 0, static_cast<off_t>(bytes));
   if (code == ENOSPC || code == EDQUOT) close();
   return {};

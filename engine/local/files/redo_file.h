@@ -1,7 +1,7 @@
-// The file `redo` as it is written: two segments, begun by turns. FORMAT.md, chapter "redo"; D
-// numbers are the invariants of its chapter "Durability".
+// Writes the file `redo`, which is the log. It has two segments, which are filled alternately.
+// FORMAT.md, chapter "redo". The D numbers are the invariants of its chapter "Durability".
 //
-// Thread-safety: none; one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <array>
@@ -18,16 +18,18 @@ namespace gridmount::local {
 
 class RedoFile {
  public:
-  // For a store without a log: has room for nothing.
+  // For a store without a log. Has no room for any record.
   RedoFile() = default;
-  // What is in the file from before is no matter: `id` is a new one.
+  // `id` must be newly drawn. Therefore records that the file already holds do not matter.
   RedoFile(system::File file, const LogId& id) : file_(std::move(file)), id_(id) {}
 
-  // Has the file take `bytes` of the disk, kRedoBytesMax at most. Where there is no room, there is
-  // none for a record either; an error is one of a sync. What else it had is gone.
+  // Gives the file the size `bytes`, at most kRedoBytesMax, with allocated blocks. The old contents
+  // may be lost. If the disk has no room, closes the file, so that it has no room for any record.
+  // Fails only if a sync fails.
   Status prepare(uint64_t bytes);
 
-  // Where a record of so many bytes goes. `checkpointed`: the newest synced slot's transaction.
+  // Returns where to write a record of this size, or nothing if there is no room before the next
+  // checkpoint. `checkpointed` is the transaction of the newest synced slot (D11).
   struct Place {
     size_t segment = 0;
     uint64_t offset = 0;  // within it
@@ -36,22 +38,23 @@ class RedoFile {
 
   struct Failure {
     Error error;
-    bool sync;  // it was the sync that failed
+    bool sync;  // true: the sync failed; false: the write failed
   };
-  // Writes the record of these transactions there and syncs. `syncs` false is for the crash tests.
+  // Writes a record of these transactions at a place that find_place() returned, and syncs the
+  // file. Crash tests set `syncs` to false.
   std::optional<Failure> append(const Place& place, const std::list<RedoTransaction>& transactions,
                                 bool syncs);
 
   // The segment that was written last.
   size_t current() const { return current_; }
   bool is_open() const { return file_.is_open(); }
-  // From then on there is room for nothing.
+  // From then on there is no room for any record.
   void close() { *this = RedoFile(); }
 
  private:
   struct Segment {
-    uint64_t end = 0;               // of its last record
-    uint64_t last_transaction = 0;  // that it has
+    uint64_t end = 0;               // where its last record ends
+    uint64_t last_transaction = 0;  // the last one that it holds
   };
 
   system::File file_;
@@ -59,8 +62,8 @@ class RedoFile {
   uint64_t segment_bytes_ = 0;
   std::array<Segment, 2> segments_;
   size_t current_ = 0;
-  uint64_t records_ = 0;         // written; the number of the last
-  std::vector<uint8_t> record_;  // the last
+  uint64_t records_ = 0;         // how many were written, which is also the last one's number
+  std::vector<uint8_t> record_;  // the last record; a member to reuse its memory
 };
 
 }  // namespace gridmount::local

@@ -26,7 +26,7 @@ constexpr size_t kTransactions = 48;
 constexpr size_t kChecksumBytes = 4;
 
 struct Size {
-  uint32_t count = 0;  // of different numbers
+  uint32_t count = 0;  // of different transaction numbers
   size_t bytes = 0;
 };
 
@@ -48,7 +48,7 @@ uint64_t in_blocks(uint64_t bytes) {
   return (bytes + kRedoBlockBytes - 1) / kRedoBlockBytes * kRedoBlockBytes;
 }
 
-// A record that read_redo() has found, its bytes its own.
+// One transaction of a record that read_redo() has found, with a copy of its changes.
 struct FoundTransaction {
   uint64_t record = 0;
   uint64_t number = 0;
@@ -56,7 +56,7 @@ struct FoundTransaction {
   std::string changes;
 };
 
-// Step 1 of the format's rule, and of step 2 as much as concerns one segment.
+// Implements step 1 of FORMAT.md's rule "Which records count", and step 2 for one segment.
 void find_prefix(std::span<const uint8_t> segment, const LogId* id, uint64_t snapshot,
                  bool in_order, std::vector<FoundTransaction>& found) {
   std::optional<uint64_t> last;
@@ -73,8 +73,8 @@ void find_prefix(std::span<const uint8_t> segment, const LogId* id, uint64_t sna
   }
 }
 
-// The highest number of a record at any place of the segment that has a transaction behind the
-// snapshot.
+// Looks at every block of the segment for a record with a transaction behind the snapshot. Returns
+// the highest number of such a record, or 0.
 uint64_t last_needed_record(std::span<const uint8_t> segment, const LogId* id, uint64_t snapshot) {
   uint64_t last = 0;
   for (; segment.size() >= kRedoBlockBytes; segment = segment.subspan(kRedoBlockBytes)) {
@@ -122,7 +122,7 @@ void format_redo_record(const LogId& id, uint64_t number, bool continues,
   store(out, kCount, size.count);
   store(out, kBytes, static_cast<uint32_t>(size.bytes));
   size_t at = kTransactions;
-  size_t header = 0;  // of the last number
+  size_t header = 0;  // where the header of the last transaction number is
   uint64_t last = 0;
   for (const RedoTransaction& transaction : transactions) {
     if (transaction.number != last) {
@@ -138,7 +138,7 @@ void format_redo_record(const LogId& id, uint64_t number, bool continues,
   store(out, at, crc32c(std::span(out).first(at)));
 }
 
-// D12.
+// Upholds D12: does not accept a record of another log.
 std::optional<RedoRecord> parse_redo_record(std::span<const uint8_t> bytes, const LogId* id) {
   if (bytes.size() < kRedoBlockBytes) return std::nullopt;
   const std::string_view magic(reinterpret_cast<const char*>(bytes.data()), kMagic.size());
@@ -176,7 +176,7 @@ Result<RedoContents> read_redo(const system::File& file, const LogId* id, uint64
   GM_ASSIGN(const uint64_t size, file.size());
   const uint64_t segment_bytes = RedoSegments::of(size).bytes_each;
   std::vector<FoundTransaction> found;
-  uint64_t last_record = 0;  // that is needed, wherever it is
+  uint64_t last_record = 0;  // the highest needed record in the file, reachable or not
   for (uint64_t i = 0; i < 2 && segment_bytes > 0; ++i) {
     GM_ASSIGN(const std::vector<uint8_t> segment,
               file.read(i * segment_bytes, static_cast<size_t>(segment_bytes)));
@@ -188,7 +188,7 @@ Result<RedoContents> read_redo(const system::File& file, const LogId* id, uint64
               file.read(kRedoBytes, static_cast<size_t>(kRedoBytesMax - kRedoBytes)));
     last_record = std::max(last_record, last_needed_record(behind, id, snapshot));
   }
-  // D10, step 3.
+  // Step 3 of FORMAT.md's rule. It relies on D10: the log has no gap.
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.record < b.record; });
   RedoContents contents;

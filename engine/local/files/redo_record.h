@@ -1,7 +1,7 @@
-// The records of the file `redo`, and which of them count. FORMAT.md, chapter "redo"; D numbers are
-// the invariants of its chapter "Durability".
+// The records of the file `redo`: their format, and which of them count. FORMAT.md, chapter "redo".
+// The D numbers are the invariants of its chapter "Durability".
 //
-// Thread-safety: functions without state.
+// Thread-safety: functions without state, and plain values.
 #pragma once
 
 #include <array>
@@ -22,31 +22,31 @@ namespace gridmount::local {
 
 inline constexpr size_t kRedoBlockBytes = 4096;
 inline constexpr size_t kRedoTransactionHeaderBytes = 4;
-// What a log usually takes on the disk, and what it takes at most: a larger file was not made so.
+// The default size of the file and the largest size that a program gives it.
 inline constexpr uint64_t kRedoBytes = uint64_t{4} << 20;
 inline constexpr uint64_t kRedoBytesMax = uint64_t{64} << 20;
 
 using LogId = std::array<uint8_t, 16>;
 Result<LogId> draw_log_id();
 
-// A transaction that was committed, or one of those that LMDB commits as one (batch.h): these
-// follow one another with the same number.
+// A committed transaction. Transactions that LMDB commits together as a batch (batch.h) have the
+// same number and follow one another.
 struct RedoTransaction {
-  uint64_t number = 0;  // LMDB's
+  uint64_t number = 0;  // of LMDB's transaction
   RedoChanges changes;
 };
 
-// Where a record is written in its file's two halves. A file that is larger than a log can be is
-// taken for one of the usual size that something was put behind.
+// The two segments of a file of this size. A file larger than kRedoBytesMax counts as one of the
+// default size to which something was appended.
 struct RedoSegments {
   uint64_t bytes_each = 0;  // 0: the file is too small
   static RedoSegments of(uint64_t file_bytes);
 };
 
-// What a record of them takes, blocks filled up.
+// Returns the size of a record of these transactions, rounded up to whole blocks.
 uint64_t redo_record_bytes(const std::list<RedoTransaction>& transactions);
-// The record, in place of what `out` holds; its memory is kept. `continues`: the first transaction
-// has the number of the last one of the record before.
+// Replaces the contents of `out` with the record and reuses its memory. `continues` says that the
+// first transaction has the same number as the last one of the record before.
 void format_redo_record(const LogId& id, uint64_t number, bool continues,
                         const std::list<RedoTransaction>& transactions, std::vector<uint8_t>& out);
 
@@ -54,21 +54,22 @@ struct RedoRecord {
   uint64_t number = 0;
   bool continues = false;
   uint64_t first_transaction = 0;
-  std::vector<std::string_view> transactions;  // the changes of each number
-  uint64_t bytes = 0;                          // blocks filled up
+  std::vector<std::string_view> transactions;  // the changes of each transaction number
+  uint64_t bytes = 0;                          // the record's size in whole blocks
 };
-// The one that `bytes` begins with, if it is one. Views into `bytes`. `id` null: of any log.
+// Parses the record at the beginning of `bytes`, if there is one. The result refers to `bytes`. If
+// `id` is null, accepts a record of any log.
 std::optional<RedoRecord> parse_redo_record(std::span<const uint8_t> bytes, const LogId* id);
 
 struct RedoContents {
-  // Of the transactions behind the snapshot, in order, none missing.
+  // The changes of each transaction behind the snapshot, in order and without a gap.
   std::vector<std::string> changes;
-  // There are records behind them that followed others, which were synced (D9) and are not to be
-  // read any more: no crash does that.
+  // There are valid records behind a gap. The missing records were synced before them (D9), and no
+  // crash destroys a synced record, so the file is damaged.
   bool is_damaged = false;
 };
-// What counts of the file for a snapshot. `id` null, of any log, and `in_order` false are for the
-// crash tests.
+// Returns the transactions that count for a snapshot. Only crash tests pass a null `id`, which
+// accepts any log, or false for `in_order`.
 Result<RedoContents> read_redo(const system::File& file, const LogId* id, uint64_t snapshot,
                                bool in_order = true);
 

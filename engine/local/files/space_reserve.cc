@@ -10,10 +10,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kStepBytes = uint64_t{64} << 10;
-// So much is not used up within that time.
+// kPlentyBytes of free space are not used up within kPlentyLasts.
 constexpr uint64_t kPlentyBytes = uint64_t{1} << 30;
 constexpr std::chrono::milliseconds kPlentyLasts{100};
-// How long a commit that has met a full disk may be tried again.
+// How long the disk counts as nearly full after a commit that met a full disk. The commit may be
+// tried again in that time.
 constexpr std::chrono::seconds kScarcityLasts{2};
 
 }  // namespace
@@ -23,18 +24,18 @@ void SpaceReserve::open() {
 }
 
 void SpaceReserve::fill() {
-  // All at once, or as much as there is.
+  // Allocate all at once, or else as much as the disk has room for.
   for (uint64_t bytes = kBytes; bytes > bytes_; bytes -= kStepBytes) {
     if (::posix_fallocate(file_.fd(), 0, static_cast<off_t>(bytes)) == 0) bytes_ = bytes;
   }
-  // What an attempt got that failed.
+  // Release what a failed attempt has allocated.
   (void)file_.resize(bytes_);
 }
 
 SpaceReserve::Room SpaceReserve::room() {
   if (!file_.is_open() || Clock::now() < ask_again_) return Room::kEnough;
   const Result<struct statvfs> file_system = system::file_system_of(folder_);
-  // Some that are mounted from elsewhere do not know their size.
+  // Some remote file systems do not report their size.
   if (!file_system || file_system->f_blocks == 0) return Room::kEnough;
   uint64_t bytes = system::free_bytes(*file_system);
   if (bytes >= kPlentyBytes) ask_again_ = Clock::now() + kPlentyLasts;
@@ -60,7 +61,8 @@ void SpaceReserve::lend() {
 
 void SpaceReserve::take_back(bool grown) {
   fill();
-  // Pages that were a hole of the file take room as well when they are used again.
+  // The reserve comes back smaller without `grown` if pages that were holes of data.mdb took room
+  // when they were used again.
   if (grown || bytes_ < kBytes) wants_checkpoint_ = true;
 }
 

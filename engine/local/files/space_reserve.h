@@ -1,15 +1,15 @@
-// Room on the disk that is kept for taking things out of a store: LMDB changes pages by writing new
-// ones, so that on a full disk not even a removal would find room, and nothing could be done about
-// it from within. The room is a file of its own, `reserve` in the store's folder, which is given up
-// to the file system while a transaction that leaves less than there was is committed.
+// Disk space that is reserved for removals. LMDB changes a page by writing a new one, so without a
+// reserve a full disk would refuse even removals, and users could not free space from within the
+// store. The reserve is the file `reserve` in the store's folder. It is truncated to zero while a
+// transaction with a net shrink is committed, which releases its blocks to the file system.
 //
-// Such a transaction appends a few pages before those it frees can be reused, so what was lent may
-// come back smaller; it is made whole again as soon as the disk has room for it. Where another
-// process takes what was lent, or the file system keeps no room for a file, a full disk is as full
-// as ever.
+// Such a transaction appends a few pages to data.mdb before the pages that it frees can be reused.
+// So afterwards the reserve may be smaller than before. It is filled up again as soon as the disk
+// has room. It does not help if another process takes the released blocks, or if the file system
+// cannot allocate blocks ahead.
 //
-// Thread-safety: to be called with the writers' turn held, what is said of checkpoints by any
-// thread.
+// Thread-safety: the caller must hold the write lock, except for wants_checkpoint() and
+// want_checkpoint(), which any thread may call.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class SpaceReserve {
 
   enum class Room {
     kEnough,
-    kScarce,  // less than kScarceBytes: whoever needs much fails, and should take no one with it
+    kScarce,  // less than kScarceBytes: a large transaction may fail, so it should commit alone
     kNone,    // less than kBytes
   };
   static constexpr uint64_t kScarceBytes = uint64_t{16} << 20;
@@ -37,22 +37,25 @@ class SpaceReserve {
   SpaceReserve(const SpaceReserve&) = delete;
   SpaceReserve& operator=(const SpaceReserve&) = delete;
 
-  // Takes of the room what there is, once the folder is a store. No error: one without works.
+  // Allocates as much of the reserve as the disk has room for. The folder must be a store by now.
+  // Reports no error, as a store works without the reserve.
   void open();
 
-  // On the file system. Makes the reserve whole again if there is room; where there is much of it,
-  // the file system is not asked each time.
+  // Returns how much room the file system has. Fills the reserve up if there is room. If there was
+  // plenty, does not ask the file system again for a short time.
   Room room();
+  // Releases the reserve to the file system, before the commit of a transaction with a net shrink.
   void lend();
-  // After the commit; `grown` if pages were appended to data.mdb.
+  // Refills the reserve after that commit. `grown` says that pages were appended to data.mdb.
   void take_back(bool grown);
 
-  // What was lent has been used, or there was no room for a commit. Pages that are free since are
-  // reused after a checkpoint only, so one is due before anything else is written.
+  // Returns whether a checkpoint is due before anything else is written, because the released
+  // reserve was used or a commit found no room. LMDB reuses recently freed pages only after a
+  // checkpoint.
   bool wants_checkpoint() const { return wants_checkpoint_; }
   void want_checkpoint() { wants_checkpoint_ = true; }
-  // A commit has met a full disk, whatever room() has said: that one was too large, and should not
-  // take others with it when it is tried again.
+  // Reports that a commit met a full disk. For a while room() then does not return kEnough, so that
+  // the commit, which was too large for the disk, is tried again without others.
   void found_none();
   void checkpoint_begins() { wants_checkpoint_ = false; }
 
@@ -61,7 +64,7 @@ class SpaceReserve {
 
   const std::filesystem::path folder_;
   system::File file_;
-  uint64_t bytes_ = 0;  // of the file, all of them allocated
+  uint64_t bytes_ = 0;  // the file's size, all of it allocated
   std::chrono::steady_clock::time_point ask_again_;
   std::chrono::steady_clock::time_point scarce_until_;
   std::atomic<bool> wants_checkpoint_ = false;

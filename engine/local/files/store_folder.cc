@@ -29,7 +29,7 @@ constexpr int kFirstVersionWithPending = 3;
 
 enum class Contents {
   kNothing,     // no folder, or an empty one
-  kUnfinished,  // the files of a store whose making was interrupted
+  kUnfinished,  // the files of a store whose creation was interrupted
   kStore,
 };
 
@@ -61,8 +61,9 @@ Result<int> read_format(const std::filesystem::path& path) {
   return version;
 }
 
-// No program of an older version leaves anything in the files that it does not know, so it is the
-// version that is wrong, and what such a file has would be passed over.
+// Refuses a store whose file `format` gives an older version than its files need. Programs of an
+// older version leave the files that they do not know empty. So if such a file has contents,
+// `format` is damaged, and opening the store would ignore those contents.
 Status check_fits(const std::filesystem::path& path, int version) {
   const auto has = [&](const char* name) {
     std::error_code error;
@@ -87,7 +88,8 @@ Status check_fits(const std::filesystem::path& path, int version) {
                   std::to_string(needed) + "' again, or restore the store from a backup");
 }
 
-// Beside what an interrupted making leaves there is more.
+// The error for a folder that has the files of a store, and others that an interrupted creation
+// does not leave, but no `format`.
 tl::unexpected<Error> lacks_format(const std::filesystem::path& path,
                                    const std::set<std::string>& names) {
   const int version = names.contains("pending") ? kFirstVersionWithPending
@@ -100,7 +102,8 @@ tl::unexpected<Error> lacks_format(const std::filesystem::path& path,
                   std::to_string(version) + "'");
 }
 
-// What is at the path; NotAStore if neither a store nor a place for one.
+// Returns what is at the path. Fails with NotAStore if it is neither a store nor a place where one
+// can be created.
 Result<Contents> examine(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -128,14 +131,14 @@ Result<Contents> examine(const std::filesystem::path& path) {
       return not_a_store(path, "it holds other things, such as '" + name + "'");
     }
   }
-  // `owner` is the first file made and written before any other.
+  // `owner` is created and written before any other file.
   if (!names.contains("owner")) {
     return not_a_store(path, "it has '" + *names.begin() + "', but neither 'format' nor 'owner'");
   }
   GM_ASSIGN(const system::File owner, system::File::open(path / "owner", O_RDONLY));
   GM_ASSIGN(const std::vector<uint8_t> bytes, owner.read(0, kOwnerBytes));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  // Before its first sync the file system may show any length, and zeros.
+  // If `owner` was never synced, a crash may have left it with any length and with zeros.
   GM_ASSIGN(const uint64_t size, owner.size());
   const bool is_blank = size <= kOwnerBytes && text.find_first_not_of('\0') == text.npos;
   if (!parse_owner_mark(text) && !(is_blank && names.size() == 1)) {
@@ -171,7 +174,7 @@ Status check_file_system(const std::filesystem::path& path, const TestOptions& t
   return test.check_mappings ? test.check_mappings(path) : check_mappings(path);
 }
 
-// Of a store that was neither closed nor left behind by a kill.
+// Returns why data.mdb cannot be trusted, for a store that was neither closed nor left by a kill.
 std::string why_not_believed(const std::optional<OwnerMark>& mark, uint64_t data_inode,
                              const std::string& boot_id) {
   if (!mark) return "its file owner does not say how its last owner has left it";
@@ -225,7 +228,7 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
     return open_beside_owner(path, test, std::move(locked).error());
   }
   OwnerFile owner = std::move(locked).value();
-  // Another process may have made the store before we got the lock.
+  // Another process may have created the store before this one got the lock.
   GM_ASSIGN(contents, examine(path));
   StoreFolder folder(path, std::move(owner), options.read_only,
                      test.boot_id.empty() ? running_boot_id() : test.boot_id);
@@ -241,7 +244,7 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
   } else {
     folder.is_new_ = true;
     if (Status status = folder.create_files(test); !status) {
-      // What another process has locked is that one's.
+      // If another process holds the lock on data.mdb, the files are that process's.
       if (status.error().code() != ErrorCode::kStoreLocked) folder.abandon_creation();
       return fail(std::move(status).error().with_context("making the store " + path.string()));
     }
@@ -257,8 +260,8 @@ Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& 
                      test.boot_id.empty() ? running_boot_id() : test.boot_id);
   GM_ASSIGN(folder.data_, system::File::open(folder.data_path(), O_RDONLY));
   GM_ASSIGN(const uint64_t inode, folder.data_.inode());
-  // The owner marks the store open, with its kernel and the file's inode, when it has put in order
-  // what the one before it left. Until then there is nothing to be read beside it.
+  // The owner marks the store open, with its boot id and data.mdb's inode, once any recovery is
+  // done. Until then nobody can read beside it.
   if (!mark || mark->state == OwnerState::kClosed || mark->boot_id != folder.boot_id_ ||
       mark->data_inode != inode) {
     return fail(std::move(locked));
@@ -271,7 +274,8 @@ Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& 
 }
 
 Status StoreFolder::create_files(const TestOptions& test) {
-  // The mark first: it says whose the other files are if we are interrupted.
+  // The mark comes first. If the creation is interrupted, it shows that the other files belong to
+  // it.
   GM_TRY(mark(OwnerState::kOpen));
   GM_TRY(system::sync_folder(path_));
   GM_TRY(check_file_system(path_, test));
@@ -296,7 +300,7 @@ Status StoreFolder::finish_creation() {
 
 Status StoreFolder::upgrade() {
   if (format_version_ == kFormatVersion) return {};
-  // Another version's, or what an upgrade left that was interrupted.
+  // Truncates the files, as an interrupted upgrade may have left some.
   if (format_version_ < kFirstVersionWithLog) {
     GM_ASSIGN(const system::File redo, system::File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
     GM_TRY(redo.sync_data());
@@ -321,8 +325,9 @@ Status StoreFolder::write_format() const {
 }
 
 void StoreFolder::abandon_creation() {
-  // `format` first, without which the others are an unfinished store; `owner` last, as it says
-  // whose the others are. What cannot be removed is an unfinished store.
+  // `format` goes first: without it the other files are an unfinished store. `owner` goes last, as
+  // it shows that the other files belong to a store. If a removal fails, the rest is an unfinished
+  // store.
   for (const std::string_view name : {"format", "format.new", kProbeFile, "data.mdb-lock",
                                       "data.mdb", "checkpoint", "redo", "pending", "owner"}) {
     if (!system::remove_file(path_ / name)) return;
@@ -349,7 +354,8 @@ Status StoreFolder::open_files(const TestOptions& test, uint64_t bytes_max) {
     GM_TRY(begin_pending());
   }
   if (read_only_ || (checkpoint_ && checkpoint_->newest())) return {};
-  // Only a cleanly closed store gets here. It needs a checkpoint before it is marked open.
+  // Only a closed store without a valid slot gets here. It needs a checkpoint before it is marked
+  // open (D6).
   GM_TRY(data_.sync_data());
   GM_ASSIGN(checkpoint_, CheckpointFile::create(checkpoint_path));
   GM_TRY(begin_log(test));
@@ -359,20 +365,21 @@ Status StoreFolder::open_files(const TestOptions& test, uint64_t bytes_max) {
   return {};
 }
 
-// Decides by the last owner's mark what is to be believed of data.mdb (invariants D4 to D7).
+// Decides by the last owner's mark whether to trust data.mdb or to recover it (invariants D4 to
+// D7).
 Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
   GM_ASSIGN(const std::optional<OwnerMark> mark, owner_.read());
   GM_ASSIGN(const uint64_t inode, data_.inode());
   const bool closed = mark && mark->state == OwnerState::kClosed;
-  // The kernel that took the last owner's writes still has them.
+  // The last owner was killed, but the same kernel is running and still has all its writes.
   const bool killed = mark && mark->state == OwnerState::kOpen && !boot_id_.empty() &&
                       mark->boot_id == boot_id_ && mark->data_inode == inode;
   const std::optional<MetaPair> saved =
       checkpoint_ ? checkpoint_->newest() : std::optional<MetaPair>();
   if (!closed && !saved) return damaged("its file checkpoint is missing or holds no checkpoint");
   if (!read_only_) {
-    // What is believed now was maybe written by an owner that was killed, and is in the kernel
-    // alone.
+    // A killed owner may have left the slot and the names of the files in the kernel's memory only.
+    // Make them durable before anything relies on them (D3).
     if (!closed) GM_TRY(system::sync_folder(path_));
     if (saved) GM_TRY(checkpoint_->confirm());
   }
@@ -387,7 +394,8 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
 
   Result<MetaPair> metas = read_meta_pair(data_);
   if (!metas) return damaged("data.mdb: " + std::move(metas).error().message());
-  // A checkpoint comes before the mark `closed`, and nothing is committed between the two (D4).
+  // A closed store has the transaction of its last checkpoint, as nothing is committed between that
+  // checkpoint and the mark `closed` (D4).
   if (saved && (metas->current.txn < saved->current.txn ||
                 (closed && metas->current.txn != saved->current.txn))) {
     return damaged("data.mdb is of transaction " + std::to_string(metas->current.txn) +
@@ -400,7 +408,7 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
                    std::to_string(metas->current.txn));
   }
   GM_ASSIGN(const uint64_t size, data_.size());
-  // D7: what the last checkpoint needed must be there; behind that, only pages that were free when
+  // D7: all pages of the newest checkpoint must be there. Behind them, only pages that were free when
   // the process ended may be missing.
   const uint64_t needed = killed && saved ? saved->current.data_bytes()  //
                                           : metas->current.data_bytes();
@@ -418,20 +426,22 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
           ErrorCode::kStoreReadOnly,
           "store " + path_.string() + " was not closed by its last owner" + kOpenForWriting);
     }
-    // Pages that are not there would kill the process when touched; zeros are seen as damage.
+    // Reading pages behind the end of the file raises SIGBUS. Zeros are recognized as damage
+    // instead.
     GM_TRY(data_.resize(metas->current.data_bytes()));
   }
   return killed ? find_pending(metas->current.txn, test) : Status();
 }
 
-// Whether data.mdb's meta pages are not those that were saved for the same transaction, although
-// nothing was committed after it: damage, and what was saved is as good as ever.
+// Returns whether data.mdb's meta pages are of the checkpoint's transaction but differ from those
+// that the checkpoint saved. In a closed store they are damaged then, and the saved ones are good.
 bool StoreFolder::has_other_metas(const MetaPair& saved) const {
   const Result<MetaPair> found = read_meta_pair(data_);
   return found && found->current.txn == saved.current.txn && found->bytes != saved.bytes;
 }
 
-// D5. May be interrupted anywhere: the mark still says that recovery is needed.
+// Upholds D5. An interruption at any point is harmless, as the mark still says that recovery is
+// needed.
 Status StoreFolder::recover(const TestOptions& test) {
   if (!test.restore) return {};
   const MetaPair& saved = *checkpoint_->newest();
@@ -453,8 +463,8 @@ Status StoreFolder::recover(const TestOptions& test) {
   return data_.sync_data();
 }
 
-// D13. What is replayed is found by the log id and the transaction of the slot that recover() has
-// put back.
+// Finds what D13 replays, by the log id and the transaction of the slot that recover() has
+// restored.
 Status StoreFolder::find_what_to_replay(const TestOptions& test) {
   if (!checkpoint_->newest_log() || !test.replay) return {};
   system::File redo;
@@ -472,7 +482,7 @@ Status StoreFolder::find_what_to_replay(const TestOptions& test) {
                   kOpenForWriting);
 }
 
-// D15.
+// Finds what D15 replays.
 Status StoreFolder::find_pending(uint64_t snapshot, const TestOptions& test) {
   if (!test.replay_pending) return {};
   if (format_version_ < kFirstVersionWithPending) return {};
@@ -494,20 +504,20 @@ Status StoreFolder::begin_pending() {
   GM_ASSIGN(system::File file, system::File::open(pending_path(), O_RDWR | O_CREAT));
   GM_ASSIGN(const LogId id, draw_log_id());
   pending_ = PendingFile(std::move(file), id);
-  // Before the mark says that this kernel has what was written.
+  // D14: clear the file before the store is marked open, unless its records are still to be replayed.
   return pending().empty() ? pending_.clear() : Status();
 }
 
-// D12: a new id for the slots from here on, and for what is written behind them.
+// Upholds D12: draws a new id for the records of this opening and for its slots.
 Status StoreFolder::begin_log(const TestOptions& test) {
   if (format_version_ < kFirstVersionWithLog || !checkpoint_) return {};
   GM_ASSIGN(const LogId id, draw_log_id());
   log_id_ = id;
-  // D15.
+  // D15: while something pending is to be replayed, slots keep the id of the log before.
   const std::optional<LogId>& before = checkpoint_->newest_log();
   const bool keeps = !pending().empty() && before && test.keeps_log_until_replayed;
   checkpoint_->begin_log(keeps ? *before : id);
-  // Where the slot says that there is a log there is the file, if only an empty one.
+  // A slot with a log id requires that the file exists, so create it if it is missing.
   const bool is_there = ::access(redo_path().c_str(), F_OK) == 0;
   GM_ASSIGN(system::File file, system::File::open(redo_path(), O_RDWR | O_CREAT));
   if (!is_there) GM_TRY(system::sync_folder(path_));
@@ -519,7 +529,7 @@ void StoreFolder::begin_own_log() {
   if (log_id_) checkpoint_->begin_log(*log_id_);
 }
 
-// By the folder's descriptor: the folder itself may be moved.
+// Checks by the folder's descriptor, as the folder itself may have been renamed.
 Status StoreFolder::data_in_place() const {
   if (data_.is_in_place(folder_)) return {};
   return fail(ErrorCode::kStoreDamaged,

@@ -1,11 +1,11 @@
-// A store's folder: its files, the lock on them, and the decision at opening what to trust.
-// FORMAT.md, chapters "The folder" and "Durability"; D numbers are its invariants.
+// A store's folder: its files, their lock, and the decision at opening which of them to trust.
+// FORMAT.md, chapters "The folder" and "Durability". The D numbers are the invariants there.
 //
-// Making a store is finished by writing the file `format`, last of all. A folder that has the other
-// files but not that one is a store whose making was interrupted: making it again begins afresh. No
-// other folder with anything in it is ever written to.
+// The file `format` is written last when a store is created. A folder that has the other files but
+// not `format` is a store whose creation was interrupted. Creating it again removes those files and
+// begins afresh. A folder that contains anything else and is no store is never written to.
 //
-// Thread-safety: none, except that the mark functions may be called from any thread, one at a time.
+// Not thread-safe, except that any thread may call mark(), one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -25,69 +25,75 @@
 
 namespace gridmount::local {
 
-// Where a store that is being compacted has its copy, a store itself.
+// The subfolder that holds the copy while a store is being compacted. The copy is a store itself.
 inline constexpr const char* kCopyFolder = "copy.new";
 
-// The version that the folder's file `format` gives. StoreDamaged if files are there that stores of
-// that version do not have.
+// Returns the format version in the folder's file `format`. Fails with StoreDamaged if the folder
+// holds data in files that stores of that version do not have.
 Result<int> read_fitting_format(const std::filesystem::path& path);
 
 class StoreFolder {
  public:
-  // Locks the store, checks its files and, where the machine went down with it open, puts
-  // data.mdb's meta pages back to the newest checkpoint. After that LMDB may open data_path(), and
-  // a store not read-only is marked open, unless there is something to_replay(). A store in use
-  // that is opened beside its owner is not locked, and its files are the owner's to check.
+  // Locks the store and checks its files. If recovery is needed (D6), restores data.mdb's meta
+  // pages from the newest checkpoint. After that LMDB may open data_path(). A writable store is
+  // marked open, unless to_replay() is not empty. Then the caller must mark it after the replay. A
+  // store that is opened beside its owner is neither locked nor checked, as the owner has done
+  // both.
   static Result<StoreFolder> open(const std::filesystem::path& path, const OpenOptions& options,
                                   const TestOptions& test);
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path data_path() const { return path_ / "data.mdb"; }
-  // LMDB's table of readers, which it makes.
+  // LMDB's table of readers. LMDB creates it.
   std::filesystem::path lock_path() const { return path_ / "data.mdb-lock"; }
   bool read_only() const { return read_only_; }
-  // Who is writing meanwhile; then read_only() too.
+  // The mark of the owner, if the store was opened beside it. Then read_only() is true.
   const std::optional<OwnerMark>& beside() const { return beside_; }
-  // data.mdb through a descriptor of our own, for meta pages and syncs. LMDB has its own.
+  // A descriptor of data.mdb for meta pages and syncs. LMDB opens its own.
   const system::File& data() const { return data_; }
   CheckpointFile& checkpoint() { return *checkpoint_; }
-  // What the log has to add to data.mdb, transaction by transaction, before anything is read or
-  // written, and then a checkpoint to be taken of it, before the store is marked open (D13).
+  // The changes, one element for each transaction, that recovery must replay from the log before
+  // anything else is read or written. The caller must then take a checkpoint before it marks the
+  // store open (D13).
   const std::vector<std::string>& to_replay() const { return redo_contents_.changes; }
-  // What the file `pending` has to add to data.mdb after a kill (D15), when a checkpoint is taken
-  // of what there is.
+  // The changes that must be replayed from the file `pending` after a kill. The caller must take a
+  // checkpoint of the current snapshot before it replays them (D15).
   const std::vector<std::string>& pending() const { return pending_contents_.changes; }
-  // What came behind either that cannot be read.
+  // Whether the log or `pending` holds records behind a damaged one, which cannot be replayed.
   bool has_damaged_log() const { return redo_contents_.is_damaged || pending_contents_.is_damaged; }
-  // Why it was put back to its newest checkpoint, if it was: it was not closed, and what data.mdb
-  // has since then could not be believed (D6).
+  // Why the store was put back to its newest checkpoint. Empty if it was not. The store was not
+  // closed, and the contents of data.mdb since the checkpoint could not be trusted (D6).
   const std::string& went_back_because() const { return went_back_because_; }
-  // From here on the checkpoints' slots are followed by this opening's log. To be called when what
-  // is pending() is in data.mdb: until then they are by the one before (D15).
+  // Gives the checkpoint slots that are written from here on the id of this opening's log. Call it
+  // once pending() has been replayed: until then slots keep the id of the log before (D15).
   void begin_own_log();
-  // This opening's log, once: none in a store of format version 1, or one that is read-only.
+  // Moves this opening's log out, so call it once. The log has no room if the store is read-only or
+  // of format version 1.
   RedoFile take_redo() { return std::exchange(redo_, RedoFile()); }
-  // The same of the file `pending`: none before format version 3.
+  // Moves the file `pending` out, so call it once. It is unusable if the store is read-only or of a
+  // format version before 3.
   PendingFile take_pending() { return std::exchange(pending_, PendingFile()); }
 
   int format_version() const { return format_version_; }
-  // To kFormatVersion, on a store marked open. Its files are used from the next opening on.
+  // Upgrades the store, which must be marked open, to kFormatVersion. The files that this creates
+  // are used from the next opening on.
   Status upgrade();
 
-  // The store is being made: data.mdb is empty, and finish_creation() must follow once its trees
-  // are made and the first checkpoint is taken.
+  // Whether the store is being created. Then data.mdb is empty. The caller must create the trees,
+  // take the first checkpoint, and then call finish_creation(), which writes `format`.
   bool is_new() const { return is_new_; }
   Status finish_creation();
-  // Removes what making it has left so far.
+  // Removes the files that the creation has made so far, and the folder if it was made too.
   void abandon_creation();
 
-  // Whether the store is still there for others, though its owner has it open: an error says which
-  // file was removed or replaced. What is written to data.mdb then is lost when it is closed;
-  // without `owner` others are kept away by data.mdb alone (lock_data()).
+  // Each fails with StoreDamaged if its file was removed or replaced while the store is open. What
+  // is written to a removed data.mdb is lost when it is closed. Without `owner` only the lock on
+  // data.mdb keeps other processes away (lock_data()).
   Status data_in_place() const;
   Status owner_in_place() const;
 
-  // Invariants D6 and D4: closed only when everything committed is durable.
+  // Writes the mark and syncs it. The caller may mark the store kClosed only when everything
+  // committed is durable (D4, D6).
   Status mark(OwnerState state) const;
 
  private:
@@ -100,7 +106,7 @@ class StoreFolder {
   static Result<StoreFolder> open_beside_owner(const std::filesystem::path& path,
                                                const TestOptions& test, Error locked);
   Status create_files(const TestOptions& test);
-  // `bytes_max`: what data.mdb may be in all.
+  // `bytes_max` is the largest size that data.mdb may have.
   Status open_files(const TestOptions& test, uint64_t bytes_max);
   Status trust_data(const TestOptions& test, uint64_t bytes_max);
   bool has_other_metas(const MetaPair& saved) const;
@@ -115,7 +121,7 @@ class StoreFolder {
   tl::unexpected<Error> damaged(const std::string& what) const;
 
   std::filesystem::path path_;
-  system::File folder_;  // of the writer
+  system::File folder_;  // open only if the store is writable
   OwnerFile owner_;
   bool read_only_;
   std::string boot_id_;
@@ -124,7 +130,7 @@ class StoreFolder {
   std::optional<CheckpointFile> checkpoint_;
   std::string went_back_because_;
   RedoContents redo_contents_;
-  std::optional<LogId> log_id_;  // this opening's
+  std::optional<LogId> log_id_;  // of this opening's log
   RedoFile redo_;
   PendingContents pending_contents_;
   PendingFile pending_;
