@@ -8,8 +8,8 @@
 // has room. It does not help if another process takes the released blocks, or if the file system
 // cannot allocate blocks ahead.
 //
-// Thread-safety: the caller must hold the write lock, except for wants_checkpoint() and
-// want_checkpoint(), which any thread may call.
+// Thread-safety: the caller must hold the write lock, except for wants_checkpoint(),
+// want_checkpoint() and checkpoint_begins(), which any thread may call.
 #pragma once
 
 #include <atomic>

@@ -408,8 +408,8 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
                    std::to_string(metas->current.txn));
   }
   GM_ASSIGN(const uint64_t size, data_.size());
-  // D7: all pages of the newest checkpoint must be there. Behind them, only pages that were free when
-  // the process ended may be missing.
+  // By D7 all pages of the newest checkpoint must be there. Behind them only pages that were free
+  // when the process ended may be missing.
   const uint64_t needed = killed && saved ? saved->current.data_bytes()  //
                                           : metas->current.data_bytes();
   if (size < needed) {
@@ -504,7 +504,7 @@ Status StoreFolder::begin_pending() {
   GM_ASSIGN(system::File file, system::File::open(pending_path(), O_RDWR | O_CREAT));
   GM_ASSIGN(const LogId id, draw_log_id());
   pending_ = PendingFile(std::move(file), id);
-  // D14: clear the file before the store is marked open, unless its records are still to be replayed.
+  // D14: clear the file before the store is marked open, unless its records must be replayed.
   return pending().empty() ? pending_.clear() : Status();
 }
 

@@ -1,5 +1,7 @@
-// A cursor for trees that may be damaged: keys that do not ascend are an error, so that a page that
-// leads in a circle cannot hold a reader for ever.
+// A forward cursor for trees that may be damaged. Keys that do not ascend are an error, so that a
+// damaged page which leads in a circle cannot keep a reader busy for ever.
+//
+// Not thread-safe. It is bound to its Trees, as a RangeCursor is.
 #pragma once
 
 #include <memory>
@@ -16,13 +18,14 @@ class AscendingCursor {
   AscendingCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree)
       : cursor_(std::move(trees), tree) {}
 
-  // As RangeCursor's, forward.
+  // See RangeCursor::set_range(). Always forward.
   void set_range(std::string low, std::string high) {
     last_ = low;
     is_first_ = true;
     cursor_.set_range(std::move(low), std::move(high), false);
   }
-  // StoreDamaged if the key is not above the one before, or the first below the range.
+  // Returns the next entry, or nothing at the end. Fails with StoreDamaged if the entry's key is
+  // not above the one before, or if the first key is below the range.
   Result<std::optional<TreeEntry>> next() {
     GM_ASSIGN(const std::optional<TreeEntry> entry, cursor_.next());
     if (entry) {
@@ -38,7 +41,7 @@ class AscendingCursor {
 
  private:
   RangeCursor cursor_;
-  std::string last_;  // or the range's beginning
+  std::string last_;  // the last key returned; the range's beginning before the first
   bool is_first_ = true;
 };
 

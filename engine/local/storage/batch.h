@@ -1,11 +1,13 @@
-// An LMDB transaction in which write transactions follow one another, so that LMDB writes the pages
-// they share once. Each of them is committed when the file `pending` has its changes.
+// An open LMDB transaction in which several write transactions follow one another, so that LMDB
+// writes the pages that they share only once. Each of them is committed as soon as the file
+// `pending` has its changes.
 //
-// LMDB's writer lock belongs to a thread, and a batch outlives the turns of those who write in it:
-// a thread of its own begins and ends the LMDB transaction. It also has a batch ended that nobody
-// adds to any more.
+// LMDB's writer lock belongs to a thread, and a batch outlives the threads' turns in it. So a
+// thread of the batch's own begins and ends the LMDB transaction. That thread also reports a batch
+// that has been open for too long.
 //
-// Thread-safety: belongs to whoever has the writers' turn, but for `on_due`, which it calls itself.
+// Thread-safety: only the holder of the write lock may use a Batch. `on_due` is called on the
+// batch's own thread without that lock.
 #pragma once
 
 #include <lmdb.h>
@@ -24,43 +26,49 @@ namespace gridmount::local {
 
 class Batch {
  public:
-  // What LMDB writes at once, and what is in memory until then.
+  // Bounds what LMDB writes at once and what is held in memory until then.
   static constexpr int kTransactionsMax = 512;
-  // Programs that read beside us see nothing of a batch before it is committed.
+  // Bounds how long a batch hides its transactions from programs that read beside the owner.
   static constexpr std::chrono::milliseconds kTimeMax{20};
 
-  // `on_due` is called when a batch has been open for kTimeMax, and again and again while it is: on
-  // the thread, which may then be asked for nothing until it returns.
+  // `env` must outlive this. The batch's thread calls `on_due` when a batch has been open for
+  // kTimeMax, and repeatedly while it stays open. `on_due` must not block: until it returns, the
+  // thread serves nobody.
   Batch(MDB_env* env, PendingFile pending, std::function<void()> on_due);
-  ~Batch();  // one that is open is given up
+  ~Batch();  // aborts an open LMDB transaction
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
-  // Until then none may be begun. Where no thread can be made, none ever.
+  // Starts the batch's thread. Before this call, and if the thread cannot be created, no batch can
+  // be begun.
   void allow();
-  // Whether one may be begun.
+  // Whether a batch may be begun.
   bool usable() const { return is_allowed_ && pending_.usable(); }
   bool is_open() const { return txn_ != nullptr; }
   MDB_txn* txn() const { return txn_; }
   bool is_full() const;
 
-  // LMDB's codes. After any end there is no transaction, and what was added stays until forget().
+  // begin() opens the LMDB transaction. commit() and abort() end it. Those with a result return
+  // LMDB's codes. The changes that were added stay until forget(), whatever the outcome.
   int begin();
   int commit();
   void abort();
-  // The LMDB transaction is neither used nor ended any more.
+  // Drops the LMDB transaction without ending it, after a fault has interrupted it. LMDB's writer
+  // lock stays held.
   void abandon() GM_EXCLUDES(mutex_);
 
-  // What is committed in it: in the order of add(). Complete, unless memory was short.
+  // The changes of all transactions in the batch, in the order of add(). Complete unless memory was
+  // short.
   const RedoChanges& changes() const { return changes_; }
   bool is_empty() const { return transactions_ == 0; }
-  // False: there is no room, nothing was added.
+  // Commits a transaction in the batch: writes its changes to `pending`. Returns false, having
+  // added nothing, if there is no room for them or if they are not complete.
   bool add(const RedoChanges& changes);
-  // LMDB has committed what was added: this is empty.
+  // Empties the batch, after LMDB has committed it.
   void forget();
 
  private:
-  // Does it on the thread; returns what it returned.
+  // Runs the job on the batch's thread and returns its result.
   int on_thread(const std::function<int()>& job) GM_EXCLUDES(mutex_);
   void run() GM_EXCLUDES(mutex_);
 
@@ -78,7 +86,7 @@ class Batch {
   Condition done_;
   const std::function<int()>* job_ GM_GUARDED_BY(mutex_) = nullptr;
   int code_ GM_GUARDED_BY(mutex_) = 0;
-  bool is_watched_ GM_GUARDED_BY(mutex_) = false;  // it is open
+  bool is_watched_ GM_GUARDED_BY(mutex_) = false;  // a batch is open, so `on_due` is called
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

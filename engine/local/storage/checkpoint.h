@@ -1,17 +1,18 @@
-// Checkpoints: what makes commits durable without a sync in each. FORMAT.md, chapter "Durability",
-// has the invariants cited here as D numbers.
+// Takes checkpoints, which make commits durable without a sync in each commit. FORMAT.md, chapter
+// "Durability", has the invariants that are cited here as D numbers.
 //
-// One thread takes them, one at a time: every `interval` while there is something new, when
-// data.mdb has grown much or much of it waits to be reused, when the log has begun a segment,
-// whenever someone asks, and a last one at closing. Requests that arrive while one is being taken
-// share the next.
+// A thread takes the checkpoints, one at a time. It takes one every `checkpoint_interval` while
+// there are new commits, when data.mdb has grown much, when many freed pages wait to be reused,
+// when the log has begun a segment, on request, and a last one at closing. Requests that arrive
+// while a checkpoint is being taken share the next one.
 //
-// Small commits are made durable by the log (redo_log.h) between them.
+// Between checkpoints, the log (redo_log.h) makes small commits durable.
 //
-// The thread also logs, once and within an interval, why nothing is written any more: whoever only
-// reads is told of a record that does not fit its checksum, not of a device that fails.
+// The thread also logs once, within an interval, why the store takes no more writes. Readers get no
+// error that names the cause: they see a record with a wrong checksum, not the device that fails.
 //
-// Thread-safety: thread-safe.
+// Thread-safe, except that pin(), take_first() and start() must be called first, in this order, by
+// one thread. stop() must be called by one thread.
 #pragma once
 
 #include <lmdb.h>
@@ -35,49 +36,51 @@ namespace gridmount::local {
 
 class Checkpointer {
  public:
-  // `folder`, `queue`, `log` and `env` outlive it.
+  // `folder`, `queue`, `log` and `env` must outlive this.
   Checkpointer(StoreFolder& folder, WriteQueue& queue, RedoLog& log, MDB_env* env,
                const OpenOptions& options, const TestOptions& test);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // Pins the snapshot there is (D2). Before any write.
+  // Pins the current snapshot (D2). Must be called before any write.
   Status pin();
-  // A checkpoint before start() (D15).
+  // Takes a checkpoint before start() (D15).
   Status take_first() { return take(); }
-  // Then a checkpoint, and the thread.
+  // Takes a checkpoint and starts the thread.
   Status start();
-  // Takes a last checkpoint if one is needed and ends the thread. Its error, if it failed.
+  // Ends the thread and takes a last checkpoint if one is needed. Fails if not all commits are
+  // durable.
   Status stop() GM_EXCLUDES(mutex_);
 
-  // Returns when everything committed before the call is durable, by the log if it can.
+  // Returns when everything committed before the call is durable. Uses the log if possible,
+  // otherwise a checkpoint.
   Status make_durable() GM_EXCLUDES(mutex_);
-  // The same, by a checkpoint.
+  // Like make_durable(), but always by a checkpoint.
   Status checkpoint() GM_EXCLUDES(mutex_);
 
-  // To be called before each write. Has a checkpoint taken if data.mdb has grown by
-  // options.checkpoint_bytes since the last was begun, or as much was freed: pages that can be
-  // reused when the next one is. Waits for one if kGarbageMax times as much was freed since the
-  // last was done. What grows by what is added waits for nothing.
+  // Must be called before each write. Requests a checkpoint if, since the last one was begun,
+  // data.mdb has grown by options.checkpoint_bytes or that many bytes of pages were freed, which
+  // can be reused only after the next checkpoint. Waits for a checkpoint if kGarbageMax times as
+  // much was freed since the last one was done. Growth by new data never waits.
   void make_room() GM_EXCLUDES(mutex_);
 
-  // Bytes of pages that can be reused when the next checkpoint is done, and not before.
+  // Returns how many bytes of freed pages can be reused only when the next checkpoint is done.
   uint64_t freed_since_checkpoint() GM_EXCLUDES(counting_);
 
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
 
  private:
-  // A snapshot that LMDB keeps as it is while this is held: it reuses no page that the snapshot of
-  // any reader refers to.
+  // A read transaction that keeps a snapshot intact: LMDB reuses no page to which the snapshot of
+  // any reader refers.
   class Pin {
    public:
     Pin() = default;
     ~Pin() { mdb_txn_abort(txn_); }
     Pin(const Pin&) = delete;
     Pin& operator=(const Pin&) = delete;
-    // Holds the newest snapshot; returns LMDB's code. The reader slot stays ours for good, so that
-    // this cannot fail for want of one.
+    // Pins the newest snapshot. Returns LMDB's code. The pin keeps its slot in the table of readers
+    // after release(), so that a later hold() cannot fail because the table is full.
     int hold(MDB_env* env);
     void release() { mdb_txn_reset(txn_); }
     uint64_t snapshot() const { return mdb_txn_id(txn_); }
@@ -88,25 +91,28 @@ class Checkpointer {
 
   void run() GM_EXCLUDES(mutex_);
   void tell_refusal() GM_EXCLUDES(mutex_);
-  // Only from start(), then the thread, then stop().
+  // Takes a checkpoint. Called by one thread at a time: first the opening one, then the checkpoint
+  // thread, then the one that calls stop().
   Status take();
+  // Pins the current snapshot and returns its meta pages. The caller has an exclusive turn.
   Result<MetaPair> note_snapshot(Pin& pin);
+  // Handles a failed sync (D8). Returns the error for the caller.
   Error sync_failed(const Error& cause) GM_EXCLUDES(failing_);
-  // Refuses what is written from then on, if a file of the store is not in its place any more:
-  // nothing is durable then that is written.
+  // If a file of the store was removed or replaced, refuses all later writes, as they could not
+  // become durable. `in_place` is the result of the check.
   Status check_place(const Status& in_place);
   uint64_t newest_snapshot() const;
-  // Counts what transactions have freed that were not looked at yet; returns freed_.
+  // Adds what new transactions have freed to freed_ and returns freed_.
   uint64_t count_freed() GM_EXCLUDES(counting_);
-  // `then` is loaded before what it is taken from, which only grows.
+  // The parameter is read before freed_, which only grows, so the difference is never negative.
   uint64_t freed_since(uint64_t then) const { return freed_ - then; }
   struct Freed {
     uint64_t bytes = 0;
-    uint64_t up_to = 0;  // the last transaction counted
+    uint64_t up_to = 0;  // the last transaction that was counted
   };
-  // Of pages that transactions after that one no longer refer to.
+  // Returns the bytes of pages that transactions after this one have freed.
   Freed freed_after(uint64_t transaction) const;
-  // By how much data.mdb has grown since that was its last page.
+  // Returns by how many bytes data.mdb has grown since `last_page` was its last page.
   uint64_t growth_since(uint64_t last_page) const;
 
   StoreFolder& folder_;
@@ -117,7 +123,7 @@ class Checkpointer {
   const uint64_t growth_bytes_;
   const TestOptions test_;
 
-  // The thread's own: the pin of the newest checkpoint, and the one for the next.
+  // Used by take() only: the pin of the newest checkpoint, and the one for the next.
   std::array<Pin, 2> pins_;
   size_t pinned_ = 0;
   bool has_told_refusal_ = false;
@@ -127,16 +133,16 @@ class Checkpointer {
   Condition taken_changed_;
   uint64_t wanted_ GM_GUARDED_BY(mutex_) = 0;  // requests so far
   uint64_t taken_ GM_GUARDED_BY(mutex_) = 0;   // requests answered
-  Status last_ GM_GUARDED_BY(mutex_);          // what came of the last one
+  Status last_ GM_GUARDED_BY(mutex_);          // the result of the last checkpoint
   uint64_t durable_snapshot_ GM_GUARDED_BY(mutex_) = 0;
   std::chrono::steady_clock::time_point last_time_ GM_GUARDED_BY(mutex_);
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
-  bool grown_ GM_GUARDED_BY(mutex_) = false;  // data.mdb or the log, so much that one is wanted
-  // Of the last one that was begun: data.mdb's last page then.
+  bool grown_ GM_GUARDED_BY(mutex_) = false;  // data.mdb or the log, so that a checkpoint is due
+  // The last page of data.mdb when the last checkpoint was begun.
   std::atomic<uint64_t> begun_at_page_ = 0;
-  // Bytes freed from the start on, by transactions up to counted_to_, to be counted again at
-  // count_at_; the same when the last checkpoint was begun, and what the last one that is done
-  // says.
+  // freed_ is how many bytes transactions up to counted_to_ have freed since the opening. It is
+  // counted again at transaction count_at_. freed_at_begun_ is its value when the last checkpoint
+  // was begun, freed_at_durable_ its value when the last finished checkpoint was begun.
   Mutex counting_;
   uint64_t counted_to_ GM_GUARDED_BY(counting_) = 0;
   std::atomic<uint64_t> count_at_ = 0;

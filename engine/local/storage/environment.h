@@ -1,20 +1,21 @@
-// The LMDB environment of a store: its trees, its read transactions and its writers' queue.
+// The LMDB environment of a store: its trees, its read transactions and its queue of writers.
 //
-// Every store has the same trees from its creation on: `catalog` and kTreeCount others, which the
-// catalog hands out. No tree is opened or made later, so a transaction's cost does not grow with
-// the number of collections.
+// Every store has the same trees from its creation on: `catalog`, and kTreeCount others, which the
+// catalog assigns to collections and indexes. No tree is opened or created later, so the cost of a
+// transaction does not grow with the number of collections.
 //
-// Writers take turns in the order they asked. Those that queue behind a transaction share its
-// commit (group commit): the first, the leader, works in the LMDB transaction itself, each of the
-// others in a nested one, which fails or is given up alone. commit() returns when the shared commit
-// is done. A writer that finds no one before it pays nothing for this.
+// Writers get the write lock in the order in which they asked for it. Writers that queue behind a
+// transaction share its commit (group commit). The first one, the leader, works in the LMDB
+// transaction itself. Each of the others works in a nested transaction, which can fail or be
+// aborted alone. commit() returns when the shared commit is done. A writer that meets no other one
+// pays nothing for this.
 //
-// Small transactions of those who wait for nothing (engine::Waits) that follow one another, while
-// nobody reads, share an LMDB transaction too: a batch (batch.h). Each is committed when the file
-// `pending` has its changes; LMDB commits them before the next read transaction begins.
+// Successive short transactions (engine::Waits) that nobody reads in between also share an LMDB
+// transaction, called a batch (batch.h). Each of them is committed when the file `pending` has its
+// changes. LMDB commits the batch before the next read transaction begins.
 //
-// Durability is the business of checkpoints (checkpoint.h) and the log (redo_log.h): a commit never
-// waits for the disk.
+// Commits never wait for the disk. Checkpoints (checkpoint.h) and the log (redo_log.h) make them
+// durable.
 //
 // Thread-safety: Environment is thread-safe. A ReadTransaction is used by one thread at a time and
 // may move between threads. A WriteTransaction begins, works and ends on one thread.
@@ -44,8 +45,8 @@ class WriteQueue;
 struct WriteGroup;
 struct TestOptions;
 
-// A snapshot of the store. Destroying it gives its LMDB transaction back for reuse; the environment
-// must still be there then.
+// A snapshot of the store. Its destructor returns the LMDB transaction to the environment's pool
+// for reuse, so the environment must outlive it.
 class ReadTransaction {
  public:
   ReadTransaction() = default;
@@ -70,7 +71,8 @@ class ReadTransaction {
   MDB_txn* txn_ = nullptr;
 };
 
-// One writer's turn. Destroying it without commit() undoes everything written in it.
+// A write transaction, which holds the write lock. Destroying it without commit() undoes everything
+// written in it.
 class WriteTransaction {
  public:
   WriteTransaction() = default;
@@ -81,29 +83,31 @@ class WriteTransaction {
   }
   ~WriteTransaction();
 
-  // Null after commit(). May be a nested transaction; cursors still open on it cost the writers
-  // that share the commit a copy each, so close them first.
+  // Null after commit(). May be a nested transaction. Close all cursors on it before commit(): LMDB
+  // copies each open cursor for every nested transaction.
   MDB_txn* lmdb() const { return txn_; }
 
-  // Ends the transaction whatever it returns. On error nothing of it has happened. Committed is not
-  // durable: see Environment::make_durable().
+  // Commits, and ends the transaction whatever it returns. On an error nothing of the transaction
+  // has happened, except after kLmdbStale (W13 in write_queue.h). A committed transaction is not
+  // durable yet: see Environment::make_durable().
   Status commit();
 
-  // From now on commit() undoes everything and returns `error`. The first one stays.
+  // Poisons the transaction: commit() will undo everything and return `error`. The first error
+  // counts.
   void doom(Error error) {
     if (!doom_) doom_ = std::move(error);
   }
   bool doomed() const { return doom_.has_value(); }
 
-  // What is in the store afterwards is less than before, so that the commit may use the room that
-  // is kept for this on a full disk.
+  // Declares a net shrink: the store holds less afterwards. The commit may use the reserve
+  // (space_reserve.h) on a full disk.
   void leaves_less() { leaves_less_ = true; }
 
-  // All that was changed in it, so that the log may have it. Without this call it is made durable
-  // by checkpoints only.
+  // Passes all changes of the transaction, for the log. Without this call only a checkpoint makes
+  // the transaction durable.
   void log(RedoChanges changes) { changes_ = std::move(changes); }
 
-  // Nothing was written in it, so that there is nothing to undo.
+  // Declares that nothing was written in it, so that there is nothing to undo.
   void unchanged() { unchanged_ = true; }
 
  private:
@@ -128,56 +132,59 @@ class Environment {
  public:
   static constexpr int kTreeCount = 128;
 
-  // Opens the store in `folder`, or makes one if options.create says so. The errors are
-  // local::open()'s. A store the machine went down with is put back to its newest checkpoint first,
-  // and what the log has is done again.
-  // Where the process cannot have options.map_bytes of address space, it is half of that, or a
-  // quarter, and so on.
+  // Opens the store in `folder`, or creates one if options.create is set. Fails with the errors of
+  // local::open(). If recovery is needed, first puts the store back to its newest checkpoint and
+  // replays the log. If the process cannot reserve options.map_bytes of address space, tries half
+  // of that, then a quarter, and so on.
   static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
                                                    const OpenOptions& options);
   // For the crash tests (test_options.h).
   static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
                                                    const OpenOptions& options,
                                                    const TestOptions& test);
-  // Closes cleanly: everything committed is made durable first. All transactions must have ended.
+  // Makes everything committed durable, then closes the store. All transactions must have ended.
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  // What was committed before the call is in it. WriteQueue::settle()'s errors, and LMDB's.
+  // Begins a snapshot that has everything committed before the call. Fails with the errors of
+  // WriteQueue::settle(), and with LMDB's.
   Result<ReadTransaction> begin_read();
-  // Waits for its turn. StoreReadOnly on a read-only store; WritesRefused after a failed sync;
-  // IllegalOperation if this thread already holds one.
+  // Waits for the write lock. Fails with StoreReadOnly on a read-only store, with WritesRefused
+  // after a failed sync, and with IllegalOperation if this thread already has a write transaction.
   Result<WriteTransaction> begin_write(engine::Waits waits = engine::Waits::kForOthers);
 
-  // Returns when everything committed before the call is durable, by the log or a checkpoint;
-  // concurrent callers share the work. Nothing to do on a read-only store. IllegalOperation if this
-  // thread holds a WriteTransaction.
+  // Returns when everything committed before the call is durable, by the log or by a checkpoint.
+  // Concurrent callers share the work. Does nothing on a read-only store. Fails with
+  // IllegalOperation if this thread has a write transaction.
   Status make_durable();
-  // The same, by a checkpoint.
+  // Like make_durable(), but always by a checkpoint.
   Status checkpoint();
 
   MDB_dbi catalog() const;
   MDB_dbi tree(int number) const;  // 0 <= number < kTreeCount
   Result<engine::StoreStats> stats();
-  // The newest committed one's number.
+  // Returns the number of LMDB's newest committed transaction.
   uint64_t last_transaction() const;
-  // Writes what a snapshot of now refers to into the file, which is empty: data.mdb without free
-  // pages. Not synced. StoreDamaged before anything is written, if the pages of the trees are.
+  // Copies the current snapshot to `file`, which must be empty: the result is data.mdb without free
+  // pages. Does not sync. Fails with StoreDamaged, having written nothing, if a page of the trees
+  // is damaged.
   Status copy_pages(const system::File& file);
-  // What the pages of a snapshot of now are used for.
-  // With a visitor, which is told of them, nobody may commit meanwhile.
+  // Reports what the pages of the current snapshot are used for (page_survey.h). If a visitor is
+  // passed, nobody may commit meanwhile.
   Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;
-  // By a checkpoint: after it all pages that removals have freed can be reused, and given back, as
-  // far as no older snapshot is read.
+  // Reclaims freed pages by a checkpoint. Afterwards LMDB can reuse all pages that earlier removals
+  // have freed, and they can be punched out as holes, except those that an older snapshot still
+  // refers to.
   Status regain_room();
-  // Makes holes of data.mdb of what is free (free_pages.h); returns by how much less it takes on
-  // the disk. Reads all trees before: StoreDamaged if they or the list of free pages are. The
-  // others are begin_write()'s errors, FreePages', and MaxTimeMSExpired.
+  // Punches holes into data.mdb where pages are free (free_pages.h). Returns by how many bytes the
+  // file takes less of the disk. Reads all trees first, and fails with StoreDamaged if they or the
+  // list of free pages are damaged. Also fails with the errors of begin_write() and of FreePages,
+  // and with MaxTimeMSExpired.
   Result<uint64_t> give_back_free_pages(const std::optional<engine::Deadline>& deadline);
-  // Whose store is read beside it: OpenOptions::beside_owner.
+  // Returns the owner if the store was opened beside it (OpenOptions::beside_owner).
   std::optional<Owner> owner_beside() const;
 
  private:

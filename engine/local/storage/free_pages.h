@@ -1,9 +1,10 @@
-// The pages of data.mdb that nothing refers to, as LMDB's list has them: a tree of arrays, one for
-// each transaction that has freed some, by its number. LMDB writes over those that no snapshot of
-// any reader has; until then they take room on the disk, which can be given back to the file system
-// as holes of the file. Its size stays, and a page that is used again takes room again.
+// The free pages of data.mdb: pages to which the newest snapshot does not refer. LMDB lists them in
+// the free tree, which has an array of pages for each transaction that has freed some. LMDB reuses
+// a free page once no reader's snapshot refers to it. Until then, free pages take room on the disk.
+// FreePages returns that room to the file system by punching holes into the file. The file keeps
+// its size, and a page takes room again when it is reused.
 //
-// Thread-safety: none.
+// Not thread-safe.
 #pragma once
 
 #include <lmdb.h>
@@ -19,37 +20,39 @@
 
 namespace gridmount::local {
 
-// In the whole list. Costs time by the number of transactions in it.
+// Returns how many pages the whole list has. Takes time in proportion to the number of transactions
+// in the list.
 Result<uint64_t> count_free_pages(MDB_txn* txn);
 
 class FreePages {
  public:
-  // Where there is a choice: smaller holes would scatter what is written into them over the disk.
+  // The smallest hole worth punching while the disk has room. Smaller holes would scatter the data
+  // that is later written into them over the disk.
   static constexpr uint64_t kHoleBytesMin = uint64_t{64} << 10;
 
-  // Says why what was read of the mapped files may not be believed, if it may not.
+  // Returns an error if what was read from the mapped files cannot be trusted.
   using FoundUnreadable = std::function<std::optional<Error>()>;
-  // `env` and `data` outlive this.
+  // `env` and `data` must outlive this.
   FreePages(MDB_env* env, const system::File& data, FoundUnreadable found_unreadable)
       : env_(env), data_(data), found_unreadable_(std::move(found_unreadable)) {}
 
   struct GivenBack {
-    uint64_t bytes = 0;      // of the disk
-    uint64_t next_page = 0;  // where to go on; 0 if there is no more
+    uint64_t bytes = 0;      // how much less data.mdb takes of the disk
+    uint64_t next_page = 0;  // where to continue; 0 if there is nothing left
   };
   struct Bytes {
-    uint64_t run_min;  // of pages side by side; fewer stay
-    uint64_t max;      // of all, or a few more
+    uint64_t run_min;  // shorter runs of adjacent free pages are left alone
+    uint64_t max;      // stop after about so many bytes
   };
-  // Makes holes of the pages from `first` on that LMDB may write over. Nobody may write meanwhile;
-  // readers may come and go. Takes a bit of memory for each page of the file. CommandNotSupported
-  // if the file system makes no holes in files.
+  // Punches holes where pages from `first` on may be reused. Nobody may write meanwhile. Readers
+  // may come and go. Takes one bit of memory for each page of the file. Fails with
+  // CommandNotSupported if the file system cannot punch holes.
   Result<GivenBack> give_back(uint64_t first, Bytes wanted);
 
  private:
-  // By number, with one that is not free behind the last.
+  // Returns for each page whether it may be reused, with a false behind the last page.
   Result<std::vector<bool>> reusable_pages();
-  // No reader has an older snapshot.
+  // Returns the oldest snapshot of any reader, or `newest` if none is older.
   Result<uint64_t> oldest_snapshot(uint64_t newest);
 
   MDB_env* const env_;

@@ -1,7 +1,9 @@
-// What belongs to an LMDB environment beside LMDB itself, found by any of its transactions.
+// Our own data about an LMDB environment. It is reachable from each of the environment's
+// transactions.
 //
-// Thread-safety: `interrupted` and `unchecked_ranges` are, and `pages` once it is set; `check` and
-// `sequence` belong to whoever has the writers' turn, but for what they say of themselves.
+// Thread-safety: any thread may use `interrupted` and `unchecked_ranges`, and may read `pages` once
+// it is set. `check` and `sequence` belong to the holder of the write lock, except for the
+// functions that their headers call thread-safe.
 #pragma once
 
 #include <lmdb.h>
@@ -19,18 +21,18 @@
 namespace gridmount::local {
 
 struct LmdbContext {
-  // A call that writes was ended by a fault (fault_scope.h). Its transaction, and the environment,
-  // can be neither written to nor closed any more; reading goes on.
+  // A fault has interrupted a call that writes (fault_scope.h). Neither its transaction nor the
+  // environment may be written to or closed any more. Reading goes on.
   std::atomic<bool> interrupted = false;
-  // Set when it is opened. Of one that nothing guards (map_guard.h) there is no map.
+  // Set when the environment is opened. Has no map if the map is not guarded (map_guard.h).
   PageMap pages = {};
-  // Null if the environment is read-only, or is still being opened.
+  // Null if the environment is read-only, is still being opened, or has no map in `pages`.
   std::unique_ptr<PageCheck> check;
-  // The same, and null where there is no map.
+  // Null in the same cases.
   std::unique_ptr<CommitSequence> sequence;
   UncheckedRanges unchecked_ranges;
 
-  // To be told what a call that writes has returned.
+  // Must be passed the result of each call that writes, and returns it.
   int wrote(int code) {
     if (code == kLmdbFault) interrupted = true;
     return code;
@@ -41,20 +43,20 @@ inline LmdbContext& context_of(MDB_txn* txn) {
   return *static_cast<LmdbContext*>(mdb_env_get_userctx(mdb_txn_env(txn)));
 }
 
-// An error inside, or a fault, has left the transaction unusable.
+// Returns whether an error inside LMDB, or a fault, has made the transaction unusable.
 inline bool is_broken(MDB_txn* txn) {
   if (context_of(txn).interrupted) return true;
   MDB_stat stat;
   return mdb_stat(txn, lmdb::kMainTree, &stat) != MDB_SUCCESS;
 }
 
-// LMDB's code, or kLmdbFault.
+// Commits a transaction. Returns LMDB's code, or kLmdbFault.
 inline int commit_guarded(MDB_txn* txn) {
   LmdbContext& context = context_of(txn);
   return context.wrote(guarded([&] { return mdb_txn_commit(txn); }));
 }
 
-// Of a transaction that is nested in none. LMDB's code, or kLmdbFault, or kLmdbStale.
+// Commits a transaction that is not nested. Returns LMDB's code, kLmdbFault or kLmdbStale.
 inline int commit_in_sequence(MDB_txn* txn) {
   MDB_env* const env = mdb_txn_env(txn);
   CommitSequence* const sequence = context_of(txn).sequence.get();
@@ -64,7 +66,7 @@ inline int commit_in_sequence(MDB_txn* txn) {
   return sequence->committed(env, number);
 }
 
-// Begins one that is nested in none. LMDB's code, or kLmdbStale.
+// Begins a write transaction that is not nested. Returns LMDB's code, or kLmdbStale.
 inline int begin_in_sequence(MDB_env* env, MDB_txn** txn) {
   CommitSequence* const sequence =
       static_cast<LmdbContext*>(mdb_env_get_userctx(env))->sequence.get();

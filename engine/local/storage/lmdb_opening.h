@@ -1,5 +1,7 @@
-// Opening data.mdb with LMDB: its flags and sizes, the order of keys, and the trees of a store
+// Opens data.mdb with LMDB: flags and sizes, the order of keys, and the trees of a store
 // (FORMAT.md, chapter "data.mdb").
+//
+// Thread-safety: functions without state. Only the opening thread calls them.
 #pragma once
 
 #include <lmdb.h>
@@ -20,21 +22,21 @@ struct EnvironmentCloser {
 };
 using EnvironmentHandle = std::unique_ptr<MDB_env, EnvironmentCloser>;
 
-// StoreDamaged if data.mdb-lock is not what LMDB can use, OperationFailed where there is no room in
-// the address space for the map.
+// Opens the environment. Fails with StoreDamaged if LMDB cannot use data.mdb-lock, and with
+// OperationFailed if the address space has no room for the map.
 Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions& options);
 
-// LMDB's handles.
+// LMDB's handles of a store's trees.
 struct OpenedTrees {
   MDB_dbi catalog = 0;
   std::array<MDB_dbi, Environment::kTreeCount> trees{};
 };
 
-// Opens every tree, or makes them all in one transaction if the store is new. StoreDamaged if one
-// is missing.
+// Opens every tree, or creates them all in one transaction if the store is new. Fails with
+// StoreDamaged if one is missing or damaged.
 Result<OpenedTrees> open_trees(MDB_env* env, const StoreFolder& folder);
 
-// Each tree's name at the place of its handle.
+// Returns the names of the trees, indexed by their handles.
 std::vector<std::string> names_of(const OpenedTrees& handles);
 
 }  // namespace gridmount::local

@@ -1,12 +1,14 @@
-// The header of the pages that hold a value too large for a leaf. LMDB believes it when the value
-// is removed or replaced: it frees as many pages as the header says, from the page it says. So a
-// damaged one must be seen before. Source: LMDB 0.9's file format (mdb.c, MDB_page).
+// Checks the headers of overflow pages, which hold values that are too large for a leaf. When such
+// a value is removed or replaced, LMDB frees as many pages as the header says, from the page that
+// the header names. So a damaged header must be detected before. Source: LMDB 0.9's file format
+// (mdb.c, MDB_page).
 //
-// A value that took a larger one's place within one transaction keeps all of its pages (mdb.c,
-// mdb_cursor_put). Whether more pages than needed are such a rest or damage is told by the number
-// that the tree has of them all.
+// If a value replaces a larger one within one transaction, it keeps all pages of the larger one
+// (mdb.c, mdb_cursor_put). So a header may rightly claim more pages than its value needs. Whether
+// it does, or is damaged, follows from the tree's own count of all overflow pages.
 //
-// Thread-safety: none; made once from a reading transaction, used with any of its environment.
+// Not thread-safe. Created from one read transaction, and usable for entries that any transaction
+// of the same environment has read.
 #pragma once
 
 #include <lmdb.h>
@@ -22,24 +24,26 @@ namespace gridmount::local {
 
 class OverflowPages {
  public:
-  // Where the map begins is told by the pages of the catalog and of the range's tree; if they
-  // disagree, or have nothing, the pages' numbers are not looked at.
+  // Derives the address of the map from a page of the catalog and from one of `tree`. If the two
+  // disagree, or the trees are empty, the numbers of overflow pages are not checked.
   static OverflowPages of(const std::shared_ptr<Trees>& trees, MDB_dbi tree);
 
-  // What is wrong with the header of the page the entry's value begins on; empty if nothing is, or
-  // if the value stands in a leaf. Not for values that the transaction itself has written.
+  // Returns what is wrong with the header of the page on which the entry's value begins. Returns an
+  // empty string if nothing is wrong or if the value is in a leaf. Must not be used for values that
+  // the transaction itself has written.
   std::string defect(const TreeEntry& entry);
 
-  // Compares the number of all pages with the tree's, which reads the whole tree. Done when first
-  // wanted, so it is for who goes on when the transaction has ended: from then on it cannot be.
+  // Compares the sum of all headers with the tree's count, which reads the whole tree. defect()
+  // calls this when it first needs the result. It needs the transaction of `trees`, so a caller
+  // that uses defect() after the end of that transaction must call it before.
   void count();
 
  private:
   uint64_t page_bytes_ = 0;
-  uintptr_t map_ = 0;  // where it begins; 0: not known
+  uintptr_t map_ = 0;  // where the map begins; 0 if unknown
   std::shared_ptr<Trees> trees_;
   MDB_dbi tree_ = 0;
-  std::optional<bool> counts_agree_;  // the pages of all values with the tree's number
+  std::optional<bool> counts_agree_;  // the result of count()
 };
 
 }  // namespace gridmount::local

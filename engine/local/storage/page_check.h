@@ -1,21 +1,24 @@
-// Looks at the pages that a write is going to change before LMDB does. LMDB takes what they say for
-// true and moves bytes about by it, so that a damaged one would have it write over memory that is
-// not its own, free pages that are in use, or commit more damage.
+// Checks the pages that a write is going to change before LMDB changes them. LMDB trusts their
+// contents and moves bytes accordingly. A damaged page would make it overwrite foreign memory, free
+// pages that are in use, or commit more damage.
 //
-// What is looked at are pages of the snapshot that the transaction began from: those it has changed
-// since were sound before. Each page on the way to the key must have its own number, entries that
-// lie in it side by side, and keys within the bounds its parent sets; the tree must be as deep as
-// its entry says. Where a removal may have LMDB join pages, so must the neighbours; and where a
-// large value is replaced or removed, the header of its pages.
+// The checked pages are those of the snapshot from which the transaction began. Pages that the
+// transaction has changed since were checked before. Each page on the path to the key must have its
+// own number, entries that lie side by side within it, and keys within the bounds that its parent
+// sets. The tree must be as deep as its record says. If a removal may make LMDB merge pages, the
+// neighbours are checked in the same way. If a large value is replaced or removed, the header of
+// its overflow pages is checked.
 //
-// A value that took a larger one's place within one transaction keeps all of its pages (mdb.c,
-// mdb_cursor_put). When the first of a tree is met, the pages of all its values are counted, as a
-// damaged header can claim as much.
+// If a value replaces a larger one within one transaction, it keeps all pages of the larger one
+// (mdb.c, mdb_cursor_put). A damaged header can claim too many pages as well. So when the first
+// such value of a tree is met, the pages of all its values are counted and compared with the tree's
+// count.
 //
-// Not seen: an entry whose key or value is another than it was, as long as the keys at the edges of
-// its page are in bounds; records have checksums for that.
+// Not detected: a key or value whose bytes have changed, as long as the first and last key of the
+// page are in bounds. Records have checksums for that.
 //
-// Thread-safety: none; the environment's own belongs to whoever has the writers' turn.
+// Not thread-safe, except for has_missed_snapshot(). The environment's own PageCheck belongs to the
+// holder of the write lock.
 #pragma once
 
 #include <lmdb.h>
@@ -36,33 +39,34 @@ namespace gridmount::local {
 
 class PageCheck {
  public:
-  // `map` is where data.mdb is mapped; `tree_names` are by MDB_dbi, empty for those that are none.
+  // `map` is where data.mdb is mapped. `tree_names` is indexed by MDB_dbi. A name is empty if there
+  // is no such tree.
   PageCheck(const uint8_t* map, uint32_t page_bytes, std::vector<std::string> tree_names);
 
-  // To be asked before LMDB is, in the write transaction `txn`. StoreDamaged, naming the page and
-  // what is wrong with it.
+  // Must be called before the respective call of LMDB in the write transaction `txn`. Each fails
+  // with StoreDamaged, naming the page and its defect. before_clear() reads the whole tree.
   Status before_put(MDB_txn* txn, MDB_dbi tree, std::string_view key);
   Status before_remove(MDB_txn* txn, MDB_dbi tree, std::string_view key);
-  // Reads the whole tree.
   Status before_clear(MDB_txn* txn, MDB_dbi tree);
 
-  // Whether a snapshot that was asked for had another's meta page. LMDB would begin from that, so
-  // nothing may be written any more. May be asked on any thread.
+  // Returns whether a requested snapshot's meta page was that of another one. LMDB would begin from
+  // that page, so nothing may be written any more. Any thread may call this.
   bool has_missed_snapshot() const { return has_missed_snapshot_; }
 
-  // The snapshot's list of free pages: whole, and each page in it once. What LMDB makes of it from
-  // then on is sound. Reads it all, eight bytes for each free page. To be called first.
+  // Checks that the snapshot's list of free pages is well formed and has each page only once. What
+  // LMDB makes of the list from then on is sound. Reads the whole list, eight bytes for each free
+  // page. Must be called before all other checks.
   Status free_pages(uint64_t snapshot);
-  // Whether the snapshot's meta page is there: the second commit after it writes over that one.
+  // Fails if the snapshot's meta page has gone. The second commit after the snapshot overwrites it.
   Status finds(uint64_t snapshot) { return begin(snapshot); }
-  // The pages of all trees, without those of large values. StoreDamaged too if the snapshot is not
-  // found; a reader must hold it.
+  // Checks the pages of all trees, except overflow pages. Fails with StoreDamaged, also if the
+  // snapshot's meta page has gone. A reader must hold the snapshot.
   Status all_trees(uint64_t snapshot);
 
  private:
   using Holds = TreePage::Holds;
 
-  // Keys are within [low, high); one without data is no bound.
+  // Keys must be within [low, high). A bound without data does not limit them.
   struct Bounds {
     std::string_view low;
     std::string_view high;
@@ -72,22 +76,23 @@ class PageCheck {
     Holds holds = Holds::kValues;
     uint64_t root = lmdb::kNoPage;
     unsigned depth = 0;
-    uint64_t value_pages = 0;  // of all its large values
+    uint64_t value_pages = 0;  // the tree's count of overflow pages
   };
-  // What is known of a tree in the snapshot `of`.
+  // What is known about a tree in the snapshot `of`.
   struct Checked {
     uint64_t of = 0;
     Tree tree;
     bool has_puts = false;
-    // Of each leaf how many bytes of entries are removed at most, while they are few leaves.
+    // For each leaf an upper bound of the bytes that were removed from it. Not kept any more once
+    // it has too many leaves (`are_many`).
     std::unordered_map<uint64_t, uint64_t> removed_bytes;
     bool are_many = false;
-    uint64_t joins = 0;  // of pages: not more
-    // The leaf that was found last: of the keys within `bounds`.
+    uint64_t joins = 0;  // an upper bound of how many pages LMDB has merged
+    // The leaf that was found last, and the bounds of its keys.
     const uint8_t* leaf = nullptr;
     Bounds bounds;
   };
-  // A branch, and the child of it that leads to the key.
+  // A branch on the path to the key, and which of its children the path continues with.
   struct Step {
     uint64_t page = 0;
     size_t child = 0;
@@ -102,17 +107,18 @@ class PageCheck {
   static bool counts_leaves(const Checked& checked) {
     return !checked.has_puts && !checked.are_many;
   }
-  // Whether LMDB leaves the leaf as a page of its own after one more removal of so many bytes.
+  // Returns whether LMDB certainly does not merge the leaf after removing so many more bytes from
+  // it.
   bool stays_full(Checked& checked, uint64_t removed_bytes) const;
   Status neighbours(Checked& checked, const std::vector<Step>& way);
   Status large_value(const Checked& checked, std::string_view key);
   Status value_pages(const Tree& tree, const TreePage::Node& node);
-  // Whether the headers of its large values have as many pages as the tree counts. Reads the whole
-  // tree, once in the life of this: LMDB keeps both right.
+  // Checks that the headers of all large values together claim as many pages as the tree counts.
+  // Reads the whole tree, but only once for each tree, as LMDB keeps both numbers right afterwards.
   Status value_counts(const Tree& tree);
-  // One page of the tree, on the level counted from 1, and whether its keys are within the bounds.
+  // Checks one page of the tree and its bounds. The root is at level 1.
   Status page(const Tree& tree, uint64_t number, size_t level, const Bounds& bounds);
-  // That one and all below.
+  // Checks this page and all pages below it.
   Status pages_below(const Tree& tree, uint64_t number, size_t level, const Bounds& bounds,
                      const LeafNode& leaf_node);
   Status whole(const Tree& tree, const LeafNode& leaf_node);
@@ -129,12 +135,12 @@ class PageCheck {
   uint64_t last_page_ = 0;
   Tree main_;
   Tree free_;
-  std::vector<Checked> checked_;                // by MDB_dbi
-  std::vector<Step> way_;                       // kept for its memory
-  std::set<std::string, std::less<>> counted_;  // names of trees, by value_counts()
-  // Pages of the first snapshot whose entries are sound: those that have been looked at, and those
-  // that were free then and can have come back only by being written. Those behind its end have
-  // been written since.
+  std::vector<Checked> checked_;                // indexed by MDB_dbi
+  std::vector<Step> way_;                       // a member to reuse its memory
+  std::set<std::string, std::less<>> counted_;  // names of the trees that value_counts() has passed
+  // For each page of the first snapshot whether its entries are known to be sound. They are if the
+  // page was checked, or if it was free then, as it can have come back into use only by being
+  // written. Pages behind the vector's end were written since and are sound too.
   std::vector<bool> sound_;
 };
 

@@ -1,14 +1,16 @@
-// What each page of data.mdb is used for in a snapshot: by a tree, by a large value, or by nothing,
-// as the list of free pages says. LMDB writes over what the list has, so a page that is in use as
-// well is lost with the next commits; one that is in neither is never used again.
+// Page accounting: finds out what each page of data.mdb is used for in a snapshot. A page belongs
+// to a tree, to a large value, or to the list of free pages. LMDB overwrites the pages in the list,
+// so a page that is also in use is lost with the next commits. A page that is in neither is never
+// used again.
 //
-// Reads the trees' pages themselves, without LMDB, and keeps two bits for each page of the file.
+// The survey reads the pages of the trees without LMDB. It keeps two bits for each page of the
+// file.
 //
-// With a visitor it shows what the trees hold, as far as it can still be read: pages that are not
-// what they should be are passed over, and what no tree leads to any more, because a branch above
-// it is damaged, is found by its being in no list.
+// With a visitor, the survey also salvages what the trees hold. It skips damaged pages. Leaves to
+// which no tree leads any more, because a branch above them is damaged, are found by being neither
+// in a tree nor in the list of free pages.
 //
-// Thread-safety: none.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +26,30 @@
 namespace gridmount::local {
 
 struct PageReport {
-  // Of the list of free pages: pages that are in it and in use, that are in it twice, or that the
-  // file does not have; and pages in use twice. One line each, naming the page.
+  // One line for each contradiction: a page in the list of free pages that is also in use, is
+  // listed twice or does not exist, or a page that is in use twice. Each line names the page.
   std::vector<std::string> problems;  // at most kPageProblemsMax, then a line that says so
-  // Neither in use nor free. Not known, and so 0, where a damaged page hides what is below it.
+  // Pages that are neither in use nor free. Unknown, and therefore 0, if a damaged page hides the
+  // pages below it.
   uint64_t leaked = 0;
   uint64_t first_leaked = 0;
-  // That the trees lead to and that are not what they should be.
+  // Damaged pages to which the trees lead.
   uint64_t damaged = 0;
-  // What is below them has not been looked for, as it cannot be told from an older state of it: the
-  // list of free pages is not known either.
+  // The pages below damaged ones were not searched for. The list of free pages is damaged too, so
+  // they cannot be told from older states of the same pages.
   bool hides_pages = false;
 };
 inline constexpr size_t kPageProblemsMax = 100;
 
-// Views hold until the call returns. An error ends the survey, which then returns it.
+// Receives what the survey finds. Views are valid until the call returns. If a call returns an
+// error, the survey ends and returns that error.
 class PageVisitor {
  public:
   struct Found {
-    // That has led to the page; empty if none has. Where branches are damaged it may be the wrong
-    // one.
+    // The tree that led to the page, or empty if none did. May be the wrong tree if branches are
+    // damaged.
     std::string_view tree;
-    bool certain = false;  // the page is what it should be; else the entry may be anything
+    bool certain = false;  // true: the page is sound; false: the entry may be damaged
     TreeEntry entry;
   };
   struct Damaged {
@@ -55,7 +59,7 @@ class PageVisitor {
     std::string_view bytes;
   };
   virtual ~PageVisitor() = default;
-  // An entry of a tree of values; some are shown more than once.
+  // Called for each entry of the named trees. May be called more than once for an entry.
   virtual Status found(const Found& found) = 0;
   virtual Status damaged(const Damaged& damaged) = 0;
 };
@@ -66,36 +70,38 @@ class PageSurvey {
   PageSurvey(const uint8_t* map, uint32_t page_bytes, PageVisitor* visitor = nullptr)
       : map_(map), page_bytes_(page_bytes), visitor_(visitor) {}
 
-  // A reader must hold the snapshot. StoreDamaged if its meta page is not there any more.
+  // Runs the survey. A reader must hold the snapshot. Fails with StoreDamaged if the snapshot's
+  // meta page has gone.
   Result<PageReport> run(uint64_t snapshot);
 
  private:
   using Holds = TreePage::Holds;
 
-  // `record` is what the meta page or the main tree has of it.
+  // `record` is the tree's record in the meta page or in the main tree.
   void tree(const uint8_t* record, Holds holds, const std::string& name);
   void page(uint64_t number, size_t level, Holds holds, const std::string& name);
   void leaf_node(const TreePage::Node& node, Holds holds, const std::string& name);
   void free_list(const TreePage::Node& node);
-  // For the visitor.
+  // These call the visitor, if there is one. show_lost_leaves() returns whether there were any.
   void show_damaged(uint64_t number, Holds holds, const std::string& name, const char* what);
   void show(const TreePage::Node& node, std::string_view tree, bool certain);
-  // Whether there are any.
   bool show_lost_leaves();
-  // Pages that a tree leads to and that are in the list of free pages: if no other page has been
-  // lost, it is the list that is wrong.
+  // Shows pages that are both in a tree and in the list of free pages. Called only if no page is
+  // lost: then it is the list that is wrong.
   void show_claimed();
-  // How a page's keys contradict each other and those of the leaves before.
+  // Returns how the page's keys contradict each other or the last key of the leaf before, or
+  // nullptr.
   const char* order_defect(const TreePage& page, Holds holds);
-  // Whether the page was there to be taken.
+  // Marks the page as used. Returns false if it does not exist or is in use already.
   bool use(uint64_t number, const std::string& name);
-  // Of the large values of the tree that is being read.
+  // The overflow pages of the tree that is being read.
   struct ValuePages {
-    uint64_t held = 0;  // by what their headers say
-    // What they hold beyond their needs: first page and how many.
+    uint64_t held = 0;  // how many the headers claim
+    // Pages that values hold beyond their needs: the first page and how many.
     std::vector<std::pair<uint64_t, uint64_t>> beyond = {};
   };
-  // Of a large value; its first page, or null if these are not its pages.
+  // Marks the pages of a large value as used. Returns the first one, or null if the pages are not
+  // those of the value.
   const uint8_t* use_value(const TreePage::Node& node, const std::string& name);
   void problem(std::string text);
   TreePage at(uint64_t number) const { return {map_ + number * page_bytes_, page_bytes_}; }
@@ -110,8 +116,8 @@ class PageSurvey {
     uint64_t page = 0;
     std::string tree;
   };
-  std::vector<Claimed> claimed_;  // of trees of values or of trees
-  std::string_view last_key_;     // of the leaves of the tree that is being read
+  std::vector<Claimed> claimed_;  // pages in use that are in the list of free pages
+  std::string_view last_key_;     // of the tree that is being read, in its last leaf
   bool sees_all_ = true;
   bool left_out_ = false;
   PageVisitor* const visitor_;

@@ -1,5 +1,7 @@
-// Walks the entries of one tree between two keys, in either direction. On a Transaction it finds
-// its place again after writes.
+// Iterates over the entries of one tree between two keys, in either direction. In a write
+// transaction it finds its place again after writes.
+//
+// Not thread-safe. It belongs to the thread that uses its Trees.
 #pragma once
 
 #include <lmdb.h>
@@ -16,7 +18,7 @@
 
 namespace gridmount::local {
 
-// May outlive the transaction's end (next() is then an error), as it shares the Trees.
+// Shares the Trees, so it may outlive the transaction. next() fails then.
 class RangeCursor {
  public:
   RangeCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree);
@@ -24,20 +26,22 @@ class RangeCursor {
   RangeCursor(const RangeCursor&) = delete;
   RangeCursor& operator=(const RangeCursor&) = delete;
 
-  // Begins at `low` (inclusive) and ends before `high`, or the other way round if `backward`.
+  // Sets the range to [low, high). The iteration begins at `low`, or at the end if `backward`.
   void set_range(std::string low, std::string high, bool backward);
 
-  // From now on the range's beginning and end are proved, and that no leaf between them is left
-  // out; next() is StoreDamaged where they cannot be. Of ranges with checksums.
+  // From now on next() proves the beginning and the end of the range, and that no leaf between them
+  // is left out (TreePath). It fails with StoreDamaged if it cannot. Only for ranges whose entries
+  // have checksums.
   void set_proving() { path_.emplace(*trees_, tree_); }
 
-  // Nothing at the end. With set_tailing() a later call looks again for what has come since.
+  // Returns the next entry, or nothing at the end. With set_tailing() a later call after the end
+  // looks for entries that were added since.
   Result<std::optional<TreeEntry>> next();
   void set_tailing() { tailing_ = true; }
 
-  // Of Trees: keeps the place and lets go of the transaction.
+  // For Trees::pause(): keeps the place and closes the LMDB cursor.
   void pause();
-  // Whether the entry given last is still there; true before the first.
+  // Returns whether the last returned entry still exists. Returns true before the first.
   Result<bool> has_place() const;
 
  private:
@@ -48,7 +52,8 @@ class RangeCursor {
   std::string_view last() const { return keeps_place() ? place_ : last_; }
   bool is_outside(std::string_view key) const { return backward_ ? key < low_ : key >= high_; }
   Status prove(const std::optional<TreeEntry>& found);
-  // Writes may move the cursor, or their entries be waited for.
+  // Whether the last key must be copied, because writes may move the entry or because the cursor
+  // tails.
   bool keeps_place() const { return trees_->writable() || tailing_; }
 
   std::shared_ptr<const Trees> trees_;
@@ -62,7 +67,8 @@ class RangeCursor {
   enum class State { kBefore, kWithin, kEnd };
   State state_ = State::kEnd;
   uint64_t writes_seen_ = 0;
-  // The last key given: a copy with keeps_place() and after a pause, else where it is mapped.
+  // The last returned key: place_ is a copy, used with keeps_place() and after a pause. Otherwise
+  // last_ refers to the map.
   std::string place_;
   std::string_view last_;
   std::optional<TreePath> path_;

@@ -1,5 +1,7 @@
-// Read transactions kept for reuse, so that a snapshot costs neither an allocation nor a reader
-// slot search. Thread-safe.
+// A pool of read transactions. Reusing one saves an allocation and the search for a free slot in
+// LMDB's table of readers.
+//
+// Thread-safe.
 #pragma once
 
 #include <lmdb.h>
@@ -15,12 +17,12 @@ namespace gridmount::local {
 class ReadPool {
  public:
   explicit ReadPool(MDB_env* env) : env_(env) {}
-  // All ReadTransactions must have been given back; the environment must still be open.
+  // All ReadTransactions must have been destroyed, and the environment must still be open.
   ~ReadPool();
   ReadPool(const ReadPool&) = delete;
   ReadPool& operator=(const ReadPool&) = delete;
 
-  // Of the newest snapshot.
+  // Begins to read the newest snapshot.
   Result<ReadTransaction> begin() GM_EXCLUDES(mutex_);
 
  private:

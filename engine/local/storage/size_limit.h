@@ -1,11 +1,12 @@
-// The most that data.mdb may hold, if its owner is given a limit: a quota of the store's.
+// The largest size that data.mdb may have, if the owner sets a limit: a quota for the store.
 //
-// What a transaction appends is known before it is committed, so it is refused then, but for one
-// that leaves less than there was: LMDB changes pages by writing new ones, so that a removal at the
-// limit needs a few pages beyond it until those it has freed can be reused. A transaction that
-// reuses free pages alone is always allowed, also where the file is larger than its limit already.
+// How many pages a transaction appends is known before the commit, so a transaction that would
+// exceed the limit is refused. The caller exempts transactions with a net shrink: LMDB changes a
+// page by writing a new one, so a removal at the limit needs a few pages beyond it until the freed
+// pages can be reused. A transaction that only reuses free pages is always allowed, even if the
+// file is larger than its limit already.
 //
-// Thread-safety: allows() is to be called with the writers' turn held, the others by any thread.
+// Thread-safety: the caller of allows() must hold the write lock. Any thread may call the others.
 #pragma once
 
 #include <lmdb.h>
@@ -19,16 +20,17 @@ namespace gridmount::local {
 
 class SizeLimit {
  public:
-  // `bytes` 0: there is none.
+  // If `bytes` is 0, there is no limit.
   SizeLimit(MDB_env* env, uint64_t bytes) : env_(env), bytes_(bytes) {}
 
-  // OperationFailed if there is a limit, and LMDB is one whose transactions cannot be measured.
+  // Fails with OperationFailed if there is a limit but the transactions of this version of LMDB
+  // cannot be measured. Begins a write transaction, so no other may be open on this thread.
   Status check() const;
-  // Whether the store may hold what the transaction, which is no nested one, has made of it.
+  // Returns whether the limit allows the transaction to be committed. `txn` must not be nested.
   bool allows(MDB_txn* txn) const;
-  // Of what can still be appended.
+  // Returns left() in the terms of the reserve.
   SpaceReserve::Room room() const;
-  // Bytes that can still be appended; the largest number without a limit.
+  // Returns how many bytes can still be appended, or the largest number if there is no limit.
   uint64_t left() const;
 
  private:
