@@ -1,6 +1,9 @@
-// Exit statuses of the programs, one table for all, so that a script can tell what is wrong without
-// reading messages. The numbers are part of the commands' interface: a number is never given a new
-// meaning. gridfiles uses the first two alone: like mongofiles it exits with 1 for every failure.
+// The exit statuses of all programs in one table, so that a script can tell failures apart without
+// reading messages. The numbers are part of the commands' interface, and a number is never given a
+// new meaning. gridfiles uses only the first two: like mongofiles, it exits with 1 for every
+// failure.
+//
+// Thread-safety: a pure function.
 #pragma once
 
 #include "engine/base/error.h"
@@ -9,10 +12,10 @@ namespace gridmount {
 
 enum class ExitStatus : int {
   kOk = 0,
-  kFailure = 1,  // wrong use, or what this table has no line for; the message says what
+  kFailure = 1,  // wrong usage, or a failure without a number of its own; see the message
 
-  // gridstore check: what it found. A store with both kinds of damage is kStructureDamaged.
-  kContentDamaged = 2,    // GridFS: chunks, lengths, md5, folders, missing indexes
+  // What gridstore check found. A store with both kinds of damage is kStructureDamaged.
+  kContentDamaged = 2,    // GridFS: chunks, lengths, md5, directories, missing indexes
   kStructureDamaged = 3,  // the store below it: records, checksums, index entries, catalog
 
   // Opening a store.
@@ -25,17 +28,18 @@ enum class ExitStatus : int {
   kStoreDamaged = 16,
   kOutOfDiskSpace = 17,
   kIoError = 18,
-  kFileSystemUnfit = 19,  // its mappings do not show what is written, so that it carries no store
+  kFileSystemUnfit = 19,  // its mappings do not show what is written, so it cannot hold a store
 
   // gridmount: the mount.
-  kMountPointUnusable = 20,  // does not exist or is not a folder
+  kMountPointUnusable = 20,  // does not exist or is not a directory
   kMountPointBusy = 21,      // a store is mounted there already, or a dead mount is left over
-  kMountRefused = 22,        // the system refused the mount: no /dev/fuse, not allowed, ...
+  kMountRefused = 22,        // the system refused the mount: no /dev/fuse, not permitted, ...
   kNoSuchBucket = 23,
   kCloseFailed = 24,  // the mount worked, but not everything could be made durable at its end
 };
 
-// For an error of opening or reading a store; kFailure for codes that have no number of their own.
+// Returns the status for an error of opening or reading a store, or kFailure for a code that has no
+// status of its own.
 ExitStatus exit_status_of(ErrorCode code);
 
 }  // namespace gridmount

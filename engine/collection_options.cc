@@ -78,7 +78,7 @@ Status check_capped(const Namespace& ns, CollectionOptions& options, bool has_si
   if (options.max_documents >= kCappedDocumentsMax) {
     return fail(ErrorCode::kBadValue, ns.full() + ": max in a capped collection has to be < 2^31");
   }
-  // 0 and less stand for no limit.
+  // 0 and negative values mean no limit.
   options.max_documents = std::max<int64_t>(options.max_documents, 0);
   options.size_bytes = (options.size_bytes + kCappedUnit - 1) / kCappedUnit * kCappedUnit;
   return {};
@@ -177,7 +177,7 @@ Result<CollectionOptions> CollectionOptions::parse(const Namespace& ns, bson::Vi
       GM_ASSIGN(const bool wanted, flag(ns, element));
       if (!wanted) return invalid(ns, "a collection without an index on _id is not supported");
     } else if (name == "flags" || name == "usePowerOf2Sizes") {
-      // How servers before 3.0 laid records out.
+      // Options for the record layout of servers before 3.0.
     } else if (name == "collation") {
       const bool simple = element.value.type() == bson::Type::kDocument &&
                           element.value.as_document().find("locale") &&

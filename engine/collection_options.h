@@ -1,6 +1,7 @@
 // The options of a collection, as `create` takes them and listCollections shows them.
 // Source: MongoDB manual, "create", "Capped Collections", "Schema Validation", "Views".
-// Thread-safety: as for any value type.
+//
+// Thread-safety: a value. Not thread-safe for concurrent writes.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +20,36 @@ struct CollectionOptions {
   enum class ValidationLevel { kOff, kStrict, kModerate };
   enum class ValidationAction { kError, kWarn };
 
-  // Capped: the oldest documents make room for new ones.
+  // In a capped collection the oldest documents are removed to make room for new ones.
   bool capped = false;
-  int64_t size_bytes = 0;     // sum of the documents' BSON sizes; a multiple of 256
-  int64_t max_documents = 0;  // 0: as many as the size allows
+  int64_t size_bytes = 0;     // limit of the sum of the documents' BSON sizes; a multiple of 256
+  int64_t max_documents = 0;  // 0: no limit but size_bytes
 
-  // What inserted and updated documents must match: a filter.
+  // A filter that inserted and updated documents must match.
   std::optional<bson::Document> validator = {};
-  std::optional<ValidationLevel> level = {};    // none given: strict
-  std::optional<ValidationAction> action = {};  // none given: error
+  std::optional<ValidationLevel> level = {};    // absent: strict
+  std::optional<ValidationAction> action = {};  // absent: error
 
-  // Shown and nothing else: what reads such images, a change stream, needs a replica set.
+  // Stored and shown, without effect. Only change streams read these images, and they need a
+  // replica set.
   std::optional<bool> pre_and_post_images = {};
 
-  // A view: what `pipeline` makes of `view_on`, which is in the same database.
+  // If this is a view: its contents are the result of `pipeline` over the collection `view_on` of
+  // the same database.
   std::string view_on = {};
-  std::optional<bson::Document> pipeline = {};  // the elements of the array
+  std::optional<bson::Document> pipeline = {};  // the elements of the array of stages
 
   bool is_view() const { return !view_on.empty(); }
 
-  // InvalidOptions for options that are not known, not supported, of the wrong type or do not go
-  // together, and for validators where servers refuse them: in admin, local and config and on
-  // system.*. autoIndexId: true and flags of old servers are taken, as they change nothing.
+  // Fails with InvalidOptions if an option is unknown, unsupported, or conflicts with another one,
+  // and for validators where servers refuse them: in the databases admin, local and config, and on
+  // system.* collections. A wrong type is TypeMismatch, a value out of range BadValue.
+  // `autoIndexId: true` and the flags of old servers are accepted, because they change nothing.
   static Result<CollectionOptions> parse(const Namespace& ns, bson::View options);
   bson::Document document() const;
 
-  // The three fields of validation as collMod and create take them; false if the field is none.
+  // Reads one of the three validation fields (validator, validationLevel, validationAction), as
+  // collMod and create take them. Returns false if the field is none of these.
   Result<bool> read_validation(const Namespace& ns, const bson::Element& element);
 };
 

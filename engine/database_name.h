@@ -1,5 +1,5 @@
-// What a database may be called. check_namespace() (store.h) asks the same of a collection's
-// database.
+// The rules for database names. check_namespace() (store.h) applies the same rules to the database
+// of a collection.
 //
 // Thread-safety: a pure function.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace gridmount::engine {
 
-// InvalidNamespace naming what is wrong: an empty name, more than 63 bytes, NUL, or one of
-// /\. "$*<>:|?.
+// Fails with InvalidNamespace and says what is wrong: an empty name, more than 63 bytes, a NUL, or
+// one of /\. "$*<>:|?.
 Status check_database_name(std::string_view name);
 
 }  // namespace gridmount::engine

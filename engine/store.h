@@ -1,28 +1,31 @@
-// The interface everything above a document store knows: Store, Database, Collection, and the two
-// kinds of views of a store's contents, Snapshot and Transaction.
+// The interface of a document store: Store, Database, Collection, and the two kinds of views of a
+// store's contents, Snapshot and Transaction. All code above a store uses this interface alone.
 //
-// engine/local implements it on LMDB. One contract test-suite (tests/engine/contract) runs against
-// every implementation, so what is said here holds for each.
+// engine/local implements it on LMDB. One contract test suite (tests/engine/contract) runs against
+// an implementation, so the rules here hold for each one that it tests.
 //
 // Rules that hold throughout:
-//  S1. A Snapshot never changes and never blocks a writer. snapshot() waits for no transaction but
-//  a
-//      brief one (Waits::kForNothing).
-//  S2. A Transaction sees its own writes. It commits all of them or, if destroyed without commit(),
-//      none. At most one exists at a time per store; begin() waits for its turn in order. Do not
-//      hold one while waiting for a client, a lock of a layer above, or input. A thread must not
-//      begin a second one while it holds one.
-//  S3. A failed write inside a transaction leaves the transaction as before that call (the failing
-//      document's effects are undone), and the transaction can go on. Exception: OutOfDiskSpace,
-//      IoError, WritesRefused and TransactionTooLarge doom it; commit() then fails.
-//  S4. Committed means visible to every later snapshot and safe from a kill of the process. Durable
-//      means safe from power loss. commit(Durability::kDurable) and make_durable() give the latter.
-//  S5. A bson::View handed out by a read stays valid until its Snapshot is destroyed; with a
-//      Transaction, until the next write through it, or its end.
+// S1. A Snapshot never changes and never blocks a writer. snapshot() waits for short transactions
+//     (Waits::kForNothing) at most.
+// S2. A Transaction sees its own writes. commit() commits all of them. If the Transaction is
+//     destroyed without commit(), none of them happen. At most one transaction exists at a time per
+//     store. begin() waits in a FIFO queue. Do not hold a transaction while waiting for a client,
+//     for a lock of a layer above, or for input. A thread must not begin a second transaction while
+//     it holds one.
+// S3. A failed write undoes its own effects, those on the failing document included, and leaves the
+//     transaction as it was before the call. The transaction can continue. Exception:
+//     OutOfDiskSpace, IoError, WritesRefused and TransactionTooLarge poison the transaction, and
+//     commit() then fails.
+// S4. Committed means visible to every later snapshot and safe from a kill of the process. Durable
+//     means safe from power loss. commit(Durability::kDurable) and make_durable() make writes
+//     durable.
+// S5. A bson::View returned by a read of a Snapshot stays valid until the Snapshot is destroyed or
+//     paused. A bson::View returned by a read of a Transaction stays valid until the next write
+//     through the Transaction, or until its end.
 //
 // Thread-safety: Store, Database and Collection are thread-safe. A Snapshot, a Transaction and the
-// cursors on them are used by one thread at a time (a Snapshot may be handed from thread to thread;
-// a Transaction must stay on the thread that began it).
+// cursors on them are used by one thread at a time. A Snapshot may be handed from thread to thread.
+// A Transaction must stay on the thread that began it.
 #pragma once
 
 #include <chrono>
@@ -46,7 +49,7 @@ namespace gridmount::engine {
 
 using query::IndexDefinition;
 
-// "db.collection". MongoDB's rules for names are checked by check_namespace().
+// "db.collection". check_namespace() checks MongoDB's rules for names.
 struct Namespace {
   std::string database;
   std::string collection;
@@ -55,31 +58,34 @@ struct Namespace {
   friend auto operator<=>(const Namespace&, const Namespace&) = default;
 };
 
-// InvalidNamespace naming what is wrong: empty parts, NUL, '$' outside system names, database names
-// over 63 bytes or with one of /\. "$*<>:|?, full names over 255 bytes.
+// Fails with InvalidNamespace and says what is wrong: an empty part, a NUL, a '$' in the collection
+// name (only "oplog.$main" may have one), a '.' at either end of the collection name, a database
+// name over 63 bytes or with one of /\. "$*<>:|?, or a full name over 255 bytes.
 Status check_namespace(const Namespace& ns);
 
-// What reads look at, for a profiler. Written by the thread that reads.
+// What reads examine, for a profiler. The thread that reads writes these fields.
 struct ReadObserver {
   int64_t keys_examined = 0;
   int64_t documents_examined = 0;
-  std::string plan_summary = {};  // "IXSCAN { a: 1 }", "COLLSCAN", "IDHACK", "EOF"; several by ", "
+  std::string plan_summary = {};  // "IXSCAN { a: 1 }", "COLLSCAN", "IDHACK", "EOF"; joined by ", "
 };
 
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
-  // For cursors that wait for a client. pause() lets go of the contents, so that the space of what
-  // is removed meanwhile can be reused; all views end, and nothing is read until resume(). That
-  // makes this a snapshot of the newest contents, and its cursors go on behind the documents they
-  // gave: as with a server's cursors, documents that changed meanwhile may be met again or not at
-  // all. A cursor whose collection or index is gone is QueryPlanKilled (175), a tailable one whose
-  // place has been overwritten CappedPositionLost (136). IllegalOperation on a Transaction.
+  // For cursors that wait for a client. pause() releases the read view, so that the store can reuse
+  // the space of documents removed meanwhile. All views end, and nothing may be read until
+  // resume(). resume() makes this a snapshot of the newest contents. Its cursors continue after the
+  // last document they returned. As with a server's cursors, a document that changed meanwhile may
+  // be returned again or not at all. After resume(), a cursor whose collection or index is gone
+  // fails with QueryPlanKilled (175), and a tailable cursor whose position has been overwritten
+  // fails with CappedPositionLost (136). On a Transaction both functions fail with
+  // IllegalOperation.
   virtual Status pause() = 0;
   virtual Status resume() = 0;
-  // Reads that begin on this from now on tell `observer`, until it is another one or null; cursors
-  // go on telling the one they began with. The searches of a transaction's writes are reads as
-  // well.
+  // Reads that begin on this snapshot from now on report to `observer`, until observe() sets
+  // another one or null. An open cursor keeps reporting to the observer it began with. The searches
+  // that writes of a transaction do count as reads.
   virtual void observe(std::shared_ptr<ReadObserver> observer) = 0;
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
@@ -88,87 +94,94 @@ class Snapshot {
   Snapshot() = default;
 };
 
-// Told of what a transaction changes, for caches of what documents say.
+// Receives the changes of a transaction, for caches of what documents hold.
 //
-// Used by the thread of the transaction alone.
+// Only the thread of the transaction calls it.
 class WriteObserver {
  public:
   virtual ~WriteObserver() = default;
-  // A document is inserted (no `before`), replaced or removed (no `after`). The views end with the
-  // call. What the store removes by itself, by an expiring index, is told to nobody.
+  // A document is inserted (`before` is empty), replaced, or removed (`after` is empty). The views
+  // are valid during the call only. The observer does not receive removals that the store does by
+  // itself for an expiring index.
   virtual void document_changed(const Namespace& ns, const std::optional<bson::View>& before,
                                 const std::optional<bson::View>& after) = 0;
-  // The collection is dropped, renamed (both names are told) or made anew as a whole.
+  // The collection is dropped, renamed (called for both names) or rebuilt as a whole.
   virtual void collection_changed(const Namespace& ns) = 0;
-  // After the commit, when it is visible to all. Not called for a transaction that has failed.
+  // Called after the commit, when its changes are visible to all. Not called if the commit fails.
   virtual void committed() = 0;
 };
 
 enum class Durability { kCommitted, kDurable };
 
-// What a thread may wait for while it has a transaction.
+// What a thread may wait for while it holds a transaction.
 enum class Waits {
-  kForOthers,  // whatever S2 allows; snapshot() never waits for such a transaction
-  // For the store alone, from begin() to the end: no lock that a thread may hold while it begins to
-  // read, and no other thread. snapshot() and make_durable() may wait for such a transaction, so
-  // that small ones that follow one another cost the store less.
+  kForOthers,  // anything that S2 allows; snapshot() never waits for such a transaction
+  // A short transaction. From begin() to its end the thread waits for the store alone: for no lock
+  // that another thread may hold while it begins to read, and for no other thread. So snapshot()
+  // and make_durable() may wait for such a transaction. This lets the store combine short
+  // transactions that follow one another into one commit.
   kForNothing,
 };
 
 class Transaction : public Snapshot {
  public:
-  // Ends the transaction whatever it returns. On error nothing of it has happened, except that with
-  // kDurable a failing sync is reported after the commit (the writes are visible, see
-  // WritesRefused).
+  // Ends the transaction, whatever commit() returns. On error none of the writes have happened.
+  // Exception: with kDurable, a sync that fails is reported after the commit. The writes are then
+  // visible but may not be durable (see WritesRefused).
   virtual Status commit(Durability durability = Durability::kCommitted) = 0;
-  // Before the first write.
+  // Must be called before the first write.
   virtual void observe_writes(std::shared_ptr<WriteObserver> observer) = 0;
 };
 
 struct FindOptions {
-  bson::View sort = {};        // empty: the order of the index used, or of insertion
+  bson::View sort = {};        // empty: the order of the index used, or insertion order
   bson::View projection = {};  // empty: whole documents
   int64_t skip = 0;
   int64_t limit = 0;                     // 0: no limit
   std::optional<bson::Value> hint = {};  // index name or key pattern
-  bson::View variables = {};             // what `$$name` is in expressions, by name
+  bson::View variables = {};             // values of `$$name` in expressions, by name
   std::optional<Deadline> deadline = {};
-  // The caller looks at these dotted paths alone: where an index has them, documents of them are
-  // given and the stored ones not read. A projection that only includes says the same.
+  // The caller reads only these dotted paths. If an index covers them, the cursor returns documents
+  // built from its keys and does not read the stored documents. A projection that only includes
+  // fields has the same effect.
   std::optional<std::vector<std::string>> only_paths = {};
-  // The caller asks which values there are at this dotted path: of documents that have one value
-  // there, all but one may be left out.
+  // The caller wants the distinct values at this dotted path. Of several documents with the same
+  // value there, the cursor may leave out all but one.
   std::string_view distinct_path = {};
-  // Of the index that `hint` names the keys from `min` on and before `max` alone, which have a
-  // value for each of its fields. Codes 51173 without a hint, 51174 for another index's fields,
-  // 51175 if `min` does not come before `max`.
+  // Restricts the read to the keys from `min` (inclusive) to `max` (exclusive) of the index that
+  // `hint` names. Each has a value for every field of that index. Error codes: 51173 without a
+  // hint, 51174 for fields that are not those of the index, 51175 if `min` does not come before
+  // `max`.
   bson::View min = {};
   bson::View max = {};
-  // Instead of documents: the fields of the index that is read, nothing where none is. A projection
-  // is passed over then. CommandNotSupported for an index with arrays.
+  // Returns the fields of the index that is read instead of documents, or an empty document if no
+  // index is read. The projection is then ignored. Fails with CommandNotSupported for an index with
+  // arrays.
   bool return_key = false;
-  bool show_record_id = false;  // with `$recordId`, behind what the projection leaves
-  // Only in a capped collection, in its order: at the end the cursor waits for documents instead of
-  // ending; after Snapshot::resume() it gives those inserted since.
+  bool show_record_id = false;  // adds `$recordId` after the projected fields
+  // Only for a capped collection, in its order. At the end of the collection the cursor stays open.
+  // After Snapshot::resume() it returns the documents inserted since.
   bool tailable = false;
-  // The caller reads only part of each document. Its structure is then verified and not its
-  // checksum, which for a document of a chunk's size costs more than the read: damage to the values
-  // of its fields goes unnoticed.
+  // The caller reads only part of each document. The cursor then verifies the structure of each
+  // document and not its checksum: for a document of a chunk's size the checksum costs more than
+  // the read. So damage to the values of fields goes unnoticed.
   bool partial = false;
-  // Bound of the buffer of a sort without an index; beyond it QueryExceededMemoryLimit (292).
+  // Limit of the buffer of a sort that no index answers. Above it the read fails with
+  // QueryExceededMemoryLimit (292).
   uint64_t sort_bytes_max = kOperationBytesMax;
 };
 
-// What explain tells: the plan, or also what running it took.
+// What explain reports: the plan alone, or the plan and the stats of running it.
 enum class Verbosity { kQueryPlanner, kExecutionStats };
 
 class Cursor {
  public:
   virtual ~Cursor() = default;
-  // The next document, or nothing at the end. Documents that were read from the store without a
-  // projection or in-memory sort point into it (rule S5); otherwise the view is valid until the
-  // next call. A document whose checksum is wrong is DataCorruptionDetected, naming namespace and
-  // _id or record; the cursor can go on behind it.
+  // Returns the next document, or nothing at the end. The view of a document that was read without
+  // a projection or in-memory sort points into the store (rule S5). Any other view is valid until
+  // the next call. A document with a wrong checksum is DataCorruptionDetected, and the message
+  // names the namespace and the _id or record. The caller can continue behind that document with
+  // another next().
   virtual Result<std::optional<bson::View>> next() = 0;
 };
 
@@ -190,10 +203,11 @@ struct AggregateOptions {
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
   std::optional<Deadline> deadline = {};
-  // Of each stage that gathers documents ($group, $sort); beyond it QueryExceededMemoryLimit (292).
+  // Memory limit of each stage that gathers documents ($group, $sort). Above it the read fails with
+  // QueryExceededMemoryLimit (292).
   uint64_t memory_bytes_max = kOperationBytesMax;
-  bool bypass_validation = false;  // of what $out and $merge write
-  std::string_view host = {};      // what $indexStats and $collStats say it is; empty: nothing
+  bool bypass_validation = false;  // for the documents that $out and $merge write
+  std::string_view host = {};      // the host that $indexStats and $collStats report; empty: none
 };
 
 struct InsertResult {
@@ -201,7 +215,7 @@ struct InsertResult {
 };
 
 struct InsertOptions {
-  bool bypass_validation = false;  // the collection's validator is not asked
+  bool bypass_validation = false;  // skips the collection's validator
   bool keep_empty_timestamps = false;
 };
 
@@ -209,11 +223,11 @@ struct UpdateOptions {
   bool upsert = false;
   bool multi = false;  // refused with a replacement, as MongoDB does
   std::optional<bson::Value> hint = {};
-  bson::View array_filters = {};  // an array; which elements `$[id]` stands for
+  bson::View array_filters = {};  // an array: which elements `$[id]` stands for
   bool bypass_validation = false;
-  bool is_pipeline = false;               // the update is an array, of stages
-  bson::View variables = {};              // what `$$name` is in expressions and stages, by name
-  std::optional<Deadline> deadline = {};  // of finding the documents, in all writes
+  bool is_pipeline = false;               // the update is an array of stages
+  bson::View variables = {};              // values of `$$name` in expressions and stages, by name
+  std::optional<Deadline> deadline = {};  // in every kind of write: for finding the documents
 };
 
 struct RemoveOptions {
@@ -224,8 +238,8 @@ struct RemoveOptions {
 
 struct UpdateResult {
   int64_t matched = 0;
-  int64_t modified = 0;                    // a matched document that did not change is not counted
-  std::optional<bson::Value> upserted_id;  // of the document an upsert inserted
+  int64_t modified = 0;                    // does not count a matched document that did not change
+  std::optional<bson::Value> upserted_id;  // the _id of the document that an upsert inserted
 };
 
 struct FindAndModifyOptions {
@@ -233,7 +247,7 @@ struct FindAndModifyOptions {
   bson::View projection;
   bool remove = false;  // then `update` must be empty
   bool upsert = false;
-  bool return_new = false;  // the document after the update instead of before
+  bool return_new = false;  // returns the document after the update instead of before
   std::optional<bson::Value> hint = {};
   bson::View array_filters = {};
   bool bypass_validation = false;
@@ -250,93 +264,99 @@ struct FindAndModifyResult {
 
 struct CollectionStats {
   int64_t documents = 0;
-  int64_t document_bytes = 0;  // sum of the BSON sizes
-  int64_t storage_bytes = 0;   // what they take in the store, about
+  int64_t document_bytes = 0;  // the sum of the documents' BSON sizes
+  int64_t storage_bytes = 0;   // the approximate size of the documents in the store
   int64_t index_count = 0;
 };
 
 struct IndexStats {
   IndexDefinition definition;
-  int64_t bytes = 0;     // what its entries take, about
-  int64_t accesses = 0;  // reads and writes that used it to find documents, since the time below
-  bson::Date since;      // when the store was opened
+  int64_t bytes = 0;     // the approximate size of the index's entries
+  int64_t accesses = 0;  // reads and writes that used it to find documents since `since`
+  bson::Date since;      // the time the store was opened
 };
 
-// A handle by name: the collection need not exist. Reads of a missing collection find nothing; the
-// first insert creates it (with its _id index), as MongoDB does. The name may be a view's: reads
-// then give what its pipeline makes of the collection below, writes are CommandNotSupportedOnView.
+// A handle by name: the collection need not exist. Reads of a missing collection find nothing. The
+// first insert creates it with its _id index, as MongoDB does. The name may be that of a view.
+// Reads then return the result of the view's pipeline, and writes fail with
+// CommandNotSupportedOnView.
 class Collection {
  public:
   virtual ~Collection() = default;
 
   virtual const Namespace& ns() const = 0;
 
-  // `filter` is MongoDB's query language (engine/query/filter/filter.h); bad filters are BadValue
-  // or FailedToParse. Every implementation answers an equality on all fields of an index, a range
-  // on the last of them, and a sort along them without reading other documents.
+  // `filter` is MongoDB's query language (engine/query/filter/filter.h). A bad filter fails with
+  // BadValue or FailedToParse. Three kinds of queries read no documents other than their results,
+  // in every implementation: an equality on all fields of an index, a range on the last of them,
+  // and a sort in index order.
   virtual Result<std::unique_ptr<Cursor>> find(Snapshot& snapshot, bson::View filter,
                                                const FindOptions& options = {}) = 0;
-  // The first document find() would give; no cursor is made, so this is the way to read one.
+  // Returns the first document that find() would return. This is the way to read one document,
+  // because it makes no cursor.
   virtual Result<std::optional<bson::View>> find_one(Snapshot& snapshot, bson::View filter,
                                                      const FindOptions& options = {}) = 0;
   virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter,
                                 const CountOptions& options = {}) = 0;
-  // The values that the path has in matching documents, an array's elements each on its own, in
-  // their order and each once. DistinctTooLarge if they have no room in one document.
+  // Returns the values at the path in matching documents: sorted, each once, with every element of
+  // an array as a value of its own. Fails with DistinctTooLarge if they do not fit in one document.
   virtual Result<std::vector<bson::Value>> distinct(Snapshot& snapshot, std::string_view path,
                                                     bson::View filter,
                                                     const DistinctOptions& options = {}) = 0;
-  // `stages` are an array's elements (engine/query/pipeline/pipeline.h). A pipeline that ends with
-  // $out or $merge needs a Transaction, writes during this call, and its cursor gives nothing.
+  // `stages` holds the stages as elements of an array (engine/query/pipeline/pipeline.h). A
+  // pipeline that ends with $out or $merge needs a Transaction. It writes during this call, and its
+  // cursor returns no documents.
   virtual Result<std::unique_ptr<Cursor>> aggregate(Snapshot& snapshot, bson::View stages,
                                                     const AggregateOptions& options = {}) = 0;
 
-  // How find() answers: {explainVersion, queryPlanner: {namespace, parsedQuery, winningPlan,
-  // rejectedPlans}, executionStats: {nReturned, executionTimeMillis, totalKeysExamined,
-  // totalDocsExamined, executionStages}}, as servers show classic plans (MongoDB manual, "Explain
-  // Results"). Of a view: {stages: [{$cursor: that of the collection below}, the other stages]}.
+  // Returns how find() answers: {explainVersion, queryPlanner: {namespace, parsedQuery,
+  // winningPlan, rejectedPlans}, executionStats: {nReturned, executionTimeMillis,
+  // totalKeysExamined, totalDocsExamined, executionStages}}, as servers show classic plans (MongoDB
+  // manual, "Explain Results"). For a view: {stages: [{$cursor: the plan for the collection below},
+  // the other stages]}.
   virtual Result<bson::Document> explain(Snapshot& snapshot, bson::View filter,
                                          const FindOptions& options, Verbosity verbosity) = 0;
-  // The same of count(), whose plan may read no documents where that of a find does.
+  // The same for count(). Its plan may read no documents where the plan of find() does.
   virtual Result<bson::Document> explain_count(Snapshot& snapshot, bson::View filter,
                                                const CountOptions& options,
                                                Verbosity verbosity) = 0;
-  // The same of aggregate(), which does not write then.
+  // The same for aggregate(). Nothing is written.
   virtual Result<bson::Document> explain_aggregate(Snapshot& snapshot, bson::View stages,
                                                    const AggregateOptions& options,
                                                    Verbosity verbosity) = 0;
 
-  // A hint that documents matching `filter` will be read soon: their pages are asked of the disk
-  // without waiting. Costs a few microseconds; may do nothing.
+  // A hint that documents matching `filter` will be read soon. Asks the disk for their pages
+  // without waiting. Costs a few microseconds. May do nothing.
   virtual void prefetch(Snapshot& snapshot, bson::View filter) = 0;
 
-  // Inserts a copy. A missing _id is generated and put first; a document that exceeds 16 MiB or
-  // has more than one _id, an array, regex or undefined as _id or a name beginning with '$' within
-  // it is refused (BadValue, InvalidIdField, DollarPrefixedFieldName); elsewhere such names are
-  // stored, as servers have it since 5.0. DuplicateKey with keyPattern and keyValue;
-  // DocumentValidationFailure with errInfo. `document` must be valid BSON; bytes from outside go
-  // through bson::validate first. Empty Timestamps in top-level fields are filled in. In a capped
-  // collection the oldest documents go, until the new one has room.
+  // Inserts a copy. A missing _id is generated and put first. A document over 16 MiB is refused,
+  // and so is one with more than one _id, or with an _id that is an array, a regex or undefined, or
+  // that contains a name beginning with '$' (BadValue, InvalidIdField, DollarPrefixedFieldName).
+  // Outside _id such names are stored, as servers do since 5.0. Fails with DuplicateKey (details:
+  // keyPattern and keyValue) or DocumentValidationFailure (details: errInfo). `document` must be
+  // valid BSON: bytes from outside must pass bson::validate first. Empty Timestamps in top-level
+  // fields are filled in. In a capped collection the oldest documents are removed until the new one
+  // fits.
   virtual Result<InsertResult> insert(Transaction& transaction, bson::View document,
                                       const InsertOptions& options = {}) = 0;
-  // Operators, a replacement or a pipeline (engine/query/update/update.h).
+  // `update` holds operators, a replacement or a pipeline (engine/query/update/update.h).
   virtual Result<UpdateResult> update(Transaction& transaction, bson::View filter,
                                       bson::View update, const UpdateOptions& options = {}) = 0;
-  // Returns how many went. `multi` false removes the first match only.
+  // Returns the number of documents removed. If `multi` is false, only the first match is removed.
   virtual Result<int64_t> remove(Transaction& transaction, bson::View filter, bool multi,
                                  const RemoveOptions& options = {}) = 0;
   virtual Result<FindAndModifyResult> find_and_modify(Transaction& transaction, bson::View filter,
                                                       bson::View update,
                                                       const FindAndModifyOptions& options) = 0;
 
-  // Creates the collection too if needed. An equal index is success and changes nothing; same name
-  // with other keys or options is IndexKeySpecsConflict / IndexOptionsConflict; a unique index over
-  // duplicates is DuplicateKey and leaves nothing behind. An empty name is made from the keys
-  // ("files_id_1_n_1").
+  // Creates the collection too if it does not exist. If an equal index exists, the call succeeds
+  // and changes nothing. The same name with other keys or options is IndexKeySpecsConflict or
+  // IndexOptionsConflict. A unique index over duplicates is DuplicateKey and leaves nothing behind.
+  // An empty name is replaced by one made from the keys ("files_id_1_n_1").
   virtual Status create_index(Transaction& transaction, const IndexDefinition& definition) = 0;
   virtual Status drop_index(Transaction& transaction, std::string_view name) = 0;
   virtual Result<std::vector<IndexDefinition>> indexes(Snapshot& snapshot) = 0;
-  // At the same cost however many documents there are.
+  // The cost does not depend on the number of documents.
   virtual Result<CollectionStats> stats(Snapshot& snapshot) = 0;
   virtual Result<std::vector<IndexStats>> index_stats(Snapshot& snapshot) = 0;
 };
@@ -351,53 +371,58 @@ class Database {
   virtual ~Database() = default;
 
   virtual const std::string& name() const = 0;
-  // Cheap; may be kept and shared. The name is checked when the collection is first written.
+  // Cheap. The handle may be kept and shared. The name is checked at the first write to the
+  // collection.
   virtual std::unique_ptr<Collection> collection(std::string_view name) = 0;
 
-  // In the order of names.
+  // Sorted by name.
   virtual Result<std::vector<CollectionInfo>> collections(Snapshot& snapshot) = 0;
-  // Nothing if it does not exist.
+  // Returns nothing if the collection does not exist.
   virtual Result<std::optional<CollectionInfo>> collection_info(Snapshot& snapshot,
                                                                 std::string_view collection) = 0;
   virtual Result<bool> exists(Snapshot& snapshot, std::string_view collection) = 0;
-  // `options` as CollectionOptions::parse takes them. NamespaceExists if the collection does.
+  // CollectionOptions::parse says which `options` it accepts. Fails with NamespaceExists if the
+  // collection exists.
   virtual Status create(Transaction& transaction, std::string_view collection,
                         bson::View options) = 0;
-  // Changes options, as collMod does: validator, validationLevel, validationAction, cappedSize,
+  // Changes options as collMod does: validator, validationLevel, validationAction, cappedSize,
   // cappedMax, viewOn and pipeline of a view, index: {name or keyPattern, expireAfterSeconds or
-  // hidden}. Returns what collMod adds to its reply (expireAfterSeconds_old, ...).
+  // hidden}. Returns the fields that collMod adds to its reply (expireAfterSeconds_old, ...).
   virtual Result<bson::Document> modify(Transaction& transaction, std::string_view collection,
                                         bson::View changes) = 0;
-  // The newest documents that have room in `bytes`, in a capped collection of the same name; its
-  // indexes other than on _id are dropped, as convertToCapped does.
+  // Replaces the collection by a capped one of the same name, as convertToCapped does. It keeps the
+  // newest documents that fit in `bytes`. All indexes other than the one on _id are dropped.
   virtual Status convert_to_capped(Transaction& transaction, std::string_view collection,
                                    int64_t bytes) = 0;
-  // Reads all of the collection, as `validate` does: {ns, nrecords, nInvalidDocuments,
+  // Reads the whole collection as `validate` does. Returns {ns, nrecords, nInvalidDocuments,
   // nNonCompliantDocuments, nIndexes, keysPerIndex, indexDetails, valid, repaired, warnings,
-  // errors, extraIndexEntries, missingIndexEntries, corruptRecords}, of each list its first 1000.
-  // NamespaceNotFound, CommandNotSupportedOnView.
+  // errors, extraIndexEntries, missingIndexEntries, corruptRecords}, with at most the first 1000
+  // items of each list. Fails with NamespaceNotFound or CommandNotSupportedOnView.
   virtual Result<bson::Document> validate(Snapshot& snapshot, std::string_view collection) = 0;
-  // NamespaceNotFound if it does not exist. Space is reused in the background.
+  // Fails with NamespaceNotFound if the collection does not exist. Its space is reclaimed in the
+  // background.
   virtual Status drop(Transaction& transaction, std::string_view collection) = 0;
-  // Also to another database. NamespaceExists unless `drop_target`.
+  // `to` may be in another database. Fails with NamespaceExists if `to` exists, unless
+  // `drop_target`.
   virtual Status rename(Transaction& transaction, std::string_view from, const Namespace& to,
                         bool drop_target) = 0;
   virtual Status drop_database(Transaction& transaction) = 0;
 };
 
 struct StoreStats {
-  int64_t file_bytes = 0;       // what the store occupies
-  int64_t used_bytes = 0;       // of it in use; the rest is reused before the file grows
+  int64_t file_bytes = 0;  // the size of the store's files
+  int64_t used_bytes =
+      0;  // the part of file_bytes in use; the rest is reused before the file grows
   int64_t capacity_bytes = 0;   // file system's free space plus file_bytes
   int64_t available_bytes = 0;  // what can still be written
-  // Of the whole file system that the store is in, whoever uses it.
+  // The whole file system that holds the store, with the files of others.
   int64_t file_system_bytes = 0;
   int64_t file_system_used_bytes = 0;
-  // Of indexes with expireAfterSeconds, since the store was opened.
+  // For indexes with expireAfterSeconds, since the store was opened.
   int64_t expiry_passes = 0;
   int64_t expired_documents = 0;
-  // Since everything was last made durable, and not only what someone waited for: what a power loss
-  // may cost at most.
+  // The time since everything was last made durable, and not only a single durable commit. It
+  // bounds what a power loss may cost.
   std::chrono::milliseconds since_checkpoint{0};
 };
 
@@ -412,15 +437,16 @@ class Store {
   virtual Result<std::unique_ptr<Transaction>> begin(Waits waits = Waits::kForOthers) = 0;
 
   // Returns when everything committed before the call is durable. Concurrent callers share the
-  // work. WritesRefused if a sync failed, now or before.
+  // work. Fails with WritesRefused if a sync failed, now or before.
   virtual Status make_durable() = 0;
 
-  // Gives space that nothing is in back to the file system, as the command `compact` does: of the
-  // whole store, or of the collection alone where that has files of its own. Returns how many bytes
-  // came free. Others may read and write meanwhile, but for moments. The calling thread holds
-  // neither a snapshot nor a transaction. NamespaceNotFound, CommandNotSupportedOnView,
-  // StoreDamaged, StoreReadOnly, WritesRefused, MaxTimeMSExpired; CommandNotSupported where the
-  // file system takes nothing back from within a file.
+  // Returns unused space to the file system, as the command `compact` does: that of the collection
+  // alone if the collection has files of its own, otherwise that of the whole store. Returns the
+  // number of bytes freed. Other threads may read and write meanwhile, except for short moments.
+  // The calling thread must hold neither a snapshot nor a transaction. Fails with
+  // NamespaceNotFound, CommandNotSupportedOnView, StoreDamaged, StoreReadOnly, WritesRefused or
+  // MaxTimeMSExpired. Fails with CommandNotSupported if the file system cannot free space inside a
+  // file.
   virtual Result<int64_t> compact(const Namespace& ns,
                                   const std::optional<Deadline>& deadline = {}) = 0;
 

@@ -1,6 +1,6 @@
-// When an operation has to have ended, and how another thread ends it before.
+// When an operation must end, and how another thread ends it earlier.
 //
-// Thread-safety: an Interrupt is thread-safe; a Deadline is a value.
+// Thread-safety: Interrupt is thread-safe. Deadline is a value.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 
 namespace gridmount::engine {
 
-// A deadline that its owner moves (between a cursor's batches no time counts), and that kill()
-// brings forward for good.
+// A deadline that its owner can move: for example, the time between two batches of a cursor does
+// not count. kill() makes the deadline pass at once, for good.
 class Interrupt {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -24,12 +24,12 @@ class Interrupt {
     return reason_.load(std::memory_order_relaxed) != 0 ? Time::min() : at_.load();
   }
   void set(Time at) { at_.store(at); }
-  // The first reason stays.
+  // Only the first reason is kept.
   void kill(ErrorCode reason) {
     int32_t none = 0;
     reason_.compare_exchange_strong(none, static_cast<int32_t>(reason));
   }
-  // Why it was killed, if it was: what its owner reports instead of MaxTimeMSExpired.
+  // Returns why it was killed, if it was. The owner reports this code instead of MaxTimeMSExpired.
   std::optional<ErrorCode> reason() const {
     const int32_t reason = reason_.load();
     if (reason == 0) return std::nullopt;
@@ -41,7 +41,7 @@ class Interrupt {
   std::atomic<int32_t> reason_{0};
 };
 
-// From then on an operation that reads is MaxTimeMSExpired (50).
+// After this point in time an operation that reads fails with MaxTimeMSExpired (50).
 class Deadline {
  public:
   using Time = Interrupt::Time;

@@ -2,7 +2,9 @@
 //
 // An Error carries a MongoDB error code (or a code of a layer above, see ErrorCode) and one
 // sentence that names the object, what happened to it and the cause. Lower layers return errors and
-// never log them; the program at the edge logs or prints each failure once.
+// never log them. The program at the edge logs or prints each failure once.
+//
+// Thread-safety: an Error is a value. The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +17,8 @@
 
 namespace gridmount {
 
-// Numbers and names are MongoDB's (src/mongo/base/error_codes.yml), so that the wire server passes
-// them on unchanged. The enumeration is open: gridfs/ defines its own codes from kFirstGridFsCode
-// on.
+// Numbers and names are MongoDB's (src/mongo/base/error_codes.yml), so the wire server passes them
+// on unchanged. The enumeration is open: gridfs/ defines its own codes from kFirstGridFsCode on.
 enum class ErrorCode : int32_t {
   kInternalError = 1,
   kBadValue = 2,
@@ -80,12 +81,12 @@ enum class ErrorCode : int32_t {
   kOutOfDiskSpace = 14031,
   kUnknownField = 40415,
 
-  // Not MongoDB's. The embedded store's own conditions, which no MongoDB server reports.
+  // Not MongoDB's: conditions of the embedded store, which no MongoDB server reports.
   kStoreNotFound = 90001,      // no store at the path
   kNotAStore = 90002,          // something else is at the path
   kStoreFormatTooNew = 90003,  // written by a newer program
   kStoreLocked = 90004,        // another process owns it; the message names its pid
-  kStoreReadOnly = 90005,      // the medium or the permissions allow no writing
+  kStoreReadOnly = 90005,      // the medium or the permissions do not allow writing
   kPermissionDenied = 90006,   // the operating system refused access to the store's files
   kStoreDamaged = 90007,       // the store's files contradict their format
   kWritesRefused = 90008,      // an earlier sync failed; reopen the store
@@ -94,7 +95,8 @@ enum class ErrorCode : int32_t {
   kFirstGridFsCode = 100000,
 };
 
-// The name MongoDB's documentation uses ("BadValue"), or "Location<code>" as servers print it.
+// Returns the name from MongoDB's documentation ("BadValue"), or "Location<code>" as servers print
+// it.
 std::string error_code_name(ErrorCode code);
 
 class Error {
@@ -104,15 +106,16 @@ class Error {
   ErrorCode code() const { return code_; }
   const std::string& message() const { return message_; }
 
-  // BSON bytes of the additional fields a server reports with this error (keyPattern and keyValue
-  // with DuplicateKey, errInfo with DocumentValidationFailure), empty if there are none.
+  // The BSON bytes of the additional fields that a server reports with this error: keyPattern and
+  // keyValue with DuplicateKey, errInfo with DocumentValidationFailure. Empty if there are none.
   const std::vector<uint8_t>& details() const { return details_; }
   Error&& with_details(std::vector<uint8_t> bson_bytes) && {
     details_ = std::move(bson_bytes);
     return std::move(*this);
   }
 
-  // The same error with "context: " put before the message, for the layer that knows the object.
+  // Returns the same error with "context: " before the message, for the layer that knows the
+  // object.
   Error&& with_context(std::string_view context) && {
     message_.insert(0, std::string(context) + ": ");
     return std::move(*this);

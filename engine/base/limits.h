@@ -1,5 +1,5 @@
-// Limits that more than one part knows. They are those of MongoDB's servers; the largest document
-// is bson::kMaxDocumentBytes.
+// Limits that several parts share. The values are those of MongoDB's servers.
+// bson::kMaxDocumentBytes is the limit of a document.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,14 @@
 
 namespace gridmount {
 
-// What one operation may hold in memory that sorts, groups or gathers documents, unless its caller
-// gives it less.
+// The memory that one operation may hold while it sorts, groups or gathers documents. A caller can
+// set a lower limit.
 inline constexpr uint64_t kOperationBytesMax = uint64_t{100} << 20;
 
-// A message of the wire protocol, its header included; what hello calls maxMessageSizeBytes.
+// The largest message of the wire protocol, header included. hello reports it as
+// maxMessageSizeBytes.
 inline constexpr uint32_t kMessageBytesMax = 48'000'000;
-// The writes of one message; what hello calls maxWriteBatchSize.
+// The most writes in one message. hello reports it as maxWriteBatchSize.
 inline constexpr uint32_t kMessageWritesMax = 100'000;
 
 }  // namespace gridmount

@@ -1,6 +1,8 @@
-// spdlog's lines, one for each message, whatever is in it.
+// Formats spdlog's messages so that each one is a single line, whatever the message holds
+// (log_text.h).
 //
-// Thread-safety: as spdlog's formatters, each belongs to one sink.
+// Thread-safety: like spdlog's formatters. Each formatter belongs to one sink, which serializes its
+// use.
 #pragma once
 
 #include <spdlog/pattern_formatter.h>
@@ -12,7 +14,7 @@
 
 namespace gridmount {
 
-// The message itself, in a pattern "%*".
+// The pattern flag "%*": the message itself.
 class LogTextFlag : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&,
@@ -25,7 +27,7 @@ class LogTextFlag : public spdlog::custom_flag_formatter {
   }
 };
 
-// For spdlog::logger::set_formatter(); `lead` is what stands before each message, as a pattern.
+// For spdlog::logger::set_formatter(). `lead` is the pattern for the text before each message.
 inline std::unique_ptr<spdlog::formatter> log_formatter(const std::string& lead) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<LogTextFlag>('*').set_pattern(lead + "%*");

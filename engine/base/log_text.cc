@@ -8,7 +8,7 @@ namespace gridmount {
 
 namespace {
 
-constexpr unsigned char kLeadOfC1 = 0xc2;  // in UTF-8 they are two bytes, C2 80 to C2 9F
+constexpr unsigned char kLeadOfC1 = 0xc2;  // C1 characters are two bytes in UTF-8, C2 80 to C2 9F
 
 bool is_c1(unsigned char byte) {
   return byte >= 0x80 && byte < 0xa0;

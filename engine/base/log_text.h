@@ -1,5 +1,6 @@
-// Text that may hold names of files, as one line of a log or of stderr: a name is up to whoever
-// made the file, and must not look like a line of its own or like commands to a terminal.
+// Escapes text so that it is one line of a log or of stderr. The text may hold file names. A name
+// is chosen by whoever made the file, and it must not look like a log line of its own or like
+// commands to a terminal.
 //
 // Thread-safety: a pure function.
 #pragma once
@@ -9,8 +10,8 @@
 
 namespace gridmount {
 
-// Control characters, those of C1 among them, as \n, \r, \t, \x1b, ...; where the text is not UTF-8
-// all bytes beyond ASCII, too. Backslashes stay as they are.
+// Returns the text with control characters, C1 included, written as \n, \r, \t, \x1b, and so on. If
+// the text is not UTF-8, all non-ASCII bytes are escaped too. Backslashes stay as they are.
 std::string log_text(std::string_view text);
 
 }  // namespace gridmount

@@ -9,7 +9,7 @@ namespace gridmount {
 
 void name_this_thread(std::string_view name) {
   if (::gettid() == ::getpid()) return;
-  // If it fails, the thread has the name of the one that started it.
+  // On failure the thread keeps the name of the thread that started it.
   (void)::pthread_setname_np(::pthread_self(),
                              std::string(name.substr(0, kThreadNameBytesMax)).c_str());
 }

@@ -8,12 +8,12 @@
 
 namespace gridmount {
 
-// What the kernel keeps of a name.
+// The kernel keeps this many bytes of a name.
 inline constexpr std::string_view::size_type kThreadNameBytesMax = 15;
 
-// Names the calling thread; the threads that it starts from then on begin with that name. Only the
-// first kThreadNameBytesMax bytes count. Does nothing on the process's first thread, whose name is
-// the program's.
+// Names the calling thread. Threads that it starts from then on inherit the name. Only the first
+// kThreadNameBytesMax bytes count. Does nothing on the first thread of the process, whose name is
+// that of the program.
 void name_this_thread(std::string_view name);
 
 }  // namespace gridmount

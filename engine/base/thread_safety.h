@@ -1,5 +1,7 @@
-// Clang's thread-safety annotations and the mutex types that carry them. Every shared field says
-// with GM_GUARDED_BY what guards it; the clang build checks it.
+// Clang's thread-safety annotations, and the mutex types that carry them. Every shared field names
+// its lock with GM_GUARDED_BY, and the clang build checks it.
+//
+// Thread-safety: the mutexes and Condition are thread-safe. A lock object belongs to one thread.
 #pragma once
 
 #include <condition_variable>
@@ -84,12 +86,13 @@ class GM_SCOPED_CAPABILITY ReaderLock {
   SharedMutex& mutex_;
 };
 
-// Waits with a Mutex held. The condition is a loop at the caller's, so that the analysis sees it:
+// A condition variable that waits with a Mutex held. The caller writes the loop over its condition,
+// so that the analysis sees it:
 //   MutexLock lock(mutex_); while (!ready_) changed_.wait(mutex_);
 class Condition {
  public:
   void wait(Mutex& mutex) GM_REQUIRES(mutex) { condition_.wait(mutex); }
-  // False if the duration passed without a notification.
+  // Returns false if the duration passed without a notification.
   template <typename Duration>
   bool wait_for(Mutex& mutex, Duration duration) GM_REQUIRES(mutex) {
     return condition_.wait_for(mutex, duration) == std::cv_status::no_timeout;
