@@ -1,5 +1,8 @@
 // engine::Collection on LMDB. Reads are in collection.cc, writes in collection_writes.cc, indexes
 // in collection_indexes.cc.
+//
+// Thread-safety: a LocalCollection is immutable and thread-safe. A DocumentWriter belongs to the
+// thread of its transaction.
 #pragma once
 
 #include <memory>
@@ -15,9 +18,9 @@
 
 namespace gridmount::local {
 
-// Which of the documents a filter matches are to be written.
+// Selects which of the documents that match a filter are written.
 struct TargetOptions {
-  bool multi = false;  // all, not only the first
+  bool multi = false;  // all of them, not only the first
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
   bson::View sort = {};
@@ -25,7 +28,7 @@ struct TargetOptions {
   std::optional<engine::Deadline> deadline = {};
 };
 
-// A name and the environment it is looked up in; the environment outlives it.
+// A name, and the environment in which it is looked up. The environment must outlive it.
 class LocalCollection : public engine::Collection {
  public:
   LocalCollection(engine::Namespace ns, Environment& environment)
@@ -82,17 +85,18 @@ class LocalCollection : public engine::Collection {
                                                        bson::View filter,
                                                        const engine::FindOptions& options);
 
-  // Creates the collection if need be.
+  // Creates the collection if it does not exist.
   Result<Entry> entry_for_write(Contents& contents) const;
-  // The records a write is for.
+  // The records that a write applies to.
   struct Targets {
     std::vector<RecordId> ids;
-    // Of the entry, if a lookup by it found the record and has not looked at the document.
+    // The index whose lookup found the record, if the document has not been checked against the
+    // filter.
     const IndexEntry* looked_up = nullptr;
   };
   Result<Targets> targets(const std::shared_ptr<Contents>& contents, const Entry& entry,
                           bson::View filter, const TargetOptions& options) const;
-  // One of them, verified.
+  // Reads one target and verifies it.
   static Result<bson::View> read_target(Contents& contents, const CollectionEntry& entry,
                                         const Targets& found, RecordId id, bson::View filter);
 
@@ -100,28 +104,29 @@ class LocalCollection : public engine::Collection {
   Environment& environment_;
 };
 
-// Writes to single documents, indexes and counts included; each does all or, on an error that does
-// not doom the transaction, nothing.
+// Writes single documents with their index entries and the counts. Each call does all of its
+// changes. If it fails without poisoning the transaction, it does none of them.
 class DocumentWriter {
  public:
-  // Without `validates` the collection's validator is not asked.
+  // If `validates` is false, the collection's validator is skipped.
   DocumentWriter(Contents& contents, std::shared_ptr<const CollectionEntry> entry,
                  bool validates = true);
 
-  // `document` has an _id, first.
+  // `document` must have its _id as the first field.
   Status insert(bson::View document);
-  // `before` is the record's document now.
+  // `before` must be the record's current document.
   Status replace(RecordId id, bson::View before, bson::View after,
                  const std::vector<bool>& affected);
   Status remove(RecordId id, bson::View document);
 
-  // Which indexes an update with these touched paths may change; all if there are none.
+  // Returns which indexes an update with these touched paths may change. If it touches no named
+  // paths, it may change all of them.
   std::vector<bool> affected_by(const query::Update& update) const;
 
  private:
-  // Marks indexes that get their first array.
+  // Marks the indexes that get their first array as multikey.
   Status note_multikey();
-  // Removes the oldest documents of a capped collection until the limits are kept.
+  // Removes the oldest documents of a capped collection until it is within its limits.
   Status make_room();
 
   Contents& contents_;

@@ -1,4 +1,6 @@
-// engine::Database on LMDB: a name, and the collections under it in the catalog.
+// engine::Database on LMDB: a name, and the collections with that name in the catalog.
+//
+// Thread-safety: immutable, so thread-safe.
 #pragma once
 
 #include <memory>
@@ -11,7 +13,7 @@
 
 namespace gridmount::local {
 
-// The environment outlives it.
+// The environment must outlive it.
 class LocalDatabase : public engine::Database {
  public:
   LocalDatabase(std::string_view name, Environment& environment)

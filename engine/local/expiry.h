@@ -1,5 +1,7 @@
-// Removes the documents of TTL indexes when their time has come, in the background.
+// A background thread that removes the documents of TTL indexes when they expire.
 // Source: MongoDB manual, "TTL Indexes".
+//
+// Thread-safety: thread-safe.
 #pragma once
 
 #include <atomic>
@@ -17,12 +19,12 @@ class LocalStore;
 
 class Expiry {
  public:
-  // `store` outlives it. The first sweep is one interval after the start.
+  // `store` must outlive it. The first sweep starts one interval after construction.
   Expiry(LocalStore& store, std::chrono::milliseconds interval);
   // Waits for the current short transaction only.
   ~Expiry();
 
-  // Sweeps that are done, and documents that went, since the start.
+  // The number of finished sweeps, and of removed documents, since construction.
   int64_t passes() const { return passes_; }
   int64_t removed() const { return removed_; }
 
@@ -31,7 +33,8 @@ class Expiry {
   bool stopping() GM_EXCLUDES(mutex_);
   Status sweep();
   Status sweep(const engine::Namespace& ns);
-  // Removes some of the documents that the index says have expired; how many.
+  // Removes some of the documents that have expired by this index, in one transaction. Returns how
+  // many.
   Result<int64_t> remove_some(const engine::Namespace& ns, const engine::IndexDefinition& index);
 
   LocalStore& store_;

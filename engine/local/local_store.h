@@ -1,10 +1,12 @@
-// The embedded store: a folder with an LMDB file, a checkpoint file and a lock file, owned by one
-// process. See FORMAT.md beside this file for the bytes.
+// The embedded store: a folder on disk with an LMDB file, a checkpoint file, a lock file and a few
+// more, owned by one process. FORMAT.md beside this file describes the bytes.
 //
-// Signals: the first open() installs handlers of SIGSEGV and SIGBUS, which pass on what does not
-// concern a store, and ignores SIGXFSZ where nothing else was said of it.
+// Signals: the first open() installs handlers of SIGSEGV and SIGBUS. They pass on every fault that
+// does not come from a store. It also ignores SIGXFSZ if that signal still has its default action.
 //
-// Thread-safety: open() any number of times in a process, but one store folder only once.
+// Thread-safety: open() is thread-safe. A process may open many stores, but each store folder only
+// once at a time. The functions that take a store are thread-safe, except where their comment asks
+// for a store that nobody else uses.
 #pragma once
 
 #include <chrono>
@@ -23,132 +25,145 @@
 
 namespace gridmount::local {
 
-// The newest format of a store, which this program writes (FORMAT.md, "format").
+// The newest format version of a store. This program writes it (FORMAT.md, "format").
 inline constexpr int kFormatVersion = 3;
-// The first one whose entries have checksums.
+// The first format version whose entries have checksums.
 inline constexpr int kFirstVersionWithChecksums = 3;
 
+// Writers wait when this multiple of OpenOptions::checkpoint_bytes is freed but not yet reusable.
 inline constexpr uint64_t kGarbageMax = 4;
 
 struct OpenOptions {
-  bool create = false;     // make the store if there is none; otherwise StoreNotFound
-  bool upgrade = false;    // to kFormatVersion; what it brings is used from the next opening on
+  bool create =
+      false;  // makes the store if there is none; otherwise open() fails with StoreNotFound
+  bool upgrade = false;    // to kFormatVersion; takes effect at the next open()
   bool read_only = false;  // no writes, no checkpoints; needs only read permission
-  // With read_only: a store that another process owns is read beside it rather than refused. What a
-  // snapshot shows is up to 20 ms old, and stays as it is while the owner writes; the owner's file
-  // grows for as long as the snapshot is held. Needs permission to write data.mdb-lock, where LMDB
-  // keeps its readers.
+  // With read_only: if another process owns the store, read it beside the owner instead of failing
+  // with StoreLocked. A snapshot is then up to 20 ms old when it is taken, and stays unchanged
+  // while the owner writes. The owner's file grows for as long as the snapshot is held. Needs
+  // permission to write data.mdb-lock, where LMDB keeps its table of readers.
   bool beside_owner = false;
-  std::chrono::milliseconds checkpoint_interval{1000};  // upper bound of what power loss may cost
-  // How much data.mdb may grow, or be freed of it, until a checkpoint is taken before its time:
-  // pages that the last one refers to cannot be reused. Where checkpoints do not keep up with
-  // overwriting, writers wait when kGarbageMax times as much is garbage that waits for the next
-  // one.
+  std::chrono::milliseconds checkpoint_interval{1000};  // upper bound of what a power loss may cost
+  // A checkpoint is taken early when data.mdb has grown by this much, or when this much of it has
+  // been freed. Pages that the last checkpoint refers to cannot be reused before the next one. If
+  // checkpoints do not keep up with overwriting, writers wait when kGarbageMax times this much has
+  // been freed and waits for the next checkpoint.
   uint64_t checkpoint_bytes = uint64_t{64} << 20;
-  // What the log of small durable commits takes on the disk, 64 MiB at most. A store of format
-  // version 1 has none.
+  // The size on disk of the log of small durable commits, 64 MiB at most. A store of format version
+  // 1 has no log.
   uint64_t redo_bytes = uint64_t{4} << 20;
   std::chrono::milliseconds expiry_interval{60'000};  // between sweeps of TTL indexes
-  // The most that data.mdb may hold: what would make it larger is OutOfDiskSpace, but for removals,
-  // and statistics tell it as a disk's size. Of this opening, not of the store. 0: no limit.
+  // The largest size of data.mdb. A write that would exceed it fails with OutOfDiskSpace, unless it
+  // removes more than it adds. Stats report the limit as the size of the disk. The limit belongs to
+  // this opening, not to the store. 0: no limit.
   uint64_t size_limit = 0;
-  uint64_t map_bytes = uint64_t{1} << 40;  // address space reserved; the largest size of a store
+  uint64_t map_bytes = uint64_t{1}
+                       << 40;  // address space reserved; the upper limit of a store's size
 };
 
-// Errors: StoreNotFound, NotAStore, StoreFormatTooNew, StoreLocked (with the owner's pid),
-// StoreReadOnly, PermissionDenied, StoreDamaged, OutOfDiskSpace, IoError, kFileSystemUnfit
-// (opening_error.h); each message says what to do. Call after daemonizing: an open store does not
-// survive fork().
+// Opens a store. Fails with StoreNotFound, NotAStore, StoreFormatTooNew, StoreLocked (with the
+// owner's pid), StoreReadOnly, PermissionDenied, StoreDamaged, OutOfDiskSpace, IoError or
+// kFileSystemUnfit (opening_error.h). Each message says what to do. Call it after daemonizing: an
+// open store does not survive fork().
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options);
 
-// The format of `store` (which open() made), as its file 'format' gives it.
+// Returns the format version of `store` from its file 'format'. `store` must come from open().
 int format_version_of(const engine::Store& store);
 
-// Who owns the folder's store: the process that has it open for writing.
+// The owner of a store: the process that has it open for writing.
 struct Owner {
   int64_t pid = 0;
   std::string host;
 };
 
-// The owner `store` (which open() made) is read beside; nothing if it is held alone.
+// Returns the owner if `store` is read beside one (OpenOptions::beside_owner), otherwise nothing.
+// `store` must come from open().
 std::optional<Owner> owner_beside(const engine::Store& store);
 
-// What `gridstore check` finds below the documents. Each problem is one line naming the object.
+// What `gridstore check` finds below the level of documents. Each problem is one line that names
+// the object.
 struct StructureReport {
   uint64_t collections = 0;
   uint64_t records = 0;
   uint64_t index_entries = 0;
-  std::vector<std::string> problems;  // at most kMaxProblems, then a line with the number left out
+  std::vector<std::string>
+      problems;  // at most kMaxProblems, then a line with the number of those left out
 };
 inline constexpr size_t kMaxProblems = 1000;
 
-// Reads everything in `store` (which open() made): each record's checksum and BSON, each index
-// entry against its document and back, the counts of the catalog. Runs on one snapshot, beside
-// writers. `record_read`, if there is one, is called for each record.
+// Reads everything in `store`: each record's checksum and BSON, each index entry against its
+// document and each document against its index entries, and the counts of the catalog. Reads one
+// snapshot while writers continue. `record_read`, if given, is called for each record. `store` must
+// come from open().
 Result<StructureReport> check_structure(engine::Store& store,
                                         const std::function<void()>& record_read = {});
 
-// Of these what is wrong with the list of free pages, and which pages are in use twice: whatever is
-// written to such a store may destroy what is in it. compact_store() makes a list anew.
+// Returns the most dangerous of these problems: errors in the list of free pages, and pages that
+// are in use twice. Any write to such a store may destroy what it holds. compact_store() makes a
+// new list.
 Result<std::vector<std::string>> free_list_problems(engine::Store& store);
 
-// Pages of the trees that are not what they should be, which check_structure() has among its
-// problems by what it reads. Nothing is written to such a store that need not be: salvage_store().
+// Returns the number of damaged pages of the trees. check_structure() reports the resulting
+// problems one by one. Nothing that can be avoided should be written to such a store: use
+// salvage_store().
 Result<uint64_t> damaged_pages(engine::Store& store);
 
-// Keeps what a repair takes out of the store.
+// Receives what a repair takes out of the store.
 class RemovedData {
  public:
   virtual ~RemovedData() = default;
-  // A sound document, which is in the way of others.
+  // A sound document that conflicts with another one.
   virtual Status keep_document(const engine::Namespace& ns, bson::View document) = 0;
-  // What is no document any more: a record's value, or a key and value of the trees. `what` says
-  // which, `why` what is wrong with it.
+  // Bytes that are not a sound document: the value of a record, or a key and value of the trees.
+  // `what` names them. `why` says what is wrong with them.
   virtual Status keep_bytes(const engine::Namespace& ns, const std::string& what,
                             const std::string& why, std::string_view bytes) = 0;
-  // What has been kept so far is durable on return.
+  // Everything kept so far is durable on return.
   virtual Status sync() = 0;
 };
 
 struct RepairOptions {
   RemovedData& removed;
-  // Told of each thing that was mended, one line, after it is committed; and of what is being
-  // looked at, for whoever has to say where a repair ended that did not return.
+  // `mended` is called with one line for each repair, after its commit. `at` is called with the
+  // object that is examined next, so that the caller can report where a repair was if it does not
+  // return.
   std::function<void(const std::string& line)> mended;
   std::function<void(const std::string& place)> at = {};
 };
 
 struct RepairReport {
-  uint64_t mended = 0;                     // the lines told
+  uint64_t mended = 0;                     // the number of calls of RepairOptions::mended
   std::vector<std::string> beyond_repair;  // at most kMaxProblems
-  // Collections with fewer documents than the catalog counted, or whose counts were lost.
+  // Collections that hold fewer documents than the catalog counted, or whose counts were lost.
   std::vector<engine::Namespace> lost_documents;
 };
 
-// Mends what check_structure() finds, on a store that is open for writing and that nobody else
-// uses: index entries follow the documents, counts what is there; records that cannot be read, and
-// documents that a unique index has no room for, are taken out (of several the first by record id
-// stays). In transactions of bounded size, each of which leaves a store that can be opened and
-// repaired again; what one takes out is kept and synced before it commits. Damaged entries of the
-// catalog and pages of the trees are beyond this: the report says which were met. An error is one
-// of the device or of `removed`.
+// Repairs what check_structure() finds, on a store that is open for writing and that nobody else
+// uses. Index entries are made to match the documents, and counts to match the records. Two kinds
+// of records are taken out: those that cannot be read, and documents that violate a unique index
+// (of several the one with the lowest record id stays). Works in transactions of bounded size. Each
+// of them leaves a store that can be opened and repaired again. What a transaction takes out is
+// kept and synced before it commits. Damaged entries of the catalog and damaged pages of the trees
+// cannot be repaired here: the report lists those that were met. An error comes from the device or
+// from `removed`.
 Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options);
 
-// What is beyond that: makes the store in `folder` anew of all that can be read in it, pages that
-// are damaged or that damage hides included, and mends the new one. It takes the place of the old
-// one only when it is whole; interrupted at any moment, by a kill or a power loss, or after an
-// error, the store is as it was. Needs free space for the new one. `options.mended` is told when it
-// has taken its place: of records that were lost, pages that were left behind, and what was made
-// again. The store must not be in use (StoreLocked). DataCorruptionDetected if what the catalog has
-// lost leaves documents without their collection's name.
+// Repairs what repair_structure() cannot. It makes a new store from all that can be read in
+// `folder`, including damaged pages and pages that damage has cut off, and repairs the new store.
+// The new store replaces the old one only when it is whole. After an error, or after an
+// interruption at any moment by a kill or a power loss, the store is as it was. Needs free space
+// for the new store. After the replacement `options.mended` is called for records that were lost,
+// pages that were left behind, and whatever was rebuilt. Fails with StoreLocked if the store is in
+// use, and with DataCorruptionDetected if the catalog has lost the name of a collection that still
+// has documents.
 Result<RepairReport> salvage_store(const std::filesystem::path& folder,
                                    const RepairOptions& options);
 
-// What Collection::create_index() does, in transactions of bounded size, on a store that is open
-// for writing and whose collection nobody else changes meanwhile. The collection has the index when
-// this returns well; after an error, or an interruption at any point, it has not, and what had been
-// made of it is removed in the background, now or when the store is next opened.
+// Does what Collection::create_index() does, but in transactions of bounded size. The store must be
+// open for writing, and nobody else may change the collection meanwhile. On success the collection
+// has the index. After an error, or an interruption at any point, it does not, and the unfinished
+// part is removed in the background, now or when the store is next opened.
 Status make_index_in_steps(engine::Store& store, const engine::Namespace& ns,
                            const query::IndexDefinition& definition);
 

@@ -1,4 +1,6 @@
 // engine::Store on LMDB, and its two kinds of views.
+//
+// Thread-safety: as engine/store.h says.
 #pragma once
 
 #include <memory>
@@ -34,7 +36,7 @@ class LocalSnapshot : public engine::Snapshot, public ContentsHolder {
 
 class LocalTransaction : public engine::Transaction, public ContentsHolder {
  public:
-  // `sweeper` is told of a commit that has released ranges.
+  // `sweeper` is woken by a commit that has released ranges.
   LocalTransaction(WriteTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
                    IndexUsage& index_usage, Environment& environment, Sweeper& sweeper);
   ~LocalTransaction() override;
@@ -72,13 +74,13 @@ class LocalStore : public engine::Store {
   int format_version() const { return environment_->format_version(); }
 
   Environment& environment() { return *environment_; }
-  // Not of a read-only store.
+  // Must not be called on a read-only store.
   Sweeper& sweeper() { return *sweeper_; }
-  // For what reads the catalog itself.
+  // For code that reads the catalog directly.
   Result<std::unique_ptr<LocalSnapshot>> local_snapshot();
 
  private:
-  // In the order of dependence: the threads stop before the environment closes.
+  // In the order of dependence: threads stop before the environment closes.
   std::unique_ptr<Environment> environment_;
   TreeHandles handles_;
   CatalogCache cache_;

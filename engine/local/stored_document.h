@@ -1,5 +1,8 @@
-// What a document must be to be stored, and its form: _id present and first.
+// Checks whether a document can be stored, and brings it into its stored form: _id present and
+// first.
 // Source: MongoDB manual, "Documents: Document Limitations, The _id Field".
+//
+// Thread-safety: a pure function.
 #pragma once
 
 #include <optional>
@@ -12,13 +15,13 @@
 namespace gridmount::local {
 
 struct StoredDocument {
-  bson::View view;                        // into the given document or into `rebuilt`
-  std::optional<bson::Document> rebuilt;  // if the _id was generated or moved, or it is small
+  bson::View view;                        // points into the given document or into `rebuilt`
+  std::optional<bson::Document> rebuilt;  // set if fields were added or moved, or it is small
   bson::ValueView id;
 };
 
-// BadValue (too large, more than one _id), InvalidIdField (an _id of a type that cannot be
-// one), DollarPrefixedFieldName (a name that begins with '$' in the _id).
+// Fails with BadValue (too large, more than one _id), InvalidIdField (a type that an _id cannot
+// have) or DollarPrefixedFieldName (a name within the _id begins with '$').
 Result<StoredDocument> stored_form(const engine::Namespace& ns, bson::View document,
                                    bool keep_empty_timestamps = false);
 

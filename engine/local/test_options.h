@@ -1,4 +1,6 @@
-// Switches for the crash tests. Programs cannot reach them: local::open() passes none.
+// Switches for the crash tests. Programs cannot set them: local::open() passes the defaults.
+//
+// Thread-safety: a value.
 #pragma once
 
 #include <filesystem>
@@ -11,34 +13,36 @@
 namespace gridmount::local {
 
 struct TestOptions {
-  // Stands for the running kernel's boot id if not empty: another one at the next open makes a
-  // power loss of what is between.
+  // If not empty, replaces the running kernel's boot id. A store that is next opened with another
+  // boot id believes that there was a power loss in between.
   std::string boot_id = {};
-  // False shows what happens without invariant D2: the snapshot of the newest checkpoint is not
-  // kept from being overwritten.
+  // False shows what happens without invariant D2: the pages of the newest checkpoint's snapshot
+  // may be overwritten.
   bool pin = true;
-  // False shows what happens without D5: the meta pages found in data.mdb are used after a power
-  // loss.
+  // False shows what happens without D5: after a power loss the meta pages found in data.mdb are
+  // used.
   bool restore = true;
   // False: the log is not replayed.
   bool replay = true;
-  // False shows what happens without D13: the mark says "open" before it is replayed.
+  // False shows what happens without D13: the mark becomes "open" before the log is replayed.
   bool marks_after_replay = true;
-  // False shows what happens without D12: records of any log are replayed, if their numbers fit.
+  // False shows what happens without D12: records of any log are replayed if their numbers fit.
   bool checks_log_id = true;
-  // False shows what happens without D10: records of any log, whatever their numbers.
+  // False shows what happens without D10: records of any log are replayed, whatever their numbers.
   bool checks_order = true;
   // False shows what happens without D9: records are acknowledged before they are synced.
   bool syncs_records = true;
-  // False shows what happens without D11: a segment is begun again when the other one is full.
+  // False shows what happens without D11: when one segment is full, the other is begun again at
+  // once.
   bool waits_for_segments = true;
-  // Instead of WriteQueue::kSmallBeforeBatch.
+  // Replaces WriteQueue::kSmallBeforeBatch.
   std::optional<int> small_before_batch = {};
-  // False: what is pending is not replayed.
+  // False: `pending` is not replayed.
   bool replay_pending = true;
-  // False shows what happens without D15: the first slot after a kill is of the new log already.
+  // False shows what happens without D15: the first slot after a kill already has the id of the new
+  // log.
   bool keeps_log_until_replayed = true;
-  // Instead of check_mappings(), of the store's folder.
+  // Replaces check_mappings() for the store's folder.
   std::function<Status(const std::filesystem::path& folder)> check_mappings = {};
 };
 

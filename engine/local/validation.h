@@ -1,5 +1,7 @@
-// Whether a collection's validator lets a document be stored.
+// Checks a document against the validator of its collection.
 // Source: MongoDB manual, "Schema Validation".
+//
+// Thread-safety: a pure function, apart from the log.
 #pragma once
 
 #include <optional>
@@ -10,8 +12,9 @@
 
 namespace gridmount::local {
 
-// `entry` has a validator. `before` is the document that `after` replaces, nothing for a new one.
-// DocumentValidationFailure with errInfo; with the action `warn` a line in the log instead.
+// `entry` must have a validator. `before` is the document that `after` replaces, or nothing if
+// `after` is new. Fails with DocumentValidationFailure and errInfo. With the action `warn` it logs
+// a line instead.
 Status validate(const CollectionEntry& entry, std::optional<bson::View> before, bson::View after);
 
 }  // namespace gridmount::local

@@ -1,8 +1,11 @@
 // The catalog as one Snapshot or Transaction sees it: collections, their ranges and counts.
 //
-// Every lookup goes to the catalog tree, so it is right for this view of the store whatever others
-// do; what is saved is the parsing, by CatalogCache. Counts are kept here while a transaction runs
-// and written once at its commit.
+// Every lookup reads the catalog tree, so it is right for this read view whatever other threads do.
+// CatalogCache saves only the parsing. Changed counts are kept here while a transaction runs, and
+// are written once at its commit.
+//
+// Thread-safety: a CatalogCache is thread-safe. A Catalog is not. It belongs to its Snapshot or
+// Transaction.
 #pragma once
 
 #include <functional>
@@ -21,8 +24,8 @@
 
 namespace gridmount::local {
 
-// Parsed entries by the bytes they were parsed from: an entry found under other bytes than the
-// catalog's is not used, so nothing ever needs invalidating. Thread-safe; one per store.
+// Parsed entries, each with the bytes it was parsed from. An entry is used only if its bytes are
+// equal to those in the catalog, so nothing needs to be invalidated. Thread-safe; one per store.
 class CatalogCache {
  public:
   std::shared_ptr<const CollectionEntry> find(const std::string& key, std::string_view bytes) const
@@ -31,7 +34,7 @@ class CatalogCache {
            std::shared_ptr<const CollectionEntry> entry) GM_EXCLUDES(mutex_);
 
  private:
-  static constexpr size_t kEntriesMax = 16'384;  // then it starts afresh
+  static constexpr size_t kEntriesMax = 16'384;  // at this size the cache is cleared
   struct Cached {
     std::string bytes;
     std::shared_ptr<const CollectionEntry> entry;
@@ -50,51 +53,52 @@ class Catalog {
  public:
   Catalog(std::shared_ptr<Trees> trees, CatalogCache& cache);
 
-  // Null if there is no such collection.
+  // Returns null if there is no such collection.
   Result<std::shared_ptr<const CollectionEntry>> find(const engine::Namespace& ns);
   Result<std::vector<std::string>> databases() const;
-  // In the order of names.
+  // Sorted by name.
   Result<std::vector<engine::Namespace>> collections(const std::string& database) const;
-  // Those with an index that lets documents expire, of all databases.
+  // The collections of all databases that have a TTL index.
   Result<std::vector<engine::Namespace>> expiring_collections() const;
   Result<Counts> counts(const CollectionEntry& entry) const;
 
-  // A new collection with its _id index. The name must be free and valid.
+  // Creates a collection with its _id index. The name must be free and valid.
   Result<std::shared_ptr<const CollectionEntry>> create(const engine::Namespace& ns,
                                                         bson::View options);
   // Replaces (or adds) the entry of entry.ns.
   Result<std::shared_ptr<const CollectionEntry>> put(CollectionEntry entry);
-  // The collection is gone; its ranges wait to be swept.
+  // Removes the collection. Its ranges are released for the sweeper.
   Status erase(const CollectionEntry& entry);
   Status rename(const CollectionEntry& entry, const engine::Namespace& to);
 
-  // The view has changed.
+  // Drops the recently used entries. Must be called when the read view has changed.
   void forget_recent() { recent_.clear(); }
 
   Result<Range> allocate_range();
-  // One that is among the released ones until finish_range(), so that nothing of it is left if that
-  // never comes.
+  // Allocates a range that counts as released until finish_range(). If finish_range() is never
+  // called, the sweeper removes the range's entries.
   Result<Range> allocate_unfinished_range();
   Status finish_range(const Range& range);
-  // Its entries are removed later, by the sweeper.
+  // The sweeper removes the range's entries later.
   Status release_range(const Range& range);
   Result<std::vector<Range>> released_ranges() const;
-  // After the sweep: the range's tree has one range less.
+  // Called after the sweep. Takes the range off the list, and its tree has one range less.
   Status forget_range(const Range& range);
-  // How many ranges share the tree.
+  // Returns how many ranges share the tree.
   Result<uint32_t> ranges_in_tree(uint32_t tree) const;
-  // Above every prefix that is or was in use.
+  // Returns a number above every prefix that is or was in use.
   Result<uint32_t> next_prefix() const;
-  // Of a repair: what is noted of the ranges, made anew.
+  // For a repair: rewrites the table of ranges.
   Status replace_allocation(uint32_t next_prefix, std::vector<uint32_t> ranges);
-  // Ranges have been released through this view.
+  // Whether ranges have been released through this catalog.
   bool released() const { return released_; }
 
-  // The counts of a collection, for changing; valid until the collection is erased.
+  // Returns a collection's counts to be changed. The pointer is valid until the collection is
+  // erased, or until write_counts().
   Result<Counts*> counts_for_change(const CollectionEntry& entry);
-  // Of a repair: whatever they have been.
+  // For a repair: replaces the counts without reading the old ones.
   void replace_counts(const CollectionEntry& entry, const Counts& counts);
-  // Writes the changed counts; before every commit.
+  // Writes the changed counts. Must be called before every commit.
   Status write_counts();
 
  private:
@@ -102,21 +106,22 @@ class Catalog {
     uint32_t next_prefix = 1;
     std::vector<uint32_t> ranges;  // per tree
   };
-  // The list of expiring collections follows the entry.
+  // Adds the collection to the list of expiring collections, or takes it off.
   Status note_expiring(const engine::Namespace& ns, bool expires);
   Status note_released(const Range& range);
   Result<Allocation> read_allocation() const;
   Status write_allocation(const Allocation& allocation);
-  // With its checksum, if the store's entries have them.
+  // Puts the value with its checksum, if the store's entries have checksums.
   Status put_value(const std::string& key, std::string value);
   Status walk(const std::string& low, const std::string& high,
               const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
 
   std::shared_ptr<Trees> trees_;
   CatalogCache& cache_;
-  // The entries looked up last; a snapshot's stay right, a transaction's are dropped at any change.
+  // The entries looked up last. Those of a snapshot stay right. A transaction drops them at each
+  // change.
   std::vector<std::shared_ptr<const CollectionEntry>> recent_;
-  std::unordered_map<uint32_t, Counts> counts_;  // changed ones, by the records' prefix
+  std::unordered_map<uint32_t, Counts> counts_;  // changed counts, by the prefix of the records
   bool released_ = false;
 };
 

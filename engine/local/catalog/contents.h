@@ -1,5 +1,7 @@
-// One view of the store's contents, as a Snapshot or Transaction has it: the trees, the catalog and
-// what must live as long as the view.
+// Contents: the read view behind a Snapshot or Transaction. It holds the trees, the catalog and
+// whatever must live as long as the view.
+//
+// Thread-safety: not thread-safe. Contents belong to their Snapshot or Transaction.
 #pragma once
 
 #include <deque>
@@ -15,8 +17,8 @@
 
 namespace gridmount::local {
 
-// Shared by the Snapshot or Transaction and the cursors on it, so that a cursor that outlives it
-// finds an ended view rather than freed memory.
+// Shared by the Snapshot or Transaction and its cursors. A cursor that outlives its Snapshot finds
+// an ended view rather than freed memory.
 class Contents {
  public:
   Contents(MDB_txn* txn, const TreeHandles& handles, bool writable, CatalogCache& cache,
@@ -32,14 +34,14 @@ class Contents {
   IndexUsage& index_usage() { return index_usage_; }
   Environment& environment() { return environment_; }
 
-  // Of Snapshot.
+  // For Snapshot::pause() and resume().
   void pause();
   void resume(MDB_txn* txn);
 
-  // Of Snapshot. Null: nobody watches.
+  // For Snapshot::observe(). Null: no observer.
   void observe(std::shared_ptr<engine::ReadObserver> observer) { observer_ = std::move(observer); }
   const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
-  // Of Transaction. Null: nobody watches.
+  // For Transaction::observe_writes(). Null: no observer.
   void observe_writes(std::shared_ptr<engine::WriteObserver> observer) {
     write_observer_ = std::move(observer);
   }
@@ -48,7 +50,7 @@ class Contents {
     if (write_observer_) write_observer_->collection_changed(ns);
   }
 
-  // Keeps a document that was made for a reader as long as rule S5 asks.
+  // Keeps a document that was built for a reader for as long as rule S5 promises.
   bson::View keep(bson::Document document);
 
  private:
@@ -62,7 +64,7 @@ class Contents {
   uint64_t kept_at_write_ = 0;
 };
 
-// What LocalSnapshot and LocalTransaction have in common.
+// The common part of LocalSnapshot and LocalTransaction.
 class ContentsHolder {
  public:
   virtual ~ContentsHolder() = default;
@@ -75,10 +77,11 @@ class ContentsHolder {
   std::shared_ptr<Contents> contents_;
 };
 
-// IllegalOperation if it is another store's, of another implementation, or has ended.
+// Fails with IllegalOperation if the snapshot belongs to another store, is of another
+// implementation, or has ended.
 Result<std::shared_ptr<Contents>> contents_of(engine::Snapshot& snapshot,
                                               const Environment& environment);
-// The same for writing; the error that doomed the transaction if one did.
+// The same for writing. If an earlier error has poisoned the transaction, fails with that error.
 Result<std::shared_ptr<Contents>> writable_contents_of(engine::Transaction& transaction,
                                                        const Environment& environment);
 

@@ -1,5 +1,6 @@
-// How often each index has been used to find documents since the store was opened.
-// Thread-safe.
+// Counts how often each index has been used to find documents since the store was opened.
+//
+// Thread-safety: thread-safe.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ class IndexUsage {
     ++shard.accesses[index.prefix];
   }
 
-  // As servers do where one is hidden or shown again.
+  // Servers reset the count when an index is hidden or shown again.
   void reset(const Range& index) {
     Shard& shard = shard_of(index);
     const MutexLock lock(shard.mutex);
@@ -39,7 +40,7 @@ class IndexUsage {
   bson::Date since() const { return since_; }
 
  private:
-  // By the prefix, which no two ranges share, in parts so that readers seldom meet.
+  // Keyed by prefix, which no two ranges share. Sharded so that readers rarely contend.
   struct Shard {
     mutable Mutex mutex;
     std::unordered_map<uint32_t, int64_t> accesses GM_GUARDED_BY(mutex);

@@ -1,4 +1,6 @@
-// Reading and writing the records of a collection in the trees.
+// Reads and writes the records of a collection in the trees.
+//
+// Thread-safety: that of the given Trees, which belong to one Snapshot or Transaction.
 #pragma once
 
 #include <optional>
@@ -11,11 +13,11 @@
 
 namespace gridmount::local {
 
-// Nothing if there is no such record.
+// Returns nothing if there is no such record.
 Result<std::optional<std::string_view>> get_record(const Trees& trees, const Range& records,
                                                    RecordId id);
 
-// Copies the document into the record's place in the tree. `at_end` for a new record.
+// Copies the document into its record in the tree. `at_end` must be true for a new record.
 Status put_record(Trees& trees, const Range& records, RecordId id, bson::View document,
                   bool at_end);
 

@@ -1,6 +1,8 @@
-// Removes what dropped collections and indexes have left behind, in the background: short
-// transactions between those of others. What is still to do stands in the catalog, so a sweep that
-// was interrupted goes on when the store is opened again.
+// A background thread that removes the entries of dropped collections and indexes. It works in
+// short transactions between those of others. The catalog lists what is left to do, so an
+// interrupted sweep continues when the store is opened again.
+//
+// Thread-safety: thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +21,16 @@ namespace gridmount::local {
 
 class Sweeper {
  public:
-  // All outlive it. Begins with what is left from before.
+  // All arguments must outlive it. Starts with what is left from earlier openings.
   Sweeper(Environment& environment, const TreeHandles& handles, CatalogCache& cache);
   // Waits for the current short transaction only.
   ~Sweeper();
 
-  // After the commit of a transaction that has released ranges. Thread-safe.
+  // Call it after the commit of a transaction that has released ranges. Thread-safe.
   void wake() GM_EXCLUDES(mutex_);
 
-  // A range that is not swept while this is there, to be made before the commit that has it among
-  // the released ones. Whether it is to be swept afterwards the catalog says.
+  // Exempts a range from the sweep while this object exists. Make it before the commit that adds
+  // the range to the released ones. Afterwards the catalog decides whether the range is swept.
   class Spared {
    public:
     Spared(Sweeper& sweeper, const Range& range);
@@ -43,7 +45,7 @@ class Sweeper {
 
  private:
   void run() GM_EXCLUDES(mutex_);
-  // True if nothing is left.
+  // Returns true if nothing is left to do.
   Result<bool> sweep_some();
   Result<std::vector<Range>> released_ranges();
   bool spares(const Range& range) GM_EXCLUDES(mutex_);

@@ -1,6 +1,9 @@
-// Collections that are the catalog seen as documents: system.namespaces and system.indexes, which
-// servers had until 3.0, and system.views. They can be read like others and not be written.
+// Collections that show the catalog as documents: system.namespaces and system.indexes, which
+// servers had until 3.0, and system.views. They can be read like any other collection, but not
+// written.
 // Source: MongoDB 2.4 manual, "System Collections"; MongoDB manual, "Views".
+//
+// Thread-safety: that of the given Catalog, which belongs to one Snapshot or Transaction.
 #pragma once
 
 #include <vector>
@@ -14,8 +17,9 @@ namespace gridmount::local {
 
 bool is_catalog_collection(const engine::Namespace& ns);
 
-// {name: "db.c", options: {...}} per collection and {name: "db.c.$_id_"} per index; or {v, key, ns,
-// name, ...} per index.
+// Returns the documents of a catalog collection. For system.namespaces: {name: "db.c", options:
+// {...}} per collection and {name: "db.c.$_id_"} per index. For system.indexes: {v, key, ns, name,
+// ...} per index.
 Result<std::vector<bson::Document>> catalog_documents(Catalog& catalog,
                                                       const engine::Namespace& ns);
 

@@ -1,4 +1,6 @@
-// Which record an entry of an index names, and what is said of an entry that is damaged.
+// Reads which record an index entry names, and makes the errors for damaged entries.
+//
+// Thread-safety: functions without state.
 #pragma once
 
 #include <optional>
@@ -11,21 +13,24 @@
 
 namespace gridmount::local {
 
-// The record that an entry of the index names. DataCorruptionDetected if it is damaged.
+// Returns the record that the entry of the index names. Fails with DataCorruptionDetected if the
+// entry is damaged.
 Result<RecordId> sound_record_of_entry(const CollectionEntry& entry, const IndexEntry& index,
                                        const TreeEntry& found);
-// The same whatever its checksum says; nothing if it is malformed.
+// The same without checking the checksum. Returns nothing if the entry is malformed.
 std::optional<RecordId> record_of_entry(const IndexEntry& index, const TreeEntry& entry);
-// The encoded values in an index entry's key.
+// Returns the encoded values in the key of an index entry.
 std::string_view encoded_of_entry(const IndexEntry& index, std::string_view key);
 
-// That the index has no such key. DataCorruptionDetected or StoreDamaged if that cannot be told.
+// Verifies that the index has no such key. Fails with DataCorruptionDetected or StoreDamaged if
+// damage makes that uncertain.
 Status prove_absent(const Trees& trees, const CollectionEntry& entry, const IndexEntry& index,
                     std::string_view key);
-// The error with the names of collection and index.
+// Returns the error with the names of collection and index added.
 Error of_index(Error error, const CollectionEntry& entry, const IndexEntry& index);
 
-// DataCorruptionDetected: `where` in the collection is an entry that is not what it should be.
+// Returns DataCorruptionDetected. `where` names the damaged entry within the collection, `how` says
+// what is wrong.
 Error damaged_entry(const CollectionEntry& entry, std::string_view where, std::string_view how);
 
 }  // namespace gridmount::local

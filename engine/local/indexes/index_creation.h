@@ -1,4 +1,6 @@
-// What has to hold of an index that is to be made, however it is filled.
+// The checks of a new index, before it is filled.
+//
+// Thread-safety: pure functions.
 #pragma once
 
 #include "engine/base/error.h"
@@ -7,13 +9,14 @@
 
 namespace gridmount::local {
 
-// The index of that definition, under its name or the usual one, without a range yet.
-// CannotCreateIndex and the errors of what it is made of.
+// Returns the index of that definition, under its name or the default one, without a range yet.
+// Fails with CannotCreateIndex, or with the errors of parsing its keys and options.
 Result<IndexEntry> new_index(const engine::Namespace& ns, const query::IndexDefinition& definition);
 
-// Whether the collection has it already. IndexKeySpecsConflict or IndexOptionsConflict if something
-// else has its name or its keys, CannotCreateIndex if there are too many, or if documents of a
-// capped collection would expire.
+// Returns whether the collection already has the index. Fails with IndexKeySpecsConflict or
+// IndexOptionsConflict if another index has its name or keys. Fails with CannotCreateIndex if the
+// collection has too many indexes, or if the index would let documents of a capped collection
+// expire.
 Result<bool> has_index(const CollectionEntry& entry, const IndexEntry& index);
 
 }  // namespace gridmount::local

@@ -1,7 +1,10 @@
-// Keeps the indexes of a collection in step with its documents.
+// Keeps the indexes of a collection consistent with its documents.
 //
-// Used in two steps, so that a failing write changes nothing (rule S3): prepare_*() works out the
-// entries that come and go and checks every unique index; apply() writes them.
+// Each write takes two steps, so that a failing write changes nothing (rule S3). First prepare_*()
+// computes the entries to remove and to add, and checks every unique index. Then apply() writes
+// them.
+//
+// Thread-safety: not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +24,18 @@ namespace gridmount::local {
 
 class IndexWriter {
  public:
-  // `entry` must outlive this or the next set_entry().
+  // `entry` must outlive this.
   IndexWriter(Trees& trees, const CollectionEntry& entry);
 
-  // DuplicateKey with keyPattern and keyValue; CannotIndexParallelArrays.
+  // Fails with DuplicateKey (details: keyPattern and keyValue) or CannotIndexParallelArrays.
   Status prepare_insert(bson::View document, RecordId id);
-  // Only indexes i with affected[i] are looked at.
+  // Considers only the indexes i with affected[i].
   Status prepare_update(bson::View before, bson::View after, RecordId id,
                         const std::vector<bool>& affected);
   Status prepare_remove(bson::View document, RecordId id);
 
-  // Indexes that the prepared write gives their first array; the catalog must say so before
-  // apply().
+  // Returns the indexes that get their first array by the prepared write. The catalog must say so
+  // before apply().
   std::vector<size_t> becoming_multikey() const;
 
   Status apply();
@@ -55,28 +58,30 @@ class IndexWriter {
   std::string key_;
 };
 
-// Fills a new index from the documents there are, in bounded memory. DuplicateKey if it is unique
-// and they are not; whether some document has arrays goes into `multikey`.
+// Fills a new index from the collection's documents, in bounded memory. Sets `multikey` if some
+// document has an array under the index's paths. Fails with DuplicateKey if the index is unique and
+// the documents are not.
 Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
                    const IndexEntry& index, bool& multikey);
 
 struct IndexPartLimits {
   size_t entries;
-  size_t bytes;  // of the entries, in memory
+  size_t bytes;  // the size of the entries in memory
 };
 
-// The same for the records from the key `from` on, all if that is empty, until so many entries were
-// put (of the last document all): whether these were all; `from` then is behind the last one's key.
+// The same for a part of the records: from the key `from` on, or from the first record if it is
+// empty. Stops after the document with which a limit is reached. Returns whether all records are
+// done. `from` is then behind the key of the last record.
 Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
                               const IndexEntry& index, const IndexPartLimits& limits,
                               std::string& from, bool& multikey);
 
-// "E11000 duplicate key error collection: db.c index: a_1 dup key: { a: 5 }", the details being
-// {keyPattern, keyValue}. `encoded` is the key in question, `document` has it.
+// Returns "E11000 duplicate key error collection: db.c index: a_1 dup key: { a: 5 }" with the
+// details {keyPattern, keyValue}. `encoded` is the duplicate key, and `document` has it.
 Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson::View document,
                     std::string_view encoded);
 
-// The tree's key of an index entry.
+// Sets `key` to the key of an index entry in the tree.
 void set_index_key(std::string& key, const IndexEntry& index, std::string_view encoded,
                    RecordId id);
 
