@@ -410,9 +410,8 @@ class Database {
 };
 
 struct StoreStats {
-  int64_t file_bytes = 0;  // the size of the store's files
-  int64_t used_bytes =
-      0;  // the part of file_bytes in use; the rest is reused before the file grows
+  int64_t file_bytes = 0;       // the size of the store's files
+  int64_t used_bytes = 0;       // the part of it in use; the rest is reused before the file grows
   int64_t capacity_bytes = 0;   // file system's free space plus file_bytes
   int64_t available_bytes = 0;  // what can still be written
   // The whole file system that holds the store, with the files of others.

@@ -34,8 +34,7 @@ inline constexpr int kFirstVersionWithChecksums = 3;
 inline constexpr uint64_t kGarbageMax = 4;
 
 struct OpenOptions {
-  bool create =
-      false;  // makes the store if there is none; otherwise open() fails with StoreNotFound
+  bool create = false;     // makes the store if there is none; otherwise StoreNotFound
   bool upgrade = false;    // to kFormatVersion; takes effect at the next open()
   bool read_only = false;  // no writes, no checkpoints; needs only read permission
   // With read_only: if another process owns the store, read it beside the owner instead of failing
@@ -57,8 +56,8 @@ struct OpenOptions {
   // removes more than it adds. Stats report the limit as the size of the disk. The limit belongs to
   // this opening, not to the store. 0: no limit.
   uint64_t size_limit = 0;
-  uint64_t map_bytes = uint64_t{1}
-                       << 40;  // address space reserved; the upper limit of a store's size
+  // The address space reserved. It is the upper limit of a store's size.
+  uint64_t map_bytes = uint64_t{1} << 40;
 };
 
 // Opens a store. Fails with StoreNotFound, NotAStore, StoreFormatTooNew, StoreLocked (with the
@@ -87,8 +86,7 @@ struct StructureReport {
   uint64_t collections = 0;
   uint64_t records = 0;
   uint64_t index_entries = 0;
-  std::vector<std::string>
-      problems;  // at most kMaxProblems, then a line with the number of those left out
+  std::vector<std::string> problems;  // at most kMaxProblems, then a line with the number left out
 };
 inline constexpr size_t kMaxProblems = 1000;
 
