@@ -1,9 +1,8 @@
-// Whose rights pipelines run with: who asks for one may be somebody who may not read all that it
-// reaches, by $lookup, $unionWith and $graphLookup, by what it writes, or by the views it reads.
-// What is asked for follows from the parsed pipeline, the views' own included, and from nothing
-// else.
+// Access checks of pipelines. A user who runs a pipeline may lack the right to read what it reaches
+// by $lookup, $unionWith, $graphLookup or views, or to write what it writes. The checks follow from
+// the parsed pipeline alone, those of the views included.
 //
-// A view is read with the rights of whoever reads it, not of whoever made it.
+// A view is read with the rights of the user who reads it, not of the user who made it.
 #pragma once
 
 #include "engine/aggregation/aggregate.h"
@@ -16,28 +15,28 @@ namespace gridmount::aggregation {
 
 enum class WriteKind { kMerge, kReplace };
 
-// Thread-safety: of the thread whose scope it is in.
+// Thread-safety: used only by the thread of its AccessScope.
 class Access {
  public:
   virtual ~Access() = default;
-  // The error to end with, unless the namespace may be read.
+  // Returns the error to fail with, unless the namespace may be read.
   virtual Status may_read(const engine::Namespace& ns) = 0;
   virtual Status may_write(const engine::Namespace& ns, WriteKind kind, bool bypass_validation) = 0;
 };
 
-// While it lives, pipelines that this thread begins ask it. Without one everything is allowed.
-// Scopes are not nested.
+// While it exists, pipelines that this thread begins ask `access`. Without a scope everything is
+// allowed. Scopes must not be nested.
 class AccessScope {
  public:
-  // `access` outlives it.
+  // `access` must outlive it.
   explicit AccessScope(Access& access);
   ~AccessScope();
   AccessScope(const AccessScope&) = delete;
   AccessScope& operator=(const AccessScope&) = delete;
 };
 
-// Asks about everything that the pipeline over `ns`, which `view` is resolved from, reads and
-// writes beside `ns` itself: whoever begins a pipeline has asked about that.
+// Checks everything that the pipeline over `ns` reads and writes except `ns` itself, whose check is
+// the caller's task. `view` is what `ns` resolves to.
 Status check_access(const Databases& databases, engine::Snapshot& snapshot,
                     const engine::Namespace& ns, const ResolvedView& view,
                     const query::Pipeline& pipeline, bool bypass_validation);

@@ -1,8 +1,8 @@
-// Running pipelines over the collections of a store, whatever store it is: an implementation of
-// engine/store.h hands its reads of views and its aggregations to these functions, which come back
-// to it by find(), insert() and the like.
+// Runs pipelines over the collections of any store. An implementation of engine/store.h passes its
+// reads of views and its aggregations to these functions. They call it back by find(), insert() and
+// so on.
 //
-// Thread-safety: none of its own; a cursor belongs to the snapshot it reads.
+// Thread-safety: functions without state. A cursor belongs to its snapshot.
 #pragma once
 
 #include <functional>
@@ -17,32 +17,33 @@
 
 namespace gridmount::aggregation {
 
-// How other collections are reached. May be called as long as a cursor made with it lives.
+// Returns databases by name. It may be called for as long as a cursor made with it exists.
 using Databases = std::function<std::shared_ptr<engine::Database>(std::string_view name)>;
 
-// engine::Collection::aggregate(). `ns` may be a view.
+// Implements engine::Collection::aggregate(). `ns` may be a view.
 Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
                                                   engine::Snapshot& snapshot,
                                                   const engine::Namespace& ns, bson::View stages,
                                                   const engine::AggregateOptions& options);
 
-// engine::Collection::find() and count() of a view.
+// Implements engine::Collection::find() of a view.
 Result<std::unique_ptr<engine::Cursor>> find_in_view(const Databases& databases,
                                                      engine::Snapshot& snapshot,
                                                      const engine::Namespace& ns, bson::View filter,
                                                      const engine::FindOptions& options);
-// find() among documents that are no collection's.
+// find() over the given documents instead of a collection.
 Result<std::unique_ptr<engine::Cursor>> find_among(std::vector<bson::Document> documents,
                                                    const Databases& databases,
                                                    engine::Snapshot& snapshot,
                                                    const engine::Namespace& ns, bson::View filter,
                                                    const engine::FindOptions& options);
+// Implements engine::Collection::count() of a view.
 Result<int64_t> count_in_view(const Databases& databases, engine::Snapshot& snapshot,
                               const engine::Namespace& ns, bson::View filter,
                               const engine::CountOptions& options);
 
-// engine::Collection::explain() of a view, and explain_aggregate(): {stages: [{$cursor: {what the
-// collection below says of the first stages}}, {$group: ...}, ...]}.
+// Implements engine::Collection::explain() of a view, and explain_aggregate(). Returns {stages:
+// [{$cursor: {how the collection below answers the first stages}}, {$group: ...}, ...]}.
 Result<bson::Document> explain_view(const Databases& databases, engine::Snapshot& snapshot,
                                     const engine::Namespace& ns, bson::View filter,
                                     const engine::FindOptions& options,
@@ -52,7 +53,7 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
                                          const engine::AggregateOptions& options,
                                          engine::Verbosity verbosity);
 
-// engine::Collection::distinct(): the values of what the cursor gives.
+// Implements engine::Collection::distinct(): the values of the cursor's documents at the path.
 Result<std::vector<bson::Value>> distinct_values(engine::Cursor& cursor, std::string_view path);
 
 }  // namespace gridmount::aggregation

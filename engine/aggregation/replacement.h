@@ -1,4 +1,6 @@
-// $out: documents that become the whole contents of a collection.
+// $out: documents replace the whole contents of a collection.
+//
+// Thread-safety: not thread-safe. A Replacement belongs to its transaction.
 #pragma once
 
 #include <memory>
@@ -10,9 +12,10 @@
 
 namespace gridmount::aggregation {
 
-// The documents go into a new collection, with the options and indexes of the one that is there
-// now, whose name it takes at the end; all in the transaction. Code 17152 for a capped collection,
-// CommandNotSupportedOnView for a view. `transaction` outlives it.
+// Writes the documents into a new collection with the options and indexes of the current one. At
+// the end the new collection takes its name. All of it happens in the transaction. Fails with 17152
+// for a capped collection and with CommandNotSupportedOnView for a view. `transaction` must outlive
+// the result.
 Result<std::unique_ptr<query::Replacement>> open_replacement(
     std::shared_ptr<engine::Database> database, engine::Transaction& transaction,
     std::string_view collection, bool bypass_validation);

@@ -1,6 +1,8 @@
-// What collStats, dbStats, $collStats and $indexStats report.
+// The stats that collStats, dbStats, $collStats and $indexStats report.
 // Source: MongoDB manual, "collStats", "dbStats", "$collStats (aggregation)", "$indexStats
 // (aggregation)". Fields of WiredTiger and of clusters are left out.
+//
+// Thread-safety: functions without state.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +15,26 @@
 
 namespace gridmount::aggregation {
 
-// {ns, size, count, avgObjSize, storageSize, capped, nindexes, indexSizes, ...}, byte sizes divided
-// by `scale` (1 or more). All 0 for a collection that does not exist; CommandNotSupportedOnView for
-// a view. Sizes on disk are estimates: collections share the store's pages.
+// Returns {ns, size, count, avgObjSize, storageSize, capped, nindexes, indexSizes, ...}, with byte
+// sizes divided by `scale` (1 or more). All values are 0 for a collection that does not exist.
+// Fails with CommandNotSupportedOnView for a view. Sizes on disk are estimates, because collections
+// share the store's pages.
 Result<bson::Document> collection_stats(engine::Database& database, engine::Snapshot& snapshot,
                                         std::string_view collection, int64_t scale = 1);
 
-// {db, collections, views, objects, avgObjSize, dataSize, storageSize, indexes, indexSize, ...} of
-// all collections of the database.
+// Returns {db, collections, views, objects, avgObjSize, dataSize, storageSize, indexes, indexSize,
+// ...} for all collections of the database.
 Result<bson::Document> database_stats(engine::Store& store, engine::Snapshot& snapshot,
                                       std::string_view database, int64_t scale = 1);
 
-// A stage's document. `options` have been checked; latencyStats and queryExecStats, of which
-// nothing is kept, are CommandNotSupported. Says what the host is, if that is not empty.
+// Returns the document of the stage $collStats. The caller has checked `options`. latencyStats and
+// queryExecStats fail with CommandNotSupported, because these stats are not kept. `host` is
+// reported unless it is empty.
 Result<bson::Document> collection_stats_stage(engine::Database& database,
                                               engine::Snapshot& snapshot,
                                               std::string_view collection, bson::View options,
                                               std::string_view host);
-// {name, key, host, accesses: {ops, since}, spec} per index.
+// Returns {name, key, host, accesses: {ops, since}, spec} for each index.
 Result<std::vector<bson::Document>> index_stats_stage(engine::Collection& collection,
                                                       engine::Snapshot& snapshot,
                                                       std::string_view host);

@@ -1,5 +1,7 @@
-// What the stages of a pipeline ask of a store (engine/query/pipeline/pipeline_host.h), by the
-// interface of engine/store.h.
+// Implements the storage interface of pipelines (engine/query/pipeline/pipeline_host.h) on
+// engine/store.h.
+//
+// Thread-safety: not thread-safe. A host belongs to its snapshot.
 #pragma once
 
 #include <memory>
@@ -14,8 +16,8 @@
 
 namespace gridmount::aggregation {
 
-// Copies of a cursor's documents, one at a time: a stage that gives several for one ($unwind) keeps
-// it over a pause of the snapshot. The cursor is its own.
+// A stream of a cursor's documents. It copies one document at a time, because a stage that makes
+// several documents of one ($unwind) keeps it across a pause of the snapshot. Owns the cursor.
 class CursorStream : public query::DocumentStream {
  public:
   explicit CursorStream(std::unique_ptr<engine::Cursor> cursor) : cursor_(std::move(cursor)) {}
@@ -27,16 +29,16 @@ class CursorStream : public query::DocumentStream {
 };
 
 struct HostOptions {
-  std::string database;  // that a pipeline runs in
+  std::string database;  // the database that the pipeline runs in
   std::optional<engine::Deadline> deadline = {};
   bool bypass_validation = false;
-  std::string host = {};  // engine::AggregateOptions'
+  std::string host = {};  // engine::AggregateOptions::host
 };
 
 class StoreHost : public query::PipelineHost {
  public:
-  // The snapshot outlives it. A Transaction is needed for $out and $merge: without one they are
-  // IllegalOperation.
+  // The snapshot must outlive it. $out and $merge need a Transaction. With another snapshot they
+  // fail with IllegalOperation.
   StoreHost(Databases databases, engine::Snapshot& snapshot, HostOptions options);
 
   Result<std::unique_ptr<query::DocumentStream>> find(const query::CollectionName& collection,
@@ -63,7 +65,7 @@ class StoreHost : public query::PipelineHost {
 
   const Databases databases_;
   engine::Snapshot& snapshot_;
-  engine::Transaction* const transaction_;  // the same object, or null
+  engine::Transaction* const transaction_;  // snapshot_ if it is a Transaction, or null
   const HostOptions options_;
 };
 

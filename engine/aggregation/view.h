@@ -1,5 +1,7 @@
-// Views: names for what a pipeline makes of another collection.
+// Views: a view is the result of a pipeline over another collection, under a name.
 // Source: MongoDB manual, "Views".
+//
+// Thread-safety: functions without state.
 #pragma once
 
 #include <string_view>
@@ -12,19 +14,19 @@
 namespace gridmount::aggregation {
 
 struct ResolvedView {
-  engine::Namespace ns;   // of the collection that is no view, which may not exist
-  bson::Document stages;  // what makes the view of it, an array's elements; empty if `ns` was none
+  engine::Namespace ns;   // the collection under all views; it may not exist
+  bson::Document stages;  // the stages of all views, an array's elements; empty if there is no view
 };
 
-// Follows views on views. ViewDepthLimitExceeded (165) beyond 20 of them.
+// Follows views on views. Fails with ViewDepthLimitExceeded (165) for more than 20 views.
 Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& snapshot,
                                   const engine::Namespace& ns);
 
-// Whether a view of this name and definition may be made: its pipeline is one, does not write, and
-// neither what the view is on nor what it reads beside that, by $lookup, $unionWith or $facet,
-// leads back to the view itself (GraphContainsCycle, 5). None of them is one of the server's own
-// collections but system.js (InvalidNamespace): users' passwords and what the profiler keeps are
-// not for whoever may read a view.
+// Checks whether a view with this name and definition may be made. Its pipeline must be valid and
+// must not write. Neither `view_on` nor a collection that the pipeline reads by $lookup, $unionWith
+// or $facet may lead back to the view (GraphContainsCycle, 5). None of them may be a system
+// collection except system.js (InvalidNamespace): users' passwords and profiler data must not be
+// readable through a view.
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
                   std::string_view view_on, bson::View stages);
 

@@ -1,5 +1,6 @@
-// CRC-32C (Castagnoli), the checksum of everything a store keeps and of the wire protocol's
-// messages.
+// CRC-32C (Castagnoli), the checksum of all data of a store and of the wire protocol's messages.
+//
+// Thread-safety: a pure function.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 
 namespace gridmount {
 
-// The usual CRC-32C: initial value and final xor all ones; "123456789" gives 0xE3069283. Pass an
-// earlier result as `seed` to go on where it ended.
+// Returns the standard CRC-32C: initial value and final xor are all ones, and "123456789" gives
+// 0xE3069283. To continue an earlier computation, pass its result as `seed`.
 uint32_t crc32c(std::span<const uint8_t> bytes, uint32_t seed = 0);
 
 }  // namespace gridmount

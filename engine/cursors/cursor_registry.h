@@ -1,11 +1,11 @@
-// Cursors that wait between batches, by their ids, as clients of a server use them: find and
-// aggregate give the first batch, getMore the next, killCursors ends them.
+// Cursors of clients that wait between batches, by id. find and aggregate return the first batch,
+// getMore the next one, and killCursors ends the cursor.
 // Source: MongoDB manual, "Cursors", "getMore", "killCursors".
 //
-// A waiting cursor holds no snapshot (Snapshot::pause()), so it survives writes and costs the store
-// no space; each batch sees the newest contents.
+// A waiting cursor holds no read view (Snapshot::pause()). So it survives writes and holds no space
+// in the store. Each batch reads the newest contents.
 //
-// Thread-safe. Different cursors are read at the same time.
+// Thread-safety: thread-safe. Different cursors can be read at the same time.
 #pragma once
 
 #include <atomic>
@@ -29,14 +29,14 @@ namespace gridmount::cursors {
 using Clock = std::chrono::steady_clock;
 
 struct RegistryOptions {
-  std::chrono::milliseconds idle_max{600'000};  // then a cursor is gone; a server's default
-  size_t cursors_max = 10'000;                  // waiting ones; beyond it OperationFailed
-  // Of documents that cursors have read and that wait for the next batch. While there are as many,
-  // a batch ends before a document that might have no room in it.
+  std::chrono::milliseconds idle_max{600'000};  // an idle cursor expires; a server's default
+  size_t cursors_max = 10'000;  // limit of waiting cursors; above it OperationFailed
+  // Limit of the bytes of documents that cursors have read and hold for the next batch. While this
+  // limit is reached, a batch ends early, before it reads a document that might not fit.
   uint64_t held_bytes_max = uint64_t{32} << 20;
 };
 
-// What a layer above keeps with a cursor: whose it is, what may interrupt it.
+// Data that a layer above attaches to a cursor: its owner, what may interrupt it.
 class CursorNote {
  public:
   virtual ~CursorNote() = default;
@@ -44,8 +44,9 @@ class CursorNote {
 
 struct CursorOptions {
   bool no_timeout = false;
-  bool tailable = false;  // at the end it stays, for what comes
-  // It never gives more: with this many given it has ended, without being asked once more.
+  bool tailable = false;  // stays open at the end and waits for new documents
+  // The cursor never returns more documents than this. After that many it has ended, and is not
+  // read again.
   std::optional<int64_t> documents_max = {};
   std::shared_ptr<CursorNote> note = {};
 };
@@ -54,52 +55,55 @@ struct CursorInfo {
   int64_t id = 0;
   engine::Namespace ns;
   CursorOptions options;
-  bool in_use = false;  // a call reads it
+  bool in_use = false;  // a call is reading it
 };
 
 struct BatchLimits {
-  std::optional<int64_t> documents = {};     // none: as many as the bytes allow
-  uint64_t bytes = bson::kMaxDocumentBytes;  // of all; one document is always given
-  uint64_t bytes_per_document = 0;           // counted for each beside its own
+  std::optional<int64_t> documents = {};     // absent: as many as fit into `bytes`
+  uint64_t bytes = bson::kMaxDocumentBytes;  // of the whole batch; one document is always returned
+  uint64_t bytes_per_document = 0;           // added for each document to its own size
 };
 
 struct Batch {
-  int64_t id = 0;  // 0: there is nothing more
+  int64_t id = 0;  // 0: the cursor has ended
   std::vector<bson::Document> documents;
 };
 
-// Takes the documents of a batch, one after the other. A view is valid during the call.
+// Receives the documents of a batch one by one. A view is valid during the call.
 using Sink = std::function<void(bson::View)>;
 
 class CursorRegistry {
  public:
   explicit CursorRegistry(const RegistryOptions& options) : options_(options) {}
 
-  // Reads the first batch. Takes the cursor and what it reads, which is a Snapshot and no
-  // Transaction, or null for a cursor that reads no store.
+  // Reads the first batch. Takes ownership of the cursor and of the snapshot it reads. The snapshot
+  // must not be a Transaction. It is null for a cursor that reads no store.
   Result<Batch> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                      std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
                      const BatchLimits& limits) GM_EXCLUDES(mutex_);
-  // The same, giving the documents to `sink` and returning the id.
+  // The same, but passes the documents to `sink` and returns the id.
   Result<int64_t> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                        std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
                        const BatchLimits& limits, const Sink& sink) GM_EXCLUDES(mutex_);
-  // CursorNotFound (43) if there is no such cursor; Unauthorized (13) if it is of another
-  // namespace; code 12051 while another call reads it. An error of the read ends the cursor.
+  // Fails with CursorNotFound (43) if there is no such cursor, with Unauthorized (13) if it is of
+  // another namespace, and with code 12051 while another call reads it. An error of the read ends
+  // the cursor.
   Result<Batch> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits)
       GM_EXCLUDES(mutex_);
   Result<int64_t> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits,
                            const Sink& sink) GM_EXCLUDES(mutex_);
-  // False if there is none. One that is being read ends when its batch is done.
+  // Returns false if there is no such cursor. A cursor that is being read ends after its batch.
   bool kill(int64_t id) GM_EXCLUDES(mutex_);
-  // All of which `condition` is true, which is called with the registry locked. Returns how many.
+  // Kills all cursors for which `condition` returns true. Calls it with the registry locked.
+  // Returns how many.
   size_t kill_if(const std::function<bool(const CursorInfo&)>& condition) GM_EXCLUDES(mutex_);
   std::optional<CursorInfo> info(int64_t id) const GM_EXCLUDES(mutex_);
   std::vector<CursorInfo> list() const GM_EXCLUDES(mutex_);
-  // Ends those that have waited too long; also done by open(). Returns how many.
+  // Ends cursors that have been idle too long. open() does this as well. Returns how many.
   size_t expire(Clock::time_point now) GM_EXCLUDES(mutex_);
   size_t size() const GM_EXCLUDES(mutex_);
-  // How many have waited for a getMore, and how many of them too long.
+  // The number of cursors that have ever waited for a getMore, and the number of those that
+  // expired.
   int64_t opened() const GM_EXCLUDES(mutex_);
   int64_t timed_out() const GM_EXCLUDES(mutex_);
 
@@ -108,10 +112,10 @@ class CursorRegistry {
     int64_t id = 0;
     engine::Namespace ns;
     CursorOptions options;
-    // The cursor before the snapshot it reads: destroyed in this order.
+    // The cursor must be destroyed before the snapshot it reads. The order of members ensures it.
     std::unique_ptr<engine::Snapshot> snapshot;
     std::unique_ptr<engine::Cursor> cursor;
-    std::optional<HeldDocument> held;  // had no room in the last batch
+    std::optional<HeldDocument> held;  // did not fit in the last batch
     int64_t given = 0;
     Clock::time_point since;
     bool in_use = false;
@@ -119,7 +123,7 @@ class CursorRegistry {
   };
   using Position = std::list<Waiting>::iterator;
 
-  // The cursor's id if it goes on.
+  // Returns the cursor's id if it continues, otherwise 0.
   Result<int64_t> read(Waiting& waiting, const BatchLimits& limits, const Sink& sink);
   Result<int64_t> resume_and_read(Waiting& waiting, const BatchLimits& limits, const Sink& sink);
   static CursorInfo info_of(const Waiting& waiting);
@@ -128,7 +132,7 @@ class CursorRegistry {
   const RegistryOptions options_;
   std::atomic<uint64_t> held_bytes_ = 0;
   mutable Mutex mutex_;
-  std::list<Waiting> waiting_ GM_GUARDED_BY(mutex_);  // the one used longest ago first
+  std::list<Waiting> waiting_ GM_GUARDED_BY(mutex_);  // least recently used first
   std::unordered_map<int64_t, Position> by_id_ GM_GUARDED_BY(mutex_);
   int64_t opened_ GM_GUARDED_BY(mutex_) = 0;
   int64_t timed_out_ GM_GUARDED_BY(mutex_) = 0;

@@ -1,7 +1,7 @@
-// A document that a cursor has read and that had no room in the batch. It waits for the next batch,
-// and its bytes count in a total that all cursors of a registry share.
+// A document that a cursor has read and that did not fit in the batch. It waits for the next batch.
+// Its size counts towards a total that all cursors of a registry share.
 //
-// Belongs to one thread at a time; the total is shared by all.
+// Thread-safety: not thread-safe, but the shared total is atomic.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// libmongoc: connections from a pool, and commands on them.
+// Connections to a deployment by libmongoc: a pool, and commands on its connections.
 //
-// The only files that include libmongoc are this one's and connection.cc.
+// connection.cc and this header are the only files that use libmongoc.
 #pragma once
 
 #include <memory>
@@ -18,20 +18,20 @@ namespace gridmount::mongo {
 
 inline constexpr ErrorCode kHostUnreachable{6};
 
-// What a deployment is, as far as it matters here.
+// The properties of a deployment that matter here.
 struct Deployment {
   bool has_transactions = false;
 };
 
-// One connection, out of the pool as long as this lives. Used by one thread at a time.
+// One connection, taken from the pool while this exists. Used by one thread at a time.
 class Connection {
  public:
   virtual ~Connection() = default;
 
-  // The reply of a command, an error if it has failed as a whole: {ok: 0}. Within a transaction, if
-  // one has been begun.
+  // Runs a command and returns its reply. Fails if the command fails as a whole ({ok: 0}). If a
+  // transaction has begun, the command runs in it.
   virtual Result<bson::Document> run(std::string_view database, bson::View command) = 0;
-  // The same outside of it.
+  // The same outside of the transaction.
   virtual Result<bson::Document> run_apart(std::string_view database, bson::View command) = 0;
 
   virtual Status begin_transaction() = 0;
@@ -45,15 +45,16 @@ class Pool {
   static Result<std::unique_ptr<Pool>> open(const ConnectOptions& options);
   virtual ~Pool() = default;
 
-  // Waits while all connections are out.
+  // Waits while all connections are in use.
   virtual Result<std::unique_ptr<Connection>> connection() = 0;
   virtual Result<Deployment> deployment() = 0;
 };
 
-// The first error that a write command's reply tells of its statements or of the write concern.
+// Returns the first error in a write command's reply: that of a statement or of the write concern.
 Status check_writes(bson::View reply);
 
-// What is left of it, as maxTimeMS; at least the least that a server takes. Nothing for none.
+// Appends the time left as maxTimeMS, with 1 as the least value, which is the least that a server
+// accepts. Appends nothing without a deadline.
 void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline);
 
 }  // namespace gridmount::mongo

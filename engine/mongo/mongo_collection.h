@@ -1,4 +1,6 @@
-// engine::Collection over a deployment: each call is a command.
+// engine::Collection over a deployment. Each call is a command.
+//
+// Thread-safety: immutable, so thread-safe.
 #pragma once
 
 #include <memory>
@@ -55,7 +57,7 @@ class MongoCollection final : public engine::Collection {
   Status create_index(engine::Transaction& transaction,
                       const engine::IndexDefinition& definition) override;
   Status drop_index(engine::Transaction& transaction, std::string_view name) override;
-  // Indexes of kinds that are not known here (text, geographic) are left out.
+  // Leaves out indexes of unknown kinds (text, geographic).
   Result<std::vector<engine::IndexDefinition>> indexes(engine::Snapshot& snapshot) override;
   Result<engine::CollectionStats> stats(engine::Snapshot& snapshot) override;
   Result<std::vector<engine::IndexStats>> index_stats(engine::Snapshot& snapshot) override;

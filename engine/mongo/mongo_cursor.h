@@ -1,4 +1,6 @@
-// A cursor over a server's: batch by batch.
+// A cursor over a server's cursor. It fetches batch by batch.
+//
+// Thread-safety: not thread-safe. A cursor belongs to its snapshot.
 #pragma once
 
 #include <memory>
@@ -14,7 +16,8 @@ namespace gridmount::mongo {
 
 class MongoCursor final : public engine::Cursor {
  public:
-  // Of the reply of find, aggregate, listIndexes or listCollections. FailedToParse if it is none.
+  // `reply` is that of find, aggregate, listIndexes or listCollections. Fails with FailedToParse if
+  // it holds no cursor.
   static Result<std::unique_ptr<engine::Cursor>> open(std::shared_ptr<Reads> reads,
                                                       std::string database, bson::Document reply);
   ~MongoCursor() override;
@@ -33,7 +36,7 @@ class MongoCursor final : public engine::Cursor {
   const std::string database_;
   std::string collection_;
   int64_t id_ = 0;
-  bson::Document reply_;  // holds the batch
+  bson::Document reply_;  // holds the current batch
   bson::View::Iterator at_;
 };
 

@@ -1,4 +1,6 @@
 // engine::Database over a deployment.
+//
+// Thread-safety: immutable, so thread-safe.
 #pragma once
 
 #include <memory>
@@ -37,7 +39,7 @@ class MongoDatabase final : public engine::Database {
  private:
   Result<std::vector<engine::CollectionInfo>> list(engine::Snapshot& snapshot,
                                                    bson::View filter) const;
-  // Not in a transaction, in which servers refuse it.
+  // Runs the command outside of any transaction, because servers refuse it in one.
   Result<bson::Document> run(engine::Snapshot& snapshot, std::string_view database,
                              bson::View command) const;
 

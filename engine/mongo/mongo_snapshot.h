@@ -1,4 +1,5 @@
-// Snapshot and Transaction over a deployment: a connection, and the documents that were given out.
+// Snapshot and Transaction over a deployment: a connection, and the documents that reads have
+// returned.
 #pragma once
 
 #include <deque>
@@ -11,13 +12,13 @@
 
 namespace gridmount::mongo {
 
-// What both have in common. Used by one thread at a time.
+// The common part of both. Used by one thread at a time.
 class Reads {
  public:
   explicit Reads(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
 
   Connection& connection() { return *connection_; }
-  // Keeps a document as long as this lives.
+  // Keeps a document for as long as this exists.
   bson::View keep(bson::Document document) {
     kept_.push_back(std::move(document));
     return kept_.back();
@@ -45,7 +46,7 @@ class MongoSnapshot final : public engine::Snapshot, public ReadsHolder {
   explicit MongoSnapshot(std::unique_ptr<Connection> connection)
       : ReadsHolder(std::make_shared<Reads>(std::move(connection))) {}
 
-  // Nothing is held that others wait for (M1).
+  // A snapshot holds nothing that others wait for (M1).
   Status pause() override { return {}; }
   Status resume() override { return {}; }
   void observe(std::shared_ptr<engine::ReadObserver> /*observer*/) override {}
@@ -65,7 +66,7 @@ class MongoTransaction final : public engine::Transaction, public ReadsHolder {
   void observe_writes(std::shared_ptr<engine::WriteObserver> /*observer*/) override {}
 };
 
-// IllegalOperation if it is another implementation's.
+// Fails with IllegalOperation if the snapshot is of another implementation.
 Result<std::shared_ptr<Reads>> reads_of(engine::Snapshot& snapshot);
 
 }  // namespace gridmount::mongo

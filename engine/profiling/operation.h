@@ -1,8 +1,8 @@
-// What is told of one operation, and a condition on it.
+// The profiler's record of one operation, and a filter for such records.
 // Source: MongoDB manual, "Database Profiler Output", "Set a Filter to Determine Profiled
 // Operations".
 //
-// Thread-safety: as for any value type.
+// Thread-safety: values. Not thread-safe for concurrent writes.
 #pragma once
 
 #include <chrono>
@@ -20,22 +20,23 @@ struct Operation {
   std::string op;  // "query", "insert", "update", "remove", "command"
   engine::Namespace ns;
   bson::Document command;
-  bson::Document counts;  // nreturned, nMatched, keysExamined and the like
+  bson::Document counts;  // nreturned, nMatched, keysExamined and so on
   std::chrono::microseconds duration{0};
-  std::string error = {};  // the message, if it failed
+  std::string error = {};  // the error message, if it failed
   int32_t error_code = 0;
 };
 
-// The document in system.profile.
+// Returns the document for system.profile.
 bson::Document entry_of(const Operation& operation);
 
 class OperationFilter {
  public:
-  // Of that document's fields. Errors are Filter::parse()'s.
+  // Parses a filter over the fields of the document in system.profile. Errors are those of
+  // Filter::parse().
   static Result<OperationFilter> parse(bson::View specification);
 
   bool matches(const Operation& operation) const;
-  // As servers show it: each condition with its operator.
+  // Returns the filter as servers show it: each condition with its operator.
   bson::View shown() const { return shown_; }
 
  private:

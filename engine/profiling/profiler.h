@@ -1,9 +1,11 @@
-// The profiler: what operations did and how long they took, kept per database in the capped
+// The profiler: records what operations did and how long they took, per database, in the capped
 // collection system.profile. Source: MongoDB manual, "Database Profiler", "Database Profiler
 // Output".
 //
-// Thread-safe. Operations only hand their entries over; a thread of the profiler writes them, so
-// that an operation within a transaction can be recorded as well.
+// Operations only queue their records. A thread of the profiler writes them, so that an operation
+// within a transaction can be recorded as well.
+//
+// Thread-safety: thread-safe.
 #pragma once
 
 #include <atomic>
@@ -26,35 +28,38 @@ namespace gridmount::profiling {
 struct Settings {
   int level = 0;  // 0: nothing, 1: slow operations, 2: all
   std::chrono::milliseconds slow{100};
-  double sample_rate = 1;  // of the slow ones at level 1, how many
-  // What decides instead of both at level 1; null: they do.
+  double sample_rate = 1;  // at level 1: the share of slow operations that is recorded
+  // If set, this filter decides at level 1 instead of `slow` and `sample_rate`.
   std::shared_ptr<const OperationFilter> filter = nullptr;
 };
 
 class Profiler {
  public:
-  // The store outlives it. A read-only store's profiler stays at level 0.
+  // The store must outlive it. The profiler of a read-only store stays at level 0.
   explicit Profiler(engine::Store& store);
-  // Writes what is waiting.
+  // Writes the queued records.
   ~Profiler();
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
   Settings settings(std::string_view database) const GM_EXCLUDES(mutex_);
-  // BadValue for a level that is none of 0, 1 and 2 or a rate outside of 0 to 1.
+  // Fails with BadValue for a level other than 0, 1 or 2, or a rate outside 0 to 1.
   Status set(std::string_view database, const Settings& settings) GM_EXCLUDES(mutex_);
 
-  // Some database's level is not 0. Costs one load: to be asked before anything is prepared.
+  // Whether some database has a level other than 0. Costs one load. Ask this before preparing a
+  // record.
   bool active() const { return active_.load(std::memory_order_relaxed); }
-  // Whether record() is to be told of an operation of that length.
+  // Whether an operation of that duration is to be recorded.
   bool wants(const engine::Namespace& ns, std::chrono::microseconds duration) const
       GM_EXCLUDES(mutex_);
-  // The filter of a database; null if it has none. Costs one load if no database has one.
+  // Returns the filter of a database, or null. Costs one load if no database has a filter.
   std::shared_ptr<const OperationFilter> filter(std::string_view database) const
       GM_EXCLUDES(mutex_);
-  // Leaves out what the filter of its database does, at level 1.
+  // Records an operation. At level 1 an operation that its database's filter does not match is left
+  // out.
   void record(Operation operation) GM_EXCLUDES(mutex_);
-  // Returns when everything recorded before is written. Not to be called within a transaction.
+  // Returns when everything recorded before the call is written. Must not be called within a
+  // transaction.
   void flush() GM_EXCLUDES(mutex_);
 
  private:
@@ -63,7 +68,7 @@ class Profiler {
 
   engine::Store& store_;
   std::atomic<bool> active_ = false;
-  std::atomic<bool> filters_ = false;  // some database has one
+  std::atomic<bool> filters_ = false;  // some database has a filter
   mutable Mutex mutex_;
   Condition changed_;
   std::map<std::string, Settings, std::less<>> settings_ GM_GUARDED_BY(mutex_);

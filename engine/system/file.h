@@ -1,8 +1,11 @@
-// The operating system's file calls as files that must not be lost need them: whole reads and
-// writes, errors as values, retries of interrupted calls.
+// Wrappers of the operating system's file calls for files that must not be lost: complete reads and
+// writes, errors as values, and retries of interrupted calls.
 //
-// Every call that a crash test must see goes through here or through LMDB, and ends in one of
+// Every call that a crash test must see goes through this file or through LMDB, and ends in one of
 // open, pread, pwrite, ftruncate, fallocate, fdatasync, fsync, rename.
+//
+// Thread-safety: a File that is not moved may be used by several threads. The functions are
+// thread-safe.
 #pragma once
 
 #include <sys/statvfs.h>
@@ -20,7 +23,7 @@
 
 namespace gridmount::system {
 
-// An open file. Movable; closes itself.
+// An open file. It can be moved, and closes itself.
 class File {
  public:
   File() = default;
@@ -31,11 +34,11 @@ class File {
   }
   ~File();
 
-  // `flags` as for open(2); O_CLOEXEC is added. New files get mode 0600 whatever the umask adds.
-  // StoreDamaged if what is there is no regular file, which may neither be waited for nor written
-  // to; with O_DIRECTORY it is a folder.
+  // `flags` as for open(2). O_CLOEXEC is added. New files get mode 0600, or less by the umask.
+  // Fails with StoreDamaged if the path is not a regular file: opening such a file could block, and
+  // it must not be written to. With O_DIRECTORY the path must be a directory.
   static Result<File> open(const std::filesystem::path& path, int flags);
-  // The same, but a plain errno on failure, for callers that tell its values apart, or kNotRegular.
+  // The same, but returns a plain errno, or kNotRegular, for callers that distinguish the values.
   static int open_errno(const std::filesystem::path& path, int flags, File& file);
 
   bool is_open() const { return fd_ >= 0; }
@@ -44,25 +47,25 @@ class File {
 
   Result<uint64_t> size() const;
   Result<uint64_t> inode() const;
-  // What it takes on the disk; less than its size where it has holes.
+  // The space the file takes on the disk. It is less than size() if the file has holes.
   Result<uint64_t> allocated_bytes() const;
-  // No where that cannot be found out.
+  // False if that cannot be determined.
   bool has_holes() const;
-  // Whether it still has its name in `folder`, the open folder that it was opened in: it was not
-  // removed, moved or replaced. Yes where that cannot be found out.
+  // Whether the file still has its name in `folder`, the open folder in which it was opened. It is
+  // false if the file was removed, moved or replaced, and true if that cannot be determined.
   bool is_in_place(const File& folder) const;
-  // Up to `size` bytes: fewer at the file's end.
+  // Reads up to `size` bytes. Returns fewer at the end of the file.
   Result<std::vector<uint8_t>> read(uint64_t offset, size_t size) const;
-  // All of the bytes or an error.
+  // Writes all bytes or fails.
   Status write(uint64_t offset, std::span<const uint8_t> bytes) const;
-  // Sets the size; grown space is a hole and reads as zeros.
+  // Sets the size. Added space is a hole and reads as zeros.
   Status resize(uint64_t size) const;
-  // Gives these bytes of it back to the file system: they read as zeros, its size stays. False if
-  // the file system cannot do that.
+  // Returns these bytes of the file to the file system. They then read as zeros, and the size
+  // stays. Returns false if the file system does not support that.
   Result<bool> punch(uint64_t offset, uint64_t bytes) const;
-  // Contents and size are durable on return. After an error nothing may be assumed of what was
-  // written since the last success, nor of a later success (Linux drops the pages it could not
-  // write).
+  // Contents and size are durable on return. After an error nothing is known about writes since the
+  // last success, and a later success says nothing about them: Linux drops the pages it could not
+  // write.
   Status sync_data() const;
 
  private:
@@ -77,19 +80,20 @@ class File {
   std::filesystem::path path_;
 };
 
-// A write beyond the process's limit (ulimit -f) is an error from then on, and not its end; what
-// was said of SIGXFSZ otherwise stays. For programs to call before they write anything.
+// Makes a write beyond the process's limit (ulimit -f) an error instead of the end of the process:
+// ignores SIGXFSZ if that signal still has its default action. Programs call it before they write
+// anything.
 void outlive_file_size_limit();
 
-// The file system that the file or folder is on.
+// Returns the file system of the file or folder.
 Result<struct statvfs> file_system_of(const std::filesystem::path& path);
-// What this process may still write there.
+// Returns how many bytes this process may still write there.
 uint64_t free_bytes(const struct statvfs& file_system);
 
 Status rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
-// No error if it does not exist.
+// Succeeds if the file does not exist.
 Status remove_file(const std::filesystem::path& path);
-// Makes the folder's entries durable.
+// Makes the folder's directory entries durable.
 Status sync_folder(const std::filesystem::path& folder);
 
 }  // namespace gridmount::system

@@ -1,4 +1,6 @@
-// The one table from the operating system's error numbers to Errors.
+// The only table from the operating system's error numbers to Errors.
+//
+// Thread-safety: thread-safe.
 #pragma once
 
 #include <string_view>
@@ -7,11 +9,11 @@
 
 namespace gridmount::system {
 
-// In the place of an errno: there is something, but no regular file.
+// Used in place of an errno: the path exists, but is not a regular file.
 inline constexpr int kNotRegular = -1;
 
-// `error_number` is an errno, or kNotRegular; `what` says what was being done and to what ("opening
-// /a/b"), and begins the message.
+// `error_number` is an errno or kNotRegular. `what` describes the operation and its object
+// ("opening /a/b"), and begins the message.
 Error system_error(int error_number, std::string_view what);
 
 }  // namespace gridmount::system

@@ -1,4 +1,7 @@
-// What the catalog says as a whole, and which of its keys say nothing: for check and repair.
+// Reads the whole catalog for check and repair: who owns which range, and which keys belong to
+// nothing.
+//
+// Thread-safety: that of the given Trees, which belong to one Snapshot or Transaction.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +17,26 @@
 namespace gridmount::local {
 
 struct CatalogSurvey {
-  // A key that is there and should not be. Those that are not removable may be all that is left of
-  // something: a key of no known kind, or a collection's without its name.
+  // A key that should not exist. A key that is not removable may be all that is left of something:
+  // a key of unknown kind, or that of a collection without its name.
   struct StrayKey {
     std::string key;
     std::string what;
     bool removable = true;
   };
   std::vector<StrayKey> stray;
-  // Collections that are wrongly missing from the list of those with expiring documents.
+  // Collections with a TTL index that are missing from the list of expiring collections.
   std::vector<engine::Namespace> expiring_unlisted;
-  // The errors of collections whose entries cannot be read. Which ranges are theirs is not known.
+  // The errors for collections whose entries cannot be read. Their ranges are unknown.
   std::vector<std::string> unreadable;
 
-  std::map<uint32_t, std::string> owners;  // by prefix, the released ranges' too
-  std::vector<uint32_t> ranges;            // their number per tree
-  std::map<uint32_t, std::string> shared;  // prefixes that two owners claim, in words
+  std::map<uint32_t, std::string> owners;  // by prefix, released ranges included
+  std::vector<uint32_t> ranges;            // the number of ranges per tree
+  std::map<uint32_t, std::string> shared;  // prefixes that two owners claim, with a message
 
-  // Every range that is not among `owners` is nobody's.
+  // Whether every range that is not in `owners` certainly belongs to nothing.
   bool knows_all_ranges() const;
-  // No other collection claims a range of this one.
+  // Whether no other collection claims a range of this one.
   bool is_alone(const CollectionEntry& entry) const;
 };
 

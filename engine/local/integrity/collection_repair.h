@@ -1,7 +1,9 @@
-// Mends one collection: its records, then the entries of its indexes, then its counts.
+// Repairs one collection: first its records, then the entries of its indexes, then its counts.
 //
-// Each step is a transaction of bounded size that leaves what it has mended and no more, so a
-// repair that ends anywhere is begun again from the start.
+// Each step is a transaction of bounded size, and commits only complete repairs. So a repair that
+// was interrupted can be started again from the beginning.
+//
+// Thread-safety: not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +29,18 @@ class CollectionRepair {
   CollectionRepair(engine::Store& store, engine::Namespace ns, const RepairOptions& options)
       : store_(store), ns_(std::move(ns)), options_(options) {}
 
-  // An error of damage says that the rest of the collection is beyond repair.
+  // If run() fails with an error of damage, the rest of the collection cannot be repaired.
   Status run();
 
   uint64_t mended() const { return mended_; }
-  // What stays as it is, whatever run() returns.
+  // What stays damaged, whatever run() returns.
   const std::vector<std::string>& beyond_repair() const { return beyond_repair_; }
   uint64_t records() const { return records_; }
-  // There are fewer documents than the catalog counted, or it could not tell.
+  // Whether there are fewer documents than the catalog counted, or its counts could not be read.
   bool lost_documents() const { return lost_documents_; }
 
  private:
-  // What one transaction has done, told once it is committed.
+  // The work of one transaction. `lines` are reported after its commit.
   struct Step {
     Contents* contents = nullptr;
     std::shared_ptr<const CollectionEntry> entry;
@@ -49,33 +51,33 @@ class CollectionRepair {
     bool full() const;
   };
   struct IndexTally {
-    uint64_t expected = 0;  // entries the documents give
+    uint64_t expected = 0;  // entries that the documents require
     uint64_t added = 0;
     uint64_t corrected = 0;
     uint64_t removed = 0;
   };
   struct MissingEntry {
     size_t index;
-    bool corrects;  // an entry of the same key
+    bool corrects;  // replaces an entry with the same key
     std::string key;
     std::string value;
   };
-  // Why a document cannot be indexed: the record that stands in its way, or the document itself.
+  // Why a document cannot be indexed: a conflicting record, or the document itself.
   struct Conflict {
     RecordId record;
     std::string why;
   };
 
-  // Runs `work` in transactions until it says that nothing is left.
+  // Runs `work` in one transaction after the other until it returns true.
   Status in_steps(const std::function<Result<bool>(Step&)>& work);
 
   Result<bool> mend_records(Step& step);
   Status mend_record(Step& step, const TreeEntry& record);
   Status index_document(Step& step, RecordId id);
-  // Which entries the document lacks. Writes nothing.
+  // Finds the entries that the document lacks. Writes nothing.
   Result<std::optional<Conflict>> find_missing(const Step& step, RecordId id, bson::View document,
                                                std::vector<MissingEntry>& missing);
-  // The record that has the unique entry's key and stands there rightly; nothing if none does.
+  // Returns the record that rightly has the key of the unique entry, or nothing if none does.
   Result<std::optional<RecordId>> rightful_owner(const Step& step, const IndexEntry& index,
                                                  const TreeEntry& entry);
   Status put_entries(Step& step, const std::vector<MissingEntry>& missing);
@@ -90,7 +92,7 @@ class CollectionRepair {
 
   Status mend_counts(Step& step);
   Status mend_all();
-  // False if the record must not be touched; it then counts among those that are beyond repair.
+  // Returns false if the record must not be touched. It is then reported as beyond repair.
   bool can_be_removed(const TreeEntry& record, RecordId id);
   void note_beyond_repair(const std::string& what);
   void tell(const std::string& line);
@@ -105,13 +107,13 @@ class CollectionRepair {
   std::vector<std::string> beyond_repair_;
   OverflowPages pages_;
 
-  std::string from_;  // the key the next step begins with
+  std::string from_;  // the key at which the next step begins
   RecordId last_ = 0;
   int64_t documents_ = 0;
   int64_t bytes_ = 0;
   std::vector<IndexTally> tallies_;
   std::vector<std::string> index_names_;
-  std::vector<bool> multikey_;  // seen or noted
+  std::vector<bool> multikey_;  // marked in the catalog, or seen in a document
   KeySet keys_;
   KeySet other_keys_;
 };

@@ -1,5 +1,7 @@
-// Putting a copy that has been made of a store, in the folder kCopyFolder of it, in the place of
-// its data. FORMAT.md, "Compaction". Internal to this folder.
+// Replaces the data of a store by a copy in its folder kCopyFolder. FORMAT.md, "Compaction".
+// Internal to this folder.
+//
+// Thread-safety: the functions need the store to be locked by the caller, or lock it.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +12,28 @@
 
 namespace gridmount::local {
 
-// What becomes of data.mdb: another name in the store's folder is kept of one that was damaged.
+// What becomes of the old data.mdb. A damaged one is kept under another name in the store's folder.
 enum class OldData { kDropped, kKept };
 
 struct Replacement {
   Compaction sizes;
-  std::filesystem::path kept;  // empty where it is not, or where the file system has no links
+  std::filesystem::path kept;  // empty if it is not kept, or if the file system has no hard links
 };
 
-// Only by who has the store locked: another one's copy may be in the making there.
+// Removes the copy. Only the process that has the store locked may do this: otherwise the copy may
+// be that of another process at work.
 void remove_copy(const std::filesystem::path& folder);
 
-// The copy is a whole store that is closed, made of what the one in `folder` held after
-// `transaction`, its last one. That must be closed; StoreLocked if it has been used meanwhile. The
-// copy is gone afterwards, whatever this returns. Interrupted at any moment it leaves the one or
-// the other.
+// Replaces the data of the store in `folder` by the copy. The copy must be a complete, closed
+// store, made from the contents of `folder` after `transaction`, its last one. The store in
+// `folder` must be closed. Fails with StoreLocked if the store has been used meanwhile. The copy is
+// gone afterwards, whatever take_copy() returns. After an interruption at any moment the store has
+// either the old or the new data.
 Result<Replacement> take_copy(const std::filesystem::path& folder, uint64_t transaction,
                               OldData old);
 
-// The second half of it: `folder` is locked by the caller, marked closed, and LMDB has let go of
-// it.
-// Where the old data is kept.
+// The second half of take_copy(). The caller must have locked `folder` and marked it closed, and
+// LMDB must not have it open. Returns where the old data is kept.
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old);
 
 }  // namespace gridmount::local

@@ -1,8 +1,8 @@
-// The files of a store that is damaged so that it cannot be opened: its lock, the pages of data.mdb
-// with the meta pages that can be believed, and the transactions that belong behind them. Nothing
-// is written but the mark at the end.
+// The files of a store that is too damaged to be opened: its lock, the pages of data.mdb with the
+// meta pages that can be trusted, and the transactions to be replayed after them. Nothing is
+// written except the mark at the end.
 //
-// Thread-safety: none.
+// Thread-safety: not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,22 @@ namespace gridmount::local {
 
 class UnopenedStore {
  public:
-  // StoreLocked, the device's errors, and StoreDamaged if there are no valid meta pages, neither in
-  // data.mdb nor in a checkpoint.
+  // Fails with StoreLocked, with errors of the device, and with StoreDamaged if neither data.mdb
+  // nor a checkpoint has valid meta pages.
   static Result<UnopenedStore> open(const std::filesystem::path& folder);
 
-  // As Environment's.
+  // Like Environment::survey_pages().
   Result<PageReport> survey_pages(PageVisitor* visitor) const;
-  // Of the log or of `pending`, as for_each_change() reads them: what data.mdb lacks.
+  // The changes from the log or from `pending` that data.mdb lacks, in the form that
+  // for_each_change() reads.
   const std::vector<std::string>& changes() const { return changes_; }
 
-  // What of it is lost, as a line; empty if data.mdb is no older than its checkpoint.
+  // One line about the transactions that are lost. Empty if data.mdb is not older than its
+  // checkpoint.
   const std::string& lost() const { return lost_; }
 
-  // Everything that was in it has been taken: data.mdb is whole once the new one is there.
+  // Marks the store as closed. To be called when everything in it has been copied and the new
+  // data.mdb is complete.
   Status mark_closed() const;
 
  private:

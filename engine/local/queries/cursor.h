@@ -1,4 +1,6 @@
-// The cursors that find() gives.
+// The cursors that find() returns.
+//
+// Thread-safety: not thread-safe. A cursor belongs to its Snapshot or Transaction.
 #pragma once
 
 #include <memory>
@@ -11,7 +13,7 @@
 
 namespace gridmount::local {
 
-// Over a collection that does not exist.
+// The cursor over a collection that does not exist.
 class EmptyCursor : public engine::Cursor {
  public:
   Result<std::optional<bson::View>> next() override { return std::optional<bson::View>(); }
@@ -22,9 +24,9 @@ class FindCursor : public engine::Cursor {
   FindCursor(std::unique_ptr<MatchStream> matches, std::optional<query::Projection> projection)
       : matches_(std::move(matches)), projection_(std::move(projection)) {}
 
-  // FindOptions::show_record_id.
+  // For FindOptions::show_record_id.
   void show_record_ids() { shows_record_ids_ = true; }
-  // FindOptions::return_key: `index` is what the stream reads, null if it reads none.
+  // For FindOptions::return_key. `index` is the index that the stream reads, null if it reads none.
   void return_keys(std::shared_ptr<const CollectionEntry> entry, const IndexEntry* index);
 
   Result<std::optional<bson::View>> next() override;
@@ -36,9 +38,9 @@ class FindCursor : public engine::Cursor {
   std::optional<query::Projection> projection_;
   bool shows_record_ids_ = false;
   bool returns_keys_ = false;
-  std::shared_ptr<const CollectionEntry> entry_;  // index_ is in it
+  std::shared_ptr<const CollectionEntry> entry_;  // owns *index_
   const IndexEntry* index_ = nullptr;
-  bson::Document made_;  // a key, or a document with its record's id
+  bson::Document made_;  // a key, or a document with its record id
 };
 
 }  // namespace gridmount::local

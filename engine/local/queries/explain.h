@@ -1,5 +1,7 @@
-// How a find or a count is, or was, answered. Source: MongoDB manual, "Explain Results"; the stages
-// are in explained_stages.h.
+// Explains how a find or a count is, or was, answered. Source: MongoDB manual, "Explain Results";
+// the stages are in explained_stages.h.
+//
+// Thread-safety: pure functions.
 #pragma once
 
 #include "engine/bson/builder.h"
@@ -16,13 +18,13 @@ struct ExplainedQuery {
   bson::View filter;
   const engine::FindOptions& options;
   const CollectionEntry* entry = nullptr;  // null: the collection does not exist
-  const ChosenPlan* plan = nullptr;        // null with it, and for a count that the catalog knows
-  bool counts = false;                     // documents are not given
-  bool by_id = false;                      // MatchStream's
+  const ChosenPlan* plan = nullptr;        // null without `entry`, or if the catalog has the count
+  bool counts = false;                     // only counts, returns no documents
+  bool by_id = false;                      // MatchStream::by_id()
   bool sorts = false;                      // in a buffer
-  bool distinct = false;                   // MatchStream's
-  bool covered = false;                    // by index entries: no documents are read
-  bool filters_entries = false;            // of the index, before documents are read
+  bool distinct = false;                   // MatchStream::distinct()
+  bool covered = false;                    // index entries answer the query; no documents are read
+  bool filters_entries = false;            // matches index entries before it reads documents
 };
 
 struct Execution {
@@ -30,7 +32,7 @@ struct Execution {
   int64_t milliseconds = 0;
 };
 
-// `execution` null: only the plan.
+// Returns the explanation. If `execution` is null, it has the plan alone.
 bson::Document explanation(const ExplainedQuery& query, const Execution* execution);
 
 }  // namespace gridmount::local

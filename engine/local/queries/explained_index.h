@@ -1,5 +1,7 @@
-// The reading of an index, as explain shows it. Source: MongoDB manual, "Explain Results", stages
-// IXSCAN and COUNT_SCAN; the text of bounds is that of the server's Interval::toString().
+// How explain shows the read of an index. Source: MongoDB manual, "Explain Results", stages IXSCAN
+// and COUNT_SCAN; the text of bounds is that of the server's Interval::toString().
+//
+// Thread-safety: pure functions.
 #pragma once
 
 #include <optional>
@@ -10,20 +12,21 @@
 
 namespace gridmount::local {
 
-// {a: ["[1, 1]"], b: ["(inf.0, 5.0]"]}, in the order of the scan.
+// Appends {a: ["[1, 1]"], b: ["(inf.0, 5.0]"]}, in the order of the scan.
 void append_bounds(bson::Builder& out, const IndexEntry& index, const query::Plan& plan);
 
-// One run of keys, from the first to the last.
+// One contiguous range of keys, from the first to the last.
 struct KeyRun {
   bson::Document first;
   bson::Document last;
   bool first_inclusive = true;
   bool last_inclusive = true;
 };
-// Nothing if the plan reads several runs.
+// Returns nothing if the plan reads several such ranges.
 std::optional<KeyRun> run_of(const IndexEntry& index, const query::Plan& plan);
 
-// Which fields of the path have arrays, if that is known: an index only tells that one has.
+// Appends which fields of the paths hold arrays, if that is known: a multikey index only records
+// that some field does.
 void append_multikey_paths(bson::Builder& out, const IndexEntry& index);
 
 }  // namespace gridmount::local

@@ -1,4 +1,7 @@
-// A plan's bounds as ranges of index keys, and the check of what the ranges cannot express.
+// Turns the bounds of a plan into ranges of index keys, and checks the conditions that the ranges
+// cannot express.
+//
+// Thread-safety: immutable after construction, so safe to share.
 #pragma once
 
 #include <string>
@@ -12,21 +15,22 @@
 namespace gridmount::local {
 
 struct KeyRange {
-  std::string low;   // the first key that may belong
-  std::string high;  // the first behind that does not
+  std::string low;   // the first key that may be in the range
+  std::string high;  // the first key after the range
 };
 
 class IndexBounds {
  public:
-  // Within `limits`, too.
+  // Also applies `limits`.
   IndexBounds(const IndexEntry& index, const std::vector<std::vector<query::Interval>>& bounds,
               const KeyLimits& limits = {});
 
-  // Disjoint, in the order of keys, prefix included.
+  // Disjoint and sorted. The keys include the prefix.
   const std::vector<KeyRange>& ranges() const { return ranges_; }
 
-  // Whether an encoded key from one of the ranges also lies within the bounds of the parts behind
-  // those the ranges are made of. kUnknown for keys that were shortened: only the document can say.
+  // Checks an encoded key from one of the ranges against the bounds of the remaining parts: those
+  // that the ranges do not express. Returns kUnknown for a truncated key, because only the document
+  // has its values.
   enum class Fit { kInside, kOutside, kUnknown };
   Fit fit(std::string_view encoded) const;
 
@@ -45,12 +49,12 @@ class IndexBounds {
   void limit_ranges(const IndexEntry& index, const KeyLimits& limits);
 
   std::vector<KeyRange> ranges_;
-  size_t covered_ = 0;             // leading parts that the ranges express
-  std::vector<EncodedPart> rest_;  // the bounds of the parts behind them
+  size_t covered_ = 0;             // the number of leading parts that the ranges express
+  std::vector<EncodedPart> rest_;  // the bounds of the remaining parts
   std::vector<bool> descending_;
 };
 
-// The bounds that let exactly one encoded key through.
+// Returns the range that contains exactly one encoded key.
 KeyRange range_of_whole_key(const Range& range, std::string encoded);
 
 }  // namespace gridmount::local

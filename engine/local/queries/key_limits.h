@@ -1,6 +1,6 @@
-// The part of an index that find's `min` and `max` leave: keys from one on and before the other.
-// Source: MongoDB manual, "cursor.min()", "cursor.max()"; codes as the server's query planner has
-// them.
+// Key bounds from find's `min` and `max`: the keys from `min` (inclusive) to `max` (exclusive).
+// Source: MongoDB manual, "cursor.min()", "cursor.max()"; the error codes are those of the server's
+// query planner.
 //
 // Thread-safety: values and functions without state.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace gridmount::local {
 
-// Encoded keys of all parts of an index; nothing is no limit.
+// Encoded keys of all parts of an index. An absent value means no limit.
 struct KeyLimits {
   std::optional<std::string> low;   // inclusive
   std::optional<std::string> high;  // exclusive
@@ -25,13 +25,14 @@ struct KeyLimits {
 
 struct LimitedPlan {
   query::Plan
-      plan;  // over the whole of the index that is hinted at, in the order of `sort` if it has it
+      plan;  // scans the whole hinted index, in the order of `sort` if the index provides it
   KeyLimits limits;
 };
 
-// Either may be empty. 51173 without a hint of an index, 51174 unless they name all of its fields
-// in order, 51175 unless `min` comes before `max`; BadValue for a limit longer than
-// kEncodedBytesMax, behind which keys are not in order.
+// Returns the plan and limits for `min` and `max`. One of the two may be empty. Fails with 51173
+// without a hint that names an index, with 51174 unless they name all fields of the index in order,
+// and with 51175 unless `min` comes before `max`. Fails with BadValue for a limit longer than
+// kEncodedBytesMax: longer keys are truncated and not in the order of their values.
 Result<LimitedPlan> limited_plan(const CollectionEntry& entry, bson::View min, bson::View max,
                                  const std::optional<bson::Value>& hint, const query::Sort* sort);
 

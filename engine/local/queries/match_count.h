@@ -1,4 +1,6 @@
-// How many documents a filter matches, told by index entries alone where they can tell it.
+// Counts the documents that match a filter. Uses index entries alone where they are sufficient.
+//
+// Thread-safety: not thread-safe. A count belongs to its Snapshot or Transaction.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +18,30 @@ namespace gridmount::local {
 
 class MatchCount {
  public:
-  // Heeds hint, skip, limit and deadline of the options. `filter` must outlive the count.
+  // Uses hint, skip, limit and deadline of the options. `filter` must outlive the count.
   static Result<std::unique_ptr<MatchCount>> open(std::shared_ptr<Contents> contents,
                                                   std::shared_ptr<const CollectionEntry> entry,
                                                   const query::Filter& filter,
                                                   const MatchOptions& options);
 
   const ChosenPlan& plan() const { return plan_; }
-  // Whether documents are read, but for those that entries with long values stand for.
+  // Whether the count reads documents, apart from those whose index keys are truncated.
   bool reads_documents() const;
-  // Whether index entries are matched, as the bounds do not tell all.
+  // Whether index entries are matched against the filter, because the bounds do not express all of
+  // it.
   bool filters_entries() const { return reader_.has_value() && !plan_.plan.bounds_are_exact; }
 
-  // Stops at options.skip + options.limit, and gives what is beyond options.skip. To be called
-  // once.
+  // Returns the number of matches after the first options.skip. Stops after options.skip +
+  // options.limit matches. Must be called once.
   Result<int64_t> run();
-  // What run() took; `matched` is with what was skipped, `given` without.
+  // The stats of run(): `matched` includes the skipped matches, `given` does not.
   MatchFigures figures() const;
 
  private:
   MatchCount(std::shared_ptr<Contents> contents, std::shared_ptr<const CollectionEntry> entry,
              const query::Filter& filter, const MatchOptions& options, ChosenPlan plan);
 
-  // Whether the filter matches what the scan came by.
+  // Returns whether the filter matches the candidate.
   Result<bool> matches(const Candidate& candidate);
 
   const std::shared_ptr<Contents> contents_;

@@ -1,5 +1,7 @@
-// The documents that match a filter, in the order asked for: what find, update, remove and
-// findAndModify work on.
+// The plan executor of find, update, remove and findAndModify: a stream of the documents that match
+// a filter, in the requested order.
+//
+// Thread-safety: not thread-safe. A stream belongs to its Snapshot or Transaction.
 #pragma once
 
 #include <cstdint>
@@ -39,20 +41,20 @@ struct MatchOptions {
   bool tailable = false;
   bool by_id = false;  // is_by_id()
   std::optional<std::vector<std::string>> only_paths = {};
-  std::string_view distinct_path = {};  // FindOptions'; looked at by open() alone
-  // FindOptions'; looked at by open() alone.
+  std::string_view distinct_path = {};  // FindOptions::distinct_path; used by open() only
+  // FindOptions::min and max; used by open() only.
   bson::View min = {};
   bson::View max = {};
-  KeyLimits limits = {};  // open() makes them
+  KeyLimits limits = {};  // set by open()
 };
 
-// Looks at the clock once in a while.
+// Checks a deadline. It reads the clock only at every 64th call.
 class DeadlineWatch {
  public:
   explicit DeadlineWatch(std::optional<engine::Deadline> deadline)
       : deadline_(std::move(deadline)) {}
 
-  // To be called for each document or key looked at.
+  // Must be called for each document or key examined.
   Status check() {
     if (!deadline_ || (++calls_ % kCallsPerLook) != 1) return {};
     return look();
@@ -66,10 +68,10 @@ class DeadlineWatch {
   uint32_t calls_ = 0;
 };
 
-// What has been read for matches so far, and what became of it.
+// The stats of a stream so far: what it has read, matched and returned.
 struct MatchFigures {
   ScanCounts scan;
-  std::vector<const Scan*> branches;  // of a union, as the plan's
+  std::vector<const Scan*> branches;  // of a union, in the order of the plan's branches
   int64_t documents_examined = 0;
   int64_t matched = 0;       // before skip and limit
   int64_t sorted_bytes = 0;  // that went through the buffer of a sort
@@ -84,19 +86,22 @@ class MatchStream {
 
   const ChosenPlan& plan() const { return plan_; }
   bool sorts() const { return sorts_; }
-  // Whether it is what servers call IDHACK.
+  // Whether servers call this plan IDHACK.
   bool by_id() const { return by_id_; }
-  // Whether documents are made of index entries, as far as those tell.
+  // Whether documents are built from index entries. A document whose entry does not hold the values
+  // is read.
   bool covered() const { return covered_; }
-  // Whether entries with the value of the one before are passed over.
+  // Whether entries with the same value as the previous entry are skipped.
   bool distinct() const { return distinct_; }
-  // Whether index entries are matched before their documents are read, as far as those tell.
+  // Whether index entries are matched before their documents are read. An entry that does not hold
+  // the values is matched by its document.
   bool filters_entries() const { return reader_.has_value(); }
-  // What has been read so far.
+  // The stats so far.
   int64_t keys_examined() const { return scan_->keys_examined(); }
   MatchFigures figures() const;
 
-  // Nothing at the end. A damaged document is DataCorruptionDetected; the stream can go on.
+  // Returns the next match, or nothing at the end. A damaged document is DataCorruptionDetected.
+  // The caller can continue with another next().
   Result<std::optional<Match>> next();
 
  private:
@@ -104,20 +109,21 @@ class MatchStream {
               query::Filter filter, MatchOptions options, ChosenPlan plan, bool distinct);
 
   struct Sorted {
-    std::string key;  // the sort's values, encoded with their directions
+    std::string key;  // the values of the sort, encoded with their directions
     RecordId id;
     friend auto operator<=>(const Sorted&, const Sorted&) = default;
   };
 
-  // Tells the observer what has been read since it was told last.
+  // Reports to the observer what has been read since the last report.
   void tell_observer();
   Result<std::optional<Match>> next_untold();
-  // After a pause of the snapshot: what the plan reads must still be there.
+  // After a pause of the snapshot: checks that the collection and the indexes of the plan still
+  // exist.
   Status check_resumption();
   Result<std::optional<Match>> next_match();
   Result<std::optional<Match>> read_match();
-  // Whether the filter matches, as far as an index entry tells it; makes entry_document_ of it
-  // then.
+  // Matches the filter against an index entry. Returns nothing if the entry does not hold the
+  // values. Sets entry_document_ to the fields of the entry if the caller needs them.
   Result<std::optional<bool>> match_entry(const Candidate& candidate);
   Result<std::optional<Match>> next_sorted();
   Status sort_all();
@@ -131,16 +137,16 @@ class MatchStream {
   std::unique_ptr<Scan> scan_;
   const std::shared_ptr<engine::ReadObserver> observer_;
   DeadlineWatch watch_;
-  std::vector<Range> ranges_;  // that the plan reads
+  std::vector<Range> ranges_;  // the ranges that the plan reads
   uint64_t resumptions_seen_;
   int64_t documents_examined_ = 0;
   int64_t matched_ = 0;
   int64_t sorted_bytes_total_ = 0;
   int64_t keys_told_ = 0;
   int64_t documents_told_ = 0;
-  const bool sorts_;                 // the scan does not give the order asked for
-  std::optional<KeyReader> reader_;  // of entries that have what the filter asks
-  bool covered_ = false;             // they have all that is asked for
+  const bool sorts_;                 // the scan does not provide the requested order
+  std::optional<KeyReader> reader_;  // reads index entries that have all fields of the filter
+  bool covered_ = false;             // index entries have all requested fields
   bool by_id_ = false;
   const bool distinct_;
   bson::Document entry_document_;
@@ -148,20 +154,20 @@ class MatchStream {
   int64_t to_skip_;
   int64_t given_ = 0;
   bool gathered_ = false;
-  std::vector<Sorted> sorted_;  // while gathering with a limit: a heap, its greatest first
+  std::vector<Sorted> sorted_;  // while gathering with a limit: a max-heap
   uint64_t sorted_bytes_ = 0;
   uint64_t gathered_at_write_ = 0;
   size_t sorted_at_ = 0;
 };
 
-// Reads the entries of the plan's index, if it has these paths and those of the filter, and no
-// document has an array there.
+// Returns a reader of the plan's index entries. The index must have these paths and those of the
+// filter, and no document may have an array under them. Otherwise returns nothing.
 std::optional<KeyReader> covering_reader(const CollectionEntry& entry, const query::Plan& plan,
                                          const query::Filter& filter,
                                          const std::vector<std::string>& paths);
 
-// The document of a record that an index or an earlier search named; DataCorruptionDetected if
-// there is none.
+// Returns the document of a record that an index or an earlier search named. Fails with
+// DataCorruptionDetected if the record does not exist.
 Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entry, RecordId id,
                                  Verify verify);
 

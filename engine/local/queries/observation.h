@@ -1,6 +1,9 @@
-// What reads tell of themselves: the usage of indexes ($indexStats), and the plan and counts that a
-// snapshot's observer is told. Source of the plans' text: MongoDB manual, "Database Profiler
-// Output", planSummary.
+// Records what reads do: the usage of indexes ($indexStats), and the plan and counts for a
+// snapshot's observer. Source of the plans' text: MongoDB manual, "Database Profiler Output",
+// planSummary.
+//
+// Thread-safety: that of the given Contents and observer, which belong to one Snapshot or
+// Transaction.
 #pragma once
 
 #include <vector>
@@ -11,17 +14,18 @@
 
 namespace gridmount::local {
 
-// The range of each index the plan reads, added to `ranges`.
+// Appends to `ranges` the range of each index that the plan reads.
 void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vector<Range>& ranges);
 
-// The collection does not exist.
+// Records a read of a collection that does not exist.
 void note_missing(Contents& contents);
-// A read by this plan begins. `distinct`: MatchStream's.
+// Records that a read by this plan begins. `distinct` is MatchStream::distinct().
 void note_plan(Contents& contents, const CollectionEntry& entry, const query::Plan& plan,
                bool distinct = false);
-// One by the index on _id that servers call IDHACK begins.
+// Records a read by the index on _id, which servers call IDHACK.
 void note_by_id(Contents& contents, const CollectionEntry& entry);
-// A lookup without a plan: in one index for one key, and its document if it has one.
+// Records a lookup without a plan: of one key in one index, and of its document if the key was
+// found.
 void note_lookup(Contents& contents, const CollectionEntry& entry, const IndexEntry& index,
                  bool found);
 void note_examined(engine::ReadObserver* observer, int64_t keys, int64_t documents);

@@ -1,5 +1,7 @@
-// Which plan a query is answered with: of several indexes that bound it, the one that a trial shows
-// to read least.
+// Chooses the plan of a query. If several indexes bound it, a trial finds the plan that reads
+// least.
+//
+// Thread-safety: that of the given Trees, which belong to one Snapshot or Transaction.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,7 @@ namespace gridmount::local {
 struct PlanRequest {
   const query::Sort* sort = nullptr;
   std::optional<bson::Value> hint = {};
-  bool limited = false;  // only some of the matches are asked for
+  bool limited = false;  // the caller wants only some of the matches
 };
 
 struct ChosenPlan {
@@ -28,9 +30,10 @@ struct ChosenPlan {
   std::vector<query::Plan> rejected;
 };
 
-// The trial reads index entries of all candidates in turns, a few, then four times as many and so
-// on, until one has no more; so it costs a small part of what the chosen plan then reads.
-// Candidates that are all large are judged by their bounds alone.
+// The trial reads index entries of all candidates in rounds: 16 of each, then four times as many,
+// and so on, until one candidate has no more. So the trial costs a small part of what the chosen
+// plan then reads. If no candidate ends within 4096 entries, a limited query takes a plan that
+// provides the sort. Otherwise the bounds alone decide.
 Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
                                const std::shared_ptr<const CollectionEntry>& entry,
                                const query::Filter& filter, const PlanRequest& request);

@@ -1,4 +1,6 @@
-// Executes a plan: gives the records that may match, in the plan's order, each once.
+// Executes a plan. A scan returns the records that may match, in the plan's order, each once.
+//
+// Thread-safety: not thread-safe. A scan belongs to its Snapshot or Transaction.
 #pragma once
 
 #include <cstdint>
@@ -18,54 +20,56 @@ namespace gridmount::local {
 
 struct Candidate {
   RecordId id = 0;
-  // The record's value where the scan came by it anyway.
+  // The record's value, if the scan has it anyway.
   std::optional<std::string_view> record;
-  // The filter is known to match.
+  // True if the filter is known to match.
   bool certain = false;
-  // Of an index: the entry, while the scan stands on it.
+  // For an index scan: the entry. The views are valid until the next call of next().
   std::string_view encoded = {};
   std::string_view kinds = {};
-  // Found before earlier candidates were given: a write in between may have removed it.
+  // The scan found this record before it returned earlier candidates. A write in between may have
+  // removed it.
   bool remembered = false;
 };
 
-// What a scan has done so far.
+// The stats of a scan so far.
 struct ScanCounts {
   int64_t keys_examined = 0;  // index entries
   int64_t given = 0;          // candidates
-  int64_t seeks = 0;          // how often it went to the beginning of a range
-  int64_t tested = 0;         // records looked up among those given before
-  int64_t dropped = 0;        // and found there
+  int64_t seeks = 0;          // how often it moved to the beginning of a range
+  int64_t tested = 0;         // records looked up among those already returned
+  int64_t dropped = 0;        // records found there and dropped
   bool ended = false;
 };
 
 class Scan {
  public:
   virtual ~Scan() = default;
-  // Nothing at the end. On a Transaction the scan goes on correctly after writes.
+  // Returns the next candidate, or nothing at the end. On a Transaction the scan stays correct
+  // after writes.
   virtual Result<std::optional<Candidate>> next() = 0;
-  // Of a tailing scan: whether the record given last is still there.
+  // For a tailing scan: returns whether the record returned last still exists.
   virtual Result<bool> has_place() const { return true; }
-  // To be called before next(): the records of the most candidates will be read. A scan of an index
-  // finds several at once then, on a Snapshot, and gives them with the candidates.
+  // Call this before next() if the records of most candidates will be read. On a Snapshot, an index
+  // scan then finds several records at once and returns their values with the candidates.
   virtual void will_read_records() {}
-  // How many index entries it has read.
+  // The number of index entries read.
   virtual int64_t keys_examined() const { return 0; }
   virtual ScanCounts counts() const = 0;
-  // Of a union, as the plan's branches.
+  // For a union: the scans of its branches, in the plan's order.
   virtual std::vector<const Scan*> branches() const { return {}; }
 };
 
 struct ScanOptions {
-  // Bounds the memory for putting keys longer than LMDB's in order, where the plan provides a sort;
-  // beyond it QueryExceededMemoryLimit.
+  // If the plan provides a sort: limit of the memory to order truncated keys. Above it the scan
+  // fails with QueryExceededMemoryLimit.
   uint64_t order_bytes_max = 0;
-  // Of a scan of one index.
+  // For a scan of one index.
   KeyLimits limits = {};
-  // Of a scan of the collection: at the end a later call looks again.
+  // For a scan of the collection: after the end a later call looks for new records.
   bool tailing = false;
-  // Of a scan of one index, forward and without arrays: entries that have the leading value of one
-  // given before may be passed over, unless that one may stand for a missing field.
+  // For a forward scan of one index without arrays: entries with the same leading value as an
+  // earlier one may be skipped, unless the earlier one may stand for a missing field.
   bool distinct = false;
 };
 

@@ -1,5 +1,7 @@
-// The short way from a filter to its one document, or the first of them: {_id: x}, or a value for
-// every part of an index. Such a filter needs no parsing, no plan and no matching.
+// The fast path from a filter to its one document, or to the first of its documents: {_id: x}, or a
+// value for every part of an index. Such a filter needs no parsing, no plan and no matching.
+//
+// Thread-safety: functions without state. The given Trees belong to one Snapshot or Transaction.
 #pragma once
 
 #include <memory>
@@ -15,36 +17,37 @@
 
 namespace gridmount::local {
 
-// The tree's key in the unique index that answers `filter` alone, if there is one: every field of
-// the filter is a top-level field equal to a scalar, and together they are the parts of the index,
-// which no document has an array under.
+// The key in the unique index that alone answers `filter`. Every field of the filter must be a
+// top-level field equal to a scalar. The fields must be exactly the parts of the index, and no
+// document may have an array under them.
 struct UniqueLookup {
   const IndexEntry* index;
   std::string key;
 };
 std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::View filter);
 
-// Whether a find with this filter is a lookup by _id to servers, which call it IDHACK whatever is
-// done with what it finds: the filter is an _id's value and nothing else, and it is up to the store
-// how to find it.
+// Whether servers treat a find with this filter as a lookup by _id (IDHACK), whatever is done with
+// the result: the filter must be a single _id value. It does not restrict how the store finds the
+// document.
 bool is_by_id(bson::View filter, const engine::FindOptions& options);
 
-// The record found by it; nothing if no document matches.
+// Returns the record that the lookup finds, or nothing if no document matches.
 Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionEntry& entry,
                                             const UniqueLookup& lookup);
 
-// The same for an index that is not unique, if it is the one a plan would choose. Several documents
-// can match; the one found is the first that a cursor would give.
+// The same for an index that is not unique, if a plan would choose it. Several documents can match.
+// The lookup finds the one that a cursor would return first.
 struct FirstLookup {
   const IndexEntry* index;
-  std::string low;  // what the keys of the matching entries begin with
+  std::string low;  // the common beginning of the keys of the matching entries
 };
 std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View filter);
 Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
                                            const CollectionEntry& entry, const FirstLookup& lookup);
 
-// DataCorruptionDetected unless the document that was found by a lookup has the filter's values:
-// where the entries of an index have no checksums, a damaged one may name any record.
+// Fails with DataCorruptionDetected unless the document found by a lookup has the filter's values.
+// The check is needed because entries of an index without checksums may be damaged and name any
+// record.
 Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, bson::View filter,
                      bson::View document);
 
