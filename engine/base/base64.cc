@@ -18,7 +18,7 @@ std::string_view digits_of(Base64 form) {
   return form == Base64::kUrl ? kUrlDigits : kPlainDigits;
 }
 
-// By character.
+// Returns the value of each character.
 constexpr std::array<uint8_t, 256> values_of(std::string_view digits) {
   std::array<uint8_t, 256> values{};
   for (uint8_t& value : values) value = kNoDigit;

@@ -15,8 +15,8 @@ enum class Base64 {
 };
 
 std::string to_base64(std::string_view bytes, Base64 form = Base64::kPlain);
-// The bytes; nothing if the text has another character, or not its padding. Bits that the last
-// digit has beyond the bytes are passed over.
+// Decodes the text. Returns nothing if it has a character outside the alphabet or the wrong
+// padding. Surplus bits of the last digit are ignored.
 std::optional<std::string> from_base64(std::string_view text, Base64 form = Base64::kPlain);
 
 }  // namespace gridmount

@@ -56,7 +56,7 @@ constexpr std::pair<ErrorCode, std::string_view> kNames[] = {
     {ErrorCode::kDuplicateKey, "DuplicateKey"},
     {ErrorCode::kBsonObjectTooLarge, "BSONObjectTooLarge"},
     {ErrorCode::kInterrupted, "Interrupted"},
-    // Codes that one place uses, and has no name for.
+    // Codes without a constant, because only one place uses each.
     {ErrorCode{5}, "GraphContainsCycle"},
     {ErrorCode{6}, "HostUnreachable"},
     {ErrorCode{11}, "UserNotFound"},

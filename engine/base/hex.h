@@ -1,4 +1,4 @@
-// Bytes as hexadecimal digits, two a byte.
+// Bytes as hexadecimal digits, two for each byte.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -17,9 +17,9 @@ void append_hex(std::string& text, uint8_t byte, HexDigits digits = HexDigits::k
 std::string to_hex(std::span<const uint8_t> bytes, HexDigits digits = HexDigits::kLower);
 std::string to_hex(std::string_view bytes, HexDigits digits = HexDigits::kLower);
 
-// Of a digit, upper or lower; nothing of another character.
+// Returns the value of a digit of either case, or nothing for any other character.
 std::optional<uint8_t> hex_value(char digit);
-// The bytes; nothing if the text has another character, or half a byte.
+// Decodes the text. Returns nothing if it has another character or an odd number of digits.
 std::optional<std::string> from_hex(std::string_view text);
 
 }  // namespace gridmount

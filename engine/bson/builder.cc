@@ -17,7 +17,7 @@ Builder::Builder() {
 }
 
 void Builder::append_bytes(const void* data, size_t size) {
-  // Room for the closing NULs as well: growing once more for them would copy a chunk twice.
+  // Also reserves room for the closing NULs: growing once more for them would copy a chunk twice.
   const size_t needed = bytes_.size() + size + open_.size();
   if (needed > bytes_.capacity()) bytes_.reserve(std::max(needed, 2 * bytes_.capacity()));
   bson::append_bytes(bytes_, data, size);

@@ -17,9 +17,9 @@
 
 namespace gridmount::bson {
 
-// Bytes go straight into the vector that the Document then owns; a bson_t would have to be copied
-// out once more, which for a chunk costs as much as building it. Not thread-safe. Asserts that keys
-// hold no NUL and that opens and closes match.
+// Not thread-safe. Bytes are written directly into the vector that the Document then owns. With a
+// bson_t they would have to be copied once more, which for a chunk costs as much as building it.
+// Asserts that keys hold no NUL, and that every open is closed.
 class Builder {
  public:
   Builder();
@@ -49,11 +49,11 @@ class Builder {
   Builder& append_array(std::string_view key, View elements);
   Builder& append_regex(std::string_view key, std::string_view pattern, std::string_view options);
   Builder& append_null(std::string_view key);
-  // All elements of `document`, in order.
+  // Appends all elements of `document` in order.
   Builder& append_all(View document);
 
-  // Nested: elements go into the innermost open document or array until close(). In an array the
-  // keys "0", "1", ... are the builder's; use the push functions there.
+  // Nesting: elements go into the innermost open document or array until close(). In an array the
+  // builder makes the keys "0", "1", ...: use the push functions there.
   Builder& open_document(std::string_view key);
   Builder& open_array(std::string_view key);
   Builder& push(ValueView value);
@@ -62,27 +62,27 @@ class Builder {
   Builder& push_open_array();
   Builder& close();
 
-  // Bytes so far, for callers that must stay below kMaxDocumentBytes.
+  // The number of bytes so far, for callers that must stay below kMaxDocumentBytes.
   uint32_t size() const { return static_cast<uint32_t>(bytes_.size()); }
 
-  // Ends the document; the builder may not be used afterwards.
+  // Ends the document. The builder must not be used afterwards.
   Document finish() &&;
 
  private:
-  // A document or array that is not closed yet.
+  // A document or array that is still open.
   struct Level {
-    size_t begin;  // where its length stands
+    size_t begin;  // offset of its length field
     bool is_array;
-    uint32_t next = 0;  // key of an array's next element
+    uint32_t next = 0;  // the key of an array's next element
   };
 
   void append_bytes(const void* data, size_t size);
-  // Type and key; the value's bytes come next.
+  // Appends type and key. The caller appends the value's bytes next.
   Builder& begin_element(Type type, std::string_view key);
   void open(Type type, std::string_view key);
   template <typename T>
   Builder& append_fixed(Type type, std::string_view key, T value);
-  // The innermost array's next key.
+  // Returns the next key of the innermost array.
   std::string_view next_key();
 
   std::vector<uint8_t> bytes_;

@@ -2,6 +2,8 @@
 // whatever their type, Symbol and String, Object, Array, BinData, ObjectId, Boolean, Date,
 // Timestamp, Regular Expression, DBPointer, Code, CodeWithScope, MaxKey.
 // Source: MongoDB manual, "Comparison/Sort Order".
+//
+// Thread-safety: pure functions.
 #pragma once
 
 #include <compare>
@@ -11,14 +13,15 @@
 
 namespace gridmount::bson {
 
-// The type's place in the order above; types that compare with each other share one.
+// Returns the type's rank in this order. Types whose values are compared with each other have the
+// same rank.
 int canonical_order(Type type);
 
-// Total order. NaN is equal to itself and less than every other number; 0.0 equals -0.0. Strings
+// A total order. NaN equals itself and is less than every other number. 0.0 equals -0.0. Strings
 // compare as bytes. Int64, double and Decimal128 compare exactly, without rounding.
 std::weak_ordering compare(ValueView a, ValueView b);
 
-// Field by field: type order, then name, then value; a prefix sorts first.
+// Compares field by field: type order, then name, then value. A prefix sorts first.
 std::weak_ordering compare(View a, View b);
 
 }  // namespace gridmount::bson

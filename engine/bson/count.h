@@ -1,5 +1,7 @@
-// Counts and sizes as servers tell them: int32 where it fits, which shells show as a plain number
-// and programs in JavaScript can calculate with, int64 beyond.
+// Appends counts and sizes with the type that servers use: int32 if the value fits, otherwise
+// int64. Shells show an int32 as a plain number, and JavaScript programs can calculate with it.
+//
+// Thread-safety: that of the Builder.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ uint32_t load_length(const uint8_t* data) {
 }  // namespace
 
 bool is_nested(View document, uint32_t levels) {
-  // The least that a level takes: a type, an empty name's NUL, a length and a final NUL.
+  // The smallest size of a level: a type, an empty name's NUL, a length and a final NUL.
   constexpr size_t kLevelBytes = 7;
   if (document.size() < kLevelBytes * levels) return false;
   if (levels == 0) return true;

@@ -1,9 +1,11 @@
-// BSON documents, seen and owned, and their elements.
+// BSON documents, as views and owned, and their elements.
 //
-// Walking validated bytes is done here and not by libbson's bson_iter_t: every lookup, match and
-// comparison rests on it, and a step costs a third. Validation is here as well, because libbson's
-// recurses as deep as hostile bytes ask it to and refuses strings that are not UTF-8, which servers
-// store.
+// Documents are walked here and not by libbson's bson_iter_t, because every lookup, match and
+// comparison walks a document, and a step here costs a third. Validation is here as well, because
+// libbson's recurses as deep as hostile bytes make it, and it refuses strings that are not UTF-8,
+// which servers store.
+//
+// Thread-safety: values. Views and documents may be read by several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +20,14 @@
 
 namespace gridmount::bson {
 
-// The largest document a user may store, as MongoDB's; results and internal documents may exceed it
-// by kInternalOverhead.
+// The largest document that a user may store, as in MongoDB. Results and internal documents may
+// exceed it by kInternalOverhead.
 inline constexpr uint32_t kMaxDocumentBytes = 16 * 1024 * 1024;
 inline constexpr uint32_t kInternalOverhead = 16 * 1024;
-// How many documents and arrays may stand in one another below the outermost document, in messages
-// and in what is computed (BSONDepth::kDefaultMaxAllowableDepth of servers).
+// The most levels of documents and arrays below the outermost document, in messages and in computed
+// values (BSONDepth::kDefaultMaxAllowableDepth of servers).
 inline constexpr uint32_t kMaxDepth = 200;
-// How many may stand in one another in a stored document, the document itself counted
+// The most levels of documents and arrays in a stored document, counting the document itself
 // (BSONDepth::getMaxDepthForUserStorage of servers).
 inline constexpr uint32_t kMaxStoredDepth = 180;
 
@@ -34,11 +36,11 @@ struct Element {
   ValueView value;
 };
 
-// A document that somebody else keeps alive. Two words; pass by value.
+// A document whose bytes are owned by somebody else. Two words; pass by value.
 class View {
  public:
   View();  // the empty document
-  // `data` points at a whole validated document: length, elements, NUL.
+  // `data` must point to a complete, validated document: length, elements, NUL.
   explicit View(const uint8_t* data, uint32_t size) : data_(data), size_(size) {}
 
   const uint8_t* data() const { return data_; }
@@ -65,7 +67,7 @@ class View {
     friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_end_ == b.at_end_; }
 
    private:
-    // `at`: an element's type, or the document's final NUL.
+    // `at` points to the type byte of an element, or to the final NUL of the document.
     void read(const uint8_t* at);
 
     Element element_{{}, ValueView(Type::kNull, nullptr, 0)};
@@ -74,9 +76,10 @@ class View {
   Iterator begin() const { return Iterator(*this); }
   Iterator end() const { return Iterator(); }
 
-  // The first element of that exact name (no dot path; see path.h).
+  // Returns the first element with exactly this name (not a dot path; see path.h).
   std::optional<ValueView> find(std::string_view key) const;
-  // The same, asserting presence is the caller's knowledge; used with documents built here.
+  // The same for a name that the caller knows to be present. Asserts presence. Used with documents
+  // built here.
   ValueView operator[](std::string_view key) const;
 
  private:
@@ -84,7 +87,7 @@ class View {
   uint32_t size_;
 };
 
-// A document that owns its bytes. Moves are cheap, copies copy.
+// A document that owns its bytes. A move is cheap, and a copy copies the bytes.
 class Document {
  public:
   Document();  // empty
@@ -102,17 +105,18 @@ class Document {
   std::vector<uint8_t> bytes_;
 };
 
-// The number of bytes of the value of that type that begins at `data`, in validated BSON.
+// Returns the size of the value of that type at `data`, in validated BSON.
 uint32_t value_bytes(Type type, const uint8_t* data);
 
-// Whether at least `levels` documents and arrays stand in one another below `document`. Reads no
-// value that is too small for that, and goes at most `levels` deep.
+// Whether documents and arrays are nested at least `levels` deep below `document`. Skips values
+// that are too small for that, and descends at most `levels` deep.
 bool is_nested(View document, uint32_t levels);
 
 // Checks bytes of unknown origin: lengths, element types, NUL termination, depth up to kMaxDepth,
 // and that `bytes` hold exactly one document of at most `max_bytes`. Strings need not be valid
-// UTF-8 (drivers store what they are given). InvalidBSON, Overflow (nesting) or BSONObjectTooLarge
-// otherwise, naming the offset. A view that passed may be used with every function of this folder.
+// UTF-8, because drivers store what they are given. Fails with InvalidBSON, Overflow (nesting) or
+// BSONObjectTooLarge. The message of the first two names the offset. A validated view may be passed
+// to every function of this folder.
 Result<View> validate(std::span<const uint8_t> bytes,
                       uint32_t max_bytes = kMaxDocumentBytes + kInternalOverhead);
 

@@ -1,8 +1,8 @@
-// How elements stand in a document: what everything that writes BSON is made of. A document or an
-// array is its length (four bytes), its elements and a NUL; an element is a type, a key with its
-// NUL, and a value. Source: bsonspec.org, version 1.1.
+// The layout of elements in a document, for all code that writes BSON. A document or an array is
+// its length (four bytes), its elements and a NUL. An element is a type, a key with its NUL, and a
+// value. Source: bsonspec.org, version 1.1.
 //
-// Thread-safety: functions without state; an ArrayKey is for one thread.
+// Thread-safety: functions without state. An ArrayKey belongs to one thread.
 #pragma once
 
 #include <cassert>
@@ -24,7 +24,7 @@ inline void append_bytes(std::vector<uint8_t>& bytes, const void* data, size_t s
   bytes.insert(bytes.end(), from, from + size);
 }
 
-// The type and the key, behind which the value's bytes are to follow. `key` holds no NUL.
+// Appends type and key. The caller appends the value's bytes next. `key` must not hold a NUL.
 inline void append_element_head(std::vector<uint8_t>& bytes, Type type, std::string_view key) {
   const size_t at = bytes.size();
   bytes.resize(at + 1 + key.size() + 1);
@@ -35,13 +35,14 @@ inline constexpr size_t element_head_bytes(std::string_view key) {
   return 1 + key.size() + 1;
 }
 
-// Leaves room for the length of a document or an array that begins here; returns where it begins.
+// Begins a document or an array, and leaves room for its length. Returns the offset of its
+// beginning.
 inline size_t begin_document(std::vector<uint8_t>& bytes) {
   const size_t begin = bytes.size();
   bytes.resize(begin + kLengthBytes);
   return begin;
 }
-// Ends the one that began there, and writes its length.
+// Ends the document or array that begins at `begin`, and writes its length.
 inline void end_document(std::vector<uint8_t>& bytes, size_t begin) {
   bytes.push_back(0);
   const auto length = static_cast<uint32_t>(bytes.size() - begin);
@@ -51,7 +52,7 @@ inline void end_document(std::vector<uint8_t>& bytes, size_t begin) {
 // The keys of an array: "0", "1", ...
 class ArrayKey {
  public:
-  // Valid until the next call.
+  // The key is valid until the next call.
   std::string_view of(uint32_t position) {
     const auto [end, error] = std::to_chars(text_, text_ + sizeof text_, position);
     assert(error == std::errc());

@@ -31,7 +31,7 @@ std::string replace_invalid_utf8(std::string_view text) {
     while (size < 4 && size < text.size() && (static_cast<uint8_t>(text[size]) & 0xC0) == 0x80) {
       ++size;
     }
-    // Asked to allow NUL, libbson also takes the two bytes C0 80 for one, and then cannot print
+    // If NUL is allowed, libbson also accepts the two bytes C0 80 as NUL, and then cannot print
     // them.
     if (text[0] == '\0' || bson_utf8_validate(text.data(), size, false)) {
       valid.append(text.substr(0, size));
@@ -43,7 +43,8 @@ std::string replace_invalid_utf8(std::string_view text) {
   return valid;
 }
 
-// The document with U+FFFD in place of what is not UTF-8, because JSON cannot hold it.
+// Appends the document with U+FFFD in place of bytes that are not UTF-8, because JSON cannot hold
+// them.
 void append_printable(Builder& builder, View document) {
   for (const Element element : document) {
     const std::string key = replace_invalid_utf8(element.key);
@@ -77,7 +78,7 @@ void append_printable(Builder& builder, View document) {
       }
       case Type::kDbPointer:
       case Type::kCodeWithScope:
-        // Deprecated since decades, and not UTF-8 at that: what it is must do.
+        // A deprecated type, and its text is not UTF-8: print only the type's name.
         builder.append(key, "(" + std::string(type_alias(element.value.type())) + ")");
         break;
       default:

@@ -48,7 +48,7 @@ class DateReader {
     return value;
   }
 
-  // Whether that character was next; it is gone then.
+  // Returns whether `c` is the next character, and skips it if it is.
   bool skip(char c) {
     if (!good_ || !text_.starts_with(c)) return false;
     text_.remove_prefix(1);

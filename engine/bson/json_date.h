@@ -1,4 +1,5 @@
-// Dates as texts have them in Extended JSON.
+// Dates in the text form of Extended JSON.
+//
 // Thread-safety: a pure function.
 #pragma once
 
@@ -9,8 +10,9 @@
 
 namespace gridmount::bson {
 
-// "2016-05-03T12:00:00.250Z" as RFC 3339 has it; the offset may also be written "+0530" or "+05".
-// Digits of a second behind the third are left out. Nothing if the text is anything else.
+// Parses "2016-05-03T12:00:00.250Z" as in RFC 3339. The offset may also be written "+0530" or
+// "+05". Digits of a second after the third are ignored. Returns nothing if the text is anything
+// else.
 std::optional<Date> date_from_text(std::string_view text);
 
 }  // namespace gridmount::bson

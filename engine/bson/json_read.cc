@@ -1,4 +1,4 @@
-// Reading Extended JSON: the syntax of RFC 8259. What objects stand for values is json_value's.
+// Reads Extended JSON: the syntax of RFC 8259. json_value.cc handles objects that represent values.
 #include <bson/bson.h>
 
 #include <charconv>
@@ -50,12 +50,12 @@ class Reader {
                 "invalid JSON at byte " + std::to_string(at_) + ": " + what);
   }
 
-  // NUL at the end.
+  // Returns NUL at the end.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
 
-  // From '{' to behind '}'.
+  // Reads from '{' to the matching '}', both included.
   Status members(Builder& builder, uint32_t depth) {
     if (depth > kMaxDepth) return refuse("it is nested too deep");
     ++at_;
@@ -81,7 +81,7 @@ class Reader {
     }
   }
 
-  // From '[' to behind ']'.
+  // Reads from '[' to the matching ']', both included.
   Status elements(Builder& builder, uint32_t depth) {
     if (depth > kMaxDepth) return refuse("it is nested too deep");
     ++at_;
@@ -97,7 +97,7 @@ class Reader {
     }
   }
 
-  // Steps over a comma, or over the end.
+  // Skips a comma or the end character. Returns true for a comma.
   Result<bool> comma_before(char end) {
     skip_space();
     const char found = next();
@@ -116,7 +116,7 @@ class Reader {
     }
   }
 
-  // A member if it has a key, else an element.
+  // Appends a member if there is a key, otherwise an array element.
   Status value(Builder& builder, const std::string* key, uint32_t depth) {
     skip_space();
     const char first = next();
@@ -166,7 +166,7 @@ class Reader {
     return {};
   }
 
-  // Looks ahead only.
+  // Looks ahead and does not move the position.
   Result<bool> first_name_begins_value() {
     const size_t begin = at_++;
     skip_space();
@@ -209,7 +209,7 @@ class Reader {
     return {};
   }
 
-  // At the u; two of them for what is beyond 16 bits.
+  // Called at the 'u' of an escape. Characters beyond 16 bits are written as two escapes.
   Status code_point(std::string& read) {
     GM_ASSIGN(uint32_t code, hexadecimal());
     if (code >= 0xD800 && code < 0xDC00 && text_.substr(at_, 2) == "\\u") {
@@ -235,7 +235,7 @@ class Reader {
     return code;
   }
 
-  // NaN and Infinity are not JSON's, but texts of version 1 have them.
+  // NaN and Infinity are not JSON, but texts of version 1 contain them.
   static std::optional<Value> word(std::string_view read) {
     if (read == "null") return Value();
     if (read == "true" || read == "false") return Value(read == "true");
@@ -246,7 +246,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // A number or a word.
+  // Reads a number or a word.
   Result<Value> literal() {
     const size_t end = std::min(text_.find_first_of(" \t\r\n,:]}", at_), text_.size());
     const std::string_view read = text_.substr(at_, end - at_);
@@ -259,7 +259,7 @@ class Reader {
     return value;
   }
 
-  // Without a fraction and exponent the smallest integer type that holds it.
+  // A number without fraction and exponent gets the smallest integer type that holds it.
   Result<Value> number(std::string_view read) const {
     if (!is_number(read)) return refuse("no value of JSON begins here");
     const char* const end = read.data() + read.size();
@@ -311,7 +311,7 @@ Result<Document> document_from_json(std::string_view text) {
     return fail(ErrorCode::kFailedToParse, "invalid JSON: the text is not UTF-8, or holds a NUL");
   }
   GM_ASSIGN(Document read, Reader(text).document());
-  // The text may be larger than a store may hold.
+  // The text may be larger than a document may be.
   GM_TRY(validate(read.view().bytes()));
   return read;
 }

@@ -24,7 +24,7 @@ tl::unexpected<Error> refuse(const std::string& what) {
   return fail(ErrorCode::kFailedToParse, what);
 }
 
-// A value of which there is no other way to make one.
+// Makes a value that only a Builder can make.
 template <typename Append>
 Value built(const Append& append) {
   Builder builder;
@@ -46,7 +46,8 @@ Result<std::string_view> text_of(const Element& element) {
   return refuse("the value of " + std::string(element.key) + " must be a string");
 }
 
-// A member of the object in `element`, which has exactly the two that are asked for.
+// Returns a member of the object in `element`, which must have exactly the members `name` and
+// `other`.
 Result<ValueView> member_of(const Element& element, std::string_view name, std::string_view other) {
   if (element.value.type() == Type::kDocument) {
     const View object = element.value.as_document();
@@ -191,10 +192,10 @@ Parsed regular_expression(const Element& element) {
   return regex_of(pattern, options);
 }
 
-// The bytes of a string are also those of a symbol and of code.
+// The bytes of a string are also valid for a symbol and for code.
 Parsed text_as(Type type, const Element& element) {
   GM_ASSIGN(const std::string_view text, text_of(element));
-  // Could not be printed again.
+  // Such code could not be printed again.
   if (type == Type::kCode && text.find('\0') != std::string_view::npos) {
     return refuse("code holds a NUL");
   }
@@ -235,7 +236,7 @@ Parsed end_of_order(const Element& element, Value (*key)()) {
   return key();
 }
 
-// Objects of one member.
+// Objects with one member, by its name.
 struct Kind {
   std::string_view name;
   Parsed (*parse)(const Element& element);
@@ -299,7 +300,7 @@ Result<std::optional<Value>> value_of_object(View object) {
     GM_ASSIGN(std::optional<Value> value, value_of_pair(first, second));
     if (value) return value;
   }
-  // $regex and $type are query operators, too, and may stand among others.
+  // $regex and $type are query operators too, and may have other members beside them.
   if (kind == nullptr) return std::optional<Value>();
   return refuse("something stands beside " + std::string(first.key));
 }

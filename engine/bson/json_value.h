@@ -1,6 +1,7 @@
-// What the objects of Extended JSON stand for that are no documents: {"$oid": ...} and the like.
-// Source: "MongoDB Extended JSON (v2)", specifications repository; of version 1 {"$binary": text,
+// The objects of Extended JSON that represent values: {"$oid": ...} and so on.
+// Source: "MongoDB Extended JSON (v2)", specifications repository; from version 1 {"$binary": text,
 // "$type": text}, {"$regex": text, "$options": text} and {"$date": integer}.
+//
 // Thread-safety: pure functions.
 #pragma once
 
@@ -12,11 +13,12 @@
 
 namespace gridmount::bson {
 
-// Whether an object whose first name this is may stand for a value.
+// Whether an object whose first name is `name` may represent a value.
 bool begins_value(std::string_view name);
 
-// The value that an object stands for, nothing if it is a document. `object` was read as documents
-// are, so that the values in it are values already. FailedToParse if it is neither.
+// Returns the value that the object represents, or nothing if it is a document. `object` has been
+// read as a document, so the values in it are already converted. Fails with FailedToParse if it is
+// neither.
 Result<std::optional<Value>> value_of_object(View object);
 
 }  // namespace gridmount::bson

@@ -62,8 +62,8 @@ void append_big_endian(std::string& out, Integer value) {
   out.append(bytes, sizeof(bytes));
 }
 
-// NUL ends the text, so NUL and the escape byte 0x01 are written as two bytes each. (Not the usual
-// "NUL as 00 FF, ended by 00": there the encoding of "a" is a prefix of that of "a\0", against K1.)
+// NUL ends the text, so NUL and the escape byte 0x01 are written as two bytes each. The usual "NUL
+// as 00 FF, ended by 00" would violate K1: there the encoding of "a" is a prefix of that of "a\0".
 void append_text(std::string& out, std::string_view text) {
   size_t start = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -79,7 +79,7 @@ void append_text(std::string& out, std::string_view text) {
 }
 
 void append_double(std::string& out, double value) {
-  uint64_t bits = 0;          // NaN: below -infinity
+  uint64_t bits = 0;          // NaN sorts below -infinity
   if (value == 0) value = 0;  // -0.0 equals 0.0
   if (value == value) {
     bits = std::bit_cast<uint64_t>(value);
@@ -99,7 +99,7 @@ void append_number(std::string& out, ValueView value) {
       out.push_back(kExact);
       return;
     case Type::kInt64: {
-      // Up to 2^53 every integer is a double.
+      // Every integer up to 2^53 is a double.
       const int64_t integer = value.as_int64();
       constexpr int64_t kExactLimit = int64_t{1} << 53;
       if (integer >= -kExactLimit && integer <= kExactLimit) {
@@ -133,7 +133,7 @@ void append_elements(std::string& out, View elements, bool with_names) {
   out.push_back(kEnd);
 }
 
-// What follows the class byte.
+// Appends the bytes that follow the class byte.
 void append_body(std::string& out, ValueView value) {
   switch (value.type()) {
     case Type::kMinKey:
@@ -189,7 +189,7 @@ void append_body(std::string& out, ValueView value) {
     }
     case Type::kDbPointer:
     case Type::kCodeWithScope:
-      // Deprecated types without accessors: their bytes, after the length, as they stand.
+      // Deprecated types without accessors: their length, then their bytes as they are.
       append_big_endian(out, value.size());
       out.append(reinterpret_cast<const char*>(value.data()), value.size());
       return;
@@ -200,7 +200,7 @@ void complement(std::string& out, size_t start) {
   for (size_t i = start; i < out.size(); ++i) out[i] = static_cast<char>(~out[i]);
 }
 
-// Walks an encoding; every step fails if the bytes end.
+// Walks an encoding. Every step fails if the bytes end.
 class Walker {
  public:
   Walker(std::string_view encoded, bool descending)

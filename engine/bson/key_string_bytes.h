@@ -1,12 +1,13 @@
-// The constants of key strings (engine/local/FORMAT.md, chapter "Index keys"), for what writes and
-// what reads them: this folder and engine/local.
+// The constants of key strings (engine/local/FORMAT.md, chapter "Index keys"), for the writers and
+// readers in this folder and in engine/local.
 #pragma once
 
 #include <cstdint>
 
 namespace gridmount::bson {
 
-// The class bytes, in MongoDB's order of types. Gaps are for types to come. Part of the format.
+// The class bytes, in MongoDB's order of types. The gaps are reserved for future types. Part of the
+// format.
 enum KeyClass : uint8_t {
   kEnd = 0x00,  // ends documents, arrays and strings; below every class (K3)
   kMinKey = 0x04,
@@ -28,11 +29,12 @@ enum KeyClass : uint8_t {
   kMaxKey = 0xF0,
 };
 
-// Behind the eight bytes of a number.
+// The byte after the eight bytes of a number.
 inline constexpr char kExact = '\x00';
 inline constexpr char kAboveDouble = '\x01';
 
-// A text's bytes up to this one are written as kTextEscape and the byte plus one.
+// A byte of a text that is not greater than kTextEscape is written as kTextEscape followed by the
+// byte plus one.
 inline constexpr char kTextEscape = '\x01';
 
 }  // namespace gridmount::bson

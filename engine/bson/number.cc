@@ -17,7 +17,7 @@ __extension__ using Signed128 = __int128;
 
 constexpr int kDigitsMax = 34;
 constexpr int kExponentBias = 6176;
-// A double has at most this many significant decimal digits, and printf gives them all.
+// A double has at most this many significant decimal digits, and printf prints all of them.
 constexpr int kDoubleDigitsMax = 767;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -28,7 +28,7 @@ Unsigned128 power_of_ten(int exponent) {
   return power;
 }
 
-// Source: IEEE 754-2008, 3.5.2, with the coefficient as a binary integer.
+// Source: IEEE 754-2008, 3.5.2, with the coefficient encoded as a binary integer.
 struct Decimal {
   enum class Kind { kFinite, kInfinite, kNan };
   Kind kind = Kind::kFinite;
@@ -46,7 +46,7 @@ Decimal decode(Decimal128 value) {
   } else if (combination == 0x1E) {
     decimal.kind = Decimal::Kind::kInfinite;
   } else if (combination >> 3 == 3) {
-    // The coefficient would exceed 34 digits: not canonical, which stands for zero.
+    // The coefficient would exceed 34 digits. Such a non-canonical value stands for zero.
     decimal.exponent = static_cast<int>(value.high >> 47 & 0x3FFF) - kExponentBias;
   } else {
     decimal.exponent = static_cast<int>(value.high >> 49 & 0x3FFF) - kExponentBias;
@@ -59,13 +59,13 @@ Decimal decode(Decimal128 value) {
 Decimal from_int64(int64_t value) {
   Decimal decimal;
   decimal.negative = value < 0;
-  // Two's complement of the least int64 has no positive counterpart.
+  // The least int64 has no positive counterpart in two's complement.
   decimal.coefficient =
       value < 0 ? ~static_cast<uint64_t>(value) + Unsigned128{1} : static_cast<uint64_t>(value);
   return decimal;
 }
 
-// The magnitude as 0.DIGITS times ten to the `point`, without zeros at either end.
+// The magnitude as 0.DIGITS times ten to the power of `point`. `digits` has no zeros at either end.
 struct Magnitude {
   std::string digits;  // empty for zero
   int point = 0;
@@ -112,7 +112,7 @@ std::strong_ordering compare_magnitudes(const Magnitude& a, const Magnitude& b) 
   return a.digits.compare(b.digits) <=> 0;
 }
 
-// `decimal` and `value` are finite.
+// `decimal` and `value` must be finite.
 std::strong_ordering compare_exactly(const Decimal& decimal, double value) {
   const Magnitude a = magnitude_of(decimal);
   const Magnitude b = magnitude_of(value);
@@ -201,7 +201,7 @@ std::array<uint8_t, kDecimalSortBytes> decimal_sort_bytes(ValueView number) {
     default:
       assert(false && "an int32 or a double is always a double");
   }
-  // Sign, decimal point, digits from the left: all higher for a greater magnitude.
+  // Sign, decimal point, then the digits from the left: each grows with the magnitude.
   const Magnitude magnitude = magnitude_of(decimal);
   Unsigned128 digits = 0;
   for (int i = 0; i < kDigitsMax; ++i) {
@@ -267,7 +267,7 @@ std::optional<int64_t> clamped_integer(ValueView value) {
   } else if (is_exact_double(value)) {
     number = std::nearbyint(number);
   } else {
-    // Above `number`, and below the double that follows it.
+    // The value is above `number` and below the next double.
     const double whole = std::floor(number);
     number = number - whole < 0.5 ? whole : whole + 1;
   }

@@ -1,8 +1,9 @@
-// BSON's numbers compared and ordered across their four types, exactly.
+// Compares and orders BSON's numbers exactly across their four types.
 //
-// A number is placed by the greatest double that is not above it; those that share one are told
-// apart by their decimal digits. Comparing (compare.h) and index keys (engine/local) both rest on
-// this, so they cannot disagree.
+// A number is ordered by the greatest double that is not greater than it. Numbers that share this
+// double are ordered by their decimal digits. Both comparison (compare.h) and index keys
+// (key_string.h) use these functions, so they cannot disagree.
+//
 // Thread-safety: pure functions.
 #pragma once
 
@@ -15,32 +16,32 @@
 
 namespace gridmount::bson {
 
-// Those of a value take one with is_number(), where nothing else is said.
+// Functions with a ValueView require is_number(), unless their comment says otherwise.
 
-// The greatest double that is not above the number; NaN of either type is NaN, the infinities are
-// themselves, zero is never negative.
+// Returns the greatest double that is not greater than the number. NaN of either type gives NaN,
+// and infinities stay. Zero is never negative.
 double floor_to_double(ValueView number);
 
-// Whether the number is that double.
+// Whether the number is equal to that double.
 bool is_exact_double(ValueView number);
 
-// For numbers that are no doubles: bytes whose order, as memcmp has it, is the numbers' order among
-// those with the same floor. Equal numbers have equal bytes whatever their type.
+// For a number that is not a double. Returns bytes that memcmp orders like the numbers with the
+// same floor_to_double(). Equal numbers have equal bytes, whatever their type.
 inline constexpr size_t kDecimalSortBytes = 19;
 std::array<uint8_t, kDecimalSortBytes> decimal_sort_bytes(ValueView number);
 
 // NaN is equal to itself and less than every other number; 0.0 equals -0.0.
 std::weak_ordering compare_numbers(ValueView a, ValueView b);
 
-// The integer the decimal is, if it is one and in range.
+// Returns the decimal as an integer if it is one and in range.
 std::optional<int64_t> to_int64(Decimal128 decimal);
 
-// A number of any type as servers read it into 64 bits where commands and options have integers
-// (safeNumberLong): a double's fraction cut off, a decimal rounded half to even, NaN 0, what is out
-// of range the nearest that is in it. Nothing for what is no number.
+// Reads a number of any type as servers read integers in commands and options (safeNumberLong): the
+// fraction of a double is cut off, a decimal is rounded half to even, NaN is 0, and a value out of
+// range becomes the nearest one in range. Returns nothing if the value is not a number.
 std::optional<int64_t> clamped_integer(ValueView value);
 
-// Rounded half to even; infinite beyond the range of double.
+// Rounds half to even. Beyond the range of double the result is infinite.
 double to_nearest_double(Decimal128 decimal);
 
 }  // namespace gridmount::bson

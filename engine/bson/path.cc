@@ -13,7 +13,7 @@ bool is_position(std::string_view part) {
 
 using Visit = std::function<bool(const Path::Reached&)>;
 
-// Whether to go on.
+// Returns whether to continue.
 bool descend(View container, bool is_array, std::span<const std::string> parts, bool through_array,
              const Visit& visit);
 
@@ -34,13 +34,13 @@ bool descend(View container, bool is_array, std::span<const std::string> parts, 
              const Visit& visit) {
   const std::string& part = parts.front();
   if (!is_array) return enter(container.find(part), parts.subspan(1), through_array, visit);
-  // A position of the array itself ...
+  // The part may be a position of the array itself ...
   if (is_position(part)) {
     if (const std::optional<ValueView> value = container.find(part)) {
       if (!enter(value, parts.subspan(1), through_array, visit)) return false;
     }
   }
-  // ... and the field in each of its elements.
+  // ... and a field of each of its elements.
   for (const Element element : container) {
     if (element.value.type() != Type::kDocument) continue;
     if (!descend(element.value.as_document(), false, parts, true, visit)) return false;

@@ -1,5 +1,7 @@
 // Dot paths into documents: "metadata.mode", "items.0.price".
-// Source: MongoDB manual, "Dot Notation", and the array traversal rules of query fields.
+// Source: MongoDB manual, "Dot Notation", and the rules by which queries traverse arrays.
+//
+// Thread-safety: immutable after construction, so safe to share.
 #pragma once
 
 #include <functional>
@@ -15,27 +17,28 @@
 
 namespace gridmount::bson {
 
-// The fields of a DBRef: the only names beginning with '$' that paths may hold.
+// Whether the name is a field of a DBRef. No other names in a path may begin with '$'.
 inline bool is_reference_field(std::string_view name) {
   return name == "$id" || name == "$ref" || name == "$db";
 }
 
 class Path {
  public:
-  // Splits at dots. Parts may be empty: MongoDB accepts that in queries.
+  // Splits at dots. Parts may be empty, because MongoDB accepts that in queries.
   explicit Path(std::string_view dotted);
 
   const std::string& dotted() const { return dotted_; }
   const std::vector<std::string>& parts() const { return parts_; }
 
-  // The value reached through documents only, arrays being entered by a numeric part.
+  // Returns the value reached through documents alone. A numeric part enters an array at that
+  // position.
   std::optional<ValueView> resolve(View document) const;
 
-  // Calls `visit` with every value the path reaches with MongoDB's query semantics: an array on the
-  // way stands for each of its elements (and for its numeric positions); the array at the end is
-  // visited as itself, its elements are not expanded here. Where a branch has no such field,
-  // nullopt is visited once for the branch; elements that are no documents have no branch. Stops
-  // when `visit` returns false.
+  // Calls `visit` with every value that the path reaches by MongoDB's query semantics. An array on
+  // the way stands for each of its elements, and a numeric part also for the element at that
+  // position. An array at the end is visited as itself, without its elements. A branch without the
+  // field is visited once with nullopt. Array elements that are not documents are not branches.
+  // Stops when `visit` returns false.
   struct Reached {
     std::optional<ValueView> value;
     bool through_array = false;  // some array was expanded on the way

@@ -14,7 +14,7 @@ namespace gridmount::bson {
 namespace {
 
 constexpr int kDepthMax = 100;
-// What is shown of values that are longer than the second number.
+// A value longer than k...Whole is truncated to k...Shown bytes.
 constexpr size_t kStringShown = 150;
 constexpr size_t kStringWhole = 159;
 constexpr size_t kCodeShown = 70;
@@ -27,7 +27,8 @@ void put_hex(std::string& out, const uint8_t* data, size_t size, HexDigits digit
   out += to_hex(std::span(data, size), digits);
 }
 
-// With a point, so that it is seen to be a double: servers do so for 1e+20 and nan as well.
+// Adds a decimal point, so that the number is recognizable as a double. Servers do this for 1e+20
+// and nan as well.
 void put_double(std::string& out, double value) {
   char text[40];
   const int size = std::snprintf(text, sizeof text, "%.16g", value);
@@ -85,7 +86,7 @@ void put_decimal(std::string& out, Decimal128 value) {
   out += text;
 }
 
-// A length, which counts the NUL at the end, and the text.
+// Reads a length, which counts the NUL at the end, and the text.
 std::string_view string_at(const uint8_t* data) {
   uint32_t size = 0;
   std::memcpy(&size, data, sizeof size);
@@ -95,7 +96,7 @@ std::string_view string_at(const uint8_t* data) {
 void put(std::string& out, ValueView value, int depth);
 
 bool is_character(std::string_view bytes) {
-  // Asked to allow NUL, libbson also takes the two bytes C0 80 for one.
+  // If NUL is allowed, libbson also accepts the two bytes C0 80 as NUL.
   return bytes == std::string_view("\0", 1) ||
          bson_utf8_validate(bytes.data(), bytes.size(), false);
 }
@@ -152,7 +153,7 @@ void put(std::string& out, ValueView value, int depth) {
       return;
     }
     case Type::kDbPointer: {
-      // A string, then an ObjectId.
+      // The value is a string, then an ObjectId.
       const std::string_view ns = string_at(value.data());
       out.append("DBRef('").append(ns).append("',");
       put_hex(out, value.data() + 4 + ns.size() + 1, sizeof(ObjectId::Bytes), HexDigits::kLower);
@@ -162,7 +163,7 @@ void put(std::string& out, ValueView value, int depth) {
     case Type::kCode:
       return put_code(out, value.as_string());
     case Type::kCodeWithScope: {
-      // The length of all, a string, then a document.
+      // The value is the total length, a string, then a document.
       const std::string_view code = string_at(value.data() + 4);
       const size_t scope = 4 + 4 + code.size() + 1;
       out.append("CodeWScope( ").append(code).append(", ");

@@ -1,6 +1,6 @@
-// Text of messages. Values as servers write them into messages: { _id: ObjectId('...'), a: "x",
-// n: 1.0 }. For people to read: it cannot be read back, and long strings are cut. Source: the
-// server's BSONElement::toString(), BSONObj::toString().
+// Text for messages: values as servers write them in messages, such as { _id: ObjectId('...'), a:
+// "x", n: 1.0 }. It is for people to read: it cannot be parsed back, and long strings are
+// truncated. Source: the server's BSONElement::toString(), BSONObj::toString().
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -13,17 +13,19 @@
 
 namespace gridmount::bson {
 
-// Strings of more than 159 bytes are cut to 150, code of more than 79 and binaries of more than 80
-// to 70; each ends in three dots then. A string may be cut within a character, as servers cut it;
-// one that is not UTF-8 stays as it is. What is nested deeper than 100 levels is three dots.
+// Strings of more than 159 bytes are truncated to 150, code of more than 79 bytes and binaries of
+// more than 80 to 70. A truncated value ends in three dots. Like servers, it may cut a string
+// within a character. A string that is not UTF-8 stays as it is. Values nested deeper than 100
+// levels appear as three dots.
 std::string to_text(ValueView value);
 std::string to_text(View document);
 
-// The character that begins at that byte, all of it; the byte alone if it begins none. Nothing
-// behind the end.
+// Returns the whole character that begins at byte `at`, or that byte alone if no valid character
+// begins there. Returns nothing at or behind the end.
 std::string_view character_at(std::string_view text, size_t at);
 
-// The text with bytes that are not UTF-8 as \xff: drivers refuse a whole reply with such a string.
+// Returns the text with bytes that are not UTF-8 written as \xff: drivers reject a whole reply with
+// such a string.
 std::string valid_text(std::string_view text);
 
 }  // namespace gridmount::bson

@@ -1,4 +1,4 @@
-// Checking bytes of unknown origin. Source: bsonspec.org, version 1.1.
+// Validates bytes of unknown origin. Source: bsonspec.org, version 1.1.
 
 #include <cstring>
 #include <string>
@@ -15,9 +15,10 @@ class Validator {
  public:
   explicit Validator(std::span<const uint8_t> bytes) : bytes_(bytes) {}
 
-  // A document or array that begins at `at` and has `end` as a limit; gives the position behind it.
+  // Checks a document or array that begins at `at` and must end by `end`. Returns the position
+  // behind it.
   Result<size_t> document(size_t at, size_t end, uint32_t depth) {
-    // The code and the words are servers'.
+    // The code and the wording are those of servers.
     if (depth > kMaxDepth) {
       return fail(ErrorCode::kOverflow, "invalid BSON at byte " + std::to_string(at) +
                                             ": BSONObj exceeded maximum nested object depth: " +

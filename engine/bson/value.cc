@@ -13,7 +13,7 @@
 namespace gridmount::bson {
 namespace {
 
-// BSON is little-endian, and so is every machine this runs on: its numbers are copied as they are.
+// BSON is little-endian, and so is every supported machine, so numbers are copied as they are.
 static_assert(std::endian::native == std::endian::little);
 
 template <typename T>
@@ -92,7 +92,7 @@ std::string_view type_alias(Type type) {
 
 ObjectId ObjectId::generate() {
   bson_oid_t oid;
-  bson_oid_init(&oid, nullptr);  // the default context: its counter is atomic
+  bson_oid_init(&oid, nullptr);  // the default context, whose counter is atomic
   Bytes bytes;
   std::memcpy(bytes.data(), oid.bytes, bytes.size());
   return ObjectId(bytes);
@@ -199,7 +199,7 @@ std::optional<int64_t> ValueView::integral() const {
       return as_int64();
     case Type::kDouble: {
       const double value = as_double();
-      // 2^63 is a double, the greatest int64 is not.
+      // 2^63 is a double, but the greatest int64 is not.
       if (!(value >= -0x1p63 && value < 0x1p63)) return std::nullopt;
       const auto integer = static_cast<int64_t>(value);
       if (static_cast<double>(integer) != value) return std::nullopt;

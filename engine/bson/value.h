@@ -1,9 +1,10 @@
-// BSON values, seen and owned.
+// BSON values, as views and owned.
 //
-// A ValueView points into bytes that somebody else keeps alive; a Value owns its bytes. Both are
-// immutable. Bytes behind a view have been validated (bson::validate) or were built by a Builder,
+// A ValueView points into bytes that somebody else owns. A Value owns its bytes. Both are
+// immutable. The bytes of a view have been validated (bson::validate) or were written by a Builder,
 // so accessors assert the type instead of returning errors.
-// Thread-safety: as for any value type; views and values may be read from several threads.
+//
+// Thread-safety: values. Several threads may read views and values at once.
 #pragma once
 
 #include <array>
@@ -41,7 +42,7 @@ enum class Type : uint8_t {
   kMinKey = 0xFF,
 };
 
-// The alias $type takes ("double", "objectId", "minKey", ...).
+// Returns the alias that $type accepts ("double", "objectId", "minKey", ...).
 std::string_view type_alias(Type type);
 
 // 12 bytes: seconds since 1970 (4, big-endian), process-unique random value (5), counter (3,
@@ -53,14 +54,14 @@ class ObjectId {
   ObjectId() : bytes_{} {}
   explicit ObjectId(const Bytes& bytes) : bytes_(bytes) {}
 
-  // A new id, unique in this process and very probably everywhere. Thread-safe.
+  // Makes a new id, unique in this process and very probably everywhere. Thread-safe.
   static ObjectId generate();
-  // From 24 hexadecimal digits; nothing if the text is anything else.
+  // Parses 24 hexadecimal digits. Returns nothing if the text is anything else.
   static std::optional<ObjectId> from_hex(std::string_view hex);
 
   const Bytes& bytes() const { return bytes_; }
   std::string hex() const;
-  // Creation time, seconds since 1970.
+  // The creation time in seconds since 1970.
   uint32_t seconds() const;
 
   friend auto operator<=>(const ObjectId&, const ObjectId&) = default;
@@ -72,7 +73,7 @@ class ObjectId {
 struct Binary {
   uint8_t subtype = 0;
   const uint8_t* data = nullptr;
-  uint32_t size = 0;  // bytes of payload, without the inner length of the old subtype 2
+  uint32_t size = 0;  // size of the payload, without the inner length of the old subtype 2
 };
 
 struct Regex {
@@ -80,21 +81,21 @@ struct Regex {
   std::string_view options;
 };
 
-// A point in time as BSON's Date has it: milliseconds since 1970-01-01T00:00:00Z, may be negative.
+// A point in time: milliseconds since 1970-01-01T00:00:00Z. May be negative.
 struct Date {
   int64_t milliseconds = 0;
   static Date now();
   friend auto operator<=>(const Date&, const Date&) = default;
 };
 
-// MongoDB's internal timestamp: sorted by seconds, then increment.
+// MongoDB's internal timestamp, ordered by seconds, then increment.
 struct Timestamp {
   uint32_t seconds = 0;
   uint32_t increment = 0;
   friend auto operator<=>(const Timestamp&, const Timestamp&) = default;
 };
 
-// The IEEE 754-2008 decimal in its two little-endian halves, as libbson's bson_decimal128_t.
+// An IEEE 754-2008 decimal as two 64-bit halves, like libbson's bson_decimal128_t.
 struct Decimal128 {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -102,7 +103,8 @@ struct Decimal128 {
 
 class ValueView {
  public:
-  // `data` are the value's bytes as they stand behind the element's name, `size` their number.
+  // `data` points to the bytes of the value, which follow the element's name. `size` is their
+  // number.
   ValueView(Type type, const uint8_t* data, uint32_t size)
       : type_(type), data_(data), size_(size) {}
 
@@ -115,7 +117,7 @@ class ValueView {
            type_ == Type::kDecimal128;
   }
 
-  // Each asserts that the value has that type.
+  // Each accessor asserts that the value has its type.
   double as_double() const;
   std::string_view as_string() const;  // kString, kSymbol and kCode; may hold NUL bytes
   View as_document() const;            // kDocument and kArray
@@ -129,10 +131,10 @@ class ValueView {
   Timestamp as_timestamp() const;
   Decimal128 as_decimal128() const;
 
-  // The value as an int64 if it is a number of any type without a fraction and within range
+  // Returns the value as an int64 if it is a number of any type, has no fraction and is in range
   // (the GridFS specification: "any numeric type must be read").
   std::optional<int64_t> integral() const;
-  // The nearest double, if the value is a number of any type.
+  // Returns the nearest double if the value is a number of any type.
   std::optional<double> number() const;
 
  private:
@@ -166,12 +168,12 @@ class Value {
   // NOLINTNEXTLINE(google-explicit-constructor): a Value is accepted wherever a view is.
   operator ValueView() const { return view(); }
 
-  // Same type and same bytes; what identifies a files_id in a hash table. Not the query language's
-  // equality, for which see compare.h.
+  // Compares type and bytes. It identifies a files_id in a hash table. For the equality of the
+  // query language see compare.h.
   friend bool operator==(const Value& a, const Value& b) {
     return a.type_ == b.type_ && a.bytes_ == b.bytes_;
   }
-  // The bytes, for hashing together with type().
+  // The bytes, to be hashed together with type().
   const std::string& bytes() const { return bytes_; }
 
  private:
