@@ -13,7 +13,7 @@ engine::Namespace in_database(const query::CollectionName& name, const std::stri
   return {name.database.empty() ? database : name.database, name.collection};
 }
 
-// The namespaces that are reached, each once.
+// The namespaces that a pipeline reaches, each once.
 class Reached {
  public:
   explicit Reached(std::string database) : database_(std::move(database)) {}

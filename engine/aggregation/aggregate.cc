@@ -19,7 +19,7 @@
 namespace gridmount::aggregation {
 namespace {
 
-// A pipeline at work, with all that it points to.
+// The cursor over a running pipeline. It owns everything that the pipeline points to.
 class PipelineCursor : public engine::Cursor {
  public:
   PipelineCursor(query::Variables variables, query::Pipeline pipeline,
@@ -57,8 +57,8 @@ class EmptyCursor : public engine::Cursor {
   Result<std::optional<bson::View>> next() override { return std::optional<bson::View>(); }
 };
 
-// The whole input, read before the first document is given: for a pipeline that writes into the
-// collection it reads.
+// Reads the whole input before it returns the first document. Used for a pipeline that writes to
+// the collection it reads.
 class GatheredStream : public query::DocumentStream {
  public:
   GatheredStream(std::unique_ptr<query::DocumentStream> input, uint64_t bytes_max)
@@ -103,7 +103,7 @@ bson::Document joined(const bson::Document& first, bson::View second) {
   return std::move(stages).finish();
 }
 
-// The stages that do to a view what a find does to a collection.
+// Returns the stages that are equivalent to the options of a find.
 bson::Document stages_of(bson::View filter, bson::View sort, int64_t skip, int64_t limit,
                          bson::View projection = {}) {
   bson::Builder stages;
@@ -119,7 +119,7 @@ bson::Document stages_of(bson::View filter, bson::View sort, int64_t skip, int64
   return std::move(stages).finish();
 }
 
-// What the source is asked for.
+// Returns the options for the read of the source collection.
 engine::FindOptions find_options(const query::FindRequest& request,
                                  const engine::AggregateOptions& options) {
   engine::FindOptions find;
@@ -143,8 +143,8 @@ engine::AggregateOptions read_options(const engine::FindOptions& options) {
   return read;
 }
 
-// What was written of the stages that the pipeline runs itself, which may stand in another order;
-// empty for those that it made of others.
+// Returns the user's text of the stages that the pipeline runs itself. The stages may be in another
+// order. The text is empty for a stage that the pipeline made from others.
 std::vector<bson::ValueView> specifications_of(const std::vector<std::string>& names,
                                                bson::View stages) {
   std::vector<bson::Element> written;
@@ -163,7 +163,8 @@ std::vector<bson::ValueView> specifications_of(const std::vector<std::string>& n
   return specifications;
 }
 
-// All that the source has of what is asked for; null for a pipeline that makes documents itself.
+// Opens the read of the source, with all that the pipeline requests of it. Returns null for a
+// pipeline that makes documents itself.
 Result<std::unique_ptr<query::DocumentStream>> open_input(const Databases& databases,
                                                           engine::Snapshot& snapshot,
                                                           const engine::Namespace& ns,
@@ -182,7 +183,7 @@ HostOptions host_options(const engine::Namespace& ns, const engine::AggregateOpt
   return {ns.database, options.deadline, options.bypass_validation, std::string(options.host)};
 }
 
-// Runs a pipeline that does not write to its end, for what it takes.
+// Runs a pipeline that does not write to its end, to measure it.
 Status measure(const Databases& databases, engine::Snapshot& snapshot, const engine::Namespace& ns,
                const ResolvedView& view, query::Variables variables, query::Pipeline pipeline,
                const engine::AggregateOptions& options, std::vector<query::StageFigures>& figures) {
@@ -300,7 +301,7 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
               databases(view.ns.database)
                   ->collection(view.ns.collection)
                   ->explain(snapshot, request.filter, find_options(request, options), verbosity));
-    // What the reading does alone is explained as a find.
+    // If the read answers the whole pipeline, it is explained like a find.
     if (names.empty()) return source;
     bson::Builder& reading = out.push_open_document().open_document("$cursor");
     for (const bson::Element element : source.view()) {
@@ -342,8 +343,8 @@ Result<std::unique_ptr<engine::Cursor>> find_in_view(const Databases& databases,
                                                      engine::Snapshot& snapshot,
                                                      const engine::Namespace& ns, bson::View filter,
                                                      const engine::FindOptions& options) {
-  // What is no projection of a find is refused as in a collection, and what is one but no stage
-  // ($slice with one operand, $elemMatch, `a.$`) by the stage.
+  // A projection that find does not allow is refused here, as in a collection. One that find allows
+  // but $project does not ($slice with one operand, $elemMatch, `a.$`) is refused by the stage.
   GM_TRY(query::Projection::parse(options.projection, {filter, options.variables, bson::Date()}));
   return aggregate(databases, snapshot, ns,
                    stages_of(filter, options.sort, options.skip, options.limit, options.projection),

@@ -47,7 +47,7 @@ class DistinctValues {
     return {};
   }
 
-  // Of an element in the array that is answered with: its type and name, at the least.
+  // The least size of the type and name of an element in the reply's array.
   static constexpr size_t kElementBytes = 3;
 
   std::set<bson::Value, ValueLess> values_;

@@ -23,9 +23,9 @@ class NewCollection : public query::Replacement {
         made_(database_->collection(made_name_)),
         options_{.bypass_validation = bypass_validation} {}
 
-  // Without finish() the collection is removed again.
+  // Removes the new collection unless finish() was called.
   ~NewCollection() override {
-    // A transaction that cannot do this any more commits nothing either.
+    // If the drop fails, the transaction cannot commit either.
     if (!finished_) (void)database_->drop(transaction_, made_name_);
   }
 

@@ -18,7 +18,7 @@ Result<engine::CollectionOptions> options_of(engine::Database& database, engine:
   return engine::CollectionOptions::parse({database.name(), collection}, info->options);
 }
 
-// The fields that collStats and the stage's storageStats share.
+// Appends the fields that collStats and storageStats of $collStats share.
 Status append_storage(bson::Builder& out, engine::Collection& collection,
                       engine::Snapshot& snapshot, const engine::CollectionOptions& options,
                       int64_t scale) {
@@ -97,7 +97,7 @@ Result<bson::Document> database_stats(engine::Store& store, engine::Snapshot& sn
   out.append(
       "avgObjSize",
       documents > 0 ? static_cast<double>(document_bytes) / static_cast<double>(documents) : 0.0);
-  // Sizes are doubles in a server's reply.
+  // In a server's reply sizes are doubles.
   const auto scaled = [scale](int64_t bytes) { return static_cast<double>(bytes / scale); };
   out.append("dataSize", scaled(document_bytes)).append("storageSize", scaled(storage_bytes));
   out.append("indexes", indexes).append("indexSize", scaled(index_bytes));

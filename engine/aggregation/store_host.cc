@@ -12,13 +12,13 @@ namespace gridmount::aggregation {
 
 namespace {
 
-// Views on views by $lookup and $unionWith: each of their pipelines is pulled by the one above, on
-// one stack. They cannot be made to read themselves (check_view()), but those of an older store
-// may.
+// Limit of nested pipelines. With views on views by $lookup and $unionWith, each pipeline is called
+// by the one above, all on one stack. check_view() refuses a view that reads itself, but an older
+// store may contain one.
 constexpr int kPulledMax = 64;
 constexpr ErrorCode kMaxSubPipelineDepthExceeded{232};
 
-// How many streams of this thread are pulling the next of one another.
+// The number of nested CursorStream::next() calls of this thread.
 thread_local int pulled = 0;
 
 class Pulling {
@@ -138,7 +138,7 @@ Status StoreHost::replace(const query::CollectionName& collection, bson::View do
   options.bypass_validation = options_.bypass_validation;
   bson::Document update(document);
   if (timestamps == EmptyTimestamps::kKept) {
-    // A pipeline's replacement leaves them as they are.
+    // A pipeline update with a replacement keeps empty timestamps.
     bson::Builder stages;
     stages.open_document("0").open_document("$replaceWith");
     stages.append("$literal", document).close().close();

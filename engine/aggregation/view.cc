@@ -35,7 +35,7 @@ tl::unexpected<Error> too_deep(const engine::Namespace& ns) {
                   std::to_string(kDepthMax) + ", at " + ns.full());
 }
 
-// The collections of the database that the pipeline of a view reads beside its input.
+// Returns the collections of the database that the pipeline of a view reads, except its input.
 Result<std::set<std::string>> read_by(const std::string& database, bson::View stages) {
   query::VariableScope scope;
   GM_ASSIGN(const query::Pipeline pipeline,
@@ -47,8 +47,8 @@ Result<std::set<std::string>> read_by(const std::string& database, bson::View st
   return names;
 }
 
-// Whether something that is read by what is `below` the view, views in between followed, is the
-// view itself: reading it would have no end.
+// Fails if the view `name` is among the collections that `below` leads to, through any number of
+// views. Reading such a view would not end.
 Status check_cycle(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
                    std::vector<std::string> below) {
   std::set<std::string> met(below.begin(), below.end());
@@ -74,7 +74,7 @@ Status check_cycle(engine::Database& database, engine::Snapshot& snapshot, std::
   return {};
 }
 
-// Of the server's own collections those that whoever may read a database may read.
+// Refuses system collections, except those that every reader of the database may read.
 Status check_source(const std::string& database, const std::string& collection) {
   if (!collection.starts_with("system.") || collection == "system.js") return {};
   return fail(ErrorCode::kInvalidNamespace,
@@ -87,7 +87,7 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
                                   const engine::Namespace& ns) {
   const std::shared_ptr<engine::Database> database = databases(ns.database);
   ResolvedView resolved{ns, bson::Document()};
-  std::vector<bson::Document> pipelines;  // the outermost view's first
+  std::vector<bson::Document> pipelines;  // that of the outermost view first
   while (true) {
     GM_ASSIGN(std::optional<engine::CollectionOptions> view,
               view_options(*database, snapshot, resolved.ns.collection));

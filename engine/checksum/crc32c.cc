@@ -9,12 +9,12 @@
 namespace gridmount {
 namespace {
 
-// Below this the library's start costs more than its speed gains.
+// For fewer bytes the start-up of the library costs more than its speed gains.
 constexpr size_t kFewBytes = 128;
 
 #if defined(__x86_64__)
 
-// The processor's own instruction.
+// Uses the processor's instruction.
 __attribute__((target("sse4.2"))) uint32_t crc32c_of_few(std::span<const uint8_t> bytes,
                                                          uint32_t state) {
   uint64_t wide = state;
@@ -47,7 +47,8 @@ uint32_t crc32c(std::span<const uint8_t> bytes, uint32_t seed) {
   uint32_t state = ~seed;
   if (bytes.size() < kFewBytes && has_instruction) return ~crc32c_of_few(bytes, state);
   while (!bytes.empty()) {
-    // The library counts in int; it reads only, whatever its parameter type says.
+    // The library takes the size as an int. It only reads the bytes, although its parameter is not
+    // const.
     const size_t size = std::min<size_t>(bytes.size(), std::numeric_limits<int>::max());
     state = crc32_iscsi(const_cast<unsigned char*>(bytes.data()), static_cast<int>(size), state);
     bytes = bytes.subspan(size);

@@ -13,7 +13,7 @@ tl::unexpected<Error> not_found(int64_t id) {
   return fail(ErrorCode::kCursorNotFound, "cursor id " + std::to_string(id) + " not found");
 }
 
-// Not to be guessed by a client it was not given to.
+// The id is random, so that other clients cannot guess it.
 int64_t random_id() {
   static thread_local std::mt19937_64 random{std::random_device()()};
   return static_cast<int64_t>(random() >> 1) | 1;
@@ -27,7 +27,8 @@ Result<int64_t> CursorRegistry::read(Waiting& waiting, const BatchLimits& limits
   uint64_t bytes = 0;
   uint64_t last_bytes = 0;
   const auto full = [&] { return limits.documents && documents >= *limits.documents; };
-  // Whether another document as large as the last one would have to be held, and may not be.
+  // Returns whether another document as large as the last one would have to be held, and the limit
+  // of held bytes does not allow it.
   const auto ends_early = [&] {
     return documents > 0 && bytes + last_bytes > limits.bytes &&
            held_bytes_ + last_bytes > options_.held_bytes_max;
@@ -91,7 +92,7 @@ Result<int64_t> CursorRegistry::open(engine::Namespace ns,
   if (waiting.snapshot) GM_TRY(waiting.snapshot->pause());
   waiting.since = Clock::now();
 
-  std::list<Waiting> ended;  // destroyed after the lock is given up
+  std::list<Waiting> ended;  // destroyed after the lock is released
   const MutexLock lock(mutex_);
   expire_locked(waiting.since, ended);
   if (waiting_.size() >= options_.cursors_max) {
@@ -134,7 +135,7 @@ Result<int64_t> CursorRegistry::get_more(int64_t id, const engine::Namespace& ns
                   "cursor id " + std::to_string(id) + " is already in use");
     }
     waiting.in_use = true;
-    // The list element stays where it is; only this call touches what it reads.
+    // The list element stays at its address. Only this call uses its cursor.
     taken.splice(taken.begin(), waiting_, found->second);
   }
   Waiting& waiting = taken.front();
@@ -175,7 +176,7 @@ std::vector<CursorInfo> CursorRegistry::list() const {
 }
 
 size_t CursorRegistry::kill_if(const std::function<bool(const CursorInfo&)>& condition) {
-  std::list<Waiting> ended;  // destroyed after the lock is given up
+  std::list<Waiting> ended;  // destroyed after the lock is released
   size_t killed = 0;
   const MutexLock lock(mutex_);
   for (auto at = by_id_.begin(); at != by_id_.end();) {

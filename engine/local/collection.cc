@@ -21,12 +21,12 @@
 namespace gridmount::local {
 namespace {
 
-// prefetch() is a hint; beyond this many records it would cost more than it saves.
+// prefetch() is a hint. Beyond this many records it would cost more than it saves.
 constexpr int kPrefetchRecordsMax = 64;
 
 constexpr ErrorCode kInvalidPipelineOperator{168};
 
-// The index whose keys are returned instead of documents; null if none is read.
+// Returns the index whose keys are returned instead of documents, or null if no index is read.
 Result<const IndexEntry*> index_of_keys(const CollectionEntry& entry, const query::Plan& plan) {
   if (plan.kind == query::Plan::Kind::kCollectionScan) return nullptr;
   if (plan.kind == query::Plan::Kind::kIndexScan && !entry.indexes[plan.index].multikey) {
@@ -37,7 +37,7 @@ Result<const IndexEntry*> index_of_keys(const CollectionEntry& entry, const quer
       entry.ns.full() + ": keys are not returned of an index with arrays, and of several indexes");
 }
 
-// `options` are find's or count's.
+// `options` are those of find or count.
 template <typename Options>
 Status check(const Options& options) {
   if (options.skip < 0) {
@@ -51,8 +51,8 @@ Status check(const Options& options) {
   return {};
 }
 
-// Views and the catalog's collections have no order of their own and no end to wait at; the latter
-// no indexes either.
+// Refuses options that need stored documents. Views and the collections of the catalog have no
+// natural order and no tailable end. The latter have no indexes either.
 Status check_without_storage(const engine::Namespace& ns, const engine::FindOptions& options) {
   const auto refuse = [&](const char* what) {
     return fail(ErrorCode::kBadValue, ns.full() + " is no stored collection: " + what);
@@ -84,7 +84,7 @@ Result<std::optional<query::Projection>> parse_projection(const engine::FindOpti
   return std::optional<query::Projection>(std::move(projection));
 }
 
-// The hint for a scan of the collection.
+// Returns the hint for a collection scan.
 bson::Value natural_order(int64_t direction) {
   bson::Builder hint;
   hint.append("$natural", direction);
@@ -392,7 +392,7 @@ Result<bson::Document> LocalCollection::explain_aggregate(engine::Snapshot& snap
 }
 
 void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
-  // A hint has nobody to report errors to; the read that follows meets them again.
+  // A hint has nobody to report errors to. The read that follows meets and reports them.
   const Result<std::shared_ptr<Contents>> opened = contents_of(snapshot, environment_);
   if (!opened) return;
   Contents& contents = **opened;

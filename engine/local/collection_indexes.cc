@@ -1,4 +1,4 @@
-// Creating and dropping indexes.
+// Creates and drops indexes.
 
 #include "engine/bson/text.h"
 #include "engine/local/collection.h"
@@ -7,10 +7,10 @@
 namespace gridmount::local {
 namespace {
 
-// As MongoDB's.
+// MongoDB's limit.
 constexpr size_t kMaxIndexes = 64;
 
-// True if the index is there already; an error if something else has its name or its keys.
+// Returns true if the index already exists. Fails if another index has its name or its keys.
 Result<bool> exists_already(const CollectionEntry& entry, const query::IndexDefinition& wanted) {
   const auto both = [&](const query::IndexDefinition& existing) {
     return " Requested index: " + bson::to_text(wanted.specification()) +
@@ -19,7 +19,7 @@ Result<bool> exists_already(const CollectionEntry& entry, const query::IndexDefi
   for (const query::IndexDefinition& existing : entry.definitions) {
     if (existing.name != wanted.name) continue;
     query::IndexDefinition as_unique = wanted;
-    // The _id index is unique whether that is said or not.
+    // The _id index is unique, whether the definition says so or not.
     if (existing.name == kIdIndexName) as_unique.unique = true;
     if (!query::same_index(existing, as_unique)) {
       return fail(ErrorCode::kIndexKeySpecsConflict,
@@ -66,7 +66,7 @@ Result<IndexEntry> new_index(const engine::Namespace& ns,
     return fail(ErrorCode::kCannotCreateIndex,
                 ns.full() + ": '" + name + "' cannot be the name of an index");
   }
-  // Whatever it is called, there is only one index on _id.
+  // A collection has only one index on _id, whatever name is given.
   if (is_on_id(index)) name = kIdIndexName;
   return index;
 }
@@ -109,7 +109,7 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
   index.checksums = contents->trees().has_checksums();
   GM_ASSIGN(index.range, catalog.allocate_range());
   if (Status built = build_index(contents->shared_trees(), *entry, index, index.multikey); !built) {
-    // What has been put into the range is swept later; nothing else was changed.
+    // The sweeper later removes what was put into the range. Nothing else has changed.
     GM_TRY(catalog.release_range(index.range));
     return built;
   }

@@ -1,5 +1,5 @@
-// engine::Collection's numbers. Collections share the trees of the store, so what they take on disk
-// is an estimate.
+// The stats of a collection. Collections share the trees of the store, so their sizes on disk are
+// estimates.
 
 #include "engine/local/collection.h"
 #include "engine/local/storage/range_cursor.h"
@@ -7,9 +7,9 @@
 namespace gridmount::local {
 namespace {
 
-constexpr size_t kPageEntryBytes = 10;  // LMDB's header of an entry and its place in the page
+constexpr size_t kPageEntryBytes = 10;  // LMDB's entry header and its slot in the page
 
-// The mean size of an index's entries, of some at its beginning.
+// Returns the mean size of an index's entries, from a sample at its beginning.
 Result<double> mean_entry_bytes(Contents& contents, const IndexEntry& index) {
   constexpr int kSampled = 100;
   RangeCursor cursor(contents.shared_trees(), contents.trees().tree(index.range));

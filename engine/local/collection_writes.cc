@@ -1,4 +1,4 @@
-// engine::Collection's writes: which documents, and what becomes of each.
+// The writes of engine::Collection: selects the documents and changes each.
 
 #include "engine/local/catalog/system_collections.h"
 #include "engine/local/collection.h"
@@ -14,8 +14,8 @@
 namespace gridmount::local {
 namespace {
 
-// The document an upsert inserts, in its stored form. Empty timestamps were for the update to fill
-// in.
+// Returns the document that an upsert inserts, in its stored form. The update has already filled in
+// empty timestamps.
 Result<bson::Document> upserted_document(const engine::Namespace& ns, const query::Update& update,
                                          bson::View filter, bson::View variables) {
   GM_ASSIGN(const query::Filter conditions, query::parse_filter(filter, variables, true));
@@ -25,14 +25,14 @@ Result<bson::Document> upserted_document(const engine::Namespace& ns, const quer
   return upserted;
 }
 
-// `options` are either operation's.
+// `options` are those of update or findAndModify.
 template <typename Options>
 Result<query::Update> parse_update(bson::View update, const Options& options) {
   return query::Update::parse(
       update, {options.array_filters, options.is_pipeline, options.variables, bson::Date::now()});
 }
 
-// The matches' filter a second time, where the update asks which array elements it found.
+// Parses the filter a second time if the update uses the array element that the filter matched.
 Result<std::optional<query::Filter>> match_filter(const query::Update& update, bson::View filter,
                                                   bson::View variables) {
   if (!update.needs_match()) return std::optional<query::Filter>();
@@ -121,8 +121,8 @@ Result<LocalCollection::Targets> LocalCollection::targets(const std::shared_ptr<
   }
   GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
             MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
-  // All are found before the first is changed, so that no document is met again where its change
-  // has put it.
+  // All matches are found before the first is changed. Otherwise a change could move a document to
+  // where the search would find it again.
   while (true) {
     GM_ASSIGN(const std::optional<Match> found, matches->next());
     if (!found) return targets;

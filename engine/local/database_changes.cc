@@ -1,4 +1,4 @@
-// Changing what a collection is: collMod and convertToCapped.
+// Changes a collection's options: collMod and convertToCapped.
 // Source: MongoDB manual, "collMod", "convertToCapped".
 
 #include <algorithm>
@@ -27,7 +27,7 @@ tl::unexpected<Error> wrong_type(std::string_view field, bson::ValueView value,
                                             "', expected " + std::string(wanted));
 }
 
-// Which index is to be changed, and how; what is null is not given.
+// The requested change of an index. A field is null if it was not given.
 struct IndexChange {
   std::optional<bson::ValueView> name;
   std::optional<bson::ValueView> keys;
@@ -84,7 +84,7 @@ Result<IndexChange> IndexChange::read(bson::View index) {
   return change;
 }
 
-// Beyond the range it is the longest there is.
+// A value beyond the range becomes the longest expiry there is.
 Status set_expiry(query::IndexDefinition& definition, bson::ValueView value, bson::Builder& reply) {
   const int64_t seconds = bson::clamped_integer(value).value_or(0);
   if (seconds < 0) {
@@ -102,7 +102,7 @@ Status set_expiry(query::IndexDefinition& definition, bson::ValueView value, bso
   return {};
 }
 
-// {index: {name or keyPattern: ..., expireAfterSeconds: ..., hidden: ...}}.
+// Applies {index: {name or keyPattern: ..., expireAfterSeconds: ..., hidden: ...}}.
 Status modify_index(CollectionEntry& entry, const bson::Element& element, bson::Builder& reply) {
   if (element.value.type() != bson::Type::kDocument) {
     return wrong_type("index", element.value, "object");
@@ -132,7 +132,7 @@ Status modify_index(CollectionEntry& entry, const bson::Element& element, bson::
   return query::check_combination(definition);
 }
 
-// True if the field is one of a view's.
+// Returns true if the field belongs to a view.
 Result<bool> modify_view(CollectionOptions& options, const bson::Element& element) {
   if (element.key == "viewOn" && element.value.type() == bson::Type::kString) {
     if (element.value.as_string().empty()) {
@@ -186,7 +186,7 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
                   name.full() + ": collMod: '" + std::string(element.key) + "' is not supported");
     }
   }
-  // Checks how the options go together, and brings them into their form.
+  // Checks the combination of options and brings them into canonical form.
   GM_ASSIGN(const CollectionOptions checked, CollectionOptions::parse(name, options.document()));
   if (checked.is_view()) {
     GM_TRY(aggregation::check_view(*this, transaction, collection, checked.view_on,
@@ -223,13 +223,14 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
   GM_ASSIGN(const CollectionOptions checked, CollectionOptions::parse(name, options.document()));
 
   contents->tell_collection_changed(name);
-  // Read through a view of the catalog in which the source goes on under no name.
+  // erase() leaves the entries of the source in place, so they are read through `source`, which no
+  // longer has a name.
   GM_TRY(catalog.erase(*source));
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> target,
             catalog.create(name, checked.document()));
   RecordId first = 0;
   {
-    // From the newest back, as far as there is room.
+    // Finds the first record to keep: from the newest back, as far as they fit.
     int64_t room = checked.size_bytes;
     int64_t documents = checked.max_documents;
     RangeCursor cursor(contents->shared_trees(), contents->trees().tree(source->records));
@@ -255,7 +256,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
     GM_ASSIGN(const bson::View document,
               document_of(record->value, Verify::kChecksum, name,
                           RecordKey(source->records, record_id_of(record->key).value_or(0))));
-    // The view does not outlive the write.
+    // The insert ends the view, so the document is copied.
     GM_TRY(writer.insert(bson::Document(document)));
   }
 }

@@ -1,4 +1,4 @@
-// Writing single documents: record, index entries, counts.
+// Writes single documents: record, index entries, counts.
 
 #include <string_view>
 
@@ -9,14 +9,14 @@
 namespace gridmount::local {
 namespace {
 
-// Whether one of two dotted paths is the other or leads to it.
+// Returns whether the two dotted paths are equal, or one is a parent of the other.
 bool paths_meet(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
   return b.starts_with(a) && (a.size() == b.size() || b[a.size()] == '.');
 }
 
-// A touched path may name array positions ("a.0.b") that an index on "a.b" does not, so numeric
-// parts end the comparison: what stands before them decides.
+// Returns the path up to its first array position or `$`. A touched path may name positions
+// ("a.0.b") that an index on "a.b" does not. So only the parts before them are compared.
 std::string_view before_positions(std::string_view path) {
   for (size_t start = 0; start < path.size();) {
     const size_t end = std::min(path.find('.', start), path.size());
@@ -43,7 +43,7 @@ std::vector<bool> DocumentWriter::affected_by(const query::Update& update) const
   const std::vector<std::string>& touched = update.touched_paths();
   std::vector<bool> affected(entry_->indexes.size(), touched.empty());
   for (size_t i = 0; i < affected.size(); ++i) {
-    // Whether a document belongs into it may depend on any field.
+    // The filter of a partial index may depend on any field.
     if (entry_->indexes[i].rules.partial) affected[i] = true;
     for (const IndexPart& part : entry_->indexes[i].rules.parts) {
       for (const std::string& path : touched) {
@@ -59,7 +59,7 @@ std::vector<bool> DocumentWriter::affected_by(const query::Update& update) const
 Status DocumentWriter::note_multikey() {
   const std::vector<size_t> becoming = indexes_.becoming_multikey();
   if (becoming.empty()) return {};
-  // The catalog's entry of now: it may have been changed since this writer was made, by itself.
+  // This writer itself may have changed the catalog's entry since it was made.
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> current,
             contents_.catalog().find(entry_->ns));
   CollectionEntry changed = *current;
@@ -130,14 +130,14 @@ Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
                     std::to_string(before.size()) + " != " + std::to_string(after.size()));
   }
   const int64_t growth = int64_t{after.size()} - int64_t{before.size()};
-  // Counts that stay as they are need no page of the catalog in the commit.
+  // If the counts stay the same, the commit writes no page of the catalog.
   Counts* counts = nullptr;
   if (growth != 0) {
     GM_ASSIGN(counts, contents_.catalog().counts_for_change(*entry_));
   }
   GM_TRY(indexes_.prepare_update(before, after, id, affected));
   GM_TRY(note_multikey());
-  // While `before` is still there to be read.
+  // The observer must run before the writes, which end the view `before`.
   if (contents_.write_observer() != nullptr) {
     contents_.write_observer()->document_changed(entry_->ns, before, after);
   }

@@ -12,14 +12,15 @@
 namespace gridmount::local {
 namespace {
 
-// What one transaction may do, so that other writers wait only a moment.
+// Limit of one transaction, so that other writers wait only a moment.
 constexpr int64_t kRemovedAtOnce = 128;
 
 bson::Document expired(const engine::IndexDefinition& index) {
   const std::string_view field = (*index.keys.view().begin()).key;
   const bson::Date limit{bson::Date::now().milliseconds - *index.expire_after_seconds * 1000};
   bson::Builder filter;
-  // Dates only; of several in an array one is enough. A partial index asks for its condition too.
+  // Only dates expire. In an array one expired date is enough. A partial index adds its own
+  // condition.
   filter.open_array("$and").push_open_document();
   filter.open_document(field).append("$lte", limit).close();
   filter.close();
@@ -60,7 +61,7 @@ void Expiry::run() {
       }
       if (stopping_) return;
     }
-    // What failed is tried again at the next sweep.
+    // After a failure the next sweep tries again.
     if (const Status swept = sweep(); !swept) {
       spdlog::warn("removing expired documents: {}", swept.error().message());
     }

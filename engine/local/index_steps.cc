@@ -1,9 +1,9 @@
-// make_index_in_steps(): an index in transactions of bounded size.
+// make_index_in_steps(): makes an index in transactions of bounded size.
 //
-// The first one gives it a range that the catalog has among the released ones, so that what an
-// interruption leaves is swept when the store is next opened; this process' sweeper keeps off it.
-// The last one takes the range from there and gives the collection the index. In between no reader
-// knows of it.
+// The first transaction allocates a range that the catalog lists as released. So if the work is
+// interrupted, the sweeper removes the range when the store is next opened. Meanwhile the sweeper
+// of this process is told to spare it. The last transaction takes the range off the list and adds
+// the index to the collection. Readers do not see the index before that.
 
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@
 namespace gridmount::local {
 namespace {
 
-// What one transaction puts into the index: each entry may change a page of its own.
+// Limits of one transaction. Each entry may change a different page.
 constexpr IndexPartLimits kAtOnce{.entries = 1'000, .bytes = 4 * 1024 * 1024};
 
 class IndexInSteps {
@@ -38,7 +38,8 @@ class IndexInSteps {
   }
 
  private:
-  // Without a range there is nothing to fill.
+  // Allocates the range. If no range is needed, `spared_` stays empty: the index exists already, or
+  // the collection is new and empty.
   Status begin() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     Contents& contents = contents_of(*transaction);

@@ -58,7 +58,7 @@ LocalTransaction::~LocalTransaction() {
 Status LocalTransaction::commit(engine::Durability durability) {
   Trees& trees = contents()->trees();
   GM_TRY(trees.readable());
-  // Any failure dooms `trees`, and with it the LMDB transaction.
+  // Any failure poisons `trees`, and with it the LMDB transaction.
   if (!trees.doomed()) {
     if (const Status written = contents()->catalog().write_counts(); !written && !trees.doomed()) {
       static_cast<void>(trees.doom(written.error()));
@@ -166,7 +166,7 @@ Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options) {
   GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options));
   if (!environment->read_only()) {
-    // Of a compaction that was interrupted.
+    // Removes what an interrupted compaction has left.
     std::error_code ignored;
     std::filesystem::remove_all(folder / kCopyFolder, ignored);
   }

@@ -8,8 +8,8 @@
 namespace gridmount::local {
 namespace {
 
-// A document this small may be a view of this very transaction's, on a page that the insert moves
-// things about on; a larger one has pages of its own.
+// A document this small may be a view of this transaction, on a page whose entries the insert
+// moves. A larger document has pages of its own.
 constexpr uint32_t kCopiedBytesMax = 4096;
 
 tl::unexpected<Error> refuse(const engine::Namespace& ns, ErrorCode code, std::string_view why) {

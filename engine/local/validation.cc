@@ -25,9 +25,9 @@ Status validate(const CollectionEntry& entry, std::optional<bson::View> before, 
   using Options = engine::CollectionOptions;
   const Result<bool> is_valid = entry.validator->evaluate(after);
   if (is_valid.value_or(false)) return {};
-  // A match that has been ended says nothing.
+  // If the match was interrupted, its result means nothing.
   if (!is_valid) GM_TRY(query::ask_interruption());
-  // What was invalid before may stay so.
+  // With the level `moderate`, a document that was invalid before may stay invalid.
   if (before && entry.settings.level == Options::ValidationLevel::kModerate &&
       !entry.validator->matches(*before)) {
     return {};

@@ -15,18 +15,18 @@ namespace {
 
 constexpr ErrorCode kWriteConcernFailed{64};
 
-// libmongoc starts before main(), in every program it is linked to, and shares counters of its own
-// in /dev/shm then. A process that is killed leaves them there, and a later one of the same number
-// says on stderr that it has to do without.
+// libmongoc starts before main() in every program that links it. It then keeps its counters in
+// /dev/shm. A killed process leaves that file behind, and a later process with the same pid prints
+// on stderr that it must do without counters. This turns the file off.
 [[gnu::constructor(101)]] void keep_counters_to_itself() {
   ::setenv("MONGOC_DISABLE_SHM", "1", 0);
 }
 
-// As long as the process: libmongoc cannot be begun a second time.
+// Initializes libmongoc for the rest of the process: it cannot be initialized twice.
 void begin_libmongoc() {
   static const bool begun = [] {
     mongoc_init();
-    // What it has to say comes as errors.
+    // libmongoc also returns what it would log as errors.
     mongoc_log_set_handler(nullptr, nullptr);
     return true;
   }();
@@ -56,7 +56,7 @@ struct ReadPreferenceDeleter {
   void operator()(mongoc_read_prefs_t* preference) const { mongoc_read_prefs_destroy(preference); }
 };
 
-// A bson_t of libmongoc's or libbson's own making.
+// A bson_t that libmongoc or libbson fills.
 class OwnedBson {
  public:
   OwnedBson() { bson_init(&bson_); }
@@ -65,7 +65,7 @@ class OwnedBson {
   OwnedBson& operator=(const OwnedBson&) = delete;
 
   bson_t* get() { return &bson_; }
-  // To be filled by a call that initializes it.
+  // For a call that initializes the bson_t.
   bson_t* for_reply() {
     bson_destroy(&bson_);
     return &bson_;
@@ -79,7 +79,7 @@ class OwnedBson {
   bson_t bson_;
 };
 
-// What a server adds to its errors and callers look at.
+// Returns the fields of a server's error that callers use.
 std::vector<uint8_t> details_of(bson::View reply) {
   bson::Builder details;
   bool any = false;
@@ -119,7 +119,7 @@ class PooledConnection final : public Connection {
   PooledConnection(const PooledConnection&) = delete;
   PooledConnection& operator=(const PooledConnection&) = delete;
 
-  // All commands go to one server: where cursors are.
+  // All commands go to one server, because a cursor exists on one server only.
   Status select_server() {
     bson_error_t error;
     mongoc_server_description_t* const server =
@@ -147,7 +147,7 @@ class PooledConnection final : public Connection {
   Status commit_transaction(bool durable) override {
     if (!in_transaction_) return {};
     in_transaction_ = false;
-    (void)durable;  // transactions are committed by the majority, and there with their journals
+    (void)durable;  // transactions use write concern majority, which includes the journal
     bson_error_t error;
     OwnedBson reply;
     if (!mongoc_client_session_commit_transaction(session_.get(), reply.for_reply(), &error)) {
@@ -165,7 +165,7 @@ class PooledConnection final : public Connection {
   }
 
  private:
-  // The first command of a transaction begins it, so that one without commands costs nothing.
+  // The first command begins the transaction, so that a transaction without commands costs nothing.
   Status begin_if_due() {
     if (in_transaction_) return {};
     const std::unique_ptr<mongoc_transaction_opt_t, TransactionOptionsDeleter> options(

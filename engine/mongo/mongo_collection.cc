@@ -13,7 +13,7 @@ void append_hint(Builder& command, const std::optional<bson::Value>& hint) {
   if (hint) command.append("hint", *hint);
 }
 
-// The values, as expressions that come to them.
+// Appends the variables as expressions that evaluate to their values.
 void append_variables(Builder& command, bson::View variables) {
   if (variables.empty()) return;
   command.open_document("let");
@@ -27,7 +27,7 @@ void append_variables(Builder& command, bson::View variables) {
   command.close();
 }
 
-// An update's document, or its stages.
+// Appends an update document or the stages of an update pipeline.
 void append_update(Builder& command, std::string_view name, bson::View update, bool is_pipeline) {
   if (is_pipeline) {
     command.append_array(name, update);
@@ -192,7 +192,7 @@ Result<bson::Document> MongoCollection::explain_aggregate(engine::Snapshot& snap
 Result<engine::InsertResult> MongoCollection::insert(engine::Transaction& transaction,
                                                      bson::View document,
                                                      const engine::InsertOptions& options) {
-  // A server generates an _id as well, but does not tell it.
+  // A server would generate an _id as well, but would not return it.
   std::optional<bson::Document> with_id;
   if (!document.find("_id")) {
     Builder builder;
@@ -234,7 +234,7 @@ Result<engine::UpdateResult> MongoCollection::update(engine::Transaction& transa
     const bson::ValueView first = (*upserted->as_document().begin()).value;
     if (first.type() == Type::kDocument && first.as_document().find("_id")) {
       result.upserted_id = bson::Value(first.as_document()["_id"]);
-      result.matched = 0;  // servers count the inserted one
+      result.matched = 0;  // servers count the inserted document as matched
     }
   }
   return result;

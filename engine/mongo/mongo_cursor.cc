@@ -21,7 +21,7 @@ Result<std::unique_ptr<engine::Cursor>> MongoCursor::open(std::shared_ptr<Reads>
   return std::unique_ptr<engine::Cursor>(std::move(cursor));
 }
 
-// Cursors that are not read to their end are not left to the server.
+// Closes the server's cursor if it was not read to its end.
 MongoCursor::~MongoCursor() {
   if (id_ == 0) return;
   bson::Builder command;

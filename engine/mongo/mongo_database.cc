@@ -114,7 +114,7 @@ Result<bson::Document> MongoDatabase::validate(engine::Snapshot& snapshot,
 }
 
 Status MongoDatabase::drop(engine::Transaction& transaction, std::string_view collection) {
-  // Newer servers have success for what is not there.
+  // Newer servers succeed if the collection does not exist.
   GM_ASSIGN(const bool is_there, exists(transaction, collection));
   if (!is_there) {
     return fail(ErrorCode::kNamespaceNotFound,

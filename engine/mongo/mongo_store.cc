@@ -11,7 +11,7 @@
 namespace gridmount::mongo {
 namespace {
 
-// Everything that has been acknowledged before, as well: a server syncs its journal as a whole.
+// Makes all acknowledged writes durable: a server syncs its journal as a whole.
 Status make_durable_on(Connection& connection) {
   bson::Builder command;
   command.append("fsync", int32_t{1});
@@ -39,7 +39,7 @@ class MongoStore final : public engine::Store {
     if (!list || list->type() != bson::Type::kArray) return names;
     for (const bson::Element element : list->as_document()) {
       if (element.value.type() != bson::Type::kDocument) continue;
-      // Servers show databases of their own that nobody has written to.
+      // Servers also list internal databases that are empty.
       const std::optional<bson::ValueView> empty = element.value.as_document().find("empty");
       if (empty && empty->type() == bson::Type::kBool && empty->as_bool()) continue;
       const std::optional<bson::ValueView> name = element.value.as_document().find("name");
@@ -74,7 +74,7 @@ class MongoStore final : public engine::Store {
     append_deadline(command, deadline);
     GM_ASSIGN(const bson::Document reply,
               connection->run_apart(ns.database, std::move(command).finish()));
-    // Servers before 4.4 tell nothing.
+    // Servers before 4.4 do not report this.
     const std::optional<bson::ValueView> freed = reply.find("bytesFreed");
     return freed ? static_cast<int64_t>(freed->number().value_or(0)) : int64_t{0};
   }
@@ -89,7 +89,7 @@ class MongoStore final : public engine::Store {
       const std::optional<bson::ValueView> value = reply.find(name);
       return value ? static_cast<int64_t>(value->number().value_or(0)) : int64_t{0};
     };
-    // Of the file system that holds it, where the server tells of one.
+    // The sizes of the file system that holds the database, if the server reports them.
     engine::StoreStats stats;
     stats.capacity_bytes = number("fsTotalSize");
     stats.available_bytes = stats.capacity_bytes - number("fsUsedSize");

@@ -8,7 +8,7 @@
 namespace gridmount::profiling {
 namespace {
 
-// A command that takes more is told of by its name alone.
+// Of a larger command only the name is recorded.
 constexpr uint32_t kCommandBytesMax = 50'000;
 
 }  // namespace

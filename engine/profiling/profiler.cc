@@ -13,7 +13,7 @@ namespace gridmount::profiling {
 namespace {
 
 constexpr std::string_view kCollection = "system.profile";
-constexpr int64_t kCollectionBytes = 1 << 20;  // what servers give it
+constexpr int64_t kCollectionBytes = 1 << 20;  // the size that servers use
 constexpr size_t kWaitingMax = 10'000;
 
 bool sampled(double rate) {
@@ -96,7 +96,7 @@ void Profiler::record(Operation operation) {
   }
   MutexLock lock(mutex_);
   if (waiting_.size() >= kWaitingMax) {
-    // Memory is bounded; the log says that something is missing.
+    // The queue is bounded. The log says that records are missing.
     if (dropped_++ == 0) spdlog::warn("the profiler cannot keep up and leaves operations out");
     return;
   }

@@ -32,7 +32,7 @@ Error File::error(int code, std::string_view doing) const {
 
 int File::open_errno(const std::filesystem::path& path, int flags, File& file) {
   const bool is_folder = (flags & O_DIRECTORY) != 0;
-  // Or a pipe would be waited for until somebody has its other end.
+  // O_NONBLOCK, because opening a pipe would otherwise block until its other end is opened.
   const int all_flags = flags | O_CLOEXEC | (is_folder ? 0 : O_NONBLOCK);
   int fd;
   do {
@@ -68,7 +68,7 @@ Result<uint64_t> File::inode() const {
 }
 
 Result<uint64_t> File::allocated_bytes() const {
-  constexpr uint64_t kBlockBytes = 512;  // stat(2), whatever the file system's are
+  constexpr uint64_t kBlockBytes = 512;  // the unit of st_blocks (stat(2)) on every file system
   struct stat status {};
   if (::fstat(fd_, &status) != 0) return fail(error(errno, "examining"));
   return static_cast<uint64_t>(status.st_blocks) * kBlockBytes;
@@ -76,7 +76,7 @@ Result<uint64_t> File::allocated_bytes() const {
 
 bool File::has_holes() const {
   struct stat status {};
-  const off_t hole = ::lseek(fd_, 0, SEEK_HOLE);  // the file's end, if there is none
+  const off_t hole = ::lseek(fd_, 0, SEEK_HOLE);  // the file's end if there is none
   return hole >= 0 && ::fstat(fd_, &status) == 0 && hole < status.st_size;
 }
 
@@ -157,10 +157,10 @@ Result<struct statvfs> file_system_of(const std::filesystem::path& path) {
 
 uint64_t free_bytes(const struct statvfs& file_system) {
   if (::geteuid() != 0) return file_system.f_bavail * file_system.f_frsize;
-  // The blocks kept back for the superuser are for it, but not those that ext4 keeps for itself,
-  // which are among them and are called free as well: a fiftieth of all, at most 4096
-  // (ext4_calculate_resv_clusters in Linux's fs/ext4/super.c; a little more here, as the number of
-  // all that statvfs() tells is less).
+  // The superuser may use the blocks reserved for it. But they include the blocks that ext4
+  // reserves for itself, and these are reported as free too: a fiftieth of all blocks, at most 4096
+  // (ext4_calculate_resv_clusters in Linux's fs/ext4/super.c). This subtracts slightly more than
+  // that part, because statvfs() reports fewer blocks than the file system has.
   constexpr uint64_t kOwnPart = 48;
   constexpr uint64_t kOwnMax = 4096;
   const uint64_t kept_back =

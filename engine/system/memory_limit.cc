@@ -20,15 +20,16 @@ uint64_t machine_bytes() {
   return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes);
 }
 
-// "max" and what is no number are no limit, as are the numbers with which version 1 says so.
+// Returns no limit for "max" and for anything else that is not a number. Version 1 uses huge
+// numbers for no limit.
 uint64_t number_in(const std::filesystem::path& file) {
   std::ifstream stream(file);
   uint64_t bytes = 0;
   return stream >> bytes ? bytes : kNone;
 }
 
-// The least limit of a group and its parents. Inside a container the path may be one of the host's,
-// of which only the root is there to be seen.
+// Returns the least limit of a group and its parents. Inside a container the path may be one of the
+// host, and then only the root is visible.
 uint64_t least_of(const std::filesystem::path& root, const std::filesystem::path& group,
                   const char* file) {
   uint64_t least = number_in(root / file);
@@ -53,7 +54,7 @@ uint64_t scaled(uint64_t memory_bytes, uint64_t divisor, uint64_t least, uint64_
 uint64_t memory_limit(const std::filesystem::path& groups, const std::filesystem::path& mounted) {
   uint64_t least = machine_bytes();
   std::ifstream stream(groups);
-  // "4:cpu,memory:/path" of version 1, "0::/path" of version 2.
+  // Version 1 has lines like "4:cpu,memory:/path", version 2 "0::/path".
   for (std::string line; std::getline(stream, line);) {
     const size_t first = line.find(':');
     const size_t second = line.find(':', first == std::string::npos ? first : first + 1);

@@ -74,7 +74,7 @@ Result<std::vector<std::string>> Catalog::databases() const {
   std::vector<std::string> names;
   std::string from(1, kCollectionKey);
   const std::string end(1, kCollectionKey + 1);
-  // From database to database, not from collection to collection.
+  // Jumps from database to database instead of visiting each collection.
   while (true) {
     std::optional<std::string> name;
     GM_TRY(walk(from, end, [&](std::string_view key, std::string_view) {

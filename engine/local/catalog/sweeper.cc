@@ -11,13 +11,13 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// What one transaction may do, so that other writers wait only a moment.
+// Limits of one transaction, so that other writers wait only a moment.
 constexpr int kEntriesMax = 1024;
 constexpr std::chrono::milliseconds kTimeMax{5};
-// A tree of one range and at most this many pages is cleared at once: freeing a page that way
-// costs eight bytes in the list of free pages and no look at it.
+// A tree with one range and at most this many pages is cleared at once. This costs eight bytes per
+// page in the list of free pages, and reads no leaf.
 constexpr size_t kPagesAtOnceMax = 65536;
-// After a failure, such as a full disk.
+// The delay after a failure, such as a full disk.
 constexpr std::chrono::seconds kRetryAfter{5};
 
 size_t pages_of(const Trees& trees, MDB_dbi tree) {
@@ -27,7 +27,7 @@ size_t pages_of(const Trees& trees, MDB_dbi tree) {
   return stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages;
 }
 
-// Removes entries of the range; true if none are left.
+// Removes entries of the range. Returns true if none are left.
 Result<bool> remove_some(Trees& trees, const Range& range) {
   const std::string low = range_prefix(range);
   const std::string high = range_end(range);
@@ -93,7 +93,8 @@ void Sweeper::run() {
     const Result<bool> done = sweep_some();
     MutexLock lock(mutex_);
     if (!done) {
-      // Nobody waits for a sweep, so there is nobody to tell; what failed will fail for others too.
+      // Nobody waits for a sweep, so there is nobody to report to. Other operations meet the same
+      // failure.
       if (!stopping_) changed_.wait_for(mutex_, kRetryAfter);
       work_ = true;
     } else if (!*done) {

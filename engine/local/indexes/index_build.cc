@@ -1,4 +1,4 @@
-// Filling a new index, and what a duplicate in one is reported as.
+// Fills a new index, and makes the error for a duplicate key.
 
 #include <algorithm>
 #include <memory>
@@ -15,7 +15,7 @@
 namespace gridmount::local {
 namespace {
 
-// Keys are sorted in batches of this size before they are put into the tree, which fills its pages
+// Keys are sorted in batches of this size before they are put into the tree, so that its pages fill
 // in order.
 constexpr size_t kBatchBytes = 32 * 1024 * 1024;
 
@@ -50,8 +50,8 @@ Status put_batch(Trees& trees, const CollectionEntry& entry, const IndexEntry& i
   return {};
 }
 
-// The value behind one part of a duplicate key: where the path ends at an array, the element that
-// encodes as the key has it.
+// Appends the value of one part of a duplicate key. If the path ends at an array, it is the element
+// whose encoding the key has.
 void append_key_value(bson::Builder& builder, const IndexPart& part, bson::View document,
                       std::string_view encoded) {
   std::optional<bson::Value> found;
@@ -72,7 +72,7 @@ void append_key_value(bson::Builder& builder, const IndexPart& part, bson::View 
     return !found;
   });
   if (!found) {
-    // Too long for the key's beginning to tell, or missing.
+    // The field is missing, or its value is too long for the truncated key to identify it.
     if (const std::optional<bson::ValueView> value = part.path.resolve(document)) {
       found = bson::Value(*value);
     }

@@ -101,12 +101,13 @@ Status IndexWriter::apply() {
       set_index_key(key_, index, change.removed[k], id_);
       GM_TRY(trees_.remove(tree, key_));
     }
-    // 5 that becomes 5.0 keeps its key.
+    // A value that changes only its type, such as 5 to 5.0, keeps its key but not its kinds.
     const bool same_kinds = change.removed_kinds == change.added_kinds;
     for (size_t k = 0; k < change.added.size(); ++k) {
       if (same_kinds && change.removed.contains(change.added[k])) continue;
       set_index_key(key_, index, change.added[k], id_);
-      // check_unique() has left the cursor at the place of a new key of a unique index.
+      // For a unique index check_unique() has already moved the cursor to the position of the new
+      // key.
       if (!index.definition.unique) GM_TRY(trees_.at_or_after(tree, key_));
       GM_TRY(trees_.put(tree, key_, index_value(index, key_, id_, change.added_kinds)));
     }

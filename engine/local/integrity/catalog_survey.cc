@@ -23,7 +23,7 @@ class Survey {
 
   Result<CatalogSurvey> run() {
     AscendingCursor cursor(trees_, trees_->catalog());
-    // LMDB has no empty keys, and none as long as the upper bound.
+    // LMDB has no empty keys, and all keys are shorter than the upper bound.
     cursor.set_range(std::string(1, '\0'), std::string(512, '\xFF'));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
@@ -106,7 +106,7 @@ class Survey {
 
   void finish() {
     for (const uint32_t prefix : counted_) {
-      // Of a collection whose entry cannot be read they may be.
+      // They may belong to a collection whose entry cannot be read.
       if (!records_.contains(prefix)) {
         stray(prefix_key(kCountsKey, prefix), "counts of no collection",
               survey_.unreadable.empty());
@@ -130,9 +130,9 @@ class Survey {
   const std::shared_ptr<Trees>& trees_;
   Catalog& catalog_;
   CatalogSurvey survey_;
-  std::set<uint32_t> records_;  // prefixes of the collections
+  std::set<uint32_t> records_;  // the record prefixes of the collections
   std::set<uint32_t> counted_;
-  std::set<std::string> expiring_;  // as the keys of the list
+  std::set<std::string> expiring_;  // in the form of the list's keys
   std::set<std::string> listed_;
   std::set<std::string> unreadable_expiring_;
 };

@@ -1,4 +1,4 @@
-// check_structure(): everything below the documents, in bounded memory.
+// check_structure(): checks everything below the level of documents, in bounded memory.
 
 #include <algorithm>
 #include <functional>
@@ -31,8 +31,8 @@ constexpr const char* kAboutFreePages =
 
 class StructureCheck {
  public:
-  // `renew` gives `contents` a new view: after a damaged page LMDB gives nothing more in the old
-  // one. Without it such a page ends the check.
+  // `renew` gives `contents` a new read view: after a damaged page LMDB returns nothing more in the
+  // old one. Without `renew` a damaged page ends the check.
   explicit StructureCheck(Contents& contents, std::function<void()> record_read = {},
                           std::function<Status()> renew = {})
       : contents_(contents),
@@ -61,7 +61,7 @@ class StructureCheck {
     return std::move(report_);
   }
 
-  // Of the file below the trees; before run().
+  // Reports problems of the file below the trees. Must be called before run().
   void note_pages(const PageReport& pages) {
     for (const std::string& text : pages.problems) problem(text + kAboutFreePages);
     if (pages.damaged > 0) {
@@ -74,7 +74,7 @@ class StructureCheck {
             std::to_string(pages.first_leaked) + "; 'gridstore compact' gives their room back");
   }
 
-  // What `validate` tells of one collection.
+  // Returns the reply of `validate` for one collection.
   Result<bson::Document> validate(const CollectionEntry& entry) {
     GM_TRY(check_collection(entry));
     note_left_out();
@@ -140,7 +140,7 @@ class StructureCheck {
     if (corrupt_records_.size() < kMaxProblems) corrupt_records_.push_back(id);
   }
 
-  // As `validate` lists entries; what is left out of the problems is left out here.
+  // Adds an entry in the form of `validate`. The limit is that of the problems.
   void note_entry(std::vector<bson::Document>& entries, const IndexEntry& index, RecordId id) {
     if (entries.size() >= kMaxProblems) return;
     bson::Builder entry;
@@ -172,7 +172,8 @@ class StructureCheck {
     ++ranges_[range.tree];
   }
 
-  // Each record, and from it to its index entries. Counts the entries found for each index.
+  // Checks each record, and from the record its index entries. Counts the entries found for each
+  // index.
   Status check_records(const CollectionEntry& entry, std::vector<uint64_t>& expected) {
     Result<Counts> counts = catalog_.counts(entry);
     if (!counts) problem(counts.error().message());
@@ -267,8 +268,8 @@ class StructureCheck {
     return {};
   }
 
-  // The way back. When there are as many entries as were found from the documents, no others can
-  // exist; only otherwise each entry is followed to its document.
+  // Checks the opposite direction, from entries to documents. If there are as many entries as the
+  // documents led to, there are no others. Only otherwise each entry is followed to its document.
   Status check_index(const CollectionEntry& entry, size_t i, uint64_t expected) {
     const IndexEntry& index = entry.indexes[i];
     uint64_t found = 0;
@@ -295,7 +296,7 @@ class StructureCheck {
         note_entry(extra_entries_, index, *id);
         return {};
       }
-      // A damaged record has been reported.
+      // A damaged record has already been reported.
       const RecordKey key(entry.records, *id);
       if (!record_defect(*record, Verify::kChecksum, key).empty()) return {};
       GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, entry.ns, key));
@@ -322,7 +323,7 @@ class StructureCheck {
     }
   }
 
-  // Every key in the trees belongs to a collection, an index or a range that is being swept.
+  // Checks that every key in the trees belongs to a collection, an index or a released range.
   Status check_ranges() {
     Result<std::vector<Range>> released = catalog_.released_ranges();
     if (!released) {
@@ -347,14 +348,14 @@ class StructureCheck {
 
   Status renew_view() { return renew_ ? renew_() : Status(); }
 
-  // A damaged page is a problem like others.
+  // Reports a damaged page as a problem, and continues after it.
   Status go_on_behind_damage(const std::string& where, const Status& checked) {
     if (checked || !renew_ || checked.error().code() != ErrorCode::kStoreDamaged) return checked;
     problem(where + ": " + checked.error().message());
     return renew_view();
   }
 
-  // From range to range.
+  // Jumps from range to range.
   Status check_tree(uint32_t tree) {
     AscendingCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
     std::string from(1, '\0');           // LMDB has no empty keys
@@ -379,7 +380,7 @@ class StructureCheck {
     }
   }
 
-  // Keys of the catalog that say nothing, and lists that do not follow its entries.
+  // Reports keys of the catalog that belong to nothing, and lists that disagree with its entries.
   Status check_catalog() {
     GM_ASSIGN(const CatalogSurvey survey, survey_catalog(contents_.shared_trees(), catalog_));
     for (const CatalogSurvey::StrayKey& stray : survey.stray) {
@@ -389,7 +390,7 @@ class StructureCheck {
       problem(ns.full() + " is not noted as having documents that expire");
     }
     const Result<uint32_t> next = catalog_.next_prefix();
-    // What cannot be read has been reported.
+    // An unreadable value has already been reported.
     if (next && !owners_.empty() && *next <= owners_.rbegin()->first) {
       problem("the next range is " + std::to_string(*next) + ", but the range " +
               std::to_string(owners_.rbegin()->first) + " is in use");
@@ -406,7 +407,7 @@ class StructureCheck {
   Catalog& catalog_;
   StructureReport report_;
   uint64_t left_out_ = 0;
-  // Of the collection checked last.
+  // Results of the collection checked last.
   std::vector<uint64_t> keys_per_index_;
   std::vector<bool> unsound_indexes_;
   std::vector<bson::Document> extra_entries_;
@@ -415,7 +416,7 @@ class StructureCheck {
   int64_t invalid_documents_ = 0;
   int64_t noncompliant_documents_ = 0;
   std::map<uint32_t, std::string> owners_;  // by prefix
-  std::map<uint32_t, uint32_t> ranges_;     // number per tree
+  std::map<uint32_t, uint32_t> ranges_;     // the number of ranges per tree
   std::function<void()> record_read_;
   std::function<Status()> renew_;
   KeySet keys_;

@@ -11,7 +11,7 @@
 namespace gridmount::local {
 namespace {
 
-// What one transaction may do.
+// Limits of one transaction.
 constexpr uint64_t kLookedAtMax = 10'000;
 constexpr uint64_t kChangesMax = 1'000;
 constexpr uint64_t kBytesMax = 16 * 1024 * 1024;
@@ -53,7 +53,7 @@ Status CollectionRepair::mend_all() {
   GM_TRY(in_steps([&](Step& step) { return mend_records(step); }));
   for (size_t i = 0; i < tallies_.size(); ++i) {
     GM_ASSIGN(const uint64_t found, count_entries(i));
-    // Every entry that should be there is, so as many entries are all of them.
+    // Every required entry exists by now. So if the numbers are equal, there are no others.
     if (found == tallies_[i].expected) continue;
     std::string from;
     GM_TRY(in_steps([&](Step& step) { return mend_index(step, i, from); }));
@@ -159,7 +159,7 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
   Trees& trees = step.contents->trees();
   std::vector<MissingEntry> missing;
   while (true) {
-    // Read anew in each round, because taking another record out ends the views.
+    // The record is read again in each round, because taking out another record ends the views.
     GM_ASSIGN(const std::optional<std::string_view> record,
               get_record(trees, step.entry->records, id));
     if (!record) return {};
@@ -180,7 +180,7 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
               document_of(*later, Verify::kBounds, ns_,
                           RecordKey(step.entry->records, conflict->record)));
     if (!pages_.defect({RecordKey(step.entry->records, conflict->record).view(), *later}).empty()) {
-      // It has to stay, and is counted when it is come to; so this one makes room.
+      // The later record has to stay, and is counted when it is reached. So this one is taken out.
       return take_out_document(step, id, document, conflict->why);
     }
     GM_TRY(take_out_document(step, conflict->record, in_the_way, conflict->why));
@@ -315,7 +315,7 @@ Status CollectionRepair::take_out_document(Step& step, RecordId id, bson::View d
 bool CollectionRepair::can_be_removed(const TreeEntry& record, RecordId id) {
   const std::string defect = pages_.defect(record);
   if (defect.empty()) return true;
-  // The counts have it as long as it is there.
+  // The record stays, so the counts include it.
   ++documents_;
   bytes_ += static_cast<int64_t>(record.value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
   note_beyond_repair(record_name(record.value, id) + ": " + defect);
@@ -362,7 +362,8 @@ Result<bool> CollectionRepair::mend_index(Step& step, size_t i, std::string& fro
 Result<bool> CollectionRepair::is_backed(const Step& step, const IndexEntry& index,
                                          const TreeEntry& entry) {
   if (!record_of_entry(index, entry)) return false;
-  // The documents of this collection are sound by now, so this asks for no more than it says.
+  // All documents of this collection are sound by now, so this only removes entries that no
+  // document has.
   GM_ASSIGN(const std::optional<RecordId> owner, rightful_owner(step, index, entry));
   return owner.has_value();
 }

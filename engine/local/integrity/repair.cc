@@ -1,4 +1,4 @@
-// repair_structure(): collection by collection, then what the catalog says of the trees.
+// repair_structure(): repairs one collection after the other, then the catalog's lists of ranges.
 
 #include <algorithm>
 #include <limits>
@@ -15,18 +15,18 @@
 namespace gridmount::local {
 namespace {
 
-// What one transaction removes of a range that is nobody's.
+// Limits of one transaction that removes a range without an owner.
 constexpr uint64_t kRemovedAtOnce = 1'000;
 constexpr uint64_t kBytesAtOnce = 16 * 1024 * 1024;
-// Above every key of a tree, as keys have at most 511 bytes.
+// Above every key of a tree, because keys have at most 511 bytes.
 constexpr size_t kKeyBytesBound = 512;
 
-// Where the dump has what belongs to no collection.
+// The namespace under which the dump keeps what belongs to no collection.
 engine::Namespace store_namespace(const std::string& what) {
   return {"store", what};
 }
 
-// What lies in the pages, as opposed to a full disk or a failing device.
+// Returns whether the error is damage in the pages, and not a full disk or a failing device.
 bool is_damage(const Error& error) {
   return error.code() == ErrorCode::kStoreDamaged ||
          error.code() == ErrorCode::kDataCorruptionDetected ||
@@ -80,7 +80,7 @@ class StructureRepair {
         continue;
       }
       GM_ASSIGN(const std::optional<std::string_view> value, trees.get(trees.catalog(), stray.key));
-      // The sweeper may have been faster.
+      // The sweeper may have removed the key meanwhile.
       if (!value) continue;
       GM_TRY(options_.removed.keep_bytes(store_namespace("catalog"), what, stray.what, *value));
       GM_TRY(trees.remove(trees.catalog(), stray.key));
@@ -117,7 +117,7 @@ class StructureRepair {
     return {};
   }
 
-  // Removes the ranges that are nobody's, if that can be told.
+  // Removes the ranges that certainly belong to nothing.
   Status repair_trees(const CatalogSurvey& survey) {
     for (uint32_t tree = 0; tree < survey.ranges.size(); ++tree) {
       at("the tree " + std::to_string(tree));
@@ -130,9 +130,9 @@ class StructureRepair {
     return {};
   }
 
-  // From range to range.
+  // Jumps from range to range.
   Status repair_tree(const CatalogSurvey& survey, uint32_t tree) {
-    std::vector<std::string> nobodys;  // beginnings of keys
+    std::vector<std::string> nobodys;  // prefixes of keys
     {
       GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
       Contents& contents = contents_of(*snapshot);
@@ -227,7 +227,7 @@ class StructureRepair {
         .has_value();
   }
 
-  // The list of collections with expiring documents, and the table of ranges.
+  // Repairs the list of expiring collections and the table of ranges.
   Status repair_lists() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     Contents& contents = contents_of(*transaction);
@@ -265,7 +265,7 @@ class StructureRepair {
     return catalog.replace_allocation(next, counts_wrong ? now.ranges : ranges);
   }
 
-  // `lines` say what the transaction has done.
+  // `lines` describe what the transaction has done.
   Status commit(engine::Transaction& transaction, const std::vector<std::string>& lines) {
     GM_TRY(options_.removed.sync());
     GM_TRY(transaction.commit());
@@ -290,7 +290,7 @@ class StructureRepair {
   engine::Store& store_;
   const RepairOptions& options_;
   RepairReport report_;
-  uint32_t highest_prefix_ = 0;  // met in the trees
+  uint32_t highest_prefix_ = 0;  // the highest prefix found in the trees
   bool trees_are_read_ = true;
 };
 

@@ -16,11 +16,11 @@
 namespace gridmount::local {
 namespace {
 
-// Fills the store that `made` begins. Its last step makes it one.
+// Fills the store that `made` has begun. The last step turns the folder into a store.
 Status fill(StoreFolder& made, Environment& environment) {
   GM_TRY(environment.copy_pages(made.data()));
   GM_TRY(made.data().sync_data());
-  // A store that is closed needs no checkpoint; the mark is there before the folder is a store.
+  // A closed store needs no checkpoint. The mark is written before the folder becomes a store.
   GM_TRY(made.mark(OwnerState::kClosed));
   return made.finish_creation();
 }
@@ -41,7 +41,7 @@ Status copy(Environment& environment, const std::filesystem::path& folder) {
   return {};
 }
 
-// One tree, entry by entry.
+// Copies one tree, entry by entry.
 Status copy_tree(const std::shared_ptr<Trees>& from, MDB_dbi source, TreeFiller& filler,
                  size_t target) {
   AscendingCursor cursor(from, source);
@@ -54,8 +54,9 @@ Status copy_tree(const std::shared_ptr<Trees>& from, MDB_dbi source, TreeFiller&
   }
 }
 
-// As copy(), from the trees alone: LMDB's copy of pages refuses where their number is not that of
-// the trees and the list of free pages together. What an interruption leaves looks like a store.
+// Like copy(), but copies the entries of the trees. LMDB's page copy fails if the number of pages
+// is not the sum of those in the trees and in the list of free pages. If this is interrupted, what
+// is left looks like a store.
 Status copy_entries(Environment& environment, const std::filesystem::path& folder) {
   OpenOptions options;
   options.create = true;
@@ -85,7 +86,7 @@ Status check_copy(const std::filesystem::path& copy, const std::filesystem::path
                   report.problems.front() + "; run 'gridstore check --repair'");
 }
 
-// Makes the copy and reads it whole. The number of the last transaction in it.
+// Makes the copy and reads it whole. Returns the number of its last transaction.
 Result<uint64_t> make_checked_copy(Environment& environment, const std::filesystem::path& copied,
                                    const std::filesystem::path& folder) {
   remove_copy(folder);
@@ -112,8 +113,8 @@ Result<Compaction> compact_store(const std::filesystem::path& folder) {
   const std::filesystem::path copied = folder / kCopyFolder;
   uint64_t transaction = 0;
   {
-    // For writing, so that what a machine that went down has left is put in order first; without
-    // what removes expired documents and dropped collections meanwhile.
+    // Opened for writing, so that a recovery after a power loss comes first. An Environment alone
+    // has no sweeper and no expiry, which would write meanwhile.
     GM_ASSIGN(const std::unique_ptr<Environment> environment, Environment::open(folder, {}));
     GM_ASSIGN(transaction, make_checked_copy(*environment, copied, folder));
   }

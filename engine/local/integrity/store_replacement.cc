@@ -16,8 +16,8 @@
 namespace gridmount::local {
 namespace {
 
-// A second name for data.mdb, until somebody removes it; none where there are no links. An earlier
-// repair that was interrupted may have given it one.
+// Gives data.mdb a second name, which stays until a user removes it. Returns an empty path if the
+// file system has no hard links. An interrupted earlier repair may already have made the name.
 std::filesystem::path keep_data(const std::filesystem::path& folder) {
   constexpr int kNamesTried = 100;
   const std::filesystem::path data = folder / "data.mdb";
@@ -41,13 +41,13 @@ void remove_copy(const std::filesystem::path& folder) {
 
 Result<Replacement> take_copy(const std::filesystem::path& folder, uint64_t transaction,
                               OldData old) {
-  // LMDB has let go of it. Who has it instead removes the copy.
+  // LMDB has closed the store. If another process has it locked now, that process removes the copy.
   GM_ASSIGN(StoreFolder locked, StoreFolder::open(folder, {}, TestOptions()));
   GM_ASSIGN(const MetaPair metas, read_meta_pair(locked.data()));
   Replacement replacement;
   GM_ASSIGN(replacement.sizes.bytes_before, locked.data().size());
-  // With something to replay the mark must stay (D13, D15), and with what another owner has left;
-  // we have left nothing of that kind.
+  // If there is something to replay (D13, D15), the mark must stay. This process has left nothing
+  // to replay, so it would come from another owner.
   const bool is_ours =
       locked.to_replay().empty() && locked.pending().empty() && metas.current.txn == transaction;
   if (is_ours) GM_TRY(locked.mark(OwnerState::kClosed));
@@ -63,9 +63,9 @@ Result<Replacement> take_copy(const std::filesystem::path& folder, uint64_t tran
   return replacement;
 }
 
-// In an order in which each step leaves a store: with either file, no checkpoint is wanted while
-// the mark says closed, and an older file's would be wrong for the copy. LMDB's table of readers
-// counts the transactions of the file it was made for.
+// Each step leaves a usable store. While the mark is `closed`, neither data file needs a
+// checkpoint, and the checkpoint of the old file would be wrong for the copy. LMDB's table of
+// readers holds transaction numbers of the file it was made for, so it is removed.
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old) {
   std::filesystem::path kept;
   const auto swap = [&]() -> Status {

@@ -1,7 +1,7 @@
-// salvage_store(): the trees' pages are walked as far as they can be, then the leaves that nothing
-// leads to any more; entries that their checksums vouch for go into a new store, under the ranges
-// that the catalog, which is read first, has for their prefixes. What is lost of indexes a repair
-// of the new store makes again from the documents.
+// salvage_store(). It walks the pages of the trees as far as possible, then the leaves to which no
+// page leads any more. Entries with a valid checksum go into a new store, into the ranges that the
+// catalog has for their prefixes. The catalog is read first. Afterwards a repair of the new store
+// rebuilds lost index entries from the documents.
 
 #include <chrono>
 #include <functional>
@@ -44,17 +44,17 @@ uint64_t entries_of(MDB_txn* txn, MDB_dbi tree) {
   return code == MDB_SUCCESS ? stat.ms_entries : 0;
 }
 
-// What is wrong cannot be mended: the store stays as it is.
+// For damage that cannot be repaired: the store stays as it is.
 tl::unexpected<Error> beyond(std::string what) {
   return fail(ErrorCode::kDataCorruptionDetected,
               std::move(what) + ", so the store is not made anew; restore it from a backup");
 }
 
-// What is read.
+// The source of the salvage.
 struct DamagedStore {
   std::function<Result<PageReport>(PageVisitor&)> survey_pages;
-  std::optional<uint64_t> catalog_entries;  // how many there should be, if that is known
-  // What is to be done behind it, as for_each_change() reads it.
+  std::optional<uint64_t> catalog_entries;  // the expected number of entries, if it is known
+  // Changes to be made after the pages are read, in the form that for_each_change() reads.
   std::vector<std::string> changes;
 };
 
@@ -87,11 +87,11 @@ class StoreSalvage : private PageVisitor {
   }
 
  private:
-  // Of a prefix. Without a collection: of a range that is being swept.
+  // The owner of a prefix. Without a collection it is a released range.
   struct Owner {
     Range range;
     std::shared_ptr<const CollectionEntry> collection;
-    const IndexEntry* index = nullptr;  // null: its records
+    const IndexEntry* index = nullptr;  // null: the collection's records
   };
 
   Status found(const Found& found) override {
@@ -109,7 +109,8 @@ class StoreSalvage : private PageVisitor {
     return options_.removed.keep_bytes({"store", "pages"}, what, damaged.what, damaged.bytes);
   }
 
-  // What lies elsewhere, or in a page that is not what it should be, needs its checksum.
+  // An entry at another place, or in a page that is not as it should be, is used only if its
+  // checksum is right.
   Status take_of_catalog(const Found& found) {
     const TreeEntry& entry = found.entry;
     const bool in_place = found.certain && found.tree == kCatalogName;
@@ -121,7 +122,8 @@ class StoreSalvage : private PageVisitor {
     return put(kCatalogNumber, entry, in_place);
   }
 
-  // A page that no tree leads to may have been left over, with older states of what is in place.
+  // A page that no tree leads to may be left over, with older states of entries that are in place.
+  // So such entries do not replace others.
   Status put(size_t tree, const TreeEntry& entry, bool in_place) {
     return in_place ? filler_.put(tree, entry) : filler_.put_new(tree, entry);
   }
@@ -173,7 +175,8 @@ class StoreSalvage : private PageVisitor {
                                           : take_index_entry(owner->second, entry, in_place);
   }
 
-  // What is certain and belongs to nothing a repair of the new store takes out, and keeps.
+  // A certain entry without an owner is copied too. The repair of the new store takes it out and
+  // keeps it in the dump.
   Status note_of_nobody(const Found& found) {
     if (found.tree == kCatalogName) return {};
     if (!found.certain) {
@@ -188,7 +191,7 @@ class StoreSalvage : private PageVisitor {
     return {};
   }
 
-  // Of any tree.
+  // Returns whether the entry is a sound record of any tree.
   bool is_record(const TreeEntry& entry) const {
     const std::optional<RecordId> id = record_id_of(entry.key);
     for (uint32_t tree = 0; id && tree < filler_.handles().ranges.size(); ++tree) {
@@ -222,7 +225,7 @@ class StoreSalvage : private PageVisitor {
       ++taken_;
       return put(number_of(owner.range), entry, in_place);
     }
-    // The page is kept as a whole.
+    // Otherwise the whole page is kept in the dump.
     if (!in_place) return {};
     const engine::Namespace& ns = owner.collection->ns;
     const std::string what = id ? record_name(entry.value, *id) : "a record";
@@ -254,8 +257,9 @@ class StoreSalvage : private PageVisitor {
   uint64_t taken_ = 0;
 };
 
-// The new store is of the damaged one's format, as its data will be in that one's folder. Closed,
-// it needs none of the files that an older format does not have; those of its own it makes again.
+// Gives the new store the format of the damaged one, because its data will be in the folder of that
+// one. A closed store does not need the files that an older format lacks. If its format has them,
+// they are made again.
 Status take_format(const std::filesystem::path& folder, const std::filesystem::path& copied) {
   std::error_code error;
   std::filesystem::copy_file(folder / "format", copied / "format",
@@ -270,7 +274,7 @@ Status take_format(const std::filesystem::path& folder, const std::filesystem::p
 Status mend_copy(const std::filesystem::path& copied, const RepairOptions& options,
                  RepairReport& report, std::vector<std::string>& lines) {
   OpenOptions open_options;
-  // Documents that expire are none of a repair's business.
+  // A repair must not remove expired documents.
   open_options.expiry_interval = std::chrono::hours(24 * 365);
   GM_ASSIGN(const std::unique_ptr<engine::Store> store, open(copied, open_options));
   const RepairOptions mending{options.removed,
@@ -297,7 +301,7 @@ Status make_copy(const DamagedStore& damaged, const std::filesystem::path& folde
   return options.removed.sync();
 }
 
-// What is left of a copy that failed is removed by who has the store locked.
+// Removes what is left of a failed copy. The caller has the store locked.
 Status make_copy_or_none(const DamagedStore& damaged, const std::filesystem::path& folder,
                          const RepairOptions& options, RepairReport& report,
                          std::vector<std::string>& lines) {
@@ -307,7 +311,7 @@ Status make_copy_or_none(const DamagedStore& damaged, const std::filesystem::pat
   return made;
 }
 
-// Both of these tell where the old data is kept.
+// This function and salvage_unopened() return where the old data is kept.
 Result<std::filesystem::path> salvage_opened(std::unique_ptr<Environment> opened,
                                              const std::filesystem::path& folder,
                                              const RepairOptions& options, RepairReport& report,

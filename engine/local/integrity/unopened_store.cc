@@ -47,7 +47,7 @@ Result<UnopenedStore> UnopenedStore::open(const std::filesystem::path& folder) {
   return store;
 }
 
-// By the rules of D6, with the checkpoint in the place of what cannot be believed.
+// Follows the rules of D6. If data.mdb cannot be trusted, the checkpoint takes its place.
 Status UnopenedStore::find_metas(const std::filesystem::path& folder) {
   GM_ASSIGN(const std::optional<OwnerMark> mark, owner_.read());
   GM_ASSIGN(const uint64_t inode, data_.inode());
@@ -60,7 +60,7 @@ Status UnopenedStore::find_metas(const std::filesystem::path& folder) {
   const bool has_slot = checkpoint && checkpoint->newest();
   const Result<MetaPair> found = read_meta_pair(data_);
   if (found && (closed || killed)) {
-    // Where the two are of one transaction, those that were saved are as good as ever.
+    // If both are of the same transaction, the saved meta pages are certainly good.
     const bool is_saved = has_slot && checkpoint->newest()->current.txn == found->current.txn;
     metas_ = closed && is_saved ? *checkpoint->newest() : *found;
     if (has_slot) lost_ = lost_between(found->current.txn, checkpoint->newest()->current.txn);
@@ -88,7 +88,8 @@ Status UnopenedStore::find_metas(const std::filesystem::path& folder) {
   return {};
 }
 
-// Privately, with the meta pages as they were found; what the file has been cut off is zeros.
+// Makes a private mapping with the meta pages found before. Missing pages at the end of the file
+// are zeros.
 Status UnopenedStore::map_pages() {
   const auto mapping_failed = [&] { return fail(system::system_error(errno, "mapping data.mdb")); };
   GM_ASSIGN(const uint64_t size, data_.size());

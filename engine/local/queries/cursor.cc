@@ -12,7 +12,7 @@ void FindCursor::return_keys(std::shared_ptr<const CollectionEntry> entry,
   index_ = index;
 }
 
-// {path: value, ...}, what the document has none of being null there.
+// Returns {path: value, ...}, with null for a missing field.
 bson::Document FindCursor::key_of(bson::View document) const {
   bson::Builder key;
   if (index_ == nullptr) return std::move(key).finish();

@@ -20,8 +20,8 @@ std::string hexadecimal(uint32_t hash) {
   return text;
 }
 
-// queryHash is alike for queries of one shape, planCacheKey for those that have the same indexes to
-// choose from as well.
+// queryHash is the same for queries of one shape. planCacheKey also depends on the indexes to
+// choose from.
 void append_hashes(Builder& out, const ExplainedQuery& query, bson::View normal_form) {
   uint32_t hash = crc32c(query::shape_of(normal_form).view().bytes());
   hash = crc32c(query.options.sort.bytes(), hash);
@@ -30,7 +30,7 @@ void append_hashes(Builder& out, const ExplainedQuery& query, bson::View normal_
   if (query.entry != nullptr) {
     for (const IndexEntry& index : query.entry->indexes) {
       const std::string& name = index.definition.name;
-      // The NUL at the end keeps names apart.
+      // Includes the NUL at the end, which separates the names.
       hash = crc32c({reinterpret_cast<const uint8_t*>(name.c_str()), name.size() + 1}, hash);
     }
   }

@@ -18,7 +18,7 @@ bool is_descending(const bson::Element& part) {
 }
 
 std::string shown(const Interval& interval, bool backward) {
-  // A long string is cut, maybe within a character.
+  // to_text() truncates a long string, possibly within a character.
   const std::string low = bson::valid_text(bson::to_text(interval.low.view()));
   const std::string high = bson::valid_text(bson::to_text(interval.high.view()));
   if (backward) {
@@ -62,10 +62,10 @@ std::optional<KeyRun> run_of(const IndexEntry& index, const query::Plan& plan) {
   Builder first;
   Builder last;
   KeyRun run;
-  bool open = true;  // all parts so far are points
+  bool open = true;  // all parts so far have a single point
   size_t part = 0;
   for (const bson::Element key : index.definition.keys.view()) {
-    if (key.value.type() == bson::Type::kString) return std::nullopt;  // hashes
+    if (key.value.type() == bson::Type::kString) return std::nullopt;  // a hashed index
     Interval interval = everything();
     if (part < plan.bounds.size()) {
       if (plan.bounds[part].size() != 1) return std::nullopt;
@@ -84,7 +84,7 @@ std::optional<KeyRun> run_of(const IndexEntry& index, const query::Plan& plan) {
       run.first_inclusive = interval.low_inclusive;
       run.last_inclusive = interval.high_inclusive;
     } else {
-      // The run begins behind all keys of a value that is left out, or ends before them.
+      // The range begins after all keys of an excluded value, or ends before them.
       if (!run.first_inclusive) start = interval.high;
       if (!run.last_inclusive) end = interval.low;
     }

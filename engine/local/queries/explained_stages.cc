@@ -19,8 +19,8 @@ using bson::append_count;
 using bson::Builder;
 using query::Plan;
 
-// Servers count the steps of a stage: one for each result, one for each time that there was none
-// yet, and one for the end.
+// Servers count the works of a stage: one for each result, one for each step without a result, and
+// one for the end.
 struct StageCounts {
   int64_t returned = 0;
   int64_t works = 0;
@@ -33,7 +33,7 @@ StageCounts counts_of_scan(const ScanCounts& scan, int64_t steps) {
   return {scan.given, std::max(steps, scan.given) + (scan.ended ? 1 : 0), scan.ended};
 }
 
-// Whether a projection keeps whole fields, and nothing else; the _id may be left out.
+// Returns whether a projection only includes whole fields. It may exclude the _id.
 bool is_simple(bson::View projection) {
   bool keeps = false;
   for (const bson::Element field : projection) {
@@ -47,7 +47,7 @@ bool is_simple(bson::View projection) {
   return keeps;
 }
 
-// What of the filter the plan's bounds do not tell.
+// Returns the part of the filter that the plan's bounds do not express.
 bson::Document left_by_bounds(const ExplainedQuery& query, const Plan& plan) {
   std::vector<bson::Document> conditions = query::conditions_of(query.filter);
   const bool limited = !query.options.min.empty() || !query.options.max.empty();
@@ -60,7 +60,7 @@ bson::Document left_by_bounds(const ExplainedQuery& query, const Plan& plan) {
     alone.hidden = false;
     std::erase_if(conditions, [&](const bson::Document& condition) {
       const auto parsed = query::Filter::parse(condition);
-      if (!parsed) return false;  // it names variables
+      if (!parsed) return false;  // it uses variables
       const Result<Plan> own =
           query::make_plan(*parsed, nullptr, {alone}, {index.multikey}, bson::Value(alone.name));
       return own && own->bounds_are_exact;
@@ -69,7 +69,7 @@ bson::Document left_by_bounds(const ExplainedQuery& query, const Plan& plan) {
   return query::conjunction_of(conditions);
 }
 
-// The time is that of the whole, of which the reading below takes the most.
+// The reported time is that of the whole query, most of which the lowest stage takes.
 void append_counts(Builder& out, const StageCounts& counts, const Execution* execution) {
   if (execution == nullptr) return;
   append_count(out, "nReturned", counts.returned);
@@ -78,7 +78,7 @@ void append_counts(Builder& out, const StageCounts& counts, const Execution* exe
   append_count(out, "advanced", counts.returned);
   append_count(out, "needTime",
                std::max<int64_t>(0, counts.works - counts.returned - (counts.ended ? 1 : 0)));
-  // A reading of a snapshot goes on without waiting for anybody.
+  // A read of a snapshot never yields.
   for (const char* const name : {"needYield", "saveState", "restoreState"}) {
     out.append(name, int32_t{0});
   }
@@ -98,7 +98,7 @@ class Stages {
     if (execution != nullptr) add_up(execution->figures);
   }
 
-  // The stages behind one another, each the inputStage of the one before.
+  // Writes the stages, each as the inputStage of the one before.
   void write(Builder& out) const {
     if (query_.counts) return count(out);
     if (query_.distinct) return distinct(out);
@@ -115,15 +115,15 @@ class Stages {
   }
 
  private:
-  // A stage gives what it is given, so that each has the counts of the one below but for what it
-  // keeps back.
+  // Computes the counts of the stages from the bottom up. Each stage has the counts of the one
+  // below, minus the documents it drops.
   void add_up(const MatchFigures& figures) {
     const ScanCounts& scan = figures.scan;
     if (plan_.kind == Plan::Kind::kCollectionScan) {
       scanned_ = counts_of_scan(scan, scan.given).returning(figures.matched);
     } else {
       scanned_ = counts_of_scan(scan, scan.keys_examined);
-      // What index entries were matched against is not given.
+      // The scan does not return the entries that the filter excluded.
       if (query_.filters_entries) scanned_.returned = figures.documents_examined;
       if (reads_no_documents()) scanned_.returned = figures.matched;
     }
@@ -164,7 +164,7 @@ class Stages {
     out.close();
   }
 
-  // A run of index entries that are counted without being looked at.
+  // Writes a range of index entries that are counted without being examined.
   bool count_scan(Builder& out) const {
     if (plan_.kind != Plan::Kind::kIndexScan || !plan_.bounds_are_exact) return false;
     const IndexEntry& index = query_.entry->indexes[plan_.index];
@@ -201,7 +201,7 @@ class Stages {
   }
 
   void limit(Builder& out) const {
-    // A sort stops at the limit itself.
+    // A sort applies the limit itself.
     if (query_.options.limit == 0 || query_.sorts) return skip(out);
     begin(out, "LIMIT", limited_);
     out.append("limitAmount", query_.options.limit);
@@ -252,7 +252,7 @@ class Stages {
     }
   }
 
-  // Of one index, or of several.
+  // Writes the scan of one index or of several.
   void entries(Builder& out) const {
     static const std::vector<const Scan*> kNone;
     const MatchFigures* const figures = execution_ != nullptr ? &execution_->figures : nullptr;
@@ -336,7 +336,7 @@ class Stages {
   StageCounts limited_;
 };
 
-// A stage that has it all in one step.
+// Appends a stage that does all its work in one step.
 void append_step(Builder& out, std::string_view stage, int64_t returned,
                  const Execution* execution) {
   out.append("stage", stage);

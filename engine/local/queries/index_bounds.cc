@@ -7,16 +7,17 @@
 namespace gridmount::local {
 namespace {
 
-// Above every key that begins with what stands before it (invariant K3 of index_key.h).
+// Appended to a prefix, it makes a bound above every key with that prefix (invariant K3 of
+// bson/key_string.h).
 constexpr char kAboveAll = '\xFF';
 
-// Beyond this number of combinations, conditions on later parts are checked key by key.
+// Above this number of combinations, the bounds of later parts are checked for each key.
 constexpr size_t kRangesMax = 4096;
 
-// The lower end of a range: `encoded` are leading parts of keys.
+// Returns the lower end of a range. `encoded` holds the leading parts of keys.
 std::string low_end(std::string encoded, bool inclusive) {
   if (is_shortened(encoded)) {
-    // Keys that begin like this were shortened too, and lie in the order of their hashes.
+    // Keys with this beginning are truncated too, and are ordered by their hashes.
     encoded.resize(kEncodedBytesMax);
   } else if (!inclusive) {
     encoded.push_back(kAboveAll);
@@ -55,8 +56,8 @@ IndexBounds::IndexBounds(const IndexEntry& index,
   limit_ranges(index, limits);
 }
 
-// A key is its encoding, in most indexes with a record id behind it: what begins with the lower
-// limit is within, what begins with the upper one is not.
+// A key is its encoding, in most indexes followed by a record id. So keys that begin with the lower
+// limit are in the range, and keys that begin with the upper limit are not.
 void IndexBounds::limit_ranges(const IndexEntry& index, const KeyLimits& limits) {
   const std::string prefix = range_prefix(index.range);
   for (KeyRange& range : ranges_) {
@@ -71,7 +72,7 @@ IndexBounds::EncodedPart IndexBounds::encode(const std::vector<query::Interval>&
   EncodedPart part;
   const bool descending = index_part.descending;
   if (index_part.hashed) {
-    // All points, or no condition at all.
+    // The bounds of a hashed part are either points or no condition at all.
     for (const query::Interval& interval : intervals) {
       if (!interval.is_point())
         return encode({query::Interval{bson::Value::min_key(), bson::Value::max_key()}},
@@ -101,8 +102,8 @@ IndexBounds::EncodedPart IndexBounds::encode(const std::vector<query::Interval>&
 
 void IndexBounds::make_ranges(const IndexEntry& index, const std::vector<EncodedPart>& parts) {
   const std::string prefix = range_prefix(index.range);
-  std::vector<std::string> leading{""};  // the encodings of the points of the parts so far
-  bool open = true;                      // all intervals so far were points
+  std::vector<std::string> leading{""};  // the encoded points of the parts so far
+  bool open = true;                      // all intervals so far are points
   for (; covered_ < parts.size() && open; ++covered_) {
     const EncodedPart& part = parts[covered_];
     if (covered_ > 0 && leading.size() * part.size() > kRangesMax) break;
@@ -135,7 +136,7 @@ void IndexBounds::make_ranges(const IndexEntry& index, const std::vector<Encoded
   }
   rest_.assign(parts.begin() + static_cast<std::ptrdiff_t>(covered_), parts.end());
 
-  // Long bounds with one beginning share their run of shortened keys.
+  // Long bounds with a common beginning yield the same range of truncated keys. Merge such ranges.
   std::sort(ranges_.begin(), ranges_.end(),
             [](const KeyRange& a, const KeyRange& b) { return a.low < b.low; });
   std::vector<KeyRange> disjoint;

@@ -45,7 +45,7 @@ Result<LimitedPlan> limited_plan(const CollectionEntry& entry, bson::View min, b
   GM_ASSIGN(query::Plan plan,
             query::make_plan(everything, sort, entry.definitions, entry.multikey, hint));
   if (plan.kind != query::Plan::Kind::kIndexScan) return no_hint();
-  // The filter that comes with the limits is not in the bounds.
+  // The filter of the query is not part of the bounds.
   plan.bounds_are_exact = false;
   LimitedPlan limited{std::move(plan), {}};
   const IndexEntry& index = entry.indexes[limited.plan.index];

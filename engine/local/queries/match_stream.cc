@@ -18,15 +18,16 @@ namespace {
 constexpr ErrorCode kQueryPlanKilled{175};
 constexpr ErrorCode kCappedPositionLost{136};
 
-// Whether the index has an entry of each document, by the path first, so that entries alike in it
-// stand side by side and one of them tells of all.
+// Returns whether the index has at most one entry per document, ordered by `path` first. Entries
+// with the same value are then adjacent, and one of them stands for all.
 bool leads_with(const IndexEntry& index, std::string_view path) {
   const IndexPart& first = index.rules.parts.front();
   return !index.multikey && !first.hashed && first.path.dotted() == path;
 }
 
-// Whether the plan may pass over entries with one value of options.distinct_path, but for the first
-// of them; where no condition says which index is read, it becomes one that may.
+// Returns whether the plan may skip all but the first of the entries with the same value of
+// options.distinct_path. If the query has no condition, this may replace the plan by a scan of an
+// index that allows it.
 bool choose_distinct(const CollectionEntry& entry, const MatchOptions& options,
                      ChosenPlan& chosen) {
   const std::string_view path = options.distinct_path;
@@ -106,7 +107,7 @@ MatchStream::MatchStream(std::shared_ptr<Contents> contents,
       to_skip_(options_.skip) {
   ranges_.push_back(entry_->records);
   add_ranges(*entry_, plan_.plan, ranges_);
-  // By the _id alone servers read the document, even where its index would do.
+  // For a lookup by _id alone servers read the document, even if the index would suffice.
   if (options_.only_paths && !sorts_ && !options_.by_id) {
     reader_ = covering_reader(*entry_, plan_.plan, filter_, *options_.only_paths);
     covered_ = reader_.has_value();
@@ -258,7 +259,7 @@ Result<std::optional<Match>> MatchStream::read_match() {
   }
 }
 
-// Keeps only keys and record ids, and with a limit only as many as will be given.
+// Keeps only keys and record ids. With a limit it keeps only as many as will be returned.
 Status MatchStream::add_sorted(const Match& match) {
   const query::Sort& sort = *options_.sort;
   const std::vector<bson::Value> values = sort.key_of(match.document);
@@ -302,11 +303,11 @@ Result<std::optional<Match>> MatchStream::next_sorted() {
   while (sorted_at_ < sorted_.size()) {
     const RecordId id = sorted_[sorted_at_++].id;
     if (trees.writes() == gathered_at_write_) {
-      // Its checksum was verified when its key was read.
+      // The checksum was verified when the sort key was read.
       GM_ASSIGN(const bson::View document, read_document(trees, *entry_, id, Verify::kBounds));
       return std::optional(Match{id, document});
     }
-    // The transaction has written since: the document may be gone or match no longer.
+    // The transaction has written since: the document may be gone, or may not match any more.
     GM_ASSIGN(const std::optional<std::string_view> record, get_record(trees, entry_->records, id));
     if (!record) continue;
     GM_ASSIGN(const bson::View document,

@@ -38,8 +38,8 @@ std::string plan_summary(const CollectionEntry& entry, const query::Plan& plan) 
   return summary;
 }
 
-// Each plan once, so that what is told does not grow with the statements of a batch, nor with the
-// documents of which $lookup reads others.
+// Adds each plan once, so that the summary does not grow with the statements of a batch, or with
+// the documents for which $lookup reads others.
 void tell_plan(engine::ReadObserver& observer, const std::string& summary) {
   if (observer.plan_summary.find(summary) != std::string::npos) return;
   if (!observer.plan_summary.empty()) observer.plan_summary += ", ";

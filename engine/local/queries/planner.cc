@@ -10,14 +10,15 @@ namespace {
 constexpr int64_t kFirstKeys = 16;
 constexpr int64_t kGrowth = 4;
 constexpr int64_t kKeysMax = 4096;
-// A buffered sort of what a candidate reads costs about this many times the reading.
+// Sorting the results of a candidate in a buffer costs about this many times as much as reading
+// them.
 constexpr int64_t kSortCost = 4;
 
 class Trial {
  public:
   Trial(std::unique_ptr<Scan> scan, bool sorts) : scan_(std::move(scan)), sorts_(sorts) {}
 
-  // Whether it has no more than so many keys.
+  // Returns whether the candidate has no more than `keys` keys.
   Result<bool> ends_within(int64_t keys) {
     const int64_t allowed = sorts_ ? keys / kSortCost : keys;
     while (scan_->keys_examined() < allowed) {
@@ -29,7 +30,7 @@ class Trial {
 
  private:
   std::unique_ptr<Scan> scan_;
-  bool sorts_;  // needs a buffer for the order asked for
+  bool sorts_;  // needs a buffer for the requested order
 };
 
 }  // namespace
@@ -46,7 +47,7 @@ Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
     std::vector<Trial> candidates;
     for (const query::Plan& plan : plans) {
       query::Plan unordered = plan;
-      unordered.provides_sort = false;  // nobody looks at the order in a trial
+      unordered.provides_sort = false;  // a trial ignores the order
       candidates.emplace_back(make_scan(trees, entry, unordered), sorted && !plan.provides_sort);
     }
     bool decided = false;
@@ -56,7 +57,7 @@ Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
         if (decided) winner = i;
       }
     }
-    // In the order asked for, a few of many matches may be found early.
+    // A plan in the requested order may find the few requested matches early.
     for (size_t i = 0; sorted && request.limited && !decided && i < plans.size(); ++i) {
       if (!plans[i].provides_sort) continue;
       winner = i;

@@ -81,7 +81,7 @@ class IndexScan : public Scan {
         counts_.ended = true;
         return candidate;
       }
-      // With arrays a record can be reached by several keys.
+      // With arrays, several keys can lead to one record.
       if (index_.multikey) {
         ++counts_.tested;
         if (!seen_.insert(candidate->id).second) {
@@ -101,7 +101,7 @@ class IndexScan : public Scan {
 
  private:
   struct RunEntry {
-    std::string order;  // the whole key
+    std::string order;  // the whole key, not truncated
     RecordId id;
   };
 
@@ -142,7 +142,7 @@ class IndexScan : public Scan {
 
   Result<std::optional<Key>> next_key() {
     if (ahead_) {
-      // Read while a run was gathered.
+      // This key was read while a run was gathered.
       given_ = std::move(*ahead_);
       ahead_.reset();
       return std::optional(Key{given_.order, given_.id, bounds_.fit(given_.order), true});
@@ -170,7 +170,7 @@ class IndexScan : public Scan {
     }
   }
 
-  // The next of the range.
+  // Returns the next key of the range.
   Result<std::optional<Key>> read_key() {
     Result<std::optional<TreeEntry>> read = cursor_.next();
     if (!read) return fail(of_index(std::move(read).error(), *entry_, index_));
@@ -182,8 +182,8 @@ class IndexScan : public Scan {
         Key{encoded, id, bounds_.fit(encoded), false, kinds_of_value(index_, found.value)});
   }
 
-  // The next of the range with another leading value. Steps to it where it is close, as it is among
-  // values that hardly repeat.
+  // Returns the next key of the range with another leading value. It first tries a few steps,
+  // because among mostly different values that key is close.
   Result<std::optional<Key>> read_distinct_key() {
     constexpr int kSteps = 8;
     for (int steps = 0;; ++steps) {
@@ -193,7 +193,7 @@ class IndexScan : public Scan {
         ++counts_.keys_examined;
         if (steps != kSteps) continue;
         ++counts_.seeks;
-        // Behind every key that begins with it (K3).
+        // Seek behind every key that begins with `leading_` (K3).
         const KeyRange& range = bounds_.ranges()[next_range_ - 1];
         cursor_.set_range(range_prefix(index_.range) + leading_ + '\xFF', range.high, false);
         continue;
@@ -211,24 +211,25 @@ class IndexScan : public Scan {
     std::string missing;
     append_encoded_missing(missing, descending);
     const std::string_view leading = key.encoded.substr(0, *size);
-    // Nulls stand with what is missing.
+    // A null has the same encoding as a missing field. Its entry stands for others only if the
+    // kinds show that the field exists.
     const bool is_there =
         !key.kinds.empty() && key.kinds.front() == static_cast<char>(ValueKind::kOfClass);
     if (leading != missing || is_there) leading_ = leading;
   }
 
-  // Keys of one range that were read together.
+  // Keys of one range that are read together.
   struct Batch {
     struct Entry {
-      std::string bytes;  // its encoding and its kinds, as a pause leaves neither
+      std::string bytes;  // copies of its encoding and kinds, which survive a pause
       Key key;
     };
     std::array<Entry, TreeReader::kKeysMax> entries;
     size_t size = 0;
-    size_t at = 0;               // the one that is given next
-    size_t next_size = 1;        // more and more: who wants few reads few
+    size_t at = 0;               // the next one to return
+    size_t next_size = 1;        // grows, so that a caller that wants few keys reads few
     uint64_t read_at = 0;        // Trees::resumptions()
-    std::optional<Error> error;  // behind the last
+    std::optional<Error> error;  // occurred after the last entry
   };
 
   Result<std::optional<Key>> next_of_batch() {
@@ -272,7 +273,7 @@ class IndexScan : public Scan {
     for (size_t i = 0; i < count; ++i) batch.entries[of[i]].key.record = wanted[i].value;
   }
 
-  // False at the end of the range, or where there is an error.
+  // Returns false at the end of the range and on an error.
   bool add_to_batch() {
     Batch& batch = *batch_;
     Result<std::optional<Key>> read = read_key();
@@ -288,8 +289,8 @@ class IndexScan : public Scan {
     return true;
   }
 
-  // Shortened keys with one beginning lie in the order of their hashes: reads all of them and puts
-  // them in the order of the values, which the documents have.
+  // Truncated keys with a common beginning are ordered by their hashes. This reads all of them and
+  // orders them by their values, which it takes from the documents.
   Status gather_run(const std::string& first, RecordId first_id) {
     run_.clear();
     run_at_ = 0;
@@ -315,7 +316,7 @@ class IndexScan : public Scan {
   Status add_to_run(std::string_view shortened, RecordId id, uint64_t& bytes) {
     GM_ASSIGN(const std::optional<std::string_view> record,
               get_record(*trees_, entry_->records, id));
-    // A damaged or missing document is reported when the candidate is read.
+    // A damaged or missing document is reported when the candidate's document is read.
     std::string order(shortened);
     const RecordKey record_key(entry_->records, id);
     if (record && record_defect(*record, Verify::kChecksum, record_key).empty()) {
@@ -359,13 +360,13 @@ class IndexScan : public Scan {
   std::vector<RunEntry> run_;
   size_t run_at_ = 0;
   ScanCounts counts_;
-  std::string leading_;  // the encoding whose further entries are passed over, if any
+  std::string leading_;  // encoding of the leading value whose further entries are skipped, if any
   std::optional<RunEntry> ahead_;
   RunEntry given_{};
   KeySet keys_;
 };
 
-// The branches one after the other; a record is given by the first that reaches it.
+// Runs the branches one after the other. The first branch that reaches a record returns it.
 class UnionScan : public Scan {
  public:
   explicit UnionScan(std::vector<std::unique_ptr<Scan>> branches)
@@ -375,7 +376,7 @@ class UnionScan : public Scan {
     while (at_ < branches_.size()) {
       GM_ASSIGN(const std::optional<Candidate> candidate, branches_[at_]->next());
       if (!candidate) {
-        // Of thousands of branches most may have nothing to give.
+        // Most of thousands of branches may return nothing, so check for an interruption here.
         GM_TRY(query::check_interruption());
         keys_of_ended_ += branches_[at_]->keys_examined();
         ++at_;
@@ -414,9 +415,9 @@ class UnionScan : public Scan {
 
  private:
   std::vector<std::unique_ptr<Scan>> branches_;
-  ScanCounts counts_;  // but for the keys
+  ScanCounts counts_;  // without keys_examined
   size_t at_ = 0;
-  int64_t keys_of_ended_ = 0;  // of the branches before that
+  int64_t keys_of_ended_ = 0;  // of the branches before at_
   std::unordered_set<RecordId> seen_;
 };
 

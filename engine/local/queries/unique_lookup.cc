@@ -14,11 +14,12 @@ namespace gridmount::local {
 namespace {
 
 constexpr size_t kFieldsMax = 4;
-// More are allocated once more.
+// A typical key fits. A longer one costs another allocation.
 constexpr size_t kUsualKeyBytes = 96;
 
-// Types whose equality is that of their encodings: null stands for missing fields too, documents
-// may be operators, arrays and regular expressions have meanings of their own.
+// Returns whether values of the type are equal exactly if their encodings are. Excluded are null,
+// which also matches missing fields, documents, which may hold operators, and arrays and regular
+// expressions, which have special meanings.
 bool is_plain(bson::Type type) {
   switch (type) {
     case bson::Type::kDouble:
@@ -37,10 +38,10 @@ bool is_plain(bson::Type type) {
   }
 }
 
-// A filter of nothing but top-level fields that are equal to plain values.
+// A filter that consists only of top-level fields equal to plain values.
 class Equalities {
  public:
-  // Nothing if the filter is any other.
+  // Returns nothing for any other filter.
   static std::optional<Equalities> of(bson::View filter) {
     Equalities equalities;
     for (const bson::Element element : filter) {
@@ -55,15 +56,15 @@ class Equalities {
 
   size_t count() const { return count_; }
 
-  // The leading parts of the index that have a value.
+  // Returns the number of leading parts of the index that have a value.
   size_t parts_given(const std::vector<IndexPart>& parts) const {
     size_t given = 0;
     while (given < parts.size() && find(parts[given]) != nullptr) ++given;
     return given;
   }
 
-  // The key of the documents that have these values, if the parts are all given and there is no
-  // other. Nothing if it is too long to tell.
+  // Returns the key of the documents that have these values, if the fields are exactly the parts of
+  // the index. Returns nothing if the key is truncated.
   std::optional<std::string> encoded(const std::vector<IndexPart>& parts) const {
     if (parts.size() != count_ || parts_given(parts) != count_) return std::nullopt;
     std::string encoded;
@@ -93,7 +94,7 @@ std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::Vi
   if (!equalities) return std::nullopt;
   for (const IndexEntry& index : entry.indexes) {
     if (!index.definition.unique || index.multikey) continue;
-    // A document that it leaves out may match too.
+    // A document that the index leaves out may match too.
     if (index.rules.partial || index.definition.hidden) continue;
     const std::optional<std::string> encoded = equalities->encoded(index.rules.parts);
     if (!encoded) continue;
@@ -145,8 +146,8 @@ std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View
   for (const IndexEntry& index : entry.indexes) {
     const std::vector<IndexPart>& parts = index.rules.parts;
     if (index.definition.hidden || equalities->parts_given(parts) < equalities->count()) continue;
-    // The planner takes the first with the most parts given. If that has more parts, they order the
-    // documents.
+    // The planner takes the first index with the most parts given. If that index has further parts,
+    // they order its documents.
     const bool hashed =
         std::any_of(parts.begin(), parts.end(), [](const IndexPart& part) { return part.hashed; });
     if (hashed || index.multikey || index.rules.partial || index.definition.unique) {
@@ -171,7 +172,7 @@ Result<std::optional<TreeEntry>> first_entry(const std::shared_ptr<Trees>& trees
   }
   RangeCursor cursor(trees, tree);
   if (index.checksums) cursor.set_proving();
-  // Behind the values stand record ids, which are in order and far below the end of this range.
+  // The values are followed by record ids, which are sorted and far below the end of this range.
   cursor.set_range(low, low + '\xFF', false);
   return cursor.next();
 }
