@@ -97,7 +97,7 @@ Status check_view(const Namespace& ns, const CollectionOptions& options) {
   return check_namespace({ns.database, options.view_on});
 }
 
-// {enabled: bool}.
+// Parses {enabled: bool}.
 Result<bool> read_pre_and_post_images(const Namespace& ns, const bson::Element& element) {
   if (element.value.type() != bson::Type::kDocument) return wrong_type(ns, element, "an object");
   const bson::View images = element.value.as_document();

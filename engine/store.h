@@ -1,8 +1,9 @@
 // The interface of a document store: Store, Database, Collection, and the two kinds of views of a
 // store's contents, Snapshot and Transaction. All code above a store uses this interface alone.
 //
-// engine/local implements it on LMDB. One contract test suite (tests/engine/contract) runs against
-// an implementation, so the rules here hold for each one that it tests.
+// engine/local implements it on LMDB. The contract test suite (tests/engine/contract) verifies
+// there that the rules below hold. engine/mongo implements it over a MongoDB deployment, with the
+// differences that its header lists.
 //
 // Rules that hold throughout:
 // S1. A Snapshot never changes and never blocks a writer. snapshot() waits for short transactions
@@ -146,12 +147,12 @@ struct FindOptions {
   // fields has the same effect.
   std::optional<std::vector<std::string>> only_paths = {};
   // The caller wants the distinct values at this dotted path. Of several documents with the same
-  // value there, the cursor may leave out all but one.
+  // single value there, the cursor may leave out all but one.
   std::string_view distinct_path = {};
   // Restricts the read to the keys from `min` (inclusive) to `max` (exclusive) of the index that
-  // `hint` names. Each has a value for every field of that index. Error codes: 51173 without a
-  // hint, 51174 for fields that are not those of the index, 51175 if `min` does not come before
-  // `max`.
+  // `hint` names. A limit must have a value for every field of that index. Error codes: 51173
+  // without a hint, 51174 for fields that are not those of the index, 51175 if `min` does not come
+  // before `max`.
   bson::View min = {};
   bson::View max = {};
   // Returns the fields of the index that is read instead of documents, or an empty document if no
@@ -420,8 +421,8 @@ struct StoreStats {
   // For indexes with expireAfterSeconds, since the store was opened.
   int64_t expiry_passes = 0;
   int64_t expired_documents = 0;
-  // The time since everything was last made durable, and not only a single durable commit. It
-  // bounds what a power loss may cost.
+  // The time since everything was last made durable (a durable commit alone does not count). A
+  // power loss may cost at most the writes of this time.
   std::chrono::milliseconds since_checkpoint{0};
 };
 

@@ -16,7 +16,7 @@ tl::unexpected<Error> refuse(const engine::Namespace& ns, ErrorCode code, std::s
   return fail(code, "inserting into " + ns.full() + ": " + std::string(why));
 }
 
-// Within an _id at any depth, arrays included.
+// Refuses names that begin with '$' within an _id, at any depth, arrays included.
 Status check_names(const engine::Namespace& ns, bson::ValueView value) {
   if (value.type() != bson::Type::kDocument && value.type() != bson::Type::kArray) return {};
   for (const bson::Element element : value.as_document()) {

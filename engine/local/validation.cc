@@ -10,7 +10,7 @@ namespace gridmount::local {
 
 namespace {
 
-// As much of a document as servers write into one line of their log.
+// Servers write at most this much of a document into a line of their log.
 constexpr size_t kLoggedBytesMax = 10 * 1024;
 
 std::string logged(bson::View document) {
