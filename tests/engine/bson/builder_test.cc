@@ -1,4 +1,5 @@
-// Goal: what is built is valid BSON as libbson reads it, element by element.
+// Goal: a Builder writes valid BSON.
+// Method: libbson reads the result element by element.
 
 #include "engine/bson/builder.h"
 

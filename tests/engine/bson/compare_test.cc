@@ -1,5 +1,5 @@
-// Goal: one total order over all values, MongoDB's. Method: the documented order as a list, and
-// random values checked for the laws of an order.
+// Goal: all values have one total order, and it is MongoDB's.
+// Method: the documented order as a list, and random values checked for the laws of an order.
 
 #include "engine/bson/compare.h"
 

@@ -1,4 +1,4 @@
-// Goal: error codes have the names servers give them; names of databases and collections are
+// Goal: error codes have the names that servers use, and names of databases and collections are
 // checked as servers check them.
 
 #include "engine/base/error.h"

@@ -1,5 +1,5 @@
-// Goal: bytes as hexadecimal digits and as base64, and back.
-// Method: the vectors of RFC 4648, and texts that are none.
+// Goal: bytes are converted to hexadecimal digits and to base64, and back.
+// Method: the vectors of RFC 4648, and malformed texts.
 
 #include "engine/base/hex.h"
 

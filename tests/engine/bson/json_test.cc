@@ -1,4 +1,4 @@
-// Goal: documents survive Extended JSON and back; what is no JSON is an error.
+// Goal: documents survive a conversion to Extended JSON and back, and malformed JSON is an error.
 
 #include "engine/bson/json.h"
 

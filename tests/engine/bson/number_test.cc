@@ -1,6 +1,6 @@
-// Goal: numbers of all types are ordered exactly. Method: known values, and random ones that lie
-// close together, whose order by floor and digits must be the one that whole numbers of any size
-// give.
+// Goal: numbers of all types are ordered exactly.
+// Method: known values, and random values that are close together. Their order by floor and digits
+// must be equal to their order as big integers.
 
 #include "engine/bson/number.h"
 

@@ -1,4 +1,4 @@
-// Goal: dot paths reach what MongoDB's queries reach.
+// Goal: dot paths reach the values that MongoDB's queries reach.
 
 #include "engine/bson/path.h"
 

@@ -1,4 +1,4 @@
-// Random values and documents of all types, with many equal and nearly equal ones among them.
+// Random values and documents of all types. Many of them are equal or nearly equal.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Goal: values are written into messages as servers write them.
+// Goal: values appear in messages as servers write them.
 #include "engine/bson/text.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Goal: bytes of unknown origin are either refused or safe to walk. Method: known defects, and
-// random documents with flipped, cut and added bytes; what passes is walked to its last byte.
+// Goal: bytes of unknown origin are either refused or safe to walk.
+// Method: known defects, and random documents with flipped, removed and added bytes. Every document
+// that passes is walked to its last byte.
 
 #include <gtest/gtest.h>
 

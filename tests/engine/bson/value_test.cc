@@ -1,4 +1,4 @@
-// Goal: values read as what they were written as, and numbers of any type as GridFS needs them.
+// Goal: values read back as they were written, and numbers of any type read as GridFS needs them.
 
 #include "engine/bson/value.h"
 

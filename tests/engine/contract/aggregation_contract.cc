@@ -1,6 +1,6 @@
-// Goal: pipelines, views, distinct and time limits over a real store: what the stages need of it.
-// What each stage does with documents is tests/engine/query's. Source: MongoDB manual,
-// "Aggregation", "Views", "distinct".
+// Goal: pipelines, views, distinct and time limits work over a real store. The tests cover what the
+// stages need from the store. tests/engine/query covers what each stage does with documents.
+// Source: MongoDB manual, "Aggregation", "Views", "distinct".
 #include <algorithm>
 #include <chrono>
 

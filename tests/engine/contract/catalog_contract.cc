@@ -1,4 +1,4 @@
-// Databases and collections: creating, listing, dropping, renaming.
+// Goal: databases and collections can be created, listed, dropped and renamed.
 
 #include "tests/engine/contract/store_contract.h"
 

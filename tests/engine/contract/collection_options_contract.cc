@@ -1,5 +1,5 @@
-// Goal: capped collections, validators and collMod as MongoDB's. Source: MongoDB manual, "Capped
-// Collections", "Schema Validation", "collMod", "convertToCapped".
+// Goal: capped collections, validators and collMod behave like MongoDB's.
+// Source: MongoDB manual, "Capped Collections", "Schema Validation", "collMod", "convertToCapped".
 #include "tests/engine/contract/store_contract.h"
 
 namespace gridmount::engine {

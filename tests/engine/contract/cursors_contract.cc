@@ -1,5 +1,6 @@
-// Goal: cursors that wait between batches while others write: paused snapshots, the registry of
-// cursors, tailable cursors. Source: MongoDB manual, "Cursors", "Tailable Cursors".
+// Goal: cursors wait between batches while others write: paused snapshots, the registry of cursors,
+// tailable cursors.
+// Source: MongoDB manual, "Cursors", "Tailable Cursors".
 #include "engine/cursors/cursor_registry.h"
 #include "tests/engine/contract/store_contract.h"
 

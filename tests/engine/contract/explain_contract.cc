@@ -1,5 +1,5 @@
-// Goal: which plan a query gets, as explain tells it, and what running it takes. Source: MongoDB
-// manual, "Explain Results", "Query Plans".
+// Goal: explain reports the plan that a query gets, and the stats of running it.
+// Source: MongoDB manual, "Explain Results", "Query Plans".
 #include <algorithm>
 
 #include "tests/engine/contract/reference.h"

@@ -1,4 +1,4 @@
-// find(), find_one() and count(): filters, sort, skip, limit, projection, hint.
+// Goal: find(), find_one() and count() obey filter, sort, skip, limit, projection and hint.
 
 #include "tests/engine/contract/store_contract.h"
 

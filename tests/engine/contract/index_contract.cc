@@ -1,4 +1,4 @@
-// Indexes: creating, dropping, uniqueness, arrays, order, long values.
+// Goal: indexes can be created and dropped, and handle uniqueness, arrays, order and long values.
 
 #include "tests/engine/contract/store_contract.h"
 

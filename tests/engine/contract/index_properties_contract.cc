@@ -1,5 +1,6 @@
-// Goal: sparse, partial, hashed, hidden and expiring indexes hold what MongoDB's would, and a query
-// finds the same with them as without. Source: MongoDB manual, "Index Properties", "Index Types".
+// Goal: sparse, partial, hashed, hidden and TTL indexes have the same entries as MongoDB's, and a
+// query finds the same documents with and without them.
+// Source: MongoDB manual, "Index Properties", "Index Types".
 #include "tests/engine/contract/store_contract.h"
 
 namespace gridmount::engine {

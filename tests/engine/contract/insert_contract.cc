@@ -1,4 +1,4 @@
-// insert(): what is stored, and what is refused.
+// Goal: insert() stores valid documents and refuses invalid ones.
 
 #include "tests/engine/contract/store_contract.h"
 

@@ -1,4 +1,4 @@
-// Goal: find() between two keys of an index, and of what the index has instead of documents.
+// Goal: find() reads between two keys of an index, and can return index keys instead of documents.
 // Source: MongoDB manual, "cursor.min()", "cursor.max()", "cursor.returnKey()",
 // "cursor.showRecordId()".
 #include "tests/engine/contract/store_contract.h"

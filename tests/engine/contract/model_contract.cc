@@ -1,7 +1,8 @@
-// Goal: whatever indexes there are, the store answers as a list of documents would.
-// Method: random documents, filters, updates, removals, sorts, index changes and rollbacks, beside
-// a vector of documents that query::Filter, Update and Sort are applied to one by one. The seed is
-// printed; GRIDMOUNT_SEED replays it. GRIDMOUNT_MODEL_RUNS=600 makes a million operations.
+// Goal: whatever indexes exist, the store answers like a list of documents.
+// Method: random documents, filters, updates, removals, sorts, index changes and rollbacks run
+// against the store and against a vector of documents, to which query::Filter, Update and Sort are
+// applied one by one. The seed is printed, and GRIDMOUNT_SEED replays it. GRIDMOUNT_MODEL_RUNS=600
+// makes a million operations.
 
 #include <algorithm>
 #include <cstdlib>

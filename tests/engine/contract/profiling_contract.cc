@@ -1,5 +1,5 @@
-// Goal: the profiler writes what operations did into system.profile. Source: MongoDB manual,
-// "Database Profiler".
+// Goal: the profiler records operations in system.profile.
+// Source: MongoDB manual, "Database Profiler".
 #include "engine/profiling/profiler.h"
 #include "tests/engine/contract/store_contract.h"
 

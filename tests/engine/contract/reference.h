@@ -1,7 +1,9 @@
-// DBRefs: {$ref: collection, $id: value, $db: database}, a document that names another one.
+// DBRefs: {$ref: collection, $id: value, $db: database}, a document that refers to another one.
 // Source: MongoDB manual, "Database References".
 //
-// A manual reference, the other's _id in a field, needs no help: find_one({_id: value}).
+// A manual reference, which stores the other document's _id in a field, needs no helper: use
+// find_one({_id: value}).
+//
 // Thread-safety: values and functions without state.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The contract suite of engine/store.h: what every implementation must do. It speaks to the
-// interface alone; an implementation instantiates the suite StoreContract with a factory (see
+// The contract suite of engine/store.h: what an implementation must do. It uses the interface
+// alone. An implementation instantiates the suite StoreContract with a factory (see
 // tests/engine/local/store_contract_test.cc).
 #pragma once
 

@@ -1,4 +1,5 @@
-// Transactions, snapshots and cursors: isolation, rollback, what a reader sees while others write.
+// Goal: transactions, snapshots and cursors are isolated, roll back, and show readers the right
+// contents while others write.
 
 #include <atomic>
 #include <thread>

@@ -1,4 +1,4 @@
-// update(), remove() and find_and_modify().
+// Goal: update(), remove() and find_and_modify() change the right documents and report it.
 
 #include "tests/engine/contract/store_contract.h"
 

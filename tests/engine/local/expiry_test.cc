@@ -1,6 +1,7 @@
-// Goal: documents of TTL indexes go when their time has come, and no others do, also after the
-// store was closed and its collections renamed. Method: sweeps every few milliseconds; what must
-// stay is beside what must go, so that a finished sweep is seen by the latter.
+// Goal: documents of TTL indexes are removed when they expire, and no other documents are, even
+// after the store was closed or a collection renamed.
+// Method: sweeps run every few milliseconds. Each test has a document that must stay beside one
+// that must go. The removal of the latter shows that a sweep has finished.
 
 #include "engine/local/expiry.h"
 

@@ -1,9 +1,10 @@
-// An index that a repair makes: in commits of bounded size, whatever the collection's, and there as
-// a whole or not at all wherever it is interrupted; what an interruption leaves goes away.
+// Goal: a repair makes an index in commits of bounded size, however large the collection is.
+// Wherever it is interrupted, the index exists completely or not at all, and its remains are
+// removed.
 //
-// Method: commits are measured by what they write to data.mdb, up to the meta page that ends each;
-// crash images (crash_trials.h) are cut out of the making, opened, checked in full, and the index
-// is made in them (again).
+// Method: a commit is measured by what it writes to data.mdb up to its meta page. Crash images
+// (crash_trials.h) are taken while the index is made. Each is opened and checked in full, and the
+// index is made in it (again).
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The Store contract on the embedded store. At the end of every test the store's structure is
-// checked too.
+// Goal: the embedded store fulfils the Store contract. At the end of every test the store's
+// structure is checked too.
 
 #include "tests/engine/contract/store_contract.h"
 

@@ -1,6 +1,7 @@
-// Goal: array operators, on arrays named directly, by position, by `$`, `$[]` and `$[id]`, leave
-// what they should, byte for byte. Method: random updates of random documents against vectors of
-// numbers that the test changes itself, in the most obvious way.
+// Goal: array operators leave the right documents, byte for byte, on arrays named directly, by
+// position, by `$`, `$[]` and `$[id]`.
+// Method: random updates of random documents, compared with vectors of numbers that the test
+// changes itself in the most obvious way.
 
 #include <gtest/gtest.h>
 

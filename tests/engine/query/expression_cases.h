@@ -1,6 +1,5 @@
-// Tables of aggregation expressions: each with what it gives for a document, or the code of its
-// error. Short forms in the JSON: L(5) is an int64, D(1.5) a Decimal128, T(2020-01-31T00:00:00Z) a
-// date.
+// Tables of aggregation expressions, each with its result for a document or the code of its error.
+// Short forms in the JSON: L(5) is an int64, D(1.5) a Decimal128, T(2020-01-31T00:00:00Z) a date.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Goal: expressions on dates give MongoDB's values and errors. Method: tables; a walk over the
-// calendar against the C library, and arithmetic that has to undo itself.
+// Goal: expressions on dates give MongoDB's values and errors.
+// Method: tables, a walk through the calendar compared with the C library, and arithmetic that must
+// undo itself.
 
 #include <ctime>
 #include <random>

@@ -1,5 +1,5 @@
-// Goal: the language around the operators, conditions, types and conversions are MongoDB's.
-// Method: tables; limits are tried one by one.
+// Goal: the syntax around the operators, conditions, types and conversions behave like MongoDB's.
+// Method: tables. Limits are tested one by one.
 
 #include "engine/bson/builder.h"
 #include "tests/engine/query/expression_cases.h"

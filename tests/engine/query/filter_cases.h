@@ -1,4 +1,5 @@
-// Tables for tests of filters: which documents a filter matches, and what is refused how.
+// Tables for tests of filters: which documents a filter matches, and which filters are refused with
+// which error.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Goal: $expr in filters: its truth, variables, time, errors and memory.
-// Method: tables, and contexts of a command's and of a pipeline's kind.
+// Goal: $expr in filters: its truth value, variables, time, errors and memory limit.
+// Method: tables, with the contexts of a command and of a pipeline.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Goal: Filter::explain_failure() reports what servers report as errInfo.details.
+// Goal: Filter::explain_failure() returns what servers report as errInfo.details.
 // Method: tables of a filter, a document that does not match, and the explanation. The first cases
 // are those of MongoDB's manual, "Schema Validation".
 

@@ -1,5 +1,6 @@
-// What filters and schemas mean, said as simply as can be and slowly: walks the specification as it
-// stands for each document. For comparison with query::Filter; takes only what it would accept.
+// The meaning of filters and schemas, in the simplest possible form and slow: for each document it
+// walks the specification as it is. For comparison with query::Filter. It accepts only valid
+// specifications.
 #pragma once
 
 #include <optional>

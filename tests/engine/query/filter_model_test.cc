@@ -1,7 +1,8 @@
-// Goal: filters of all operators and schemas match what they mean, and an explanation of what does
-// not match is a valid document.
-// Method: random filters on random documents, from small domains so that they meet, against the
-// reference of filter_model.h. The seed is printed on failure; GRIDMOUNT_TEST_SEED replays it.
+// Goal: filters of all operators and schemas match the right documents, and the explanation of a
+// mismatch is a valid document.
+// Method: random filters on random documents, both from small domains so that they often match,
+// compared with the reference of filter_model.h. The seed is printed on failure, and
+// GRIDMOUNT_TEST_SEED replays it.
 
 #include "tests/engine/query/filter_model.h"
 

@@ -1,4 +1,4 @@
-// Goal: each operator's edge cases - arrays, null, missing fields, types that do not fit - and each
+// Goal: the edge cases of each operator (arrays, null, missing fields, unsuitable types), and each
 // refusal with MongoDB's code and message.
 // Method: tables as in filter_test.cc, which has the rules that operators share.
 

@@ -1,5 +1,6 @@
-// Goal: filters match what MongoDB's manual and server say, and refuse the rest with its codes.
-// Method: tables of filter, documents that match and documents that do not.
+// Goal: filters match what MongoDB's manual and server say, and invalid filters are refused with
+// MongoDB's codes.
+// Method: tables of a filter, documents that match and documents that do not.
 
 #include "engine/query/filter/filter.h"
 

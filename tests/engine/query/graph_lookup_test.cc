@@ -1,5 +1,6 @@
-// Goal: $graphLookup finds what MongoDB's manual says, once each, whatever the shape of the graph,
-// and within its memory. Method: tables, the manual's examples among them.
+// Goal: $graphLookup finds what MongoDB's manual says, each document once, whatever the shape of
+// the graph, and within its memory limit.
+// Method: tables, including the manual's examples.
 
 #include <gtest/gtest.h>
 

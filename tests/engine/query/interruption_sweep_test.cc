@@ -1,6 +1,6 @@
-// Goal: whatever is computed can be ended: each expression, stage, filter and update that takes
+// Goal: every computation can be interrupted. Each expression, stage, filter and update that takes
 // long ends within a tenth of a second of its time limit.
-// Method: each is given inputs for which it takes seconds to minutes, and 20 ms of processor time.
+// Method: each gets inputs for which it would take seconds to minutes, and 20 ms of processor time.
 
 #include <gtest/gtest.h>
 

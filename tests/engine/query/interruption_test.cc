@@ -1,4 +1,4 @@
-// Goal: an evaluation without end can be ended, and what it makes stays within its limit.
+// Goal: an endless evaluation can be interrupted, and its memory stays within the limit.
 #include "engine/query/interruption.h"
 
 #include <gtest/gtest.h>

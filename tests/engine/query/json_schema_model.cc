@@ -1,4 +1,4 @@
-// Schemas, for filter_model.h.
+// The schema part of filter_model.h.
 
 #include <cmath>
 #include <vector>

@@ -1,6 +1,7 @@
-// Goal: each keyword of $jsonSchema allows and refuses what MongoDB's manual says, keywords say
-// nothing of other types, and what is no schema is refused with MongoDB's codes.
-// Method: tables of a schema and of values that a property, which has it, may and may not have.
+// Goal: each keyword of $jsonSchema allows and refuses what MongoDB's manual says, ignores values
+// of other types, and malformed schemas are refused with MongoDB's codes.
+// Method: tables of a schema for one property, with the values that the property may and may not
+// have.
 
 #include <gtest/gtest.h>
 

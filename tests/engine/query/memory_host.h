@@ -1,4 +1,4 @@
-// Collections in memory, for pipelines to run over.
+// Collections in memory, over which pipelines can run.
 #pragma once
 
 #include <map>

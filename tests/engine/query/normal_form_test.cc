@@ -1,5 +1,6 @@
-// Goal: explain's parsedQuery reads as servers write it, and queries that differ in their values
-// have one shape. Source: MongoDB manual, "Explain Results", "Query Shapes".
+// Goal: explain's parsedQuery reads as servers write it, and queries that differ only in their
+// values have the same shape.
+// Source: MongoDB manual, "Explain Results", "Query Shapes".
 
 #include "engine/query/filter/normal_form.h"
 

@@ -1,4 +1,4 @@
-// Documents written as Extended JSON, with ' for ".
+// Parses documents written as Extended JSON with ' instead of ".
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Goal: $group with its accumulators, $bucket, $bucketAuto and $sortByCount make what MongoDB's
-// manual says. Method: tables.
+// Goal: $group with its accumulators, $bucket, $bucketAuto and $sortByCount produce what MongoDB's
+// manual says.
+// Method: tables.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// Goal: $lookup, $unionWith and $facet, which read beside the input or split it, give what
-// MongoDB's manual says. Method: tables.
+// Goal: $lookup, $unionWith and $facet, which read other collections or split the input, produce
+// what MongoDB's manual says.
+// Method: tables.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
-// Goal: what a pipeline leaves out, moves or leaves to its source makes no difference. Method:
-// random pipelines over random documents, in all ways a source may serve them, against one stage
-// after the other, each over all results of the one before.
+// Goal: the optimizations of a pipeline (stages dropped, moved or left to the source) do not change
+// its result.
+// Method: random pipelines run over random documents, in every way in which a source may serve
+// them. The reference runs one stage after the other, each over all results of the one before.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Pipelines over collections in memory, for tables of cases. Every pipeline is run in each way a
-// source may serve it; all must give the same.
+// Runs pipelines over collections in memory, for tables of cases. Every pipeline runs in each way
+// in which a source may serve it, and all must give the same result.
 #pragma once
 
 #include <gtest/gtest.h>

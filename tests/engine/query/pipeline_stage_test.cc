@@ -1,5 +1,6 @@
-// Goal: the stages that choose, order and count documents, take arrays apart or make documents do
-// what MongoDB's manual says, however much of the pipeline the source does. Method: tables.
+// Goal: the stages that select, sort and count documents, unwind arrays or create documents do what
+// MongoDB's manual says, however much of the pipeline the source runs.
+// Method: tables.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// Goal: the stages that make one document of each ($project, $addFields, $unset, $replaceRoot,
-// $redact) make what MongoDB's manual says. Method: tables.
+// Goal: the stages that turn each document into one other document ($project, $addFields, $unset,
+// $replaceRoot, $redact) do what MongoDB's manual says.
+// Method: tables.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// Goal: updates given as pipelines make what MongoDB's manual says, and refuse the rest with its
-// codes. Method: tables.
+// Goal: updates given as pipelines do what MongoDB's manual says, and invalid ones are refused with
+// MongoDB's codes.
+// Method: tables.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Goal: $out and $merge write what MongoDB's manual says. Method: tables of what the target holds
-// before and after.
+// Goal: $out and $merge write what MongoDB's manual says.
+// Method: tables of the target's contents before and after.
 
 #include <gtest/gtest.h>
 

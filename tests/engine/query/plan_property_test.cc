@@ -1,8 +1,8 @@
-// Goal: every document that matches a filter has a key within the bounds of each plan for it; where
-// bounds are said to be exact, no other document has; and a plan that is said to give a sort does.
-// Method: random documents, filters, indexes and sorts from small domains, each index forced by a
-// hint. Keys and bounds are those of the local store, so what is checked is what its scans rest on.
-// The seed is printed on failure; GRIDMOUNT_TEST_SEED replays it.
+// Goal: every document that matches a filter has a key within the bounds of each plan for it. If
+// bounds are called exact, no other document has one. A plan that claims to provide a sort does.
+// Method: random documents, filters, indexes and sorts from small domains. A hint forces each
+// index. Keys and bounds are those of the local store, so the test checks what its scans rely on.
+// The seed is printed on failure, and GRIDMOUNT_TEST_SEED replays it.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// Goal: the planner takes the index that bounds a query best, knows when an index gives the order,
-// and says "exact" only when it is. That bounds let through all matches is checked on a real store,
-// in tests/engine/contract/model_contract.cc.
+// Goal: the planner takes the index that bounds a query best, knows when an index provides the
+// order, and claims "exact" only if it is true. tests/engine/contract/model_contract.cc checks on a
+// real store that bounds let all matches through.
 
 #include "engine/query/plan/plan.h"
 

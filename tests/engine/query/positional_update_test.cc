@@ -1,5 +1,5 @@
-// Goal: `$`, `$[]` and `$[id]` name the elements that MongoDB's manual and server say. Method:
-// tables; conflicts that show only when elements are known are among them.
+// Goal: `$`, `$[]` and `$[id]` select the elements that MongoDB's manual and server say.
+// Method: tables, including conflicts that appear only when the elements are known.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Goal: expressions in projections of find() compute what MongoDB computes, where it puts it.
+// Goal: expressions in projections of find() compute what MongoDB computes, and put it in the same
+// place.
 // Method: tables.
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Goal: projections of random documents leave what they should. Method: a reference that does not
-// walk the document with a tree of names as the engine does, but asks of each field on its own,
-// by the whole path to it, and slices arrays path after path.
+// Goal: projections of random documents leave the right fields.
+// Method: a reference that works differently from the engine. Instead of walking the document with
+// a tree of names, it decides about each field by its whole path, and slices arrays path by path.
 
 #include <gtest/gtest.h>
 

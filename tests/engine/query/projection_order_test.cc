@@ -1,5 +1,6 @@
-// Goal: find() and $project give the fields that MongoDB gives, in its order. Method: a table with
-// the results of MongoDB 6.0, which are the same for find, findAndModify and $project.
+// Goal: find() and $project return the fields that MongoDB returns, in its order.
+// Method: a table with the results of MongoDB 6.0, which are the same for find, findAndModify and
+// $project.
 
 #include <gtest/gtest.h>
 

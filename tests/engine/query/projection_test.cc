@@ -1,4 +1,5 @@
-// Goal: projections give the fields MongoDB gives. Method: a table.
+// Goal: projections return the fields that MongoDB returns.
+// Method: a table.
 
 #include "engine/query/projection/projection.h"
 

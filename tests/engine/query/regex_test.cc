@@ -1,6 +1,7 @@
-// Goal: a match finds what PCRE2 finds, in whichever way it is made, and takes a bounded time.
-// Method: patterns that are matched a stretch at a time are compared with themselves behind an
-// empty look-ahead, which has them matched whole with a look at each item.
+// Goal: a match finds what PCRE2 finds, whichever way it is executed, and takes a bounded time.
+// Method: patterns that are matched piece by piece are compared with the same patterns behind an
+// empty look-ahead. The look-ahead makes the matcher run the whole pattern at once, with a check at
+// each item.
 
 #include "engine/query/regex.h"
 

@@ -1,4 +1,4 @@
-// Goal: sort keys and their order as MongoDB has them.
+// Goal: sort keys and their order are MongoDB's.
 
 #include "engine/query/sort.h"
 

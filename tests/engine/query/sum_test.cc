@@ -1,6 +1,7 @@
 // Goal: $sum, $avg and the standard deviations give what MongoDB 6.0 gives, digit by digit and type
-// by type, and the same wherever they stand. Method: a table of arrays with the server's results,
-// and random arrays; each summed by $project, by $group and by an update.
+// by type, wherever they are used.
+// Method: a table of arrays with the server's results, and random arrays. Each is summed by
+// $project, by $group and by an update.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A time after which all is ended, as maxTimeMS does, in the processor time of the thread: it is
-// the same on a busy machine.
+// A time limit that interrupts everything, like maxTimeMS. It counts the thread's processor time,
+// so it works the same on a busy machine.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,7 @@
-// Goal: updates of random documents by random operators give what they should, byte for byte, or
-// fail with the right code. Method: a model that changes a tree of nodes in place, one operator
-// after the other, where the engine rebuilds the document in one pass for all of them.
+// Goal: updates of random documents by random operators give the right result, byte for byte, or
+// fail with the right code.
+// Method: a model that changes a tree of nodes in place, one operator after the other. The engine
+// instead rebuilds the document in one pass for all of them.
 
 #include <gtest/gtest.h>
 

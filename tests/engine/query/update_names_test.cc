@@ -1,5 +1,6 @@
-// Goal: updates treat the _id, names with a '$' in front and empty timestamps as servers do, and
-// count as changes what they count. Method: tables; each answer is a server's.
+// Goal: updates treat the _id, names that begin with '$' and empty timestamps as servers do, and
+// count the same changes.
+// Method: tables of a server's answers.
 
 #include <gtest/gtest.h>
 

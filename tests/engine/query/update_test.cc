@@ -1,4 +1,5 @@
-// Goal: updates do what MongoDB's manual and server say, and refuse the rest with its codes.
+// Goal: updates do what MongoDB's manual and server say, and invalid ones are refused with
+// MongoDB's codes.
 
 #include "engine/query/update/update.h"
 

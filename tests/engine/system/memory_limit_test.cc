@@ -1,5 +1,6 @@
-// Goal: a daemon finds the least of the limits of its control groups, of both versions, and shares
-// what it has out so that all parts together fit. Method: folders that look like the kernel's.
+// Goal: a daemon finds the least limit of its control groups of both versions, and divides its
+// memory such that all parts together fit.
+// Method: folders that look like the kernel's.
 #include "engine/system/memory_limit.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Messages as clients make them, byte by byte, right and wrong, and replies read back.
+// Makes messages as clients do, byte by byte, valid and malformed, and parses replies.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What dropped collections leave behind is removed in the background, also when the store is closed
-// in between, and also where ranges share a tree.
+// Goal: the sweeper removes the entries of dropped collections in the background, even if the store
+// is closed in between, and even if several ranges share a tree.
 
 #include "engine/local/catalog/sweeper.h"
 

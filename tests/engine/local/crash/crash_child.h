@@ -1,5 +1,5 @@
-// A part of a test in a process of its own, as a broken store may end its process or have it go
-// round in circles.
+// Runs a part of a test in its own process, because a broken store may end its process or make it
+// loop forever.
 #pragma once
 
 #include <functional>

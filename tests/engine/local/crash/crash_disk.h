@@ -1,4 +1,4 @@
-// What the disk may hold when the power fails: built from a recording.
+// Builds from a recording what the disk may hold after a power failure.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Documents for crash tests: collections that are made, filled, indexed, renamed and dropped, in
-// transactions of which some are durable.
+// The document workload of crash tests: collections are created, filled, indexed, renamed and
+// dropped in transactions, some of them durable.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Where crash tests have their stores: in memory if there is room, as nothing is synced anyway.
+// The folder for the stores of crash tests. It is in memory if there is room, because nothing is
+// synced anyway.
 #pragma once
 
 #include <filesystem>

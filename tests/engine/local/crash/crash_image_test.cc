@@ -1,11 +1,13 @@
-// Power failures: whatever the disk holds of what was not yet synced, the trees open with exactly
-// the contents of a commit, no older than the last checkpoint that had returned, and go on.
+// Goal: the trees survive a power failure. Whatever unsynced data the disk holds, they open with
+// exactly the contents of one commit. This commit is no older than the last checkpoint that had
+// returned. The store can then be used.
 //
-// Method: crash_run.h, on the trees below the documents. The same with the pin, the saved meta
-// pages or what the log keeps to switched off must find broken images, or this test proves nothing.
+// Method: crash_run.h on the trees, below the documents. To prove that the test can fail, it also
+// runs with the pin, the saved meta pages, or a guarantee of the log switched off, and must then
+// find broken images.
 //
-// GRIDMOUNT_CRASH_IMAGES sets how many images there are in all tests of this kind together,
-// GRIDMOUNT_CRASH_SEED the seed of the workloads; GRIDMOUNT_CRASH_KEEP keeps a broken image.
+// GRIDMOUNT_CRASH_IMAGES sets the total number of images of all tests of this kind.
+// GRIDMOUNT_CRASH_SEED sets the seed of the workloads. GRIDMOUNT_CRASH_KEEP keeps a broken image.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,15 +1,15 @@
-// Crash images of one kind of store: workloads are recorded, and images of what the disk may hold
-// at random points of them are tried.
+// Crash images of one kind of store. Workloads are recorded. Images of what the disk may hold at
+// random points of the recordings are then tried.
 //
 // An image (crash_trials.h) is opened, checked in full, compared with the states that the promises
-// allow, written to, and compared and checked again. Writers also run while syncs of a checkpoint
-// or of the log are under way, stores are made and compacted.
+// allow, written to, and compared and checked again. Writers also run during the syncs of a
+// checkpoint or of the log. Stores are also made and compacted.
 //
-// Some images have a second life first: what was found is opened and worked on, and this is cut
-// too, often while it was still being opened. After a kill the disk has of the first life what it
-// had, and not what the kernel had.
+// Some images have a second life first: the store is opened and used, and the recording of that is
+// cut at a random point too, often during the opening. After a kill, the disk holds what it held of
+// the first life, and not what only the kernel held.
 //
-// Images are made in memory (/dev/shm) where there is room for them.
+// Images are made in memory (/dev/shm) if there is room for them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Stores for crash tests: opened so that nothing happens in them by the clock, with a log that is
-// soon full.
+// Opens stores for crash tests. Nothing in them is triggered by the clock, and the log is small so
+// that it fills up soon.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,7 @@
-// Power failures under documents: collections, indexes, drops and renames are those of a commit, no
-// older than the newest durable one, and the full check finds nothing.
+// Goal: documents survive a power failure. Collections, indexes, drops and renames are those of one
+// commit, no older than the newest durable one, and the full check finds nothing.
 //
-// Method: crash_run.h, with transactions through the Store interface, some of them durable; images
+// Method: crash_run.h, with transactions through the Store interface, some of them durable. Images
 // are opened by local::open().
 #include "tests/engine/local/crash/crash_store.h"
 

@@ -1,4 +1,4 @@
-// What a crash test works on: a kind of store, and a random workload for it.
+// The subject of a crash test: a kind of store, and a random workload for it.
 #pragma once
 
 #include <filesystem>

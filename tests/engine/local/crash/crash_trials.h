@@ -1,10 +1,10 @@
-// Images of one recording, tried in a child process (crash_child.h); the next child goes on behind
-// an image that is broken.
+// Tries the images of one recording in a child process (crash_child.h). After a broken image
+// another child continues with the next one.
 //
 // An image is what the disk may hold after a power loss at a random point of the recording, or
-// after a kill of the process, when nothing is lost that was written.
+// after a kill of the process, when nothing written is lost.
 //
-// GRIDMOUNT_CRASH_KEEP names a folder that the first broken one is put into.
+// GRIDMOUNT_CRASH_KEEP names a folder into which the first broken image is put.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // Makes one call into the system fail: the n-th write, sync, growth of a file, mapping or
 // allocation.
 //
-// How: file_calls.cc and memory_calls.cc stand in for the C library's calls and ask here before
-// each. Calls on files elsewhere than below the folder are not counted.
+// file_calls.cc and memory_calls.cc replace the C library's calls and ask this before each call.
+// Calls on files outside the folder are not counted.
 //
-// Thread-safety: thread-safe. Allocates nothing, as it is asked about allocations.
+// Thread-safety: thread-safe. Allocates nothing, because it is also asked about allocations.
 #pragma once
 
 #include <atomic>

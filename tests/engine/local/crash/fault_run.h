@@ -1,10 +1,11 @@
-// One kind of store whose n-th write, sync, growth, mapping or allocation fails, for every n.
+// Tests one kind of store with one failing call: the n-th write, sync, growth, mapping or
+// allocation, for every n.
 //
-// A child process makes a store and works on it, the same each time, until a call of ours fails,
-// and closes it. It must end by itself, and its error must be one of the promised. Another process
-// then opens what is left, checks it in full, compares it with the states that the promises allow
-// (whatever was acknowledged is there; after a failed sync, whatever was durable), and writes to
-// it.
+// A child process makes a store and runs the same workload each time until a call fails, and then
+// closes the store. It must end by itself, and its error must be one of the promised errors.
+// Another process then opens the store, checks it in full, compares it with the states that the
+// promises allow (every acknowledged change is there; after a failed sync, every durable one), and
+// writes to it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Stands in for the C library's calls that change files: they fail if that is wanted
-// (fault_injector.h), or are recorded (write_recorder.h) and done, but for what takes time and says
-// nothing here: syncs, and that a file's room is taken before it is written to.
+// Replaces the C library's calls that change files. A call fails if the test wants it to
+// (fault_injector.h). Otherwise it is recorded (write_recorder.h) and done, except for calls that
+// only take time here: syncs, and the allocation of space before a write.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>

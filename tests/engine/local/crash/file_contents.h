@@ -1,5 +1,5 @@
-// What a file holds, for recordings and images: copies share the pages that are the same, and
-// pages of zeros take no memory, so that the room which a store keeps in reserve costs nothing.
+// The contents of a file, for recordings and images. Copies share equal pages, and pages of zeros
+// take no memory. So the space that a store keeps in reserve costs nothing.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Stands in for the C library's allocations and mappings of files, so that one of them can fail
+// Replaces the C library's calls that allocate memory and map files, so that one of them can fail
 // (fault_injector.h).
 #include <dlfcn.h>
 #include <sys/mman.h>

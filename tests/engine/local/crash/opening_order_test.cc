@@ -1,7 +1,8 @@
-// In which order an opening and a checkpoint write the store's files and sync them: of these
-// invariants (FORMAT.md, "Durability") a random image shows too seldom that one is broken.
+// Goal: an opening and a checkpoint write and sync the store's files in the right order. These
+// invariants (FORMAT.md, "Durability") need a test of their own, because random crash images rarely
+// reveal that one is broken.
 //
-// Method: what they do is recorded, and the events are looked at.
+// Method: the file calls are recorded, and the events are examined.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

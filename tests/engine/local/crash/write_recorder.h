@@ -1,11 +1,11 @@
-// Records every change of the files below a folder, LMDB's included, and every sync of them.
+// Records every change and every sync of the files below a folder, including those by LMDB.
 //
-// How: the program that links this defines the C library's calls itself (file_calls.cc); calls from
-// shared libraries come there too. Syncs are noted, not done: the crash images say what they would
-// have done.
+// The program that links this defines the C library's calls itself (file_calls.cc), so calls from
+// shared libraries arrive there too. Syncs are recorded but not done: the crash images decide what
+// they would have done.
 //
-// A file is known by its inode, whatever its names: what is written to it, and what names it has,
-// are made durable by different syncs.
+// A file is identified by its inode, not by its names, because its contents and its names are made
+// durable by different syncs.
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,9 @@
-// A file system whose mappings do not show what is written: it is found out, and a store is neither
-// made nor opened there.
+// Goal: a file system whose mappings do not show what is written is detected, and no store is made
+// or opened there.
 //
-// Method: this program's own pwrite leaves out a write to the file of the probe, so that its
-// mapping shows what was there before. What a store does with the answer
-// is tested with answers of its own, as the file systems that tests run on are not asked.
+// Method: this program replaces pwrite and leaves out a write to the probe file, so its mapping
+// shows the older contents. The tests of what a store does with the result use made-up results,
+// because the test machine's file system is coherent.
 #include "engine/local/files/map_coherence.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,6 @@
-// data.mdb or data.mdb-lock that cannot be read while it is open: cut off under the process, or
-// damaged anywhere. The process lives, what is wrong is an error, and nothing is written any more.
+// Goal: data.mdb or data.mdb-lock may become unreadable while it is open: truncated by another
+// process, or damaged anywhere. The process survives, the operation fails with an error, and
+// nothing is written any more.
 #include "engine/local/files/map_guard.h"
 
 #include <fcntl.h>

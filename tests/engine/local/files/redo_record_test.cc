@@ -1,7 +1,7 @@
-// The log's records: what a transaction's changes come to, which records of a file count, and where
-// the next one goes.
+// Goal: the log's records hold the changes of a transaction, only valid records of a file count,
+// and the next record goes to the right place.
 //
-// Method: files written record by record, and then damaged in every place that counts.
+// Method: files are written record by record, and then damaged at every relevant place.
 #include "engine/local/files/redo_record.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// A store whose files others had their hands on: removed or replaced under its owner, copied before
-// it was closed, of another kind.
+// Goal: a store detects that somebody else changed its files: removed or replaced them under its
+// owner, copied them before it was closed, or replaced them by other kinds of files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>

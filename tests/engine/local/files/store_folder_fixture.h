@@ -1,6 +1,6 @@
-// A store's folder, prepared by hand in a temporary one, whose owners are killed in child
-// processes. Each error of an opening must have the right code, name the store and say what to do,
-// in one line.
+// A store folder in a temporary folder, prepared by hand. Its owners are killed in child processes.
+// Each error of an opening must have the right code, name the store and say what to do, in one
+// line.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,7 +1,8 @@
-// What is at the path: making a store, opening one, and everything that is wrong with others.
+// Goal: stores can be made and opened at any suitable path, and every other path is refused with a
+// helpful error.
 //
-// Method: folders prepared by hand in a temporary one, owners killed in child processes. Each error
-// must have the right code, name the store and say what to do, in one line.
+// Method: folders prepared by hand in a temporary folder, and owners killed in child processes.
+// Each error must have the right code, name the store and say what to do, in one line.
 #include "engine/local/files/store_folder.h"
 
 #include <fcntl.h>

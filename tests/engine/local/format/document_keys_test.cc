@@ -1,4 +1,4 @@
-// Which keys a document has in an index.
+// Goal: a document has the right keys in an index.
 
 #include "engine/local/format/document_keys.h"
 

@@ -1,4 +1,4 @@
-// Checksums of entries: what they see, and which stores have them.
+// Goal: checksums of entries detect damage, and stores of the right versions have them.
 
 #include "engine/local/format/entry_checksum.h"
 

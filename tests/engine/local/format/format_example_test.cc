@@ -1,6 +1,7 @@
-// The worked example of FORMAT.md is what a store holds: the documents that it names are written,
-// and the store's trees, read by LMDB alone, are compared with the text byte by byte. What the
-// bytes mean is for format_example_test.py to find out from the text alone.
+// Goal: a store holds exactly the worked example of FORMAT.md.
+// Method: the test writes the documents of the example, reads the store's trees by LMDB alone, and
+// compares them with the text byte by byte. format_example_test.py checks that the text alone
+// suffices to decode these bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lmdb.h>

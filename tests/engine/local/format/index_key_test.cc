@@ -1,5 +1,6 @@
-// The order of index keys. Property: for random values, memcmp on the encodings is bson::compare on
-// the values, reversed for descending parts.
+// Goal: index keys have the order of their values.
+// Method: for random values, memcmp on the encodings must be equal to bson::compare on the values,
+// reversed for descending parts.
 
 #include "engine/local/format/index_key.h"
 

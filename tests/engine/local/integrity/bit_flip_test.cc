@@ -1,14 +1,14 @@
-// Bits of data.mdb that are not what they were, anywhere: each is harmless, or reported by whoever
-// reads or writes what it hit. Never the end of the process, never a hang, never other contents
-// without a word.
+// Goal: a flipped bit anywhere in data.mdb is either harmless, or reported by every read or write
+// that meets it. It never ends the process, never hangs it, and never silently changes contents.
 //
-// Method: the bytes of a store's file are changed one at a time, each in a copy that a child
-// process opens, reads in every way and checks, and writes to: it inserts, changes and removes
-// documents all over the store, in one transaction and in several. One store is small; the other
-// has deep trees, a long list of free pages, and only so many documents that a child can read it
-// all. GRIDMOUNT_BIT_FLIPS sets how many (1500 at random, 100 in sanitized builds); 0 takes every
-// byte of the small file, and 10,000 bits of the other. GRIDMOUNT_BIT_FLIP_SEED replays;
-// GRIDMOUNT_BIT_FLIP_AT is the one bit to flip, counted from the file's beginning.
+// Method: the bits of a store's file are flipped one at a time, each in a copy. A child process
+// opens the copy, reads it in every way, checks it, and writes to it: it inserts, changes and
+// removes documents all over the store, in one transaction and in several. One store is small. The
+// other has deep trees, a long list of free pages, and few enough documents that a child can read
+// all of it. GRIDMOUNT_BIT_FLIPS sets the number of flips (1500 at random, 100 in sanitized
+// builds). 0 means every byte of the small file and 10,000 bits of the other.
+// GRIDMOUNT_BIT_FLIP_SEED replays a run. GRIDMOUNT_BIT_FLIP_AT flips only this bit, counted from
+// the beginning of the file.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-// What tests that change bits of a store's file have in common: each change is tried in a child
-// process, which says by its exit status what became of it.
+// The common part of the tests that flip bits of a store's file. Each flip is tried in a child
+// process, whose exit status reports the outcome.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Damage below the documents: what reads say of it, and that check_structure() finds it.
+// Goal: reads report damage below the documents, and check_structure() finds it.
 // Method: a store is closed, its trees are changed through the environment, and it is opened again.
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// A store for tests to damage: closed, changed behind everything's back in its trees, opened again.
+// A store for tests to damage. It is closed, its trees are changed directly, and it is opened
+// again.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,14 +1,15 @@
-// Bits of the pages of data.mdb's trees that are not what they were: each query gives the answer
-// that it gave before, or an error. Nothing else is allowed, whatever other queries have said.
+// Goal: after a bit flip in a page of data.mdb's trees, each query gives the same answer as before,
+// or an error. Nothing else is allowed, whatever other queries have reported.
 //
-// Method: a store of many small collections, which share trees, and of one whose trees have several
-// levels. One bit at a time is changed in a copy that a child process opens, read-only without any
-// check, and asks: by every index, for what is there and what is not, in ranges in both directions,
-// counted, in order and without the documents; or for writing, where it inserts what unique indexes
-// have and what they do not have, and commits nothing. GRIDMOUNT_BIT_FLIPS sets how many bits of
-// each kind of page (600 at random, 60 in sanitized builds), GRIDMOUNT_BIT_FLIP_SEED replays;
-// GRIDMOUNT_BIT_FLIP_AT is the one bit to flip, counted from the file's beginning. And as many
-// times an entry becomes another one of its page. No number of bits (0) is all of them.
+// Method: two stores, one with many small collections that share trees, and one with a collection
+// whose trees have several levels. One bit at a time is flipped in a copy. A child process opens
+// the copy read-only without any check and runs queries: by every index, for keys that exist and
+// keys that do not, in ranges in both directions, counted, sorted and covered. Or it opens the copy
+// for writing, inserts values that unique indexes have or do not have, and commits nothing.
+// GRIDMOUNT_BIT_FLIPS sets the number of bits for each kind of page (600 at random, 60 in sanitized
+// builds); 0 means all of them. The test also replaces an entry by another one of its page as many
+// times. GRIDMOUNT_BIT_FLIP_SEED replays a run. GRIDMOUNT_BIT_FLIP_AT flips only this bit, counted
+// from the beginning of the file.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// repair_structure() on each kind of damage below the documents: afterwards the check is clean,
-// what was not hit is there, what was taken out has been kept. Method: as damage_test.cc; and
-// damage at random from a seed that a failing run prints.
+// Goal: after repair_structure() on each kind of damage below the documents, the check is clean,
+// undamaged data is still there, and everything that was taken out was kept.
+// Method: as in damage_test.cc; and random damage from a seed that a failing run prints.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-// Copies of stores, and compaction: what is in the copy, what writers do meanwhile, and what a kill
-// at any moment leaves.
+// Goal: copies of stores and compaction produce the right contents, writers can work meanwhile, and
+// a kill at any moment leaves a usable store.
 //
-// Method: this program's own rename, unlink, fsync, fdatasync, pwrite and write count the calls of
-// a child process and end it at one of them.
+// Method: this program replaces rename, unlink, fsync, fdatasync, pwrite and write. They count the
+// calls of a child process and end it at one of them.
 #include "engine/local/store_copy.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,9 @@
-// salvage_store(): whatever bit of data.mdb is another, a store comes of it that the check finds
-// sound, and only documents that lay where the bit is are missing, which have been kept.
+// Goal: after a flip of any bit of data.mdb, salvage_store() makes a store that the check finds
+// sound. Only documents at the place of the flip are missing, and these have been kept.
 //
-// Method: the bits of a store's file are flipped one at a time, at random from a seed that a
-// failing run prints, in leaves, branches and values; GRIDMOUNT_SALVAGES sets how many (100, 20 in
-// sanitized builds), GRIDMOUNT_TEST_SEED replays one.
+// Method: bits of a store's file are flipped one at a time in leaves, branches and values, at
+// random from a seed that a failing run prints. GRIDMOUNT_SALVAGES sets the number of flips (100,
+// 20 in sanitized builds). GRIDMOUNT_TEST_SEED replays one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
-// Batches: who shares an LMDB commit, what readers see, what becomes of those that fail, and what
-// an opening makes of the file `pending`.
+// Goal: batches let short transactions share an LMDB commit. The tests cover who shares it, what
+// readers see, failing transactions, and what an opening does with the file `pending`.
 //
-// Method: this program's own pwrite and writev fail the calls on one file of the store; kills are
-// child processes that end in the middle.
+// Method: this program replaces pwrite and writev, so that calls on one file of the store can fail.
+// Kills are child processes that end in the middle of their work.
 #include "engine/local/storage/batch.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,8 @@
-// Checkpoints: when they are taken, who shares them, what becomes of failing syncs, and what the
-// file `checkpoint` holds.
+// Goal: checkpoints are taken at the right times, shared by waiting callers, and robust against
+// failing syncs, and the file `checkpoint` holds the right slots.
 //
-// Method: this program's own fdatasync and pwrite count, hold up and fail the calls of the store.
+// Method: this program replaces fdatasync and pwrite, which count, delay and fail the calls of the
+// store.
 #include "engine/local/storage/checkpoint.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,9 @@
-// A map of data.mdb that does not show what was committed: nothing is acknowledged that a
-// transaction from an older snapshot would lose, and nothing more is written.
+// Goal: if the map of data.mdb does not show the last commit, the store acknowledges nothing that a
+// transaction from an older snapshot would lose, and writes nothing more.
 //
 // Method: a real store in a temporary folder. LMDB's writes of meta pages go through this program's
-// own pwrite, which can leave one out: LMDB has committed then, and its map shows the snapshot
-// before. Or an older meta page is written back under the open store.
+// own pwrite, which can leave one out. LMDB has then committed, but its map shows the snapshot
+// before. Other tests write an older meta page back under the open store.
 #include "engine/local/storage/commit_sequence.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// An environment in a folder of its own, without checkpoints but those that are asked for, whose
-// changes are told to the log as the store tells them.
+// An environment in its own folder. It takes checkpoints only on request, and passes its changes to
+// the log as the store does.
 #pragma once
 
 #include <gtest/gtest.h>

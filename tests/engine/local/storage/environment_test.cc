@@ -1,7 +1,8 @@
-// The environment: transactions, the writers' queue with its shared commits, trees, a full disk.
+// Goal: the environment handles transactions, the queue of writers with its shared commits, trees,
+// and a full disk.
 //
 // Method: a real store in a temporary folder. LMDB's writes go through this program's own pwrite
-// and writev, which let a test make the disk full.
+// and writev, with which a test can simulate a full disk.
 #include "engine/local/storage/environment.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// Space that is free, given back to the file system while the store is open.
+// Goal: free pages are returned to the file system while the store is open.
 
 #include "engine/local/storage/free_pages.h"
 

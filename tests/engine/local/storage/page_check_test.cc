@@ -1,4 +1,5 @@
-// Damaged pages of LMDB's trees: reading and writing what is on them is an error, all else goes on.
+// Goal: reading or writing a damaged page of LMDB's trees is an error, and everything else
+// continues to work.
 // Method: a store is closed, pages of its data.mdb are changed, and it is opened again.
 #include "engine/local/storage/page_check.h"
 

@@ -1,4 +1,4 @@
-// Lists of free pages that are wrong: the check says so, and compaction makes them anew.
+// Goal: the check reports a damaged list of free pages, and compaction makes a new list.
 //
 // Method: a store is closed, its list of free pages is changed in data.mdb, and it is opened again.
 #include "engine/local/storage/page_survey.h"

@@ -1,8 +1,8 @@
-// The log at work: which durable requests it answers, who shares a sync, what becomes of those that
-// fail, and what an opening makes of it.
+// Goal: the log answers durable requests, lets them share a sync, and handles failing syncs, and an
+// opening replays it.
 //
-// Method: this program's own fdatasync and pwrite count, hold up and fail the calls on one file of
-// the store; power losses are openings with another boot id.
+// Method: this program replaces fdatasync and pwrite, which count, delay and fail the calls on one
+// file of the store. A power loss is an opening with another boot id.
 #include "engine/local/storage/redo_log.h"
 
 #include <dlfcn.h>

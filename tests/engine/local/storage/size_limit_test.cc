@@ -1,5 +1,5 @@
-// A store with a size limit: what would make it larger is refused, what takes something out is not,
-// and statistics tell the limit as a disk's size.
+// Goal: a store with a size limit refuses writes that would make it larger, and allows removals.
+// Stats report the limit as the size of the disk.
 #include "engine/local/storage/size_limit.h"
 
 #include <gmock/gmock.h>

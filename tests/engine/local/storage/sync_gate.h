@@ -1,5 +1,5 @@
-// What tests that stand in for the C library's calls on files need: which file it is, and a gate
-// that holds syncs up.
+// The common part of tests that replace the C library's file calls: it identifies the file, and has
+// a gate that delays syncs.
 #pragma once
 
 #include <condition_variable>

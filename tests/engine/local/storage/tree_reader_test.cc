@@ -1,8 +1,8 @@
-// Keys found without LMDB: those it has, with their values, and nothing else, whatever has become
-// of its pages.
+// Goal: TreeReader finds exactly the keys that LMDB has, with their values, whatever happened to
+// the pages.
 //
-// Method: keys of all lengths and values of all sizes, found one by one and together; then every
-// page of the file is damaged in its turn, in memory of our own.
+// Method: keys of all lengths and values of all sizes are looked up one by one and together. Then
+// every page of the file is damaged in turn, in a copy in memory.
 #include "engine/local/storage/tree_reader.h"
 
 #include <gtest/gtest.h>

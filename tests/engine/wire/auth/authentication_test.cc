@@ -1,5 +1,5 @@
-// Goal: clients of TCP log in as drivers do, may do what their roles permit and nothing else; the
-// store's own socket needs no log-in.
+// Goal: TCP clients authenticate as drivers do, and may do what their roles permit and nothing
+// else. The store's own socket needs no authentication.
 // Method: a SCRAM client written from the RFC, against a service on a store.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

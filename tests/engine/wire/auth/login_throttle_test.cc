@@ -1,5 +1,5 @@
-// Goal: guesses become slow, right passwords do not, nobody is kept out by others, and memory stays
-// bounded.
+// Goal: password guesses become slow, right passwords do not, nobody is locked out by others, and
+// memory stays bounded.
 #include "engine/wire/auth/login_throttle.h"
 
 #include <gtest/gtest.h>

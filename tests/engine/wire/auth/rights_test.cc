@@ -1,6 +1,7 @@
-// Goal: nobody reads, writes, learns or ends more than his roles permit, whatever the form of what
-// he sends: keys given twice, views, lists of several databases, and what is left when the users
-// are gone. Method: clients that log in by certificates, one for each role that is tried.
+// Goal: no user can read, write, learn or end more than the user's roles permit, whatever the form
+// of the request: repeated keys, views, lists of several databases, and what remains when the users
+// are gone.
+// Method: clients that authenticate by certificates, one for each role.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Goal: each built-in role permits what the manual's table says, and nothing beside it.
+// Goal: each built-in role permits what the manual's table says, and nothing else.
 #include "engine/wire/auth/role.h"
 
 #include <gtest/gtest.h>

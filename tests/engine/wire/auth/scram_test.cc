@@ -1,5 +1,5 @@
-// Goal: log-ins by SCRAM are those of the RFCs and of MongoDB's drivers, and nothing else is one.
-// Method: the RFCs' examples, and messages that are wrong in one place each.
+// Goal: SCRAM authentication follows the RFCs and MongoDB's drivers, and nothing else succeeds.
+// Method: the RFCs' examples, and messages with one error each.
 #include "engine/wire/auth/scram.h"
 
 #include <gmock/gmock.h>

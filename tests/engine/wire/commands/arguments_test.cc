@@ -1,5 +1,6 @@
-// Goal: the arguments of commands: unknown, missing and wrong fields, and those that every command
-// takes. Source: MongoDB 7.0, generic arguments and the parsers of its IDL.
+// Goal: the arguments of commands: unknown, missing and wrong fields, and the arguments that every
+// command accepts.
+// Source: MongoDB 7.0, generic arguments and the parsers of its IDL.
 #include "tests/engine/wire/commands/service_test.h"
 
 namespace gridmount::wire {

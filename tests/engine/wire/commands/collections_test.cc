@@ -1,6 +1,6 @@
-// Goal: collections, databases and indexes as a server lists, makes, changes and drops them, and
-// what it tells of their sizes. Source: MongoDB 7.0 manual, "Administration Commands", "Diagnostic
-// Commands".
+// Goal: collections, databases and indexes are listed, made, changed and dropped as a server does
+// it, and their sizes are reported.
+// Source: MongoDB 7.0 manual, "Administration Commands", "Diagnostic Commands".
 #include "tests/engine/wire/commands/service_test.h"
 
 namespace gridmount::wire {

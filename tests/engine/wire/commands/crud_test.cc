@@ -1,5 +1,6 @@
-// Goal: find, insert, update, delete, findAndModify, count, distinct and aggregate as a server
-// answers them. Method: a service over an embedded store, commands as Extended JSON.
+// Goal: find, insert, update, delete, findAndModify, count, distinct and aggregate answer like a
+// server.
+// Method: a service over an embedded store, commands as Extended JSON.
 // Source: MongoDB 7.0 manual, "Database Commands"; observed messages of mongod.
 #include "tests/engine/wire/commands/service_test.h"
 

@@ -1,5 +1,5 @@
-// Goal: cursors as clients use them: batches, getMore, killCursors, tailable ones that await data,
-// sessions' cursors, time limits.
+// Goal: cursors as clients use them: batches, getMore, killCursors, tailable cursors that await
+// data, cursors of sessions, time limits.
 #include <thread>
 
 #include "tests/engine/wire/commands/service_test.h"

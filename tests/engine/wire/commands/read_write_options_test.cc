@@ -1,5 +1,6 @@
-// Goal: write concerns, variables and what is read of views are as a server has them.
-// Method: a service over an embedded store, commands as Extended JSON; each answer is mongod's.
+// Goal: write concerns, variables and reads of views behave like a server's.
+// Method: a service over an embedded store, commands as Extended JSON. The expected answers are
+// mongod's.
 #include "tests/engine/wire/commands/service_test.h"
 
 namespace gridmount::wire {

@@ -1,5 +1,5 @@
-// Goal: what tells of the server and its operations: status, settings, probes of clients, sessions,
-// the profiler, killing what runs, who may do what.
+// Goal: commands about the server and its operations: status, settings, probes of clients,
+// sessions, the profiler, killing operations, and access rights.
 #include <atomic>
 #include <cmath>
 #include <filesystem>

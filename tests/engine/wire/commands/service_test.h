@@ -1,4 +1,4 @@
-// A service over an embedded store in a temporary folder, and commands as Extended JSON.
+// A service over an embedded store in a temporary folder. Commands are written as Extended JSON.
 #pragma once
 
 #include <gmock/gmock.h>

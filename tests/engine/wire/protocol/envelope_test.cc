@@ -1,5 +1,5 @@
-// What surrounds commands and replies: headers, OP_QUERY and OP_REPLY, compression. Method:
-// messages made byte by byte are read, and replies are taken apart again.
+// Goal: the envelope of commands and replies: headers, OP_QUERY and OP_REPLY, compression.
+// Method: messages made byte by byte are parsed, and replies are taken apart again.
 #include <gtest/gtest.h>
 
 #include <cstring>

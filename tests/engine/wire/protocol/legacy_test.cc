@@ -1,5 +1,6 @@
-// The opcodes that OP_MSG took the place of: which command each becomes, what OP_REPLY holds of a
-// cursor, and what is cut off. Method: messages made byte by byte are read, and compared as JSON.
+// Goal: the opcodes that OP_MSG replaced: which command each becomes, what OP_REPLY holds of a
+// cursor, and how truncated messages are handled.
+// Method: messages made byte by byte are parsed, and compared as JSON.
 #include <gtest/gtest.h>
 
 #include "engine/bson/json.h"

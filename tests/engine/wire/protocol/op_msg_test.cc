@@ -1,5 +1,6 @@
-// OP_MSG as clients send it and as nobody should. Method: messages made byte by byte are read; what
-// is asked for, what is refused with a reply and what ends the connection is told apart.
+// Goal: OP_MSG is parsed as clients send it, and malformed messages are refused.
+// Method: messages made byte by byte are parsed. The tests distinguish requests that are served,
+// those that are refused with a reply, and those that end the connection.
 #include "engine/wire/protocol/op_msg.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// A fuzzer of sockets: many clients that send what nobody should, at the same time as ones that
-// behave. Method: seeded random misdeeds; afterwards descriptors, threads and memory are what they
-// were, and a good client is served. GRIDMOUNT_WIRE_SEED replays a run, GRIDMOUNT_WIRE_RUNS makes
-// it longer.
+// Goal: a server survives many clients that send malformed data while others behave well.
+// Method: a fuzzer of sockets with seeded random misbehaviour. Afterwards file descriptors, threads
+// and memory are what they were, and a good client is served. GRIDMOUNT_WIRE_SEED replays a run,
+// and GRIDMOUNT_WIRE_RUNS makes it longer.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

@@ -1,5 +1,6 @@
-// Where a server listens: the socket's file and who may use it, addresses of TCP and what each
-// needs. Method: files and addresses, right and wrong, and what is said of them.
+// Goal: a server listens at the right places: the socket file with its access rights, and TCP
+// addresses with what each needs.
+// Method: right and wrong files and addresses, and the resulting messages.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

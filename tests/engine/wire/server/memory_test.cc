@@ -1,6 +1,6 @@
-// The limit of the bytes of messages: the budget's own rules, and that a server keeps to it while
-// clients claim, send halves and take no replies. Method: the budget by itself; then raw sockets,
-// and the process's resident memory.
+// Goal: the limit of the bytes of messages holds: the rules of the budget, and a server's memory
+// while clients announce large messages, send halves of them and read no replies.
+// Method: the budget alone; then raw sockets, and the process's resident memory.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

@@ -1,5 +1,6 @@
-// Postponed requests: resumed by a change, by their time and by the end of the server, dropped with
-// their client, and costing no thread. Method: a command that is postponed until a change.
+// Goal: deferred requests are resumed by a change, by their timeout and by the end of the server,
+// are dropped with their client, and occupy no thread.
+// Method: a command that is deferred until a change.
 #include "engine/wire/server/parking.h"
 
 #include <gtest/gtest.h>

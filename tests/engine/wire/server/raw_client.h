@@ -1,5 +1,5 @@
-// A client that is nothing but a socket, so that a test can send and leave out what it likes.
-// Reading waits for some seconds at most.
+// A client that is only a socket, so that a test controls every byte that is sent. Reading waits
+// for a few seconds at most.
 #pragma once
 
 #include <filesystem>

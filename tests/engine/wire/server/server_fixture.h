@@ -1,15 +1,15 @@
-// A server with a handler whose commands do what a test needs, and its folder.
+// A server in its own folder, with a handler whose commands do what tests need.
 //
 //   ping                      {ok: 1}
 //   hello, isMaster           {ok: 1, connectionId, topologyVersion}
 //   echo: <string>            {ok: 1, echo: <string>}
 //   big: <bytes>              {ok: 1, big: <that many bytes>}
 //   insert                    {ok: 1}, counted
-//   getMore                   {ok: 1, cursor: {id: batches_left}}, of which each takes one
-//   gate                      waits until the test opens the gate, or the client has gone
+//   getMore                   {ok: 1, cursor: {id: batches_left}}; each call takes one
+//   gate                      waits until the test opens the gate, or the client disconnects
 //   hold                      waits until the test opens the gate, whatever happens
-//   sleep: <ms>               whatever happens
-//   wait: <ms>                postponed until a change, or so many ms from the first time on
+//   sleep: <ms>               sleeps, whatever happens
+//   wait: <ms>                deferred until a change, or for so many ms after the first call
 #pragma once
 
 #include <gtest/gtest.h>

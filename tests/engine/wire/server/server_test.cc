@@ -1,5 +1,6 @@
-// How the server treats its connections: ordinary ones, slow, silent and half-closed ones, too many
-// of them. Method: raw sockets against a server whose commands do what the test needs.
+// Goal: the server treats all connections well: ordinary, slow, silent and half-closed ones, and
+// too many of them.
+// Method: raw sockets against a server whose commands do what the test needs.
 #include "engine/wire/server/server.h"
 
 #include <gtest/gtest.h>

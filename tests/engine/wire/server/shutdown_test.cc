@@ -1,4 +1,5 @@
-// The end of a server: what runs is answered, what is idle is closed, nothing is left behind.
+// Goal: when a server stops, running requests are answered, idle connections are closed, and
+// nothing is left behind.
 // Method: raw sockets in every state while stop() is called.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// TLS: certificates of the server and of clients, versions, plain text and silence where TLS should
-// be. Method: certificates made here, and OpenSSL's client on a socket.
+// Goal: TLS: certificates of the server and of clients, protocol versions, and clients that send
+// plain text or nothing instead of TLS.
+// Method: certificates made here, and OpenSSL's client on a socket.
 #include <gtest/gtest.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>

@@ -1,6 +1,6 @@
-// The shares of the workers: the rules by themselves; then that clients of TCP whose commands do
-// not end leave workers to each other, to the socket and to brief commands. Method: commands that
-// wait until the test lets them go on.
+// Goal: workers are shared fairly. TCP clients whose commands do not end leave workers to each
+// other, to the local socket and to short commands.
+// Method: the rules alone; then commands that wait until the test lets them continue.
 #include "engine/wire/server/worker_shares.h"
 
 #include <gtest/gtest.h>
