@@ -1,4 +1,4 @@
-// For tests: what a call gives that must not fail.
+// For tests: unwraps the result of a call that must not fail.
 #pragma once
 
 #include <stdexcept>

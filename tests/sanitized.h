@@ -1,4 +1,4 @@
-// Whether the tests run under a sanitizer, which takes memory and address space of its own.
+// Whether the tests run under a sanitizer, which needs memory and address space of its own.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

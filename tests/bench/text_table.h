@@ -1,4 +1,4 @@
-// Figures and tables of figures, as the benchmarks print them.
+// Prints numbers and tables of numbers for the benchmarks.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Goal: whatever is wrong with the command, the store or the mount point is said in one line, with
-// an exit status of its own, and nothing is left mounted.
+// Goal: any problem with the command, the store or the mount point is reported in one line, with
+// its own exit status, and nothing stays mounted.
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>

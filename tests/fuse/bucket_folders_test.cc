@@ -1,4 +1,4 @@
-// Goal: the root's folders are the store's buckets, and nothing else lives there.
+// Goal: the directories of the root are the store's buckets, and the root holds nothing else.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

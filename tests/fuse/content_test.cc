@@ -1,5 +1,5 @@
-// Goal: what is written is what is read, in every way a program writes and reads.
-// Method: plain system calls on a real mount, compared with the bytes themselves.
+// Goal: reads return what was written, in every way in which a program reads and writes.
+// Method: plain system calls on a real mount, compared with the bytes in memory.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,13 +1,13 @@
-// Power failures and kills under a mount: after system calls through the kernel, what fsync,
-// fdatasync, O_SYNC and O_DSYNC writes, msync and an unmount have said to be durable survives a
-// power loss, what close and calls about names and attributes have said to be committed a kill; and
-// all else is as it was after some call, as SEMANTICS.md promises.
+// Goal: a mount keeps its promises after power failures and kills. What fsync, fdatasync, O_SYNC
+// and O_DSYNC writes, msync and an unmount made durable survives a power loss. What close and calls
+// about names and attributes committed survives a kill. Everything else is as it was after some
+// call, as SEMANTICS.md promises.
 //
-// Method: crash/crash_mount.h: users make random calls on a real mount whose process records what
-// happens to the store's files; crash/model.h says what an image may hold. The same with a promise
-// broken on purpose must find broken images, or this test proves nothing.
+// Method: crash/crash_mount.h. Users make random calls on a real mount whose process records what
+// happens to the store's files. crash/model.h defines what an image may hold. To prove that the
+// test can fail, it also runs with a promise broken on purpose, and must then find broken images.
 //
-// GRIDMOUNT_CRASH_IMAGES, GRIDMOUNT_CRASH_SEED, GRIDMOUNT_CRASH_KEEP: as the other crash tests.
+// GRIDMOUNT_CRASH_IMAGES, GRIDMOUNT_CRASH_SEED, GRIDMOUNT_CRASH_KEEP: as in the other crash tests.
 #include "tests/fuse/crash/crash_mount.h"
 
 #include <gtest/gtest.h>

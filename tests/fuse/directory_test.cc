@@ -1,4 +1,4 @@
-// Goal: listings are complete, without repetition, and can be left and resumed.
+// Goal: directory listings are complete, without repetition, and can be interrupted and resumed.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Goal: programs on the mount see the errno POSIX names for a condition.
+// Goal: programs on the mount get the errno that POSIX names for a condition.
 #include "fuse/errno.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Goal: a wrong call fails with the errno POSIX names, and changes nothing.
+// Goal: a wrong call fails with the errno that POSIX names, and changes nothing.
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
-// Goal: while a folder is moved, calls that concern other nodes go on, and those that concern it or
-// what is below it wait for the end. Method: a move that lasts until the test ends it.
+// Goal: while a directory is being renamed, calls on other nodes proceed, and calls on the
+// directory or on anything below it wait for the end.
+// Method: a rename that lasts until the test ends it.
 #include "fuse/tree/folder_moves.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Goal: numbers stay with their nodes, counts are exact, and paths follow renames. No store is
-// needed: the table only compares bucket pointers.
+// Goal: inos stay with their nodes, lookup counts are exact, and paths follow renames. No store is
+// needed, because the table only compares bucket pointers.
 #include "fuse/tree/inode_table.h"
 
 #include <gtest/gtest.h>

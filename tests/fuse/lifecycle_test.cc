@@ -1,4 +1,4 @@
-// Goal: the mount begins and ends as a user expects: in the background, on signals, after a kill.
+// Goal: the mount starts and ends as a user expects: in the background, on signals, after a kill.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

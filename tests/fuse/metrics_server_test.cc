@@ -1,5 +1,5 @@
-// Goal: requests get the metrics or are told what is wrong with them, and clients keep to the
-// limits. Method: http_reply() by itself, and sockets to a server on a port of its own choice.
+// Goal: requests get the metrics or an error, and clients are held to the limits.
+// Method: http_reply() alone, and sockets to a server on a port that it chooses.
 #include "fuse/monitoring/metrics_server.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
-// A store in a temporary folder and the built gridmount on it. Whatever a test does, the mount is
-// undone and the daemon ended, by its own pid, when the fixture goes.
+// A store in a temporary folder, mounted by the built gridmount. Whatever a test does, the
+// fixture's destructor unmounts it and ends the daemon by its pid.
 #pragma once
 
 #include <gtest/gtest.h>

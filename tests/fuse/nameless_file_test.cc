@@ -1,5 +1,5 @@
-// Goal: files of O_TMPFILE are as on a local file system: without a name until link(2) gives them
-// one, and gone with the last who has them open.
+// Goal: files opened with O_TMPFILE behave as on a local file system: they have no name until
+// link(2) gives them one, and are removed when the last handle is closed.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>

@@ -1,4 +1,4 @@
-// Goal: making, finding and removing names works as on any file system.
+// Goal: names can be made, found and removed as on any file system.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -1,4 +1,4 @@
-// Goal: what is in progress is listed while it is, with what it is about, and not afterwards.
+// Goal: an operation is listed with its object while it is in progress, and not afterwards.
 #include "fuse/monitoring/operations_in_progress.h"
 
 #include <gmock/gmock.h>

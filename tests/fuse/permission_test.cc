@@ -1,5 +1,5 @@
-// Goal: the kernel enforces owners and modes, for others than the one who mounted too.
-// Method: a child process that takes on another user's identity; needs root.
+// Goal: the kernel enforces owners and modes, also for users other than the one who mounted.
+// Method: a child process that takes on another user's identity. Needs root.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>

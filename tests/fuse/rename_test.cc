@@ -1,4 +1,4 @@
-// Goal: rename(2) as POSIX and Linux have it.
+// Goal: rename(2) behaves as POSIX and Linux define it.
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>

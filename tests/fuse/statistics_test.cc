@@ -1,4 +1,5 @@
-// Goal: the statistics tell what was counted: how many, how long within an eighth, which errors.
+// Goal: the stats report what was counted: how many operations, how long within an eighth, and
+// which errors.
 // Method: durations and errors with known sums and ranks, counted by one thread and by many.
 #include "fuse/monitoring/statistics.h"
 

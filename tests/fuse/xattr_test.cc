@@ -1,5 +1,5 @@
-// Goal: extended attributes and access control lists are as xattr(7) and acl(5) say, on files,
-// folders, links and files without a name, and stay over a remount.
+// Goal: extended attributes and access control lists behave as xattr(7) and acl(5) say, on files,
+// directories, links and files without a name, and survive a remount.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>

@@ -1,7 +1,7 @@
-// How libFuzzer changes inputs that are documents in a row: as documents. Changed as bytes, next to
-// none stays valid, and no name of an operator is ever met. Names are those in the sources of the
-// query language, and those of one source go together: $push and $each, $cond and then. Documents
-// of the tests come in whole and in parts.
+// Mutates libFuzzer inputs that are sequences of documents, as documents. Mutated as bytes, almost
+// none would stay valid, and no operator's name would ever appear. The names come from the sources
+// of the query language, and names from one source are used together: $push and $each, $cond and
+// then. Documents of the tests are inserted whole and in parts.
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The input of fuzzers of the query language: valid documents in a row.
+// The input of fuzzers of the query language: a sequence of valid documents.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Archives of dumps: the real one with bytes changed, its prelude with other blocks behind it, and
-// anything at all behind the magic number, compressed or not. Whatever is wrong is an error of
-// parsing; metadata that are read are written again.
+// Fuzzes archives of dumps: the real archive with bytes changed, its prelude followed by other
+// blocks, and arbitrary bytes behind the magic number, compressed or not. Every malformed archive
+// must be a parse error. Metadata that was read is written again.
 
 #include <cstdlib>
 #include <cstring>

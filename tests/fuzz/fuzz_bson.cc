@@ -1,4 +1,5 @@
-// Bytes from outside: what validate() passes must be safe to walk, compare, print and read back.
+// Fuzzes bytes from outside: what validate() accepts must be safe to walk, compare, print and read
+// back.
 
 #include <cstdlib>
 

@@ -1,5 +1,6 @@
-// Two documents in a row: one whose fields are expressions, and one they are evaluated for. What
-// they give must be valid BSON, the same a second time, and stay within the arena's limit.
+// Fuzzes expressions. The input is two documents: one whose fields are expressions, and one for
+// which they are evaluated. The results must be valid BSON, the same a second time, and within the
+// arena's limit.
 
 #include <cstdlib>
 #include <vector>

@@ -1,6 +1,6 @@
-// Documents in a row: a filter, which is also taken for a schema and for an expression, and those
-// that are matched. A filter and its negation must not both match, nor neither; what does not
-// match must be explained by a valid document.
+// Fuzzes filters. The input is a sequence of documents: a filter, which is also used as a schema
+// and as an expression, and the documents that are matched. Of a filter and its negation exactly
+// one must match. The explanation of a mismatch must be a valid document.
 
 #include <cstdlib>
 

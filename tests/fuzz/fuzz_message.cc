@@ -1,5 +1,5 @@
-// Bytes of a connection: a message, whatever its header says its length is. What is read of it must
-// be safe to walk, and its reply must be a message again that reads back.
+// Fuzzes the bytes of a connection: a message, whatever length its header claims. What is parsed
+// must be safe to walk, and the reply must be a message that can be parsed.
 
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
-// A name from the mount: what is parsed must be what it is shown as; and a filename's component,
-// which must come back from its name.
+// Fuzzes names from the mount: a parsed name must be equal to what it is shown as. Also fuzzes
+// components of filenames, which must survive the conversion to a name and back.
 
 #include <cstdlib>
 

@@ -1,6 +1,7 @@
-// Documents in a row: one whose values are the stages of a pipeline, and those of a collection that
-// it runs over, reads beside and writes to. Served in every way, each result must be valid. The
-// stages that may be part of an update are applied as one as well, and a projection by find() too.
+// Fuzzes pipelines. The input is a sequence of documents: one whose values are the stages of a
+// pipeline, and those of a collection that the pipeline runs over, joins and writes to. In every
+// way of serving the pipeline, each result must be valid. Stages that an update may contain are
+// also applied as an update, and a projection also by find().
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,6 @@
-// Documents in a row: a specification, and those it is applied to as filter, sort and projection.
-// Each result must be valid. The last one is an index, which a plan is made over.
+// Fuzzes queries. The input is a sequence of documents: a specification, and the documents to which
+// it is applied as filter, sort and projection. Each result must be valid. The last document is an
+// index, for which a plan is made.
 
 #include <cstdlib>
 #include <vector>

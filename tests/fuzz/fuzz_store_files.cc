@@ -1,7 +1,8 @@
-// The files of a store that are read before LMDB is: `redo`, `pending`, `checkpoint` and `owner`.
-// What they hold is made of instructions: sound records, with any bytes changed, below a checksum
-// that is right or wrong. Whatever they hold, it is read without an end of the process, and what of
-// the logs counts are transactions that were written, in their order and from the first on.
+// Fuzzes the files of a store that are read before LMDB is: `redo`, `pending`, `checkpoint` and
+// `owner`. The input is a list of instructions that build their contents: valid records, with any
+// bytes changed, and with a right or wrong checksum. Reading them must never end the process. The
+// transactions of the logs that count must be transactions that were written, in order and from the
+// first on.
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
-// Documents in a row: an update, which is a pipeline as well; a filter, which also stands for the
-// array filters' one; and documents it is applied to, those two among them. What it makes must be
-// valid, keep its _id and differ only where the update says that it may; an upsert's must have one.
+// Fuzzes updates. The input is a sequence of documents: an update, which is also used as a
+// pipeline, a filter, which is also used as an array filter, and the documents that are updated,
+// these two included. The result must be valid, keep its _id, and differ only where the update may
+// change it. The document of an upsert must have an _id.
 
 #include <algorithm>
 #include <cstdlib>

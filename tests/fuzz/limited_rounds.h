@@ -1,4 +1,4 @@
-// Ends evaluations that would take longer than a fuzzer waits for one input, as maxTimeMS does.
+// Ends evaluations that would take longer than a fuzzer waits for one input, like maxTimeMS.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// Goal: what access_times.h promises: when reading changes atime, what is shown of it at once, and
-// what the documents have later. Method: a volume over a real store; documents of any age beside
-// those of the volume; how it looks on a mount is tests/mount/access_times_test.py's.
+// Goal: access_times.h keeps its promises: when a read changes atime, what is shown at once, and
+// what the documents have later.
+// Method: a volume over a real store, with documents of any age beside those of the volume.
+// tests/mount/access_times_test.py tests the same on a mount.
 
 #include "gridfs/namespace/access_times.h"
 

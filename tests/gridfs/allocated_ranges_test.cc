@@ -1,5 +1,5 @@
-// Goal: ranges join, split and end as said of them, and are never more than so many. Method: single
-// changes, and random ones beside one flag for each byte.
+// Goal: ranges are joined, split and truncated correctly, and their number stays within the limit.
+// Method: single changes, and random ones compared with one flag per byte.
 
 #include "gridfs/bucket/allocated_ranges.h"
 

@@ -1,6 +1,7 @@
-// Goal: what fallocate(2) has allocated counts in st_blocks, besides what is stored, until it is
-// written, cut off or made zeros. Method: one change each; of the file while it is open, committed,
-// and opened anew, of which nobody knows the holes. Random changes are file_model_test.cc's.
+// Goal: space allocated by fallocate(2) counts in st_blocks in addition to stored data, until it is
+// written, truncated or zeroed.
+// Method: one change per test, on a file while it is open, after a commit, and after it is opened
+// again, when its holes are not known. file_model_test.cc makes random changes.
 
 #include <gmock/gmock.h>
 

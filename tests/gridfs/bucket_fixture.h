@@ -1,5 +1,4 @@
-// A store with a bucket of its own for each test, on disk, and the verbs the tests of gridfs/
-// share.
+// A store on disk with its own bucket for each test, and the verbs that the tests of gridfs/ share.
 #pragma once
 
 #include <gtest/gtest.h>

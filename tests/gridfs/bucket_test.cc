@@ -1,5 +1,5 @@
-// Goal: buckets as the drivers' GridFS specification has them. Method: its rules one by one on a
-// real store; documents are looked at directly.
+// Goal: buckets follow the drivers' GridFS specification.
+// Method: its rules one by one on a real store, with a direct look at the documents.
 
 #include "gridfs/bucket/bucket.h"
 

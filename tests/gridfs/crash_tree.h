@@ -1,6 +1,6 @@
 // A tree of files for crash tests: changes as the mount makes them (create, write, truncate,
 // rename, unlink, mkdir, rmdir, chmod; close commits, fsync makes durable), and uploads as drivers
-// do.
+// make them.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,12 @@
-// Power failures under a tree of files: names, modes and contents are those after some change, no
-// older than the last that was synced; every file is whole, whatever lay half written on the disk.
+// Goal: a tree of files survives power failures. Names, modes and contents are those after some
+// change, no older than the last synced one. Every file is complete, whatever was half written on
+// the disk.
 //
 // Method: crash_run.h, with changes as the mount makes them (create, write, truncate, rename,
 // unlink, mkdir, rmdir, chmod; close commits, fsync makes durable) and uploads as drivers make
-// them; the full check is that of `gridstore check`, engine and GridFS. The same with the chunks
-// committed after the files document must find broken images, or this test proves nothing.
+// them. The full check is that of `gridstore check`, engine and GridFS. To prove that the test can
+// fail, it also runs with the chunks committed after the files document, and must then find broken
+// images.
 #include "tests/gridfs/crash_tree.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The attributes of a file that is open: what is in the store at once, what with the next commit,
-// and which of two times stays.
+// Goal: the attributes of an open file reach the store at the right time, at once or with the next
+// commit, and of two changes to a time the right one stays.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,6 +1,7 @@
-// Goal: where holes of a file begin and end, in blocks of what stat(2) tells as st_blksize,
-// whatever of it is in memory, in the store, or both. Method: the same question before and after
-// committing, and of a file that is opened anew, of which nobody knows the holes.
+// Goal: the holes of a file begin and end at the right places, in blocks of st_blksize (stat(2)),
+// whether its data is in memory, in the store, or both.
+// Method: the same question before and after a commit, and on a file that is opened again, when its
+// holes are not known.
 
 #include <gmock/gmock.h>
 

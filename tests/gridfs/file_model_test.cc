@@ -1,7 +1,7 @@
-// Goal: a file holds what was written to it, whatever the order, and each commit in the store is
-// one state of it. Method: random writes, truncations, holes, reads, flushes and closings on
-// several files with small chunks and little memory, beside strings; the documents are checked on
-// the way.
+// Goal: a file holds what was written to it, in whatever order, and each commit in the store is one
+// state of it.
+// Method: random writes, truncations, holes, reads, flushes and closes on several files with small
+// chunks and little memory, compared with strings. The documents are checked on the way.
 
 #include <gmock/gmock.h>
 

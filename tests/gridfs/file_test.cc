@@ -1,6 +1,6 @@
-// Goal: what file.h promises of one file, step by step. Method: a real store; after each commit the
-// bucket's documents are read without the code under test and checked for every rule of the
-// specification (BucketFixture::problems).
+// Goal: each promise of file.h about one file holds.
+// Method: a real store. After each commit the test reads the bucket's documents without the code
+// under test and checks every rule of the specification (BucketFixture::problems).
 
 #include <gmock/gmock.h>
 

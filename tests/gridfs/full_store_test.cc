@@ -1,7 +1,7 @@
-// Goal: files in a store without room: who writes learns of it soon, what there was no room for is
-// written when there is some, and what is removed is free for the next write, whoever has had it
-// open. Method: a store with a size limit; nothing waits for time to pass, so commits in the
-// background are an hour apart.
+// Goal: files in a full store. A writer learns of it soon, data without room is written when there
+// is room, and removed space is free for the next write, even if another user had the file open.
+// Method: a store with a size limit. No test waits for time to pass, so background commits are an
+// hour apart.
 
 #include <gmock/gmock.h>
 

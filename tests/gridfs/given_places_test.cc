@@ -1,6 +1,7 @@
-// Goal: a cookie leads back to where its name stood, whatever has come and gone since. Method: a
-// listing of numbers, some of which are removed and added at random between seeks to any cookie
-// that was ever given. The seed is shown when it fails.
+// Goal: a readdir cookie leads back to the position of its name, whatever was added or removed
+// since.
+// Method: a listing of numbers. Some are removed and added at random between seeks to any cookie
+// that was ever returned. The seed is printed on failure.
 
 #include "gridfs/namespace/given_places.h"
 

@@ -1,6 +1,6 @@
-// Goal: a file is there as long as one of its names is, whatever drivers make of its documents.
-// Method: links made by the mount, and changes to the documents behind its back; names, numbers of
-// names and documents afterwards.
+// Goal: a file exists as long as one of its names does, whatever drivers do to its documents.
+// Method: links made by the mount, and direct changes to the documents. Afterwards names, link
+// counts and documents are checked.
 
 #include "gridfs/namespace/links.h"
 

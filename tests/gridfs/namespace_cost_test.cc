@@ -1,5 +1,5 @@
-// Goal: what the namespace costs does not grow with what is in the bucket. Method: count what is
-// asked of the engine, with few files below and with many.
+// Goal: the cost of namespace operations does not grow with the contents of the bucket.
+// Method: count the requests to the engine, with few files in the bucket and with many.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A database that counts what is asked of it, and passes it on.
+// A database that counts the requests to it and passes them on.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,8 @@
-// Goal: a listing shows what is there throughout exactly once, whatever else changes, wherever it
-// is interrupted. Method: names that are close to each other in the index, as files, folders with
-// and without a document, and both; random changes and seeks between the entries. The seed is shown
-// when it fails.
+// Goal: a listing shows every name that exists throughout it exactly once, whatever else changes,
+// and wherever it is interrupted.
+// Method: names that are close to each other in the index, as files, as directories with and
+// without a document, and as both. Random changes and seeks happen between the entries. The seed is
+// printed on failure.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

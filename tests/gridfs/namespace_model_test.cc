@@ -1,6 +1,7 @@
-// Goal: any sequence of changes leaves the tree a simple model has. Method: random operations on a
-// small set of names, some by drivers, on the volume and on a map; after every few the whole tree
-// is compared, and now and then the store is closed and opened. The seed is shown when it fails.
+// Goal: any sequence of changes results in the same tree as a simple model.
+// Method: random operations on a small set of names, some by drivers, on the volume and on a map.
+// After every few of them the whole trees are compared, and sometimes the store is closed and
+// opened. The seed is printed on failure.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

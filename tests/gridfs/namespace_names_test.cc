@@ -1,5 +1,6 @@
-// Goal: each files document has one path, whatever its name and _id are, and no folder is made that
-// names could not be in. Method: names that are close to being right.
+// Goal: each files document has one path, whatever its name and _id are, and no directory is made
+// that could not hold names.
+// Method: names that are almost valid.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

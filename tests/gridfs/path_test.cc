@@ -1,5 +1,5 @@
-// Goal: names and filenames map to each other without loss. Method: the documented examples, and
-// random filenames of odd bytes.
+// Goal: names and filenames are converted into each other without loss.
+// Method: the documented examples, and random filenames of unusual bytes.
 
 #include "gridfs/namespace/path.h"
 

@@ -1,5 +1,5 @@
-// Goal: what volume.h promises of revisions and of earlier times. Method: a real store; the
-// documents are looked at through another reader of the bucket.
+// Goal: volume.h's promises about revisions and earlier times hold.
+// Method: a real store. The documents are read through another reader of the bucket.
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -1,6 +1,7 @@
-// Goal: metadata.storedChunks of a sparse file is the number of its chunks that are there, whatever
-// makes and fills holes, and files without holes have no such field. Method: one change each, then
-// the field beside what problems() counts; random changes are file_model_test.cc's.
+// Goal: metadata.storedChunks of a sparse file is the number of its stored chunks, whatever makes
+// and fills holes, and files without holes do not have the field.
+// Method: one change per test, then the field is compared with the count of problems().
+// file_model_test.cc makes random changes.
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,8 @@
-// Goal: a folder shows 2 links and one for each of its subfolders, or 1, never another number; and
-// folders made since the bucket was opened show their number as long as nobody else implies any.
-// Method: each change by itself, then random ones beside what is listed; others' changes are
-// documents, told as the mount tells them.
+// Goal: a directory has a link count of 2 plus the number of its subdirectories, or 1, and never
+// another one. Directories made since the bucket was opened have the exact count as long as nobody
+// else implies any subdirectories.
+// Method: each change alone, then random changes compared with the listing. Changes by others are
+// documents, reported as the mount reports them.
 
 #include "gridfs/namespace/subfolder_counts.h"
 

@@ -1,9 +1,9 @@
-// Whichever call into the system fails while a tree of files is worked on, it ends in a clean
-// error, and the store that is opened afterwards checks clean and has every acknowledged change.
+// Goal: whichever system call fails during work on a tree of files, the result is a clean error.
+// The store that is opened afterwards checks clean and has every acknowledged change.
 //
-// Method: fault_run.h, one run for each write, sync, growth, mapping and allocation of a scripted
-// workload, the making of the store included. Where an allocation fails, the process may end itself
-// (libbson's way, and that of a thread without anyone to tell): that is a kill like any other.
+// Method: fault_run.h, with one run for each write, sync, growth, mapping and allocation of a
+// scripted workload that includes making the store. If an allocation fails, the process may end
+// itself, in libbson or in a thread that has no caller to report to. That counts as a kill.
 #include <gtest/gtest.h>
 
 #include <cerrno>

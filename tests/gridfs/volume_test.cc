@@ -1,5 +1,6 @@
-// Goal: what volume.h promises, rule by rule. Method: a real store; files made as drivers make them
-// beside those of the volume, and a look at the documents afterwards.
+// Goal: each promise of volume.h holds.
+// Method: a real store, with files made as drivers make them beside those of the volume, and a look
+// at the documents afterwards.
 
 #include "gridfs/namespace/volume.h"
 

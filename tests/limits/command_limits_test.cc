@@ -1,5 +1,6 @@
-// The limits of documents, names, indexes and pipelines: what is at the limit is taken, and what is
-// one beyond gets the code that doc/limits.md names. Method: commands as a driver sends them.
+// Goal: documents, names, indexes and pipelines at their limit are accepted, and those one beyond
+// fail with the code that doc/limits.md names.
+// Method: commands as a driver sends them.
 #include <string>
 
 #include "tests/engine/wire/commands/service_test.h"

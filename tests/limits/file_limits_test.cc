@@ -1,5 +1,5 @@
-// The limits of files and folders: what is at the limit is taken, and what is one beyond gets the
-// error that doc/limits.md names.
+// Goal: files and directories at their limit are accepted, and those one beyond fail with the error
+// that doc/limits.md names.
 #include <array>
 #include <limits>
 

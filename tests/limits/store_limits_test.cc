@@ -1,5 +1,5 @@
-// The limits of the embedded store: what is at the limit is taken, and what is one beyond gets the
-// error that doc/limits.md names, after which the store goes on.
+// Goal: operations at the limits of the embedded store succeed. Those one beyond fail with the
+// error that doc/limits.md names, and the store continues to work.
 #include <string>
 #include <vector>
 

@@ -1,7 +1,7 @@
-// Goal: fields of one document that change together. Sources: "Data Model Design for MongoDB",
-// releases 2.4.9 (findAndModify) and 3.2.6 (update), section "Model Data for Atomic Operations";
-// "Data Modeling", section "Atomic Operation"; "Schema Design by Example", section "Take Advantage
-// of Atomic Operations".
+// Goal: fields of one document change together. Sources: "Data Model Design for MongoDB", releases
+// 2.4.9 (findAndModify) and 3.2.6 (update), section "Model Data for Atomic Operations"; "Data
+// Modeling", section "Atomic Operation"; "Schema Design by Example", section "Take Advantage of
+// Atomic Operations".
 #include <algorithm>
 #include <atomic>
 #include <thread>

@@ -1,6 +1,6 @@
-// Goal: the types of values, how they compare, and what is special about some. Source: "Data Model
-// Design for MongoDB", release 2.4.9, section "BSON Types". Where servers differ since (MinKey's
-// number, dates before timestamps), the newer rule is tested.
+// Goal: the types of values, their comparison, and the special cases of some. Source: "Data Model
+// Design for MongoDB", release 2.4.9, section "BSON Types". Where servers have changed since
+// (MinKey's number, dates before timestamps), the newer rule is tested.
 #include <set>
 
 #include "engine/bson/builder.h"

@@ -1,5 +1,5 @@
-// Goal: what a document is and may be. Source: "Data Model Design for MongoDB", release 2.4.9,
-// section "Documents". Where servers have become more lenient since, the newer rule is tested.
+// Goal: the rules for documents. Source: "Data Model Design for MongoDB", release 2.4.9, section
+// "Documents". Where servers have become more lenient since, the newer rule is tested.
 #include <algorithm>
 
 #include "engine/bson/builder.h"

@@ -1,5 +1,5 @@
-// Goal: files that are larger than a document. Source: "Data Model Design for MongoDB", release
-// 2.4.9, sections "GridFS" and "GridFS Reference".
+// Goal: files that are larger than a document can be. Source: "Data Model Design for MongoDB",
+// release 2.4.9, sections "GridFS" and "GridFS Reference".
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/bucket.h"
 #include "tests/manuals/manual_fixture.h"

@@ -1,5 +1,5 @@
-// Goal: what identifies a document. Sources: "Object IDs"; "Data Model Design for MongoDB",
-// release 2.4.9, sections "ObjectId" and "The _id Field".
+// Goal: identifiers of documents. Sources: "Object IDs"; "Data Model Design for MongoDB", release
+// 2.4.9, sections "ObjectId" and "The _id Field".
 #include <chrono>
 #include <set>
 #include <thread>

@@ -1,5 +1,5 @@
-// Goal: an application for a collection of books, whose schema follows its queries. Source: "Schema
-// Design by Example" (E. Stolfo). The slides' conditions on dotted names lack the quotes.
+// Goal: an application for a collection of books whose schema follows its queries. Source: "Schema
+// Design by Example" (E. Stolfo). In the slides, conditions on dotted names lack the quotes.
 #include "tests/manuals/manual_fixture.h"
 
 namespace gridmount::manuals {

@@ -1,7 +1,7 @@
 // A store in a temporary folder, and the shell's verbs on it. All texts are in the shell's notation
-// (shell_text.h), so that an example stands in its test as it stands in the manual.
+// (shell_text.h), so a test contains each example as the manual prints it.
 //
-// A verb that returns a Result shows the error to the test; the others fail the test.
+// A verb that returns a Result lets the test examine the error. The other verbs fail the test.
 #pragma once
 
 #include <gmock/gmock.h>

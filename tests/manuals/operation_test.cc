@@ -1,6 +1,6 @@
-// Goal: what a model means for the operation of a database. Sources: "Data Model Design for
-// MongoDB", releases 2.4.9 and 3.2.6, section "Operational Factors and Data Models"; "Data
-// Modeling", section "Operational Considerations".
+// Goal: the consequences of a data model for the operation of a database. Sources: "Data Model
+// Design for MongoDB", releases 2.4.9 and 3.2.6, section "Operational Factors and Data Models";
+// "Data Modeling", section "Operational Considerations".
 #include <chrono>
 #include <thread>
 

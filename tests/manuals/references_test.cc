@@ -1,4 +1,4 @@
-// Goal: documents that name documents of other collections. Sources: "Data Model Design for
+// Goal: documents that refer to documents of other collections. Sources: "Data Model Design for
 // MongoDB", releases 2.4.9 and 3.2.6, section "Database References".
 #include "engine/bson/builder.h"
 #include "tests/engine/contract/reference.h"

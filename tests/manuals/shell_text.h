@@ -1,6 +1,6 @@
-// The notation of MongoDB's shell, in which the manuals write their examples, as Extended JSON:
-// names without quotes, strings in single quotes, /patterns/, ObjectId("..."), ISODate("...") and
-// the other constructors of values, comments, and commas at the end of a list.
+// Converts the notation of MongoDB's shell, in which the manuals print their examples, to Extended
+// JSON: names without quotes, strings in single quotes, /patterns/, ObjectId("..."), ISODate("...")
+// and the other constructors of values, comments, and commas at the end of a list.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The store that the examples run on, in a folder of its own: in this process, as an application
-// embeds it (embedded_store.cc), or by a MongoDB driver's library over the socket of a server
+// The store on which the examples run, in its own folder: either in this process, as an application
+// embeds it (embedded_store.cc), or through a MongoDB driver's library over the socket of a server
 // (served_store.cc).
 #pragma once
 

@@ -1,5 +1,5 @@
-// Goal: collections that check what is stored in them. Source: "Data Model Design for MongoDB",
-// release 3.2.6, section "Document Validation".
+// Goal: collections validate their documents. Source: "Data Model Design for MongoDB", release
+// 3.2.6, section "Document Validation".
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 

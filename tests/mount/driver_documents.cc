@@ -1,14 +1,14 @@
-// Puts GridFS documents into a store as a driver would, and shows what is there: the tests' way to
-// see the store's documents without the mount or the tools.
+// Puts GridFS documents into a store as a driver would, and prints the stored documents. With it,
+// tests examine a store's documents without the mount or the tools.
 //
 //   driver_documents insert STORE < LINES
-//       One JSON object a line: {"bucket": NAME, "seed": N, "document": {...}}. The files document
-//       is inserted as it stands (Extended JSON keeps each type) and its chunks are made after its
-//       length and chunkSize; "missing_chunk" and "short_chunk" name a chunk to leave out or to cut
-//       by one byte. Byte i of the content is (seed + i * 31 + i / 251) modulo 256. Creates the
-//       store. Indexes are made as drivers make them, before the first insert.
+//       One JSON object per line: {"bucket": NAME, "seed": N, "document": {...}}. The files
+//       document is inserted as it is (Extended JSON keeps each type), with chunks made from its
+//       length and chunkSize. "missing_chunk" and "short_chunk" name a chunk to leave out or to
+//       shorten by one byte. Byte i of the content is (seed + i * 31 + i / 251) modulo 256. Creates
+//       the store. Makes indexes as drivers do, before the first insert.
 //   driver_documents show STORE BUCKET
-//       One canonical JSON object a line, in the order of filenames:
+//       One canonical JSON object per line, sorted by filename:
 //       {"file": {...}, "chunks": [{"n": N, "bytes": SIZE}, ...]}.
 #include <cstdint>
 #include <cstdio>

@@ -1,16 +1,16 @@
-// A disk that fails when told to: a file system that shows a folder, and fails the operations that
-// a file of faults names.
+// A disk that fails on request: a file system that shows a folder, and fails the operations that a
+// file of faults names.
 //
 //   failing_disk FOLDER FAULTS MOUNT_POINT
-//       Stays in the foreground until it is unmounted. FAULTS is read before each operation; it
+//       Stays in the foreground until it is unmounted. Reads FAULTS before each operation; the file
 //       may be missing. Each of its lines is one fault:
 //           OPERATION ERRNO [NAME [FROM TO]]
-//       OPERATION: read, write, sync, or change (write and all that makes, removes or resizes
-//       files). ERRNO: a number. NAME: of the file alone that fails. FROM and TO: bytes of it that
-//       cannot be read or written.
-//       Or OPERATION is stale, and ERRNO anything but 0: nothing fails, but what was there before
-//       the last write to a file is read from it, as from a server that is late. So it is seen by
-//       whoever has it mapped, when the kernel reads it anew: after each opening, for one.
+//       OPERATION: read, write, sync, or change (write and everything that makes, removes or
+//       resizes files). ERRNO: a number. NAME: the only file that fails. FROM and TO: the bytes of
+//       it that cannot be read or written. If OPERATION is stale, and ERRNO is not 0, nothing
+//       fails. Instead reads of a file return what it held before the last write, as with a server
+//       that is late. A process that has it mapped sees this when the kernel reads the file again,
+//       for example after each open.
 #define FUSE_USE_VERSION 31
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-// Goal: mongofiles' flags of a connection make the connection string that says the same.
+// Goal: mongofiles' connection flags produce the equivalent connection string.
 #include "tools/gridfiles/connection_options.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// A store with a bit of everything that a dump has to keep, and what is asked of dumps of it.
+// A store with an example of everything that a dump must keep, and the questions that tests ask
+// about dumps of it.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// The formats of dumps below the commands: archives as mongodump writes them, cut off at each byte
-// and with each bit flipped; names of files; patterns of namespaces; metadata.
+// Goal: the formats of dumps below the commands: archives as mongodump writes them, truncated at
+// each byte and with each bit flipped; file names; patterns of namespaces; metadata.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

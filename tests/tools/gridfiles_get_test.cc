@@ -1,4 +1,5 @@
-// get, get_id and get_regex of gridfiles: texts, exit statuses and the local files they leave.
+// Goal: get, get_id and get_regex of gridfiles produce the right texts, exit statuses and local
+// files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// list, search, delete and delete_id of gridfiles.
+// Goal: list, search, delete and delete_id of gridfiles work.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

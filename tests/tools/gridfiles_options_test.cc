@@ -1,4 +1,5 @@
-// The command line of gridfiles: what mongofiles says to a wrong one, and the store it names.
+// Goal: the command line of gridfiles: wrong ones get mongofiles' messages, and right ones open the
+// store they name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-// put and put_id of gridfiles: texts, exit statuses and what then stands in the bucket. The texts
-// are mongofiles' own, so each is compared whole.
+// Goal: put and put_id of gridfiles produce the right texts, exit statuses and bucket contents. The
+// texts are mongofiles' own, so each is compared whole.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-// gridstore backup, compact and upgrade: what they say, and that a backup is a store like any
-// other.
+// Goal: gridstore backup, compact and upgrade print the right messages, and a backup is a store
+// like any other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

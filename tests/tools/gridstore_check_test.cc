@@ -1,5 +1,6 @@
-// gridstore check on stores damaged on purpose: each kind of damage is named, with the bucket and
-// the file, and shows in the exit status.
+// Goal: gridstore check names each kind of damage with the bucket and the file, and shows it in the
+// exit status.
+// Method: stores damaged on purpose.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// gridstore dump: what it writes is what mongodump writes, all of it comes back by restore, and a
-// dump that fails leaves nothing that looks complete.
+// Goal: gridstore dump writes what mongodump writes, restore brings all of it back, and a dump that
+// fails leaves nothing that looks complete.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

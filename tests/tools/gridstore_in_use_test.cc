@@ -1,6 +1,6 @@
-// gridstore check and stats of a store that a server owns: they read one moment of it, find what is
-// wrong, take an upload under way for what it is, and leave nothing behind when killed. Method: the
-// built programs side by side, and raw messages to the server.
+// Goal: gridstore check and stats work on a store that a server owns. They read one moment of it,
+// find damage, do not report an upload in progress, and leave nothing behind when killed.
+// Method: the built programs side by side, and raw messages to the server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
-// gridstore check --repair on stores damaged on purpose: what it says, what it keeps, and that the
-// store is sound afterwards; and on stores whose file has any bytes changed, that it ends and says
-// so.
+// Goal: gridstore check --repair reports what it does, keeps what it removes, and leaves a sound
+// store. On stores whose file has random bytes changed, it ends and reports the result.
+// Method: stores damaged on purpose.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// gridstore restore: what the store refuses and what is damaged is said and does not cost the rest;
-// which collections are restored, and under which names.
+// Goal: gridstore restore reports documents that the store refuses and damaged parts, and restores
+// the rest. It restores the selected collections under the selected names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// gridstore serve: a store's documents over its socket and TCP, its end on a signal, and what it
-// refuses. Method: the built program and raw messages.
+// Goal: gridstore serve serves a store's documents over its socket and TCP, ends on a signal, and
+// refuses invalid requests.
+// Method: the built program and raw messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // An archive as mongodump 100.18 wrote it, byte by byte, with --numParallelCollections=1, from a
-// server that said it was version 7.0.0: a capped collection `log "1"` with a validator, an index
-// and two documents, and a view of it, `worst`.
+// server that reported version 7.0.0: a capped collection `log "1"` with a validator, an index and
+// two documents, and a view of it, `worst`.
 #pragma once
 
 #include <string>

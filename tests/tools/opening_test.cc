@@ -1,5 +1,5 @@
-// Stores that cannot be opened: one line that says why, and an exit status of its own in gridstore;
-// gridfiles fails with 1, as mongofiles does.
+// Goal: a store that cannot be opened gets one line that says why. gridstore uses a specific exit
+// status, and gridfiles 1, as mongofiles does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

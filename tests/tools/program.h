@@ -1,4 +1,4 @@
-// Runs a built program and takes what it prints.
+// Runs a built program and captures its output.
 #pragma once
 
 #include <sys/types.h>

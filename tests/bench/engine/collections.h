@@ -1,5 +1,5 @@
-// What many collections cost: opening a store, and operations on any of them, beside a store with
-// few.
+// The cost of many collections: opening a store, and operations on any of its collections, compared
+// with a store that has few.
 #pragma once
 
 #include <cstdint>

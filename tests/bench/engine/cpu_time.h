@@ -1,4 +1,4 @@
-// The processor time of the process, all of its threads' and the kernel's for them.
+// The processor time of the process: that of all its threads, and of the kernel on their behalf.
 #pragma once
 
 #include <time.h>

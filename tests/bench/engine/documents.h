@@ -1,5 +1,6 @@
 // The documents of the engine's benchmark, and the order in which they are picked. Everything
-// follows from a document's number, so both systems store the same and no input has to be kept.
+// follows from a document's number, so both systems store the same documents and no input has to be
+// kept.
 //
 // A document has about 300 bytes:
 //   {_id, email: unique, in random order, number: a permutation of 0 to count - 1,

@@ -1,4 +1,4 @@
-// The embedded document store of engine/local.
+// The benchmark's operations on the embedded document store of engine/local.
 
 #include <chrono>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// engine_bench: the embedded document store beside SQLite, in one run. See ../README.md.
+// engine_bench: compares the embedded document store with SQLite in one run. See ../README.md.
 
 #include <sys/utsname.h>
 

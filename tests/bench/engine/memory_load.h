@@ -1,5 +1,5 @@
-// What memory itself costs at a store's size: whoever reads at random in more than the processor's
-// caches hold waits for memory, and for the translation of addresses, whatever he does there.
+// The cost of memory at a store's size. A program that reads at random in more memory than the
+// processor caches hold waits for memory and for address translation, whatever else it does.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What a run measured, as a table and as JSON.
+// Prints the measurements of a run as a table and as JSON.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The rows of the table: what is done to both systems, and how often.
+// The rows of the table: which operation runs on both systems, and how often.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Measures the rows on both systems, one directly after the other in slices, and checks that both
-// find and hold the same.
+// Measures the rows on both systems in alternating slices, and checks that both find and hold the
+// same documents.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SQLite as a document store: one table with the document as JSON text and its id as the primary
-// key, indexes on generated columns. WAL; synchronous is NORMAL, and FULL for durable transactions.
+// key, and indexes on generated columns. It uses WAL. synchronous is NORMAL, and FULL for durable
+// transactions.
 
 #include <sqlite3.h>
 

@@ -1,10 +1,13 @@
-// What is measured: a document store with the operations of the benchmark's rows, on a new folder.
+// The system under test: a document store with the operations of the benchmark's rows, in a new
+// folder.
 //
-// Each operation stands for itself: a read takes a snapshot of its own, a write is a transaction of
-// its own, unless said otherwise. Committed is safe from a kill of the process; a power loss may
-// cost what is younger than the last checkpoint, which is settle() at the latest.
+// Each operation is independent: a read takes its own snapshot, and a write is its own transaction,
+// unless its comment says otherwise. Committed means safe from a kill of the process. A power loss
+// may cost what is younger than the last checkpoint. settle() takes one.
 //
-// Errors are thrown as std::runtime_error: they end the run. Used by one thread.
+// Errors are thrown as std::runtime_error, and end the run.
+//
+// Thread-safety: not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A client's end of a socket file: whole messages of the wire protocol out and in, and nothing that
-// would cost time of its own.
+// A client's end of a socket file. It sends and receives whole messages of the wire protocol, and
+// does nothing else that would cost time.
 #pragma once
 
 #include <cstdint>

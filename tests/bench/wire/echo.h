@@ -1,5 +1,5 @@
 // The baseline: a server that reads each message whole and answers it at once with a message of a
-// given size. What a round trip costs beyond that is a server's own.
+// given size. What a round trip to the real server costs beyond this is the server's own cost.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// wire_bench: the wire protocol's server beside a bare echo, and a driver's GridFS beside the
+// wire_bench: compares the wire protocol's server with a bare echo, and a driver's GridFS with the
 // mount, in one run. See ../README.md.
 
 #include <sys/utsname.h>

@@ -1,4 +1,4 @@
-// A program that runs beside the benchmark, and ends with it.
+// A program that runs beside the benchmark and ends with it.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// Measures the rows against the server and the echo, one directly after the other in slices, over
-// one connection a client.
+// Measures the rows against the server and the echo in alternating slices, over one connection per
+// client.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What is asked of the server: each row is a kind of request, made anew for each operation.
+// The requests to the server: each row is a kind of request, built anew for each operation.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A large file by a driver's GridFS beside the same file through the mount.
+// Transfers a large file by a driver's GridFS and the same file through the mount.
 #pragma once
 
 #include <cstdint>

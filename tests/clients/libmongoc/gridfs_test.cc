@@ -1,5 +1,5 @@
-// Goal: GridFS both ways: what libmongoc stores is a file in the mount, and the other way round, by
-// its bucket and by its older functions.
+// Goal: GridFS works in both directions: what libmongoc stores is a file in the mount, and a file
+// in the mount can be read by libmongoc. The tests use its bucket and its older functions.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 

@@ -1,7 +1,9 @@
-// What the tests with libmongoc begin with: connections to the stores of live_store.py, documents
-// as Extended JSON, and owners of the library's handles.
+// The common part of the tests with libmongoc: connections to the stores of live_store.py,
+// documents as Extended JSON, and owners of the library's handles.
 //
-// A failed call leaves its error in `error_` of the fixture. Not thread-safe.
+// A failed call leaves its error in the fixture's `error_`.
+//
+// Thread-safety: not thread-safe.
 #pragma once
 
 #include <gtest/gtest.h>

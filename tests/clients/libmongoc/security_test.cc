@@ -1,4 +1,5 @@
-// Goal: log-ins over TCP, what roles allow, and certificates of both sides; good and bad ones.
+// Goal: authentication over TCP, the permissions of roles, and certificates of both sides work.
+// Both valid and invalid ones are tested.
 #include <gmock/gmock.h>
 
 #include "tests/clients/libmongoc/mongoc_fixture.h"

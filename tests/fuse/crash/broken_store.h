@@ -1,4 +1,4 @@
-// A store that breaks a promise on purpose, for tests that have to notice.
+// A store that deliberately breaks a promise, for tests that must detect it.
 #pragma once
 
 #include <memory>

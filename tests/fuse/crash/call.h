@@ -1,4 +1,4 @@
-// One system call on the mount by a user of it, as crash tests choose, make and understand them.
+// One system call of a user on the mount, as crash tests choose, make and model it.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// Crash images of mounts: users make system calls on a mount, through the kernel, and images of
-// what the disk may hold of the store at random points meanwhile are tried (crash_trials.h).
+// Crash images of mounts. Users make system calls on a mount through the kernel. Images of what the
+// disk may hold of the store at random points are then tried (crash_trials.h).
 //
 // An image is opened, checked in full, compared with the states that model.h allows, written to,
-// read and checked again. Of several users the states must also be those of one moment, as one
-// commit comes after the other.
+// read and checked again. With several users, their states must also belong to one moment, because
+// commits are sequential.
 #pragma once
 
 #include <cstdint>

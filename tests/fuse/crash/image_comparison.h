@@ -1,4 +1,4 @@
-// Whether what is found in an image is what the users' calls, and when they were made, allow.
+// Decides whether the contents of an image are allowed by the users' calls and their times.
 #pragma once
 
 #include <cstdint>

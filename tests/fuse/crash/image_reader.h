@@ -1,4 +1,4 @@
-// A store as crash tests of mounts look into it, without a mount: by its Volume.
+// Reads a store for the crash tests of mounts without a mount, through its Volume.
 #pragma once
 
 #include <filesystem>

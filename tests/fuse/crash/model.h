@@ -1,11 +1,11 @@
-// What is in a user's folder after some of its calls, and what the store may have of it: the
-// durability that SEMANTICS.md promises, as a program.
+// The contents of a user's directory after some of the user's calls, and what of them the store may
+// have: the durability that SEMANTICS.md promises, as a program.
 //
 // A user makes one call after the other, and the store's contents are always those after some
-// commit. So where the effect of a call is there, that of all commits before is; names and
-// attributes are exactly those after some call. A file's content is what a call has committed, or
-// what the daemon has committed by itself since: of each page any state that it has had since, as
-// the kernel hands pages over when it likes, but in whole.
+// commit. So if the effect of a call is there, the effects of all earlier commits are there. Names
+// and attributes are exactly those after some call. The content of a file is what a call has
+// committed, or what the daemon has committed by itself since. Each page of it may have any state
+// that it has had since, because the kernel hands over pages when it likes, but always whole pages.
 #pragma once
 
 #include <array>

@@ -1,9 +1,8 @@
-// What somebody may have of a file's content who is handed pages of it in any order, as the kernel
-// hands over what was written.
+// The possible contents of a file for a daemon to which the kernel hands over written pages in any
+// order.
 //
-// For each page there are candidates: what it was when all had been handed over, and what it has
-// been since. The length may be any that the file has had since, and the end of any page in
-// between.
+// Each page has candidates: its state when all pages had been handed over, and every state since.
+// The length may be any that the file has had since, or the end of any page in between.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Random calls for a user of a mount that crashes, each of which will succeed.
+// Random calls for a user of a mount that crashes. Each of them will succeed.
 #pragma once
 
 #include <random>

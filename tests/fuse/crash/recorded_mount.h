@@ -1,4 +1,4 @@
-// A mount whose store's file operations are recorded while users make their calls on it.
+// A mount that records the file operations of its store while users make calls on it.
 #pragma once
 
 #include <filesystem>

@@ -1,9 +1,9 @@
-// Users of a mount, in a process of their own: it makes the calls of their programs, each user on a
-// thread, and notes in shared memory when each call began and returned.
+// Users of a mount, in their own process. It makes the calls of their programs, with one thread per
+// user, and records in shared memory when each call began and returned.
 //
-// The time is a counter, the same for all: whoever serves the mount stamps with it what happens to
-// the store's files. A call that had returned by then has a smaller or equal `returned` there, one
-// that had not begun none.
+// The time is a counter shared by all. The process that serves the mount stamps each event on the
+// store's files with it. A call had begun before an event if its `begun` is set and not greater
+// than the event's stamp. It had returned if the same is true of its `returned`.
 #pragma once
 
 #include <sys/types.h>

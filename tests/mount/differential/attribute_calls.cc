@@ -1,4 +1,4 @@
-// Calls that change or show attributes: modes, owners, times, access, the file system's figures.
+// Calls that change or read attributes: modes, owners, times, access, the file system's stats.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>

@@ -1,17 +1,17 @@
-// What stat(2) says of the same thing on both sides, and which of it has to be the same.
+// The results of stat(2) for the same object on both sides, and which of them must be equal.
 //
 // These differences are allowed, and no others:
-// - st_dev, st_ino, st_blocks, st_blksize: each file system's own. (That links to one file have one
-//   number, and that it stays through a rename, is asked for elsewhere.)
-// - the size of folders: each file system's own.
-// - the number of links of folders, where one side says 1: ext4 counts subfolders, btrfs none, and
-//   the mount those of folders made since it was mounted.
-// - atime, except just after it was set: ext4 has it follow some reads (relatime).
-// - times that are "now": those of calls made one after the other are alike to some seconds. Times
-//   that tests set are never that near (Chance::distant_time), so they are compared exactly.
-// - times of pipes: the kernel's FUSE does not touch them when something is written.
+// - st_dev, st_ino, st_blocks, st_blksize: they depend on the file system. (Other checks verify
+//   that links to one file share an ino, and that a rename keeps it.)
+// - the size of directories: it depends on the file system.
+// - the link count of directories, if one side has 1: ext4 counts subdirectories, btrfs does not,
+//   and the mount does for directories made since it was mounted.
+// - atime, except just after it was set: ext4 updates it at some reads (relatime).
+// - times that are "now": those of calls made one after the other differ by up to some seconds.
+//   Times that tests set are never that close (Chance::distant_time), so they are compared exactly.
+// - times of pipes: the kernel's FUSE does not change them on a write.
 // - whether a time has changed, if it was set less than two ticks of the kernel's clock ago: within
-//   one tick it may come out the same.
+//   one tick it may be the same.
 #pragma once
 
 #include <sys/stat.h>

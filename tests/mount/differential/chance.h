@@ -1,6 +1,6 @@
-// The seeded choices of a worker: paths, sizes, places, bytes. The paths are few and short, so that
-// calls meet each other's traces; some are odd or as long as they may be. The same seed makes the
-// same choices, if the model side has given the same results.
+// The seeded choices of a worker: paths, sizes, offsets, bytes. The paths are few and short, so
+// that calls meet the effects of other calls. Some are unusual or of the maximum length. The same
+// seed makes the same choices if the model side has returned the same results.
 #pragma once
 
 #include <sys/types.h>

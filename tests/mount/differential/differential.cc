@@ -1,21 +1,22 @@
-// The same system calls on a mount and on a plain folder, chosen at random, have to give the same.
+// The same random system calls on a mount and on a plain directory must give the same results.
 //
 //   differential run MOUNT PLAIN SEED STEPS THREADS [GROUP,...]
-//       Each thread works in a folder of its own, t0, t1, ...; with one thread, in the root. Goes
-//       on from what is there. Then compares the whole trees.
+//       Each thread works in its own directory, t0, t1, ...; a single thread works in the root.
+//       Continues from what is there. Then compares the whole trees.
 //   differential reduce MOUNT PLAIN SEED STEPS [GROUP,...]
-//       Runs, and if there is a difference, looks for the fewest of the calls that still make one,
-//       each time in a new folder.
+//       Runs, and after a difference looks for the smallest set of calls that still causes one,
+//       each time in a new directory.
 //   differential race MOUNT SEED STEPS THREADS [GROUP,...]
-//       All threads work in one folder of the mount, where nothing tells what a call has to give.
-//       No call may fail in a way that is never right, and the tree they leave must be sound.
+//       All threads work in one directory of the mount, so the results of calls cannot be
+//       predicted. No call may fail in a way that is never right, and the resulting tree must be
+//       sound.
 //   differential compare MOUNT PLAIN
 //   differential describe MOUNT
-//       The tree as text, which is the same as long as the tree is.
+//       Prints the tree as text. The text is the same as long as the tree is.
 //
-// STEPS is the number of calls on each side, of all threads together. Exit status 1: a difference,
-// which is told with the calls that led to it. The same seed, steps, threads and groups do the
-// same.
+// STEPS is the number of calls on each side, of all threads together. Exit status 1 means a
+// difference, which is printed with the calls that led to it. The same seed, steps, threads and
+// groups make the same calls.
 #include <sys/stat.h>
 
 #include <csignal>

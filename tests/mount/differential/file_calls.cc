@@ -1,4 +1,4 @@
-// Calls on open files: opening and closing, reading, writing, places, sizes, syncing.
+// Calls on open files: opening and closing, reading, writing, offsets, sizes, syncing.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>

@@ -1,4 +1,4 @@
-// Listings of folders, also of such as change or go away meanwhile.
+// Directory listings, also of directories that change or are removed meanwhile.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Locks of whole files (flock) and of ranges (those of open file descriptions), never waited for.
+// Locks of whole files (flock) and of ranges (those of open file descriptions). They never block.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>

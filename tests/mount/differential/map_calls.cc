@@ -1,4 +1,4 @@
-// Shared maps: made, written to, read, synced, taken away, while the file below them changes.
+// Shared mappings: made, written, read, synced and unmapped while their file changes.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

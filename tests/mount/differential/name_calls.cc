@@ -1,4 +1,4 @@
-// Calls that make, move and take away names.
+// Calls that make, move and remove names.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

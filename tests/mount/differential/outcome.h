@@ -1,4 +1,4 @@
-// What a system call has given: the same on both sides, or the test has found something.
+// The outcome of a system call. If the two sides differ, the test has found a bug.
 #pragma once
 
 #include <cerrno>

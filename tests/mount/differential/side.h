@@ -1,7 +1,9 @@
-// One of the two folders that are compared, and what one worker has open in it. The worker's
-// current folder is the side's root while a step runs on it (enter), so paths of steps are relative
-// and may be as long as paths can be. Belongs to one thread, whose current folder and umask must be
-// its own (CLONE_FS); only the numbers of the slots are common to both sides.
+// One of the two directories that are compared, and what one worker has open in it. While a step
+// runs on it (enter), the worker's current directory is the side's root. So paths of steps are
+// relative and may have the maximum length.
+//
+// Thread-safety: belongs to one thread, whose current directory and umask must be its own
+// (CLONE_FS). Only the slot numbers are common to both sides.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Calls about the space a file takes: allocating, punching, copying by the kernel, data and holes.
+// Calls about the space of a file: allocation, hole punching, copies by the kernel, data and holes.
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <sys/stat.h>

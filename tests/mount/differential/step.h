@@ -1,5 +1,5 @@
-// A chosen system call: a text to report it by, the same call for either side, and what it
-// concerns. One file per group of calls adds its kinds to the table.
+// A chosen system call: a text for reports, the call for either side, and the objects it uses. One
+// file per group of calls adds its kinds to the table.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
-// A whole tree as it stands: names, attributes, contents, link targets, extended attributes, and
-// which names are one file. Compared with another one, or written down to be compared later.
+// A snapshot of a whole tree: names, attributes, contents, link targets, extended attributes, and
+// which names are links to one file. It is compared with another one, or printed for a later
+// comparison.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
-// One thread's part: chooses steps, runs each on the mount and on the plain folder, and compares
-// what they gave and what they left. Stops at the first difference and reports it with the steps
-// before it.
+// One thread of the test. It chooses steps, runs each on the mount and on the plain directory, and
+// compares their results and effects. It stops at the first difference and reports it with the
+// steps before it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Extended attributes: set, shown, listed, removed, by path, by link and by handle.
+// Extended attributes: set, read, listed, removed, by path, by link and by handle.
 #include <sys/xattr.h>
 
 #include <set>
