@@ -1,5 +1,7 @@
 // Limits that several parts share. The values are those of MongoDB's servers.
 // bson::kMaxDocumentBytes is the limit of a document.
+//
+// Thread-safety: constants.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
 // Codes of errors that only opening a store reports, in addition to those of error.h.
+//
+// Thread-safety: constants.
 #pragma once
 
 #include "engine/base/error.h"

@@ -1,5 +1,7 @@
 // The constants of key strings (engine/local/FORMAT.md, chapter "Index keys"), for the writers and
 // readers in this folder and in engine/local.
+//
+// Thread-safety: constants.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 """Draws doc/speed.svg from the tables of README.md beside this file.
 
   speed_chart.py            writes doc/speed.svg
-  speed_chart.py --check    exit status 1 if doc/speed.svg is not what the tables give
+  speed_chart.py --check    exit status 1 if doc/speed.svg does not match the tables
 
-Each bar is how many times as fast gridmount is as what it is compared with, on a logarithmic scale.
+Each bar shows how many times as fast as its competitor gridmount is, on a logarithmic scale.
 """
 
 import math

@@ -1,5 +1,6 @@
-"""Certificates for one run of the tests, made by openssl: an authority, the server's certificate for
-localhost and a client's signed by it, and the same of an authority that nobody knows."""
+"""Certificates for one run of the tests, made by openssl: an authority, the server's certificate
+for localhost and a client's certificate signed by it, and the same for an unknown authority.
+"""
 
 import os
 import subprocess

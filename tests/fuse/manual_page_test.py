@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The manual page says what `gridmount --help` says: options, defaults, exit statuses; and it is sound.
+"""Goal: the manual page agrees with `gridmount --help` in options, defaults and exit statuses, and
+is well-formed.
 
   manual_page_test.py PROGRAM     the built gridmount
 """

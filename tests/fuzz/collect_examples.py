@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the documents and arrays in the string literals of C++ sources as JSON, for fuzzers to
-begin with: collect_examples.py OUTPUT SOURCE...
+"""Writes the documents and arrays in the string literals of C++ sources as JSON, as seeds for
+fuzzers: collect_examples.py OUTPUT SOURCE...
 
-Each becomes an initializer of a string. Tests write ' for ". What is no JSON is passed over.
+Each becomes an initializer of a string. Tests write ' instead of ". Literals that are not JSON are
+skipped.
 """
 
 import json

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Checks the shape of the source tree.
+"""Checks the structure of the source tree.
 
   check_layering.py [ROOT]     prints one line per violation; exit status 1 if there is one
 
-Rules: includes and link edges point down only; each library behind a single door has it; names say
-what a file holds; files stay small; headers begin with their contract; each source belongs to a target
-and each header to a source; no two files define types of one name; the text speaks of the project and of
-nothing else. The tables below are the rules; a new folder is a new line in them.
+Rules: includes and link edges point only to lower layers. A library with a single entry header is
+used only through it. Names say what a file holds. Files stay small. Headers begin with their
+contract. Each source belongs to a target, and each header to a source. No two files define types of
+the same name. The text is about the project and nothing else. The tables below are the rules: a new
+folder needs a new line in them.
 """
 
 import pathlib

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Shows that check_layering.py finds what it is for.
+"""Goal: check_layering.py finds each kind of violation, so that a rule that no longer works is
+noticed.
 
-Goal: a rule that no longer bites is noticed. Method: a small tree that keeps every rule passes; then
-one violation at a time is planted in it, and the checker has to name the file it stands in. What
-targets build has a tree of its own, with each way in which a source can be named, and so have types,
-with each place at which two may have one name.
+Method: a small tree that keeps every rule passes. Then one violation at a time is planted in it,
+and the checker must name its file. The rules about targets have a tree of their own, with each way
+to name a source. So have the rules about types, with each place where two types may have the same
+name.
 """
 
 import pathlib

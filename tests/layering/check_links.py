@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that what documents refer to is there.
+"""Checks that the references of documents exist.
 
   check_links.py [ROOT]     prints one line per dead reference; exit status 1 if there is one
 
-In every Markdown file of the tree: the file, and the heading behind a `#`, that a relative link names;
-and each path of the tree that stands in backticks (`engine/store.h`, `packaging/test.sh tidy`,
-`fuse/kernel/trampoline*.cc`). Blocks of code are not looked at.
+It checks every Markdown file of the tree: the file named by a relative link, the heading behind a
+`#`, and each path of the tree in backticks (`engine/store.h`, `packaging/test.sh tidy`,
+`fuse/kernel/trampoline*.cc`). Code blocks are skipped.
 """
 
 import pathlib

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Shows that check_links.py finds what it is for.
+"""Goal: check_links.py finds each kind of dead reference.
 
-Goal and method: as check_layering_test.py's. A small tree whose references are all good passes; then one
-dead reference at a time is planted in it.
+Method: as in check_layering_test.py. A small tree whose references all exist passes. Then one dead
+reference at a time is planted in it.
 """
 
 import pathlib

@@ -1,9 +1,10 @@
-"""Finds types that have one name in one namespace and are defined in several files.
+"""Finds types with the same name and namespace that are defined in several files.
 
-The language allows that in different programs alone, and no compiler sees it as long as the files do not
-meet. Method: namespaces and types are read from the text, without comments and strings. Types in unnamed
-namespaces, in functions and in other types are of no concern, nor are specializations of templates.
-The stage odr of packaging/test.sh asks the linker the same, of all that it links; this needs no build.
+The language allows that only in different programs, and no compiler detects it as long as the files
+are not compiled together. Method: namespaces and types are read from the text, without comments and
+strings. Types in unnamed namespaces, in functions and in other types are ignored, and so are
+template specializations. The stage odr of packaging/test.sh asks the linker the same about all that
+it links. This script needs no build.
 """
 
 import re

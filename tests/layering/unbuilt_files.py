@@ -1,9 +1,10 @@
 """Finds source files that no target builds, and headers that no built source includes.
 
-Method: reads the CMakeLists.txt files as text, so that sources of every preset count (the fuzz targets are
-built with clang only) and no build folder is needed. What it knows of CMake is what this tree uses: words of
-the commands below, variables that file(GLOB) or foreach() fill, and paths relative to the folder or to the
-project. A source list that it cannot follow makes sources appear unbuilt: it errs on the loud side.
+Method: the CMakeLists.txt files are read as text. So the sources of every preset count (the fuzz
+targets are built with clang only), and no build folder is needed. The script knows only the CMake
+that this tree uses: the words of the commands below, variables that file(GLOB) or foreach() fill,
+and paths relative to the folder or to the project. If it cannot follow a list of sources, it
+reports them as unbuilt, so an error does not stay hidden.
 """
 
 import pathlib

@@ -1,4 +1,6 @@
-"""doc/limits.md: each test that its tables name is there, and each test of this folder is named by them."""
+"""Goal: each test named in the tables of doc/limits.md exists, and each test of this folder is
+named there.
+"""
 
 import pathlib
 import re

@@ -1,6 +1,7 @@
-"""Access times beside the plain cases: after a day, without a document, and when the store has them.
+"""Goal: special cases of access times: after a day, without a document, and when the store gets
+them.
 
-The kernel is led to ask for contents by mounting anew, or kept from it by reading them before.
+Method: a remount makes the kernel ask for contents, and an earlier read keeps it from asking.
 """
 
 import datetime

@@ -1,7 +1,8 @@
-"""What reading does to access times: relatime as on a local file system, noatime, nodiratime.
+"""Goal: reading changes access times by the rules: relatime as on a local file system, noatime,
+nodiratime.
 
-Every statement that SEMANTICS.md makes of them is tried on a mount of its own, with what the kernel has in
-its caches and, after a remount, without.
+Method: every statement of SEMANTICS.md about them is tried on a mount of its own, with the kernel's
+caches filled, and with empty ones after a remount.
 """
 
 import mmap

@@ -1,7 +1,9 @@
-"""What programs keep of a tree beyond contents stays: links, attributes, lists, devices, holes.
+"""Goal: programs that copy a tree keep everything beyond contents: links, attributes, access
+control lists, devices, holes.
 
-The tree is made on the build's own disk and copied by cp, rsync and tar into the mount, compared there,
-after a remount, and once more outside. Devices and trusted attributes are root's, so others leave them out.
+Method: the tree is made on the build's own disk and copied by cp, rsync and tar into the mount. It
+is compared there, after a remount, and once more after being copied out. Only root may make devices
+and trusted attributes, so other users leave them out.
 """
 
 import hashlib

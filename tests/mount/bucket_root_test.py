@@ -1,4 +1,6 @@
-"""The root of a mount that shows all buckets: what can be done in it, and what leads across buckets."""
+"""Goal: the root of a mount that shows all buckets: which operations it allows, and what operations
+across buckets do.
+"""
 
 import errno
 import os

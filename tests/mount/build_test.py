@@ -1,4 +1,6 @@
-"""A C++ program is built in the mount, by make and by CMake with ninja, and runs from there."""
+"""Goal: a C++ program can be built in the mount, by make and by CMake with ninja, and run from
+there.
+"""
 
 import os
 import textwrap

@@ -1,4 +1,6 @@
-"""A tree copied into the mount is the same tree, then and after a remount, and out again."""
+"""Goal: a tree copied into the mount is the same tree at once, after a remount, and copied out
+again.
+"""
 
 import os
 

@@ -1,4 +1,6 @@
-"""gridmount as a daemon: back in the shell once the mount answers, and gone after a clean unmount."""
+"""Goal: gridmount works as a daemon: the command returns once the mount answers, and the daemon
+ends after a clean unmount.
+"""
 
 import json
 import os

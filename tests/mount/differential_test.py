@@ -1,10 +1,11 @@
-"""The same system calls, chosen at random, on a mount and on a plain folder give the same.
+"""Goal: the same random system calls give the same results on a mount and in a plain directory.
 
-The program `differential` makes the calls and compares, after each, what it gave and what is to be
-seen of it. Between rounds the mount is taken away and made again, or its daemon is killed, and all of
-both trees is compared: everything was closed, so everything is committed. The seed is printed;
-DIFFERENTIAL_SEED replays the calls. DIFFERENTIAL_STEPS has more of them, DIFFERENTIAL_CALLS only some
-groups. A long list of calls that led to a difference is made short by `differential reduce`.
+Method: the program `differential` makes the calls, and after each one compares its result and its
+visible effects. Between rounds the mount is removed and made again, or its daemon is killed, and
+both trees are compared whole: every file was closed, so everything is committed. The seed is
+printed, and DIFFERENTIAL_SEED replays the calls. DIFFERENTIAL_STEPS makes more of them, and
+DIFFERENTIAL_CALLS only some groups. `differential reduce` shortens a long list of calls that led to
+a difference.
 """
 
 import difflib

@@ -1,7 +1,8 @@
-"""O_DIRECT beside reading through the page cache: who reads after a write has ended sees it.
+"""Goal: with O_DIRECT beside reads through the page cache, a read that starts after a write has
+ended returns the written data.
 
-Also where the write is one of Linux's own asynchronous ones (io_submit(2)), as databases and virtual
-machines do it, which libraries of Debian's python do not have.
+This includes Linux's asynchronous writes (io_submit(2)), which databases and virtual machines use.
+Debian's Python has no library for them.
 """
 
 import ctypes

@@ -1,4 +1,6 @@
-"""Fields of files documents as extended attributes, and which other attributes are kept or refused."""
+"""Goal: fields of files documents appear as extended attributes, and other attributes are kept or
+refused as documented.
+"""
 
 import errno
 import json

@@ -1,7 +1,7 @@
-"""dpkg builds, unpacks, upgrades and removes a package in the mount, as it does in a plain folder.
+"""Goal: dpkg builds, unpacks, upgrades and removes a package in the mount as in a plain directory.
 
-Owners, modes, set-user-ID, hard and symbolic links, long names and times go through the archive; dpkg
-makes a new file beside the old one, syncs it, keeps the old one as a link and renames.
+Owners, modes, set-user-ID, hard and symbolic links, long names and times go through the archive.
+dpkg makes a new file beside the old one, syncs it, keeps the old one as a link, and renames.
 """
 
 import os

@@ -1,4 +1,6 @@
-"""What a driver's change does to who has the file open, to folders and to a bucket, once it is answered."""
+"""Goal: once a driver's change is answered, it has the right effect on open files, on directories
+and on a bucket.
+"""
 
 import contextlib
 import datetime

@@ -1,4 +1,4 @@
-"""What a test of the mount has beside it: a driver, and the operations that the kernel has asked for."""
+"""Tools for tests of the mount: a driver, and the list of operations that the kernel has requested."""
 
 import ctypes
 import http.client

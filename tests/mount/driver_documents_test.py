@@ -1,7 +1,8 @@
-"""Documents as drivers make them, shown by the mount as the table of names says.
+"""Goal: the mount shows documents made by drivers as the table of names says.
 
-The documents are put into the store one by one by driver_documents.cc, which knows nothing of the
-mount: other chunk sizes and number types, no metadata, ids of every kind, names that no path has.
+Method: driver_documents.cc, which knows nothing of the mount, puts the documents into the store one
+by one: other chunk sizes and number types, no metadata, ids of every kind, names that are not valid
+paths.
 """
 
 import errno

@@ -1,4 +1,6 @@
-"""vim edits files in the mount, both ways in which it saves, and finds its swap file after a kill."""
+"""Goal: vim edits files in the mount, in both of its ways to save, and finds its swap file after a
+kill.
+"""
 
 import os
 import signal

@@ -1,4 +1,6 @@
-"""How a mount ends by signals: what open files can still do, a second signal, and the exit status."""
+"""Goal: a mount ends correctly on signals: what open files can still do, a second signal, and the
+exit status.
+"""
 
 import errno
 import os

@@ -1,4 +1,6 @@
-"""Files go both ways between the mount and `gridfiles`, and are stock GridFS documents."""
+"""Goal: files can be exchanged between the mount and `gridfiles` in both directions, and are
+standard GridFS documents.
+"""
 
 import os
 

@@ -1,8 +1,8 @@
-"""A disk that fails under a store: what cannot be read or written is reported, the rest is served, and
-once the disk is well again the store is sound and has all that was promised.
+"""Goal: when a disk fails under a store, what cannot be read or written is reported, and the rest
+is served. When the disk works again, the store is sound and has all that was promised.
 
-The store stands on a file system that fails what it is told to (failing_disk.cc), so that the errors
-come from the kernel: reads of the mapped file as SIGBUS, writes and syncs as errno.
+Method: the store is on a file system that fails on request (failing_disk.cc). So the errors come
+from the kernel: reads of the mapped file as SIGBUS, writes and syncs as errno.
 """
 
 import errno

@@ -1,4 +1,6 @@
-"""Times further than a document's Date can be, as touch(1) sets them: the nearest that can be kept."""
+"""Goal: a time beyond the range of a document's Date, as touch(1) can set it, becomes the nearest
+time in range.
+"""
 
 import os
 import unittest

@@ -1,4 +1,6 @@
-"""open_by_handle_at(2) of what the kernel has forgotten: a node is found again by its number (xfstests generic/477, 777)."""
+"""Goal: open_by_handle_at(2) finds a node by its ino after the kernel has forgotten it (xfstests
+generic/477, 777).
+"""
 
 import contextlib
 import ctypes

@@ -1,7 +1,9 @@
-"""fio writes blocks of many sizes in random order, with checksums in them, and finds them all again.
+"""Goal: fio writes blocks of many sizes in random order, with checksums in them, and finds all of
+them again.
 
-Through the kernel's cache, past it, through maps and with syncs in between; several jobs at once.
-Afterwards a new mount is verified: nothing may have been right in the kernel's memory only.
+Method: it uses the kernel's cache, O_DIRECT, shared mappings, and syncs in between, with several
+jobs at once. Afterwards a new mount is verified, so that nothing can be right in the kernel's
+memory only.
 """
 
 import os

@@ -1,10 +1,10 @@
-"""A large folder is renamed: whoever asks for something in it waits, however many they are, and nobody
-who reads elsewhere does.
+"""Goal: while a large directory is renamed, all requests for something in it wait, and no reader
+elsewhere does.
 
-The folder is made as drivers would, by files' names. While it is renamed, more threads than the daemon
-has look up names below it and make files in other folders, each in one of its own, as the kernel lets only
-one of them into a folder; the measured thread looks up names that the kernel does not know yet, and reads
-a file.
+Method: the directory is made as drivers would make it, by names of files. While it is renamed, more
+threads than the daemon has look up names below it and make files in other directories, each in its
+own, because the kernel lets only one thread at a time change a directory. The measured thread looks
+up names that the kernel does not know yet, and reads a file.
 """
 
 import json

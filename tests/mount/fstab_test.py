@@ -1,7 +1,8 @@
-"""mount(8) and /etc/fstab: `mount -t fuse.gridmount SOURCE FOLDER -o ...`, as root.
+"""Goal: mount(8) and /etc/fstab work: `mount -t fuse.gridmount SOURCE FOLDER -o ...`, as root.
 
-mount(8) runs mount.fuse3, and that looks for the program in the system's folders alone. So the test has
-a view of its own of the mounts (unshare(2)), in which the program is in one of them.
+Method: mount(8) runs mount.fuse3, which looks for the program only in the system's directories. So
+the test has its own mount namespace (unshare(2)), in which the program is in one of these
+directories.
 """
 
 import errno

@@ -1,9 +1,11 @@
-"""A file system that fills up under a store: clean errors, nothing lost, and writes go on afterwards.
+"""Goal: when the file system fills up under a store, errors are clean, nothing is lost, and writes
+continue when there is room again.
 
-The store stands on a tmpfs of 64 MiB, and then, where loop devices can be had, on an ext4 as large as
-disks are, of whose 1 GiB another file leaves so much. Several writers fill it with files of many sizes until
-each has met ENOSPC. What was closed before is intact and the store is sound, also after a kill; everything
-can be removed; when there is room again it takes new files, and the daemon never went away.
+Method: the store is on a tmpfs of 64 MiB, and then, if loop devices are available, on an ext4 of 1
+GiB, a size at which ext4 behaves as on real disks. Another file leaves 64 MiB of it. Several
+writers fill it with files of many sizes until each has met ENOSPC. What was closed before is intact
+and the store is sound, also after a kill. Everything can be removed. When there is room again, new
+files can be written, and the daemon has never ended.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""git works in the mount: clone, fsck, commit, gc, work trees, a clean status."""
+"""Goal: git works in the mount: clone, fsck, commit, gc, work trees, a clean status."""
 
 import os
 

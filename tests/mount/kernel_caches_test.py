@@ -1,6 +1,7 @@
-"""What the kernel asks the mount for, and what it answers itself from its caches.
+"""Goal: the kernel answers repeated requests from its caches, and asks the mount only when it must.
 
-Counted by the daemon's metrics: what never becomes an operation has not reached it.
+Method: the daemon's metrics count the operations. A request that is answered from a cache is not
+counted.
 """
 
 import os

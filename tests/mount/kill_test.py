@@ -1,11 +1,13 @@
-"""kill -9 of the daemon in the middle of work: what was closed is intact, nothing else is broken.
+"""Goal: after kill -9 of the daemon in the middle of work, what was closed is intact, and nothing
+else is broken.
 
-Workers create, overwrite, append to, rename and delete files and folders and note in memory, before
-each call, what may be found from then on, and when it has returned, what must be. The daemon is
-killed at a random moment; the call that was under way has happened or not, and a rename not by half.
-Then the store is checked and mounted and every file is compared. Hundreds of short rounds on one
-store, and a few long ones with large files. The seed is printed; KILL_TEST_SEED replays the workers'
-choices (the moment of the kill is the scheduler's), KILL_TEST_ROUNDS has more of the short rounds.
+Method: workers create, overwrite, append to, rename and delete files and directories. Before each
+call they record in memory what may be found from then on, and after it what must be found. The
+daemon is killed at a random moment. The call in progress has happened or not, and a rename is never
+half done. Then the store is checked and mounted, and every file is compared. There are hundreds of
+short rounds on one store, and a few long ones with large files. The seed is printed, and
+KILL_TEST_SEED replays the workers' choices (the moment of the kill depends on the scheduler).
+KILL_TEST_ROUNDS sets the number of short rounds.
 """
 
 import hashlib

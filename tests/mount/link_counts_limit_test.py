@@ -1,4 +1,6 @@
-"""How many folders st_nlink is counted for: those made first, and of others it is 1."""
+"""Goal: st_nlink is exact for a limited number of directories, those made first. For all others it
+is 1.
+"""
 
 import os
 

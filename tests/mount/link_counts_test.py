@@ -1,7 +1,8 @@
-"""st_nlink of folders: 2 and one for each subfolder, or 1, which says that nobody counts.
+"""Goal: st_nlink of a directory is 2 plus the number of its subdirectories, or 1, which means that
+nobody counts.
 
-Of folders made since mounting it is the former, whatever the kernel has in its caches, until a driver makes
-names that imply folders nobody has made.
+For directories made since mounting it is exact, whatever the kernel has in its caches, until a
+driver makes names that imply directories that nobody has made.
 """
 
 import os

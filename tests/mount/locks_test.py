@@ -1,4 +1,6 @@
-"""Locks of files are between the processes of the machine: taken, waited for, and gone with who held them."""
+"""Goal: file locks work between the processes of the machine: they are taken, waited for, and
+released when their holder ends.
+"""
 
 import errno
 import fcntl

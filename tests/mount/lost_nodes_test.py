@@ -1,5 +1,7 @@
-"""Whoever holds what has lost its last name goes on with its attributes: a folder that is open or a
-working folder, a file, link or pipe that is held by O_PATH. MOUNT_TEST_SYSTEM=plain runs the same on ext4."""
+"""Goal: a process that holds a node without a name keeps its attributes: a directory that is open
+or a working directory, or a file, link or pipe held by O_PATH. MOUNT_TEST_SYSTEM=plain runs the
+same on ext4.
+"""
 
 import os
 import stat

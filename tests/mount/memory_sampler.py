@@ -1,10 +1,11 @@
-"""The daemon's memory while a long stream passes through the mount.
+"""Samples the daemon's memory while a long stream passes through the mount.
 
-RssAnon is what the program itself holds (heap, stacks, buffers): counted, and held to the limit.
-RssFile are pages of files mapped into it, here the store's, which LMDB reads through a map: they
-are the kernel's page cache seen from the process, taken back by the kernel when others need memory,
-so they are reported apart. smaps_rollup tells the same from the page tables themselves, without the
-per-thread counters' inexactness, and is slower to read, so it is sampled less often.
+RssAnon is what the program itself holds (heap, stacks, buffers). It is counted and checked against
+the limit. RssFile is the pages of files mapped into the process, here the store's file, which LMDB
+reads through a map. They belong to the kernel's page cache, and the kernel takes them back when
+others need memory, so they are reported separately. smaps_rollup reports the same from the page
+tables themselves, without the inexactness of per-thread counters. It is slower to read, so it is
+sampled less often.
 """
 
 import threading

@@ -1,4 +1,6 @@
-"""The daemon's own memory stays below a fixed ceiling however much streams through the mount."""
+"""Goal: the daemon's own memory stays below a fixed limit, however much data streams through the
+mount.
+"""
 
 import os
 

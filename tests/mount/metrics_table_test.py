@@ -1,4 +1,4 @@
-"""Each metric that SEMANTICS.md names is there, and tells what it says."""
+"""Goal: each metric that SEMANTICS.md names exists and has the documented meaning."""
 
 import ctypes
 import errno

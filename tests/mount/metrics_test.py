@@ -1,4 +1,4 @@
-"""The metrics over HTTP: they tell what programs did in the mount, and no client can harm it."""
+"""Goal: the metrics over HTTP report what programs did in the mount, and no client can harm it."""
 
 import http.client
 import os

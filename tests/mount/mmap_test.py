@@ -1,4 +1,4 @@
-"""Maps of files in the mount: read, written, shared between processes, and private."""
+"""Goal: files in the mount can be mapped: read, written, shared between processes, and private."""
 
 import mmap
 import os

@@ -1,8 +1,8 @@
-"""What every test here starts with: a mount of its own, always taken away again.
+"""The base of every test here: a mount of its own that is always removed again.
 
-MOUNT_TEST_SYSTEM=plain or =passthrough runs the same tests in a plain folder or on libfuse's
-pass-through example, which shows that a test asks nothing that a file system need not do. Tests of
-gridmount itself (its tools, its store) are skipped there.
+MOUNT_TEST_SYSTEM=plain or =passthrough runs the same tests in a plain directory or on libfuse's
+pass-through example. This shows that a test requires nothing that a file system need not do. Tests
+of gridmount itself (its tools, its store) are skipped there.
 """
 
 import filecmp

@@ -1,4 +1,6 @@
-"""What mount options do on a real mount, beside those that fstab_test.py mounts with."""
+"""Goal: mount options have their effect on a real mount. fstab_test.py tests those that it mounts
+with.
+"""
 
 import errno
 import os

@@ -1,9 +1,10 @@
-"""Folders to run real programs in: gridmount on a store, and what it is compared with.
+"""Directories in which real programs run: gridmount on a store, and the systems it is compared
+with.
 
-Each class has the same face: `root` is the folder to work in while started; start(), stop(),
-remount(), kill(), cleanup(). A daemon is started in the foreground as a child of this process, so
-its pid is known and it is only ever killed by that pid. Works as a context manager, which starts on
-entry and always unmounts and removes everything on exit. Not thread-safe.
+All classes have the same interface: `root` is the directory to work in while started; start(),
+stop(), remount(), kill(), cleanup(). A daemon is started in the foreground as a child of this
+process, so its pid is known, and it is only ever killed by that pid. The classes are context
+managers: they start on entry, and always unmount and remove everything on exit. Not thread-safe.
 """
 
 import ctypes

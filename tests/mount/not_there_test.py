@@ -1,6 +1,7 @@
-"""What the mount does not have, and how it says so: errors, limits, and what the kernel asks FUSE for.
+"""Goal: what the mount does not support fails with the right error: unsupported calls, limits, and
+requests that the kernel makes to FUSE.
 
-Where a call could succeed elsewhere by chance, the same call is made where it works, too.
+Where a call could succeed elsewhere by chance, the test also makes the same call where it works.
 """
 
 import datetime

@@ -1,4 +1,4 @@
-"""overlayfs with the mount as its upper and as its lower folder."""
+"""Goal: overlayfs works with the mount as its upper and as its lower directory."""
 
 import os
 import stat

@@ -1,4 +1,6 @@
-"""Eight processes at once: files of their own, one folder in common, one file in common."""
+"""Goal: eight processes work at once: on files of their own, in one common directory, and on one
+common file.
+"""
 
 import hashlib
 import multiprocessing

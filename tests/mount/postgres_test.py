@@ -1,8 +1,9 @@
-"""PostgreSQL keeps a cluster in the mount: its checksums, its transactions and its recovery hold.
+"""Goal: PostgreSQL keeps a cluster in the mount: its checksums, its transactions and its recovery
+work.
 
-The server runs as another user than who mounts. It is killed in the middle of pgbench's transactions,
-recovers from its write-ahead log, and is compared across a remount. pgbench moves money between
-tables: whatever has happened, the sums of all of them agree.
+Method: the server runs as another user than the one who mounted. It is killed in the middle of
+pgbench's transactions, recovers from its write-ahead log, and is compared across a remount. pgbench
+moves money between tables, so the sums of all tables must always agree.
 """
 
 import glob

@@ -1,7 +1,8 @@
-"""What holds when a call has returned, row by row of the table in SEMANTICS.md.
+"""Goal: what holds when a call has returned, row by row of the table in SEMANTICS.md.
 
-What is committed a driver sees, and a kill of the daemon leaves. What is durable is in a copy of the killed
-store's folder, which goes back to its last checkpoint as the store itself does when power is lost.
+Method: a driver must see committed changes, and they must survive a kill of the daemon. Durable
+changes must be in a copy of the killed store's folder that goes back to its last checkpoint, as the
+store itself does after a power loss.
 """
 
 import ctypes

@@ -1,4 +1,6 @@
-"""Which contents `-o revisions` keeps and which not, where they go, and how `.gridfs` and `-o at` show them."""
+"""Goal: `-o revisions` keeps the right contents and no others, in the right place, and `.gridfs`
+and `-o at` show them.
+"""
 
 import datetime
 import errno

@@ -1,4 +1,6 @@
-"""Earlier contents of files: kept, found in `.gridfs`, and shown as the tree of an earlier time."""
+"""Goal: earlier contents of files are kept, found in `.gridfs`, and shown as the tree of an earlier
+time.
+"""
 
 import errno
 import json

@@ -1,6 +1,6 @@
-"""gridmount as a service of systemd: it is told when the mount answers, and when it ends.
+"""Goal: gridmount works as a systemd service: it reports when the mount answers, and when it ends.
 
-The test is the service manager: it listens on the socket that NOTIFY_SOCKET names.
+Method: the test is the service manager. It listens on the socket that NOTIFY_SOCKET names.
 """
 
 import os

@@ -1,5 +1,7 @@
-"""Set-user-ID and set-group-ID of a file that others change, as ext4 of Linux 6.2 and later has it
-(xfstests generic/683 to 687). MOUNT_TEST_SYSTEM=plain runs the same there."""
+"""Goal: when another user changes a file, its set-user-ID and set-group-ID bits change as on ext4
+of Linux 6.2 and later (xfstests generic/683 to 687). MOUNT_TEST_SYSTEM=plain runs the same
+there.
+"""
 
 import os
 import subprocess

@@ -1,7 +1,8 @@
-"""A store with a size limit (--size-limit): df tells it, writers meet it, removing works at it.
+"""Goal: a store with a size limit (--size-limit): df reports it, writers meet it, and files can
+still be removed at it.
 
-The limit is met by write(2), by drivers' uploads and by folders alike; what is removed is free at once, and
-without the option the store goes on as on any disk.
+write(2), drivers' uploads and mkdir all meet the limit. Removed space is free at once. Without the
+option the store continues as on any disk.
 """
 
 import errno

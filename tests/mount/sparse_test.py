@@ -1,7 +1,8 @@
-"""st_blocks tells what of a file is stored, and programs that go by it make sparse copies.
+"""Goal: st_blocks shows how much of a file is stored, and programs that rely on it make sparse
+copies.
 
-A file of 1 GiB with data in its middle is made as programs make it, and du(1), cp(1) and tar(1) are asked;
-everything again after a remount, and the store is checked at the end.
+Method: a file of 1 GiB with data in its middle is made as programs make it. The test runs du(1),
+cp(1) and tar(1) on it, and everything again after a remount. At the end the store is checked.
 """
 
 import mmap

@@ -1,8 +1,8 @@
-"""sqlite3 keeps databases in the mount, with the rollback journal and with a write-ahead log.
+"""Goal: sqlite3 keeps databases in the mount, with the rollback journal and with a write-ahead log.
 
-The write-ahead log's index is a file that processes share by mmap, so it also tests shared maps. A
-process that moves money between accounts is killed, and the daemon below it: what was acknowledged is
-there, in whole transactions.
+The index of the write-ahead log is a file that processes share by mmap, so this also tests shared
+mappings. A process that moves money between accounts is killed, and so is the daemon below it. What
+was acknowledged must be there, in whole transactions.
 """
 
 import os

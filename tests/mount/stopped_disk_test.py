@@ -1,4 +1,6 @@
-"""A disk that does not answer for a while: who waits with it, who does not, and what is not logged."""
+"""Goal: while a disk does not answer, only the requests that need it wait. With --stuck-after 0 the
+log does not report them.
+"""
 
 import http.client
 import os

@@ -1,12 +1,13 @@
-"""stress-ng's stressors of file systems find nothing wrong in the mount.
+"""Goal: stress-ng's file system stressors find nothing wrong in the mount.
 
-Those of one subject at once, in one folder, each in a process of its own. What a stressor finds wrong, it
-says in a line. One that lacks what it is about is skipped without a failure; here it is one.
+Method: all stressors of one subject run at once in one directory, each in its own process. A
+stressor prints one line for each fault. If a stressor lacks what it needs, stress-ng skips it
+without a failure; this test counts that as one.
 
-Left out: `io` fails in a plain folder as well and syncs the whole machine; bind-mount, binderfs, eventfd,
-ioprio, null and procfs are about something else; fiemap and verity are about ioctls that FUSE file systems
-do not have, as is inode-flags. iomix and sync-file sync other file systems as well, so on a machine whose
-disk is busy the test takes longer than its stressors.
+Left out: `io` also fails in a plain directory, and syncs the whole machine. bind-mount, binderfs,
+eventfd, ioprio, null and procfs test something else. fiemap, verity and inode-flags test ioctls
+that FUSE file systems do not have. iomix and sync-file also sync other file systems, so on a
+machine with a busy disk the test takes longer than its stressors.
 """
 
 import os

@@ -1,4 +1,6 @@
-"""tar packs and unpacks in the mount, into it and out of it, and --compare finds nothing."""
+"""Goal: tar packs and unpacks in the mount, into it and out of it, and --compare finds no
+differences.
+"""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Each thread of a daemon has a name, and ARCHITECTURE.md, "Threads", lists all of them."""
+"""Goal: each thread of a daemon has a name, and ARCHITECTURE.md, "Threads", lists all of them."""
 
 import os
 import pathlib

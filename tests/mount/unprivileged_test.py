@@ -1,7 +1,7 @@
-"""Mounts of users who are not root, by fusermount3(1).
+"""Goal: users other than root can mount, by fusermount3(1).
 
-The test has a view of its own of the mounts (unshare(2)), in which everybody may open /dev/fuse, as a
-machine's udev rules have it.
+Method: the test has its own mount namespace (unshare(2)), in which everybody may open /dev/fuse, as
+with a machine's udev rules.
 """
 
 import os

@@ -1,7 +1,8 @@
-"""Drivers and the mount on one store at the same time: each sees at once what the other does.
+"""Goal: drivers and the mount use one store at the same time, and each sees at once what the other
+does.
 
-The driver is Debian's pymongo with its gridfs module, on the socket in the store's folder. Before
-each change by the driver the kernel is made to remember what was there, and what was not.
+Method: the driver is Debian's pymongo with its gridfs module, on the socket in the store's folder.
+Before each change by the driver the test makes the kernel cache what exists, and what does not.
 """
 
 import errno

@@ -1,9 +1,10 @@
-"""`cmake --install` puts all that users need where they look for it, and nothing else.
+"""Goal: `cmake --install` installs everything that users need where they look for it, and nothing
+else.
 
   install_test.py CMAKE BUILD     the program, and a build folder with the programs built
 
-Method: installs into a folder by DESTDIR, as packagers do, with the prefixes /usr/local and /usr; looks at
-the files, and runs the programs from there.
+Method: installs into a folder by DESTDIR, as packagers do, with the prefixes /usr/local and /usr.
+Examines the files, and runs the programs from there.
 """
 
 import os

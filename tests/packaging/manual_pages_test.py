@@ -1,8 +1,9 @@
-"""The manual pages of gridfiles and gridstore say what --help says: commands, options, exit statuses.
+"""Goal: the manual pages of gridfiles and gridstore agree with --help in commands, options and exit
+statuses.
 
   manual_pages_test.py GRIDFILES GRIDSTORE     the built programs
 
-gridmount's page has a test of its own, in tests/fuse.
+A test in tests/fuse covers gridmount's page.
 """
 
 import pathlib

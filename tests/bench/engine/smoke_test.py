@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A small run of the engine's benchmark: every row is measured on both systems, which hold the same
-documents after each.
+"""A small run of the engine's benchmark: every row is measured on both systems, and afterwards both
+hold the same documents.
 
   smoke_test.py ENGINE_BENCH
 """

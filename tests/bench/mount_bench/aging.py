@@ -1,10 +1,11 @@
-"""What becomes of a store that is used for long: churn in fast motion.
+"""The effect of long use on a store, in fast motion.
 
-A folder is filled with files of mixed sizes up to `live_bytes`. Then files are overwritten, changed in
-place, appended to, removed, made and renamed over others, about `live_bytes` staying alive, until
-`multiples` times as much has been written. After each multiple: how fast its operations were, and how
-large the store's file is beside what is alive. The same operations run on a plain folder, window by
-window in turn, so that a machine that slows down is seen as one.
+A directory is filled with files of mixed sizes up to `live_bytes`. Then files are overwritten,
+changed in place, appended to, removed, made and renamed over others until `multiples` times as much
+has been written. About `live_bytes` stay alive. After each multiple the benchmark records how fast
+its operations were, and how large the store's file is compared with what is alive. The same
+operations run on a plain directory in alternating time windows, so that a slowdown of the machine
+shows in both.
 """
 
 import os

@@ -1,8 +1,9 @@
-"""What is measured: groups of measures that run one after another in one fresh folder.
+"""The measures of the benchmark: groups that run one after another in one fresh directory.
 
-A measure yields a rate, units per second, so that a greater number and a greater ratio are better
-throughout; where it is a time, the ratio is turned round. Cold means that the folder was mounted anew and that the kernel's page, entry and inode
-caches were dropped before, for the disk below as for the mount.
+A measure yields a rate in units per second, so a greater number and a greater ratio are always
+better. For a time the ratio is inverted. Cold means that the directory was mounted anew, and that
+the kernel's page, entry and inode caches were dropped before, for the disk below as well as for the
+mount.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""What many names cost: large folders, deep ones, trees unpacked, searched, cloned and moved.
+"""The cost of many names: large directories, deep ones, trees unpacked, searched, cloned and moved.
 
-Each group runs at several sizes, on every system that is up to the size, so that both show: the cost
-beside the others', and whether it grows with the folder. Files of the large folder are empty: the names
-are what is measured.
+Each group runs at several sizes, on every system that can handle the size. This shows the cost
+compared with the other systems, and whether it grows with the directory. The files of large
+directories are empty, because only names are measured.
 """
 
 import json

@@ -1,4 +1,5 @@
-"""Small runs of the mount's benchmark: each measure has a figure of each system, and the plot is drawn.
+"""Small runs of the mount's benchmark: each measure has a result for each system, and the plot is
+drawn.
 
   smoke_test.py BENCH GRIDMOUNT LOAD
 """

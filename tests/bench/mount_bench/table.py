@@ -1,4 +1,4 @@
-"""The result as a table: medians, and gridmount's rate against the others'."""
+"""Prints the results as a table: medians, and gridmount's rate compared with those of the others."""
 
 import statistics
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A small run of the wire protocol's benchmark: every row is answered rightly and measured on both.
+"""A small run of the wire protocol's benchmark: every row gets a correct answer and is measured on
+both servers.
 
   smoke_test.py WIRE_BENCH
 """

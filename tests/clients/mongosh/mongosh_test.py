@@ -1,6 +1,8 @@
-"""mongosh runs the manuals' examples and the daily work of a shell, logs in, and checks certificates.
+"""Goal: mongosh runs the manuals' examples and everyday shell commands, authenticates, and checks
+certificates.
 
-Needs NODE and MONGOSH, the program and the script, beside what live_store.py sets.
+Needs NODE and MONGOSH (the program and the script) in addition to the variables that live_store.py
+sets.
 """
 
 import glob

@@ -1,7 +1,8 @@
-"""Goal: a key that stands twice in a command, or in what it consists of, is answered as by MongoDB's own
-server: whoever looks at one of the two and acts on the other one is deceived.
+"""Goal: a key that appears twice in a command or in a part of it gets the same answer as from
+MongoDB's own server. Otherwise code that checks one of the two and acts on the other could be
+deceived.
 
-Method: each of CASES goes to both servers; the codes must be the same, but for DIFFERENCES.
+Method: each of CASES goes to both servers. The codes must be the same, except for DIFFERENCES.
 """
 
 import os

@@ -1,8 +1,8 @@
 """MongoDB's own server, for tests that compare answers with it.
 
-CTest's fixture `peer` installs it into the build folder, and MONGOD says where. Where it cannot be
-had, such a test is skipped: it begins with require_mongod(), before it does anything else, and has
-the option PEER in CMakeLists.txt. Needs Debian's pymongo or a newer one.
+CTest's fixture `peer` installs it into the build folder, and MONGOD is its path. If it cannot be
+installed, such a test is skipped: it calls require_mongod() before anything else, and has the
+option PEER in CMakeLists.txt. Needs Debian's pymongo or a newer one.
 """
 
 import ctypes

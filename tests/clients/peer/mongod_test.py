@@ -1,4 +1,4 @@
-"""The server that answers are compared with starts, has people log in if told so, and ends."""
+"""Goal: the server used for comparison starts, requires authentication if configured, and ends."""
 
 import unittest
 

@@ -1,9 +1,10 @@
-"""Goal: whatever a user of one built-in role sends is allowed and refused as by MongoDB's own server.
+"""Goal: for a user with one built-in role, every command is allowed or refused exactly as by
+MongoDB's own server.
 
-Method: both servers get a user of every role there is, in each database where that makes a
-difference, and one without any. Each sends every command of COMMANDS to both; what is compared is
-whether the answer was "Unauthorized" (13). Where the two differ, DIFFERENCES says for whom and why,
-and a difference that is no longer there fails the test as well.
+Method: both servers get a user for every role, in each database where that makes a difference, and
+one user without roles. Each user sends every command of COMMANDS to both. The test compares whether
+the answer was "Unauthorized" (13). Where the two differ, DIFFERENCES names the users and the
+reason. A listed difference that no longer exists also fails the test.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Pipelines and counts."""
+"""Goal: pipelines and counts work with pymongo."""
 
 import pymongo
 from pymongo.errors import OperationFailure

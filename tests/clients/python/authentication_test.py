@@ -1,4 +1,6 @@
-"""Log-ins over TCP, good and bad, and what roles allow."""
+"""Goal: authentication over TCP succeeds and fails as it should, and roles have the right
+permissions.
+"""
 
 import os
 import urllib.parse

@@ -1,4 +1,6 @@
-"""What the tests with pymongo begin with; they run with Debian's 3.11 and with the newest one."""
+"""The common part of the tests with pymongo. They run with Debian's 3.11 and with the newest
+version.
+"""
 
 import os
 import unittest

@@ -1,4 +1,4 @@
-"""Documents are written, found, changed and deleted, one at a time and in bulk."""
+"""Goal: documents are written, found, changed and deleted, one at a time and in bulk."""
 
 import datetime
 

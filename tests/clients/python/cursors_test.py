@@ -1,4 +1,4 @@
-"""Cursors: batches, their end, and those that wait for more."""
+"""Goal: cursors return batches, end, and wait for more if they are tailable."""
 
 import threading
 

@@ -1,4 +1,6 @@
-"""GridFS both ways: what the driver stores is a file in the mount, and the other way round."""
+"""Goal: GridFS works in both directions: what the driver stores is a file in the mount, and the
+other way round.
+"""
 
 import hashlib
 import io

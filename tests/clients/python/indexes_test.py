@@ -1,4 +1,4 @@
-"""Indexes and collections are made, listed, changed and dropped."""
+"""Goal: indexes and collections are made, listed, changed and dropped."""
 
 import pymongo
 from pymongo import IndexModel

@@ -1,4 +1,4 @@
-"""TLS: certificates of both sides, good and bad."""
+"""Goal: TLS works with valid certificates of both sides, and fails with invalid ones."""
 
 import os
 

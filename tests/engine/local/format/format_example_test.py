@@ -1,8 +1,8 @@
-"""FORMAT.md's worked example, decoded by what FORMAT.md says and by nothing else.
+"""Goal: FORMAT.md's worked example can be decoded from the text of FORMAT.md alone.
 
-That a store holds these bytes is the concern of format_example_test.cc. Here they are read as a
-stranger would who has the text alone: catalog, counts, records and index entries must give the
-documents that the example names, and each index must have the entries these call for.
+Method: the bytes are read as a stranger would who has only the text. Catalog, counts, records and
+index entries must give the documents that the example names, and each index must have the entries
+that these documents require. format_example_test.cc checks that a store really holds these bytes.
 """
 
 import json
