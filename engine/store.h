@@ -86,7 +86,7 @@ class Snapshot {
   virtual Status resume() = 0;
   // Reads that begin on this snapshot from now on report to `observer`, until observe() sets
   // another one or null. An open cursor keeps reporting to the observer it began with. The searches
-  // that writes of a transaction do count as reads.
+  // done by a transaction's writes count as reads.
   virtual void observe(std::shared_ptr<ReadObserver> observer) = 0;
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
@@ -160,8 +160,8 @@ struct FindOptions {
   // arrays.
   bool return_key = false;
   bool show_record_id = false;  // adds `$recordId` after the projected fields
-  // Only for a capped collection, in its order. At the end of the collection the cursor stays open.
-  // After Snapshot::resume() it returns the documents inserted since.
+  // Only for a capped collection, read in insertion order. At its end the cursor stays open. After
+  // Snapshot::resume() it returns the documents inserted since.
   bool tailable = false;
   // The caller reads only part of each document. The cursor then verifies the structure of each
   // document and not its checksum: for a document of a chunk's size the checksum costs more than

@@ -1,9 +1,9 @@
 // BSON documents, as views and owned, and their elements.
 //
 // Documents are walked here and not by libbson's bson_iter_t, because every lookup, match and
-// comparison walks a document, and a step here costs a third. Validation is here as well, because
-// libbson's recurses as deep as hostile bytes make it, and it refuses strings that are not UTF-8,
-// which servers store.
+// comparison walks a document, and a step here takes a third of the time. Validation is here as
+// well, because libbson's recurses as deep as hostile bytes make it, and it refuses strings that
+// are not UTF-8, which servers store.
 //
 // Thread-safety: values. Views and documents may be read by several threads at once.
 #pragma once
