@@ -104,7 +104,7 @@ TEST_F(ExpiryTest, RemovesWhatHasExpiredOnly) {
   await_none("log", R"({"goes": true})");
   EXPECT_EQ(count("log", "{}"), 5);
   EXPECT_EQ(count("other", "{}"), 1);
-  // They are counted a moment after they are gone.
+  // The count rises a moment after the removal.
   const int64_t passes = store_->stats()->expiry_passes;
   for (int i = 0; i < 2'000 && store_->stats()->expiry_passes == passes; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -135,7 +135,7 @@ TEST_F(ExpiryTest, GoesOnAfterReopeningAndRenaming_EndsWithTheIndex) {
   });
   index("second", R"({"key": {"at": 1}, "expireAfterSeconds": 0})");
   insert("after", R"({"at": )" + seconds_ago(1) + "}");
-  // Swept after it, by name.
+  // Collections are swept in the order of names, so this one is swept later.
   insert("second", R"({"goes": true, "at": )" + seconds_ago(1) + "}");
   await_none("second", R"({"goes": true})");
   EXPECT_EQ(count("after", "{}"), 1);

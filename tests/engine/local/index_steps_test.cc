@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 const engine::Namespace kChunks{"media", "fs.chunks"};
 constexpr uint64_t kMetaPagesEnd = 2 * 4096;
-// A thousand entries on a leaf each, what is above these, and the list of free pages.
+// A thousand entries on one leaf each, the branches above them, and the list of free pages.
 constexpr uint64_t kCommitBytesMax = uint64_t{8} << 20;
 
 bson::Document some_document(std::mt19937_64& random, int64_t id) {
@@ -83,7 +83,7 @@ class IndexStepsTest : public ::testing::Test {
     return indexes && std::any_of(indexes->begin(), indexes->end(),
                                   [](const auto& index) { return index.name == "key_1"; });
   }
-  // Of any commit of `work`.
+  // Returns the largest of the commits of `work`.
   template <typename Work>
   uint64_t largest_commit(const Work& work) {
     WriteRecorder& recorder = WriteRecorder::instance();
@@ -102,7 +102,7 @@ class IndexStepsTest : public ::testing::Test {
     }
     return largest;
   }
-  // Ranges that wait to be swept, once the sweeper has had some time.
+  // Returns the number of released ranges after the sweeper had some time.
   size_t unswept() {
     size_t count = 0;
     for (int i = 0; i < 500; ++i) {
@@ -178,7 +178,7 @@ TEST_F(IndexStepsTest, CollectionThatIsNotThere_IsMade) {
   EXPECT_TRUE(has_index(*store_));
 }
 
-// What is wrong with an image, of which it is not known how far the making had come.
+// Returns what is wrong with an image. It is unknown how far the work had come.
 std::string problem_of(const fs::path& folder) {
   auto store = open_crash_store(folder / kCrashStore, false, {});
   if (!store) return "opening: " + store.error().message();

@@ -7,9 +7,10 @@
 
 namespace gridmount::local::testing {
 
-// What the job returns in a child process; with that process's status if it ended otherwise, and
-// after a minute in any case. What the job changes in memory stays in the child. No other thread
-// may be at work in this process. Throws std::runtime_error where there can be no child.
+// Runs the job in a child process and returns what the job returns. If the process ends otherwise,
+// or after a minute, the result describes its status. Changes by the job to memory stay in the
+// child. This process must have no other thread at work. Throws std::runtime_error if no child can
+// be made.
 std::string in_child(const std::function<std::string()>& job);
 
 }  // namespace gridmount::local::testing

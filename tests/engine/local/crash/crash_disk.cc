@@ -20,7 +20,7 @@ void apply(FileContents& contents, const Event& event) {
   }
 }
 
-// Sectors of `page` replaced by those of `other`.
+// Replaces some sectors of `page` by those of `other`.
 void tear(Page& page, const Page& other, std::mt19937_64& random) {
   const auto torn = page.bytes ? std::make_shared<FileContents::Bytes>(*page.bytes)
                                : std::make_shared<FileContents::Bytes>();
@@ -75,7 +75,7 @@ void CrashDisk::advance(size_t cut) {
       case EventKind::kFolderSync:
         std::erase_if(pending_entries_, [&](size_t pending) {
           const Event& change = this->event(pending);
-          // A file that moves from folder to folder is in one of them, so either's sync will do.
+          // A file that moves from one folder to another is in one of them after a sync of either.
           const bool covered =
               folder_of(change.path) == event.path ||
               (change.kind == EventKind::kRename && folder_of(change.target) == event.path);
@@ -103,8 +103,8 @@ void CrashDisk::apply_entry(std::map<std::string, size_t>& entries, const Event&
 
 std::map<std::string, size_t> CrashDisk::entries(std::mt19937_64& random) const {
   std::map<std::string, size_t> entries = entries_;
-  // As a journal has it, everything up to some change; or, as no one promises an order, any of
-  // them.
+  // Either everything up to some change, as with a journal, or any of the changes, because nobody
+  // promises an order.
   const size_t count = pending_entries_.size();
   const bool in_order = random() % 2 == 0;
   const size_t reached = random() % (count + 1);
@@ -112,7 +112,7 @@ std::map<std::string, size_t> CrashDisk::entries(std::mt19937_64& random) const 
     if (in_order ? i >= reached : random() % 2 == 0) continue;
     apply_entry(entries, event(pending_entries_[i]));
   }
-  // What is in a folder that is not there is not there.
+  // Entries of a folder that does not exist do not exist either.
   std::erase_if(entries, [&](const auto& entry) {
     for (std::string above = folder_of(entry.first); !above.empty(); above = folder_of(above)) {
       if (!entries.contains(above)) return true;
@@ -138,7 +138,7 @@ FileContents CrashDisk::contents(const File& file, std::mt19937_64& random) cons
       versions[page].push_back(current.page(page));
     }
   }
-  // Disks that wrote nearly everything, nearly nothing, and what is between.
+  // Disks that wrote nearly everything, nearly nothing, and an amount in between.
   constexpr uint64_t kChances[] = {0, 2, 10, 50, 90, 98, 100};
   const uint64_t percent_old = kChances[random() % std::size(kChances)];
   const bool newest_only = random() % 3 == 0;

@@ -13,29 +13,29 @@
 
 namespace gridmount::local::testing {
 
-// Files and folders by their names below the recorded folder.
+// Files and folders, by their names below the recorded folder.
 struct CrashImage {
-  std::vector<std::string> folders;  // each behind the one it is in
+  std::vector<std::string> folders;  // each after its parent folder
   std::map<std::string, FileContents> files;
 };
 
-// The disk just before an event of the recording, going forward. What a finished sync covered is
-// on it; of what came after, anything may be:
-//  - of each page any of its versions since then, the old one included; sometimes a torn one, some
-//    of its 512-byte sectors from one version and the rest from another;
-//  - a file's length is the old or the new one;
-//  - names that were made, moved or removed in a folder since its sync: some of the changes, in
-//    their order or in none.
+// The disk just before an event of the recording, moving forward. What a finished sync covered is
+// on it. Of everything later the disk may have any state:
+// - each page has one of its versions since then, the old one included, or sometimes a torn one,
+//   with some of its 512-byte sectors from one version and the rest from another;
+// - the length of a file is the old or the new one;
+// - of the names made, moved or removed in a folder since its sync, some changes are there, in
+//   order or in no order.
 class CrashDisk {
  public:
-  // The recorder's recording must stay as it is, or become longer.
+  // The recorder's recording must not change, except that it may become longer.
   explicit CrashDisk(const WriteRecorder& recorder);
 
-  // Not before the cut it was given last.
+  // `cut` must not be before the last one.
   void advance(size_t cut);
-  // After a power loss.
+  // The disk after a power loss.
   CrashImage image(std::mt19937_64& random) const;
-  // What the kernel has: as after a kill of the process; and which file has which name then.
+  // The kernel's state, as after a kill of the process. Also sets which file has which name then.
   CrashImage whole() const;
   std::map<std::string, size_t> whole_entries() const;
 
@@ -51,14 +51,14 @@ class CrashDisk {
 
   const Event& event(size_t position) const { return (*events_)[position]; }
 
-  const std::vector<Event>* events_;  // the recorder's
+  const std::vector<Event>* events_;  // of the recorder
   size_t cut_ = 0;
   std::vector<File> files_;
   std::map<std::string, size_t> entries_;  // durable
   std::vector<size_t> pending_entries_;    // events
 };
 
-// Makes the image's files in the folder, which need not be there; others in it are removed.
+// Makes the image's files in the folder, which need not exist. Other files in it are removed.
 void write_image(const CrashImage& image, const std::filesystem::path& folder);
 
 }  // namespace gridmount::local::testing

@@ -50,7 +50,7 @@ const std::vector<IndexKind>& index_kinds() {
   return kKinds;
 }
 
-// Facts: "c1" for a collection, "c1/7" its document with that _id, "c1#a_1" an index.
+// Names of facts: "c1" is a collection, "c1/7" its document with that _id, "c1#a_1" an index.
 std::string document_name(const std::string& collection, int32_t id) {
   return collection + "/" + std::to_string(id);
 }
@@ -62,7 +62,7 @@ std::string shown(const engine::IndexDefinition& index) {
 bson::Document random_document(std::mt19937_64& random, int32_t id) {
   bson::Builder builder;
   builder.append("_id", id).append("a", static_cast<int32_t>(random() % 50));
-  // Some keys are longer than an index holds, some documents have pages of their own.
+  // Some keys are longer than an index can hold, and some documents have pages of their own.
   const uint64_t kind = random() % 10;
   const size_t size = kind == 0 ? 3000 + random() % 20'000 : kind < 3 ? 600 : random() % 200;
   builder.append("text", std::string(size, static_cast<char>('a' + random() % 26)));
@@ -128,7 +128,7 @@ Status Documents::put(engine::Transaction& transaction, std::mt19937_64& random,
   return {};
 }
 
-// {a: {$lt: N}} is made one more, in as many documents as there are.
+// Increments the documents that match {a: {$lt: N}}, however many there are.
 Status Documents::increment(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts,
                             const std::string& name) {
   const auto limit = static_cast<int32_t>(random() % 10);
@@ -212,12 +212,12 @@ Status Documents::change(engine::Transaction& transaction, std::mt19937_64& rand
 }
 
 Status Documents::changes(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts) {
-  // The last one always changes something.
+  // The last change always changes something.
   for (uint64_t left = random() % 5; left > 0; --left) GM_TRY(change(transaction, random, facts));
   return put(transaction, random, facts, "c0");
 }
 
-// begin() returns with the writers' turn, so they draw and change one after the other.
+// begin() returns with the write lock, so the writers draw and change one after the other.
 Status Documents::step_of_one(std::mt19937_64& random, Facts& facts, const Watcher& watcher) {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_->begin());
   const uint64_t number = watcher.begins();
@@ -233,7 +233,7 @@ Result<bool> Documents::steps_of_several(int writers, std::mt19937_64& random, F
   std::vector<Status> ends(static_cast<size_t>(writers));
   {
     std::vector<std::jthread> threads;
-    // Who has the turn keeps it until they all stand in the line.
+    // The holder of the write lock keeps it until all the others wait for it.
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> first, store_->begin());
     for (Status& end : ends) {
       threads.emplace_back([&] { end = step_of_one(random, facts, watcher); });
@@ -251,7 +251,7 @@ Result<bool> Documents::steps_of_several(int writers, std::mt19937_64& random, F
 }
 
 Result<bool> Documents::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
-  // Those of most workloads share commits, with others of another kind in between.
+  // In most workloads these writers share commits, with others of another kind in between.
   const auto waits = random() % 8 == 0 ? engine::Waits::kForOthers : engine::Waits::kForNothing;
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_->begin(waits));
   GM_TRY(changes(*transaction, random, facts));

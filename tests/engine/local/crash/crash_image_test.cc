@@ -44,7 +44,7 @@ std::string random_bytes(std::mt19937_64& random, size_t size) {
   return bytes;
 }
 
-// By all recordings, so that what was asked for is known to have happened.
+// The sum over all recordings, to verify that the requests had an effect.
 uint64_t bytes_given_back = 0;
 
 Status checked(int code) {
@@ -52,10 +52,10 @@ Status checked(int code) {
   return fail(ErrorCode::kInternalError, mdb_strerror(code));
 }
 
-// Of the log, and of what a transaction changes.
+// The sizes of the log and of a transaction's changes.
 enum class Sizes {
   kSmall,  // a few records fill a segment
-  kUsual   // those of programs; the most transactions are nearly as large as the log takes them
+  kUsual   // those of programs; most transactions are nearly at the log's limit
 };
 
 class KeysAndValues : public CrashSubject {
@@ -134,7 +134,7 @@ Status KeysAndValues::put(Trees& trees, std::mt19937_64& random, Facts& facts,
   return {};
 }
 
-// The log takes nearly all of these, but for one of thirty.
+// About one in thirty of these is too large for the log.
 Status KeysAndValues::change_much(Trees& trees, std::mt19937_64& random, Facts& facts) {
   const size_t bytes_max = random() % 30 == 0 ? 80'000 : 10'000 + random() % 50'000;
   for (size_t bytes = 0; bytes < bytes_max;) {
@@ -149,7 +149,7 @@ Status KeysAndValues::change_much(Trees& trees, std::mt19937_64& random, Facts& 
 Result<bool> KeysAndValues::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
   GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(engine::Waits::kForNothing));
   Trees trees(transaction.lmdb(), handles_, /*writable=*/true);
-  // The most are small enough for the log.
+  // Most are small enough for the log.
   const bool may_be_large = random() % 3 == 0;
   if (sizes_ == Sizes::kUsual && random() % 8 != 0) {
     GM_TRY(change_much(trees, random, facts));
@@ -210,7 +210,7 @@ void expect_broken(CrashRun run) {
   std::cout << result.first << std::endl;
 }
 
-// D1, D4: those that no switch turns off show here.
+// D1, D4: violations of invariants that no switch can turn off show here.
 TEST(CrashImageTest, PowerLoss_AtAnyPoint_LeavesACommitNoOlderThanTheLastCheckpoint) {
   const CrashRunResult result =
       run_crash_images(run_of_trees(crash_image_count(0.4)), crash_seed());
@@ -218,10 +218,10 @@ TEST(CrashImageTest, PowerLoss_AtAnyPoint_LeavesACommitNoOlderThanTheLastCheckpo
   EXPECT_GT(bytes_given_back, 0U);
 }
 
-// What of the log's bounds the recordings have come to.
+// How far the recordings have used the bounds of the log.
 struct LogUse {
   uint64_t segments_begun_again = 0;
-  uint64_t largest_record = 0;  // its transactions' bytes
+  uint64_t largest_record = 0;  // size of its transactions
 
   void note(const WriteRecorder& recorder) {
     constexpr uint64_t kHeaderBytes = 48;
@@ -242,8 +242,8 @@ struct LogUse {
   }
 };
 
-// Fewer than the others, as they cost more: 4 MiB of log and more of data are written for each. In
-// one half of them there are no batches, which take much of what would wait for the log.
+// These recordings are fewer than the others, because each writes 4 MiB of log and more of data.
+// Half of them have no batches, which would take much of what otherwise waits for the log.
 TEST(CrashImageTest, PowerLoss_WithALogOfTheUsualSize_LeavesACommitNoOlderThanTheNewestDurable) {
   CrashRun run = run_of_trees(crash_image_count(0.015));
   run.make_subject = [] { return std::make_unique<KeysAndValues>(Sizes::kUsual); };
@@ -259,20 +259,21 @@ TEST(CrashImageTest, PowerLoss_WithALogOfTheUsualSize_LeavesACommitNoOlderThanTh
   }
   std::cout << "segments begun again: " << use.segments_begun_again
             << ", the largest record: " << use.largest_record << " bytes" << std::endl;
-  constexpr int kImagesForAll = 100;  // of a half, from which on the recordings come to both
+  // Of one half. With this many images the recordings reach both bounds.
+  constexpr int kImagesForAll = 100;
   if (run.images < kImagesForAll) return;
   EXPECT_GE(use.segments_begun_again, 1U);
   EXPECT_GE(use.largest_record, RedoLog::kWaitingBytesMax / 4);
 }
 
-// D2: pages of the newest checkpoint are written again.
+// D2: without the pin, pages of the newest checkpoint are overwritten.
 TEST(CrashImageTest, Canary_WithoutThePin_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.recording.pin = false;
   expect_broken(run);
 }
 
-// D5: data.mdb's own meta pages are believed.
+// D5: data.mdb's own meta pages are used.
 TEST(CrashImageTest, Canary_WithoutTheSavedMetaPages_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.restore = false;
@@ -286,14 +287,14 @@ TEST(CrashImageTest, Canary_WithoutTheLog_ImagesAreBroken) {
   expect_broken(run);
 }
 
-// D10: what is replayed may have gaps.
+// D10: the replayed records may have gaps.
 TEST(CrashImageTest, Canary_WithRecordsInAnyOrder_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.checks_order = false;
   expect_broken(run);
 }
 
-// D12: what an earlier opening has left is replayed. Shows in images of second lives.
+// D12: records of an earlier opening are replayed. Shows in images of second lives.
 TEST(CrashImageTest, Canary_WithRecordsOfAnyLog_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.checks_log_id = false;
@@ -301,7 +302,7 @@ TEST(CrashImageTest, Canary_WithRecordsOfAnyLog_ImagesAreBroken) {
   expect_broken(run);
 }
 
-// D13: a replay that is cut off is not done again. Shows in images of second lives.
+// D13: an interrupted replay is not repeated. Shows in images of second lives.
 TEST(CrashImageTest, Canary_MarkedOpenBeforeTheLogIsReplayed_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.marks_after_replay = false;
@@ -309,34 +310,34 @@ TEST(CrashImageTest, Canary_MarkedOpenBeforeTheLogIsReplayed_ImagesAreBroken) {
   expect_broken(run);
 }
 
-// D9: what was acknowledged may not be on the disk.
+// D9: acknowledged records may not be on the disk.
 TEST(CrashImageTest, Canary_WithRecordsAcknowledgedBeforeTheirSync_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.recording.syncs_records = false;
   expect_broken(run);
 }
 
-// D11: records that count are written over.
+// D11: records that count are overwritten.
 TEST(CrashImageTest, Canary_WithSegmentsWrittenAgainTooSoon_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.recording.waits_for_segments = false;
   run.images = kCanaryImages;
   run.broken_enough = 1;
   const CrashRunResult result = run_crash_images(run, crash_seed());
-  // Only images of a moment when both are full.
+  // Only images from a moment when both segments are full can be broken.
   EXPECT_GE(result.broken, 1);
   std::cout << result.first << std::endl;
 }
 
-// D14, D15: what `pending` was written for is not read. Shows in images of kills.
+// D14, D15: the records in `pending` are not read. Shows in images of kills.
 TEST(CrashImageTest, Canary_WithoutWhatIsPending_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.replay_pending = false;
   expect_broken(run);
 }
 
-// D15: what was durable is lost where the opening after a kill is cut between its first checkpoint
-// and the second.
+// D15: durable commits are lost if the opening after a kill is interrupted between its two
+//      checkpoints.
 TEST(CrashImageTest, Canary_WithTheLogEndedBeforeWhatIsPendingIsReplayed_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.opening.keeps_log_until_replayed = false;
@@ -345,7 +346,7 @@ TEST(CrashImageTest, Canary_WithTheLogEndedBeforeWhatIsPendingIsReplayed_ImagesA
   expect_broken(run);
 }
 
-// Shows where a recording begins with the making of the store, as one of four does.
+// Shows in recordings that begin with the making of the store, as one of four does.
 TEST(CrashImageTest, Canary_WithoutSyncsOfFolders_ImagesAreBroken) {
   CrashRun run = run_of_trees();
   run.syncs_folders = false;

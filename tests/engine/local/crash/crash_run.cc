@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 constexpr unsigned kRecordingSeconds = 120;
 constexpr int kImagesPerRecording = 40;
 
-// By the number of a step: what holds after it. Shared, because second lives copy them.
+// Indexed by the number of a step: the facts after it. Shared pointers, because second lives copy
+// the history.
 using History = std::vector<std::shared_ptr<const Facts>>;
 
 std::shared_ptr<const Facts> kept(Facts facts) {
@@ -42,7 +43,7 @@ class Workload {
         random_(seed),
         subject_(run.make_subject()),
         recording_(run.recording) {
-    // Batches of few transactions too.
+    // Also tests batches of few transactions.
     if (random_() % 4 != 0) recording_.small_before_batch = static_cast<int>(random_() % 3);
   }
 
@@ -104,7 +105,7 @@ void Workload::step(bool may_be_durable) {
   if (durable || was_beside) recorder.note(EventKind::kDurable, before + (durable ? 1 : 0));
 }
 
-// What the disk may hold between steps that share a commit is known by their order: all up to one.
+// Steps that share a commit have an order, so the disk may hold all steps up to any of them.
 bool Workload::steps_of_several() {
   WriteRecorder& recorder = WriteRecorder::instance();
   CrashSubject::Watcher watcher;
@@ -126,14 +127,14 @@ void Workload::checkpoint_beside_writers() {
   recorder.hold_sync_of(std::string(kCrashStore) + "/data.mdb");
   std::future<Status> status =
       std::async(std::launch::async, [&] { return subject_->checkpoint(); });
-  // There is none to be taken if one was that the log has wished for.
+  // There is no sync to hold if the log has already asked for that checkpoint.
   const auto wait_until_held = [&] {
     while (!recorder.holds_sync()) {
       if (status.wait_for(std::chrono::milliseconds(0)) == std::future_status::ready) return;
     }
   };
   wait_until_held();
-  // What is asked for meanwhile the log may answer, or the next checkpoint.
+  // Requests made meanwhile are answered by the log or by the next checkpoint.
   std::vector<std::future<void>> requests;
   const auto steps_and_requests = [&] {
     // Sometimes more than the log has room for.
@@ -154,7 +155,7 @@ void Workload::checkpoint_beside_writers() {
   for (std::future<void>& request : requests) request.get();
 }
 
-// Gives it the time that it needs if it waits for nobody.
+// Waits as long as the request needs if nothing blocks it.
 std::future<void> Workload::ask_for_durability() {
   constexpr std::chrono::milliseconds kUntilItWaits{2};
   std::future<void> request = std::async(std::launch::async, [this, step = history_.size() - 1] {
@@ -165,7 +166,7 @@ std::future<void> Workload::ask_for_durability() {
   return request;
 }
 
-// Requests that come while a record is synced, if the log is what answers the first.
+// Durable requests that arrive while a record is synced, if the log answers the first one.
 void Workload::log_beside_writers() {
   WriteRecorder& recorder = WriteRecorder::instance();
   must(subject_->checkpoint());
@@ -193,7 +194,7 @@ void Workload::record(bool from_the_making) {
     close();
     compact();
   } else {
-    // Some age first, so that there are free pages to use again.
+    // First uses the store for a while, so that there are free pages to reuse.
     open(true);
     steps(20 + random_() % 20, true);
     close();
@@ -227,7 +228,7 @@ void Workload::compact() {
 
 // The states that the promises allow at a cut of the recording.
 struct Allowed {
-  bool made = false;  // a store is there for certain
+  bool made = false;  // the store must exist
   uint64_t oldest = 0;
   uint64_t newest = 0;
 };
@@ -254,7 +255,7 @@ std::string list(const std::vector<std::string>& lines) {
   return text;
 }
 
-// One image in its folder. Empty, or what is wrong.
+// Examines one image in its folder. Returns what is wrong, or an empty string.
 class Examination {
  public:
   Examination(const CrashRun& run, const History& history, const Allowed& allowed, fs::path store,
@@ -362,7 +363,7 @@ std::string Examination::run() {
   return problem;
 }
 
-// Keeps the recording while there is another one.
+// Keeps the first recording while a second life is recorded.
 class FirstLife {
  public:
   FirstLife() : recording_(WriteRecorder::instance().take()) {}
@@ -387,8 +388,8 @@ class Trials {
   std::string examine(const CrashTrial& trial) const;
 
  private:
-  // Works on the store of the image, and makes another in its place, of a power loss or a kill
-  // meanwhile, which it examines.
+  // Uses the store of the image, takes another image of a power loss or a kill meanwhile, and
+  // examines that one.
   std::string live_on(const CrashTrial& trial, const Allowed& allowed) const;
 
   const CrashRun& run_;
@@ -451,7 +452,7 @@ std::string Trials::live_on(const CrashTrial& trial, const Allowed& allowed) con
   const size_t ends = random() % 2 == 0 ? is_open : recorder.events().size();
   const size_t second_cut = begins + random() % (ends - begins + 1);
   second_disk.advance(second_cut);
-  // After a kill the recording has not the mark that the image had.
+  // After a kill the recording does not have the mark that the image had.
   const bool killed_again = !killed && random() % 3 == 0;
   write_image(killed_again ? second_disk.whole() : second_disk.image(random), folder);
   Allowed second = allowed_at(recorder.events(), second_cut, killed_again);
@@ -481,7 +482,7 @@ std::string difference(const Facts& expected, const Facts& found) {
 }
 
 CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed) {
-  constexpr uint64_t kFromTheMaking = 4;  // one recording of so many
+  constexpr uint64_t kFromTheMaking = 4;  // one in this many recordings
   const fs::path folder = make_crash_folder();
   CrashRunResult result;
   for (uint64_t number = 0; !result.is_done(run.images, run.broken_enough); ++number) {

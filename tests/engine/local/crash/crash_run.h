@@ -29,30 +29,30 @@ struct CrashRun {
   int broken_enough = 0;  // CrashRunResult::is_done()
   TestOptions recording = {};
   TestOptions opening = {};
-  bool syncs_folders = true;  // false: as if the program did not
+  bool syncs_folders = true;  // false: behaves as if the program did not sync folders
   int second_lives_one_of = 6;
   uint64_t kills_one_of = 4;
-  std::string while_unsynced = {};  // CrashImages'
-  // How many times the usual length a workload has; and whether there are long runs of steps of
-  // which none is durable.
+  std::string while_unsynced = {};  // as in CrashImages
+  // The length of a workload as a multiple of the usual one. Longer workloads have long runs of
+  // steps that are not durable.
   uint64_t length = 1;
   bool has_long_runs = false;
-  // Looks at each recording before images of it are tried.
+  // Called for each recording before its images are tried.
   std::function<void()> recorded = {};
 };
 
-// `seed` gives the same workloads again, and the same images but for where checkpoints beside them
-// and the subject's own threads come in.
+// `seed` reproduces the workloads and the images, except for the timing of concurrent checkpoints
+// and of the subject's own threads.
 CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed);
 
-// GRIDMOUNT_CRASH_IMAGES images in all tests together (10,000, and fewer in sanitized builds), of
-// which this is the share.
+// This share of GRIDMOUNT_CRASH_IMAGES, the number of images in all tests together (10,000, and
+// fewer in sanitized builds).
 int crash_image_count(double share);
-// GRIDMOUNT_CRASH_SEED or a new one; printed.
+// Returns GRIDMOUNT_CRASH_SEED or a new seed, and prints it.
 uint64_t crash_seed();
 
-// Of stores with something switched off that they need: how many images are tried at most, until
-// so many are broken. The latter must be reached, and usually is with a tenth of the former.
+// For stores with a necessary mechanism switched off: the most images to try, until enough of them
+// are broken. That number of broken images must be reached. A tenth of the images usually suffices.
 inline constexpr int kCanaryImages = 2400;
 inline constexpr int kCanaryBrokenMin = kSanitized ? 1 : 3;
 

@@ -14,18 +14,18 @@
 
 namespace gridmount::local::testing {
 
-// Options with which nothing happens by the clock.
+// Returns options with which nothing is triggered by the clock.
 OpenOptions crash_store_options();
 
-// By local::open() itself, unless `test` asks for something that it does not give.
+// Opens by local::open(), unless `test` needs something that it does not support.
 Result<std::unique_ptr<engine::Store>> open_crash_store(
     const std::filesystem::path& folder, bool create, const TestOptions& test,
     OpenOptions options = crash_store_options());
 
-// Makes everything durable by a checkpoint, and not by the log.
+// Makes everything durable by a checkpoint instead of the log.
 Status take_checkpoint(engine::Store& store);
 
-// What `gridstore check` finds below the documents.
+// Returns what `gridstore check` finds below the documents.
 Result<std::vector<std::string>> structure_problems(engine::Store& store);
 
 }  // namespace gridmount::local::testing

@@ -27,7 +27,7 @@ TEST(CrashStoreTest, PowerLoss_AtAnyPoint_LeavesACommitNoOlderThanTheNewestDurab
   EXPECT_EQ(result.broken, 0) << result.first;
 }
 
-// What the owner that was killed had not synced yet, the next one finds in the kernel.
+// The next owner finds in the kernel what the killed owner had not synced yet.
 void expect_next_owner_to_sync(const std::string& what) {
   CrashRun run = run_of_documents(crash_image_count(0.04));
   run.kills_one_of = 1;

@@ -13,51 +13,53 @@
 
 namespace gridmount::local::testing {
 
-// Of the log of a store that is made: a few records in each of its halves.
+// The log size of a new store: a few records fit in each of its halves.
 inline constexpr uint64_t kCrashRedoBytes = 40 << 10;
 
-// What a store holds, object by object: a name, and what there is to say of it.
+// The contents of a store, object by object: a name and a description.
 using Facts = std::map<std::string, std::string>;
 
 class CrashSubject {
  public:
   virtual ~CrashSubject() = default;
 
-  // Takes no checkpoints by itself, so that a workload's are at the same places each time.
+  // Takes no checkpoints by itself, so that a workload has them at the same points each time.
   virtual Status open(const std::filesystem::path& folder, bool create,
                       const TestOptions& test) = 0;
-  // The full check: problems, one line each. Changes nothing.
+  // Runs the full check and returns one line per problem. Changes nothing.
   virtual Result<std::vector<std::string>> check() = 0;
-  // Ends what open() began, cleanly.
+  // Closes cleanly what open() opened.
   virtual Status close() = 0;
 
-  // One change that is committed, chosen by what there is, which is whole or not there at all.
-  // `facts` becomes what holds after it. Whether it is durable on return, if it may be: a
+  // Makes one random change and commits it. It happens completely or not at all. Sets `facts` to
+  // the state after it. Returns whether it is durable, which requires `may_be_durable`: a
   // checkpoint may be held up meanwhile.
   virtual Result<bool> step(std::mt19937_64& random, Facts& facts, bool may_be_durable) = 0;
-  // What is told of the steps of several writers, by whoever has the writers' turn but for ended().
+  // Receives the steps of several writers. Except for ended(), only the holder of the write lock
+  // calls it.
   struct Watcher {
     std::function<uint64_t()> begins;           // returns the number of the step
-    std::function<void(const Facts&)> changed;  // what holds after it
-    std::function<void(uint64_t)> ended;        // it has been committed
+    std::function<void(const Facts&)> changed;  // the state after it
+    std::function<void(uint64_t)> ended;        // the step is committed
   };
-  // Steps of `writers` that wait for each other, and so may share their commits. None of them is
-  // durable. False if this kind of store has no such writers; nothing has happened then.
+  // Makes steps of `writers` that wait for each other and so may share commits. None of them is
+  // durable. Returns false, without any effect, if this kind of store has no such writers.
   virtual Result<bool> steps_of_several(int /*writers*/, std::mt19937_64& /*random*/,
                                         Facts& /*facts*/, const Watcher& /*watcher*/) {
     return false;
   }
   virtual Status make_durable() = 0;
-  // The same, by a checkpoint.
+  // The same, by a checkpoint instead of the log.
   virtual Status checkpoint() = 0;
-  // Everything there is, read as users read it.
+  // Returns the whole contents, read as users read them.
   virtual Result<Facts> read() = 0;
 
-  // Compacts the store in the folder, which is closed. False if there is no such thing.
+  // Compacts the closed store in the folder. Returns false if this kind of store cannot be
+  // compacted.
   virtual Result<bool> compact(const std::filesystem::path&) { return false; }
 };
 
-// What is different, for a message; empty if nothing is.
+// Returns a message about the difference, or an empty string.
 std::string difference(const Facts& expected, const Facts& found);
 
 }  // namespace gridmount::local::testing

@@ -33,25 +33,25 @@ class Trials {
   void run(CrashRunResult& result);
 
  private:
-  // Tries images from that one on, until one is broken. What is wrong with that.
+  // Tries images from number `first` on until one is broken. Returns what is wrong with it.
   std::string work(size_t first);
-  // Makes an image of the disk. Whether it is that of a kill.
+  // Makes an image of the disk. Returns whether it is that of a kill.
   bool make(const CrashDisk& disk, std::mt19937_64& random, const fs::path& folder) const;
   std::string keep(const fs::path& image) const;
 
   const fs::path folder_;
   const CrashImages images_;
   const CrashExaminer& examine_;
-  std::vector<size_t> cuts_;  // ascending, of each image
+  std::vector<size_t> cuts_;  // of each image, ascending
   // Shared with the children.
   struct Progress {
-    size_t image;  // that is being tried
-    size_t next;   // to be tried by the next of them
+    size_t image;  // the one being tried
+    size_t next;   // the next one to be tried by a child
   };
   Progress* progress_;
 };
 
-// The events just before which the recording may be cut, not the first.
+// The events just before which the recording may be cut. The first event is excluded.
 std::vector<size_t> possible_cuts(const std::string& while_unsynced) {
   const WriteRecorder& recorder = WriteRecorder::instance();
   const std::vector<Event>& events = recorder.events();
@@ -98,7 +98,7 @@ bool Trials::make(const CrashDisk& disk, std::mt19937_64& random, const fs::path
     return false;
   }
   write_image(disk.whole(), folder);
-  // The files are the ones that their last owner had open, on the same machine.
+  // The mark's owner had these files open, on the same machine.
   const fs::path owner = folder / kCrashStore / "owner";
   std::ifstream file(owner, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -18,15 +18,15 @@
 
 namespace gridmount::local::testing {
 
-// The store's folder, in what is recorded and in each image.
+// The name of the store's folder in the recording and in each image.
 inline constexpr const char* kCrashStore = "store";
 
 struct CrashRunResult {
   int images = 0;
   int broken = 0;
-  std::string first;  // what is wrong with the first of those
+  std::string first;  // what is wrong with the first broken image
 
-  // So many are tried, or `enough` of them, if it is not 0, are broken.
+  // Whether `wanted` images have been tried, or `enough` are broken (if `enough` is not 0).
   bool is_done(int wanted, int enough) const {
     return images >= wanted || (enough != 0 && broken >= enough);
   }
@@ -34,29 +34,28 @@ struct CrashRunResult {
 
 struct CrashTrial {
   const CrashDisk& disk;  // at the cut
-  size_t cut;             // the event of the recording just before which it was
-  bool killed;            // and no power loss
+  size_t cut;             // the recording is cut just before this event
+  bool killed;            // a kill instead of a power loss
   std::filesystem::path folder;
   std::mt19937_64& random;
 };
 
-// What is wrong with the image in the trial's folder, which is the examiner's to change; empty if
-// nothing is.
+// Examines the image in the trial's folder, which it may change. Returns what is wrong, or an empty
+// string.
 using CrashExaminer = std::function<std::string(const CrashTrial&)>;
 
 struct CrashImages {
   int count = 0;
   uint64_t seed = 0;
-  // What their stores take the machine's boot for; the running one if it is empty.
+  // The boot id for the stores. Empty: that of the running machine.
   std::string boot_id = {};
-  uint64_t kills_one_of = 4;  // the others are those of power losses
-  // Unless it is empty: only at points where this file or folder, below the recorded one, has
-  // something that is not synced.
+  uint64_t kills_one_of = 4;  // one in this many is a kill; the others are power losses
+  // If not empty: cuts only at points where this file or folder (below the recorded folder) has
+  // unsynced changes.
   std::string while_unsynced = {};
 };
 
-// Tries images of what the recorder has, made below `folder`. No other thread may be at work in
-// this process.
+// Tries images of the recording below `folder`. This process must have no other thread at work.
 void try_crash_images(const std::filesystem::path& folder, const CrashImages& images,
                       const CrashExaminer& examine, CrashRunResult& result);
 

@@ -8,7 +8,8 @@
 
 namespace gridmount::local::testing {
 
-// Not a local static, whose guard is more than an allocation can wait for.
+// Not a local static, because its guard may block or allocate, which is not possible within an
+// allocation.
 static constinit FaultInjector the_instance;
 
 FaultInjector& FaultInjector::instance() {

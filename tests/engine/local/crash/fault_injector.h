@@ -17,8 +17,8 @@ enum class FaultKind { kNone, kWrite, kSync, kResize, kMap, kAllocation };
 
 struct Fault {
   FaultKind kind = FaultKind::kNone;
-  uint64_t number = 0;   // the first call that fails, from 1
-  bool lasting = false;  // and all that follow, too
+  uint64_t number = 0;   // the first call that fails, counted from 1
+  bool lasting = false;  // all later calls fail too
   int code = 0;          // errno
 };
 
@@ -26,13 +26,13 @@ class FaultInjector {
  public:
   static FaultInjector& instance();
 
-  // Counts from here on. `folder` outlives it.
+  // Starts counting. `folder` must outlive it.
   void arm(const Fault& fault, const char* folder);
   void disarm() { armed_ = false; }
   bool fired() const { return fired_; }
   uint64_t seen() const { return seen_; }
 
-  // Whether this call is to fail; then errno is set.
+  // Returns whether this call must fail, and then sets errno.
   bool fails(FaultKind kind) {
     return armed_.load(std::memory_order_relaxed) && fault_.kind == kind && count();
   }

@@ -32,16 +32,16 @@ constexpr uint64_t kWorkSeed = 7;
 constexpr unsigned kChildSeconds = 30;
 constexpr uint64_t kProblemsShown = 5;
 
-// What a worker tells, in memory that outlives it.
+// A worker's report, in memory that outlives the worker.
 struct Report {
   bool fired;
-  uint64_t seen;      // calls of the kind
+  uint64_t seen;      // the number of calls of the kind
   bool opened;        // the store was made
-  uint64_t returned;  // the number of the last step that was acknowledged
-  uint64_t durable;   // and of the last that was promised to be durable
-  uint64_t begun;     // of the last that was called
-  bool has_failed;    // a call of ours
-  int code;           // its error's
+  uint64_t returned;  // the number of the last acknowledged step
+  uint64_t durable;   // the number of the last step promised to be durable
+  uint64_t begun;     // the number of the last step that was called
+  bool has_failed;    // one of our calls failed
+  int code;           // the code of its error
   std::array<char, 1024> message;
 
   void note(const Error& error) {
@@ -52,7 +52,7 @@ struct Report {
   }
 };
 
-// The errors of a system that fails; anything else is a wrong conclusion from it.
+// The error codes of a failing system. Any other code is a wrong conclusion.
 bool is_clean(int code) {
   constexpr std::array kClean = {ErrorCode::kOutOfDiskSpace, ErrorCode::kIoError,
                                  ErrorCode::kWritesRefused, ErrorCode::kOperationFailed};
@@ -66,14 +66,14 @@ class FaultRuns {
   FaultRuns(const FaultRuns&) = delete;
   FaultRuns& operator=(const FaultRuns&) = delete;
 
-  // Empty, or what is wrong.
+  // Returns what is wrong, or an empty string.
   std::string try_fault(uint64_t number, FaultRunResult& result);
   bool fired() const { return report_->fired; }
-  // How many of the calls there are without a fault.
+  // Returns the number of calls in a run without a fault.
   uint64_t count_calls();
 
  private:
-  // The status of a child that does it.
+  // Runs `work` in a child and returns the child's status.
   int in_child(const std::function<std::string()>& work, std::string& problem) const;
   std::string work(uint64_t number) const;
   void work_steps(CrashSubject& subject) const;
@@ -100,7 +100,7 @@ FaultRuns::~FaultRuns() {
   fs::remove_all(folder_);
 }
 
-// Without a fault.
+// A run without a fault.
 void FaultRuns::learn_history() {
   const std::unique_ptr<CrashSubject> subject = run_.make_subject();
   std::mt19937_64 random(kWorkSeed);
@@ -124,7 +124,7 @@ int FaultRuns::in_child(const std::function<std::string()>& work, std::string& p
   if (child == 0) {
     ::alarm(kChildSeconds);
     ::close(pipe[0]);
-    if (run_.may_abort) {  // what is said at each such end
+    if (run_.may_abort) {  // the text that each such end prints
       const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
       ::dup2(nowhere, STDERR_FILENO);
     }
@@ -163,7 +163,7 @@ std::string FaultRuns::work(uint64_t number) const {
   const fs::path path = store;
   injector.arm({run_.kind, number, run_.lasting, run_.code}, store.c_str());
   std::unique_ptr<CrashSubject> subject;
-  // As at the edges of the programs, which answer it with an error of the one call.
+  // The edges of the programs do the same: they turn it into an error of the one call.
   const auto guarded = [&](auto&& call) {
     try {
       call();
@@ -192,8 +192,8 @@ std::string FaultRuns::work(uint64_t number) const {
   return "";
 }
 
-// Whether these are the facts of the last step that was acknowledged, but for what the next one
-// was about to change.
+// Whether these are the facts after the last acknowledged step, except for the objects that the
+// next step was about to change.
 bool FaultRuns::is_begun(Facts found) const {
   if (report_->begun == report_->returned) return false;
   Facts before = history_[report_->returned];
@@ -303,7 +303,7 @@ FaultRunResult run_faults(const FaultRun& run) {
     result.runs = 1;
     return result;
   }
-  // Up to the first call that is never reached: there are not always as many.
+  // Ends with the first call that is never reached, because the number of calls varies.
   for (uint64_t number = 1 + std::random_device()() % stride; number <= 2 * calls;
        number += stride) {
     const std::string problem = runs.try_fault(number, result);

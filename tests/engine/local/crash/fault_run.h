@@ -21,15 +21,16 @@ namespace gridmount::local::testing {
 struct FaultRun {
   std::function<std::unique_ptr<CrashSubject>()> make_subject;
   FaultKind kind = FaultKind::kNone;
-  bool lasting = false;  // all calls behind the n-th fail too
+  bool lasting = false;  // all calls after the n-th fail too
   int code = 0;          // errno
   uint64_t steps = 0;
-  // Where there are more calls than this, so many of them, evenly spread from a random one on; in
-  // each run others. GRIDMOUNT_FAULTS sets it; GRIDMOUNT_FAULT_AT has that call fail alone.
+  // If there are more calls than this, only this many are tested, spread evenly from a random one
+  // on, so each run tests others. GRIDMOUNT_FAULTS sets the number. GRIDMOUNT_FAULT_AT tests that
+  // call alone.
   uint64_t runs_max = 400;
-  // Whether a step has parts that are acknowledged before it returns, as several writes to a file.
+  // Whether parts of a step are acknowledged before it returns, such as several writes to a file.
   bool parts_may_show = false;
-  // Whether the process may end itself instead of failing, as programs do that have no memory.
+  // Whether the process may end itself instead of failing, as programs do when memory is short.
   bool may_abort = false;
 };
 
@@ -37,7 +38,7 @@ struct FaultRunResult {
   uint64_t runs = 0;
   uint64_t aborted = 0;
   uint64_t broken = 0;
-  std::string first;  // what is wrong with the first of those
+  std::string first;  // what is wrong with the first of them
 };
 
 FaultRunResult run_faults(const FaultRun& run);

@@ -57,7 +57,7 @@ TEST(FaultTest, OneResizeFails_NoHarm) {
   expect_no_harm(documents(FaultKind::kResize, ENOSPC));
 }
 
-// On a full disk the pages of the very last removal are all there is.
+// On a full disk, the pages freed by the very last removal are the only free ones.
 TEST(FaultTest, NoRoomAfterARemoval_WhatItFreedIsThereForTheNextWrites) {
   const std::filesystem::path folder = make_crash_folder();
   const std::filesystem::path data = folder / "store" / "data.mdb";
@@ -94,7 +94,8 @@ TEST(FaultTest, NoRoomAfterARemoval_WhatItFreedIsThereForTheNextWrites) {
   std::filesystem::remove_all(folder);
 }
 
-// D13: an opening that has to replay the log, each of whose calls fails once, and each from one on.
+// D13: an opening that must replay the log. Each of its calls fails once, and in another run each
+//      call from one on.
 TEST(FaultTest, ReplayFails_TheNextOpeningFindsAllThatWasDurable) {
   const std::filesystem::path folder = make_crash_folder();
   const std::filesystem::path crashed = folder / "crashed";

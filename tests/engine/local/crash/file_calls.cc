@@ -99,7 +99,7 @@ extern "C" int ftruncate(int fd, off_t size) noexcept {
   return real(fd, size);
 }
 
-// The store's are holes: zeros are written.
+// The store calls it to make holes, so zeros are recorded.
 extern "C" int fallocate(int fd, int mode, off_t offset, off_t size) {
   static const auto real = next_function<int (*)(int, int, off_t, off_t)>("fallocate");
   if (fails(FaultKind::kWrite, fd)) return -1;
@@ -151,7 +151,7 @@ extern "C" int unlink(const char* path) noexcept {
   return result;
 }
 
-// std::filesystem removes one thing with it, and what is in folders with unlinkat.
+// std::filesystem uses remove() for a single path, and unlinkat for the contents of folders.
 extern "C" int remove(const char* path) noexcept {
   static const auto real = next_function<int (*)(const char*)>("remove");
   const int result = real(path);

@@ -19,7 +19,7 @@ size_t pages_of(size_t bytes) {
   return (bytes + kPageBytes - 1) / kPageBytes;
 }
 
-// Makes a range zeros that has anything in it.
+// Writes zeros to a range, except where it already has zeros.
 void clear(const system::File& file, size_t begin, size_t end) {
   const auto offset = static_cast<off_t>(begin);
   const off_t data = ::lseek(file.fd(), offset, SEEK_DATA);

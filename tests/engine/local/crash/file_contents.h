@@ -17,7 +17,7 @@ class FileContents {
   static constexpr size_t kPageBytes = 4096;
   using Bytes = std::array<uint8_t, kPageBytes>;
 
-  // A version of a page; what is behind the end of the file in it is zeros.
+  // A version of a page. Bytes beyond the end of the file are zeros.
   struct Page {
     std::shared_ptr<const Bytes> bytes = nullptr;  // null: zeros
     size_t size = 0;                               // up to the end of the file
@@ -27,21 +27,21 @@ class FileContents {
   static FileContents read(const std::filesystem::path& path);
 
   size_t size() const { return size_; }
-  // Grows by zeros.
+  // Added bytes are zeros.
   void resize(size_t size);
-  // Grows if it must.
+  // Grows the file if necessary.
   void write(size_t offset, std::span<const uint8_t> bytes);
-  // Beyond the end: an empty one.
+  // Beyond the end the page is empty.
   Page page(size_t number) const;
-  // Grows to the page's end if it must.
+  // Grows the file to the page's end if necessary.
   void set_page(size_t number, const Page& page);
 
-  // Makes the file hold this, whatever it held. Over what was there: in memory that costs less than
-  // new pages. Throws std::runtime_error.
+  // Writes these contents to the file, whatever it held before. It overwrites the file, because in
+  // memory that costs less than new pages. Throws std::runtime_error.
   void put_into(const std::filesystem::path& path) const;
 
  private:
-  // Page `number`, to be changed; others keep theirs.
+  // Returns page `number` to be changed. Copies that share it keep theirs.
   Bytes& own(size_t number);
 
   std::vector<std::shared_ptr<const Bytes>> pages_;

@@ -11,7 +11,7 @@
 using gridmount::local::testing::FaultInjector;
 using gridmount::local::testing::FaultKind;
 
-// glibc's own names for them.
+// glibc's internal names of these functions.
 extern "C" void* __libc_malloc(size_t size);
 extern "C" void* __libc_calloc(size_t count, size_t size);
 extern "C" void* __libc_realloc(void* block, size_t size);

@@ -46,7 +46,7 @@ class OpeningOrderTest : public EnvironmentFixture {
     recorder().stop();
   }
 
-  // The first event from `from` on that is so; the number of events if there is none.
+  // Returns the first event from `from` on that satisfies the condition, or the number of events.
   using Is = std::function<bool(const Event&)>;
   static size_t first(size_t from, const Is& is) {
     const auto begin = events().begin() + static_cast<std::ptrdiff_t>(from);
@@ -59,7 +59,7 @@ class OpeningOrderTest : public EnvironmentFixture {
   static size_t first_write(const std::string& name, size_t from = 0) {
     return first(from, of(EventKind::kWrite, name));
   }
-  // When a sync that began behind `behind` has ended.
+  // Returns when a sync of the file that began after `behind` has ended.
   static size_t synced(const std::string& name, size_t behind) {
     const Is begins = of(EventKind::kSyncBegins, name);
     const Is ends = of(EventKind::kSyncEnds, name);
@@ -79,15 +79,15 @@ class OpeningOrderTest : public EnvironmentFixture {
   }
 };
 
-// D5: the meta pages that are put back are on the disk before the mark says that there is nothing
-// to be put back.
+// D5: the restored meta pages are on the disk before the mark says that there is nothing to
+//     restore.
 TEST_F(OpeningOrderTest, AfterAPowerLoss_MetaPagesAreSynced_BeforeTheMarkSaysOpen) {
   in_killed_process([&] {
     open();
     (void)put("a", "1");
     (void)environment_->checkpoint();
     (void)put("a", "2");
-    (void)get("a");  // LMDB has it
+    (void)get("a");  // a read, so that LMDB has it
   });
   record_opening({.boot_id = "another boot"});
   const size_t put_back = first_write("data.mdb");
@@ -99,7 +99,7 @@ TEST_F(OpeningOrderTest, AfterAPowerLoss_MetaPagesAreSynced_BeforeTheMarkSaysOpe
   EXPECT_EQ(get("a"), "1");
 }
 
-// D13: so is what the log had, and the checkpoint of it.
+// D13: the same holds for what the log had, and for its checkpoint.
 TEST_F(OpeningOrderTest, AfterAPowerLoss_TheLogIsInACheckpoint_BeforeTheMarkSaysOpen) {
   in_killed_process([&] {
     open();
@@ -111,7 +111,7 @@ TEST_F(OpeningOrderTest, AfterAPowerLoss_TheLogIsInACheckpoint_BeforeTheMarkSays
   record_opening({.boot_id = "another boot"});
   const size_t marked = marked_open();
   ASSERT_LT(marked, events().size());
-  // The last write of the data before the mark is synced, then a slot is written, and synced.
+  // The last write of data before the mark is synced. Then a slot is written and synced.
   size_t replayed = first_write("data.mdb");
   for (size_t next = replayed; next < marked; next = first_write("data.mdb", next + 1)) {
     replayed = next;
@@ -123,15 +123,15 @@ TEST_F(OpeningOrderTest, AfterAPowerLoss_TheLogIsInACheckpoint_BeforeTheMarkSays
   EXPECT_EQ(get("a"), "2");
 }
 
-// D15: the snapshot that the batch began from, which is not the newest slot's, has a slot of its
-// own before anything is written to the data.
+// D15: the snapshot from which the batch began is not that of the newest slot. So it gets a slot of
+//      its own before anything is written to the data.
 TEST_F(OpeningOrderTest, AfterAKill_TheSnapshotBeforeWhatIsPendingIsInACheckpoint_BeforeTheReplay) {
   in_killed_process([&] {
     open();
     (void)put("a", "1");
     (void)environment_->checkpoint();
     (void)put("b", "1");
-    (void)get("b");  // LMDB has it
+    (void)get("b");  // a read, so that LMDB has it
     (void)put("b", "2");
   });
   record_opening();
@@ -140,20 +140,19 @@ TEST_F(OpeningOrderTest, AfterAKill_TheSnapshotBeforeWhatIsPendingIsInACheckpoin
   const Is slots = of(EventKind::kWrite, "checkpoint");
   const auto slots_before = std::count_if(
       events().begin(), events().begin() + static_cast<std::ptrdiff_t>(replayed), slots);
-  // The one that is believed is confirmed (D3), then comes this one, in the other place.
+  // The trusted slot is confirmed (D3), then this one is written in the other place.
   EXPECT_EQ(slots_before, 2);
   size_t slot = first_write("checkpoint");
   const uint64_t confirmed = events()[slot].number;
   slot = first_write("checkpoint", slot + 1);
   EXPECT_NE(events()[slot].number, confirmed);
   EXPECT_LT(synced("checkpoint", slot), replayed);
-  // And the second behind it.
+  // The second checkpoint follows it.
   EXPECT_LT(first_write("checkpoint", synced("data.mdb", replayed)), events().size());
   EXPECT_EQ(get("b"), "2");
 }
 
-// D14: what earlier owners had pending is not there any more when the mark says that this kernel
-// has what was written.
+// D14: `pending` of earlier owners is erased before the mark says that this kernel has all writes.
 TEST_F(OpeningOrderTest, Pending_IsFilledWithZeros_BeforeTheMarkSaysOpen) {
   open();
   ASSERT_TRUE(put("a", "1"));
@@ -176,14 +175,15 @@ TEST_F(OpeningOrderTest, Pending_IsFilledWithZeros_BeforeTheMarkSaysOpen) {
             static_cast<std::ptrdiff_t>(PendingFile::kBytes));
 }
 
-// D7: LMDB does not write pages at the end that the transaction which took them has freed.
+// D7: LMDB does not write pages at the end of the file if the transaction that took them has freed
+//     them.
 TEST_F(OpeningOrderTest, Checkpoint_OfAShorterFile_ExtendsIt_BeforeTheSlotIsWritten) {
   open({.small_before_batch = 1000});
   const auto bytes_needed = [&] {
     auto data = system::File::open(store() / "data.mdb", 0);
     return read_meta_pair(*data)->current.data_bytes();
   };
-  // So that there are pages to use again, which it looks for first.
+  // Makes free pages, which LMDB reuses first.
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(put("b", "0"));
     ASSERT_TRUE(environment_->checkpoint());

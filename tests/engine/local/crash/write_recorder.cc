@@ -209,7 +209,7 @@ void WriteRecorder::made_folder(std::string_view path) {
   entries_[below] = kNoFile;
 }
 
-// Its inode may be given to another file.
+// The inode may be reused for another file.
 void WriteRecorder::forget(size_t file) {
   if (file != kNoFile)
     std::erase_if(by_inode_, [&](const auto& each) { return each.second == file; });

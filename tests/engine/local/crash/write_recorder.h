@@ -25,47 +25,47 @@
 
 namespace gridmount::local::testing {
 
-// Stands for a folder among the entries.
+// Marks a folder among the entries.
 inline constexpr size_t kNoFile = SIZE_MAX;
 
 enum class EventKind {
-  // Of a file.
+  // Events of a file.
   kWrite,
   kResize,
   kSyncBegins,
   kSyncEnds,
-  // Of names.
-  kLink,    // `path` is `file` from now on, or a folder
-  kUnlink,  // `path` is gone
-  kRename,  // `path`, which was `file`, is `target`
+  // Events of names.
+  kLink,    // from now on `path` names `file`, or a folder
+  kUnlink,  // `path` is removed
+  kRename,  // `path`, which was `file`, is now `target`
   kFolderSync,
-  // By the workload.
+  // Events of the workload.
   kStepBegins,
-  kStepEnds,  // what it did is committed
-  kDurable,   // everything up to that step is promised to be
+  kStepEnds,  // what the step did is committed
+  kDurable,   // everything up to that step is promised to be durable
 };
 
 struct Event {
   EventKind kind;
-  size_t file = kNoFile;  // position in the recorder's files
+  size_t file = kNoFile;  // index in the recorder's files
   uint64_t number = 0;    // kWrite: offset; kResize: size; kSyncEnds: index of its kSyncBegins;
                           // the workload's: the number of a step
-  std::span<const uint8_t> bytes = {};  // kWrite; the recorder's, as long as the event
-  std::string path = {};                // below the recorded folder, which is ""
+  std::span<const uint8_t> bytes = {};  // kWrite; owned by the recorder
+  std::string path = {};                // below the recorded folder, whose own path is ""
   std::string target = {};
-  uint64_t stamp = 0;  // stamp_with()'s, when it was recorded
+  uint64_t stamp = 0;  // the result of stamp_with()'s function
 };
 
 class WriteRecorder {
  public:
   static WriteRecorder& instance();
 
-  // Records what happens below this folder, an absolute path without symlinks. What is in it now
-  // counts as durable.
+  // Starts recording below this folder, an absolute path without symlinks. Its current contents
+  // count as durable.
   void start(const std::filesystem::path& folder);
   void stop();
 
-  // What was recorded. The events' bytes are in it.
+  // A recording. It owns the bytes of its events.
   class Recording {
    private:
     friend class WriteRecorder;
@@ -75,35 +75,35 @@ class WriteRecorder {
     std::vector<Event> events;
     std::vector<std::vector<uint8_t>> blocks;
   };
-  // Gives the recording away, and has none then. Nothing is being recorded.
+  // Returns the recording and clears it. Must not be called while recording.
   Recording take();
   void put_back(Recording recording);
-  // Goes on from just before that event of a recording, which must live as long as what is recorded
-  // now, in another folder, which has the files that there were then, by these names.
+  // Continues a recording from just before `event`, in another folder that has the files of that
+  // moment under these names. `recording` must live as long as the new one.
   void resume(const Recording& recording, size_t event, const std::filesystem::path& folder,
               const std::map<std::string, size_t>& entries);
 
-  // What was there at the start: names, and the contents of each file. Files made later begin
-  // empty.
+  // The state at the start: names, and the contents of each file. Files made later begin empty.
   const std::map<std::string, size_t>& initial_entries() const { return now_.initial_entries; }
   const std::vector<FileContents>& initial_contents() const { return now_.initial_contents; }
   const std::vector<Event>& events() const { return now_.events; }
   void note(EventKind kind, uint64_t step);
-  // For those who use the store from another process: what it returns is kept with each event. It
-  // is called for one event after the other.
+  // For a store used from another process: the function's result is stored with each event. It is
+  // called for one event at a time.
   void stamp_with(std::function<uint64_t()> stamp);
 
-  // As if the program never synced a folder.
+  // Behaves as if the program never synced a folder.
   void ignore_folder_syncs(bool ignored) { ignores_folder_syncs_ = ignored; }
 
-  // Holds up the next sync of the file of this name (below the recorded folder) after it has begun,
-  // until release(); the caller may write meanwhile, and does so always at the same place in the
-  // sequence of events. An empty name: no sync after all.
+  // Holds up the next sync of the file with this name (below the recorded folder) after it has
+  // begun, until release(). The caller may write meanwhile. These writes always have the same place
+  // in the sequence of events. An empty name cancels the request.
   void hold_sync_of(const std::string& path);
   bool holds_sync() const;
   void release();
 
-  // For the functions that stand in for the C library's. Those about names come after the call.
+  // For the functions that replace the C library's. Those about names are called after the real
+  // call.
   bool recording() const { return recording_.load(std::memory_order_acquire); }
   void write(int fd, uint64_t offset, const void* bytes, size_t size);
   void resize(int fd, uint64_t size);
@@ -116,10 +116,10 @@ class WriteRecorder {
  private:
   using Inode = std::pair<uint64_t, uint64_t>;
 
-  void push(Event event);  // mutex_ is held
-  // kNoFile if it is none that is recorded.
+  void push(Event event);  // the caller must hold mutex_
+  // Returns kNoFile if the file is not recorded.
   size_t file_of(int fd) const;
-  // Below the recorded folder; false if it is elsewhere.
+  // Returns the path below the recorded folder, or false if it is elsewhere.
   bool locate(std::string_view path, std::string& below) const;
   void forget(size_t file);
   std::span<const uint8_t> keep(const void* bytes, size_t size);

@@ -39,7 +39,7 @@ namespace fs = std::filesystem;
 
 bson::Document document_of(int32_t id) {
   bson::Builder builder;
-  // Some in a leaf, some in pages of their own.
+  // Some documents are in a leaf, some have pages of their own.
   builder.append("_id", id).append("a", id % 7);
   builder.append("text", std::string(id % 20 == 0 ? 9000 : 100, static_cast<char>('a' + id % 26)));
   return std::move(builder).finish();
@@ -69,7 +69,7 @@ class BitFlips : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // With as many documents, after twice as many more have come and gone.
+  // Makes a store with `documents` documents, after many more have been inserted and removed.
   void make_store(int32_t documents, int32_t removed) {
     documents_ = documents;
     OpenOptions options;
@@ -99,7 +99,7 @@ class BitFlips : public testing::Test {
   fs::path whole() const { return folder_ / "whole"; }
   fs::path damaged() const { return folder_ / "damaged"; }
 
-  // In a child, as all below.
+  // Runs in a child, like all functions below.
   int use_all() const {
     auto store = local::open(damaged(), {});
     if (!store) return kReported;
@@ -129,7 +129,8 @@ class BitFlips : public testing::Test {
       ++seen[id->as_int32()];
       return true;
     };
-    // In the order of insertion, by one index and by the other: what reports nothing is whole.
+    // Reads in insertion order and by both indexes: if nothing is reported, everything must be
+    // complete.
     const auto read = [&](const bson::Document& filter, int32_t wanted) {
       const auto cursor = collection->find(**snapshot, filter);
       if (!cursor) {
@@ -161,15 +162,15 @@ class BitFlips : public testing::Test {
     const auto report = check_structure(store);
     if (!report || !report->problems.empty()) reported = true;
     if (reported) return kReported;
-    // Nobody has said a word, so nothing may be missing.
+    // Nothing was reported, so nothing may be missing.
     for (int32_t id = 0; id < documents_; ++id) {
       if (seen[id] != 3) return kSilentDifference;
     }
     return kHarmless;
   }
 
-  // As whoever reads only part of each document: all of its fields can be walked over, whatever
-  // they hold. Whether nothing was reported.
+  // Reads only part of each document: all of its fields can be walked, whatever they hold. Returns
+  // whether nothing was reported.
   bool read_partially(engine::Snapshot& snapshot, engine::Collection& collection) const {
     bool whole = true;
     engine::FindOptions options;
@@ -193,7 +194,7 @@ class BitFlips : public testing::Test {
     }
   }
 
-  // What it commits must be there afterwards, as long as nobody has reported anything.
+  // Committed changes must be there afterwards, unless something was reported.
   int write_all(engine::Store& store, bool reported) const {
     auto collection = store.database("test")->collection("c");
     const auto run = [&](const auto& change) {
@@ -209,7 +210,7 @@ class BitFlips : public testing::Test {
       if (!result) reported = true;
     };
     const std::string text(300, '!');
-    // Here and there, each alone.
+    // Changes single documents all over the store, each in its own transaction.
     for (int32_t id = 0; id < documents_; id += documents_ / 10) {
       run([&](engine::Transaction& t) { note(collection->remove(t, field_is("_id", id), false)); });
       run([&](engine::Transaction& t) { note(collection->insert(t, document_of(id))); });
@@ -217,7 +218,7 @@ class BitFlips : public testing::Test {
         note(collection->update(t, field_is("_id", id + 1), set_text(text)));
       });
     }
-    // More than was there, so that free pages are used, and then all of it away.
+    // Inserts more than was there, so that free pages are used, and then removes everything.
     run([&](engine::Transaction& t) {
       for (int32_t id = documents_; id < documents_ + 30; ++id) {
         note(collection->insert(t, document_of(id)));
@@ -249,7 +250,7 @@ class BitFlips : public testing::Test {
     return reported ? kReported : kHarmless;
   }
 
-  // The same bit at each of the offsets.
+  // Flips the same bit at each of the offsets.
   void flip(const std::vector<uint64_t>& offsets, int bit) const {
     fs::remove_all(damaged());
     fs::copy(whole(), damaged(), fs::copy_options::recursive);
@@ -262,8 +263,8 @@ class BitFlips : public testing::Test {
     }
   }
 
-  // What became of the damaged store in a child's hands: its exit status, or a signal's number
-  // below zero.
+  // Returns the outcome of a child that uses the damaged store: its exit status, or the negated
+  // number of a signal.
   int outcome_of_use() const {
     const pid_t child = fork();
     if (child == 0) {
@@ -279,8 +280,8 @@ class BitFlips : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
-  // Where in the store's file the document stands: in the page that counts, and in those that held
-  // it before.
+  // Returns where the document is in the store's file: in the current page and in older versions of
+  // it.
   std::vector<uint64_t> places_of(bson::View document) const {
     std::ifstream file(whole() / "data.mdb", std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -292,7 +293,7 @@ class BitFlips : public testing::Test {
     return places;
   }
 
-  // `count` at random; every byte if that is 0.
+  // Flips `count` random bits; every byte if it is 0.
   void flip_and_use(uint64_t count, uint64_t seed) {
     const uint64_t size = fs::file_size(whole() / "data.mdb");
     std::cout << "GRIDMOUNT_BIT_FLIP_SEED=" << seed << ", " << size << " bytes" << std::endl;
@@ -313,10 +314,10 @@ class BitFlips : public testing::Test {
     }
     for (const auto& [outcome, times] : outcomes)
       std::cout << outcome << ": " << times << std::endl;
-    // A few may all be of one kind.
+    // With fewer flips, all may have the same outcome.
     constexpr uint64_t kTellsOfBoth = 100;
     if (count < kTellsOfBoth) return;
-    // Or this test looks at nothing.
+    // Otherwise this test verifies nothing.
     EXPECT_GT(outcomes[kReported], 0);
     EXPECT_GT(outcomes[kHarmless], 0);
   }
@@ -344,7 +345,7 @@ TEST_F(BitFlips, InALargerStore_AreHarmlessOrReported) {
   flip_and_use(flips() == 0 ? kAtNight : flips() / 8, seed());
 }
 
-// Its length, types, names and values, which lead from one to the next.
+// The length, types, names and values, each of which leads to the next.
 TEST_F(BitFlips, InTheFieldsOfADocument_AreReported) {
   make_store(60, 0);
   const bson::Document document = document_of(3);

@@ -9,12 +9,12 @@ namespace gridmount::local {
 
 inline constexpr unsigned kChildSeconds = 60;
 
-// What a child found.
+// The outcomes of a child.
 inline constexpr int kHarmless = 10;
 inline constexpr int kReported = 11;
 inline constexpr int kSilentDifference = 12;
 
-// Of an environment variable.
+// Returns the value of an environment variable.
 inline uint64_t number_from(const char* variable, uint64_t otherwise) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);

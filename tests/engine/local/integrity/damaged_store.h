@@ -19,7 +19,7 @@
 
 namespace gridmount::local {
 
-// From JSON; fails the test if it is none.
+// Parses JSON. Fails the test if it is malformed.
 bson::Document doc(const std::string& text);
 
 // The collection test.c with the documents {_id: 1..5, a: "value"} as records 1 to 5 and the index
@@ -42,7 +42,7 @@ class DamagedStore : public testing::Test {
   // Lets `edit` change the bytes of a record's value.
   void edit_record(RecordId id, const std::function<void(std::string& value)>& edit);
 
-  // What check_structure() finds.
+  // Returns what check_structure() finds.
   std::vector<std::string> problems();
 
   Result<std::optional<bson::View>> find_one(engine::Snapshot& snapshot, const std::string& filter,

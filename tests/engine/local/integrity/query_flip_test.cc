@@ -42,7 +42,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int32_t kDocuments = 160;
-// With their indexes on _id more ranges than there are trees.
+// Together with their _id indexes, these are more ranges than there are trees.
 constexpr int kSmallCollections = 70;
 
 bson::Document json(const std::string& text) {
@@ -50,7 +50,7 @@ bson::Document json(const std::string& text) {
 }
 
 std::string name_of(int32_t id) {
-  // Long enough for few of them in a page, and so for branches above branches.
+  // Long names, so that few fit in a page, and there are several levels of branches.
   std::string name = std::to_string(1000 + id * 7 % kDocuments * 3);
   return name + std::string(300, static_cast<char>('a' + id % 26));
 }
@@ -65,11 +65,11 @@ bson::Document document_of(int32_t id) {
 
 struct Query {
   std::string what;
-  // Nothing is an error.
+  // Returns an answer, or nothing for an error.
   std::function<std::optional<std::string>(engine::Store&, engine::Snapshot&)> ask;
 };
 
-// For a flip that is looked at alone.
+// Reports the error when a single flip is examined.
 std::nullopt_t told(const Error& error) {
   std::cerr << error.message() << std::endl;
   return std::nullopt;
@@ -190,7 +190,7 @@ class QueryFlips : public testing::Test {
   static constexpr size_t kPlaceBytes = 2;
   static constexpr size_t kLowerOffset = 12;
   static constexpr size_t kNodeHeaderBytes = 8;
-  static constexpr size_t kPrefixBytes = 4;  // of a range's keys
+  static constexpr size_t kPrefixBytes = 4;  // of the keys of a range
 
   void SetUp() override {
     std::string pattern = (fs::temp_directory_path() / "gridmount-flips.XXXXXX").string();
@@ -240,7 +240,7 @@ class QueryFlips : public testing::Test {
   fs::path whole() const { return folder_ / "whole"; }
   fs::path damaged() const { return folder_ / "damaged"; }
 
-  // In a child, as the next.
+  // Runs in a child, like the next one.
   int ask_all() const {
     OpenOptions options;
     options.read_only = true;
@@ -262,7 +262,7 @@ class QueryFlips : public testing::Test {
     return outcome;
   }
 
-  // Documents that are there already, in one index or the other, and one that is not.
+  // Inserts documents that exist already, in one index or the other, and one that does not.
   int insert_all() const {
     const auto store = local::open(damaged(), {});
     if (!store) return kReported;
@@ -311,12 +311,12 @@ class QueryFlips : public testing::Test {
   }
 
   struct PageBounds {
-    uint64_t begin;  // in the file
-    uint16_t lower;  // of its free space
+    uint64_t begin;  // offset in the file
+    uint16_t lower;  // the lower end of its free space
     uint16_t upper;
   };
 
-  // The pages of trees that have these flags.
+  // Returns the pages of trees that have these flags.
   static std::vector<PageBounds> pages(const std::string& data, uint16_t flags) {
     std::vector<PageBounds> pages;
     for (uint64_t page = 2; (page + 1) * kPageBytes <= data.size(); ++page) {
@@ -331,7 +331,7 @@ class QueryFlips : public testing::Test {
     return pages;
   }
 
-  // Where such pages have bytes that mean something.
+  // Returns where such pages have bytes with a meaning.
   std::vector<uint64_t> bytes_of_pages(uint16_t flags) const {
     std::vector<uint64_t> bytes;
     for (const PageBounds& page : pages(whole_data(), flags)) {
@@ -356,11 +356,11 @@ class QueryFlips : public testing::Test {
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  // An entry of a page becomes another one of it, by its place: far more than a bit, and what a bit
-  // can come to.
+  // An entry of a page is replaced by another one of the page, by its offset. That is far more than
+  // a flipped bit, but a flipped bit may have this effect.
   struct Repeated {
-    uint64_t at;     // in the file, where the list of the page's entries has its place
-    uint64_t other;  // and that of the other one
+    uint64_t at;     // offset in the file of the entry in the page's list
+    uint64_t other;  // the offset of the other entry
   };
 
   static std::vector<Repeated> all_repeated(const std::string& data, uint16_t flags) {
@@ -407,11 +407,11 @@ class QueryFlips : public testing::Test {
         put(at, place(at));
       }
     }
-    // Or this test looks at nothing.
+    // Otherwise this test verifies nothing.
     EXPECT_GT(outcomes[kReported], 0);
   }
 
-  // Each change alone, in sanitized builds some of them. A quarter must be reported.
+  // Makes each change alone. Sanitized builds make only some of them. A quarter must be reported.
   void change_and_ask(std::vector<std::pair<uint64_t, std::string>> changes) {
     constexpr size_t kSanitizedMax = 150;
     if (kSanitized && changes.size() > kSanitizedMax) {
@@ -433,7 +433,7 @@ class QueryFlips : public testing::Test {
           << asked << " of queries with another byte at " << at;
       put(at, std::string_view(data).substr(at, bytes.size()));
     }
-    // Or this test looks at nothing.
+    // Otherwise this test verifies nothing.
     EXPECT_GE(outcomes[kReported], reported_min);
   }
 
@@ -474,7 +474,7 @@ class QueryFlips : public testing::Test {
     for (const auto& [outcome, times] : outcomes) {
       std::cout << outcome << ": " << times << std::endl;
     }
-    // Or this test looks at nothing.
+    // Otherwise this test verifies nothing.
     if (alone == UINT64_MAX) {
       EXPECT_GT(outcomes[kReported], 0);
     }
@@ -493,8 +493,7 @@ TEST_F(QueryFlips, InBranches_ChangeNoAnswer) {
   flip_and_ask(kBranch);
 }
 
-// The last entry of a leaf, which a query that goes backward comes to first, is not listed any
-// more.
+// The last entry of a leaf is missing from its list. A backward query would come to it first.
 TEST_F(QueryFlips, LeavesWithoutTheirLastEntry_ChangeNoAnswer) {
   std::vector<std::pair<uint64_t, std::string>> changes;
   for (const PageBounds& page : pages(whole_data(), kLeaf)) {
@@ -506,12 +505,12 @@ TEST_F(QueryFlips, LeavesWithoutTheirLastEntry_ChangeNoAnswer) {
   change_and_ask(std::move(changes));
 }
 
-// An entry whose key becomes, by one bit, that of another range of the same page.
+// By one bit, the key of an entry becomes that of another range of the same page.
 TEST_F(QueryFlips, EntriesOfOtherRanges_ChangeNoAnswer) {
   const std::string data = whole_data();
   std::vector<std::pair<uint64_t, std::string>> changes;
   for (const PageBounds& page : pages(data, kLeaf)) {
-    std::vector<uint64_t> keys;  // where each is
+    std::vector<uint64_t> keys;  // the offset of each key
     std::set<std::string> prefixes;
     for (uint64_t at = page.begin + kHeaderBytes; at < page.begin + page.lower; at += kPlaceBytes) {
       uint16_t offset;

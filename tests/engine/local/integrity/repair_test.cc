@@ -55,7 +55,7 @@ class Kept : public RemovedData {
 
 class Repair : public DamagedStore {
  protected:
-  // The lines of what was mended; what is beyond repair is expected to be nothing.
+  // Repairs and returns the lines. Expects that nothing is beyond repair.
   std::vector<std::string> repair() {
     std::vector<std::string> lines;
     const auto report =
@@ -68,7 +68,7 @@ class Repair : public DamagedStore {
     return lines;
   }
 
-  // Mends what there is with one line each; then there is nothing to do.
+  // Repairs with one line each. Afterwards there is nothing to do.
   template <typename Matcher>
   void expect_repaired(const Matcher& lines) {
     EXPECT_THAT(repair(), lines);
@@ -125,7 +125,7 @@ TEST_F(Repair, UnreadableRecords_AreTakenOutWithTheirEntries) {
 
 TEST_F(Repair, RecordThatIsNoBson_IsTakenOut) {
   change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    // A sound record of bytes that are no document: a string that is longer than it.
+    // A sound record whose bytes are not a document: its string is longer than the document.
     std::vector<uint8_t> bytes = {14, 0, 0, 0, 2, 'a', 0, 99, 0, 0, 0, 'x', 0, 0};
     return put_record(trees, entry.records, 2, bson::View(bytes.data(), 14), false);
   });
@@ -158,7 +158,7 @@ TEST_F(Repair, IndexEntries_FollowTheDocuments) {
     set_index_key(key, by_a, "\x18zzz", 77);
     GM_TRY(trees.put(trees.tree(by_a.range), key, ""));
     GM_TRY(trees.put(trees.tree(by_a.range), range_prefix(by_a.range) + "x", ""));
-    // Of the unique index: an entry of the wrong record, and one without any.
+    // In the unique index: an entry of the wrong record, and one without a record.
     const IndexEntry& by_id = entry.indexes[0];
     GM_ASSIGN(const std::optional<TreeEntry> id,
               trees.at_or_after(trees.tree(by_id.range), range_prefix(by_id.range)));
@@ -313,7 +313,8 @@ TEST_F(Repair, DamagedCatalogEntry_IsBeyondRepairAndItsRangesStay) {
   EXPECT_THAT(kept_.bytes, IsEmpty());
 }
 
-// LMDB frees as many pages as the header of a large value's says: such a record is left alone.
+// LMDB frees as many pages as the header of a large value says, so the repair leaves such a record
+// alone.
 TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
   constexpr size_t kPageBytes = 4096;
   const std::string text(3 * kPageBytes, 'q');
@@ -333,7 +334,7 @@ TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
     std::ifstream file(path, std::ios::binary);
     bytes.assign(std::istreambuf_iterator<char>(file), {});
   }
-  // A checkpoint is of its own file's contents.
+  // A checkpoint is valid only for its own file's contents.
   const auto put = [&path](const std::string& contents) {
     std::ofstream(path, std::ios::binary) << contents;
     std::filesystem::remove(path.parent_path() / "checkpoint");
@@ -349,7 +350,7 @@ TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
     EXPECT_THAT(repair(), IsEmpty());
     EXPECT_THAT(beyond_, ElementsAre(AllOf(HasSubstr("_id 9"), HasSubstr("header"))));
     store_.reset();
-    // Its contents damaged as well, it stays too.
+    // If its contents are damaged as well, it still stays.
     damaged[page + 2 * kPageBytes] ^= 1;
     put(damaged);
     open();
@@ -361,7 +362,7 @@ TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
   }
 }
 
-// More than one transaction has room for.
+// More changes than fit in one transaction.
 TEST_F(Repair, ManyChanges_AreMadeInSteps) {
   constexpr int kMany = 3000;
   {
@@ -416,7 +417,7 @@ TEST_F(Repair, ManyChanges_AreMadeInSteps) {
   }
 }
 
-// Any bytes of any keys and values: the repair ends, and what was not hit is there.
+// Any bytes of any keys and values are changed: the repair ends, and undamaged data is there.
 TEST_F(Repair, RandomDamage) {
   const char* const given = std::getenv("GRIDMOUNT_TEST_SEED");
   const unsigned first_seed = given != nullptr ? static_cast<unsigned>(std::atoi(given)) : 1;
@@ -477,7 +478,7 @@ TEST_F(Repair, RandomDamage) {
           default:
             GM_TRY(trees.remove(handle, key));
             new_key[random() % key.size()] ^= static_cast<char>(1 << random() % 8);
-            // It may have become another record's.
+            // It may have become the key of another record.
             if (new_key.size() == kRecordKeyBytes &&
                 new_key.starts_with(range_prefix(entry.records))) {
               hit.insert(*record_id_of(new_key));
@@ -496,7 +497,7 @@ TEST_F(Repair, RandomDamage) {
     EXPECT_THAT(left, IsEmpty());
     EXPECT_THAT(repair(), IsEmpty());
     const auto snapshot = store_->snapshot();
-    // Its entry may be gone from the catalog, or have become another name's.
+    // Its entry may be gone from the catalog, or have another name now.
     const auto exists = store_->database("test")->exists(**snapshot, "c");
     if (catalog_hit && !*exists) continue;
     for (RecordId id = 1; id <= 55; ++id) {

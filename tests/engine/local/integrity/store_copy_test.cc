@@ -25,7 +25,7 @@ namespace {
 constexpr int kKilledStatus = 42;
 
 std::atomic<int> calls_until_kill{0};   // counts down from n; 0: never
-std::atomic<int> writes_until_full{0};  // the same, for write(), which then finds the disk full
+std::atomic<int> writes_until_full{0};  // the same for write(), which then reports a full disk
 
 void count_call() {
   if (calls_until_kill > 0 && --calls_until_kill == 0) _exit(kKilledStatus);
@@ -111,8 +111,8 @@ class StoreCopy : public testing::Test {
     return std::move(store).value();
   }
 
-  // In a transaction each, so that pages become free. None takes a page of its own, which LMDB
-  // would copy by calls of its own.
+  // Inserts each document in its own transaction, so that pages become free. None of them has pages
+  // of its own, which LMDB would copy by other system calls.
   static void insert(engine::Store& store, int count) {
     auto collection = store.database("test")->collection("c");
     for (int i = 0; i < count; ++i) {
@@ -130,7 +130,7 @@ class StoreCopy : public testing::Test {
     return *store.database("test")->collection("c")->count(**snapshot, bson::View());
   }
 
-  // How many documents it has; it must be sound, and must take more.
+  // Checks that the store is sound and accepts more documents. Returns how many it has.
   static int64_t check(const fs::path& path) {
     int64_t found = 0;
     {
@@ -255,7 +255,7 @@ TEST_F(StoreCopy, Compaction_KilledAnywhere_LeavesAStore) {
     ASSERT_EQ(WEXITSTATUS(status), kKilledStatus);
     ++kills;
   }
-  // The marks, the checkpoint, the folder, the table of readers and the swap at least.
+  // At least the marks, the checkpoint, the folder, the table of readers and the swap.
   EXPECT_GE(kills, 10);
   EXPECT_LT(kills, 499);
 }

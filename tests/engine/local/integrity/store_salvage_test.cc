@@ -87,7 +87,7 @@ class StoreSalvage : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_.parent_path()); }
 
-  // Which frees pages.
+  // Changes a document, which frees pages.
   static void change_one(engine::Store& store, int32_t number = 77) {
     const auto transaction = store.begin();
     bson::Builder filter;
@@ -106,7 +106,7 @@ class StoreSalvage : public testing::Test {
     std::ifstream file(data(), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // The store as it was made, with that file.
+  // Restores the store as it was made, with these bytes as its data file.
   void put_data(const std::string& bytes) const {
     fs::remove_all(folder_);
     fs::copy(folder_.parent_path() / "sound", folder_, fs::copy_options::recursive);
@@ -133,12 +133,13 @@ class StoreSalvage : public testing::Test {
     std::memcpy(&number, sound_.data() + at, sizeof(number));
     return number;
   }
-  // By the current meta page.
+  // Returns the root of the free list according to the current meta page.
   size_t free_root() const {
     const size_t meta = number_at<uint64_t>(144) > number_at<uint64_t>(kPage + 144) ? 0 : kPage;
     return number_at<uint64_t>(meta + 80);
   }
-  // Where a list of several begins in the tree's root, a leaf: with its length.
+  // Returns the position of a list of several pages in the free list's root, a leaf. Its length
+  // comes first.
   size_t list_of_free_pages() const {
     const size_t leaf = free_root() * kPage;
     for (size_t i = 0; i < (number_at<uint16_t>(leaf + 12) - 16U) / 2; ++i) {
@@ -181,7 +182,7 @@ class StoreSalvage : public testing::Test {
     }
   }
 
-  // What it says is what there is.
+  // Verifies that the report agrees with the store.
   void expect_salvaged() {
     const auto report = salvage();
     ASSERT_TRUE(report) << report.error().message();
@@ -212,7 +213,7 @@ TEST_F(StoreSalvage, BranchThatIsNoPage_LosesNothing) {
     std::string bytes = sound_;
     bytes.replace(page * kPage + 8, kPage - 8, kPage - 8, '\xEE');
     put_data(bytes);
-    if (problems().empty()) continue;  // of an older state
+    if (problems().empty()) continue;  // the page is an older state
     ++salvaged;
     expect_salvaged();
     EXPECT_THAT(missing(), IsEmpty());
@@ -234,7 +235,7 @@ TEST_F(StoreSalvage, LeafThatIsNoPage_LosesWhatItHad) {
     if (found.empty()) continue;
     const auto report = salvage();
     if (!report) {
-      // Of the catalog.
+      // The damage is in the catalog.
       EXPECT_EQ(read_data(), bytes);
       continue;
     }
@@ -250,13 +251,13 @@ TEST_F(StoreSalvage, AnyBit_CostsAtMostWhatItHit) {
   const uint64_t runs = number_from("GRIDMOUNT_SALVAGES", kSanitized ? 20 : 100);
   const uint64_t given = number_from("GRIDMOUNT_TEST_SEED", 0);
   size_t damaged = 0;
-  size_t several = 0;  // have lost more than one
+  size_t several = 0;  // runs that lost more than one document
   for (uint64_t seed = given == 0 ? 1 : given; seed <= (given == 0 ? runs : given); ++seed) {
     SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
     std::mt19937_64 random(seed);
     const std::vector<size_t> among = seed % 3 == 0 ? pages(kBranch) : pages(kLeaf);
     std::string bytes = sound_;
-    // Half of them in the page's header and its list of nodes.
+    // Half of the flips are in the page's header and its list of nodes.
     const size_t at = among[random() % among.size()] * kPage + random() % (seed % 2 ? 64 : kPage);
     bytes[at] = static_cast<char>(bytes[at] ^ 1 << random() % 8);
     put_data(bytes);
@@ -264,7 +265,7 @@ TEST_F(StoreSalvage, AnyBit_CostsAtMostWhatItHit) {
     ++damaged;
     const auto report = salvage();
     if (!report) {
-      // Without the names of collections nothing is touched.
+      // If names of collections are lost, nothing is touched.
       EXPECT_EQ(report.error().code(), ErrorCode::kDataCorruptionDetected)
           << report.error().message();
       EXPECT_EQ(read_data(), bytes);
@@ -272,7 +273,7 @@ TEST_F(StoreSalvage, AnyBit_CostsAtMostWhatItHit) {
     }
     EXPECT_THAT(problems(), IsEmpty()) << at;
     const std::set<int32_t> lost = missing();
-    // The record that was taken out, or those of a page that was left behind.
+    // Either the record that was taken out, or the records of a page that was not copied.
     EXPECT_TRUE(lost.empty() || !kept_.bytes.empty()) << at;
     EXPECT_LE(lost.size(), 20U) << at;
     several += lost.size() > 1 ? 1 : 0;
@@ -283,7 +284,7 @@ TEST_F(StoreSalvage, AnyBit_CostsAtMostWhatItHit) {
   }
 }
 
-// Without them nothing is opened.
+// Without the names of the trees, LMDB cannot open them.
 TEST_F(StoreSalvage, NamesOfTheTrees_AreNotNeeded) {
   size_t salvaged = 0;
   for (const size_t page : pages(kLeaf)) {
@@ -295,7 +296,7 @@ TEST_F(StoreSalvage, NamesOfTheTrees_AreNotNeeded) {
     std::string bytes = sound_;
     bytes.replace(page * kPage + 8, kPage - 8, kPage - 8, '\xEE');
     put_data(bytes);
-    if (local::open(folder_, {})) continue;  // of an older state
+    if (local::open(folder_, {})) continue;  // the page is an older state
     ++salvaged;
     expect_salvaged();
     EXPECT_THAT(missing(), IsEmpty());
@@ -303,7 +304,7 @@ TEST_F(StoreSalvage, NamesOfTheTrees_AreNotNeeded) {
   EXPECT_GT(salvaged, 0U);
 }
 
-// Without the list of free pages an older state is not told from what is lost.
+// Without the list of free pages, an older state cannot be distinguished from a lost page.
 TEST_F(StoreSalvage, CutOff_IsLeftAsItIs) {
   const std::string bytes = sound_.substr(0, sound_.size() * 3 / 4);
   put_data(bytes);
@@ -314,7 +315,7 @@ TEST_F(StoreSalvage, CutOff_IsLeftAsItIs) {
   EXPECT_EQ(read_data(), bytes);
 }
 
-// Put back from somewhere, without the files that belong to it.
+// The data was restored from elsewhere, without the files that belong to it.
 TEST_F(StoreSalvage, OlderCopyOfTheData_IsTakenAndSaid) {
   put_data(sound_);
   for (const int32_t number : {78, 79}) {
@@ -333,7 +334,7 @@ TEST_F(StoreSalvage, OlderCopyOfTheData_IsTakenAndSaid) {
   EXPECT_THAT(missing(), IsEmpty());
 }
 
-// What only the log has is done again in the new store.
+// Transactions that only the log has are replayed in the new store.
 TEST_F(StoreSalvage, LogThatCannotBeReplayed_IsNotLost) {
   fs::remove_all(folder_);
   fs::copy(folder_.parent_path() / "sound", folder_, fs::copy_options::recursive);
@@ -349,12 +350,12 @@ TEST_F(StoreSalvage, LogThatCannotBeReplayed_IsNotLost) {
     ASSERT_TRUE((*store)->database("test")->collection("c")->remove(
         **transaction, std::move(filter).finish(), false));
     ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
-    // As another machine would find it.
+    // The store as another machine would find it.
     fs::copy(folder_, crashed, fs::copy_options::recursive);
   }
   std::ifstream file(crashed / "data.mdb", std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  // All that the records' tree leads by.
+  // Damages all branch pages of the tree of records.
   for (const size_t page : pages(kBranch)) {
     bytes.replace(page * kPage + 8, kPage - 8, kPage - 8, '\xEE');
   }
@@ -368,7 +369,7 @@ TEST_F(StoreSalvage, LogThatCannotBeReplayed_IsNotLost) {
   EXPECT_THAT(lines_, Contains(HasSubstr("transactions that only the log had")));
 }
 
-// The list is a tree of its own, which the others do not need.
+// The list is a tree of its own, which the other trees do not need.
 TEST_F(StoreSalvage, ListOfFreePagesThatIsNoPage_LosesNothing) {
   std::string bytes = sound_;
   bytes.replace(free_root() * kPage + 8, kPage - 8, kPage - 8, '\xEE');
@@ -378,7 +379,7 @@ TEST_F(StoreSalvage, ListOfFreePagesThatIsNoPage_LosesNothing) {
   EXPECT_THAT(missing(), IsEmpty());
 }
 
-// One of its entries has become the number of a page that a tree leads to.
+// One of its entries becomes the number of a page that is in use by a tree.
 TEST_F(StoreSalvage, ListThatNamesALeafInUse_LosesNothing) {
   size_t claimed = 0;
   for (const size_t page : pages(kLeaf)) {
