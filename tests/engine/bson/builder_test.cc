@@ -45,7 +45,7 @@ TEST(BuilderTest, AllTypes_AsLibbsonReadsThem) {
   bson_free(json);
 }
 
-// As large as a chunk: nothing is allocated, and so nothing copied, behind the content.
+// The size of a chunk. After the content nothing may be allocated, so nothing is copied.
 TEST(BuilderTest, LargeBinary_IsCopiedOnce) {
   const std::vector<uint8_t> content(256 * 1024, 0x5A);
   Builder builder;

@@ -20,7 +20,7 @@ Value from_json(const std::string& json) {
 }
 
 TEST(Compare, DocumentedOrder) {
-  // Each is less than the next.
+  // Each value is less than the next.
   const char* const kAscending[] = {
       R"({"$minKey": 1})",
       R"({"$undefined": true})",

@@ -24,7 +24,7 @@ TEST(Json, NotUtf8_IsShownAllTheSame) {
             "{ \"a\" : \"x\xEF\xBF\xBDy\", \"b\" : [ \"\xEF\xBF\xBD\" ] }");
 }
 
-// In names and texts alike, and inside a value that is printed alone, as in messages.
+// In names and in texts, and in a value that is printed alone, as in messages.
 TEST(Json, NotUtf8_AnySequence) {
   for (const std::string text : {"\xC0\x80", "\xFF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82",
                                  "\x80\x80\x80\x80\x80"}) {
@@ -138,10 +138,10 @@ TEST(Json, Parse_IsNotStricterThanItsTypes) {
        R"({ "a" : { "$oid" : "0123456789abcdef01234567" } })"},
       {R"({"a": {"$binary": {"base64": "AA==", "subType": "2"}}})",
        R"({ "a" : { "$binary" : { "base64" : "AA==", "subType" : "02" } } })"},
-      // These names are ordinary where they stand for no type.
+      // These names are ordinary if they do not represent a type.
       {R"({"$oid": "x", "subType": "long", "t": 4294967296})",
        R"({ "$oid" : "x", "subType" : "long", "t" : { "$numberLong" : "4294967296" } })"},
-      // Operators of queries, and what they stood for in version 1.
+      // Query operators, and their meaning in version 1.
       {R"({"a": {"$type": "string"}})", R"({ "a" : { "$type" : "string" } })"},
       {R"({"a": {"$type": 2, "$ne": "x"}})",
        R"({ "a" : { "$type" : { "$numberInt" : "2" }, "$ne" : "x" } })"},
@@ -207,7 +207,7 @@ TEST(Json, Uuid) {
   EXPECT_EQ(value.as_binary().data[15], 0xD4);
 }
 
-// Bytes that are not UTF-8 are replaced, and libbson reads code only up to a NUL.
+// Bytes that are not UTF-8 are replaced. libbson reads code only up to a NUL.
 bool is_json(View document) {
   for (const Element element : document) {
     switch (element.value.type()) {

@@ -36,7 +36,7 @@ TEST(Number, FloorOfDecimals) {
   EXPECT_FALSE(std::signbit(floor_to_double(decimal_value("-0"))));
   EXPECT_TRUE(is_exact_double(decimal_value("0.5")));
   EXPECT_FALSE(is_exact_double(decimal_value("0.1")));
-  // The nearest double of 0.1 is above it.
+  // The nearest double to 0.1 is above it.
   EXPECT_EQ(floor_to_double(decimal_value("0.1")), std::nextafter(0.1, 0.0));
 }
 
@@ -54,7 +54,7 @@ TEST(Number, DecimalToInt64) {
   EXPECT_EQ(to_int64(decimal("Infinity")), std::nullopt);
 }
 
-// Source: MongoDB's tests of command arguments have decimals rounded half to even.
+// Source: in MongoDB's tests of command arguments, decimals are rounded half to even.
 TEST(Number, ClampedInteger_IsWhatServersRead) {
   const auto of_decimal = [](const char* text) { return *clamped_integer(decimal_value(text)); };
   EXPECT_EQ(of_decimal("0.5"), 0);
@@ -82,7 +82,7 @@ TEST(Number, SortBytes_EqualNumbersHaveEqualBytes) {
             decimal_sort_bytes(decimal_value("9.007199254740993E+15")));
 }
 
-// The order an index has: by floor, then exact ones first, then by bytes.
+// The order of index keys: by floor, then exact values first, then by bytes.
 std::weak_ordering key_order(const Value& a, const Value& b) {
   const double floor_a = floor_to_double(a);
   const double floor_b = floor_to_double(b);
@@ -108,7 +108,8 @@ TEST(Number, RandomNumbers_KeysAndComparisonAgree) {
   }
 }
 
-// Many share a floor though they are far apart: no double is near, or a power of ten lies between.
+// Many share a floor although they are far apart: no double is near, or a power of ten is between
+// them.
 TEST(Number, DecimalsWithoutADouble_AreOrdered) {
   const char* const kAscending[] = {"-9E+6144", "-1.5E+6144",
                                     "-2E+500",  "-3E+499",
@@ -133,7 +134,7 @@ TEST(Number, DecimalsWithoutADouble_AreOrdered) {
   }
 }
 
-// A whole number of any size, for a judge that shares nothing with what it judges.
+// A natural number of any size, as a reference that shares no code with the tested functions.
 class Natural {
  public:
   explicit Natural(uint64_t value)
@@ -179,7 +180,7 @@ class Natural {
   std::vector<uint32_t> words_;
 };
 
-// coefficient * 10^tens * 2^twos, negative or not, and the BSON value that says so.
+// coefficient * 10^tens * 2^twos with a sign, and the equal BSON value.
 struct Judged {
   Value value;
   bool negative;
@@ -200,7 +201,7 @@ Judged judged(double value) {
           exponent - 53};
 }
 
-// At most 34 digits.
+// `digits` may have at most 34 digits.
 Judged judged(bool negative, const std::string& digits, int tens) {
   Natural coefficient(0);
   for (const char digit : digits) {
@@ -223,7 +224,7 @@ std::weak_ordering judge(const Judged& a, const Judged& b) {
   return sign_a < 0 ? right <=> left : left <=> right;
 }
 
-// Numbers of the three types close to one random double, some of them equal.
+// Returns numbers of the three types close to one random double. Some are equal.
 std::vector<Judged> neighbours(RandomBson& random) {
   const bool negative = random.chance(2);
   const int scale = random.chance(10) ? static_cast<int>(random.index(2000)) - 1050
@@ -242,7 +243,7 @@ std::vector<Judged> neighbours(RandomBson& random) {
                            std::to_string(integer + near).substr(integer + near < 0 ? 1 : 0), 0));
     }
   }
-  // Its first digits, as they are, with zeros behind them, and with the last one changed.
+  // The double's first digits: unchanged, padded with zeros, and with the last one changed.
   for (const int count : {1, 15, 17, 20, 34}) {
     char text[64];
     snprintf(text, sizeof text, "%.*e", count - 1, size);
@@ -286,7 +287,7 @@ TEST(Number, NeighboursOfAllTypes_AreOrderedByValue) {
       }
     }
   }
-  EXPECT_GT(equal, 100);  // else the numbers were not close
+  EXPECT_GT(equal, 100);  // otherwise the numbers were not close
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ Document parse(const std::string& json) {
   return *std::move(document);
 }
 
-// What is reached, in order; "-" for a missing field, "*" before what came through an array.
+// Returns the reached values in order, with "-" for a missing field, and "*" before a value reached
+// through an array.
 std::string reached(const std::string& path, const std::string& json) {
   std::string all;
   Path(path).visit(parse(json), [&](const Path::Reached& value) {

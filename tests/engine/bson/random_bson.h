@@ -11,24 +11,24 @@
 
 namespace gridmount::bson {
 
-// GRIDMOUNT_TEST_SEED, or a new one. The caller shows it when the test fails.
+// Returns GRIDMOUNT_TEST_SEED or a new seed. The caller prints it when the test fails.
 uint64_t test_seed();
 
 class RandomBson {
  public:
   explicit RandomBson(uint64_t seed) : random_(seed) {}
 
-  // Below `limit`.
+  // Returns an index below `limit`.
   size_t index(size_t limit) {
     return std::uniform_int_distribution<size_t>(0, limit - 1)(random_);
   }
   bool chance(size_t one_in) { return index(one_in) == 0; }
 
-  // Nested at most `depth` deep.
+  // Returns a value nested at most `depth` deep.
   Value value(int depth = 2);
   Value number();
   std::string text();
-  // Fields named a to e, each at most once.
+  // Returns a document with fields named a to e, each at most once.
   Document document(int depth = 2);
   Document array(int depth = 2);
 

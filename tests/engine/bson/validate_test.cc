@@ -64,7 +64,7 @@ TEST(Validate, Values) {
       {static_cast<Type>(0x80), {}},
   };
   for (const auto& [type, value] : kBad) {
-    // Built by hand: the document's own length is right.
+    // Built by hand. The document's own length is right.
     std::vector<uint8_t> bytes{0, 0, 0, 0, static_cast<uint8_t>(type), 'a', 0};
     bytes.insert(bytes.end(), value.begin(), value.end());
     bytes.push_back(0);
@@ -73,7 +73,7 @@ TEST(Validate, Values) {
   }
   EXPECT_EQ(code_of(bytes_of(one_field(Type::kBinary, {5, 0, 0, 0, 2, 1, 0, 0, 0, 7}))),
             std::nullopt);
-  // Not UTF-8, and stored all the same.
+  // Not UTF-8, but stored all the same.
   EXPECT_EQ(code_of(bytes_of(one_field(Type::kString, {2, 0, 0, 0, 0xFF, 0}))), std::nullopt);
 }
 
@@ -135,7 +135,7 @@ TEST(Validate, DamagedDocuments_AreRefusedOrSafe) {
           bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), random.index(2) ? 0 : 5);
       }
     }
-    // A copy of exactly that size, so that a step too far is seen by the sanitizers.
+    // A copy of exactly that size, so that sanitizers detect a read beyond the end.
     const std::vector<uint8_t> exact(bytes.begin(), bytes.end());
     const Result<View> view = validate(exact);
     if (!view) {

@@ -17,7 +17,7 @@ using ::testing::SizeIs;
 
 using Strings = std::vector<std::string>;
 
-// Each document of {"": [...]}.
+// Returns each document of {"": [...]}.
 bson::Document array(std::string_view text) {
   const bson::Document holder = doc("{\"a\": " + std::string(text) + "}");
   return bson::Document(holder.view()["a"].as_document());
@@ -291,7 +291,8 @@ TEST_P(StoreContract, Distinct_GivesEachValueOnce) {
   EXPECT_EQ(distinct("nosuch"), json(doc(R"({"v": []})")));
 }
 
-// What an index says is what the documents say, whatever the values are: alike in other types,
+// An index gives the same values as the documents, whatever the values are: equal ones of other
+// types, long ones, nulls, missing ones, or values that an index entry does not give back.
 // long, null, missing, or such as an index does not give back.
 TEST_P(StoreContract, Distinct_ByAnIndexIsWhatTheDocumentsHave) {
   const std::string long_text(600, 'x');
@@ -333,7 +334,7 @@ TEST_P(StoreContract, Distinct_ByAnIndexIsWhatTheDocumentsHave) {
     EXPECT_THAT(found, Succeeded());
     return std::move(found).value_or(std::vector<bson::Value>());
   };
-  // Which of equal values is given depends on the order of reading.
+  // Which of several equal values is returned depends on the order of reading.
   const auto is_equal = [](const bson::Value& a, const bson::Value& b) {
     return bson::compare(a.view(), b.view()) == 0;
   };
@@ -357,7 +358,7 @@ TEST_P(StoreContract, Distinct_ByAnIndexIsWhatTheDocumentsHave) {
   compare(R"({"n.v": -1})");
   compare(R"({"b": -1, "a": 1})");
   compare(R"({"a": -1, "b": 1})");
-  // With arrays, the index has elements.
+  // With arrays, the index holds their elements.
   insert_value("[1, [2], []]");
   insert_value("[]");
   compare(R"({"a": 1, "c": 1})");
@@ -460,7 +461,7 @@ TEST_P(StoreContract, View_ThatCannotWork_IsNotMade) {
       FailedWith(ErrorCode{5}));
 }
 
-// What a view reads beside what it is on leads back to it just as well.
+// A collection that a view joins can lead back to the view, as well as the collection it is on.
 TEST_P(StoreContract, View_ThatReadsItself_IsNotMade) {
   VIEWS_OF_TEST();
   const auto reading = [](const std::string& stage) {
@@ -492,7 +493,7 @@ TEST_P(StoreContract, View_ThatReadsItself_IsNotMade) {
   EXPECT_EQ(count("{}", "w"), 2);
 }
 
-// Each of them is read while the one above it is.
+// Each of them is read while the one above it is being read.
 TEST_P(StoreContract, Views_ThatReadOneAnotherDeeply_AreRefused) {
   VIEWS_OF_TEST();
   insert(R"({"_id": 1})");

@@ -179,7 +179,7 @@ TEST_P(StoreContract, Ddl_RolledBackDrop_KeepsEverything) {
 }
 
 TEST_P(StoreContract, Ddl_AfterARolledBackOne_IsNotConfusedByIt) {
-  // The same entry is made twice with different contents, the first time in vain.
+  // The same entry is made twice with different contents. The first attempt fails.
   insert(R"({"_id": 1, "a": 1, "b": 2})");
   {
     const auto transaction = begin();
@@ -195,7 +195,7 @@ TEST_P(StoreContract, Ddl_AfterARolledBackOne_IsNotConfusedByIt) {
 }
 
 TEST_P(StoreContract, ManyCollections_EachKeepsItsOwn) {
-  constexpr int kCollections = 300;  // more than the store has trees
+  constexpr int kCollections = 300;  // more than a store has trees
   EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
                 for (int i = 0; i < kCollections; ++i) {
                   bson::Builder builder;

@@ -92,7 +92,7 @@ TEST_P(StoreContract, Options_ThatAreWrong_AreRefused) {
   EXPECT_THAT(collection_names(), IsEmpty());
 }
 
-// Whatever is let in must be read again with all that is there already.
+// What is accepted must be readable later, together with everything that is already there.
 TEST_P(StoreContract, OptionsAndIndexes_TogetherAreNoLargerThanADocument) {
   OPTIONS_OF_TEST();
   insert(R"({"_id": 1, "a": 1})");
@@ -159,7 +159,7 @@ TEST_P(StoreContract, Capped_KeepsTheNewestBySize) {
   EXPECT_LE(stats->document_bytes, 4096);
   EXPECT_GT(stats->document_bytes, 4096 - 200);
   EXPECT_EQ(count(R"({"n": {"$lt": 100}})"), 0) << "in the index";
-  // Insertion order, whatever has gone before, and backwards.
+  // Insertion order, whatever was removed before, and backwards.
   Find backward;
   bson::Builder natural;
   natural.append("$natural", int32_t{-1});

@@ -43,7 +43,7 @@ class Reading {
     EXPECT_THAT(cursor, Succeeded());
     if (cursor) cursor_ = *std::move(cursor);
   }
-  // -1 at the end.
+  // Returns -1 at the end.
   Result<int64_t> next() {
     GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
     if (!document) return int64_t{-1};
@@ -89,7 +89,7 @@ TEST_P(StoreContract, Pause_CursorsGoOnBehindTheirPlace) {
   FindOptions by_primary;
   by_primary.sort = by_id;
   check(by_primary, {0, 1, 2, 4, 5, 6, 8, 9, 20});
-  // Gathered before the pause: what was not there is not given.
+  // The results were gathered before the pause, so new documents are not returned.
   const bson::Document buffered = doc(R"({"n": 1, "x": 1})");
   FindOptions in_a_buffer;
   in_a_buffer.sort = buffered;
@@ -188,11 +188,11 @@ TEST_P(StoreContract, Registry_BoundsBatchesInBytes) {
   EXPECT_THAT(ids_of(batch), ElementsAre(0, 1));
   const int64_t id = batch->id;
   EXPECT_THAT(ids_of(reader.more(id, {.bytes = 300})), ElementsAre(2, 3));
-  // A document that has no room in any batch is given alone.
+  // A document that does not fit in any batch is returned alone.
   EXPECT_THAT(ids_of(reader.more(id, {.bytes = 1})), ElementsAre(4));
 }
 
-// Where as much is held as may be, a batch ends before a document that might have no room in it.
+// If the limit of held bytes is reached, a batch ends before a document that might not fit in it.
 TEST_P(StoreContract, Registry_HoldsNoMoreThanItMay) {
   for (int i = 0; i < 4; ++i) insert(numbered(i));
   CursorRegistry registry({.held_bytes_max = 40});
@@ -202,7 +202,7 @@ TEST_P(StoreContract, Registry_HoldsNoMoreThanItMay) {
   EXPECT_THAT(ids_of(holds), ElementsAre(0));
   const auto reads_no_further = reader.open(snapshot(), *collection(), small);
   EXPECT_THAT(ids_of(reads_no_further), ElementsAre(0));
-  // It has not read the document 1, so that it does not show it.
+  // The cursor has not read document 1 yet, so it does not return it after the removal.
   EXPECT_EQ(remove(R"({"_id": 1})"), 1);
   EXPECT_THAT(ids_of(reader.more(reads_no_further->id, {})), ElementsAre(2, 3));
   EXPECT_THAT(ids_of(reader.more(holds->id, {})), ElementsAre(1, 2, 3));
@@ -264,7 +264,7 @@ TEST_P(StoreContract, Tailable_WaitsForDocuments) {
               FailedWith(ErrorCode::kBadValue));
 }
 
-// Its own order may be asked for, and no other.
+// Only the natural order may be requested.
 TEST_P(StoreContract, Tailable_TakesTheNaturalOrderAlone) {
   EXPECT_THAT(commit([&](Transaction& transaction) {
                 return db()->create(transaction, "log", doc(R"({"capped": true, "size": 4096})"));

@@ -11,7 +11,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The names of the stages from the last to the source, and what is told of the index read.
+// Returns the names of the stages from the last to the source, and a description of the index that
+// is read.
 std::string stages_of(bson::View stage) {
   std::string stages(stage["stage"].as_string());
   if (const auto name = stage.find("indexName"))
@@ -68,7 +69,7 @@ class Explaining {
     EXPECT_THAT(explained, Succeeded());
     return explained ? read(*explained) : Explained();
   }
-  // From now on of the distinct values there.
+  // From now on explains the query for the distinct values at the path.
   Explaining& distinct(std::string_view path) {
     distinct_path_ = path;
     return *this;
@@ -83,7 +84,7 @@ class Explaining {
   std::string_view distinct_path_;
 };
 
-// A step for each value, however many documents have it.
+// One step for each value, however many documents have it.
 TEST_P(StoreContract, Explain_DistinctPassesOverEqualEntries) {
   for (int i = 0; i < 2000; ++i) {
     insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 4) + R"(, "b": )" +
@@ -144,7 +145,7 @@ TEST_P(StoreContract, Explain_NamesStagesAndCounts) {
   expect(missing("{}"), "EOF", 0, 0, 0);
 }
 
-// The stages as servers write them, without what differs from run to run.
+// The stages as servers write them, without the values that differ from run to run.
 TEST_P(StoreContract, Explain_StagesReadAsServersWriteThem) {
   for (int i = 0; i < 6; ++i) {
     insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 2) + R"(, "b": )" +
@@ -174,7 +175,7 @@ TEST_P(StoreContract, Explain_StagesReadAsServersWriteThem) {
                        "b": {"$oid": "65a000000000000000000001"}})"),
             json(doc(R"({"a": ["[new Date(1000), new Date(1000)]"],
                          "b": ["[ObjectId('65a000000000000000000001'), ObjectId('65a000000000000000000001')]"]})")));
-  // What the bounds do not tell.
+  // The filter holds only what the bounds do not express.
   EXPECT_THAT(winning(R"({"a": 1, "b": {"$gt": 2}})"), Not(HasSubstr("filter")));
   EXPECT_THAT(winning(R"({"a": 1, "s": "x"})"),
               HasSubstr(R"("filter" : { "s" : { "$eq" : "x" } })"));
@@ -202,7 +203,7 @@ TEST_P(StoreContract, Explain_StagesReadAsServersWriteThem) {
   EXPECT_THAT(json(fetch["inputStage"].as_document()),
               HasSubstr(R"("keysExamined" : 3, "seeks" : 1, "dupsTested" : 0, "dupsDropped" : 0)"));
 
-  // A sort keeps no more than the limit; a limit that is reached leaves the rest unread.
+  // A sort keeps no more entries than the limit. After the limit the rest is not read.
   const bson::Document sort = doc(R"({"b": -1})");
   FindOptions sorted;
   sorted.sort = sort;
@@ -248,7 +249,7 @@ TEST_P(StoreContract, Explain_CountsReadWhatCountsRead) {
   EXPECT_EQ(stages(R"({"a": 1})"), "COUNT COUNT_SCAN(a_1_b_-1) of 3 and 0: 3");
   EXPECT_EQ(stages(R"({"a": 1})", {.skip = 1, .limit = 1}),
             "COUNT COUNT_SCAN(a_1_b_-1) of 2 and 0: 1");
-  // Two runs of entries, entries that are matched, documents that are read.
+  // Two ranges of entries, entries that are matched, documents that are read.
   EXPECT_EQ(stages(R"({"a": {"$in": [0, 1]}})"), "COUNT IXSCAN(a_1_b_-1) of 6 and 0: 6");
   EXPECT_EQ(stages(R"({"a": 1, "b": {"$mod": [3, 0]}})"), "COUNT IXSCAN(a_1_b_-1) of 3 and 0: 1");
   EXPECT_EQ(stages(R"({"tags": "x"})"), "COUNT FETCH IXSCAN(tags_1) of 6 and 6: 6");
@@ -297,7 +298,7 @@ TEST_P(StoreContract, Covered_QueriesReadNoDocuments) {
     EXPECT_THAT(cursor, Succeeded());
     std::vector<std::string> found;
     while (const auto next = *(*cursor)->next()) {
-      // By name, as the index has another order of the fields than the documents.
+      // Compared by name, because the index has the fields in another order than the documents.
       std::string text;
       for (const std::string_view name : {"a", "b", "d"}) {
         const auto value = next->find(name);
@@ -324,10 +325,10 @@ TEST_P(StoreContract, Covered_QueriesReadNoDocuments) {
   EXPECT_EQ(covered(R"({"a": "x"})", R"({"_id": 0, "e": 1})").documents, 1);
   EXPECT_EQ(covered(R"({"a": "x", "e": null})", R"({"_id": 0, "d": 1})").documents, 1);
 
-  // The key stays, the type does not.
+  // The key stays the same, but the type changes.
   EXPECT_EQ(update(R"({"_id": 2})", R"({"$set": {"d": {"$numberLong": "7"}}})").modified, 1);
   EXPECT_EQ(canonical("a_1_d_-1_b.c_1"), canonical("_id_"));
-  // What an entry does not tell is read.
+  // Values that an entry does not hold are read from the document.
   insert(R"({"_id": 6, "a": {"sub": 1}, "d": {"$numberDecimal": "7.0"}})");
   insert(R"({"_id": 7, "a": -0.0, "b": {}, "d": {"$numberLong": "9007199254740993"}})");
   EXPECT_EQ(canonical("a_1_d_-1_b.c_1"), canonical("_id_"));
@@ -377,7 +378,7 @@ TEST_P(StoreContract, Covered_PipelinesGiveWhatDocumentsGive) {
   EXPECT_EQ(documents_read(pipelines[3]), 4);
 }
 
-// In one transaction, in which the writes of one document follow those of another.
+// One transaction in which the writes of one document follow those of another.
 TEST_P(StoreContract, Covered_UniqueIndexesFollowTheTypesOfTheirValues) {
   create_index(R"({"u": 1})", true);
   ASSERT_THAT(commit([&](Transaction& transaction) -> Status {
@@ -420,7 +421,7 @@ TEST_P(StoreContract, Explain_EntriesAreMatchedBeforeDocumentsAreRead) {
   const Explained second = explain(R"({"name": {"$gte": "user5"}, "n": {"$mod": [10, 3]}})");
   EXPECT_EQ(second.returned, 5);
   EXPECT_EQ(second.documents, 5);
-  // Other fields only the documents tell.
+  // Only the documents have the other fields.
   EXPECT_EQ(explain(R"({"name": {"$gte": "user5"}, "m": null})").documents, 55);
 }
 
@@ -443,12 +444,12 @@ TEST_P(StoreContract, Planner_TakesTheIndexThatReadsLess) {
   EXPECT_EQ(fine.plan, "FETCH IXSCAN(fine_1)");
   EXPECT_EQ(fine.keys, 2);
   EXPECT_EQ(fine.rejected, 1U);
-  // The same condition, on a value that nearly all have and on one that only one has.
+  // The same condition, on a value that nearly all documents have and on one that only one has.
   EXPECT_EQ(explain(R"({"mostly": 0, "fine": 8})").plan, "FETCH IXSCAN(fine_1)");
   EXPECT_EQ(explain(R"({"mostly": 1, "fine": {"$lt": 200}})").plan, "FETCH IXSCAN(mostly_1)");
-  // A range that holds less than a point.
+  // A range with fewer entries than a point.
   EXPECT_EQ(explain(R"({"coarse": 1, "fine": {"$gt": 297}})").plan, "FETCH IXSCAN(fine_1)");
-  // Few matches are sorted; many are read in the order asked for.
+  // A few matches are sorted. Many are read in the requested order.
   EXPECT_EQ(explain(R"({"mostly": 1, "fine": {"$gte": 0}})", {.sort = R"({"fine": 1})"}).plan,
             "SORT FETCH IXSCAN(mostly_1)");
   EXPECT_EQ(explain(R"({"mostly": 0, "fine": {"$gte": 0}})", {.sort = R"({"fine": 1})"}).plan,

@@ -143,9 +143,9 @@ TEST_P(StoreContract, Find_BadSpecifications_AreErrors) {
     EXPECT_THAT(collection()->count(*view, doc(R"({"$nosuch": []})")),
                 FailedWith(ErrorCode::kBadValue));
   };
-  check();  // whether the collection exists
+  check();  // if the collection exists
   insert(R"({"_id": 1})");
-  check();  // or not
+  check();  // and if it does not
 }
 
 TEST_P(StoreContract, Find_Hint_TakesThatIndexOrIsBadValue) {
@@ -193,7 +193,7 @@ TEST_P(StoreContract, FindOne_ByEquality_GivesTheFirstThatFindGives) {
   insert(R"({"_id": 6, "a": ")" + long_text + R"("})");
   insert(R"({"_id": 7, "a": ")" + long_text + R"(y"})");
   const auto expect_first = [&](std::string_view filter, std::string_view id) {
-    // Both find() and find_one() are asked.
+    // Checks both find() and find_one().
     const std::vector<std::string> found = ids(filter);
     ASSERT_FALSE(found.empty()) << filter;
     EXPECT_EQ(found.front(), id) << filter;
@@ -219,7 +219,7 @@ TEST_P(StoreContract, FindOne_ByEquality_GivesTheFirstThatFindGives) {
                 }),
                 Succeeded());
   }
-  // With an array under it, the index has several entries of a document.
+  // With an array, the index has several entries per document.
   create_index(R"({"a": 1})");
   insert(R"({"_id": 0, "a": [1, 2]})");
   expect_first(R"({"a": 1})", "1");

@@ -68,7 +68,7 @@ TEST_P(StoreContract, CreateIndex_UniqueOverDuplicates_LeavesNothingBehind) {
   EXPECT_THAT(status, FailedWith(ErrorCode::kDuplicateKey));
   const bson::Document details{std::vector<uint8_t>(status.error().details())};
   EXPECT_EQ(json(details), json(doc(R"({"keyPattern": {"a": 1}, "keyValue": {"a": 1}})")));
-  // The transaction goes on.
+  // The transaction can continue.
   EXPECT_THAT(collection()->insert(*transaction, doc(R"({"_id": 3, "a": 1})")), Succeeded());
   EXPECT_THAT(transaction->commit(), Succeeded());
   EXPECT_THAT(index_names(), ElementsAre("_id_"));
@@ -125,7 +125,7 @@ TEST_P(StoreContract, MultikeyIndex_FindsElementsAndGivesDocumentsOnce) {
   EXPECT_THAT(ids(R"({"a": 5})"), UnorderedElementsAre("1", "2", "5"));
   EXPECT_THAT(ids(R"({"a": {"$gte": 1}})"), UnorderedElementsAre("1", "2", "5"));
   EXPECT_EQ(count(R"({"a": {"$gte": 1}})"), 3);
-  // Each bound may be met by another element.
+  // Each bound may be satisfied by a different element.
   EXPECT_THAT(ids(R"({"a": {"$gt": 5, "$lt": 5}})"), UnorderedElementsAre("1"));
   EXPECT_THAT(ids(R"({"a": [1, 5]})"), UnorderedElementsAre("4", "5"));
   EXPECT_THAT(ids(R"({"a": []})"), UnorderedElementsAre("3"));
@@ -147,7 +147,7 @@ TEST_P(StoreContract, MultikeyIndex_Compound_PairsValuesOfOneElement) {
   create_index(R"({"a.b": 1, "a.c": 1})");
   insert(R"({"_id": 1, "a": [{"b": 1, "c": 2}, {"b": 3, "c": 4}]})");
   EXPECT_THAT(ids(R"({"a.b": 1, "a.c": 2})"), ElementsAre("1"));
-  // Different elements may meet the two conditions.
+  // Different elements may satisfy the two conditions.
   EXPECT_THAT(ids(R"({"a.b": 1, "a.c": 4})"), ElementsAre("1"));
   EXPECT_THAT(ids(R"({"a.b": 1, "a.c": 3})"), IsEmpty());
 }

@@ -50,7 +50,7 @@ TEST_P(StoreContract, IndexProperties_Specifications_ComeBack) {
           json(doc(R"({"v": 2, "key": {"h": "hashed"}, "name": "h_hashed", "hidden": true})"))));
 }
 
-// Servers take dropDups and have not heeded it since 3.0.
+// Servers accept dropDups, and have ignored it since 3.0.
 TEST_P(StoreContract, IndexProperties_DropDups_DropsNone) {
   insert(R"({"_id": 1, "a": 1})");
   insert(R"({"_id": 2, "a": 1})");
@@ -96,7 +96,7 @@ TEST_P(StoreContract, IndexProperties_Conflicts_AreThoseOfServers) {
               FailedWith(ErrorCode::kIndexOptionsConflict));
   EXPECT_THAT(try_create_index_as(R"({"key": {"a": 1}, "name": "a", "sparse": true})"),
               FailedWith(ErrorCode::kIndexKeySpecsConflict));
-  // Another index of the same keys.
+  // Another index on the same keys.
   create_index_as(R"({"key": {"a": 1}, "name": "sparse", "sparse": true})");
   create_index_as(R"({"key": {"a": 1}, "name": "partial", "partialFilterExpression": {"b": 1}})");
   EXPECT_EQ(index_names().size(), 4U);
@@ -112,7 +112,7 @@ TEST_P(StoreContract, IndexProperties_Sparse_HoldsDocumentsWithAField) {
   create_index_as(R"({"key": {"a": 1, "b": 1}, "name": "ab", "sparse": true})");
   EXPECT_THAT(ids_by("a", "{}"), UnorderedElementsAre("2", "3", "5"));
   EXPECT_THAT(ids_by("ab", "{}"), UnorderedElementsAre("2", "3", "4", "5"));
-  // What it lacks is found without it.
+  // Documents that the index lacks are found without it.
   EXPECT_THAT(ids(R"({"a": null})"), UnorderedElementsAre("1", "2", "4"));
   EXPECT_THAT(ids(R"({"a": {"$exists": false}})"), UnorderedElementsAre("1", "4"));
   EXPECT_THAT(ids("{}", {.sort = R"({"a": 1})"}).size(), 5U);
@@ -138,7 +138,7 @@ TEST_P(StoreContract, IndexProperties_Partial_ConstrainsItsDocumentsAlone) {
               FailedWith(ErrorCode::kDuplicateKey));
   EXPECT_THAT(ids(R"({"user": "david"})"), UnorderedElementsAre("1", "2", "3"));
   EXPECT_THAT(ids(R"({"user": "david", "age": {"$gt": 25}})"), ElementsAre("1"));
-  // Another field decides that a document comes in.
+  // A change to another field brings the document into the index.
   EXPECT_THAT(try_update(R"({"_id": 2})", R"({"$set": {"age": 40}})"),
               FailedWith(ErrorCode::kDuplicateKey));
   update(R"({"_id": 1})", R"({"$set": {"age": 3}})");
@@ -147,7 +147,7 @@ TEST_P(StoreContract, IndexProperties_Partial_ConstrainsItsDocumentsAlone) {
   const auto view = snapshot();
   Find find;
   find.hint = bson::Value("p");
-  // A hint is followed, whatever documents the index lacks.
+  // A hint is obeyed, even if the index lacks documents.
   EXPECT_EQ(find_in(*view, R"({"user": "david"})", find), find_in(*view, R"({"_id": 2})", {}));
 }
 

@@ -114,7 +114,7 @@ TEST_P(StoreContract, Insert_IdOfForbiddenType_IsRefused) {
   EXPECT_EQ(count("{}"), 0);
 }
 
-// Since 5.0 servers take them; only within an _id they are refused.
+// Servers accept them since 5.0. They are refused only within an _id.
 TEST_P(StoreContract, Insert_DollarNames_AreStoredButNotInTheId) {
   bson::Builder builder;
   builder.append("_id", int32_t{1}).append("$set", int32_t{1});

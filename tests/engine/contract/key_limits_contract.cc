@@ -57,14 +57,14 @@ TEST_P(StoreContract, KeyLimits_MinIsInclusiveAndMaxIsNot) {
            R"(, "b": )" + std::to_string(id % 2) + "}");
   }
   create_index_as(R"({"key": {"a": 1, "b": -1}, "name": "ab"})");
-  // In the order of the index: 1 0 3 2 5 4.
+  // The order of the index is 1 0 3 2 5 4.
   EXPECT_THAT(between({.min = R"({"a": 1, "b": 1})", .max = R"({"a": 2, "b": 0})", .hint = "ab"}),
               ElementsAre("3", "2", "5"));
   EXPECT_THAT(between({.min = R"({"a": 1, "b": 0})", .hint = "ab"}), ElementsAre("2", "5", "4"));
   EXPECT_THAT(between({.max = R"({"a": 0, "b": 0})", .hint = "ab"}), ElementsAre("1"));
   EXPECT_THAT(between({.max = R"({"a": 0, "b": 9})", .hint = "ab"}), IsEmpty());
   EXPECT_THAT(between({.min = R"({"_id": 4})", .hint = "_id_"}), ElementsAre("4", "5"));
-  // With a filter and a sort, along the index and not.
+  // With a filter and a sort, in index order and in another one.
   EXPECT_THAT(
       between(
           {.min = R"({"a": 0, "b": 0})", .hint = "ab", .filter = R"({"b": 0, "a": {"$lt": 2}})"}),
@@ -118,7 +118,7 @@ TEST_P(StoreContract, KeyLimits_ReturnKey_GivesTheFieldsOfTheIndex) {
     const auto view = snapshot();
     FindOptions options;
     options.return_key = true;
-    options.show_record_id = true;  // there is no room for it beside keys
+    options.show_record_id = true;  // keys leave no room for it
     const auto cursor = collection()->find(*view, doc(filter), options);
     EXPECT_THAT(cursor, Succeeded());
     std::vector<std::string> found;

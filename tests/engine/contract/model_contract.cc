@@ -30,7 +30,7 @@ uint64_t chosen_runs() {
   return given != nullptr ? std::strtoull(given, nullptr, 0) : 1;
 }
 
-// Random values, documents and specifications from small domains, so that things meet.
+// Makes random values, documents and specifications from small domains, so that they often match.
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) {}
@@ -182,7 +182,7 @@ class Generator {
     return std::move(builder).finish();
   }
 
-  // Conditions that a partial index may have.
+  // Returns a condition that a partial index may have.
   bson::Document partial_filter() {
     bson::Builder builder;
     const std::string name = path();
@@ -224,7 +224,7 @@ class Generator {
     return std::move(builder).finish();
   }
 
-  // {path: 1, ...} of one or two paths, without _id or with it.
+  // Returns {path: 1, ...} of one or two paths, with or without _id.
   bson::Document inclusion() {
     bson::Builder builder;
     const std::string first = path();
@@ -321,14 +321,14 @@ class Comparison {
         if (generator_.one_in(3)) read(**transaction);
       }
       if (generator_.one_in(5)) {
-        // It must have ended before this thread reads in another view.
+        // The transaction must end before this thread reads through another snapshot.
         transaction->reset();
         model_ = before;
         indexes_ = indexes_before;
       } else {
         ASSERT_THAT((*transaction)->commit(), Succeeded());
       }
-      // Those that nobody reads between may share a commit.
+      // Transactions without a read in between may share a commit.
       const bool in_a_row = i / 40 % 2 != 0;
       if (in_a_row && !generator_.one_in(12)) continue;
       const auto snapshot = store_.snapshot();
@@ -338,8 +338,8 @@ class Comparison {
   }
 
  private:
-  // A compound index over two arrays cannot take the document, nor a hashed one over one; nothing
-  // may have changed then.
+  // A compound index over two arrays cannot hold the document, nor can a hashed one over one array.
+  // In these cases nothing may have changed.
   template <typename T>
   static bool refuses_arrays(const Result<T>& result) {
     constexpr ErrorCode kArrayUnderHashedIndex{16766};
@@ -422,8 +422,8 @@ class Comparison {
   void update_many(Transaction& transaction) {
     const bson::Document filter = generator_.filter();
     const bson::Document update = generator_.update();
-    // One document may refuse what the others take, after some have been changed: not modelled, so
-    // such updates go to a single document.
+    // A multi-update may fail at one document after others were changed. The model does not support
+    // that, so such updates apply to a single document.
     std::vector<size_t> matching = model_.matches(filter);
     const Result<query::Update> parsed = query::Update::parse(update);
     ASSERT_THAT(parsed, Succeeded());
@@ -439,7 +439,7 @@ class Comparison {
       EXPECT_EQ(updated->modified, applied->modified ? 1 : 0);
       model_.documents[i] = applied->document;
     }
-    // The counter has no array, so this one goes to all at once.
+    // The counter is never an array, so this update applies to all documents.
     const bson::Document increment = doc(R"({"$inc": {"count": 1}})");
     matching = model_.matches(filter);
     UpdateOptions multi;
@@ -509,8 +509,8 @@ class Comparison {
     EXPECT_EQ(*counted, static_cast<int64_t>(model_.matches(filter).size()));
   }
 
-  // The same fields with the same types, whether an index or the documents gave them; in the order
-  // of the index if it did.
+  // Compares the fields and their types, whether an index or the documents supplied them. If an
+  // index supplied them, they are in its order.
   void read_projected(Snapshot& snapshot, bson::View filter, bson::View sort) {
     const bson::Document inclusion = generator_.inclusion();
     SCOPED_TRACE("projection " + json(inclusion));

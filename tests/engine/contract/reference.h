@@ -21,16 +21,16 @@ namespace gridmount::engine {
 struct Reference {
   std::string collection;
   bson::Value id;
-  std::string database = {};  // empty: the one the reference is stored in
+  std::string database = {};  // empty: the database that holds the reference
 
-  // TypeMismatch unless `value` is a document that begins with $ref (a string) and $id, in this
-  // order, with $db (a string) behind them if it is there. Further fields are allowed and left out.
+  // Fails with TypeMismatch unless `value` is a document that begins with $ref (a string) and $id,
+  // in this order, followed by $db (a string) if present. Further fields are allowed and ignored.
   static Result<Reference> parse(bson::ValueView value);
   bson::Document document() const;
 };
 
-// The document a reference names, nothing if there is none. `database` is where the reference was
-// read. Rule S5 of store.h holds for the view.
+// Returns the document that the reference names, or nothing if there is none. `database` is the
+// database from which the reference was read. Rule S5 of store.h applies to the view.
 Result<std::optional<bson::View>> resolve(Store& store, Snapshot& snapshot,
                                           std::string_view database, const Reference& reference);
 

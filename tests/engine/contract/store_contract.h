@@ -21,9 +21,9 @@ namespace gridmount::engine {
 
 struct StoreFactory {
   std::string name;
-  // Opens the store in the folder, making it if need be.
+  // Opens the store in the folder, and makes it if it does not exist.
   std::function<Result<std::unique_ptr<Store>>(const std::filesystem::path& folder)> open;
-  // Whatever a test did, the store must be sound at its end; reports what is not.
+  // Verifies at the end of every test that the store is sound. Reports what is not.
   std::function<void(Store& store)> check;
 };
 
@@ -31,7 +31,7 @@ inline std::ostream& operator<<(std::ostream& out, const StoreFactory& factory) 
   return out << factory.name;
 }
 
-// From relaxed Extended JSON.
+// Parses relaxed Extended JSON.
 bson::Document doc(std::string_view json);
 std::string json(bson::View document);
 
@@ -51,7 +51,7 @@ MATCHER_P(FailedWith, code, "") {
   return !arg.has_value() && arg.error().code() == code;
 }
 
-// What a test asks find() for; JSON texts, empty for none.
+// The options of find() as JSON texts. An empty text is no option.
 struct Find {
   std::string sort = {};
   std::string projection = {};
@@ -75,11 +75,11 @@ class StoreContract : public testing::TestWithParam<StoreFactory> {
   std::unique_ptr<Snapshot> snapshot();
   std::unique_ptr<Transaction> begin();
 
-  // Each in a transaction of its own, which must succeed.
+  // Each of these uses its own transaction, and must succeed.
   void insert(std::string_view json, std::string_view name = "c");
   void create_index(std::string_view keys, bool unique = false, std::string_view index_name = "",
                     std::string_view name = "c");
-  // In a transaction of its own, committed if `work` succeeds.
+  // Runs `work` in its own transaction, and commits it if `work` succeeds.
   Status commit(const std::function<Status(Transaction&)>& work);
 
   UpdateResult update(std::string_view filter, std::string_view update,
@@ -88,22 +88,22 @@ class StoreContract : public testing::TestWithParam<StoreFactory> {
                                   const UpdateOptions& options = {});
   Status try_insert(std::string_view json, std::string_view name = "c");
   Status try_create_index(std::string_view keys, bool unique, std::string_view index_name = "");
-  // From a specification as createIndexes takes it.
+  // Creates an index from a specification as createIndexes accepts it.
   Status try_create_index_as(std::string_view specification);
   void create_index_as(std::string_view specification);
   std::vector<std::string> index_specifications(std::string_view name = "c");
   int64_t remove(std::string_view filter, bool multi = true);
 
-  // The documents as relaxed JSON, in order; both find() and find_one() are asked.
+  // Returns the documents as relaxed JSON, in order. Checks both find() and find_one().
   std::vector<std::string> find(std::string_view filter, const Find& options = {},
                                 std::string_view name = "c");
   std::vector<std::string> find_in(Snapshot& snapshot, std::string_view filter,
                                    const Find& options = {}, std::string_view name = "c");
   Result<std::vector<std::string>> try_find(Snapshot& snapshot, std::string_view filter,
                                             const Find& options = {}, std::string_view name = "c");
-  // The values of `_id` of the documents found, as JSON.
+  // Returns the `_id` values of the found documents as JSON.
   std::vector<std::string> ids(std::string_view filter, const Find& options = {});
-  // Those an index has.
+  // Returns the `_id` values of the documents in an index.
   std::vector<std::string> ids_by(std::string_view index, std::string_view filter);
   int64_t count(std::string_view filter, std::string_view name = "c");
   std::vector<std::string> index_names(std::string_view name = "c");

@@ -152,7 +152,7 @@ TEST_P(StoreContract, Cursor_OnATransaction_SurvivesWritesThroughIt) {
     ASSERT_THAT(cursor->next(), Succeeded());
     ASSERT_THAT(cursor->next(), Succeeded());
   }
-  // Where the cursors stand (1 and 8), before them, behind them, and much else.
+  // Removes documents at the cursors' positions (1 and 8), before and behind them, and many others.
   for (const char* gone : {R"({"_id": 1})", R"({"_id": 3})", R"({"_id": 8})"}) {
     EXPECT_THAT(collection()->remove(*transaction, doc(gone), false), Succeeded());
   }
@@ -234,7 +234,7 @@ TEST_P(StoreContract, Cursors_Several_OnOneSnapshotAreIndependent) {
 }
 
 TEST_P(StoreContract, Concurrency_ReadersSeeWholeTransactionsOnly) {
-  // The writer keeps two documents in different collections equal; readers check that.
+  // The writer keeps two documents in different collections equal, and readers verify that.
   insert(R"({"_id": 1, "n": 0})", "a");
   insert(R"({"_id": 1, "n": 0})", "b");
   constexpr int kRounds = 200;
@@ -292,7 +292,8 @@ TEST_P(StoreContract, Concurrency_WritersTakeTurns) {
         builder.append("writer", int32_t{writer}).append("round", int32_t{round});
         EXPECT_THAT(collection("log")->insert(**transaction, std::move(builder).finish()),
                     Succeeded());
-        // Every fifth is given up, and must leave no trace in those that share its commit.
+        // Every fifth transaction is aborted, and must leave no trace in those that share its
+        // commit.
         if (round % 5 != 4) {
           EXPECT_THAT((*transaction)->commit(), Succeeded());
         }

@@ -88,7 +88,7 @@ TEST_F(SweeperTest, DroppedCollection_GivesItsSpaceBack) {
   drop("large");
   wait_until_swept();
   expect_sound();
-  // Free pages are counted anew from time to time only.
+  // Free pages are counted again only from time to time.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (store_->stats()->used_bytes > before + 1000000 && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -116,7 +116,7 @@ TEST_F(SweeperTest, SharedTree_ManyEntries_AreSweptInSlices) {
   for (int i = 0; i < 130; ++i) fill("c" + std::to_string(i), 1, 10);
   fill("large", 20000, 10);  // in trees that others share
   drop("large");
-  // Writers get their turns in between.
+  // Writers can work in between.
   fill("between", 10, 10);
   wait_until_swept();
   expect_sound();

@@ -76,7 +76,7 @@ TEST_F(MapCoherenceTest, MappingThatFollows_IsFit) {
   expect_nothing_left();
 }
 
-// Whichever of the writes it is: of all pages, or of a part of one.
+// It may be any of the writes: one of whole pages, or of a part of a page.
 TEST_F(MapCoherenceTest, WriteThatDoesNotShow_IsUnfit) {
   for (const int before : {1, 2, 4, 5, 6, 300}) {
     writes_until_one_is_left_out = before;
@@ -113,7 +113,7 @@ TEST_F(MapCoherenceTest, UnfitFileSystem_StoreIsNotOpened_ButRead) {
   const auto opened = Environment::open(store(), {}, that_is_unfit());
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), kFileSystemUnfit);
-  // Nothing was done to it, and it can be taken elsewhere.
+  // The store was not touched, and works on another file system.
   EXPECT_EQ(contents_of(store() / "owner"), owner);
   EXPECT_TRUE(Environment::open(store(), {.read_only = true}, that_is_unfit()));
 }
@@ -122,7 +122,7 @@ TEST_F(MapCoherenceTest, ProbeLeftByAKill_IsNoHindrance) {
   fs::create_directory(store());
   put_contents(store() / kProbeFile, "left");
   put_contents(store() / "owner", "");
-  // Not alone in the folder with a blank owner: nobody knows whose these are.
+  // The folder has files besides a blank owner, and their origin is unknown.
   EXPECT_FALSE(create());
   fs::remove(store() / kProbeFile);
   ASSERT_TRUE(create());

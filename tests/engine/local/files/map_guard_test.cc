@@ -70,7 +70,7 @@ class MapGuardTest : public testing::Test {
     return {};
   }
 
-  // How many documents can be read whole; each of the others must be an error.
+  // Returns how many documents can be read whole. Each of the others must be an error.
   int readable() {
     const auto snapshot = store_->snapshot();
     if (!snapshot) return 0;
@@ -103,7 +103,7 @@ TEST_F(MapGuardTest, FileCutOffWhileOpen_IsAnError) {
   EXPECT_EQ(transaction.error().code(), ErrorCode::kIoError);
   EXPECT_THAT(transaction.error().message(), HasSubstr("data.mdb cannot be read at byte "));
   EXPECT_FALSE(store_->make_durable());
-  // Nothing has put the end back on as zeros.
+  // The file must not have been extended with zeros.
   store_.reset();
   const Status opened = open();
   ASSERT_FALSE(opened);
@@ -118,7 +118,7 @@ TEST_F(MapGuardTest, FileCutOffWithinATransaction_CommitsNothing) {
   EXPECT_LT(readable(), kDocuments);
   const Status committed = (*transaction)->commit();
   ASSERT_FALSE(committed);
-  // LMDB may have come upon it first.
+  // LMDB may have met it first.
   EXPECT_THAT(committed.error().code(), AnyOf(ErrorCode::kIoError, ErrorCode::kStoreDamaged))
       << committed.error().message();
 }
@@ -141,7 +141,7 @@ TEST_F(MapGuardTest, LockFileCutOffWithinATransaction_CommitsNothing) {
   ASSERT_TRUE(transaction);
   ASSERT_TRUE(insert(**transaction, kDocuments));
   ASSERT_EQ(truncate(lock().c_str(), 0), 0);
-  // It may be noticed before: by a checkpoint, or in the call.
+  // It may be noticed earlier, by a checkpoint or in the call itself.
   (void)insert(**transaction, kDocuments + 1);
   EXPECT_FALSE((*transaction)->commit(engine::Durability::kDurable));
   expect_lock_lost(store_->begin());
@@ -151,7 +151,7 @@ TEST_F(MapGuardTest, LockFileCutOffWithinATransaction_CommitsNothing) {
   EXPECT_EQ(readable(), kDocuments);
 }
 
-// Whoever comes first, and from wherever.
+// Any thread may meet it first, anywhere.
 TEST_F(MapGuardTest, LockFileCutOffUnderManyThreads_NobodyHangs) {
   std::vector<std::thread> threads;
   std::atomic<int> ended = 0;
@@ -177,7 +177,7 @@ TEST_F(MapGuardTest, LockFileCutOffUnderManyThreads_NobodyHangs) {
 }
 
 TEST_F(MapGuardTest, FaultsElsewhere_AreNotOurs) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";  // there are the store's threads
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // because of the store's threads
   const auto fault = [&] {
     const fs::path path = folder_ / "other";
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
@@ -187,7 +187,7 @@ TEST_F(MapGuardTest, FaultsElsewhere_AreNotOurs) {
     if (::ftruncate(fd, 0) != 0) _exit(1);
     _exit(bytes[0]);
   };
-  // By the signal, or by the sanitizer that reports it.
+  // Dies by the signal, or by the sanitizer that reports it.
   EXPECT_DEATH(fault(), "");
 }
 

@@ -89,7 +89,7 @@ TEST(RedoChangesTest, Nested_AreBehind_AndGiveUpForAll) {
 
 class RedoFileTest : public ::testing::Test {
  protected:
-  static constexpr uint64_t kBytes = 8 * kRedoBlockBytes;  // four blocks each
+  static constexpr uint64_t kBytes = 8 * kRedoBlockBytes;  // four blocks per segment
 
   RedoFileTest() {
     std::string name = (fs::temp_directory_path() / "redo_file_test.XXXXXX");
@@ -99,7 +99,7 @@ class RedoFileTest : public ::testing::Test {
   ~RedoFileTest() override { fs::remove_all(folder_); }
 
   system::File file() const { return *system::File::open(folder_ / "redo", O_RDWR | O_CREAT); }
-  // As the next opening for writing does.
+  // Begins a log, as the next opening for writing does.
   void begin(const LogId& id) {
     redo_ = RedoFile(file(), id);
     ASSERT_TRUE(redo_.prepare(kBytes));
@@ -110,14 +110,14 @@ class RedoFileTest : public ::testing::Test {
     ASSERT_TRUE(place);
     ASSERT_FALSE(redo_.append(*place, all, true));
   }
-  // The values behind that snapshot, by an id.
+  // Returns the values of the records that count after the snapshot, for a log id.
   std::vector<std::string> read(uint64_t snapshot, const LogId& id = kId) const {
     const auto found = read_redo(file(), &id, snapshot);
     std::vector<std::string> values;
     for (const std::string& changes : found->changes) values.push_back(changes.substr(8 + 3));
     return values;
   }
-  // Of one transaction, in several records; and what follows it.
+  // Appends one transaction in several records, followed by `next`.
   void append_parts(uint64_t number, const std::vector<std::string>& values, uint64_t next,
                     const std::vector<std::string>& behind) {
     std::list<RedoTransaction> all;
@@ -127,7 +127,7 @@ class RedoFileTest : public ::testing::Test {
     ASSERT_TRUE(place);
     ASSERT_FALSE(redo_.append(*place, all, true));
   }
-  // The changes behind that snapshot.
+  // Returns the changes after the snapshot.
   std::vector<std::string> changes(uint64_t snapshot) const {
     return read_redo(file(), &kId, snapshot)->changes;
   }
@@ -144,7 +144,7 @@ class RedoFileTest : public ::testing::Test {
   RedoFile redo_;
 };
 
-// D10: records count that follow the snapshot, or one another, without a gap.
+// D10: the records that count follow the snapshot, or one another, without a gap.
 TEST_F(RedoFileTest, Read_GivesWhatIsBehindTheSnapshot) {
   append(11, {"a"}, 10);
   append(12, {"b", "c"}, 10);
@@ -155,36 +155,36 @@ TEST_F(RedoFileTest, Read_GivesWhatIsBehindTheSnapshot) {
   EXPECT_THAT(read(10, kOther), IsEmpty());
 }
 
-// D11: a segment is begun again only when a checkpoint has all that it holds.
+// D11: a segment is reused only when a checkpoint has all that it holds.
 TEST_F(RedoFileTest, Read_AcrossBothSegments_InTheirOrder) {
   for (uint64_t i = 0; i < 6; ++i) append(11 + i, {std::string(1, static_cast<char>('a' + i))}, 10);
   EXPECT_THAT(read(10), ElementsAre("a", "b", "c", "d", "e", "f"));
-  // Both are needed.
+  // Both segments are needed.
   const auto more = transactions(17, {"g", "h"});
   append(17, {"g"}, 10);
   append(18, {"h"}, 10);
   EXPECT_FALSE(redo_.find_place(kRedoBlockBytes, 10));
   EXPECT_FALSE(redo_.find_place(kRedoBlockBytes, 13));
-  // The first is not, once all it has is in a checkpoint.
+  // The first segment is not needed once a checkpoint has all that it holds.
   append(19, {"i"}, 14);
   EXPECT_THAT(read(14), ElementsAre("e", "f", "g", "h", "i"));
   EXPECT_THAT(read(18), ElementsAre("i"));
   EXPECT_THAT(read(10), IsEmpty());
 }
 
-// D12: what is left of this log has lower numbers.
+// D12: left-over records of this log have lower numbers.
 TEST_F(RedoFileTest, Read_LeftoversOfTheSameLog_AreNotBelieved) {
   for (uint64_t i = 0; i < 8; ++i) append(11 + i, {"old"}, 10);
   append(19, {"new"}, 18);
-  // Behind it are records 2 to 4 of this log.
+  // It is followed by records 2 to 4 of this log.
   EXPECT_THAT(read(18), ElementsAre("new"));
-  // It was never written: what is in its place is record 1.
+  // The record was never written: record 1 is in its place.
   damage(48);
   EXPECT_THAT(read(18), IsEmpty());
   EXPECT_THAT(read(14), ElementsAre("old", "old", "old", "old"));
 }
 
-// D12: what is left of another log has its id.
+// D12: left-over records of another log have that log's id.
 TEST_F(RedoFileTest, Read_LeftoversOfAnotherLog_AreNotBelieved) {
   for (uint64_t i = 0; i < 4; ++i) append(11 + i, {"old"}, 10);
   begin(kOther);
@@ -195,7 +195,7 @@ TEST_F(RedoFileTest, Read_LeftoversOfAnotherLog_AreNotBelieved) {
 
 TEST_F(RedoFileTest, Read_AfterACheckpointWithoutRecords_GoesOnBehindIt) {
   append(11, {"a"}, 10);
-  // 12 and 13 were too large.
+  // 12 and 13 were too large for the log.
   append(14, {"b"}, 13);
   EXPECT_THAT(read(13), ElementsAre("b"));
   EXPECT_THAT(read(10), ElementsAre("a"));
@@ -218,28 +218,29 @@ TEST_F(RedoFileTest, Read_TransactionInSeveralRecords_IsOne) {
   EXPECT_THAT(changes(12), ElementsAre(bytes_of({"g"}), bytes_of({"h", "i"}), bytes_of({"j"})));
   EXPECT_THAT(changes(14), ElementsAre(bytes_of({"j"})));
   EXPECT_FALSE(is_damaged(10));
-  // What is left of it are those before.
+  // The records before the damaged one remain.
   damage(2 * kRedoBlockBytes + 8);
   EXPECT_THAT(changes(10), ElementsAre(bytes_of({"a"}), bytes_of({"b", "c"})));
   EXPECT_TRUE(is_damaged(10));
   damage(2 * kRedoBlockBytes + 8);
-  // One that goes on with what is not there.
+  // The first remaining record continues a transaction that is not there.
   damage(kRedoBlockBytes);
   EXPECT_THAT(changes(10), ElementsAre(bytes_of({"a"})));
   EXPECT_THAT(changes(11), IsEmpty());
 }
 
-// D10: a record goes on with the last transaction or begins the next.
+// D10: a record continues the last transaction or begins the next.
 TEST_F(RedoFileTest, Read_RecordThatGoesOnWithAnotherTransaction_IsNotBelieved) {
   append(11, {"a"}, 10);
   std::vector<uint8_t> record;
   for (const bool continues : {false, true}) {
-    // The number of the one before, and not said to be its; and the next, said to be its.
+    // First a record with the number of the last transaction that does not continue it. Then one
+    // with the next number that claims to continue the last.
     format_redo_record(kId, 2, continues, transactions(continues ? 12 : 11, {"b"}), record);
     ASSERT_TRUE(file().write(kRedoBlockBytes, record));
     EXPECT_THAT(read(10), ElementsAre("a")) << continues;
   }
-  // With nothing before it.
+  // A continuing record without one before it.
   format_redo_record(kId, 1, true, transactions(11, {"a"}), record);
   ASSERT_TRUE(file().write(0, record));
   EXPECT_THAT(read(10), IsEmpty());
@@ -254,7 +255,7 @@ TEST_F(RedoFileTest, Read_DamageAnywhereInARecord_EndsThePrefix) {
   for (const uint64_t offset : {0, 8, 23, 24, 32, 40, 44, 48, 60, 4096, 4160}) {
     damage(second + offset);
     EXPECT_THAT(read(10), ElementsAre("a")) << offset;
-    // There is one behind it, which needs it, unless a checkpoint has it.
+    // A record behind the damaged one needs it, unless a checkpoint has it.
     EXPECT_TRUE(is_damaged(10));
     EXPECT_TRUE(is_damaged(12));
     EXPECT_FALSE(is_damaged(14));
@@ -262,7 +263,7 @@ TEST_F(RedoFileTest, Read_DamageAnywhereInARecord_EndsThePrefix) {
   }
   EXPECT_THAT(read(10), ElementsAre("a", std::string(kRedoBlockBytes, 'b'), "c"));
   EXPECT_FALSE(is_damaged(10));
-  // The last one may not have got to the disk.
+  // The last record may not have reached the disk.
   damage(3 * kRedoBlockBytes);
   EXPECT_EQ(read(10).size(), 2U);
   EXPECT_FALSE(is_damaged(10));
@@ -284,7 +285,7 @@ TEST_F(RedoFileTest, Record_WhoseParts_DoNotFit_IsNone) {
   ASSERT_TRUE(parse_redo_record(record, &kId));
   uint32_t bytes;
   std::memcpy(&bytes, record.data() + 44, sizeof bytes);
-  // Counts and sizes that are wrong under a checksum that is right.
+  // Wrong counts and sizes under a valid checksum.
   const auto with = [&](size_t offset, uint32_t value) {
     std::vector<uint8_t> wrong = record;
     std::memcpy(wrong.data() + offset, &value, sizeof value);
@@ -320,7 +321,7 @@ TEST_F(RedoFileTest, LargerFile_IsBroughtBackToItsSize) {
   EXPECT_FALSE(redo_.find_place(5 * kRedoBlockBytes, 0));
 }
 
-// Not read at that size, either.
+// The file is not read at its real size either.
 TEST_F(RedoFileTest, LargerThanALogCanBe_IsReadAsOneOfTheUsualSize) {
   redo_ = RedoFile(file(), kId);
   ASSERT_TRUE(redo_.prepare(kRedoBytes));

@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 
 class StoreFilesTest : public StoreFolderTest {};
 
-// As somebody does who takes it for a stale lock.
+// A user may do this who takes it for a stale lock.
 TEST_F(StoreFilesTest, WhileOpen_OwnerFileRemoved_IsStoreLockedAndNothingIsWritten) {
   auto environment = create();
   ASSERT_TRUE(environment);
@@ -53,7 +53,7 @@ TEST_F(StoreFilesTest, WhileOpen_OwnerFileRemoved_IsStoreLockedAndNothingIsWritt
   EXPECT_TRUE(open());
 }
 
-// Nothing is where nothing is lost.
+// Nothing is logged if nothing is lost.
 TEST_F(StoreFilesTest, PutBackToTheCheckpoint_IsLogged) {
   const auto warnings_of = [](const std::function<void()>& work) {
     std::ostringstream text;
@@ -83,7 +83,7 @@ TEST_F(StoreFilesTest, PutBackToTheCheckpoint_IsLogged) {
   EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open()); }), HasSubstr("because its file owner does"));
 }
 
-// A pipe is not waited for.
+// Opening a pipe does not block.
 TEST_F(StoreFilesTest, NoRegularFile_IsStoreDamagedNamingIt) {
   ASSERT_TRUE(create());
   fs::copy(store(), folder_ / "sound");
@@ -107,7 +107,7 @@ TEST_F(StoreFilesTest, NoRegularFile_IsStoreDamagedNamingIt) {
       EXPECT_THAT(open().error().message(), HasSubstr(name));
     }
   }
-  // Which a store can do without.
+  // A store can be opened without this file.
   put_back();
   fs::remove(store() / "reserve");
   ASSERT_EQ(::mkfifo((store() / "reserve").c_str(), 0600), 0);

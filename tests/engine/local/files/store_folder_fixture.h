@@ -55,7 +55,7 @@ class StoreFolderTest : public ::testing::Test {
     return Environment::open(store(), options);
   }
   Opened open_read_only() { return open({.read_only = true}); }
-  // As after another start of the machine.
+  // Opens the store as after a reboot.
   Opened open_after_power_loss(bool read_only = false) {
     TestOptions test;
     test.boot_id = "another boot";
@@ -90,7 +90,7 @@ class StoreFolderTest : public ::testing::Test {
     return {static_cast<const char*>(value.mv_data), value.mv_size};
   }
 
-  // Runs in a child process that is then killed; true if it got to its end.
+  // Runs in a child process that is then killed. Returns true if it ran to its end.
   template <typename Function>
   static bool run_and_kill(Function function) {
     const pid_t child = ::fork();

@@ -64,7 +64,7 @@ TEST_F(StoreFolderTest, Create_FolderWithOtherThings_IsRefusedAndUntouched) {
   put_contents(store() / "thesis.txt", "mine");
   expect_error(create(), ErrorCode::kNotAStore, "thesis.txt");
   fs::remove(store() / "thesis.txt");
-  // Names like a store's do not make it one.
+  // Names like those of a store do not make it one.
   put_contents(store() / "data.mdb", "mine");
   put_contents(store() / "owner", "me");
   expect_error(create(), ErrorCode::kNotAStore, "owner");
@@ -86,7 +86,7 @@ TEST_F(StoreFolderTest, Create_ReadOnly_IsRefused) {
 
 TEST_F(StoreFolderTest, Create_FailsHalfWay_LeavesNothing) {
   const bool ended = run_and_kill([&] {
-    // Enough for `owner` and `checkpoint`, not for the trees.
+    // Enough for `owner` and `checkpoint`, but not for the trees.
     struct rlimit limit {
       8192, 8192
     };
@@ -101,7 +101,7 @@ TEST_F(StoreFolderTest, Create_FailsHalfWay_LeavesNothing) {
 }
 
 TEST_F(StoreFolderTest, Create_InterruptedAnywhere_IsRecognisedAndMadeAgain) {
-  // Each prefix of the files in the order of their making.
+  // Every prefix of the sequence in which the files are made.
   ASSERT_TRUE(create());
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::directory_iterator(store())) {
@@ -235,7 +235,7 @@ TEST_F(StoreFolderTest, Open_ClosedCleanly_NeedsNoCheckpointAfterAnotherBoot) {
     ASSERT_TRUE(reader) << reader.error().message();
     EXPECT_EQ(get(**reader, "k"), "v");
   }
-  // The mark says it all: even without the checkpoint.
+  // The mark alone suffices, even without the checkpoint.
   fs::remove(store() / "checkpoint");
   auto environment = open_after_power_loss();
   ASSERT_TRUE(environment) << environment.error().message();
@@ -285,7 +285,7 @@ TEST_F(StoreFolderTest, Open_MissingData_IsStoreDamaged) {
   EXPECT_FALSE(fs::exists(store() / "data.mdb"));
 }
 
-// D7: a file that is too short has been cut off, whatever the mark says.
+// D7: a file that is too short has been truncated, whatever the mark says.
 TEST_F(StoreFolderTest, Open_DataCutOff_IsStoreDamagedAtAnyLength) {
   {
     auto environment = create();
@@ -310,7 +310,7 @@ TEST_F(StoreFolderTest, Open_DataCutOffAfterAKill_IsStoreDamaged) {
   expect_error(open_after_power_loss(), ErrorCode::kStoreDamaged, "cut off");
 }
 
-// Not made as large as that first, either.
+// The file is not extended to that size first either.
 TEST_F(StoreFolderTest, Open_KilledWithALastPageThatCannotBe_IsStoreDamaged) {
   make_killed_store();
   const auto size = fs::file_size(store() / "data.mdb");
@@ -352,13 +352,14 @@ TEST_F(StoreFolderTest, Open_GarbageMetaPages_IsStoreDamaged) {
   EXPECT_TRUE(open());
 }
 
-// D6: such as can be believed, were it not for what the checkpoint says of the same transaction.
+// D6: meta pages that would be valid, but disagree with those of the checkpoint for the same
+//     transaction.
 TEST_F(StoreFolderTest, Open_DamagedMetaPagesOfAClosedStore_ArePutBack) {
   ASSERT_TRUE(create());
   {
     auto opened = open();
     ASSERT_TRUE(opened);
-    // So that page 1 is not the current one by chance.
+    // Makes sure that page 1 is not the current one by chance.
     ASSERT_TRUE(put(**opened, "a", "1"));
     ASSERT_TRUE(put(**opened, "b", "2"));
   }
@@ -373,7 +374,7 @@ TEST_F(StoreFolderTest, Open_DamagedMetaPagesOfAClosedStore_ArePutBack) {
   }
 }
 
-// D6: the other page would be taken for the current one.
+// D6: otherwise the other page would be taken for the current one.
 TEST_F(StoreFolderTest, Open_OlderMetaPagesThanTheCheckpoints_IsStoreDamaged) {
   ASSERT_TRUE(create());
   {
@@ -391,12 +392,12 @@ TEST_F(StoreFolderTest, Open_OlderMetaPagesThanTheCheckpoints_IsStoreDamaged) {
     ASSERT_FALSE(opened);
     codes.push_back(opened.error().code());
   }
-  // The page that is not the current one can be put back.
+  // Only the page that is not current can be restored.
   EXPECT_THAT(codes,
               ::testing::UnorderedElementsAre(ErrorCode::kStoreDamaged, ErrorCode::kStoreReadOnly));
 }
 
-// D6: what is on the page of the older transaction would be taken for the current one.
+// D6: otherwise the page of the older transaction would be taken for the current one.
 TEST_F(StoreFolderTest, Open_LaterMetaPagesThanTheCheckpoints_IsStoreDamaged) {
   ASSERT_TRUE(create());
   {
@@ -433,7 +434,7 @@ TEST_F(StoreFolderTest, Open_TreeMissing_IsStoreDamaged) {
     ASSERT_EQ(mdb_txn_commit(txn), 0);
     mdb_env_close(env);
   }
-  // It knows of no such transaction.
+  // Without the checkpoint, the newer transaction is unknown.
   fs::remove(store() / "checkpoint");
   expect_error(open(), ErrorCode::kStoreDamaged, "t017");
 }
@@ -460,7 +461,7 @@ TEST_F(StoreFolderTest, Open_LittleAddressSpace_TakesWhatThereIsOrSaysWhatToDo) 
   EXPECT_TRUE(ended);
 }
 
-// Permissions do not bind the superuser, so a child process gives that up.
+// Permissions do not restrict the superuser, so a child process gives up that identity.
 class StoreFolderPermissionTest : public StoreFolderTest {
  protected:
   template <typename Function>

@@ -36,7 +36,7 @@ TEST(EntryChecksum, CoversTreeKeyAndValue) {
   std::string value = "value";
   append_entry_checksum(value, 5, key);
   EXPECT_TRUE(has_entry_checksum(5, key, value));
-  // As they lie in a page.
+  // The layout in a page.
   const std::string entry = key + value;
   const std::string_view view = entry;
   EXPECT_TRUE(has_entry_checksum(5, view.substr(0, key.size()), view.substr(key.size())));
@@ -79,7 +79,7 @@ class StoreOfVersion2 : public DamagedStore {
     open();
   }
 
-  // Of each index whether its entries have checksums, and of each record its kind.
+  // For each index whether its entries have checksums, and for each record its kind.
   void expect_checksums(const std::vector<bool>& indexes, const std::vector<int>& kinds) {
     std::vector<bool> found;
     std::vector<int> found_kinds;
@@ -133,8 +133,8 @@ TEST_F(StoreOfVersion2, HasNone_UntilItIsUpgraded) {
   expect_all_found(kDocuments + 1);
 }
 
-// So many collections that their ranges share trees: beside a place of one that has checksums are
-// entries of those that have none.
+// So many collections that their ranges share trees. Ranges with checksums then have neighbours
+// without checksums.
 TEST_F(StoreOfVersion2, Upgraded_ReadsOldAndNewRangesInOneTree) {
   constexpr int kCollections = 150;
   const auto fill = [&](const std::string& name) {

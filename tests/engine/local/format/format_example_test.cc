@@ -39,7 +39,7 @@ std::string hex(const MDB_val& bytes) {
   return text;
 }
 
-// How many zeros end it, if they are worth a line of their own.
+// Returns how many zeros end it, if they are worth a line of their own.
 size_t zeros_at_end(const MDB_val& bytes) {
   const auto* const data = static_cast<const uint8_t*>(bytes.mv_data);
   size_t count = 0;
@@ -47,7 +47,7 @@ size_t zeros_at_end(const MDB_val& bytes) {
   return count > 64 ? count : 0;
 }
 
-// "tree key", and the value on lines of their own, as FORMAT.md has them.
+// Appends "tree key", and the value on lines of its own, in the format of FORMAT.md.
 void append_entries(MDB_txn* txn, const std::string& tree, std::string& text) {
   MDB_dbi dbi = 0;
   ASSERT_EQ(mdb_dbi_open(txn, tree.c_str(), 0, &dbi), 0);
@@ -73,7 +73,7 @@ std::string entries_of(const fs::path& store) {
   MDB_env* env = nullptr;
   EXPECT_EQ(mdb_env_create(&env), 0);
   EXPECT_EQ(mdb_env_set_maxdbs(env, 200), 0);
-  // As much as the store may grow to is more than a sanitizer leaves of the address space.
+  // The store's normal map size is larger than the address space that a sanitizer leaves.
   EXPECT_EQ(mdb_env_set_mapsize(env, size_t{64} << 20), 0);
   EXPECT_EQ(
       mdb_env_open(env, (store / "data.mdb").c_str(), MDB_NOSUBDIR | MDB_RDONLY | MDB_NOLOCK, 0600),
@@ -91,7 +91,7 @@ std::string entries_of(const fs::path& store) {
   return text;
 }
 
-// The lines between the example's markers.
+// Returns the lines between the example's markers.
 std::string block(const std::string& text, const std::string& name) {
   const size_t begin = text.find("<!-- " + name + " -->\n");
   const size_t end = text.find("<!-- end -->", begin);
@@ -122,8 +122,8 @@ std::string beginning_of(const fs::path& path) {
   return bytes;
 }
 
-// A record's header and changes, whose size is at `size_at`, with its checksum; and with the id
-// that the text has at `id_at`, as it is drawn.
+// Returns a record's header and changes with its checksum. The size of the changes is at `size_at`.
+// The random id at `id_at` is replaced by that of the text.
 std::string record_in(std::string bytes, size_t header, size_t size_at, size_t id_at,
                       const std::string& shown) {
   constexpr size_t kIdBytes = 16;
@@ -143,7 +143,7 @@ std::string record_in(std::string bytes, size_t header, size_t size_at, size_t i
   return in_lines(bytes);
 }
 
-// What the log has of it.
+// Returns the log's record of the removal.
 std::string record_of_a_removal(const fs::path& store, const std::string& shown) {
   {
     auto opened = open(store, {});
@@ -155,7 +155,8 @@ std::string record_of_a_removal(const fs::path& store, const std::string& shown)
   return record_in(beginning_of(store / "redo"), 48, 44, 8, shown);
 }
 
-// What `pending` has of an insertion behind eight small changes, made so long after the opening.
+// Returns the record in `pending` of an insertion after eight small changes, made this long after
+// the opening.
 std::string record_of_an_insertion(const fs::path& store, std::chrono::milliseconds after,
                                    const std::string& shown) {
   auto opened = open(store, {});
@@ -208,7 +209,8 @@ TEST(FormatExample, Store_HoldsWhatTheTextShows) {
   EXPECT_EQ("\n" + entries + "\n", shown);
   EXPECT_EQ("\n" + record_of_a_removal(folder, block(text, "record")) + "\n",
             block(text, "record"));
-  // A store reads by itself once it is opened: between the changes, that has the batch begin later.
+  // After an opening the store reads by itself. If this happens between the changes, the batch
+  // begins later.
   std::string pending;
   for (int i = 0; i < 20 && pending != block(text, "pending"); ++i) {
     const fs::path copied = fs::path(pattern) / std::to_string(i);

@@ -245,7 +245,7 @@ TEST(IndexKey, CompoundKeys_CompareByTheirPartsAndDirections) {
   for (int i = 0; i < 100000; ++i) {
     const bool descending[2] = {values.below(2) == 0, values.below(2) == 0};
     const bson::Value a[2] = {values.any(), values.any()};
-    // Often the same first part, so that the second decides.
+    // The first part is often equal, so that the second decides.
     const bson::Value b[2] = {values.below(2) == 0 ? a[0] : values.any(), values.any()};
     int expected = 0;
     std::string x;
@@ -298,11 +298,11 @@ TEST(IndexKey, LongKeys_AreShortenedAndToldApart) {
   EXPECT_TRUE(is_shortened(std::string_view(a).substr(6)));
   EXPECT_EQ(a.substr(0, 6 + kEncodedBytesMax + 1), b.substr(0, 6 + kEncodedBytesMax + 1));
   EXPECT_NE(a, b);
-  // With a range prefix and a record id a key is as long as LMDB allows, at most.
+  // With a range prefix and a record id a key has at most the length that LMDB allows.
   EXPECT_LE(4 + kEncodedBytesMax + 1 + 16 + 8, 511u);
 }
 
-// The bytes FORMAT.md gives as examples.
+// The example bytes of FORMAT.md.
 TEST(IndexKey, Bytes_AreThoseOfTheFormat) {
   EXPECT_EQ(encoded(bson::Value("a")), std::string("\x18"
                                                    "a\0",

@@ -29,7 +29,7 @@
 namespace {
 
 std::atomic<int> pending_error{0};  // errno of writes to `pending`
-std::atomic<int> data_error{0};     // to data.mdb
+std::atomic<int> data_error{0};     // errno of writes to data.mdb
 
 int error_of(int fd) {
   if (pending_error == 0 && data_error == 0) return 0;
@@ -80,7 +80,7 @@ class BatchTest : public testing::EnvironmentFixture {
     ASSERT_TRUE(opened) << opened.error().message();
   }
 
-  // One that has written and is given up.
+  // Aborts a transaction that has written.
   Status give_up(const std::string& key) {
     return write([&](Trees& trees) -> Status {
       GM_TRY(trees.put(environment_->tree(0), key, "never"));
@@ -94,7 +94,7 @@ TEST_F(BatchTest, SmallTransactionsInARow_ShareACommit_AndAreReadAtOnce) {
   open(TestOptions());
   const uint64_t before = commits();
   for (int i = 0; i < 40; ++i) ASSERT_TRUE(put("k" + std::to_string(i), "1"));
-  // The time of a batch may have passed in the middle.
+  // The time limit of a batch may have passed in between.
   EXPECT_LE(commits(), before + WriteQueue::kSmallBeforeBatch + 20);
   EXPECT_GE(commits(), before + WriteQueue::kSmallBeforeBatch);
   EXPECT_EQ(get("k39"), "1");
@@ -144,7 +144,7 @@ TEST_F(BatchTest, SeveralWriters_EachHasItsOwn) {
   EXPECT_EQ(failed, 0);
   for (int writer = 0; writer < 8; ++writer) {
     for (int i = 180; i < 200; ++i) {
-      // What was given up last has the value before.
+      // A key whose last transaction was aborted has the value from before.
       const int last = i % 7 == 3 ? i - 20 : i;
       EXPECT_EQ(get(std::to_string(writer) + "/" + std::to_string(i % 20)), std::to_string(last));
     }
@@ -191,7 +191,7 @@ TEST_F(BatchTest, OwnTransactionIsOpen_ReadingIsRefused_IfItWouldMissSomething) 
   EXPECT_EQ(get("a"), "1");
 }
 
-// D14: the kernel has what was acknowledged.
+// D14: the kernel has everything that was acknowledged.
 TEST_F(BatchTest, Killed_HasAllThatWasCommitted) {
   in_killed_process([&] {
     open();
@@ -207,7 +207,7 @@ TEST_F(BatchTest, Killed_HasAllThatWasCommitted) {
   EXPECT_EQ(get("last"), "1");
 }
 
-// As by one bit that has become another.
+// The format file may have such a version by a flipped bit.
 TEST_F(BatchTest, KilledAndOfAnOlderFormat_IsRefused) {
   in_killed_process([&] {
     open();
@@ -234,7 +234,7 @@ TEST_F(BatchTest, KilledAgainAndAgain_NothingOfAnEarlierLifeComesBack) {
   for (int life = 0; life < 6; ++life) {
     in_killed_process([&] {
       open();
-      // Fewer each time, so that the file has older records behind them.
+      // Fewer records each time, so that older records follow them in the file.
       for (int i = life; i < 8; ++i) (void)put("k" + std::to_string(i), std::to_string(life));
     });
   }
@@ -255,7 +255,7 @@ TEST_F(BatchTest, PowerLoss_WhatIsPendingIsNotBelieved) {
   ASSERT_TRUE(try_open(store(), {.boot_id = "another boot"}));
   EXPECT_EQ(get("a"), "1");
   environment_.reset();
-  // Nor by one that was killed behind it, on the machine's next boot.
+  // Nor is the old `pending` used after a kill of the next owner.
   in_killed_process([&] {
     if (try_open(store(), {.boot_id = "another boot", .small_before_batch = 0})) {
       (void)put("b", "1");
@@ -266,7 +266,7 @@ TEST_F(BatchTest, PowerLoss_WhatIsPendingIsNotBelieved) {
   EXPECT_EQ(get("b"), "1");
 }
 
-// D9: of commits that LMDB has not committed, too.
+// D9: this includes commits that LMDB has not committed.
 TEST_F(BatchTest, DurableRequest_CoversTheBatch_AndLetsItGoOn) {
   open();
   const uint64_t before = commits();
@@ -276,7 +276,7 @@ TEST_F(BatchTest, DurableRequest_CoversTheBatch_AndLetsItGoOn) {
   ASSERT_TRUE(put("a", "2"));
   ASSERT_TRUE(environment_->make_durable());
   ASSERT_TRUE(put("b", "2"));
-  // The time of a batch may have passed in the middle.
+  // The time limit of a batch may have passed in between.
   EXPECT_LE(commits(), before + 2);
   const fs::path crashed = folder_ / "crashed";
   fs::copy(store(), crashed);
@@ -303,7 +303,8 @@ TEST_F(BatchTest, DurableRequests_WithBatchesOfAllKinds_AreAnsweredByTheLog) {
   for (int i = 0; i < 30; ++i) EXPECT_EQ(get(std::to_string(i)), i % 7 == 5 ? large : "1") << i;
 }
 
-// D15: the next owner's first checkpoint is of what LMDB had; the log counts until it has the rest.
+// D15: the next owner's first checkpoint has the state of LMDB. The log counts until LMDB has the
+//      rest.
 TEST_F(BatchTest, KilledThenPowerLoss_WhatWasDurableIsThere) {
   in_killed_process([&] {
     open();
@@ -315,14 +316,14 @@ TEST_F(BatchTest, KilledThenPowerLoss_WhatWasDurableIsThere) {
   });
   const fs::path crashed = folder_ / "crashed";
   fs::copy(store(), crashed);
-  // What is pending cannot be replayed.
+  // Replaying `pending` fails.
   data_error = EIO;
   EXPECT_FALSE(try_open(store()));
   data_error = 0;
   ASSERT_TRUE(try_open(store(), {.boot_id = "another boot"}));
   EXPECT_EQ(get("a"), "2");
   EXPECT_EQ(get("b"), "");
-  // Without the first of the two.
+  // Without the first checkpoint of the two.
   ASSERT_TRUE(try_open(crashed, {.boot_id = "another boot"}));
   EXPECT_EQ(get("a"), "2");
 }
@@ -369,7 +370,7 @@ TEST_F(BatchTest, NoRoomForPending_ThereAreNoBatches) {
   EXPECT_EQ(commits(), before + 2);
 }
 
-// A transaction that `pending` has no room for fails, and those before it do not.
+// A transaction that does not fit in `pending` fails, and those before it do not.
 TEST_F(BatchTest, LargeOneFails_TheOthersStay) {
   open();
   ASSERT_TRUE(put("a", "1"));
@@ -414,7 +415,7 @@ TEST_F(BatchTest, CommitFails_ClosedAndOpenedAgain_HasAllThatWasCommitted) {
   EXPECT_EQ(get("b"), "1");
 }
 
-// The map's end is a limit of what can be committed, as the disk's is.
+// The end of the map limits what can be committed, like the end of the disk.
 TEST_F(BatchTest, UpToTheEndOfTheMap_NothingThatWasCommittedIsLost) {
   options_.map_bytes = uint64_t{20} << 20;
   open();
@@ -484,11 +485,11 @@ TEST_F(PendingFileTest, RecordsOfTheSnapshot_InOrder_Count) {
   EXPECT_THAT(read(first + second, 7).changes, ::testing::ElementsAre("one", "two"));
   EXPECT_THAT(read(first + second + std::string(500, '\0'), 7).changes, ::testing::SizeIs(2));
   EXPECT_THAT(read(first + second, 8).changes, ::testing::IsEmpty());
-  // What an earlier batch has left.
+  // Records left by an earlier batch.
   const PendingContents contents = read(first + record(6, 1, "old") + record(6, 2, "old"), 7);
   EXPECT_THAT(contents.changes, ::testing::ElementsAre("one"));
   EXPECT_FALSE(contents.is_damaged);
-  // What looks like one in a document of somebody who cannot know the id.
+  // Bytes in a document that look like a record. Their author cannot know the id.
   const PendingContents forged = read(first + record(7, 1, "forged", {4, 5, 6}), 7);
   EXPECT_THAT(forged.changes, ::testing::ElementsAre("one"));
   EXPECT_FALSE(forged.is_damaged);

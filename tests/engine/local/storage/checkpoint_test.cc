@@ -32,7 +32,7 @@ using gridmount::local::testing::SyncGate;
 
 std::atomic<int> syncs{0};
 std::atomic<int> sync_error{0};              // errno of every sync
-std::atomic<int> syncs_until_error{0};       // how many succeed before
+std::atomic<int> syncs_until_error{0};       // the number of syncs that succeed before
 std::atomic<int> checkpoint_write_error{0};  // errno of writes to the file `checkpoint`
 
 SyncGate gate;
@@ -189,7 +189,7 @@ TEST_F(CheckpointTest, Requests_WhileOneIsTaken_ShareTheNext) {
   gate.set(true);
   std::thread first([&] { EXPECT_TRUE(environment.checkpoint()); });
   gate.wait_for_sync();
-  // Writers are not held up by the sync.
+  // The sync does not block writers.
   ASSERT_TRUE(put("k", "2"));
   std::atomic<int> returned = 0;
   std::vector<std::thread> others;
@@ -231,7 +231,7 @@ TEST_F(CheckpointTest, Request_BehindARunningTransaction_WaitsForItsTurn) {
 
 // D1, D8: the data is synced first, and no failed sync is tried again.
 TEST_F(CheckpointTest, FailedSync_RefusesWritesUntilReopened_AndGoesBackToTheCheckpoint) {
-  // Of the data, and of the slot.
+  // The failing sync is that of the data, or that of the slot.
   for (const int successes : {0, 1}) {
     Environment& environment = open();
     ASSERT_TRUE(put("k", "durable"));
@@ -248,7 +248,7 @@ TEST_F(CheckpointTest, FailedSync_RefusesWritesUntilReopened_AndGoesBackToTheChe
     EXPECT_THAT(status.error().message(), HasSubstr(successes == 0 ? "data.mdb" : "checkpoint"));
     all_well();
 
-    // A later sync would succeed; it is not tried.
+    // A later sync would succeed, but none is tried.
     const int before = syncs;
     EXPECT_EQ(environment.checkpoint().error().code(), ErrorCode::kWritesRefused);
     EXPECT_EQ(put("k", "refused").error().code(), ErrorCode::kWritesRefused);
@@ -258,7 +258,7 @@ TEST_F(CheckpointTest, FailedSync_RefusesWritesUntilReopened_AndGoesBackToTheChe
     environment_.reset();
     EXPECT_EQ(mark().state, OwnerState::kFailed);
 
-    // The pages whose sync failed may be gone. With the slot's sync the slot itself was written.
+    // Pages whose sync failed may be lost. If the slot's sync failed, the slot was written.
     open();
     EXPECT_EQ(get("k"), successes == 0 ? "durable" : "committed");
     ASSERT_TRUE(put("k", "again"));
@@ -281,7 +281,7 @@ TEST_F(CheckpointTest, FailedSync_InTheBackground_IsReportedToTheNextWriter) {
   EXPECT_EQ(environment_->checkpoint().error().code(), ErrorCode::kWritesRefused);
 }
 
-// D8: nor by those who wait already.
+// D8: nor by writers that already wait.
 TEST_F(CheckpointTest, FailedSync_WhileWritersQueue_FailsThemAll) {
   Environment& environment = open();
   ASSERT_TRUE(put("k", "1"));
@@ -308,7 +308,7 @@ TEST_F(CheckpointTest, FailedSync_WhileWritersQueue_FailsThemAll) {
   EXPECT_EQ(get("k"), "1");
 }
 
-// What was done to it, and what happens to each.
+// Each case: what was done to the file, and the expected outcome.
 TEST_F(CheckpointTest, DataLostUnderItsOwner_RefusesWritesAndSaysSo) {
   const std::vector<std::function<void()>> losses = {
       [&] { fs::remove(store() / "data.mdb"); },
@@ -331,7 +331,7 @@ TEST_F(CheckpointTest, DataLostUnderItsOwner_RefusesWritesAndSaysSo) {
     EXPECT_EQ(put("k", "refused").error().code(), ErrorCode::kWritesRefused);
     EXPECT_EQ(environment.make_durable().error().code(), ErrorCode::kWritesRefused);
     EXPECT_EQ(get("k"), "v");
-    // Which is of the file that is gone.
+    // The saved state is that of the removed file.
     EXPECT_EQ(saved_transaction(), fs::exists(store()) ? saved : 0);
     environment_.reset();
     fs::remove_all(store());
@@ -368,7 +368,7 @@ TEST_F(CheckpointTest, FolderMovedUnderItsOwner_GoesOn) {
   EXPECT_EQ(mark().state, OwnerState::kClosed);
 }
 
-// D8: nothing is lost by a write that did not happen, so this one may be tried again.
+// D8: a write that did not happen loses nothing, so it may be tried again.
 TEST_F(CheckpointTest, SlotNotWritten_IsReportedAndTriedAgain) {
   Environment& environment = open();
   ASSERT_TRUE(put("k", "v"));
@@ -398,7 +398,7 @@ TEST_F(CheckpointTest, Close_MakesEverythingDurable_AndMarksIt) {
   EXPECT_EQ(mark().state, OwnerState::kClosed);
 }
 
-// D4: and only if that has succeeded.
+// D4: `closed` is written only if that checkpoint succeeded.
 TEST_F(CheckpointTest, Close_WhoseSyncFails_IsNotMarkedClosed) {
   open();
   ASSERT_TRUE(put("k", "v"));
@@ -411,7 +411,7 @@ TEST_F(CheckpointTest, Open_WhoseFirstCheckpointFails_FailsAndHarmsNothing) {
   open();
   ASSERT_TRUE(put("k", "v"));
   environment_.reset();
-  syncs_until_error = 1;  // of the mark
+  syncs_until_error = 1;  // the sync of the mark
   sync_error = EIO;
   EXPECT_THROW(open(), std::runtime_error);
   all_well();
@@ -419,7 +419,7 @@ TEST_F(CheckpointTest, Open_WhoseFirstCheckpointFails_FailsAndHarmsNothing) {
   EXPECT_EQ(get("k"), "v");
 }
 
-// Readers of every age while writers free pages, and checkpoints come and go.
+// Readers of all ages, while writers free pages and checkpoints are taken.
 TEST_F(CheckpointTest, ReadersWritersAndCheckpoints_AtOnce_EachSeesItsOwn) {
   Environment& environment = open(1ms);
   ASSERT_TRUE(put("a", "0"));
@@ -463,7 +463,7 @@ TEST_F(CheckpointTest, ReadersWritersAndCheckpoints_AtOnce_EachSeesItsOwn) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// D3: each is written to the slot that does not hold the newest.
+// D3: each checkpoint is written to the slot that does not hold the newest.
 TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
   std::string name = (fs::temp_directory_path() / "checkpoint_file_test.XXXXXX");
   const fs::path folder = ::mkdtemp(name.data());
@@ -481,7 +481,7 @@ TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
     ASSERT_TRUE(file);
     EXPECT_FALSE(file->newest());
     ASSERT_FALSE(file->write(older));
-    // The transaction number, in both the pages.
+    // Changes the transaction number in both pages.
     for (auto& page : newer.bytes) page[144] = static_cast<uint8_t>(page[144] + 2);
     newer = *parse_meta_pair(newer.bytes);
     ASSERT_FALSE(file->write(newer));
@@ -489,7 +489,7 @@ TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
   EXPECT_EQ(CheckpointFile::open(path, true)->newest()->bytes, newer.bytes);
   std::ifstream stream(path, std::ios::binary);
   const std::string good{std::istreambuf_iterator<char>(stream), {}};
-  // The second write went to the first slot. Any damaged byte that counts makes it invalid.
+  // The second write went to the first slot. Damage to any byte that counts makes it invalid.
   for (const size_t offset : {size_t{0}, size_t{8}, size_t{100}, size_t{300}, size_t{320}}) {
     std::string damaged = good;
     damaged[offset] = static_cast<char>(damaged[offset] + 1);
@@ -498,14 +498,14 @@ TEST(CheckpointFileTest, Newest_DamagedSlot_IsTheOtherOne) {
   }
   std::ofstream(path, std::ios::binary | std::ios::trunc) << good.substr(0, 100);
   EXPECT_FALSE(CheckpointFile::open(path, true)->newest());
-  // A slot in the other's place is not believed.
+  // A slot at the other slot's place is not valid.
   std::ofstream(path, std::ios::binary | std::ios::trunc)
       << good.substr(kSlotBytes) + good.substr(0, kSlotBytes);
   EXPECT_FALSE(CheckpointFile::open(path, true)->newest());
   fs::remove_all(folder);
 }
 
-// D3: however much of a slot's sector the disk has written when the power goes.
+// D3: this holds however much of a slot's sector was written when the power failed.
 TEST(CheckpointFileTest, Newest_SlotTornAnywhere_IsTheOtherOne) {
   std::string name = (fs::temp_directory_path() / "checkpoint_file_test.XXXXXX");
   const fs::path folder = ::mkdtemp(name.data());
@@ -521,7 +521,7 @@ TEST(CheckpointFileTest, Newest_SlotTornAnywhere_IsTheOtherOne) {
   auto file = CheckpointFile::create(path);
   ASSERT_TRUE(file);
   std::string before = contents();
-  // Into an empty slot, then into the other, then over the first.
+  // Writes to an empty slot, then to the other, then over the first.
   for (int slot = 0; slot < 3; ++slot) {
     ASSERT_FALSE(file->write(pairs.back()));
     const std::string after = contents();
@@ -546,15 +546,15 @@ TEST(CheckpointFileTest, Newest_SlotTornAnywhere_IsTheOtherOne) {
     }
     before = after;
     MetaPair next = pairs.back();
-    // The transaction number, in both the pages.
+    // Changes the transaction number in both pages.
     for (auto& page : next.bytes) page[144] = static_cast<uint8_t>(page[144] + 2);
     pairs.push_back(*parse_meta_pair(next.bytes));
   }
   fs::remove_all(folder);
 }
 
-// The same keys again and again: what the last checkpoint refers to is kept, and all that was
-// written since, unless checkpoints come in time.
+// Overwrites the same keys again and again. Pages that the last checkpoint refers to are kept, and
+// so are all pages written since, unless checkpoints are taken in time.
 TEST_F(CheckpointTest, ConstantOverwriting_DoesNotGrowTheFileForEver) {
   OpenOptions options;
   options.checkpoint_bytes = 1 << 20;
@@ -563,13 +563,13 @@ TEST_F(CheckpointTest, ConstantOverwriting_DoesNotGrowTheFileForEver) {
   for (int i = 0; i < 3000; ++i) {
     ASSERT_TRUE(put("key" + std::to_string(i % 10), std::string(40'000, static_cast<char>(i))));
   }
-  // 120 MB have been written, of which 400 KB live.
+  // 120 MB have been written, of which 400 KB are alive.
   EXPECT_LT(fs::file_size(store() / "data.mdb"), 24U << 20);
   EXPECT_GT(syncs, before + 5);
   ASSERT_TRUE(environment.checkpoint());
 }
 
-// Small ones free a few pages each, which the file does not show to grow once it has as many free.
+// Each small transaction frees a few pages. The file does not grow once it has enough free pages.
 TEST_F(CheckpointTest, ConstantSmallOverwriting_KeepsLittleGarbage) {
   OpenOptions options;
   options.checkpoint_bytes = 1 << 20;
@@ -579,11 +579,11 @@ TEST_F(CheckpointTest, ConstantSmallOverwriting_KeepsLittleGarbage) {
   for (int i = 0; i < 10'000; ++i) {
     ASSERT_TRUE(put("key" + std::to_string(i % 200), std::string(1000, static_cast<char>(i))));
   }
-  // What is freed between two checkpoints, and while the second is taken.
+  // The pages freed between two checkpoints, and while the second is taken.
   EXPECT_LT(fs::file_size(store() / "data.mdb"), before + ((kGarbageMax + 4) << 20));
 }
 
-// Where the disk does not keep up, writers wait for it.
+// If the disk does not keep up, writers wait for it.
 TEST_F(CheckpointTest, GrowthBeyondItsLimit_WaitsForTheDisk) {
   OpenOptions options;
   options.checkpoint_bytes = 1 << 20;
@@ -604,7 +604,7 @@ TEST_F(CheckpointTest, GrowthBeyondItsLimit_WaitsForTheDisk) {
   }
   EXPECT_LT(written, 1000);
   EXPECT_LT(fs::file_size(store() / "data.mdb"), limit);
-  // Readers do not.
+  // Readers do not wait.
   EXPECT_EQ(get("key").size(), 40'000U);
   gate.set(false);
   writer.join();

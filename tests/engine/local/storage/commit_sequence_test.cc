@@ -25,8 +25,8 @@
 
 namespace {
 
-// So many of LMDB's writes of a meta page are left out: they begin within the first two pages, but
-// not with a page.
+// The number of LMDB's meta page writes to leave out. Such a write begins within the first two
+// pages, but not at the beginning of a page.
 std::atomic<int> metas_left_out{0};
 constexpr off_t kPageBytes = 4096;
 
@@ -57,7 +57,7 @@ class CommitSequenceTest : public testing::EnvironmentFixture {
   }
   ~CommitSequenceTest() override { metas_left_out = 0; }
 
-  // That of the newest commit's place.
+  // Returns the offset of the newest commit's meta page.
   off_t newest_meta() const {
     return static_cast<off_t>(environment_->last_transaction() % 2) * kPageBytes;
   }
@@ -74,12 +74,12 @@ class CommitSequenceTest : public testing::EnvironmentFixture {
     ::close(fd);
   }
 
-  // After it the map shows the commit before the last, as if the last had not been written. Returns
-  // what the last has written.
+  // Makes the map show the commit before the last, as if the last had not been written. Returns the
+  // meta page of the last commit.
   Meta make_map_stale() {
     EXPECT_TRUE(put("before", "1"));
     EXPECT_TRUE(put("between", "1"));
-    const off_t at = kPageBytes - newest_meta();  // where the next one goes
+    const off_t at = kPageBytes - newest_meta();  // where the next meta page goes
     const Meta older = read_meta(at);
     EXPECT_TRUE(put("last", "1"));
     EXPECT_EQ(newest_meta(), at);
@@ -99,7 +99,7 @@ class CommitSequenceTest : public testing::EnvironmentFixture {
 TEST_F(CommitSequenceTest, OlderMetaPage_NothingIsWrittenFromIt) {
   const Meta newest = make_map_stale();
   expect_refused(put("lost", "1"));
-  // It stays so, whatever the map shows later.
+  // Writing stays refused, whatever the map shows later.
   write_meta(read_meta(0) == newest ? 0 : (environment_->last_transaction() + 1) % 2 * kPageBytes,
              newest);
   expect_refused(put("lost", "1"));
@@ -153,7 +153,7 @@ TEST_F(CommitSequenceTest, CommitThatDoesNotShow_IsNotAcknowledgedToThoseWhoShar
   metas_left_out = 1;
   EXPECT_FALSE(leader->commit());
   thread.join();
-  // Whether it came in time to share the commit or was the next.
+  // The transaction either was in time to share the commit, or was the next one.
   EXPECT_FALSE(*member);
   expect_refused(put("later", "1"));
 }
@@ -216,7 +216,7 @@ TEST_F(CommitSequenceTest, ReaderBesideTheOwner_DoesNotReadAnOlderSnapshot) {
   EXPECT_THAT(snapshot.error().message(), HasSubstr("does not show what was committed last"));
 }
 
-// A batch: its transactions are acknowledged by the file `pending`, before LMDB commits them.
+// A batch: its transactions are acknowledged by the file `pending` before LMDB commits them.
 class BatchSequenceTest : public testing::EnvironmentFixture {
  protected:
   BatchSequenceTest() : EnvironmentFixture("commit_sequence_test", engine::Waits::kForNothing) {

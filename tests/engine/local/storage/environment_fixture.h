@@ -22,7 +22,7 @@ namespace gridmount::local::testing {
 
 class EnvironmentFixture : public ::testing::Test {
  protected:
-  // `waits`: of all transactions.
+  // `waits` applies to all transactions.
   EnvironmentFixture(const std::string& name, engine::Waits waits) : waits_(waits) {
     std::string folder = std::filesystem::temp_directory_path() / (name + ".XXXXXX");
     folder_ = ::mkdtemp(folder.data());
@@ -66,7 +66,7 @@ class EnvironmentFixture : public ::testing::Test {
     return value && *value ? std::string(**value) : "";
   }
 
-  // In a process of its own, which is killed when it is done.
+  // Runs in its own process, which is killed at the end.
   void in_killed_process(const std::function<void()>& work) {
     environment_.reset();
     const pid_t child = ::fork();

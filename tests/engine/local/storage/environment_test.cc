@@ -30,11 +30,11 @@
 
 namespace {
 
-// What the disk does with the next writes.
+// The behaviour of the disk at the next writes.
 enum class Disk { kFine, kFull, kFullAfterHalf, kBroken, kReadOnly, kQuotaUsedUp, kFileTooLarge };
 std::atomic<Disk> disk{Disk::kFine};
-// So many of LMDB's writes of a meta page fail: they begin within the first two pages, but not with
-// a page. Of a failed one it writes something back.
+// The number of LMDB's meta page writes that fail. Such a write begins within the first two pages,
+// but not at the beginning of a page. After a failure LMDB writes something back.
 std::atomic<int> meta_failures{0};
 
 int errno_of(Disk with) {
@@ -148,7 +148,7 @@ class EnvironmentTest : public ::testing::Test {
     return get(transaction->lmdb(), environment_->tree(tree), key);
   }
 
-  // Needs more pages than a map of 64 MiB has, after which LMDB takes the transaction as unusable.
+  // Needs more pages than a map of 64 MiB has. LMDB then marks the transaction as unusable.
   void break_inside(WriteTransaction& transaction) {
     MDB_val key{4, const_cast<char*>("huge")};
     MDB_val value{size_t{1} << 27, nullptr};
@@ -167,7 +167,7 @@ TEST(ChecksumTest, Crc32c_KnownInput_GivesPublishedValue) {
   EXPECT_EQ(crc32c(bytes.subspan(4), crc32c(bytes.first(4))), 0xE3069283u);
   EXPECT_EQ(crc32c({}), 0u);
 
-  // Few bytes and many are added up in different ways.
+  // A few bytes and many bytes are summed in different ways.
   std::vector<uint8_t> many;
   uint32_t byte_by_byte = 0;
   for (uint32_t i = 0; i < 300; ++i) {
@@ -290,15 +290,15 @@ TEST_F(EnvironmentTest, ReadTransactions_BeyondTheTable_AreAnErrorAndTheStoreGoe
   EXPECT_EQ(get_one("k"), "v");
 }
 
-// Writers in threads of their own, each with its next step called by the test.
+// Writers in their own threads. The test triggers each step.
 TEST_F(EnvironmentTest, GroupCommit_WritersQueuedBehindOne_ShareItsCommit) {
   OpenOptions small_map;
   small_map.map_bytes = 64 << 20;
   Environment& environment = open(small_map);
   constexpr int kMembers = 10;
-  constexpr int kFailing = 3;  // gives up
+  constexpr int kFailing = 3;  // aborts
   constexpr int kDoomed = 5;
-  constexpr int kBroken = 7;  // goes on to commit after an error inside LMDB
+  constexpr int kBroken = 7;  // calls commit() after an error inside LMDB
   auto leader = environment.begin_write();
   ASSERT_TRUE(leader);
   ASSERT_EQ(put(*leader, environment.tree(0), "leader", "v"), 0);
@@ -311,7 +311,7 @@ TEST_F(EnvironmentTest, GroupCommit_WritersQueuedBehindOne_ShareItsCommit) {
       started.count_down();
       auto transaction = environment.begin_write();
       ASSERT_TRUE(transaction);
-      // Nested ones see what the group has done so far.
+      // Nested transactions see what the group has done so far.
       EXPECT_EQ(get(transaction->lmdb(), environment.tree(0), "leader"), "v");
       ASSERT_EQ(put(*transaction, environment.tree(0), "member" + std::to_string(i), "v"), 0);
       if (i == kFailing) return;
@@ -323,7 +323,7 @@ TEST_F(EnvironmentTest, GroupCommit_WritersQueuedBehindOne_ShareItsCommit) {
     });
   }
   started.wait();
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until all are in the line
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until all are in the queue
   ASSERT_TRUE(leader->commit());
   for (std::thread& thread : threads) thread.join();
 
@@ -334,7 +334,7 @@ TEST_F(EnvironmentTest, GroupCommit_WritersQueuedBehindOne_ShareItsCommit) {
     EXPECT_EQ(errors[i].has_value(), i == kDoomed || i == kBroken) << i;
   }
   EXPECT_EQ(errors[kDoomed]->code(), ErrorCode::kTransactionTooLarge);
-  // At most one commit for each of the eight that succeeded, if nothing is shared.
+  // Without sharing there would be one commit for each of the eight that succeeded.
   auto after = environment.begin_write();
   ASSERT_TRUE(after);
   EXPECT_LT(mdb_txn_id(after->lmdb()) - before, 8u);
@@ -397,7 +397,7 @@ TEST_F(EnvironmentTest, GroupCommit_FailsOnAFullDisk_FailsForAllOfTheGroup) {
   ASSERT_TRUE(put_one("k", "v"));
 }
 
-// Each thread moves money between accounts of its own choice; some of the transactions give up.
+// Each thread moves money between accounts that it chooses. Some of the transactions are aborted.
 TEST_F(EnvironmentTest, Writers_ManyThreads_LoseAndInventNothing) {
   Environment& environment = open();
   constexpr int kThreads = 8;
@@ -409,7 +409,7 @@ TEST_F(EnvironmentTest, Writers_ManyThreads_LoseAndInventNothing) {
       for (int round = 0; round < kRounds; ++round) {
         auto transaction = environment.begin_write();
         ASSERT_TRUE(transaction);
-        // A shared counter and, in the same transaction, the thread's own.
+        // Increments a shared counter and, in the same transaction, the thread's own.
         const std::string own = "thread" + std::to_string(t);
         for (const std::string& key : {std::string("all"), own}) {
           const auto value = get(transaction->lmdb(), environment.tree(0), key);
@@ -417,11 +417,11 @@ TEST_F(EnvironmentTest, Writers_ManyThreads_LoseAndInventNothing) {
                         std::to_string(std::stoi(value.value_or("0")) + 1)),
                     0);
         }
-        // Values of many pages, whose pages are freed and used again.
+        // Values of many pages, so that pages are freed and reused.
         ASSERT_EQ(put(*transaction, environment.tree(1 + t % 3), own,
                       std::string(static_cast<size_t>(1 + round % 7) * 9000, 'x')),
                   0);
-        if (round % 3 == 1) continue;  // gives up
+        if (round % 3 == 1) continue;  // aborts
         ASSERT_TRUE(transaction->commit());
         if (round % 50 == 0 && environment.checkpoint()) ++durable;
       }
@@ -438,7 +438,7 @@ TEST_F(EnvironmentTest, Writers_ManyThreads_LoseAndInventNothing) {
   EXPECT_EQ(get_one("all"), std::to_string(kThreads * kCommitted));
 }
 
-// A leader and members of many pages: what nested transactions do to LMDB's lists of pages.
+// A leader and members with many pages: tests what nested transactions do to LMDB's lists of pages.
 TEST_F(EnvironmentTest, Writers_LargeTransactionsInGroups_KeepTheTreesSound) {
   Environment& environment = open();
   constexpr int kThreads = 6;
@@ -503,7 +503,7 @@ TEST_F(EnvironmentTest, FailingDisk_DuringCommit_IsAnIoErrorAndUndone) {
     const Status status = put_one("k", std::string(1 << 20, 'x'));
     disk = Disk::kFine;
     ASSERT_FALSE(status);
-    // A write that ends early is a full disk only if the disk is full, which this one is not.
+    // A short write means a full disk only if the disk is full, which this one is not.
     EXPECT_EQ(status.error().code(), ErrorCode::kIoError) << status.error().message();
     EXPECT_EQ(std::filesystem::file_size(store() / "data.mdb"), size);
     EXPECT_EQ(get_one("k"), "old");
@@ -511,8 +511,7 @@ TEST_F(EnvironmentTest, FailingDisk_DuringCommit_IsAnIoErrorAndUndone) {
   }
 }
 
-// The file system has been made read-only, or a quota or a limit is used up, while the store is
-// open.
+// While the store is open, the file system becomes read-only, or a quota or a limit is used up.
 TEST_F(EnvironmentTest, DiskThatTakesNoMore_DuringCommit_IsSaidAndUndone) {
   open();
   ASSERT_TRUE(put_one("k", "old"));
@@ -555,10 +554,10 @@ TEST_F(EnvironmentTest, FileSizeLimit_IsAnErrorAndNotTheEndOfTheProcess) {
   EXPECT_EQ(get_one("k"), "new");
 }
 
-// LMDB gives up for good when it cannot write a meta page.
+// If LMDB cannot write a meta page, it refuses all further work.
 TEST_F(EnvironmentTest, MetaPageNotWritten_WritesAreRefusedUntilReopened_NothingIsLost) {
   for (const int failures : {1, 2}) {
-    // The second time the roots are behind what was the file's end.
+    // In the second case the roots are behind the old end of the file.
     for (const size_t bytes : {10, 1'000'000}) {
       Environment& environment = open();
       ASSERT_TRUE(put_one("k", "old"));
@@ -622,7 +621,8 @@ TEST_F(EnvironmentTest, Stats_AfterWritingAndRemoving_CountUsedAndFree) {
   auto empty = environment.stats();
   ASSERT_TRUE(empty);
   ASSERT_TRUE(put_one("k", std::string(8 << 20, 'x')));
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));  // counted anew only then
+  // The count is refreshed only after this time.
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
   auto full = environment.stats();
   ASSERT_TRUE(full);
   EXPECT_GE(full->used_bytes, empty->used_bytes + (8 << 20));

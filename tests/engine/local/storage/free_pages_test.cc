@@ -22,7 +22,7 @@ class FreePagesTest : public testing::EnvironmentFixture {
  protected:
   FreePagesTest() : EnvironmentFixture("free-pages-test", engine::Waits::kForOthers) {
     EXPECT_TRUE(try_open(store()));
-    // A store's catalog is never empty.
+    // The catalog of a real store is never empty.
     EXPECT_TRUE(write([&](Trees& trees) { return trees.put(environment_->catalog(), "n", "1"); }));
   }
 
@@ -35,7 +35,7 @@ class FreePagesTest : public testing::EnvironmentFixture {
   void fill() {
     for (int i = 0; i < kValues; ++i) ASSERT_TRUE(put(key(i), value(i)));
   }
-  // All but each tenth.
+  // Removes all but every tenth entry.
   void remove_most() {
     ASSERT_TRUE(write([&](Trees& trees) -> Status {
       for (int i = 0; i < kValues; ++i) {
@@ -68,7 +68,7 @@ TEST_F(FreePagesTest, GiveBack_AfterRemovals_TakesLessOfTheDisk) {
   const uint64_t size = std::filesystem::file_size(store() / "data.mdb");
   const uint64_t freed = give_back();
   EXPECT_GE(freed, kAllBytes * 8 / 10);
-  // A commit that changes nothing comes before it.
+  // A commit that changes nothing comes first.
   EXPECT_LE(allocated_bytes(), before - freed + kSlackBytes);
   EXPECT_GE(std::filesystem::file_size(store() / "data.mdb"), size);
   expect_the_rest();
@@ -115,7 +115,7 @@ TEST_F(FreePagesTest, GiveBack_Killed_TheNewestCheckpointAndTheLogAreWhole) {
     (void)put("after", "1");
     (void)environment_->make_durable();
   });
-  // As after a power loss.
+  // Simulates a power loss.
   TestOptions other_boot;
   other_boot.boot_id = "another";
   ASSERT_TRUE(try_open(store(), other_boot));
@@ -124,7 +124,7 @@ TEST_F(FreePagesTest, GiveBack_Killed_TheNewestCheckpointAndTheLogAreWhole) {
 }
 
 TEST_F(FreePagesTest, GiveBack_MoreThanAtOnce_GivesAll) {
-  constexpr int kMany = 500;  // 100 MB, of which there are 64 MiB at once
+  constexpr int kMany = 500;  // 100 MB, of which 64 MiB exist at one time
   for (int i = 0; i < kMany; ++i) ASSERT_TRUE(put(key(i), value(i)));
   ASSERT_TRUE(write([&](Trees& trees) -> Status {
     for (int i = 0; i < kMany; ++i) GM_TRY(trees.remove(environment_->tree(0), key(i)));

@@ -110,7 +110,8 @@ class PageCheckTest : public testing::Test {
     std::ofstream(folder_ / "store" / "data.mdb", std::ios::binary) << bytes;
   }
 
-  // Where the current leaves with the document's text begin. Older ones may have it, too.
+  // Returns where the current leaves with the document's text begin. Older versions of leaves may
+  // also hold it.
   static std::vector<size_t> leaves_with(const std::string& bytes, int32_t id) {
     std::vector<size_t> leaves;
     for (size_t page = 2 * kPageBytes; page < bytes.size(); page += kPageBytes) {
@@ -123,7 +124,8 @@ class PageCheckTest : public testing::Test {
     return leaves;
   }
 
-  // Whatever is done with the document fails; the other collection's can be removed and inserted.
+  // Every use of the document must fail. The other collection's document can be removed and
+  // inserted.
   void expect_damaged(int32_t id) {
     ASSERT_TRUE(open());
     const Result<bool> found = has("many", id);
@@ -141,8 +143,7 @@ class PageCheckTest : public testing::Test {
   std::unique_ptr<engine::Store> store_;
 };
 
-// LMDB leaves a value the pages that a larger one had before it in the same transaction.
-// The writers' own is asked, and ends all writing (commit_sequence.h).
+// If a writer's own snapshot is not there, all writing stops (commit_sequence.h).
 TEST_F(PageCheckTest, SnapshotWithAnothersMetaPage_IsRemembered) {
   const std::string bytes = data();
   const auto* const map = reinterpret_cast<const uint8_t*>(bytes.data());
@@ -157,6 +158,7 @@ TEST_F(PageCheckTest, SnapshotWithAnothersMetaPage_IsRemembered) {
   EXPECT_TRUE(check.has_missed_snapshot());
 }
 
+// LMDB leaves a value the pages of a larger one that it replaced in the same transaction.
 TEST_F(PageCheckTest, SmallerValueInALargerOnesPlace_IsSound) {
   ASSERT_TRUE(open());
   const auto sized = [](int32_t id, size_t size) {
@@ -172,7 +174,7 @@ TEST_F(PageCheckTest, SmallerValueInALargerOnesPlace_IsSound) {
     ASSERT_TRUE(collection->update(**transaction, id_is(id), sized(id, 10'000), {}));
     ASSERT_TRUE((*transaction)->commit());
   }
-  // In the same pages, in others, and away.
+  // Values that fit in the same pages, in other pages, and removal.
   for (const size_t size : {11'000, 100'000}) {
     const auto transaction = store_->begin();
     ASSERT_TRUE(transaction);
@@ -187,7 +189,7 @@ TEST_F(PageCheckTest, SmallerValueInALargerOnesPlace_IsSound) {
   EXPECT_TRUE(report->problems.empty());
 }
 
-// LMDB's search does not end on such a page.
+// LMDB's search would not end on such a page.
 TEST_F(PageCheckTest, LeafWithLessThanNoEntries_IsAnError) {
   std::string bytes = data();
   for (const size_t page : leaves_with(bytes, 50)) write<uint16_t>(bytes, page + kLowerOffset, 2);
@@ -195,7 +197,7 @@ TEST_F(PageCheckTest, LeafWithLessThanNoEntries_IsAnError) {
   expect_damaged(50);
 }
 
-// LMDB would copy four gigabytes over what is behind its copy of the page.
+// LMDB would copy four gigabytes over the memory behind its copy of the page.
 TEST_F(PageCheckTest, LeafWithEntriesBehindItsEnd_IsNotWrittenTo) {
   std::string bytes = data();
   for (const size_t page : leaves_with(bytes, 50)) {
@@ -210,8 +212,8 @@ TEST_F(PageCheckTest, LeafWithEntriesBehindItsEnd_IsNotWrittenTo) {
   EXPECT_TRUE(insert("one", 1));
 }
 
-// LMDB joins leaves that removals have left with little: what it would join with must be looked at
-// before, or a call of LMDB ends astray, and nothing is written any more.
+// LMDB merges leaves that removals have left nearly empty. The neighbour must be checked before
+// that. Otherwise the call of LMDB would fault, and the store would refuse all writes.
 TEST_F(PageCheckTest, RemovalsBesideADamagedLeaf_NeverReachIt) {
   constexpr int32_t kFirst = 1000;
   constexpr int32_t kMany = 300;
@@ -233,7 +235,7 @@ TEST_F(PageCheckTest, RemovalsBesideADamagedLeaf_NeverReachIt) {
     ASSERT_TRUE(open());
     std::vector<int32_t> ids(kMany);
     std::iota(ids.begin(), ids.end(), kFirst);
-    // From places all over the tree, or from one end of it on.
+    // Removes either all over the tree, or from one end of it.
     if (random() % 2 == 0) std::shuffle(ids.begin(), ids.end(), random);
     ids.resize(kMany * 9 / 10);
     const auto collection = store_->database("test")->collection("lots");
@@ -260,7 +262,7 @@ TEST_F(PageCheckTest, RemovalsBesideADamagedLeaf_NeverReachIt) {
   EXPECT_GT(refused, 0);
 }
 
-// LMDB takes those for trees within the tree, for which it has made no room.
+// LMDB would take these entries for nested trees, for which it has reserved no memory.
 TEST_F(PageCheckTest, EntriesThatAreTrees_AreAnError) {
   std::string bytes = data();
   for (const size_t page : leaves_with(bytes, 50)) {
@@ -284,7 +286,7 @@ TEST_F(PageCheckTest, ListOfFreePages_IsNotBelieved) {
     leaf = read<uint32_t>(bytes, leaf + read<uint16_t>(bytes, leaf + 16)) * kPageBytes;
   }
   ASSERT_EQ(read<uint16_t>(bytes, leaf + kFlagsOffset), 2);
-  // Behind an entry's header and key stand the number of pages and the pages.
+  // An entry's header and key are followed by the number of pages and the pages.
   const size_t list = leaf + read<uint16_t>(bytes, leaf + 16) + 8 + 8;
   ASSERT_GT(read<uint64_t>(bytes, list), 1u);
   write<uint64_t>(bytes, list + 16, read<uint64_t>(bytes, list + 8));

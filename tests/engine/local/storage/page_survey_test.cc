@@ -40,7 +40,7 @@ class PageSurveyTest : public testing::Test {
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
     ASSERT_TRUE(open());
-    // Some with pages of their own.
+    // Some documents have pages of their own.
     for (int32_t id = 0; id < kDocuments; ++id) ASSERT_TRUE(insert(id));
     for (int32_t id = 0; id < kDocuments; id += 2) ASSERT_TRUE(remove(id));
     store_.reset();
@@ -80,7 +80,7 @@ class PageSurveyTest : public testing::Test {
     const auto snapshot = store_->snapshot();
     return collection()->count(**snapshot, bson::View()).value();
   }
-  // Of the check, on a store that is open for reading.
+  // Returns the problems that the check finds, on a store opened for reading.
   std::vector<std::string> problems() {
     EXPECT_TRUE(open(true));
     std::vector<std::string> found = check_structure(*store_).value().problems;
@@ -112,7 +112,7 @@ class PageSurveyTest : public testing::Test {
     std::memcpy(data_.data() + list_ + 8 * (1 + i), &page, sizeof(page));
   }
 
-  // A list with several pages, which is in a leaf.
+  // Finds a list of several pages that is in a leaf.
   void find_list() {
     meta_ = number_at<uint64_t>(kSnapshotOffset) > number_at<uint64_t>(kPageBytes + kSnapshotOffset)
                 ? 0
@@ -125,14 +125,14 @@ class PageSurveyTest : public testing::Test {
     const size_t nodes = (number_at<uint16_t>(leaf + 12) - 16) / 2;
     for (size_t i = 0; i < nodes; ++i) {
       const size_t node = leaf + number_at<uint16_t>(leaf + 16 + 2 * i);
-      if ((number_at<uint16_t>(node + 4) & 1) != 0) continue;  // has pages of its own
+      if ((number_at<uint16_t>(node + 4) & 1) != 0) continue;  // it has pages of its own
       if (number_at<uint64_t>(node + 16) >= 3) list_ = node + 16;
     }
     ASSERT_NE(list_, 0U);
     pages_ = number_at<uint64_t>(list_);
   }
 
-  // The store's documents are all there, and it can be written to.
+  // Verifies that the store has all documents and can be written to.
   void expect_sound() {
     EXPECT_THAT(problems(), IsEmpty());
     ASSERT_TRUE(open());
@@ -152,7 +152,7 @@ class PageSurveyTest : public testing::Test {
   std::string data_;
   size_t meta_ = 0;
   size_t list_ = 0;
-  uint64_t pages_ = 0;  // in the list, the last ones first
+  uint64_t pages_ = 0;  // in the list, in descending order
 };
 
 TEST_F(PageSurveyTest, ListAsItIs_IsRight) {
@@ -160,7 +160,7 @@ TEST_F(PageSurveyTest, ListAsItIs_IsRight) {
 }
 
 TEST_F(PageSurveyTest, PageInUse_IsFound) {
-  // Where the order stays right, so that opening for writing finds nothing.
+  // If the order stays right, opening for writing finds no error.
   uint64_t used = 0;
   uint64_t replaced = 0;
   for (const size_t at : {meta_ + kMainRootOffset, meta_ + kFreeRootOffset}) {
@@ -182,7 +182,7 @@ TEST_F(PageSurveyTest, PageInUse_IsFound) {
   EXPECT_THAT(found[1], HasSubstr("1 pages are neither in use nor free, the first of them page " +
                                   std::to_string(replaced)));
   EXPECT_EQ(list_problems().size(), 1U);
-  // What looks free is not taken from under the tree.
+  // A page that wrongly looks free is not taken from the tree.
   ASSERT_TRUE(open());
   const Result<int64_t> given = store_->compact({"test", "c"});
   ASSERT_FALSE(given);

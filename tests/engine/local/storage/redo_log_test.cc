@@ -33,7 +33,7 @@ using gridmount::local::testing::SyncGate;
 std::atomic<int> redo_syncs{0};
 std::atomic<int> other_syncs{0};
 std::atomic<int> sync_error{0};   // errno of syncs of `redo`
-std::atomic<int> write_error{0};  // of writes to it
+std::atomic<int> write_error{0};  // errno of writes to `redo`
 
 SyncGate gate;  // for syncs of `redo`
 
@@ -86,8 +86,8 @@ class RedoLogTest : public testing::EnvironmentFixture {
   fs::path crashed() const { return folder_ / "crashed"; }
 
   void open() { ASSERT_TRUE(try_open(store())); }
-  // What the kernel has at this moment, opened as after another start of the machine: what was
-  // not yet synced happens to be on the disk, data.mdb's meta pages are put back all the same.
+  // Opens a copy of what the kernel has at this moment, as after a reboot. All unsynced data
+  // happens to be on the disk, but data.mdb's meta pages are restored all the same.
   void crash() {
     fs::remove_all(crashed());
     fs::copy(store(), crashed());
@@ -105,7 +105,7 @@ class RedoLogTest : public testing::EnvironmentFixture {
     return parse_owner_mark(text).value_or(OwnerMark());
   }
 
-  // Syncs of both kinds that `call` causes.
+  // Returns the number of syncs of both kinds that `call` causes.
   template <typename Call>
   std::pair<int, int> syncs_of(Call call) {
     const int redo = redo_syncs;
@@ -125,7 +125,7 @@ TEST_F(RedoLogTest, SmallCommit_TakesOneSync_AndSurvives) {
   open();
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "1")); }), kOfTheLog);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(environment_->make_durable()); }), kNone);
-  // Those that nobody waited for come along.
+  // Commits that nobody waited for are included.
   ASSERT_TRUE(put("l", "2"));
   ASSERT_TRUE(put("k", "3"));
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("m", "4")); }), kOfTheLog);
@@ -165,14 +165,14 @@ TEST_F(RedoLogTest, RemovedAndReservedValues_AreReplayed) {
   EXPECT_EQ(get("b"), std::string(5000, 'b'));
 }
 
-// D10: behind a gap there is no record before a checkpoint has what is missing.
+// D10: after a gap there is no record until a checkpoint has what is missing.
 TEST_F(RedoLogTest, WhatIsNotForTheLog_TakesACheckpoint_AndTheLogGoesOnBehindIt) {
   open();
   ASSERT_TRUE(put_durable("k", "1"));
   const std::string large(RedoChanges::kBytesMax, 'x');
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("large", large)); }), kOfACheckpoint);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
-  // A small one behind a large one that is not durable.
+  // A small transaction after a large one that is not durable.
   ASSERT_TRUE(put("large", large + "2"));
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "3")); }), kOfACheckpoint);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "4")); }), kOfTheLog);
@@ -217,7 +217,7 @@ TEST_F(RedoLogTest, FailedAndEmptyTransactions_LeaveNothingInTheLog) {
   EXPECT_EQ(get("l"), "1");
 }
 
-// D10: where too much waits there is a gap, too.
+// D10: if too much waits to be written, there is a gap as well.
 TEST_F(RedoLogTest, MoreThanWaits_IsLeftToACheckpoint) {
   options_.redo_bytes = 4 * RedoLog::kWaitingBytesMax;
   open();
@@ -237,7 +237,7 @@ TEST_F(RedoLogTest, FullLog_GoesOnInTheOtherSegment_AfterACheckpoint) {
   EXPECT_EQ(get("k"), "99");
 }
 
-// D9: one record at a time, and nobody returns before its sync.
+// D9: records are written one at a time, and nobody returns before the sync of its record.
 TEST_F(RedoLogTest, Requests_WhileARecordIsSynced_ShareTheNext) {
   open();
   ASSERT_TRUE(put("k", "0"));
@@ -264,7 +264,7 @@ TEST_F(RedoLogTest, Requests_WhileARecordIsSynced_ShareTheNext) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(get("k" + std::to_string(i)), "v");
 }
 
-// D8: of the log, too.
+// D8: this holds for the log too.
 TEST_F(RedoLogTest, FailedSync_RefusesWritesUntilReopened) {
   open();
   ASSERT_TRUE(put_durable("k", "durable"));
@@ -284,7 +284,7 @@ TEST_F(RedoLogTest, FailedSync_RefusesWritesUntilReopened) {
   environment_.reset();
   EXPECT_EQ(mark_of(store()).state, OwnerState::kFailed);
   open();
-  // What the record had may be there or not; what was durable is.
+  // The changes of the failed record may or may not be there. The durable ones must be.
   EXPECT_THAT(get("k"), ::testing::AnyOf("durable", "not"));
   EXPECT_TRUE(put_durable("k", "again"));
 }
@@ -299,7 +299,7 @@ TEST_F(RedoLogTest, DataRemovedUnderItsOwner_IsNotDurable) {
   EXPECT_THAT(durable.error().message(), HasSubstr("data.mdb was removed"));
 }
 
-// D8: after a failed write there are checkpoints in place of records.
+// D8: after a failed write, checkpoints take the place of records.
 TEST_F(RedoLogTest, FailedWrite_LosesNothing_CheckpointsTakeItsPlace) {
   open();
   ASSERT_TRUE(put_durable("k", "1"));
@@ -325,7 +325,7 @@ TEST_F(RedoLogTest, NoRoomForTheLog_CheckpointsTakeItsPlace) {
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
 }
 
-// D6: `closed` says that data.mdb has all that the log had.
+// D6: `closed` says that data.mdb has everything that the log had.
 TEST_F(RedoLogTest, ClosedStore_NeedsNoLog) {
   open();
   ASSERT_TRUE(put_durable("k", "1"));
@@ -360,7 +360,7 @@ TEST_F(RedoLogTest, AbsurdlyLarge_IsReplayedAndBroughtBack) {
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(put_durable("k", "2")); }), kOfTheLog);
 }
 
-// D6: recovery writes.
+// D6: recovery needs to write.
 TEST_F(RedoLogTest, ReadOnly_WithSomethingToReplay_IsRefused) {
   open();
   ASSERT_TRUE(environment_->checkpoint());
@@ -380,14 +380,14 @@ TEST_F(RedoLogTest, ReadOnly_WithSomethingToReplay_IsRefused) {
   EXPECT_EQ(get("k"), "1");
 }
 
-// Of the log the old slot may still be followed by, and the new one not.
+// The records may still count after the old slot, but not after the new one.
 TEST_F(RedoLogTest, OpenedAgain_WhatWasReplayedIsNotReplayedAgain) {
   open();
   ASSERT_TRUE(put_durable("k", "1"));
   ASSERT_TRUE(put_durable("l", "1"));
   crash();
   ASSERT_TRUE(open_crashed());
-  // Their transactions have the numbers of those that were replayed as one.
+  // These transactions have the numbers of those that were replayed as one.
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(put("k", "2"));
   ASSERT_TRUE(environment_->checkpoint());
   ASSERT_TRUE(put("k", "lost"));
@@ -400,7 +400,7 @@ TEST_F(RedoLogTest, OpenedAgain_WhatWasReplayedIsNotReplayedAgain) {
 
 class OldFormatTest : public RedoLogTest {
  protected:
-  // A store as version 1 made it.
+  // Makes a store of format version 1.
   void make_old_store() {
     open();
     ASSERT_TRUE(put("k", "1"));
@@ -408,7 +408,7 @@ class OldFormatTest : public RedoLogTest {
     fs::remove(store() / "redo");
     fs::remove(store() / "pending");
     std::ofstream(store() / "format", std::ios::trunc) << "gridmount store\nformat 1\n";
-    // Without the slot: a closed store needs none.
+    // A closed store needs no slot, so the slot is removed.
     fs::remove(store() / "checkpoint");
     options_.create = false;
   }
@@ -441,7 +441,7 @@ TEST_F(OldFormatTest, WithALog_IsRefused) {
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), ErrorCode::kStoreDamaged);
   EXPECT_THAT(opened.error().message(), HasSubstr("'format 2'"));
-  // What an upgrade leaves that was interrupted.
+  // The state after an interrupted upgrade.
   fs::resize_file(store() / "redo", 0);
   std::ofstream(store() / "pending");
   open();

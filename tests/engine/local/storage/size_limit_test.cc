@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kLimit = uint64_t{24} << 20;
 constexpr size_t kValueBytes = size_t{1} << 20;
-// What removals may append beyond the limit before what they free can be reused.
+// What removals may add beyond the limit before the freed pages can be reused.
 constexpr uint64_t kSlackBytes = uint64_t{256} << 10;
 
 class SizeLimitTest : public testing::EnvironmentFixture,
@@ -31,7 +31,7 @@ class SizeLimitTest : public testing::EnvironmentFixture,
   Status put_value(int number) {
     return put("key" + std::to_string(number), std::string(kValueBytes, 'x'));
   }
-  // Until one is refused: how many there are.
+  // Inserts values until one is refused. Returns their number.
   int fill() {
     int count = 0;
     while (true) {
@@ -69,7 +69,7 @@ TEST_P(SizeLimitTest, WhatWouldMakeTheStoreLarger_IsRefused) {
   EXPECT_LE(stats().available_bytes, static_cast<int64_t>(2 * kValueBytes));
   EXPECT_FALSE(put("large", std::string(4 * kLimit, 'x')));
   EXPECT_LE(std::filesystem::file_size(store() / "data.mdb"), kLimit);
-  // What was there is, and what has room is taken.
+  // The old values are still there, and values that fit are accepted.
   for (int i = 0; i < count; ++i) EXPECT_EQ(get("key" + std::to_string(i)).size(), kValueBytes);
   EXPECT_TRUE(put("small", "x"));
   EXPECT_EQ(get("small"), "x");
@@ -101,7 +101,7 @@ TEST_P(SizeLimitTest, AStoreThatIsLargerAlready_IsReadAndTakesThingsOut) {
   EXPECT_LE(stats().available_bytes, static_cast<int64_t>(kValueBytes));
   EXPECT_FALSE(put("large", std::string(2 * kValueBytes, 'x')));
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(remove(i));
-  // It grows no further, and is used.
+  // The file does not grow further, and its free pages are used.
   EXPECT_TRUE(put_value(0));
 }
 

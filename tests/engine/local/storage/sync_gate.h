@@ -10,7 +10,7 @@
 
 namespace gridmount::local::testing {
 
-// Without its folder. Empty if the descriptor has none.
+// Returns the file name without its folder, or an empty string if the descriptor has none.
 inline std::string file_name_of(int fd) {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error)
@@ -30,7 +30,7 @@ class SyncGate {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return waiting_ > 0; });
   }
-  // Of the sync: returns when it is open.
+  // Called by the sync. Returns when the gate is open.
   void pass() {
     std::unique_lock lock(mutex_);
     ++waiting_;

@@ -52,7 +52,7 @@ class TreeReaderTest : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  // Keys that share beginnings of every length, some of which are the beginning of others.
+  // Keys with common beginnings of every length. Some are the beginning of others.
   static std::string random_key(std::mt19937& random) {
     constexpr int kLengthMax = 40;
     std::string key(1 + random() % kLengthMax, '\0');
@@ -83,7 +83,7 @@ class TreeReaderTest : public ::testing::Test {
 TEST_F(TreeReaderTest, Find_GivesWhatIsThere_AloneAndTogether) {
   const MDB_dbi tree = environment_->tree(5);
   std::map<std::string, std::string> entries;
-  // From an empty tree to one of several levels.
+  // From an empty tree to one with several levels.
   for (const int count : {0, 1, 10, 20'000}) {
     fill(tree, count, entries);
     auto transaction = environment_->begin_read();
@@ -175,7 +175,7 @@ TEST_F(TreeReaderTest, Find_InASnapshot_GivesWhatItHad) {
   }
 }
 
-// The pages that the reader sees: all of the file, and none behind it.
+// The pages that the reader sees: all pages of the file, and none behind it.
 class Pages {
  public:
   Pages(const std::string& bytes, const PageMap& like) : size_(bytes.size()), pages_(like) {
@@ -212,7 +212,7 @@ TEST_F(TreeReaderTest, Find_InDamagedPages_GivesNothingThatIsNotTheKeys) {
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   MDB_envinfo info;
   mdb_env_info(mdb_txn_env(txn), &info);
-  // Free pages at the end may not be written.
+  // LMDB may leave free pages at the end unwritten.
   bytes.resize(std::max(bytes.size(), (info.me_last_pgno + 1) * real.page_bytes));
   Pages pages(bytes, real);
   std::mt19937 random(kSeed);
@@ -236,7 +236,7 @@ TEST_F(TreeReaderTest, Find_InDamagedPages_GivesNothingThatIsNotTheKeys) {
   int kept = 0;
   const size_t page_count = bytes.size() / real.page_bytes;
   for (size_t page = 2; page < page_count; ++page) {
-    // The header and the first offsets, and anywhere in it.
+    // Damages the header and the first offsets, and random places.
     for (size_t attempt = 0; attempt < 40; ++attempt) {
       const size_t within = attempt < 24 ? attempt : random() % real.page_bytes;
       uint8_t& byte = pages.at(page * real.page_bytes + within);
@@ -246,7 +246,7 @@ TEST_F(TreeReaderTest, Find_InDamagedPages_GivesNothingThatIsNotTheKeys) {
       byte = before;
     }
   }
-  // Not all of it was seen, and some was.
+  // The reader found some keys, but not all.
   EXPECT_GT(kept, 0);
   EXPECT_LT(kept, static_cast<int>(page_count * 40));
 }
