@@ -16,7 +16,7 @@
 #include "tests/engine/bson/random_bson.h"
 #include "tests/fuzz/documents_in.h"
 
-// libFuzzer's own mutation, of bytes.
+// libFuzzer's own mutation of bytes.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 using namespace gridmount;
@@ -25,7 +25,7 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-// Source by source.
+// The names, grouped by source.
 const std::vector<Names>& sources() {
   static const std::vector<Names> sources = {
 #include "names.inc"
@@ -33,7 +33,7 @@ const std::vector<Names>& sources() {
   return sources;
 }
 
-// The sources a name is in.
+// Returns the sources that contain a name.
 const std::vector<const Names*>& sources_with(std::string_view name) {
   static const auto by_name = [] {
     std::unordered_map<std::string_view, std::vector<const Names*>> found;
@@ -51,7 +51,7 @@ bool is_nested(bson::ValueView value) {
   return value.type() == bson::Type::kDocument || value.type() == bson::Type::kArray;
 }
 
-// Documents and arrays.
+// Returns documents and arrays.
 const std::vector<bson::Value>& examples() {
   static const auto parsed = [] {
     std::vector<bson::Value> found;
@@ -60,7 +60,7 @@ const std::vector<bson::Value>& examples() {
          }) {
       const auto read = bson::document_from_json("{\"\": " + std::string(example) + "}");
       if (!read) continue;
-      // Extended JSON also writes other values so.
+      // Extended JSON also writes other values as objects.
       const bson::ValueView value = (*read->view().begin()).value;
       if (is_nested(value)) found.emplace_back(value);
     }
@@ -69,7 +69,7 @@ const std::vector<bson::Value>& examples() {
   return parsed;
 }
 
-// What tells operators from the fields they are given.
+// Field names for the operands of operators.
 constexpr std::string_view kFields[] = {"a", "b", "c", "a.b", "a.0", "_id", "v", ""};
 constexpr std::string_view kTexts[] = {
     "$a",         "$b",        "$a.b",     "$$v",      "$$v.a",
@@ -80,7 +80,7 @@ constexpr std::string_view kTexts[] = {
     "12",         "1.5e3",     "-0",       "year",     "R20",
     "POWERSOF2",  "null"};
 
-// Values are numbered in the order they are met, the end of each document and array among them.
+// Numbers the values in the order of the walk. The end of each document and array has a number too.
 class Mutation {
  public:
   Mutation(uint64_t seed, const std::vector<bson::View>& donors) : random_(seed) {
@@ -95,7 +95,7 @@ class Mutation {
     return std::move(builder).finish();
   }
 
-  // Whatever it was before.
+  // Returns a document, whatever the value was before.
   bson::Document example_document() {
     return bson::Document(one_of(examples()).view().as_document());
   }
@@ -135,7 +135,7 @@ class Mutation {
         put(element.key, element.value, to, is_array);
         continue;
       }
-      // The numbers go on as if the value had been walked.
+      // The numbers continue as if the value had been walked.
       if (is_nested(element.value)) next_ += places(element.value.as_document());
     }
     if (next_++ == target_) put(name(), value(), to, is_array);
@@ -155,7 +155,7 @@ class Mutation {
 
   void change(bson::Element element, bson::Builder& to, bool in_array) {
     switch (random_.index(9)) {
-      case 0:  // left out
+      case 0:  // leaves it out
         return;
       case 1:
         return put(name(), element.value, to, in_array);
@@ -174,7 +174,7 @@ class Mutation {
         to.close();
         return;
       }
-      case 5:  // only what it holds, or that in the other form
+      case 5:  // only its contents, or the contents in the other form
         if (!is_nested(element.value)) break;
         if (chance(2) && !element.value.as_document().empty()) {
           return put(element.key, (*element.value.as_document().begin()).value, to, in_array);
@@ -200,7 +200,7 @@ class Mutation {
     return std::string(one_of(*one_of_sources()));
   }
 
-  // Rather one that goes with a name that is there already.
+  // Prefers a name that is used together with one that is already there.
   const Names* one_of_sources() {
     if (known_.empty() || chance(4)) return &sources()[random_.index(sources().size())];
     return one_of(sources_with(one_of(known_)));
@@ -235,7 +235,7 @@ class Mutation {
     }
   }
 
-  // Or a part of one.
+  // Returns an example or a part of one.
   bson::Value example() {
     bson::ValueView value = one_of(examples());
     while (is_nested(value) && !value.as_document().empty() && chance(2)) {
@@ -259,12 +259,12 @@ class Mutation {
 
   bson::RandomBson random_;
   std::vector<bson::Element> donors_;
-  Names known_;  // keys among them that are in a source
+  Names known_;  // its keys that occur in a source
   size_t target_ = 0;
   size_t next_ = 0;
 };
 
-// Puts `documents` in a row at `out`; those there is no room for are left out.
+// Writes `documents` one after the other to `out`. Leaves out those that do not fit.
 size_t write(const std::vector<bson::Document>& documents, uint8_t* out, size_t max_size) {
   size_t size = 0;
   for (const bson::Document& document : documents) {
@@ -282,7 +282,7 @@ size_t mutate(const std::vector<bson::View>& documents, const std::vector<bson::
   std::vector<bson::Document> changed(documents.begin(), documents.end());
   while (changed.size() < 2) changed.emplace_back();
   if (changed.size() < kFuzzDocumentsMax && mutation.chance(16)) changed.emplace_back();
-  // The first is what the others are for, so it is changed most.
+  // The first document is the specification for the others, so it is changed most often.
   for (size_t times = 1 + mutation.index(3); times > 0; --times) {
     bson::Document& one = changed[mutation.chance(3) ? mutation.index(changed.size()) : 0];
     one = mutation.chance(16) ? mutation.example_document() : mutation.apply(one);

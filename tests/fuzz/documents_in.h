@@ -12,7 +12,7 @@ namespace gridmount {
 
 inline constexpr size_t kFuzzDocumentsMax = 8;
 
-// What follows the last valid one is passed over.
+// Returns the valid documents. What follows the last one is ignored.
 inline std::vector<bson::View> documents_in(std::span<const uint8_t> bytes) {
   std::vector<bson::View> documents;
   while (bytes.size() >= 5 && documents.size() < kFuzzDocumentsMax) {

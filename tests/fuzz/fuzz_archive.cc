@@ -21,7 +21,7 @@ std::span<const uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// Three bytes each: where, and what instead.
+// Changes the archive by three bytes of `data` for each change: the position and the new value.
 std::string changed(std::string archive, const uint8_t* data, size_t size) {
   for (; size >= 3; data += 3, size -= 3) {
     const size_t at = (size_t{data[0]} << 8 | data[1]) % archive.size();

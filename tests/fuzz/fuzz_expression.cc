@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kArenaBytes = uint64_t{8} << 20;
 
-// As a document with one field, or an empty one if it is missing.
+// Returns a document with the value as its only field, or an empty one if it is missing.
 bson::Document holding(const std::optional<bson::ValueView>& value) {
   bson::Builder builder;
   if (value) builder.append("", *value);

@@ -15,7 +15,8 @@ using namespace gridmount;
 namespace {
 
 constexpr size_t kMatchedMax = 3;
-// Of what expressions make: {$range: [0, 1e9]} takes a second for what is usually allowed.
+// Limit of the values that expressions make: with the usual limit {$range: [0, 1e9]} takes a
+// second.
 constexpr uint64_t kArenaBytes = uint64_t{1} << 20;
 
 Result<bool> evaluate(const query::Filter& filter, bson::View document) {
@@ -36,7 +37,7 @@ bson::Document negated(bson::View specification) {
   return std::move(builder).finish();
 }
 
-// What does not give the same each time cannot be told from a mistake.
+// A result that differs each time cannot be distinguished from a bug.
 bool is_random(bson::View specification) {
   const auto bytes = specification.bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -17,7 +17,7 @@ void walk(bson::View document) {
   if (!bson::validate(document.bytes())) abort();
 }
 
-// As the client would read it.
+// Reads the reply as the client would.
 void check(const Reply& reply) {
   std::vector<uint8_t> bytes;
   for (const auto piece : reply.pieces()) bytes.insert(bytes.end(), piece.begin(), piece.end());

@@ -24,7 +24,8 @@ void check_valid(bson::View document) {
   if (!bson::validate(document.bytes(), UINT32_MAX)) abort();
 }
 
-// Whatever it is called, there is one collection. Gives up where stages make documents without end.
+// A host with a single collection for every name. It gives up when stages make documents without
+// end.
 class FuzzHost : public query::MemoryHost {
  public:
   Result<std::unique_ptr<query::DocumentStream>> find(const query::CollectionName&,
@@ -61,8 +62,8 @@ void run(bson::View stages, const query::MemoryHost::Documents& documents, bool 
     request.fields = pipeline->request().fields;
     Result<std::unique_ptr<query::DocumentStream>> found = host.find({}, request);
     if (!found) {
-      // What was parsed as a part of the pipeline is a filter and a sort, and no field is asked for
-      // twice.
+      // What was parsed as a part of the pipeline must be a valid filter and sort, and no field is
+      // requested twice.
       if (found.error().code() == ErrorCode::kInternalError) abort();
       return;
     }
@@ -87,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   LimitedRounds limit;
   const query::InterruptionScope scope(limit);
   const bson::View stages = documents[0];
-  // Each with an _id of its own, as stores have them.
+  // Each document has a distinct _id, as in a store.
   query::MemoryHost::Documents collection;
   for (size_t i = 1; i < documents.size(); ++i) {
     bson::Builder builder;

@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const query::InterruptionScope scope(limit);
   const bson::View specification = documents[0];
   const Result<query::Filter> filter = query::Filter::parse(specification);
-  // What documents are found by, if there is such a document.
+  // The filter, if there is such a document.
   const bson::View second = documents[documents.size() > 1 ? 1 : 0];
   const Result<query::Filter> found_by = query::Filter::parse(second);
   const Result<query::Sort> sort = query::Sort::parse(specification);

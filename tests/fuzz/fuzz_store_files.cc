@@ -45,7 +45,7 @@ class Instructions {
   std::span<const uint8_t> rest_;
 };
 
-// In memory; one for all inputs.
+// Returns the path of a file in memory. All inputs use the same one.
 std::string path_of(std::span<const uint8_t> bytes) {
   static const int kFile = ::memfd_create("store_file", 0);
   if (kFile < 0 || ::ftruncate(kFile, 0) != 0 ||
@@ -68,7 +68,7 @@ RedoChanges changes_of(Instructions& from) {
   return changes;
 }
 
-// Puts the checksum of all before the last four bytes right, mostly.
+// Changes the record. Mostly corrects the checksum of everything before the last four bytes.
 void change(std::span<uint8_t> record, size_t checksum_at, Instructions& from) {
   for (uint8_t left = from.next() % 4; left > 0; --left) {
     const size_t at = (size_t{from.next()} << 8 | from.next()) % record.size();
@@ -80,7 +80,7 @@ void change(std::span<uint8_t> record, size_t checksum_at, Instructions& from) {
 }
 
 void check_counted(const std::vector<std::string>& counted, const std::string& written) {
-  // Each transaction that counts was written, or changed, as one or in parts.
+  // Each transaction that counts was written, or changed, as a whole or in parts.
   size_t bytes = 0;
   for (const std::string& changes : counted) bytes += changes.size();
   if (bytes > written.size()) abort();

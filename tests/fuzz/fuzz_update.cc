@@ -32,7 +32,7 @@ bool is_same(std::optional<bson::ValueView> a, std::optional<bson::ValueView> b)
   return a.has_value() == b.has_value() && (!a || bson::Value(*a) == bson::Value(*b));
 }
 
-// The names of fields that the update may change.
+// Returns the names of the fields that the update may change.
 std::set<std::string, std::less<>> touched(const query::Update& update) {
   std::set<std::string, std::less<>> names;
   for (const std::string& path : update.touched_paths()) {

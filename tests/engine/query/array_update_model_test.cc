@@ -156,7 +156,7 @@ class Generator {
   bson::RandomBson random_;
 };
 
-// Which groups' arrays an update names, and how.
+// Selects the groups whose arrays an update changes, and the form of the path.
 struct Target {
   std::string path;
   std::string filter = "{}";

@@ -35,7 +35,7 @@ void expect_results(const std::vector<Case>& cases) {
   }
 }
 
-// When parsed, if there is no document before.
+// These are refused when the update is parsed, if there is no document.
 void expect_refused(const std::vector<Refused>& cases) {
   for (const Refused& one : cases) {
     const Result<Update> update = Update::parse(parse_json(one.update));
@@ -65,7 +65,7 @@ TEST(ArrayUpdateTest, Push) {
       {"{'a': [1]}", "{'$push': {'a': {'$each': [2, 3]}}}", "{'a': [1, 2, 3]}"},
       {"{}", "{'$push': {'a': {'$each': []}}}", "{'a': []}"},
       {"{'a': [1]}", "{'$push': {'a': {'$each': []}}}", "{'a': [1]}"},
-      // Without $each it is a value.
+      // Without $each, the operand is a value.
       {"{}", "{'$push': {'a': {'$slice': 1}}}", "{'a': [{'$slice': 1}]}"},
       {"{'a': [1, 2]}", "{'$pushAll': {'a': [3, [4]]}}", "{'a': [1, 2, 3, [4]]}"},
       {"{}", "{'$pushAll': {'a': []}}", "{'a': []}"},
@@ -108,7 +108,7 @@ TEST(ArrayUpdateTest, PushWithSliceAndSort) {
       {"{'a': [{'b': {'c': 2}}, {'b': {'c': 1}}]}",
        "{'$push': {'a': {'$each': [], '$sort': {'b.c': 1}, '$slice': 1}}}",
        "{'a': [{'b': {'c': 1}}]}"},
-      // Sorted stably, before slicing.
+      // The sort is stable, and comes before the slice.
       {"{'a': [{'s': 1, 'i': 1}, {'s': 0, 'i': 2}]}",
        "{'$push': {'a': {'$slice': -2, '$each': [{'s': 1, 'i': 3}], '$sort': {'s': 1}}}}",
        "{'a': [{'s': 1, 'i': 1}, {'s': 1, 'i': 3}]}"},

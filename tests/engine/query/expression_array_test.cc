@@ -133,7 +133,7 @@ TEST(ArrayExpressionTest, Shapes) {
           {"{'$objectToArray': '$i'}", "!40390"},
           {"{'$sortArray': {'input': '$a', 'sortBy': 1}}", "[1, 2, 3]"},
           {"{'$sortArray': {'input': '$m', 'sortBy': -1}}", "['x', 1, null]"},
-          // Arrays are compared as a whole.
+          // Arrays are compared as wholes.
           {"{'$sortArray': {'input': [{'a': [3, 1]}, {'a': [2]}], 'sortBy': {'a': 1}}}",
            "[{'a': [2]}, {'a': [3, 1]}]"},
           {"{'$sortArray': {'input': '$d', 'sortBy': {'q': -1}}}",
@@ -356,7 +356,7 @@ TEST(ArrayExpressionTest, RandomArraysAgreeWithVectors) {
     EXPECT_EQ(model.give("{'$filter': {'input': '$a', 'cond': {'$gt': ['$$this', '$i']}}}"),
               as_text(above));
 
-    // Through text and objects and back.
+    // Converts to text and objects, and back.
     EXPECT_EQ(model.give("{'$map': {'input': {'$objectToArray': {'$arrayToObject': {'$zip': "
                          "{'inputs': [{'$map': {'input': {'$range': [0, {'$size': '$a'}]}, 'in': "
                          "{'$toString': '$$this'}}}, '$a']}}}}, 'in': '$$this.v'}}"),

@@ -15,8 +15,8 @@ namespace gridmount::query {
 
 struct ExpressionCase {
   const char* expression;
-  // A value, "missing", or "!16020" for an error, with a part of its message behind it if that
-  // matters: "!16020 takes exactly".
+  // A value, "missing", or "!16020" for an error. A part of the error's message may follow: "!16020
+  // takes exactly".
   const char* expected;
 };
 
@@ -34,7 +34,7 @@ inline std::string with_short_forms(std::string text) {
   return text;
 }
 
-// "missing", the value as canonical JSON, or "!" and the code and message of the error.
+// Returns "missing", the value as canonical JSON, or "!" with the code and message of the error.
 inline std::string evaluate_to_text(bson::ValueView expression, bson::View document) {
   VariableScope scope;
   const auto describe = [](const Error& error) {

@@ -49,7 +49,7 @@ TEST(DateExpressionTest, Parts) {
           {"{'$hour': {'date': T(2020-07-01T10:00:00Z), 'timezone': '$zone'}}", "12"},
           {"{'$hour': {'date': T(2020-01-01T10:00:00Z), 'timezone': '$zone'}}", "11"},
           {"{'$hour': {'date': T(2050-07-01T10:00:00Z), 'timezone': '$zone'}}", "12"},
-          // The rule behind the last change on record, in the south as well.
+          // The rule after the last recorded change, also on the southern hemisphere.
           {"{'$hour': {'date': T(2100-01-15T00:00:00Z), 'timezone': 'Australia/Sydney'}}", "11"},
           {"{'$hour': {'date': T(2100-07-15T00:00:00Z), 'timezone': 'Australia/Sydney'}}", "10"},
           {"{'$minute': {'date': T(1880-01-01T00:00:00Z), 'timezone': '$zone'}}", "53"},
@@ -102,7 +102,7 @@ TEST(DateExpressionTest, FromParts) {
           {"{'$dateFromParts': {'year': 2017, 'day': -1, 'minute': 61, 'second': -1,"
            " 'millisecond': 1500}}",
            "T(2016-12-30T01:01:00.500Z)"},
-          // There are two of it, and the earlier counts.
+          // This local time exists twice. The earlier one counts.
           {"{'$dateFromParts': {'year': 2020, 'month': 10, 'day': 25, 'hour': 2, 'minute': 30,"
            " 'timezone': '$zone'}}",
            "T(2020-10-25T00:30:00Z)"},
@@ -166,7 +166,7 @@ TEST(DateExpressionTest, ToString) {
       kDates);
 }
 
-// The forms and abbreviations that servers understand beside ISO 8601.
+// Forms and abbreviations that servers accept in addition to ISO 8601.
 TEST(DateExpressionTest, FromString_LooseForms_AreUnderstood) {
   check_expressions(
       {{
@@ -202,7 +202,7 @@ TEST(DateExpressionTest, FromString_LooseForms_AreUnderstood) {
 TEST(DateExpressionTest, FromString_Formats_TakeWhatServersTake) {
   check_expressions(
       {{
-          // Digits behind a point, not a number of milliseconds.
+          // Digits after a decimal point, not a number of milliseconds.
           {"{'$dateFromString': {'dateString': '2017-07-04 02.81', 'format': '%Y-%m-%d %S.%L'}}",
            "T(2017-07-04T00:00:02.810Z)"},
           {"{'$dateFromString': {'dateString': '2017-07-04 02.8', 'format': '%Y-%m-%d %S.%L'}}",
@@ -314,14 +314,14 @@ TEST(DateExpressionTest, Addition) {
            "T(2017-01-01T10:15:00.011Z)"},
           {"{'$dateAdd': {'startDate': '$d', 'unit': 'millisecond', 'amount': 989}}",
            "T(2017-01-01T10:14:36Z)"},
-          // Summer time began on 2020-03-29: a day has 23 hours, an hour is an hour.
+          // Summer time began on 2020-03-29: that day has 23 hours, but an hour is an hour.
           {"{'$dateAdd': {'startDate': T(2020-03-28T10:00:00Z), 'unit': 'day', 'amount': 1,"
            " 'timezone': '$zone'}}",
            "T(2020-03-29T09:00:00Z)"},
           {"{'$dateAdd': {'startDate': T(2020-03-28T10:00:00Z), 'unit': 'hour', 'amount': 24,"
            " 'timezone': '$zone'}}",
            "T(2020-03-29T10:00:00Z)"},
-          // 2:30 is left out on that day.
+          // 2:30 does not exist on that day.
           {"{'$dateAdd': {'startDate': T(2020-03-28T01:30:00Z), 'unit': 'day', 'amount': 1,"
            " 'timezone': '$zone'}}",
            "T(2020-03-29T01:30:00Z)"},
@@ -469,7 +469,7 @@ TEST(DateExpressionTest, AgreesWithTheCLibrary) {
       "{'x': {'$dateToString': {'date': '$d', 'format': '%Y %m %d %H %M %S %j %V %G %U %u'}}}");
   std::mt19937_64 random(1582);
   for (int round = 0; round < 2000; ++round) {
-    // 0001 to 9998.
+    // Years 0001 to 9998.
     const int64_t seconds = static_cast<int64_t>(random() % 315'000'000'000) - 62'000'000'000;
     const time_t time = seconds;
     tm parts{};
@@ -506,7 +506,7 @@ TEST(DateExpressionTest, PartsMakeTheDateAgain) {
       " {'$dateAdd': {'startDate': '$d', 'unit': 'day', 'amount': 1000}}}}]}]}}}}");
   std::mt19937_64 random(1986);
   for (int round = 0; round < 500; ++round) {
-    // After 1986, where the clock in Kathmandu was last changed.
+    // After 1986, when the clock in Kathmandu was last changed.
     const auto milliseconds =
         static_cast<int64_t>(random() % 200'000'000'000'000) + 600'000'000'000;
     EXPECT_EQ(evaluate_for(expression, milliseconds), "true") << milliseconds;

@@ -132,7 +132,7 @@ TEST(NumberExpressionTest, Functions) {
           {"{'$trunc': [-7.85, 1]}", "-7.8"},
           {"{'$trunc': -7.85}", "-7.0"},
           {"{'$trunc': [1999, -3]}", "1000"},
-          // More places than there are digits for.
+          // More places than the number has digits.
           {"{'$trunc': [1.298, 100]}", "1.298"},
           {"{'$round': [1.298, 100]}", "1.298"},
           {"{'$round': [D(1.298), 100]}", "D(1.298000000000000000000000000000000)"},
@@ -254,7 +254,7 @@ TEST(NumberExpressionTest, Percentiles) {
       kNumbers);
 }
 
-// Sums in any order: the model adds in 128 bits.
+// Sums in any order. The model adds in 128 bits.
 TEST(NumberExpressionTest, RandomSumsOfIntegersAreExact) {
   std::mt19937_64 random(20200229);
   for (int round = 0; round < 300; ++round) {

@@ -315,7 +315,7 @@ bson::Document nested(int depth, std::string_view name) {
   return std::move(builder).finish();
 }
 
-// The variable, CURRENT unless another is named, is one of the 200 parts that a path may have.
+// The variable counts as one of the 200 parts that a path may have. It is CURRENT if none is named.
 TEST(ExpressionTest, PartsOfPathsAreLimited) {
   for (const std::string before : {"$a", "$$ROOT.a"}) {
     std::string path = before;
@@ -354,7 +354,7 @@ TEST(ExpressionTest, MemoryIsLimited) {
       evaluate_to_text(*expression.find("x"), parse_json("{'s': 'text'}")).starts_with("!146 "));
 }
 
-// Were it built as far as it fits, the message would say how far.
+// If the array were built until it no longer fits, the message would name the size.
 TEST(ExpressionTest, Range_BeyondTheMemory_IsRefusedAtOnce) {
   for (const char* range : {"[0, '$n']", "['$n', 0, -1]"}) {
     const bson::Document expression = parse_json("{'x': {'$range': " + std::string(range) + "}}");

@@ -13,7 +13,7 @@
 
 namespace gridmount::query {
 
-// libbson's JSON takes {$type: ...} and {$regex: ...} for parts of older forms of values, so they
+// libbson's JSON takes {$type: ...} and {$regex: ...} for parts of older forms of values. So they
 // are written {~type: ...}.
 inline bson::Document with_dollars(bson::View document) {
   const auto renamed = [](std::string_view key) {
@@ -64,7 +64,7 @@ inline void check_filters(const std::vector<FilterCase>& cases) {
 struct RefusedFilter {
   std::string filter;
   int code;
-  // As a whole, or its beginning if it ends with "...".
+  // The whole message, or its beginning if this ends with "...".
   std::string message;
 };
 

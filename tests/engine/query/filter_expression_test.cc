@@ -59,7 +59,7 @@ TEST(FilterExpressionTest, VariablesAndTimeOfACommand) {
   EXPECT_FALSE(matches("{'$expr': {'$gte': ['$a', '$$least']}}", "{'a': 4}"));
   EXPECT_TRUE(matches("{'$expr': {'$eq': [{'$type': '$$none'}, 'missing']}}", "{}"));
   EXPECT_TRUE(matches("{'$expr': {'$eq': ['$$NOW', {'$toDate': {'$numberLong': '1000'}}]}}", "{}"));
-  // Two expressions with variables of their own.
+  // Two expressions, each with its own variables.
   EXPECT_TRUE(
       matches("{'$and': [{'$expr': {'$let': {'vars': {'x': 1}, 'in': {'$eq': ['$$x', '$a']}}}},"
               "{'$expr': {'$let': {'vars': {'x': '$$least'}, 'in': {'$eq': ['$$x', '$b']}}}}]}",
@@ -81,7 +81,7 @@ TEST(FilterExpressionTest, ContextOfACaller_IsUsedAndPutBack) {
   context.variables.emplace_back(variable);
   const bson::Document document = parse_json("{'a': 'a'}");
   for (int i = 0; i < 100'000; ++i) {
-    ASSERT_TRUE(filter.evaluate(document, &context).value()) << i;  // takes no more memory
+    ASSERT_TRUE(filter.evaluate(document, &context).value()) << i;  // needs no more memory
   }
   EXPECT_EQ(context.root.data(), root.view().data());
   EXPECT_EQ(arena.bytes_left(), uint64_t{1} << 16);

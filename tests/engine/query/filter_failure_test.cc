@@ -70,7 +70,8 @@ TEST(FilterFailureTest, Manual) {
   });
 }
 
-// Of a condition on field a: name, condition, value of a or "" for none, what follows specifiedAs.
+// For a condition on the field a: name, condition, value of a or "" for none, and what follows
+// specifiedAs.
 TEST(FilterFailureTest, Operators) {
   struct OperatorCase {
     std::string name;
@@ -198,7 +199,7 @@ TEST(FilterFailureTest, Logic) {
   });
 }
 
-// Of a schema of property p: the schema, the value, and the `details`.
+// For a schema of the property p: the schema, the value, and the `details`.
 TEST(FilterFailureTest, SchemaKeywords) {
   struct KeywordCase {
     std::string schema;

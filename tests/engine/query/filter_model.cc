@@ -9,10 +9,10 @@ namespace {
 
 using bson::Element;
 
-// What a path comes to in a document; nothing stands for a branch without the field.
+// A value that a path reaches in a document. No value means that a branch lacks the field.
 struct Reached {
   std::optional<ValueView> value;
-  bool is_position = false;  // named by its position: an array there is not searched
+  bool is_position = false;  // reached by its position: an array there is not searched
 };
 
 bool is_number_text(const std::string& text) {
@@ -103,14 +103,14 @@ bool bits_match(std::string_view name, ValueView value, ValueView mask) {
 bool mod_matches(ValueView value, bson::View operands) {
   if (!value.is_number()) return false;
   const double number = std::trunc(*value.number());
-  if (!(std::abs(number) < 0x1p53)) return false;  // no larger ones are asked about
+  if (!(std::abs(number) < 0x1p53)) return false;  // the tests use no larger ones
   const double divisor = *operands["0"].number();
   return std::fmod(number, divisor) == *operands["1"].number();
 }
 
 bool operators_match(bson::View operators, ValueView value);
 
-// Of one value, an array not being searched.
+// Matches one value. An array is not searched.
 bool value_matches(std::string_view name, ValueView operand, ValueView value) {
   if (name == "$in") {
     for (const Element element : operand.as_document()) {
@@ -226,13 +226,13 @@ bool field_matches(const std::string& path, std::string_view name, ValueView ope
   return false;
 }
 
-// {$expr: {$gt: ["$field", {$literal: value}]}} and its like.
+// Matches {$expr: {$gt: ["$field", {$literal: value}]}} and similar expressions.
 bool expression_matches(bson::View expression, bson::View document) {
   const Element call = *expression.begin();
   const bson::View arguments = call.value.as_document();
   const auto value = document.find(arguments["0"].as_string().substr(1));
   const ValueView operand = arguments["1"].as_document()["$literal"];
-  // Missing is less than anything but MinKey.
+  // A missing field is less than everything except MinKey.
   const auto order = value                             ? bson::compare(*value, operand)
                      : operand.type() == Type::kMinKey ? std::weak_ordering::greater
                                                        : std::weak_ordering::less;

@@ -148,7 +148,7 @@ class Generator {
     return std::move(builder).finish();
   }
 
-  // Not a regular expression, which comparisons refuse.
+  // Returns a value that is not a regular expression, because comparisons refuse those.
   Value operand() {
     while (true) {
       Value drawn = value(2);
@@ -204,7 +204,7 @@ class Generator {
     }
   }
 
-  // That begins with a field or $or.
+  // Returns a filter that begins with a field or $or.
   bson::Document fields_filter(int depth) {
     Builder builder;
     if (one_in(4)) {
@@ -354,7 +354,7 @@ TEST(FilterModelTest, RandomFilters_MatchWhatTheyMean) {
       ASSERT_TRUE(explanation.find("operatorName")) << show(specification);
     }
   }
-  // Neither all nor none.
+  // The counts are neither all nor none.
   EXPECT_GT(matching, 3000);
   EXPECT_LT(matching, 27'000);
 }

@@ -42,12 +42,12 @@ TEST(FilterOperatorsTest, Bits) {
        {"{'a': 20}", "{'a': 0}", "{'a': 0.0}", "{'a': [54, 20]}"},
        {"{'a': 54}", "{'a': 2}", "{}", "{'a': null}", kMinusOne, "{'a': 20.5}"}},
       {"{'a': {'$bitsAnyClear': [1, 5]}}", {"{'a': 2}", "{'a': 20}"}, {"{'a': 54}", kMinusOne}},
-      // Beyond its 64 bits a number goes on with its sign, binary data with zeros.
+      // Beyond its 64 bits a number continues with its sign bit, and binary data with zeros.
       {"{'a': {'$bitsAllSet': [63, 64, 2147483647]}}", {kMinusOne}, {"{'a': 1}", kBytes36}},
       {"{'a': {'$bitsAllClear': [63, 64, 2147483647]}}", {"{'a': 1}", kBytes36}, {kMinusOne}},
       {field("{'$bitsAllSet': " + binary("AAAAAAAAAAAB") + "}"), {kMinusOne}, {"{'a': 1}"}},
       {"{'a': {'$bitsAllSet': [8]}}", {field(binary("AAE="))}, {field(binary("AQA="))}},
-      // Nothing asked is nothing missing.
+      // An empty list of bits matches every number.
       {"{'a': {'$bitsAllSet': []}}", {"{'a': 0}"}, {"{'a': 'x'}", "{}"}},
       {"{'a': {'$bitsAnySet': 0}}", {}, {"{'a': 1}"}},
       {"{'a': {'$bitsAllClear': 0}}", {"{'a': 1}"}, {"{'a': 'x'}"}},
@@ -81,7 +81,7 @@ TEST(FilterOperatorsTest, RegularExpressions) {
     return "{'$regularExpression': {'pattern': '" + pattern + "', 'options': '" + options + "'}}";
   };
   check_filters({
-      // The value itself for $eq, and what it finds without.
+      // $eq compares with the regular expression itself. Without $eq it is a pattern.
       {field("{'$eq': " + regex("^x", "") + "}"), {field(regex("^x", ""))}, {"{'a': 'x'}"}},
       {field(regex("^x", "")), {field(regex("^x", "")), "{'a': 'x'}"}, {field(regex("^x", "i"))}},
       {field("{'$in': [" + regex("^x", "") + ", " + regex("y$", "i") + ", 5]}"),
@@ -193,7 +193,7 @@ TEST(FilterOperatorsTest, WholeDocuments) {
       {"{'$sampleRate': 1}", {"{}"}, {}},
       {"{'$sampleRate': 0.0}", {}, {"{}"}},
       {"{'$comment': {'any': ['thing']}, 'a': 1}", {"{'a': 1}"}, {"{}"}},
-      // References to documents of other collections are values.
+      // References to documents of other collections are plain values.
       {"{'a': {'$ref': 'c', '$id': 1}}",
        {"{'a': {'$ref': 'c', '$id': 1}}"},
        {"{'a': {'$ref': 'c'}}"}},
@@ -342,7 +342,7 @@ TEST(FilterOperatorsTest, RegexThatIsGivenUp_IsAnError) {
     EXPECT_EQ(static_cast<int>(matches.error().code()), 51156);
     EXPECT_FALSE(filter.matches(document)) << json;
   }
-  // A condition that decides before is enough.
+  // An earlier condition that decides is sufficient.
   EXPECT_FALSE(parse_filter_json("{'b': 'y', 'a': " + kEndless + "}").evaluate(document).value());
 }
 

@@ -302,7 +302,7 @@ TEST(FilterTest, BeyondItsMemory_IsRefused) {
   EXPECT_EQ(larger.error().message(), "the filter needs more than 104857600 bytes of memory");
 }
 
-// As long a list as fits into a command.
+// A list as long as a command can hold.
 TEST(FilterTest, AMillionValues_AreFound) {
   bson::Builder filter;
   filter.open_document("a").open_array("$in");
@@ -346,7 +346,7 @@ TEST(FilterTest, MatchedPosition) {
       {"{'a.b': 5}", "{'a': {'b': [1, 2, 5]}}", 2},
       {"{'a.b': null}", "{'a': [{'b': 1}, {}]}", 1},
       {"{'a.b': null}", "{'a': 3}", std::nullopt},
-      // A named position is no search.
+      // A position in the path does not search the array.
       {"{'a.1': 5}", "{'a': [5, 5]}", std::nullopt},
       {"{'a.1.b': 5}", "{'a': [1, {'b': 5}]}", std::nullopt},
       {"{'a': {'$elemMatch': {'$gt': 2, '$lt': 4}}}", "{'a': [1, 5, 3]}", 2},

@@ -12,7 +12,8 @@ namespace {
 class GraphLookupTest : public testing::Test {
  protected:
   void expect(const std::vector<PipelineCase>& cases) { expect_results(run, cases); }
-  // What is reached from the documents of `c` that match, shown as _id and depth.
+  // Expects these documents to be reached from the matching documents of `c`, shown as _id and
+  // depth.
   void expect_reached(const std::string& match, const std::string& arguments,
                       const std::string& results) {
     EXPECT_EQ(run.shown("[{'$match': " + match +
@@ -93,7 +94,7 @@ TEST_F(GraphLookupTest, ShapesOfGraphs) {
            " {'_id': 5, 'to': [6, 7, 6, 99]}, {'_id': 6, 'to': 8}, {'_id': 7, 'to': 8}, {'_id': 8},"
            " {'_id': 9, 'p': [{'q': 1}, {'q': [6, 8]}]}, {'_id': 10, 'to': null}]");
   const std::string follow = "'connectFromField': 'to', 'connectToField': '_id'";
-  // A circle, one of a single document, a document reached by two ways, arrays.
+  // A cycle, a cycle of a single document, a document reached in two ways, arrays.
   expect_reached("{'_id': 1}", "'startWith': '$to', " + follow,
                  "[{'_id': 1, 'r': [{'_id': 2, 'd': 0}, {'_id': 3, 'd': 1}, {'_id': 1, 'd': 2}]}]");
   expect_reached("{'_id': 4}", "'startWith': '$to', " + follow,
@@ -104,22 +105,22 @@ TEST_F(GraphLookupTest, ShapesOfGraphs) {
                  "[{'_id': 9, 'r': [{'_id': 1, 'd': 0}, {'_id': 2, 'd': 1}, {'_id': 3, 'd': 2}]}]");
   expect_reached("{'_id': 9}", "'startWith': {'$add': [5, 1]}, " + follow,
                  "[{'_id': 9, 'r': [{'_id': 6, 'd': 0}, {'_id': 8, 'd': 1}]}]");
-  // Depths end the search.
+  // The depth limits the search.
   expect_reached("{'_id': 1}", "'maxDepth': 0, 'startWith': '$to', " + follow,
                  "[{'_id': 1, 'r': [{'_id': 2, 'd': 0}]}]");
   expect_reached("{'_id': 1}", "'maxDepth': 1.0, 'startWith': '$to', " + follow,
                  "[{'_id': 1, 'r': [{'_id': 2, 'd': 0}, {'_id': 3, 'd': 1}]}]");
-  // From nothing nowhere; from null to what has none.
+  // A missing value leads nowhere. Null leads to documents without the field.
   expect_reached("{'_id': 8}", "'startWith': '$to', " + follow, "[{'_id': 8, 'r': []}]");
   expect_reached("{'_id': 10}",
                  "'startWith': '$to', 'connectFromField': 'x', 'connectToField': 'to'",
                  "[{'_id': 10, 'r': [{'_id': 8, 'd': 0}, {'_id': 9, 'd': 0}, {'_id': 10, 'd': "
                  "0}]}]");
-  // What does not match is not gone through.
+  // Documents that do not match are not followed.
   expect_reached("{'_id': 1}",
                  "'restrictSearchWithMatch': {'_id': {'$ne': 3}}, 'startWith': '$to', " + follow,
                  "[{'_id': 1, 'r': [{'_id': 2, 'd': 0}]}]");
-  // Backwards, to the documents that name this one.
+  // Backwards: to the documents that refer to this one.
   expect_reached("{'_id': 8}",
                  "'startWith': '$_id', 'connectFromField': '_id', 'connectToField': 'to'",
                  "[{'_id': 8, 'r': [{'_id': 6, 'd': 0}, {'_id': 7, 'd': 0}, {'_id': 5, 'd': 1}]}]");
@@ -159,7 +160,7 @@ TEST_F(GraphLookupTest, InFacetsAndOtherPipelines) {
   });
 }
 
-// More values than one query asks for, and more documents than memory is given.
+// More values than one query requests, and more documents than fit in memory.
 TEST_F(GraphLookupTest, ManyDocuments) {
   std::string documents = "[{'_id': -1, 'to': [";
   constexpr int kDocuments = 5000;

@@ -23,14 +23,14 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr auto kLimit = milliseconds(20);
-// It is a tenth of a second at most; a machine that does much else takes longer for the same.
-// Sanitizers slow down what lies between two looks.
+// The limit is a tenth of a second, but a busy machine needs longer for the same work. Sanitizers
+// slow down the work between two checks.
 constexpr auto kExceededMax = milliseconds(kSanitized ? 5000 : 250);
 
 constexpr int32_t kElements = 200'000;
 constexpr size_t kTextBytes = size_t{4} << 20;
 
-// In no order.
+// Returns the numbers in no particular order.
 int32_t shuffled(int32_t i) {
   return static_cast<int32_t>((int64_t{i} * 7919 + 17) % kElements);
 }
@@ -57,7 +57,7 @@ void append_arrays(bson::Builder& out) {
   out.close();
 }
 
-// What all of it works on: few large values.
+// The input of all computations: a few large values.
 const bson::Document& large_document() {
   static const bson::Document kDocument = [] {
     bson::Builder out;
@@ -77,9 +77,9 @@ const bson::Document& large_document() {
   return kDocument;
 }
 
-// Runs what must not get to its end.
+// Runs a computation that must not reach its end.
 void expect_ended(const std::string& what, const std::function<Status()>& work) {
-  large_document();  // which takes time of its own
+  large_document();  // called first, because it takes time
   TimeLimit limit(kLimit);
   const InterruptionScope scope(limit);
   const Status status = work();
@@ -101,7 +101,7 @@ Status evaluate(const std::string& expression) {
 }
 
 TEST(InterruptionSweepTest, Expressions_End) {
-  // Each is evaluated as often as it takes.
+  // Each is evaluated as often as necessary.
   const char* const kExpressions[] = {
       "{'$regexMatch': {'input': '$letters', 'regex': '(?:a|c)*!!'}}",
       "{'$regexMatch': {'input': '$text', 'regex': '(a*b|a)*+c'}}",
@@ -251,7 +251,7 @@ TEST(InterruptionSweepTest, Stages_End) {
   }
 }
 
-// Of so many values.
+// Builds an array of `count` values.
 template <typename Make>
 bson::Document array_of(int32_t count, const Make& make) {
   bson::Builder out;

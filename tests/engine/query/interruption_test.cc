@@ -10,7 +10,7 @@
 namespace gridmount::query {
 namespace {
 
-// Ends what is asked about it the n-th time.
+// Interrupts at the n-th check.
 class Countdown final : public Interruption {
  public:
   explicit Countdown(int looks) : left_(looks) {}
@@ -29,7 +29,7 @@ std::string evaluate(const std::string& expression) {
   return evaluate_to_text(*parse_json("{'x': " + expression + "}").find("x"), bson::View());
 }
 
-// `rounds` squared of them.
+// Makes a loop of `rounds` squared rounds.
 std::string rounds(const std::string& loop, const std::string& body) {
   return "{'" + loop + "': {'input': {'$range': [0, 1000000]}, " + body + "}}";
 }
@@ -67,8 +67,7 @@ TEST(Interruption, WithoutScope_NothingEnds) {
             "{ '$numberInt' : '999999' }");
 }
 
-// A value that grows step by step needs a block of its own for each of its sizes, one after the
-// other.
+// A value that grows step by step needs a block of its own for each of its sizes.
 TEST(ArenaTest, WhatGrows_TakesTheMemoryOfItsLastSize) {
   Arena arena(uint64_t{64} << 20);
   for (size_t bytes = 1000; bytes < size_t{8} << 20; bytes += 10'000) {
@@ -80,7 +79,7 @@ TEST(ArenaTest, WhatGrows_TakesTheMemoryOfItsLastSize) {
   }
 }
 
-// A long array that is not yet complete, and another one made within each of several.
+// A long unfinished array, with another array built within each of several elements.
 TEST(ArenaTest, WhatIsBegun_CountsWithWhatIsWithin) {
   const auto nested = [](int depth) {
     std::string expression = "1";
@@ -105,7 +104,7 @@ TEST(ArenaTest, WhatIsBegun_CountsWithWhatIsWithin) {
   EXPECT_EQ(evaluate_within(nested(1), 400'000), ErrorCode{0});
   EXPECT_EQ(evaluate_within(nested(2), 600'000), ErrorCode{0});
   EXPECT_EQ(evaluate_within(nested(10), 600'000), ErrorCode{146});
-  // Nothing of it stays counted.
+  // Afterwards none of its memory is counted.
   VariableScope scope;
   const bson::Document document = parse_json("{'x': " + nested(2) + "}");
   const auto expression = parse_expression(*document.find("x"), scope);

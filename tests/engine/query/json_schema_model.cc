@@ -16,7 +16,7 @@ std::vector<Element> elements_of(ValueView value) {
   return elements;
 }
 
-// Whatever the order of fields.
+// Compares without regard to the order of fields.
 bool are_equal(ValueView a, ValueView b) {
   if (a.type() != b.type() || (a.type() != Type::kDocument && a.type() != Type::kArray)) {
     return bson::compare(a, b) == 0;

@@ -18,7 +18,7 @@ void check_schemas(std::vector<FilterCase> cases) {
     one.filter = "{'$jsonSchema': {'properties': {'p': " + one.filter + "}}}";
     for (std::string& value : one.matching) document(value);
     for (std::string& value : one.others) document(value);
-    one.matching.emplace_back("{}");  // what is not there needs no schema
+    one.matching.emplace_back("{}");  // a missing property satisfies every schema
   }
   check_filters(cases);
 }
@@ -92,7 +92,7 @@ TEST(JsonSchemaTest, Arrays) {
        {"['a', 'b']", "['a', 1, 'b']"}},
       {"{'items': [], 'additionalItems': false}", {"[]"}, {"[1]"}},
       {"{'items': [{}], 'additionalItems': true}", {"[1, 2]"}, {}},
-      // Without a list of items there are no additional ones.
+      // Without a list of items there are no additional items.
       {"{'additionalItems': false}", {"[1, 2]"}, {}},
       {"{'items': {'type': 'number'}, 'additionalItems': {'type': 'string'}}",
        {"[1, 2]"},
@@ -265,7 +265,7 @@ TEST(JsonSchemaTest, Refused) {
       {"{'not': 1}", 14,
        "$jsonSchema keyword 'not' must be an object, but found an element of type int"},
   };
-  // In the document's schema, in one within, and wherever it is written.
+  // In the schema of the document, in a nested one, and everywhere it may be written.
   for (const char* around :
        {"SCHEMA", "{'properties': {'p': SCHEMA}}", "{'items': [SCHEMA]}", "{'items': SCHEMA}",
         "{'additionalItems': SCHEMA}", "{'not': SCHEMA}", "{'anyOf': [{}, SCHEMA]}",

@@ -18,7 +18,7 @@
 
 namespace gridmount::query {
 
-// Each document is gone when the next is asked for, as a store's are.
+// Each document is destroyed when the next one is requested, like those of a store.
 class VectorStream : public DocumentStream {
  public:
   explicit VectorStream(std::vector<bson::Document> documents) : documents_(std::move(documents)) {}
@@ -41,13 +41,13 @@ class MemoryHost : public PipelineHost {
  public:
   using Documents = std::vector<bson::Document>;
 
-  // Of documents only what was asked for is given.
+  // True: returns only the requested fields of documents.
   bool minimal = false;
   std::map<CollectionName, Documents> collections;
-  // The paths of unique indexes beside that of _id.
+  // The paths of unique indexes other than that of _id.
   std::vector<std::set<std::string>> unique;
 
-  // [{...}, ...]
+  // `documents` is a JSON array: [{...}, ...]
   void set(const std::string& collection, const std::string& documents) {
     Documents& to = collections[{"", collection}];
     to.clear();
@@ -172,8 +172,8 @@ class MemoryHost : public PipelineHost {
   }
 
  private:
-  // Of documents and the documents in arrays the fields on these paths, and all that is no
-  // document.
+  // Returns only the fields on these paths of documents, and of documents in arrays. Values that
+  // are not documents stay.
   static Result<bson::Document> only(const std::set<std::string>& paths, bson::View document) {
     bson::Builder builder;
     GM_TRY(add_fields(paths, document, builder));

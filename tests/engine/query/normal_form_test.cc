@@ -62,7 +62,7 @@ TEST(NormalForm, Filters_AreShownAsServersShowThem) {
   }
 }
 
-// In text, because JSON has the operator for a value.
+// Compared as text, because JSON takes the operator for a value.
 TEST(NormalForm, RegularExpressions_AreOperators) {
   const std::string shown_as = R"({ "a" : { "$regex" : "^x", "$options" : "i" } })";
   for (const char* const filter :

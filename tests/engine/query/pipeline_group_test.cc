@@ -34,7 +34,7 @@ TEST_F(PipelineGroupTest, Ids) {
       " {'_id': 3, 'a': null}, {'_id': 4}, {'_id': 5, 'a': [1, 2]}, {'_id': 6, 'a': 'x', 'b': "
       "{'x': 1, 'y': 2}}, {'_id': 7, 'a': {'$numberDecimal': '1.0'}}]");
   expect({
-      // One group for equal numbers, with the first one's value; null and missing are one.
+      // Equal numbers form one group, with the value of the first. Null and missing are one group.
       {"[{'$group': {'_id': '$a', 'n': {'$sum': 1}}}]",
        "[{'_id': 1, 'n': 3}, {'_id': null, 'n': 2}, {'_id': [1, 2], 'n': 1}, {'_id': 'x', 'n': "
        "1}]"},
@@ -42,7 +42,7 @@ TEST_F(PipelineGroupTest, Ids) {
        "[{'_id': {'x': 1}, 'n': 2}, {'_id': null, 'n': 4}, {'_id': {'x': 1, 'y': 2}, 'n': 1}]"},
       {"[{'$group': {'_id': {'k': '$b.x', 'l': '$no'}, 'n': {'$count': {}}}}]",
        "[{'_id': {'k': 1}, 'n': 3}, {'_id': {}, 'n': 4}]"},
-      // Of one field missing is null.
+      // If there is only one field, missing is null.
       {"[{'$group': {'_id': {'k': '$b.x'}, 'n': {'$count': {}}}}]",
        "[{'_id': {'k': 1}, 'n': 3}, {'_id': {'k': null}, 'n': 4}]"},
       {"[{'$group': {'_id': {'k': {'l': '$b.x'}}, 'n': {'$count': {}}}}]",
@@ -51,7 +51,7 @@ TEST_F(PipelineGroupTest, Ids) {
       {"[{'$match': {'a': 'none'}}, {'$group': {'_id': null, 'n': {'$sum': 1}}}]", "[]"},
       {"[{'$group': {'n': {'$sum': 1}, '_id': {'$mod': ['$_id', 2]}, 'ids': {'$push': '$_id'}}}]",
        "[{'_id': 1, 'n': 4, 'ids': [1, 3, 5, 7]}, {'_id': 0, 'n': 3, 'ids': [2, 4, 6]}]"},
-      // Of the groups' fields those that are looked at.
+      // Only the groups' fields that a later stage reads are computed.
       {"[{'$group': {'_id': '$a', 'n': {'$sum': 1}, 'm': {'$max': '$_id'}}}, {'$project': {'m': "
        "1}}]",
        "[{'_id': 1, 'm': 7}, {'_id': null, 'm': 4}, {'_id': [1, 2], 'm': 5}, {'_id': 'x', 'm': "
@@ -128,7 +128,7 @@ TEST_F(PipelineGroupTest, Values) {
       {"{'$topN': {'output': '$_id', 'sortBy': {'no': 1}, 'n': 2}}", "[1, 2]"},
   });
   expect({
-      // n of the group's own _id.
+      // n depends on the group's own _id.
       {"[{'$group': {'_id': {'n': {'$mod': ['$_id', 2]}}, 'r': {'$firstN': {'input': '$_id', 'n': "
        "{'$add': ['$n', 1]}}}}}]",
        "[{'_id': {'n': 1}, 'r': [1, 3]}, {'_id': {'n': 0}, 'r': [2]}]"},
@@ -388,7 +388,7 @@ TEST_F(PipelineGroupTest, BeyondTheMemory_IsRefused) {
       {"[{'$sample': {'size': 300}}]", 292, "Sort exceeded memory limit"},
       {"[{'$facet': {'x': [{'$match': {}}]}}]", 4031700, "document constructed by $facet is"},
   });
-  // What is not kept takes none.
+  // Values that are not kept need no memory.
   expect({
       {"[{'$unwind': '$s'}, {'$sort': {'_id': -1}}, {'$limit': 1}, {'$project': {'_id': 1}}]",
        "[{'_id': 299}]"},

@@ -13,7 +13,7 @@ class PipelineJoinTest : public testing::Test {
  protected:
   void expect(const std::vector<PipelineCase>& cases) { expect_results(run, cases); }
   void refuse(const std::vector<PipelineRefusal>& refusals) { expect_refused(run, refusals); }
-  // {$lookup: ...} with the results in `r`, of the documents' _id and that.
+  // Runs {$lookup: ...} with the results in `r`, and compares _id and r of the documents.
   void expect_joined(const std::vector<std::pair<std::string, std::string>>& cases) {
     for (const auto& [lookup, results] : cases) {
       EXPECT_EQ(run.shown("[{'$lookup': " + lookup + "}, {'$project': {'r': 1}}]"),
@@ -62,7 +62,7 @@ TEST_F(PipelineJoinTest, Lookup_Equality) {
        "'r': [{'_id': 'D', 'of': 5}]}, {'_id': 6, 'r': []}]"},
   });
   expect({
-      // In place of a field of that name; into a field of a document.
+      // Replaces a field of that name, or goes into a field of a document.
       {"[{'$match': {'_id': 1}}, {'$lookup': {'from': 'f', 'localField': 'a', 'foreignField': 'k', "
        "'as': "
        "'a'}}]",
@@ -138,7 +138,7 @@ TEST_F(PipelineJoinTest, Lookup_Pipeline) {
        "['$n', "
        "'$$a']}}}, {'$project': {'n': 1, 'no': '$$no', '_id': 0}}], 'as': 'r'}",
        "[{'_id': 1, 'r': [{'n': 1}]}, {'_id': 2, 'r': [{'n': 1}, {'n': 3}]}]"},
-      // In one another: the inner one sees both variables.
+      // Nested: the inner pipeline sees both variables.
       {"{'from': 'f', 'let': {'a': '$a'}, 'pipeline': [{'$match': {'_id': 1}}, {'$lookup': "
        "{'from': 'f', "
        "'let': {'o': '$n'}, 'pipeline': [{'$match': {'_id': 2}}, {'$replaceWith': {'s': {'$add': "
@@ -221,7 +221,7 @@ TEST_F(PipelineJoinTest, Lookup_Refused) {
        "invalid character"},
       {"[{'$lookup': {'from': 'f', 'pipeline': [{'$match': {'$expr': '$$x'}}], 'as': 'r'}}]", 17276,
        "undefined variable: x"},
-      // Variables do not see one another, and are gone behind the stage.
+      // Variables do not see each other, and do not exist after the stage.
       {"[{'$lookup': {'from': 'f', 'pipeline': [], 'let': {'x': 1, 'y': '$$x'}, 'as': 'r'}}]",
        17276, "undefined variable: x"},
       {"[{'$lookup': {'from': 'f', 'pipeline': [], 'let': {'x': 1}, 'as': 'r'}}, {'$set': {'z': "
@@ -334,7 +334,7 @@ TEST_F(PipelineJoinTest, Facet) {
   });
 }
 
-// More input than the pipelines are given at once, so each stops in the middle and goes on.
+// More input than the pipelines get at once, so each of them stops in the middle and continues.
 TEST_F(PipelineJoinTest, Facet_OverMuchInput) {
   MemoryHost::Documents& documents = host.collections[{"", "c"}];
   const std::string text(100000, 'x');

@@ -208,7 +208,7 @@ TEST(PipelineModel, RandomPipelines) {
     }
     whole += "]";
     const std::string shown = run.shown(whole);
-    // An error may be in what is never computed ($limit).
+    // The error may be in an expression that is never computed ($limit).
     if (refused) continue;
     EXPECT_EQ(shown, MemoryHost::show_all(step)) << whole;
     with_results += step.empty() ? 0 : 1;

@@ -17,7 +17,7 @@ namespace gridmount::query {
 struct PipelineRun {
   MemoryHost& host;
   std::string collection = "c";
-  // By name; a command's `let`.
+  // By name, like a command's `let`.
   std::string variables = "{}";
   uint64_t memory_bytes_max = uint64_t{100} << 20;
   uint64_t random_seed = 1;
@@ -64,7 +64,7 @@ struct PipelineRun {
     return results;
   }
 
-  // The results as text, or "code: message". All ways of serving the pipeline must agree.
+  // Returns the results as text, or "code: message". All ways of serving the pipeline must agree.
   std::string shown(const std::string& stages) const {
     const bson::Document parsed = parse_stages(stages);
     const bson::View array = parsed.view()["p"].as_document();
@@ -77,7 +77,7 @@ struct PipelineRun {
         std::string text = results ? MemoryHost::show_all(*results)
                                    : std::to_string(static_cast<int>(results.error().code())) +
                                          ": " + results.error().message();
-        // Messages that show a document show what was read of it.
+        // Messages that show a document show the fields that were read.
         text.resize(std::min(text.size(), text.find(" Input document: ")));
         if (!first) first = text;
         EXPECT_EQ(text, *first) << stages << " asked " << (minimal ? "for its fields" : "for all")

@@ -45,12 +45,12 @@ TEST_F(PipelineStageTest, Match) {
       {"[{'$set': {'z': {'$add': ['$_id', 1]}}}, {'$match': {'z': {'$in': [2, 4]}}}, {'$project': "
        "{'z': 1}}]",
        "[{'_id': 1, 'z': 2}, {'_id': 3, 'z': 4}]"},
-      // Expressions inside of $or stay in the pipeline.
+      // Expressions inside $or stay in the pipeline.
       {"[{'$match': {'_id': {'$lt': 4}, '$or': [{'a': 3}, {'$expr': {'$eq': [{'$add': ['$a', 1]}, "
        "'$_id']}}]}}, "
        "{'$project': {'_id': 1}}]",
        "[{'_id': 1}, {'_id': 2}, {'_id': 3}]"},
-      // Whether there is anything around an excluded field shows.
+      // The result shows whether the parent of an excluded field exists.
       {"[{'$project': {'b.x': 0}}, {'$match': {'b.x': null}}, {'$project': {'_id': 1}}]",
        "[{'_id': 1}, {'_id': 2}, {'_id': 3}, {'_id': 4}]"},
   });
@@ -103,14 +103,14 @@ TEST_F(PipelineStageTest, SortSkipLimit) {
        "[{'_id': 2}, {'_id': 1}, {'_id': 3}, {'_id': 4}]"},
       {"[{'$sort': {'t': 1, 'a': 1}}, {'$project': {'_id': 1}}]",
        "[{'_id': 2}, {'_id': 3}, {'_id': 1}, {'_id': 4}]"},
-      // The filter behind a sort is asked of the source too.
+      // The source also gets the filter that follows a sort.
       {"[{'$sort': {'a': 1}}, {'$match': {'_id': {'$gt': 2}}}, {'$limit': 1}, {'$project': {'a': "
        "1}}]",
        "[{'_id': 4, 'a': null}]"},
       {"[{'$limit': 2}, {'$sort': {'a': 1}}, {'$limit': 1}, {'$project': {'a': 1}}]",
        "[{'_id': 2, 'a': 1}]"},
       {"[{'$limit': 2}, {'$match': {'a': 1}}, {'$project': {'a': 1}}]", "[{'_id': 2, 'a': 1}]"},
-      // A sort by what is gone.
+      // A sort by a field that was removed.
       {"[{'$project': {'_id': 1}}, {'$sort': {'a': 1}}]",
        "[{'_id': 1}, {'_id': 2}, {'_id': 3}, {'_id': 4}]"},
   });
@@ -169,7 +169,7 @@ TEST_F(PipelineStageTest, Unwind) {
       {"[{'$unwind': '$b'}, {'$project': {'b': 1}}]",
        "[{'_id': 1, 'b': {'x': 1, 'y': 2}}, {'_id': 2, 'b': {'x': 3}}, {'_id': 2, 'b': 7}, "
        "{'_id': 2, 'b': {'x': 4, 'y': 5}}, {'_id': 4, 'b': 9}]"},
-      // Arrays on the way have no such field.
+      // Arrays on the path have no such field.
       {"[{'$unwind': '$b.x'}, {'$project': {'b': 1}}]", "[{'_id': 1, 'b': {'x': 1, 'y': 2}}]"},
       {"[{'$unwind': '$b'}, {'$unwind': '$b.x'}, {'$project': {'b.x': 1}}]",
        "[{'_id': 1, 'b': {'x': 1}}, {'_id': 2, 'b': {'x': 3}}, {'_id': 2, 'b': {'x': 4}}]"},
@@ -210,7 +210,7 @@ TEST_F(PipelineStageTest, Sample) {
        "[{'_id': 1}, {'_id': 2}, {'_id': 3}, {'_id': 4}]"},
       {"[{'$sample': {'size': 3.7}}, {'$count': 'n'}]", "[{'n': 3}]"},
   });
-  // Each document has the same chance.
+  // Each document has the same probability.
   std::map<int, int> counts;
   for (uint64_t seed = 0; seed < 4000; ++seed) {
     run.random_seed = seed;

@@ -45,7 +45,7 @@ TEST_F(PipelineTransformTest, Project) {
        "{'_id': 4, 'b': 9}]"},
       {"[{'$project': {'s': '$a', 'n': {'$add': ['$_id', 1]}}}, {'$limit': 2}]",
        "[{'_id': 1, 's': 3, 'n': 2}, {'_id': 2, 's': 1, 'n': 3}]"},
-      // Computed fields come behind the included ones, in the order they were written.
+      // Computed fields follow the included ones, in the order in which they are written.
       {"[{'$limit': 1}, {'$project': {'z': 'l', 'a': {'$literal': 1}, 't': 1}}]",
        "[{'_id': 1, 't': ['p', 'q'], 'z': 'l', 'a': 1}]"},
       {"[{'$project': {'b.z': '$a', 'b.x': 1}}]",
@@ -56,7 +56,7 @@ TEST_F(PipelineTransformTest, Project) {
       {"[{'$limit': 1}, {'$project': {'x': ['$a', '$no', {'k': '$no'}]}}]",
        "[{'_id': 1, 'x': [3, null, {}]}]"},
       {"[{'$limit': 1}, {'$project': {'a': '$$REMOVE', 'no': '$no'}}]", "[{'_id': 1}]"},
-      // What a later stage does not look at.
+      // Fields that no later stage reads.
       {"[{'$project': {'a': 1, 'b': 1}}, {'$project': {'a': 1}}, {'$limit': 1}]",
        "[{'_id': 1, 'a': 3}]"},
       {"[{'$project': {'b': 1}}, {'$project': {'b.x': 1, '_id': 0}}, {'$limit': 1}]",
@@ -90,7 +90,7 @@ TEST_F(PipelineTransformTest, AddFields) {
   expect({
       {"[{'$addFields': {'z': '$a'}}, {'$project': {'b': 0, 'c': 0}}]",
        "[{'_id': 1, 'a': 3, 'z': 3}]"},
-      // In place of what is there.
+      // Replaces existing fields.
       {"[{'$set': {'a': 'new', '_id': 2}}, {'$project': {'b': 0, 'c': 0}}]",
        "[{'_id': 2, 'a': 'new'}]"},
       {"[{'$set': {'b.y': 1, 'a.k': 2}}, {'$unset': 'c'}]",
@@ -104,7 +104,7 @@ TEST_F(PipelineTransformTest, AddFields) {
       {"[{'$set': {'a': '$b', 'b': '$a'}}, {'$project': {'c': 0}}]",
        "[{'_id': 1, 'a': {'x': 1}, 'b': 3}]"},
       {"[{'$set': {}}, {'$project': {'a': 1}}]", "[{'_id': 1, 'a': 3}]"},
-      // Not looked at, but its fields are there to be written into.
+      // The field is not read, but its subfields can be written.
       {"[{'$set': {'b.y': 1}}, {'$project': {'k': '$b.y'}}]", "[{'_id': 1, 'k': 1}]"},
       {"[{'$set': {'a': 1}}, {'$project': {'b': 1}}]", "[{'_id': 1, 'b': {'x': 1}}]"},
   });
@@ -120,7 +120,7 @@ TEST_F(PipelineTransformTest, AddFields) {
       {"[{'$set': {'$a': 1}}]", 16410, "may not start with '$'"},
       {"[{'$set': {'a': {'$no': 1}}}]", 168,
        "Invalid $set :: caused by :: Unrecognized expression '$no'"},
-      // What nobody looks at is computed all the same.
+      // A field that nobody reads is computed all the same.
       {"[{'$set': {'z': {'$divide': ['$a', '$_id', 1]}}}, {'$project': {'a': 1}}]", 16020,
        "$divide"},
       {"[{'$set': {'z': {'$divide': ['$a', {'$subtract': ['$_id', 1]}]}}}, {'$project': {'a': 1}}]",

@@ -32,7 +32,7 @@ TEST(PipelineUpdateTest, Results) {
       {"{'_id': 1, 'a': 1}", "[]", "{'_id': 1, 'a': 1}"},
       {"{'_id': 1, 'a': 1, 'b': 2}", "[{'$set': {'c': {'$add': ['$a', '$b']}}}]",
        "{'_id': 1, 'a': 1, 'b': 2, 'c': 3}"},
-      // Each stage sees what the one before made; within a stage all see the same.
+      // Each stage sees the result of the one before. Within a stage all fields see the same input.
       {"{'_id': 1, 'a': 1}", "[{'$set': {'a': 2}}, {'$set': {'b': '$a'}}]",
        "{'_id': 1, 'a': 2, 'b': 2}"},
       {"{'_id': 1, 'a': 1, 'b': 2}", "[{'$set': {'a': '$b', 'b': '$a'}}]",
@@ -46,7 +46,7 @@ TEST(PipelineUpdateTest, Results) {
        "{'_id': 1, 'b': {'d': 2}}"},
       {"{'_id': 1, 'a': 1, 'b': 2}", "[{'$project': {'b': 1}}]", "{'_id': 1, 'b': 2}"},
       {"{'_id': 1, 'a': 1, 'b': 2}", "[{'$project': {'b': 0}}]", "{'_id': 1, 'a': 1}"},
-      // The _id stays if nothing is said of it.
+      // The _id stays if the stage does not mention it.
       {"{'_id': 1, 'a': 1, 'b': 2}", "[{'$project': {'_id': 0, 'b': 1}}]", "{'_id': 1, 'b': 2}"},
       {"{'_id': 1, 'a': {'b': 2}}", "[{'$replaceRoot': {'newRoot': '$a'}}]", "{'_id': 1, 'b': 2}"},
       {"{'_id': 1, 'a': {'b': 2}}", "[{'$replaceWith': {'$mergeObjects': ['$$ROOT', '$a']}}]",
@@ -79,7 +79,7 @@ TEST(PipelineUpdateTest, Variables_HaveTheirValuesByName) {
       "{'$set': {'c': {'$map': {'input': '$$list', 'in': {'$add': ['$$this', '$$x']}}}}}]",
       "{'x': {'$numberLong': '1'}, 'list': [1, 2], 'unused': null}");
   ASSERT_TRUE(update) << update.error().message();
-  // Twice: nothing of a document stays behind.
+  // Applied twice, to show that no state of a document remains.
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(show(update->apply(parse_json("{'_id': 1}"))->document),
               show(parse_json("{'_id': 1, 'a': 1, 'b': 5, 'c': [2, 3]}")));
@@ -172,7 +172,7 @@ TEST(PipelineUpdateTest, DeeperThanDocumentsMayBe_IsRefused) {
   for (; applied && applications < 300; ++applications) applied = deepen->apply(applied->document);
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().code(), ErrorCode::kOverflow);
-  // The document, and 179 arrays in it.
+  // The document with 179 nested arrays.
   EXPECT_EQ(applications, 180);
 }
 
@@ -183,7 +183,7 @@ TEST(PipelineUpdateTest, LargerThanDocumentsMayBe_IsRefused) {
   const Result<Update::Applied> applied = parse("[{'$set': {'b': '$a'}}]")->apply(document);
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().code(), ErrorCode::kUpdatedDocumentTooLarge);
-  // What is only in between is no matter.
+  // Names that exist only between two stages do not matter.
   EXPECT_TRUE(parse("[{'$set': {'b': '$a'}}, {'$unset': 'b'}]")->apply(document));
 }
 

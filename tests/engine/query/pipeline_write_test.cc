@@ -10,7 +10,7 @@ namespace {
 
 class PipelineWriteTest : public testing::Test {
  protected:
-  // Writes from c to t. What t holds, or "code: message".
+  // Writes from c to t. Returns the contents of t, or "code: message".
   std::string written(const std::string& stages) {
     const bson::Document parsed = PipelineRun::parse_stages(stages);
     const Result<MemoryHost::Documents> results =
@@ -24,7 +24,7 @@ class PipelineWriteTest : public testing::Test {
   }
 
   struct Merge {
-    const char* options;  // beside `into`
+    const char* options;  // in addition to `into`
     const char* after;
   };
   void expect_merged(const char* source, const char* target, const std::vector<Merge>& merges) {
@@ -52,7 +52,7 @@ TEST_F(PipelineWriteTest, Out) {
             show_expected("[{'_id': 2, 'a': 4}]"));
   EXPECT_EQ(written("[{'$project': {'a': 1}}, {'$out': 't'}]"),
             show_expected("[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}]"));
-  // An error leaves the collection as it was.
+  // After an error the collection is unchanged.
   EXPECT_EQ(
       written("[{'$set': {'x': {'$divide': [1, {'$subtract': ['$_id', 2]}]}}}, {'$out': 't'}]")
           .substr(0, 2),
@@ -141,7 +141,7 @@ TEST_F(PipelineWriteTest, Merge_Modes) {
   host.set("c", kSource);
   host.set("t", "[]");
   EXPECT_EQ(written("[{'$merge': 't'}]"), host.shown("c"));
-  // What is given no _id gets one.
+  // A document without an _id gets one.
   host.set("t", "[]");
   written("[{'$limit': 1}, {'$project': {'_id': 0, 'a': 1}}, {'$merge': 't'}]");
   EXPECT_EQ((host.collections[{"", "t"}][0].find("_id")->type()), bson::Type::kObjectId);
@@ -153,7 +153,7 @@ TEST_F(PipelineWriteTest, Merge_OnOtherFields) {
       "[{'_id': 1, 'k': 'x', 'v': 1}, {'_id': 2, 'k': 'z', 'v': 2}]",
       "[{'_id': 7, 'k': 'x', 'w': 3}]",
       {
-          // Another _id for the same key.
+          // A different _id for the same key.
           {", 'on': 'k'", "66: "},
           {", 'on': 'k', 'whenMatched': 'replace'", "66: "},
           {", 'on': 'k', 'whenMatched': 'keepExisting'",

@@ -23,7 +23,7 @@ using bson::Builder;
 using bson::Type;
 using bson::Value;
 
-// Draws values from one small pool, so that documents, operands and bounds meet.
+// Draws values from one small pool, so that documents, operands and bounds often match.
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) { renew(); }
@@ -49,7 +49,7 @@ class Generator {
                                          "b.0", "a.0.b", "b.0.0", "a.1"};
     paths_.clear();
     if (one_in(4)) {
-      paths_ = {"a.a", "a.b"};  // parts that may lie in one array
+      paths_ = {"a.a", "a.b"};  // paths that may share an array
       return;
     }
     for (int i = 0; i < 4; ++i) paths_.emplace_back(kPaths[below(std::size(kPaths))]);
@@ -57,7 +57,7 @@ class Generator {
 
   size_t below(size_t limit) { return random_.index(limit); }
   bool one_in(size_t n) { return random_.chance(n); }
-  // One of three every other time, so that several conditions can be met at once.
+  // Half of the time returns one of three values, so that several conditions can match at once.
   const Value& pooled() { return pool_[one_in(2) ? frequent_[below(3)] : below(pool_.size())]; }
 
   void append_value(Builder& builder, std::string_view name, int depth) {
@@ -207,14 +207,14 @@ class Generator {
   std::vector<Value> pool_;
   size_t frequent_[3] = {};
   std::vector<std::string> paths_;
-  // Without arrays no index is multikey, and bounds can be exact. Flat ones have a first element
-  // that is none, so that an index on that position is not multikey either.
+  // Without arrays no index is multikey, and bounds can be exact. The first element of a flat array
+  // is not an array, so an index on that position is not multikey either.
   enum class Arrays { kNone, kFlat, kAny };
   Arrays arrays_ = Arrays::kNone;
 };
 
 struct StoredKey {
-  std::string bytes;  // as in the index's tree
+  std::string bytes;  // as in the tree of the index
   std::string encoded;
   size_t document;
 };
@@ -224,7 +224,8 @@ struct BuiltIndex {
   std::vector<StoredKey> keys;  // sorted
 };
 
-// Documents and indexes as a store would hold them: what an index refuses is not inserted.
+// Documents and indexes as a store would hold them. A document that an index refuses is not
+// inserted.
 class Collection {
  public:
   explicit Collection(Generator& generator) {
@@ -246,7 +247,8 @@ class Collection {
     return make_plan(filter, sort, definitions_, multikey_, hint);
   }
 
-  // The documents a plan's scan comes by, in its order; `certain` says those it would not look at.
+  // The documents that a plan's scan returns, in its order. `certain` lists those that need no
+  // check.
   struct Found {
     size_t document;
     bool certain;
@@ -301,7 +303,7 @@ class Collection {
       for (size_t k = 0; k < keys[i].size(); ++k) {
         std::string encoded(keys[i][k]);
         std::string bytes = local::range_prefix(indexes_[i].entry.range) + encoded;
-        bytes.append(7, '\0').push_back(static_cast<char>(documents_.size()));  // the record's id
+        bytes.append(7, '\0').push_back(static_cast<char>(documents_.size()));  // the record id
         indexes_[i].keys.push_back({std::move(bytes), std::move(encoded), documents_.size()});
       }
     }
@@ -314,10 +316,11 @@ class Collection {
   std::vector<bool> multikey_;
 };
 
-// How often there was something to check: a planner that never bounds anything would be right too.
+// The number of cases that checked something. Without it, a planner that never bounds anything
+// would pass.
 struct Counts {
   size_t bounded = 0;
-  size_t skipped = 0;  // documents outside of bounds
+  size_t skipped = 0;  // documents outside the bounds
   size_t certain = 0;
   size_t unions = 0;
   size_t sorted = 0;
@@ -346,7 +349,7 @@ void check_plan(const Collection& collection, const Filter& filter, const Sort& 
   }
   counts.bounded += plan.kind == Plan::Kind::kIndexScan && !plan.bounds.empty() ? 1 : 0;
   counts.unions += plan.kind == Plan::Kind::kUnion ? 1 : 0;
-  // The scan puts runs of shortened keys in order itself.
+  // The scan itself sorts the runs of truncated keys.
   if (!plan.provides_sort || has_shortened_key(collection.indexes()[plan.index])) return;
   for (size_t i = 1; i < found.size(); ++i) {
     ++counts.sorted;
@@ -367,7 +370,7 @@ TEST(PlanPropertyTest, Bounds_LetMatchesThrough_AndOnlyThemIfExact) {
     for (int i = 0; i < 40; ++i) {
       const bson::Document specification = generator.filter();
       const Result<Filter> filter = Filter::parse(specification);
-      // Undefined and regular expressions are no operands of comparisons.
+      // Comparisons do not accept undefined and regular expressions.
       if (!filter) continue;
       const bson::Document order = generator.keys();
       const Result<Sort> sort = Sort::parse(order);

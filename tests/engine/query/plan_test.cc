@@ -65,7 +65,7 @@ std::string plan(const Indexes& indexes, const std::string& filter, const std::s
   return describe(*made, indexes);
 }
 
-// Of so many values.
+// Returns a list of `count` values.
 bson::Document list_of(int32_t count, const std::string& path) {
   bson::Builder filter;
   filter.open_document(path).open_array("$in");
@@ -89,7 +89,7 @@ TEST(PlanTest, ManyPoints_AreOneInterval) {
   EXPECT_EQ(describe(many, one), "{'a': 1} [0..299999]");
 }
 
-// Two long lists take a walk along both.
+// With two long lists, the planner walks along both.
 TEST(PlanTest, ManyPointsTwice_AreIntersected) {
   Indexes one;
   one.add("{'a': 1}");
@@ -154,7 +154,7 @@ TEST(PlanTest, Bounds) {
             "{'a': 1, 'b': 1} { \"$undefined\" : true }null \"x\" exact");
 }
 
-// A document in an array at the position has no field of that name, which is null to a filter.
+// A document in the array at the position lacks the field, which a filter treats as null.
 TEST(PlanTest, Positions) {
   Indexes position;
   position.add("{'a.0': 1}");

@@ -40,7 +40,7 @@ TEST(PositionalUpdateTest, TheMatchedElement) {
       {"{'a': 2}", "{'a': [1, 2]}", "{'$unset': {'a.$': ''}}", "{'a': [1, null]}"},
       {"{'a': 2}", "{'a': [1, 2], 'b': [5, 6]}", "{'$set': {'b.$': 9}}",
        "{'a': [1, 2], 'b': [5, 9]}"},
-      // Where there is no array it is a name.
+      // Without an array, the part is a name.
       {"{'a': 2}", "{'a': [1, 2]}", "{'$set': {'b.$': 9}}", "{'a': [1, 2], 'b': {'1': 9}}"},
       {"{'a': 2}", "{'a': [1, 2]}", "{'$set': {'a.0': 7, 'a.$': 9}}", "{'a': [7, 9]}"},
       {"{'a.b': 2}", "{'a': [{'b': 1}, {'b': 2}]}", "{'$set': {'a.1.c': 7, 'a.$.b': 9}}",
@@ -227,7 +227,7 @@ TEST(PositionalUpdateTest, TouchedPaths) {
   EXPECT_EQ(update->touched_paths(), (std::vector<std::string>{"a.b", "d", "e"}));
 }
 
-// A path into every element of an array, and an array with every element named.
+// A path into every element of an array, and an array whose elements are all named.
 TEST(PositionalUpdateTest, ManyElements) {
   constexpr int kCount = 20'000;
   bson::Builder before;

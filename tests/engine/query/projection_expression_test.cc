@@ -28,17 +28,17 @@ TEST(ProjectionExpressionTest, Results) {
       {"{'x': {'$literal': 1}}", "{'_id': 1, 'x': 1}"},
       {"{'x': ['$a', '$no', 1]}", "{'_id': 1, 'x': [2, null, 1]}"},
       {"{'x': null}", "{'_id': 1, 'x': null}"},
-      // What is missing is left out.
+      // A missing value is left out.
       {"{'x': '$no'}", "{'_id': 1}"},
       {"{'a': '$$REMOVE', 's': 1}", "{'_id': 1, 's': 'Text'}"},
-      // Included fields stand where they stood, computed ones come behind.
+      // Included fields keep their positions, and computed fields follow.
       {"{'a': {'$add': ['$a', 1]}, 's': 1}", "{'_id': 1, 's': 'Text', 'a': 3}"},
       {"{'a': {'$add': ['$a', 1]}, 's': {'$toLower': '$s'}}", "{'_id': 1, 'a': 3, 's': 'text'}"},
       {"{'b': {'c': 1, 'x': '$a'}}", "{'_id': 1, 'b': {'c': 3, 'x': 2}}"},
       {"{'b.x': '$a', 'b.c': 1}", "{'_id': 1, 'b': {'c': 3, 'x': 2}}"},
       {"{'n.o.p': '$a'}", "{'_id': 1, 'n': {'o': {'p': 2}}}"},
       {"{'a.x': '$s'}", "{'_id': 1, 'a': {'x': 'Text'}}"},
-      // Arrays stand for their elements.
+      // An array stands for its elements.
       {"{'e.g': '$a'}", "{'_id': 1, 'e': [{'g': 2}, {'g': 2}, [{'g': 2}]]}"},
       {"{'x': {'$size': '$e'}}", "{'_id': 1, 'x': 3}"},
       {"{'x': '$e.f'}", "{'_id': 1, 'x': [5]}"},

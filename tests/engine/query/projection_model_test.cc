@@ -35,13 +35,13 @@ struct Slice {
   int32_t limit;
 };
 
-// A projection, by what is asked of a field.
+// A projection as the questions that it answers about a field.
 struct Model {
   bool inclusive;
   std::vector<Names> paths;
   std::vector<Slice> slices;
 
-  // The whole of it stays, or goes.
+  // Whether the whole field is included or excluded.
   bool is_named(const Names& field) const {
     return std::any_of(paths.begin(), paths.end(),
                        [&](const Names& path) { return begins_with(field, path); });
@@ -51,7 +51,7 @@ struct Model {
                        [&](const Names& path) { return begins_with(path, field); });
   }
 
-  // Nothing if it does not stay. Elements of arrays have the array's path.
+  // Returns nothing if the field is removed. Elements of arrays have the array's path.
   std::optional<bson::Value> project(const Names& field, ValueView value) const {
     if (is_named(field)) return inclusive ? std::optional(bson::Value(value)) : std::nullopt;
     if (!leads_on(field)) return inclusive ? std::nullopt : std::optional(bson::Value(value));
@@ -168,7 +168,7 @@ class Generator {
   bson::RandomBson random_;
 };
 
-// As dotted paths, or with the first name as a document around the rest.
+// Writes a dotted path, or the first name with a document for the rest.
 void name_path(bson::Builder& builder, const Names& path, bool nested, ValueView value) {
   if (!nested || path.size() == 1) {
     builder.append(dotted(path), value);
@@ -197,7 +197,7 @@ TEST(ProjectionModel, RandomProjections) {
       });
       if (meets) continue;
       used.push_back(path);
-      // The last is a plain one, which says what kind of projection it is.
+      // The last field is a plain one, which determines the kind of the projection.
       if (i > 0 && random.chance(3)) {
         const Slice slice{path, random.number(7) - 3, 1 + random.number(3)};
         const bson::Document operand = parse_json("{'$slice': [" + std::to_string(slice.skip) +
@@ -211,7 +211,7 @@ TEST(ProjectionModel, RandomProjections) {
                 bson::Value(static_cast<int32_t>(model.inclusive)));
       model.paths.push_back(path);
     }
-    // Slices alone exclude nothing.
+    // A projection with slices only excludes nothing.
     if (model.paths.size() == model.slices.size() && model.inclusive) continue;
     const bson::Document projection = std::move(specification).finish();
     SCOPED_TRACE(show(projection) + " of " + show(document));

@@ -78,7 +78,7 @@ void expect_cuts(const char* document, const char* filter, const std::vector<Cut
 TEST(ProjectionTest, Slice) {
   expect_cuts("{'_id': 1, 'a': [1, 2, 3, 4], 'b': 5}", "{}",
               {
-                  // Alone it is an exclusion of nothing.
+                  // Alone, it is an exclusion of nothing.
                   {"{'a': {'$slice': 2}}", "{'_id': 1, 'a': [1, 2], 'b': 5}"},
                   {"{'a': {'$slice': -1}}", "{'_id': 1, 'a': [4], 'b': 5}"},
                   {"{'a': {'$slice': 0}}", "{'_id': 1, 'a': [], 'b': 5}"},
@@ -100,7 +100,7 @@ TEST(ProjectionTest, Slice) {
   expect_cuts(
       "{'_id': 1, 'a': [{'b': [1, 2], 'c': 1}, 7, [{'b': [1, 2]}]]}", "{}",
       {
-          // It does not look into arrays in arrays; an inclusion does.
+          // $slice does not enter arrays in arrays, but an inclusion does.
           {"{'a.b': {'$slice': 1}}", "{'_id': 1, 'a': [{'b': [1], 'c': 1}, 7, [{'b': [1, 2]}]]}"},
           {"{'x': 1, 'a': {'b': {'$slice': 1}}}", "{'_id': 1, 'a': [{'b': [1]}, [{'b': [1, 2]}]]}"},
           {"{'a.b': {'$slice': 1}, 'a.c': 0}", "{'_id': 1, 'a': [{'b': [1]}, 7, [{'b': [1, 2]}]]}"},
@@ -116,7 +116,7 @@ TEST(ProjectionTest, ElementMatch) {
           {"{'_id': 0, 'd': {'$elemMatch': {'$gt': 1}}}", "{'d': [5]}"},
           {"{'e': {'$elemMatch': {'$gt': 0}}}", "{'_id': 1}"},
           {"{'x': {'$elemMatch': {'$gt': 0}}}", "{'_id': 1}"},
-          // Computed fields stand behind those that were there, as they were named.
+          // Computed fields follow the existing ones, in the order in which they are named.
           {"{'d': {'$elemMatch': {'$gt': 1}}, 'a': {'$elemMatch': {'b': 1}}, 'e': 1}",
            "{'_id': 1, 'e': 1, 'd': [5], 'a': [{'b': 1}]}"},
           {"{'a': {'$elemMatch': {'b': 1}}, 'd': 0}", "{'_id': 1, 'a': [{'b': 1}], 'e': 1}"},
@@ -134,7 +134,7 @@ TEST(ProjectionTest, Positional) {
           {"{'a.b.$': 1}", "{'_id': 1, 'a': [{'b': 2}]}"},
           {"{'a': {'b.$': 1}, 'a.c': 1}", "{'_id': 1, 'a': [{'b': 2, 'c': 3}]}"},
           {"{'_id': 0, 'a.$': 1, 'd': {'$slice': 1}}", "{'a': [{'b': 2, 'c': 3}], 'd': [5]}"},
-          // Another array, by the same position.
+          // Another array, at the same position.
           {"{'d.$': 1, 'a': 1}", "{'_id': 1, 'a': [{'b': 1}, {'b': 2, 'c': 3}], 'd': [6]}"},
           {"{'e.f.$': 1}", "{'_id': 1, 'e': {'f': [8]}}"},
           {"{'g.$': 1}", "{'_id': 1, 'g': 9}"},

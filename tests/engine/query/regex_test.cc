@@ -83,7 +83,7 @@ TEST(RegexTest, RandomPatterns_AreAlike) {
   }
 }
 
-// PCRE2 limits what is tried from each place, and there are many places.
+// PCRE2 limits the attempts at each position, and there are many positions.
 TEST(RegexTest, BeyondItsTime_AMatchIsGivenUp) {
   const Result<Regex> regex = Regex::compile("[ab]*c[ab]", "");
   ASSERT_TRUE(regex);

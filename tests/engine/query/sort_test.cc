@@ -51,7 +51,7 @@ TEST(SortTest, Arrays_ByLeastAscendingAndGreatestDescending) {
   EXPECT_TRUE(comes_before("{'a.b': 1}", "{'a': [{'b': 9}, {}]}", "{'a': {'b': 1}}"));
 }
 
-// As an index holds them: what is not a document in an array has no field, which is null.
+// As in an index: an array element that is not a document lacks the field, which is null.
 TEST(SortTest, ArraysOnTheWay) {
   EXPECT_EQ(key("{'a.b': 1}", "{'a': [1, {'b': 5}]}"), "null");
   EXPECT_EQ(key("{'a.b': -1}", "{'a': [1, {'b': 5}]}"), "5");
@@ -65,7 +65,8 @@ TEST(SortTest, ArraysOnTheWay) {
   EXPECT_EQ(key("{'a.7': 1}", "{'a': [9, {'7': 3}]}"), "null");
 }
 
-// Parts through one array take the values of one element; parts of others go their own ways.
+// Parts that pass through the same array take their values from one element. Others are
+// independent.
 TEST(SortTest, ArraysUnderSeveralParts) {
   constexpr char kPairs[] = "{'a': [{'b': 2, 'c': 1}, {'b': 1, 'c': 9}, {'b': 1, 'c': 8}], 'd': 4}";
   EXPECT_EQ(key("{'a.b': 1, 'a.c': 1}", kPairs), "1 8");

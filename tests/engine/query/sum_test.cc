@@ -25,7 +25,7 @@ std::string canonical(bson::View document) {
 
 class SumTest : public ::testing::Test {
  protected:
-  // {s, a, p, q} for an array of numbers.
+  // Returns {s, a, p, q} for an array of numbers.
   std::string by_stages(const std::string& stages, const std::string& array) {
     host_.set("c", "[{'_id': 1, 'a': " + array + "}]");
     const bson::Document parsed = PipelineRun::parse_stages(stages);
@@ -157,7 +157,7 @@ TEST_F(SumTest, EachPlace_GivesTheSame) {
                                              "'x'",
                                              "null"};
   for (int i = 0; i < 500; ++i) {
-    // The last ones seldom.
+    // The last kinds are used rarely.
     const size_t kinds = random() % 8 == 0 ? kNumbers.size() : kNumbers.size() - 5;
     std::string array = "[";
     for (unsigned n = random() % 8; n > 0; --n) {

@@ -24,7 +24,7 @@ class TimeLimit final : public Interruption {
     if (processor_time() <= end_) return {};
     return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
   }
-  // How long it has been over.
+  // Returns the time since the limit.
   std::chrono::milliseconds exceeded() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(processor_time() - end_);
   }

@@ -25,13 +25,13 @@ constexpr int kConflict = 40;
 using Names = std::vector<std::string>;
 
 struct Node {
-  // In the order in which values of different kinds are compared; the two integers are one kind.
+  // In comparison order. The two integers are one kind.
   enum class Kind { kNull, kInt32, kInt64, kText, kDocument, kArray };
   Kind kind = Kind::kNull;
   int64_t number = 0;
   std::string text;
-  // Of a document with names, of an array without. Two vectors, as a pair would have to be whole
-  // before Node is.
+  // A document has names, an array does not. There are two vectors, because a vector of pairs would
+  // need Node to be complete.
   std::vector<std::string> names;
   std::vector<Node> children;
 
@@ -107,7 +107,7 @@ struct Operation {
   std::string name;
   Names path;
   Node operand;
-  Names source;  // of a $rename, which stands at its target
+  Names source;  // of a $rename, which is listed at its target
 };
 
 std::string dotted(const Names& path) {
@@ -121,7 +121,7 @@ bool meet(const Names& a, const Names& b) {
                     b.begin());
 }
 
-// Fields are made by name, positions by number.
+// Fields are created in the order of names, and positions in numeric order.
 bool comes_before(const Names& a, const Names& b) {
   return std::lexicographical_compare(
       a.begin(), a.end(), b.begin(), b.end(), [](const std::string& x, const std::string& y) {
@@ -200,7 +200,7 @@ class Model {
     }
     Node* at = &root;
     for (const std::string& name : path) {
-      // What was made on the way is a document.
+      // A node created on the way is a document.
       if (at->kind == Node::Kind::kNull) at->kind = Node::Kind::kDocument;
       std::optional<size_t> child = at->find(name);
       if (!child && at->kind == Node::Kind::kArray) {
@@ -231,7 +231,8 @@ class Model {
   }
 
   void rename(const Operation& operation) {
-    // Of the document as it was: what other operators fill up an array with does not count.
+    // Reads the document as it was before, without the nulls with which other operators pad an
+    // array.
     const Found source = find(before_, operation.source);
     if (!source.viable) errors.insert(kPathNotViable);
     if (source.node == nullptr) return;
@@ -268,7 +269,7 @@ class Generator {
 
   Node number() {
     const int64_t kNumbers[] = {0, 1, 2, -3, 2147483647, -2147483648, INT64_MAX, INT64_MIN};
-    // Mostly the small ones, or hardly any update would go through.
+    // Mostly the small numbers, because otherwise hardly any update would succeed.
     return node_of(kNumbers[random_.index(random_.chance(4) ? 8 : 4)], random_.chance(3));
   }
 
@@ -315,7 +316,7 @@ class Generator {
   bson::RandomBson random_;
 };
 
-// Each operator's fields together, as a specification has to have them.
+// Groups the fields by operator, as a specification requires.
 bson::Document specification_of(const std::vector<Operation>& operations) {
   bson::Builder builder;
   std::set<std::string> done;
@@ -402,7 +403,7 @@ TEST(UpdateModel, RandomUpdates) {
     ASSERT_EQ(applied->modified, !same_bytes(applied->document, before));
     if (applied->modified) ++changed;
   }
-  // Each outcome has to be there in numbers, or nothing was tested.
+  // Each outcome must occur often. Otherwise nothing was tested.
   EXPECT_GT(refused, 1000);
   EXPECT_GT(failed, 1000);
   EXPECT_GT(changed, 1000);

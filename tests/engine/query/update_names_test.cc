@@ -16,14 +16,14 @@ Result<Update> parse(const std::string& update) {
   return Update::parse(value.as_document(), {.is_pipeline = value.type() == bson::Type::kArray});
 }
 
-// Without spaces.
+// Returns JSON without spaces.
 std::string shown(bson::View document) {
   std::string text = show(document);
   std::erase(text, ' ');
   return text;
 }
 
-// The document, or "code".
+// Returns the document, or "code".
 std::string applied(const std::string& update, const std::string& before) {
   const Result<Update> parsed = parse(update);
   if (!parsed) return "parsing: " + parsed.error().message();
@@ -68,7 +68,7 @@ TEST(UpdateNames, OfExistingDocuments_HaveNoDollarInFront) {
   for (const auto& [update, after] : kCases) {
     EXPECT_EQ(applied(update, "{'_id': 1, 'a': 1}"), after) << update;
   }
-  // One that is there stays, but is not changed.
+  // An existing field stays, but may not be changed.
   EXPECT_EQ(applied("{'$set': {'$a': 1, 'b': 2}}", "{'_id': 1, '$a': 1}"),
             "{'_id':1,'$a':1,'b':2}");
   EXPECT_EQ(applied("{'$set': {'$a': 2}}", "{'_id': 1, '$a': 1}"), "52");
@@ -98,7 +98,7 @@ TEST(UpdateNames, TheId_StaysByteForByte_UnderOperators) {
       {"{'$rename': {'a': '_id'}}", "66"},
       {"{'$rename': {'_id': 'b'}}", "66"},
       {"{'$rename': {'no': '_id'}}", "{'_id':1,'a':1}"},
-      // What replaces the whole may give an equal one.
+      // A replacement may have an equal _id of another type.
       {"{'_id': 1.0, 'a': 2}", "{'_id':1.0,'a':2}"},
       {"[{'$set': {'_id': 1.0}}]", "{'_id':1.0,'a':1}"},
       {"{'_id': 2, 'a': 2}", "66"},
@@ -130,7 +130,7 @@ TEST(UpdateNames, AReplacement_CountsAsItIsGiven) {
   }
 }
 
-// {$timestamp: {t: 0, i: 0}} in a document of the server's own form.
+// Whether {$timestamp: {t: 0, i: 0}} was replaced in a document.
 bool is_filled_in(const std::string& shown) {
   return shown.find("'t':0,'i':0") == std::string::npos;
 }

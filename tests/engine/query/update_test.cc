@@ -78,7 +78,7 @@ TEST(UpdateTest, SameNumberOfAnotherType_IsAChange) {
   EXPECT_EQ(applied->document.view()["a"].type(), bson::Type::kInt64);
 }
 
-// The _id goes to the front, even if the replacement is what was there.
+// The _id moves to the front, even if the replacement is equal to the document.
 TEST(UpdateTest, Replacement_OfADocumentWithItsIdBehind_IsAChange) {
   const bson::Document before = parse_json("{'a': 1, '_id': 2}");
   const Result<Update::Applied> applied = Update::parse(before)->apply(before);
@@ -105,12 +105,12 @@ TEST(UpdateTest, Arithmetic_GivesTheWiderType) {
        "{'$numberDecimal': '1.10'}"},
       {"{'$numberDecimal': '9999999999999999999999999999999999'}", "{'$inc': {'a': 1}}",
        "{'$numberDecimal': '1.000000000000000000000000000000000E+34'}"},
-      // A double brings 15 digits.
+      // A double contributes 15 digits.
       {"{'$numberDecimal': '1'}", "{'$inc': {'a': {'$numberDouble': '0.1'}}}",
        "{'$numberDecimal': '1.100000000000000'}"},
       {"{'$numberDecimal': '1'}", "{'$inc': {'a': {'$numberDouble': '0.0'}}}",
        "{'$numberDecimal': '1'}"},
-      // What is equal stays.
+      // An equal value leaves the document unchanged.
       {"{'$numberDouble': '-0.0'}", "{'$inc': {'a': {'$numberDouble': '0.0'}}}",
        "{'$numberDouble': '-0.0'}"},
       {"{'$numberDecimal': '1.0'}", "{'$mul': {'a': {'$numberDecimal': '1.0'}}}",
@@ -279,7 +279,7 @@ TEST(UpdateTest, TooDeep) {
     specification.open_document("$set").append(path, parse_json("{'b': {'c': 1}}")).close();
     return Update::parse(std::move(specification).finish())->apply(parse_json("{}"));
   };
-  // The value is of two levels.
+  // The value itself has two levels.
   EXPECT_TRUE(applied_to_parts(bson::kMaxStoredDepth - 2));
   const auto applied = applied_to_parts(bson::kMaxStoredDepth - 1);
   ASSERT_FALSE(applied);

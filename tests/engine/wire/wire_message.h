@@ -27,12 +27,12 @@ void put_32(Bytes& bytes, uint32_t number);
 void put_64(Bytes& bytes, int64_t number);
 void put(Bytes& bytes, std::span<const uint8_t> more);
 void put_text(Bytes& bytes, std::string_view text);  // and its NUL
-// A header with the right length before `body`.
+// Puts a header with the right length before `body`.
 Bytes message(int32_t opcode, int32_t request_id, std::span<const uint8_t> body);
 
 Bytes body_section(bson::View document);
 Bytes sequence_section(const TestSequence& sequence);
-// Sections behind flags; with kChecksumPresent the right checksum follows.
+// Puts the sections behind the flags. With kChecksumPresent the right checksum follows.
 Bytes op_msg_of(const std::vector<Bytes>& sections, uint32_t flags = 0, int32_t request_id = 1);
 Bytes op_msg(bson::View body, uint32_t flags = 0, int32_t request_id = 1);
 Bytes op_query(std::string_view collection, bson::View query, int32_t request_id = 1,
@@ -46,7 +46,7 @@ Bytes op_update(std::string_view collection, bson::View filter, bson::View updat
 Bytes op_delete(std::string_view collection, bson::View filter, uint32_t flags = 0);
 Bytes compressed(const Bytes& plain, Compressor compressor);
 
-// A reply of either kind, taken apart. Fails the test if it is not well-formed.
+// Parses a reply of either kind. Fails the test if it is malformed.
 struct ReadReply {
   int32_t opcode = 0;
   int32_t request_id = 0;
@@ -54,7 +54,7 @@ struct ReadReply {
   uint32_t flags = 0;
   bool was_compressed = false;
   bson::Document document;  // the first one
-  // Of OP_REPLY.
+  // Only for OP_REPLY.
   int64_t cursor = 0;
   int32_t starting_from = 0;
   std::vector<bson::Document> documents;

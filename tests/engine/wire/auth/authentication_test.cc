@@ -47,7 +47,7 @@ class Proof {
                       *keyed_digest(DigestAlgorithm::kSha256, salted, "Server Key"), exchange));
     return without + ",p=" + to_base64(proof);
   }
-  // What the server must answer.
+  // The signature that the server must return.
   std::string signature() const { return "v=" + signature_; }
 
  private:
@@ -96,7 +96,7 @@ class AuthenticationTest : public ServiceTest {
                       R"(, "payload": )" + binary(payload) + "}",
                   database);
   }
-  // The code of the failure, 0 if it is a success.
+  // Returns the code of the failure, or 0 on success.
   int log_in(Client& client, const std::string& user, const std::string& password,
              const std::string& database = "admin") {
     Proof proof(user, password);
@@ -128,7 +128,7 @@ TEST_F(AuthenticationTest, BeforeLogIn_OnlyTheHandshakeIsAnswered) {
   EXPECT_EQ(code(client, R"({"nosuch": 1})"), "59");
 }
 
-// Whoever may not read a database has nothing computed there either.
+// A user who may not read a database may not compute anything there either.
 TEST_F(AuthenticationTest, PipelinesWithoutACollection_TakeTheRightToFind) {
   make_user("root", "root", "admin");
   make_user("ann", "read", "shop");
@@ -182,7 +182,7 @@ TEST_F(AuthenticationTest, LogIn_GivesTheRolesOfTheUser) {
   const bson::Document status = run_as(client, R"({"connectionStatus": 1})", "admin");
   EXPECT_EQ(field(status, "authInfo.authenticatedUsers.0.user"), "\"ann\"");
   EXPECT_EQ(field(status, "authInfo.authenticatedUserRoles.0.role"), "\"readWrite\"");
-  // What is not visible is not listed.
+  // Databases that the user may not see are not listed.
   const bson::Document names = run_as(client, R"({"listDatabases": 1, "nameOnly": true})", "admin");
   EXPECT_EQ(field(names, "databases"), R"([ { "name" : "shop" } ])");
 
@@ -217,18 +217,18 @@ TEST_F(AuthenticationTest, Cursors_AreTheirMakersAlone) {
   EXPECT_EQ(code(bob, get_more(id), "shop"), "13");
   EXPECT_EQ(code(bob, kill(id), "shop"), "13");
   EXPECT_EQ(code(ann, get_more(id, R"(, "batchSize": 1)"), "shop"), "ok");
-  // Its maker on another connection, and whoever may end any.
+  // The same user on another connection, and a user who may kill any cursor.
   Client again(10, remote("10.1.1.4:1"));
   EXPECT_EQ(code(again, get_more(id), "shop"), "13");
   ASSERT_EQ(log_in(again, "ann", "secret", "shop"), 0);
   EXPECT_EQ(code(again, get_more(id, R"(, "batchSize": 1)"), "shop"), "ok");
   EXPECT_EQ(code(again, kill(id), "shop"), "ok");
   EXPECT_EQ(code(host, kill(open()), "shop"), "ok");
-  // Whoever may no longer make it may not read on.
+  // A user who lost the right to open the cursor may not continue to read it.
   const int64_t orphan = open();
   good(R"({"revokeRolesFromUser": "ann", "roles": ["readWrite"]})", "shop");
   EXPECT_EQ(code(ann, get_more(orphan), "shop"), "13");
-  // One that the owner of the store made is nobody else's.
+  // A cursor opened by the owner of the store belongs to nobody else.
   const int64_t owners = cursor_id(run(R"({"find": "c", "batchSize": 1})", "shop"));
   EXPECT_EQ(code(bob, get_more(owners), "shop"), "13");
   EXPECT_EQ(code(bob, get_more(12345), "shop"), "43");
@@ -261,7 +261,7 @@ TEST_F(AuthenticationTest, ListCollections_ShowsWhatTheClientMayUse) {
   EXPECT_EQ(code(nobody, own, "shop"), "13");
 }
 
-// As mongorestore and administrators do it: not by the commands for users.
+// mongorestore and administrators write users directly, not by the commands for users.
 TEST_F(AuthenticationTest, UsersWrittenDirectly_AreNoticed) {
   make_user("root", "root", "admin");
   make_user("ann", "read", "shop");
@@ -290,7 +290,7 @@ TEST_F(AuthenticationTest, WrongLogIns_AreAnsweredAlike) {
   EXPECT_EQ(log_in(client, "bob", "secret", "shop"), 18);
   EXPECT_EQ(log_in(client, "ann", "secret", "other"), 18);
   EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "13");
-  // A user that does not exist is challenged as one that does, with the same salt each time.
+  // A user who does not exist gets a challenge like a real one, with the same salt each time.
   const Proof proof("nobody", "x");
   Client other(8, remote("10.1.1.2:1"));
   const std::string first = payload_of(start(client, proof, "shop"));
@@ -308,7 +308,7 @@ TEST_F(AuthenticationTest, MechanismsOfUsersThatDoNotExist_AreThoseThatSomeHave)
                    binary(Proof("nobody" + std::to_string(number), "x").first()) + "}}",
                "admin");
     std::string mechanisms = field(hello, "saslSupportedMechs");
-    // As for users that exist, a log-in is begun by a mechanism they have.
+    // As for existing users, the authentication starts with a mechanism that they have.
     EXPECT_EQ(field(hello, "speculativeAuthenticate") != "missing",
               mechanisms.find("SCRAM-SHA-256") != std::string::npos);
     return mechanisms;
@@ -356,7 +356,7 @@ TEST_F(AuthenticationTest, Sessions_OfWhoHasYetToLogIn_AreNotKept) {
   ASSERT_EQ(log_in(client, "ann", "secret", "shop"), 0);
   EXPECT_EQ(code(client, R"({"ping": 1, )" + lsid + "}", "admin"), "ok");
   EXPECT_THAT(known(), HasSubstr(R"("activeSessionsCount" : 1)"));
-  // Nobody ends another's.
+  // Nobody can end another user's session.
   const std::string end = R"({"endSessions": [{)" + lsid.substr(9);
   Client stranger(8, remote());
   EXPECT_EQ(code(stranger, end + "]}", "admin"), "ok");
@@ -396,14 +396,14 @@ TEST_F(AuthenticationTest, Hello_BeginsTheLogIn) {
   const bson::Document answer = proceed(client, 1, proof.last(payload_of(speculative)), "shop");
   EXPECT_EQ(field(answer, "done"), "true");
   EXPECT_EQ(code(client, R"({"find": "c"})", "shop"), "ok");
-  // One that cannot begin is left out.
+  // A mechanism that cannot be used is left out.
   EXPECT_EQ(field(run_as(client,
                          R"({"hello": 1, "speculativeAuthenticate": {"saslStart": 1,
                              "mechanism": "PLAIN", "db": "shop", "payload": ""}})",
                          "admin"),
                   "speculativeAuthenticate"),
             "missing");
-  // So is one by a mechanism that the user has no credentials of: the driver takes the other.
+  // So is a mechanism for which the user has no credentials. The driver then takes the other one.
   good(R"({"createUser": "old", "pwd": "secret", "roles": [], "mechanisms": ["SCRAM-SHA-1"]})",
        "shop");
   const bson::Document other = run_as(
@@ -414,7 +414,7 @@ TEST_F(AuthenticationTest, Hello_BeginsTheLogIn) {
       "admin");
   EXPECT_EQ(field(other, "saslSupportedMechs"), R"([ "SCRAM-SHA-1" ])");
   EXPECT_EQ(field(other, "speculativeAuthenticate"), "missing");
-  // Of whom no database is known, as mongodump asks without --authenticationDatabase.
+  // The user's database is unknown, as when mongodump runs without --authenticationDatabase.
   EXPECT_EQ(code(client, R"({"hello": 1, "saslSupportedMechs": ".old"})", "admin"), "ok");
   EXPECT_EQ(code(client, R"({"hello": 1, "saslSupportedMechs": "old"})", "admin"), "2");
 }
@@ -476,7 +476,7 @@ TEST_F(AuthenticationTest, Users_AreShownWithoutTheirSecrets) {
   EXPECT_EQ(good(R"({"dropAllUsersFromDatabase": 1})", "shop", "n"), "1");
 }
 
-// As mongorestore sends it, whose temporary collection is an exact copy of a dump's users.
+// mongorestore sends this. Its temporary collection is an exact copy of a dump's users.
 TEST_F(AuthenticationTest, UsersOfADump_AreMerged) {
   make_user("ann", "read", "shop");
   make_user("bob", "read", "shop");
@@ -505,7 +505,7 @@ TEST_F(AuthenticationTest, UsersOfADump_AreMerged) {
   EXPECT_EQ(log_in(ann, "ann", "secret", "shop"), 0);
   EXPECT_EQ(code(ann, merge(R"("db": "shop", "drop": true)"), "admin"), "13");
 
-  // What cannot be kept as it is changes nothing.
+  // If a user cannot be stored as it is, nothing changes.
   good(R"({"insert": "tempusers", "documents": [{"_id": "shop.zoe", "user": "zoe", "db": "shop",
            "roles": [{"role": "made here", "db": "shop"}]}]})",
        "admin");
@@ -520,7 +520,7 @@ TEST_F(AuthenticationTest, UsersOfADump_AreMerged) {
   EXPECT_EQ(ids(), R"([ "admin.restorer", "other.eve", "shop.ann" ])");
 }
 
-// Tools compare the two before they restore users.
+// Tools compare the two versions before they restore users.
 TEST_F(AuthenticationTest, TheFormOfUsers_IsTold) {
   EXPECT_EQ(good(R"({"getParameter": 1, "authSchemaVersion": 1})", "admin", "authSchemaVersion"),
             "5");

@@ -25,7 +25,7 @@ class RightsTest : public ServiceTest {
     good(R"({"insert": "c", "documents": [{"_id": 1}]})", "b");
   }
 
-  // Somebody with one role, logged in.
+  // An authenticated client with one role.
   std::unique_ptr<Client> with(const std::string& role, const std::string& database) {
     const std::string subject = "CN=" + role + "-" + database;
     const std::string user = R"({"createUser": ")" + subject + R"(", "roles": [{"role": ")" + role +
@@ -120,7 +120,7 @@ TEST_F(RightsTest, Views_OfTheServersOwnCollections_AreNotMade) {
   good(R"({"create": "scripts", "viewOn": "system.js", "pipeline": []})", "admin");
 }
 
-// restore may read admin.tempusers, and no other collection of that name's database.
+// The role restore may read admin.tempusers, and no other collection of that database.
 TEST_F(RightsTest, Views_AreReadWithTheRightsOfTheReader) {
   good(R"({"insert": "things", "documents": [{"_id": 1}]})", "admin");
   good(R"({"create": "tempusers", "viewOn": "things", "pipeline": []})", "admin");
@@ -137,7 +137,7 @@ TEST_F(RightsTest, Views_AreReadWithTheRightsOfTheReader) {
   good(R"({"drop": "tempusers"})", "admin");
   good(R"({"insert": "tempusers", "documents": [{"_id": 1}]})", "admin");
   EXPECT_EQ(code(*reader, R"({"find": "tempusers"})", "admin"), "ok");
-  // What a view on it reads beside it counts as well.
+  // The collections that a view of it joins count as well.
   good(R"({"drop": "tempusers"})", "admin");
   good(R"({"create": "tempusers", "viewOn": "system.js", "pipeline": [{"$unionWith": "things"}]})",
        "admin");
@@ -197,7 +197,7 @@ TEST_F(RightsTest, Users_AreNotDroppedWithTheirDatabase) {
   EXPECT_EQ(code(*ann, R"({"dropDatabase": 1})", "a"), "ok");
 }
 
-// Whoever removes all users must not let in whoever comes from this machine.
+// Removing all users must not give access to everybody on this machine.
 TEST_F(RightsTest, LocalhostException_DoesNotComeBack) {
   const auto tries = [&] {
     Client local(7, {.kind = Peer::Kind::kTcp, .address = "127.0.0.1:5", .is_loopback = true});

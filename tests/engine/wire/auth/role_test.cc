@@ -58,7 +58,7 @@ TEST(Role, AnyDatabase_LeavesOutWhatIsInternal) {
   EXPECT_TRUE(any.on_cluster("listDatabases"));
   EXPECT_FALSE(any.on_collection("insert", "local", "x"));
   EXPECT_FALSE(any.on_collection("find", "admin", "system.users"));
-  // These roles are admin's: elsewhere there are none of the name.
+  // These roles exist only in admin. Other databases have no roles of these names.
   EXPECT_FALSE(with({{"readWriteAnyDatabase", "shop"}}).on_collection("find", "shop", "orders"));
   EXPECT_FALSE(is_builtin_role({"root", "shop"}));
   EXPECT_TRUE(is_builtin_role({"root", "admin"}));

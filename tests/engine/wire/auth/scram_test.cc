@@ -88,7 +88,7 @@ TEST(Scram, WrongLastMessages_AreRefused) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code(), kAuthenticationFailed);
     EXPECT_FALSE(scram.succeeded());
-    // There is no second try.
+    // There is no second attempt.
     EXPECT_FALSE(scram.finish(right));
   }
 }
@@ -145,7 +145,7 @@ TEST(Scram, Credentials_SurviveTheirDocument) {
 
 TEST(Scram, Passwords_AreNormalized) {
   EXPECT_EQ(prepare_password("pencil").value_or(""), "pencil");
-  // A soft hyphen vanishes, a no-break space is a space, a Roman numeral its letters.
+  // A soft hyphen disappears, a no-break space becomes a space, a Roman numeral becomes letters.
   EXPECT_EQ(prepare_password("I\xC2\xADX").value_or(""), "IX");
   EXPECT_EQ(prepare_password("a\xC2\xA0"
                              "b")

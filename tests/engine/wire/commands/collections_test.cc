@@ -230,7 +230,7 @@ TEST_F(CollectionCommands, Create_OfAView_RefusesWhatItCannotHave) {
   EXPECT_EQ(code_of(R"({"create": "c", "idIndex": {"key": {"_id": 1}}})"), 9);
 }
 
-// As servers do, a filter sees no more than the reply has.
+// As with servers, the filter sees only the fields of the reply.
 TEST_F(CollectionCommands, ListCollections_OfNamesOnly_FiltersByNames) {
   good(R"({"create": "c", "capped": true, "size": 4096})");
   EXPECT_THAT(batch(run(R"({"listCollections": 1, "filter": {"options.capped": true}})")),

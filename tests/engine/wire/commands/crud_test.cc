@@ -145,7 +145,7 @@ TEST_F(Crud, Update_BadStatements_AreRefused) {
             "9");
 }
 
-// Servers look at the stages of all pipelines before they count the command as done.
+// Servers check the stages of all pipelines before they run any statement.
 TEST_F(Crud, Update_UnknownStage_FailsTheCommand) {
   const auto update = [](std::string_view pipeline) {
     return R"({"update": "c", "updates": [{"q": {"x": 1}, "u": )" + std::string(pipeline) + "}]}";
@@ -316,7 +316,7 @@ TEST_F(Crud, Explain_Commands_ShowTheirPlans) {
   EXPECT_EQ(good(R"({"explain": {"delete": "c", "deletes": [{"q": {"_id": 1}, "limit": 0}]}})",
                  "test", "executionStats.executionStages.nWouldDelete"),
             "1");
-  // That a write stops after one document is no stage.
+  // The limit of one document for a write is not a stage.
   const bson::Document one = run(R"({"explain": {"update": "c", "updates": [
       {"q": {"_id": 1}, "u": {"$set": {"a": 1}}}]}})");
   EXPECT_EQ(field(one, "queryPlanner.winningPlan.stage"), R"("UPDATE")");
@@ -340,7 +340,7 @@ TEST_F(Crud, ExplainOfAggregate_TellsOfStages) {
   const auto explain = [](const std::string& fields) {
     return R"({"explain": {"aggregate": "c", "pipeline": )" + fields + "}}";
   };
-  // What a find does is told as a find.
+  // The part that a find can do is explained like a find.
   const bson::Document found = run(explain(R"([{"$match": {"_id": 1}}], "cursor": {})"));
   EXPECT_EQ(field(found, "stages"), "missing");
   EXPECT_EQ(field(found, "executionStats.nReturned"), "1");
@@ -359,7 +359,7 @@ TEST_F(Crud, ExplainOfAggregate_TellsOfStages) {
   EXPECT_EQ(field(several, "stages.4.nReturned"), "2");
   const bson::Document made = run(explain(R"([{"$collStats": {}}], "cursor": {})"));
   EXPECT_EQ(field(made, "stages.0.nReturned"), "1");
-  // What would write does not.
+  // An explained pipeline with $out does not write.
   const bson::Document writing = run(explain(R"([{"$out": "d"}], "cursor": {})"));
   EXPECT_EQ(field(writing, "stages.1.nReturned"), "missing");
   EXPECT_THAT(find("d"), IsEmpty());

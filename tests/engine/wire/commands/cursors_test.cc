@@ -97,7 +97,7 @@ TEST_F(Cursors, Batches_OnThisMachine_AreSmall_UnlessAskedFor) {
   EXPECT_THAT(batch(run(R"({"find": "c", "batchSize": 20})")), SizeIs(20));
   EXPECT_THAT(batch(run(R"({"aggregate": "c", "pipeline": [], "cursor": {}})")), SizeIs(4));
 
-  insert_large(90, 256 * 1024);  // those that are there already are refused
+  insert_large(90, 256 * 1024);  // existing documents are refused
   Client remote(1000,
                 {.kind = Peer::Kind::kTcp, .address = "192.0.2.1:5000", .is_loopback = false});
   EXPECT_EQ(sizes(remote), std::pair(size_t{63}, size_t{27}));
@@ -161,7 +161,7 @@ TEST_F(Cursors, Session_OfACursor_IsItsOnlyReader) {
   EXPECT_EQ(code_of(get_more(free, lsid)), 50736);
 }
 
-// A batch that is filled exactly leaves its cursor open, but not where there can be one document.
+// An exactly filled batch leaves its cursor open, unless there can be only one document.
 TEST_F(Cursors, FindById_FilledExactly_HasEnded) {
   insert_numbered("c", 5);
   const auto left = [&](const std::string& rest) {

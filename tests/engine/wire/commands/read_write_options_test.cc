@@ -40,7 +40,7 @@ TEST_F(ReadAndWriteOptions, SystemVersion_HasTheFeatureCompatibilityVersion) {
   EXPECT_THAT(find("system.version", "{}"), testing::IsEmpty());  // of another database
 }
 
-// Each filter is within its own limit.
+// Each filter alone is within its own limit.
 TEST_F(ReadAndWriteOptions, Filters_OfAllCommands_HaveALimitTogether) {
   restart({.filter_bytes_max = uint64_t{5} << 20});
   insert_numbered("c", 2000);
@@ -53,7 +53,7 @@ TEST_F(ReadAndWriteOptions, Filters_OfAllCommands_HaveALimitTogether) {
     command.close().close().close();
     return std::move(command).finish();
   };
-  // Small ones do not count.
+  // Small filters do not count.
   for (int i = 0; i < 20; ++i) EXPECT_EQ(field(run(find_among(100)), "ok"), "1.0");
   // Cursors keep theirs.
   std::vector<std::string> cursors;

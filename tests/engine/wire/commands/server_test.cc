@@ -61,7 +61,7 @@ TEST_F(ServerCommands, ServerStatus_Sections_AreThereAndCount) {
     EXPECT_NE(field(status, section), "missing") << section;
   }
   EXPECT_EQ(field(status, "mem"), "missing");
-  // A double, and whole: mongostat reads it into an integer.
+  // A double without a fraction: mongostat reads it into an integer.
   const double uptime = status.view()["uptime"].as_double();
   EXPECT_EQ(uptime, std::floor(uptime));
   EXPECT_EQ(field(status, "opcounters.insert"), "5");
@@ -69,7 +69,7 @@ TEST_F(ServerCommands, ServerStatus_Sections_AreThereAndCount) {
   EXPECT_THAT(good(R"({"top": 1})", "admin"), HasSubstr("test.c"));
 }
 
-// Of a server with a port.
+// The stats of a server with a port.
 class Listening : public ServerFigures {
  public:
   int64_t connections() const override { return 1; }
@@ -226,7 +226,7 @@ TEST_F(ServerCommands, Profile_LevelTwo_RecordsCommands) {
   EXPECT_EQ(plan(0), "missing missing missing");
   EXPECT_EQ(plan(1), R"("IDHACK" 1 1)");
   EXPECT_EQ(plan(3), R"("COLLSCAN" 0 1)");
-  EXPECT_EQ(plan(4), R"("COLLSCAN" 0 2)");  // of this batch alone
+  EXPECT_EQ(plan(4), R"("COLLSCAN" 0 2)");  // of this batch only
   EXPECT_EQ(plan(5), R"("IDHACK" 1 1)");
 }
 
@@ -266,7 +266,7 @@ TEST_F(ServerCommands, Profile_OfUpdatesAndDeletes_HasEachStatement) {
   EXPECT_EQ(of(4, "ndeleted") + of(4, "docsExamined"), "33");
 }
 
-// A find that takes its time, in a thread.
+// A slow find in a thread.
 constexpr const char* kSlowFind = R"({"find": "c", "comment": "slow", "filter": {"$expr": {"$eq": [
     {"$reduce": {"input": {"$range": [0, 5000]}, "initialValue": 0,
                  "in": {"$add": ["$$value", "$$this"]}}}, 1]}}})";
@@ -298,7 +298,7 @@ TEST_F(ServerCommands, KillOp_ARunningFind_EndsIt) {
   EXPECT_EQ(code_of(R"({"killOp": 1})", "admin"), 40414);
 }
 
-// An expression that takes days for a single document.
+// An expression that would take days for a single document.
 std::string endless(const std::string& around) {
   std::string command = around;
   const std::string loops = R"({"$reduce": {"input": {"$range": [0, 1000000]}, "initialValue": 0,
@@ -371,14 +371,14 @@ TEST_F(ServerCommands, Privileges_OfCommands_AreThoseOfMongoDb) {
     return text;
   };
   EXPECT_EQ(needed(R"({"find": "c"})"), "find on test.c");
-  EXPECT_EQ(needed(R"({"getMore": 1, "collection": "c"})"), "");  // its cursor's owner's alone
+  EXPECT_EQ(needed(R"({"getMore": 1, "collection": "c"})"), "");  // the cursor's owner only
   EXPECT_EQ(needed(R"({"insert": "c", "bypassDocumentValidation": true})"),
             "insert on test.c, bypassDocumentValidation on test.c");
   EXPECT_EQ(needed(R"({"update": "c", "updates": [{"q": {}, "u": {}, "upsert": true}]})"),
             "update on test.c, insert on test.c");
   EXPECT_EQ(needed(R"({"findAndModify": "c", "remove": true})"),
             "find on test.c, remove on test.c");
-  // Of what it reaches beside, it is asked for when it is parsed.
+  // The rights for joined collections are checked when the pipeline is parsed.
   EXPECT_EQ(
       needed(R"({"aggregate": "c", "pipeline": [{"$lookup": {"from": "d"}}, {"$out": "o"}]})"),
       "find on test.c");
@@ -387,7 +387,7 @@ TEST_F(ServerCommands, Privileges_OfCommands_AreThoseOfMongoDb) {
   EXPECT_EQ(needed(R"({"aggregate": "c", "pipeline": [1, "x", {}]})"), "find on test.c");
   EXPECT_EQ(needed(R"({"explain": {"delete": "c", "deletes": []}})"), "remove on test.c");
   EXPECT_EQ(needed(R"({"serverStatus": 1})"), "serverStatus on cluster");
-  EXPECT_EQ(needed(R"({"listDatabases": 1})"), "");  // it shows what one may read
+  EXPECT_EQ(needed(R"({"listDatabases": 1})"), "");  // it shows what the user may read
   EXPECT_EQ(needed(R"({"dropDatabase": 1})"), "dropDatabase on test");
   EXPECT_EQ(needed(R"({"renameCollection": "a.b", "to": "c.d"})"), "");  // it depends on both
   EXPECT_EQ(needed(R"({"hello": 1})"), "");

@@ -35,7 +35,7 @@ Result<Incoming> read(const Bytes& bytes) {
   return read_incoming(bytes, decompressed);
 }
 
-// A compressed message whose header says what the test wants.
+// Makes a compressed message whose header claims what the test wants.
 Bytes compressed_claiming(uint32_t opcode, uint32_t size, uint8_t compressor,
                           std::span<const uint8_t> content) {
   Bytes body;

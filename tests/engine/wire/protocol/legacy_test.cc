@@ -20,7 +20,7 @@ std::string json(bson::View document) {
   return bson::to_json(document, bson::JsonForm::kRelaxed);
 }
 
-// "database: command, sequences" or the code of an error that is the reply.
+// Returns "database: command, sequences", or the code of the error that is the reply.
 std::string command_of(const Bytes& bytes) {
   MessageBytes decompressed;
   const Result<Incoming> incoming = read_incoming(bytes, decompressed);
@@ -84,7 +84,7 @@ TEST(LegacyQuery, Modifiers_BecomeFindsFields) {
   EXPECT_EQ(query(R"({"$query": {"a": 1}, "$explain": true})"),
             R"(db: { "explain" : { "find" : "a.b", "filter" : { "a" : 1 } }, )"
             R"("verbosity" : "allPlansExecution" })");
-  // A field of that name, where it cannot be a filter.
+  // A field with that name that cannot be a filter.
   EXPECT_EQ(query(R"({"query": "text"})"),
             R"(db: { "find" : "a.b", "filter" : { "query" : "text" } })");
   EXPECT_EQ(query(R"({"a": 1, "query": {"b": 1}})"),

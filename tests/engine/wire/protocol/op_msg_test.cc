@@ -21,7 +21,7 @@ bson::Document numbered(int32_t number) {
   return std::move(builder).finish();
 }
 
-// The code of a message that is refused with a reply; 0 if it is not.
+// Returns the code of a message that is refused with a reply, otherwise 0.
 int32_t refusal_of(const Bytes& bytes) {
   MessageBytes decompressed;
   const Result<Incoming> incoming = read_incoming(bytes, decompressed);

@@ -32,27 +32,27 @@ class Attacker {
  public:
   explicit Attacker(uint64_t seed) : random_(seed) {}
 
-  // One message, or what passes for one.
+  // Returns one message, or malformed bytes instead of one.
   Bytes misdeed() {
     Bytes bytes = good_message();
     switch (below(10)) {
-      case 0:  // as it is
+      case 0:  // unchanged
         break;
-      case 1:  // a length that lies
+      case 1:  // a false length
         lie(bytes, 0);
         break;
-      case 2: {  // lies anywhere
+      case 2: {  // false anywhere
         for (uint64_t i = below(8); i > 0; --i) lie(bytes, below(bytes.size() - 4));
         break;
       }
-      case 3:  // cut off
+      case 3:  // truncated
         bytes.resize(below(bytes.size()));
         break;
-      case 4:  // noise
+      case 4:  // random bytes
         bytes.resize(below(300));
         for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random_());
         break;
-      case 5:  // a few bytes differ
+      case 5:  // a few bytes changed
         for (uint64_t i = 1 + below(5); i > 0; --i) {
           bytes[16 + below(bytes.size() - 16)] = static_cast<uint8_t>(random_());
         }
@@ -74,7 +74,7 @@ class Attacker {
     return bytes;
   }
 
-  // A connection's worth of them.
+  // Sends such messages over one connection.
   void attack(RawClient client) {
     const uint64_t count = 1 + below(6);
     for (uint64_t i = 0; i < count; ++i) {
@@ -157,7 +157,7 @@ class Attacker {
   Bytes bomb() {
     Bytes bytes = compressed(op_msg(command("echo", std::string(100'000 + below(2 * kMiB), 0))),
                              static_cast<Compressor>(1 + below(3)));
-    if (below(2) == 0) lie(bytes, 20);  // what it claims to give
+    if (below(2) == 0) lie(bytes, 20);  // the size it claims to expand to
     return bytes;
   }
 
@@ -178,8 +178,7 @@ class HostileTest : public ServerTest {
     options_.limits.pressed_timeout = milliseconds(100);
     options_.limits.request_bytes_max = 16 * kMiB;
     options_.limits.reply_bytes_max = 16 * kMiB;
-    // A request that was changed on its way may ask for any time, and want no reply: nothing ends
-    // it then before that.
+    // A corrupted request may ask for any duration and want no reply. Nothing would end it earlier.
     handler_.longest = milliseconds(500);
   }
 };
@@ -192,8 +191,8 @@ TEST_F(HostileTest, RandomMisdeeds_LeaveNothingBehind) {
   start();
   ASSERT_TRUE(is_served());
   ASSERT_TRUE(comes_true([&] { return server_->connections() == 0; }));
-  // What allocators keep for themselves is there after the first round. The attacker may be gone
-  // before the server has so much as accepted it.
+  // After the first round the allocators have what they keep. The attacker may be gone before the
+  // server has even accepted it.
   { Attacker(seed).attack(connect()); }
   ASSERT_TRUE(comes_true([&] { return server_->connections_created() == 2; }));
   ASSERT_TRUE(comes_true([&] { return server_->connections() == 0; }));
@@ -243,7 +242,7 @@ TEST_F(HostileTest, FloodOfConnections_LeavesTheOwnerHisSocket) {
 }
 
 TEST_F(HostileTest, NoDescriptorsLeft_IsSurvived) {
-  // The check of an object's type makes a pipe, and takes the want of one for a wrong type.
+  // The type check of an object makes a pipe, and reports a missing pipe as a wrong type.
   if (kSanitized) GTEST_SKIP() << "the sanitizers need descriptors themselves";
   start();
   ASSERT_TRUE(is_served());
@@ -251,7 +250,7 @@ TEST_F(HostileTest, NoDescriptorsLeft_IsSurvived) {
   ASSERT_TRUE(before.ask(command("ping")));
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
-  // Room for this client's end of a connection and not for the server's.
+  // Leaves room for this client's end of a connection, but not for the server's.
   rlimit small = limit;
   small.rlim_cur = open_descriptors() + 1;
   RawClient waiting = [&] {

@@ -27,7 +27,7 @@ TEST(MemoryBudget, FullOne_MakesWait_InTurn) {
   MemoryBudget::Reservation small;
   bool was_granted = false;
   EXPECT_TRUE(budget.acquire(first, 90'000, [] {}));
-  // One may go beyond, so that there is always somebody who can finish.
+  // One request may exceed the budget, so that somebody can always finish.
   EXPECT_FALSE(budget.acquire(overdraws, 50'000, [&] { was_granted = true; }));
   EXPECT_TRUE(was_granted);
   EXPECT_FALSE(budget.is_waited_for());
@@ -91,7 +91,7 @@ TEST(MemoryBudget, WaitingThread_GetsItOrGivesUp) {
   MemoryBudget::Reservation overdraws;
   MemoryBudget::Reservation waits;
   ASSERT_TRUE(budget.acquire(first, kMiB, [] {}));
-  // As the head of those that wait it may go beyond.
+  // The first of the waiting requests may exceed the budget.
   EXPECT_TRUE(budget.acquire_within(overdraws, kMiB, milliseconds(10'000)));
   EXPECT_FALSE(budget.acquire_within(waits, kMiB, milliseconds(1)));
   EXPECT_FALSE(budget.is_waited_for());
@@ -111,7 +111,8 @@ TEST(MemoryBudget, WaitingThread_GetsItOrGivesUp) {
 class MemoryTest : public ServerTest {
  protected:
   MemoryTest() {
-    // As programs have it: else malloc learns from the first large message to keep such blocks.
+    // Programs do this too. Otherwise malloc learns from the first large message to keep such
+    // blocks.
     mallopt(M_MMAP_THRESHOLD, 8 * kMiB);
     options_.limits.request_bytes_max = 8 * kMiB;
     options_.limits.reply_bytes_max = 8 * kMiB;
@@ -145,7 +146,7 @@ TEST_F(MemoryTest, HalvesThatFillIt_AreEnded_WhenOthersNeedIt) {
   std::vector<RawClient> stalled;
   for (int i = 0; i < 6; ++i) {
     stalled.push_back(connect());
-    // The server may have stopped reading already.
+    // The server may already have stopped reading.
     size_t sent = 0;
     const auto deadline = steady_clock::now() + milliseconds(300);
     while (sent < 3 * kMiB && steady_clock::now() < deadline) {
@@ -162,7 +163,7 @@ TEST_F(MemoryTest, HalvesThatFillIt_AreEnded_WhenOthersNeedIt) {
 }
 
 TEST_F(MemoryTest, RepliesNobodyTakes_StayWithinIt_AndAreEnded) {
-  // Each waits until the one before it has been ended: the reader's turn comes after all of them.
+  // Each waits until the one before it has been ended. The reader's turn comes after all of them.
   options_.limits.pressed_timeout = milliseconds(50);
   start();
   ASSERT_TRUE(is_served());
@@ -177,7 +178,8 @@ TEST_F(MemoryTest, RepliesNobodyTakes_StayWithinIt_AndAreEnded) {
   EXPECT_LT(steady_clock::now() - begin, milliseconds(kSanitized ? 10'000 : 2000));
   RawClient reader = connect();
   EXPECT_TRUE(reader.ask(command("big", kMiB)));
-  // One may go beyond it; and each is there as text, in a Builder and, with room, in its vector.
+  // One may exceed the budget. Each exists as text, in a Builder and, with spare capacity, in its
+  // vector.
   EXPECT_LT(memory_grown_since(before), 8 * kMiB + 2 * 4 * 8 * kMiB);
   EXPECT_TRUE(comes_true([&] { return server_->connections() <= 12; }));
 }

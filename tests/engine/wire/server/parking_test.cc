@@ -33,7 +33,7 @@ TEST_F(ParkingTest, Change_ResumesAll_WithoutAThreadForEach) {
     ASSERT_TRUE(clients.back().send(op_msg(command("wait", 60'000))));
   }
   ASSERT_TRUE(comes_true([&] { return handler_.postponed >= 100; }));
-  // There are eight workers, and all are free.
+  // There are eight workers, and all of them are free.
   EXPECT_TRUE(is_served());
   const auto begin = steady_clock::now();
   handler_.change();
@@ -53,7 +53,7 @@ TEST_F(ParkingTest, Time_ResumesInItsOrder) {
   EXPECT_GE(steady_clock::now() - begin, milliseconds(150));
   EXPECT_FALSE(has_changed(late));
   EXPECT_GE(steady_clock::now() - begin, milliseconds(600));
-  // Not polled meanwhile: once for each, and perhaps a millisecond too early.
+  // It is not polled: one call for each, and perhaps one that is a millisecond too early.
   EXPECT_LE(handler_.postponed, 4);
 }
 
@@ -91,7 +91,7 @@ TEST_F(ParkingTest, EndOfTheServer_ResumesAll) {
   EXPECT_LT(steady_clock::now() - begin, milliseconds(5000));
   EXPECT_FALSE(has_changed(client));
   EXPECT_TRUE(client.is_closed_within(1000));
-  // The handler outlives the server and may still notify.
+  // The handler outlives the server, and may still notify it.
   server_.reset();
   handler_.change();
 }

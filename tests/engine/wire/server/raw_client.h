@@ -14,26 +14,26 @@ namespace gridmount::wire {
 class RawClient {
  public:
   static RawClient to_socket_file(const std::filesystem::path& folder);
-  // "127.0.0.1:PORT" or "[::1]:PORT".
+  // `address` is "127.0.0.1:PORT" or "[::1]:PORT".
   static RawClient to_address(const std::string& address);
 
   bool is_connected() const { return fd_.is_open(); }
   int fd() const { return fd_.get(); }
 
-  // False if the server has closed, or takes nothing for some seconds.
+  // Returns false if the server has closed the connection, or accepts nothing for some seconds.
   bool send(std::span<const uint8_t> bytes);
-  // Whatever the kernel takes now.
+  // Sends as much as the kernel accepts now. Returns how much.
   size_t send_now(std::span<const uint8_t> bytes);
-  // The next whole message; nothing if the server has closed or is silent.
+  // Returns the next whole message, or nothing if the server has closed or is silent.
   std::optional<ReadReply> receive();
   std::optional<ReadReply> ask(bson::View command);
-  // Up to the end of the stream.
+  // Reads up to the end of the stream.
   std::string read_to_end();
-  // Waits for the end of the stream, passing over what still comes.
+  // Waits for the end of the stream. Discards what still arrives.
   bool is_closed_within(int milliseconds);
   bool is_silent_for(int milliseconds);
 
-  void end_sending();  // a half-closed connection
+  void end_sending();  // half-closes the connection
   void close() { fd_.reset(); }
   void set_receive_buffer(int bytes);
 

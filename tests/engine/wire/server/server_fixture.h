@@ -30,7 +30,7 @@ class TestHandler final : public RequestHandler {
  public:
   Outcome handle(Client& client, const Request& request) override;
   void forget(Client& client) override;
-  // The host, of TCP.
+  // The account is the host of a TCP client.
   std::string account(const Client& client) const override { return client.peer().address; }
   void expire(std::chrono::steady_clock::time_point) override { ++expired; }
   void shut_down() override;
@@ -43,11 +43,11 @@ class TestHandler final : public RequestHandler {
 
   std::atomic<int> inserted = 0;
   std::atomic<int64_t> batches_left = 0;
-  std::chrono::milliseconds longest{std::chrono::hours(1)};  // a client may have it wait
+  std::chrono::milliseconds longest{std::chrono::hours(1)};  // the longest a client may ask for
   std::atomic<int> running = 0;
-  std::atomic<int> postponed = 0;   // times
-  std::atomic<int> forgotten = 0;   // clients
-  std::atomic<int> found_gone = 0;  // commands that have ended for it
+  std::atomic<int> postponed = 0;   // number of deferrals
+  std::atomic<int> forgotten = 0;   // number of clients
+  std::atomic<int> found_gone = 0;  // commands that ended because their client was gone
   std::atomic<int> expired = 0;
   std::atomic<bool> is_shut_down = false;
   std::atomic<const ServerFigures*> figures_ = nullptr;
@@ -75,13 +75,13 @@ class TestHandler final : public RequestHandler {
 bson::Document command(std::string_view name, int64_t argument);
 bson::Document command(std::string_view name, std::string_view argument);
 
-// Waits for some seconds at most.
+// Waits for a few seconds at most.
 bool comes_true(const std::function<bool()>& condition);
 
 size_t open_descriptors();
 size_t resident_bytes();
-// How much more memory is resident than `before`; less than a test allows for, where a sanitizer
-// keeps several times what is used.
+// Returns how much the resident memory has grown beyond `before`. Under a sanitizer, which keeps
+// several times what is used, it returns less than a test allows for.
 size_t memory_grown_since(size_t before);
 size_t threads_now();
 
@@ -90,12 +90,12 @@ class ServerTest : public testing::Test {
   ServerTest();
   ~ServerTest() override;
 
-  // With what is in options_; fails the test if it does not start.
+  // Starts with options_. Fails the test if the server does not start.
   void start();
   std::string tcp_address() const;
   RawClient connect() const { return RawClient::to_socket_file(folder_); }
   RawClient connect_tcp() const { return RawClient::to_address(tcp_address()); }
-  // Another client is answered.
+  // Whether another client gets an answer.
   bool is_served() const;
 
   std::filesystem::path folder_;

@@ -83,7 +83,8 @@ TEST_F(ServerTest, MoreToCome_IsDoneAndNotAnswered) {
   EXPECT_TRUE(client.is_silent_for(50));
 }
 
-// A client that allows it is sent one batch after the other, each the answer to the one before.
+// A client that allows exhaust gets one batch after the other, each as the answer to the one
+// before.
 TEST_F(ServerTest, GetMore_ThatMayExhaust_IsAnsweredToItsEnd) {
   start();
   RawClient client = connect();
@@ -99,7 +100,7 @@ TEST_F(ServerTest, GetMore_ThatMayExhaust_IsAnsweredToItsEnd) {
     answered = reply->request_id;
   }
   EXPECT_TRUE(client.ask(command("ping")));
-  // Whoever does not allow it asks for each.
+  // A client that does not allow it asks for each batch.
   handler_.batches_left = 2;
   const std::optional<ReadReply> one = client.ask(command("getMore"));
   ASSERT_TRUE(one);
@@ -166,7 +167,7 @@ TEST_F(ServerTest, MalformedDocument_IsAnsweredAndTheConnectionGoesOn) {
   start();
   RawClient client = connect();
   Bytes bytes = op_msg(command("ping"));
-  bytes[25] = 0x77;  // no type of BSON
+  bytes[25] = 0x77;  // not a BSON type
   ASSERT_TRUE(client.send(bytes));
   const auto reply = client.receive();
   ASSERT_TRUE(reply);
@@ -228,7 +229,7 @@ TEST_F(ServerTest, IdleConnections_ThousandsOfThem_CostNoThreadsAndLittleMemory)
   ASSERT_TRUE(is_served());
   const size_t threads = threads_now();
   const size_t memory = resident_bytes();
-  constexpr size_t kCount = 2000;  // both ends are this process's descriptors
+  constexpr size_t kCount = 2000;  // both ends are descriptors of this process
   std::vector<RawClient> clients;
   for (size_t i = 0; i < kCount; ++i) {
     clients.push_back(connect());
@@ -298,7 +299,7 @@ TEST_F(ServerTest, SenderThatNeverReads_IsNotReadFurther) {
   const auto deadline = steady_clock::now() + milliseconds(500);
   size_t sent = 0;
   while (steady_clock::now() < deadline) sent += client.send_now(request);
-  // Its own socket is full; one reply is all that the server holds for it.
+  // Its socket is full. The server holds no more than one reply for it.
   EXPECT_LT(sent, 2 * kMiB);
   EXPECT_LT(server_->requests(), 100u);
   EXPECT_TRUE(is_served());

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 TEST_F(ServerTest, Stop_AnswersWhatRuns_ClosesWhatIsIdle_RemovesTheFile) {
-  std::thread([] {}).join();  // with the first one a sanitizer's own begins
+  std::thread([] {}).join();  // the first thread also starts that of a sanitizer
   const size_t descriptors = open_descriptors();
   const size_t threads = threads_now();
   start();
@@ -36,7 +36,7 @@ TEST_F(ServerTest, Stop_AnswersWhatRuns_ClosesWhatIsIdle_RemovesTheFile) {
   EXPECT_TRUE(silent.is_closed_within(400));
   EXPECT_TRUE(half.is_closed_within(400));
   EXPECT_EQ(busy.receive()->response_to, 1);
-  // What it had sent beyond is not begun any more.
+  // Its further requests are not started any more.
   EXPECT_FALSE(busy.receive());
   stopper.join();
   EXPECT_FALSE(std::filesystem::exists(folder_ / "gridmount.sock"));
@@ -62,7 +62,7 @@ TEST_F(ServerTest, Stop_IsBoundedByItsGrace) {
   EXPECT_TRUE(server_->stop(milliseconds(300)));
   EXPECT_GE(steady_clock::now() - begin, milliseconds(290));
   EXPECT_LT(steady_clock::now() - begin, milliseconds(5000));
-  // The command was told that its client has gone.
+  // The command learned that its client is gone.
   EXPECT_EQ(handler_.found_gone, 1);
   EXPECT_EQ(server_->connections(), 0);
 }
@@ -75,7 +75,7 @@ TEST_F(ServerTest, Stop_WhileACommandGoesOnWhateverItIsTold_Returns) {
   EXPECT_FALSE(server_->stop(milliseconds(50), milliseconds(50)));
   EXPECT_EQ(handler_.running, 1);
   EXPECT_FALSE(server_->stop());
-  // The destructor is what waits for it.
+  // The destructor waits for it.
   std::thread opener([&] {
     std::this_thread::sleep_for(milliseconds(50));
     handler_.open_gate();

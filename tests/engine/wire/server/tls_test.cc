@@ -34,7 +34,7 @@ struct Identity {
   Certificate certificate;
 };
 
-// Signed by `issuer`, or by itself.
+// Makes an identity signed by `issuer`, or self-signed.
 Identity make_identity(const char* name, const Identity* issuer) {
   Identity identity{Key(EVP_EC_gen("P-256")), Certificate(X509_new())};
   X509* const certificate = identity.certificate.get();
@@ -83,12 +83,12 @@ class TlsTest : public ServerTest {
     options_.limits.handshake_timeout = milliseconds(500);
   }
 
-  // What "ping" over TLS gives; nothing if the connection does not come about.
+  // Returns the reply to "ping" over TLS, or nothing if there is no connection.
   std::optional<ReadReply> ask(const Identity* client_identity, int version_max = TLS1_3_VERSION,
                                const bson::Document& request = command("ping")) {
     using Context = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
     const Context context(SSL_CTX_new(TLS_client_method()));
-    // Debian forbids the old versions; they are to be refused by the server.
+    // Debian disables the old versions. Here the server must refuse them.
     SSL_CTX_set_security_level(context.get(), 0);
     SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
     SSL_CTX_set_max_proto_version(context.get(), version_max);
@@ -150,7 +150,7 @@ TEST_F(TlsTest, Client_WithoutCertificate_IsServed_WhereItIsAllowed) {
   ASSERT_TRUE(ask(nullptr));
   EXPECT_TRUE(handler_.last_peer_details().is_tls);
   EXPECT_EQ(handler_.last_peer_details().certificate_subject, "");
-  // The owner's socket goes without.
+  // The owner's socket does not need TLS.
   EXPECT_TRUE(is_served());
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using Kind = WorkerShares::Kind;
 
-// Turns of one account that are held, and those that wait.
+// The turns that one account holds, and those it waits for.
 class Asker {
  public:
   Asker(WorkerShares& shares, Kind kind, std::string account)
