@@ -1,18 +1,22 @@
-// What the open files of one table share.
+// The state that the open files of one table share.
 //
-// Lock order in this folder, outermost first; none is taken while one further down is held:
-//   1. OpenFile::write_mutex_      one writer of a file at a time; held over waiting for memory,
-//                                  over reads of the store, and over the commits of zero()
-//   2. the commit turn of a file   (OpenFile::committing_) held over a transaction, as it is what
-//                                  keeps the commits of one file in order, and over the removal of
-//                                  other files' chunks, which needs no turn
-//      then Committer::letting_go_, over the end of files that nobody has open
-//   3. OpenFiles::mutex_           the table of open files
-//   4. OpenFile::mutex_            a file's state, held for moments
-//   5. the mutexes of Committer, Aftercare, ChunkMemory, HashStream, HashThread, BackgroundThread
-// A thread that holds a transaction may take 3 to 5, never 1 or 2: those may be waiting for it.
-// An OpenFile may be destroyed by whoever lets go of it last, which takes 3; so references are
-// dropped with none of 3 to 5 held.
+// Lock order in this directory, outermost first. A thread takes no lock while it holds one further
+// down:
+// 1. OpenFile::write_mutex_: one writer of a file at a time. Held while the writer waits for
+//    memory, reads the store, and commits in zero().
+// 2. The commit lock of a file (OpenFile::committing_, class CommitTurn). It keeps the commits of
+//    one file in order, so it is held over a transaction. It is also held over the removal of other
+//    files' chunks, which needs no commit lock. Then Committer::letting_go_, held while removed
+//    files that nobody has open are destroyed.
+// 3. OpenFiles::mutex_: the table of open files.
+// 4. OpenFile::mutex_: the state of one file. Held for moments only.
+// 5. The mutexes of Committer, Aftercare, ChunkMemory, HashStream, HashThread and BackgroundThread.
+//
+// A thread that has a transaction may take 3 to 5, but never 1 or 2: their holder may be waiting
+// for the end of that transaction.
+//
+// The thread that drops the last reference to an OpenFile destroys it, and the destructor takes 3.
+// So a thread drops references only while it holds none of 3 to 5.
 #pragma once
 
 #include <memory>
@@ -30,17 +34,18 @@ namespace gridmount::gridfs {
 struct FileContext {
   FileContext(const Bucket& the_bucket, const FileTableOptions& the_options);
 
-  // So little that what is removed should be free at once for whoever writes next.
+  // Returns true if there is so little free space that removed chunks should be freed at once, for
+  // the next writer.
   bool is_room_scarce() const;
-  // Returns when the chunks of files that were removed, and that nobody has open, are removed, too.
-  // No transaction may be held.
+  // Removes the chunks of all removed files that nobody has open, and returns when they are
+  // removed. The caller must not have a transaction.
   void remove_what_is_gone();
-  // After a commit of so many bytes has met a full disk: the same, and whether there should be room
-  // then.
+  // Called after a commit of `bytes` bytes has failed because the disk is full. Calls
+  // remove_what_is_gone() and returns true if there should be room now.
   bool make_room(uint64_t bytes);
 
   const Bucket& bucket;
-  const FileTableOptions options;  // md5 is false also if this machine has none
+  const FileTableOptions options;  // md5 is false too if this machine has no MD5
   const std::shared_ptr<ChunkMemory> memory;
   OpenFiles open_files;
   HashThread hasher;

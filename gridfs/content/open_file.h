@@ -1,15 +1,18 @@
-// The state of a file that is open: what of it is in memory, what is in the store, and what the
-// next commit will make of both.
+// The state of an open file: what is in memory, what is in the store, and what the next commit
+// writes.
 //
-// Chunk n of the file, 0 <= n < the number of chunks of length_, is
-//   in dirty_    if it was written since the last commit began; else
-//   in frozen_   if the commit in progress is writing it (and n < frozen_end_); else
-//   a hole       if holes_ has it; else
-//   in the store (and n < store_end_), or a hole if it is not there and holes_unknown_.
-// The last chunk is never left in the store when the file grows past it: it is made dirty, so that
-// the commit pads it to a full chunk.
+// Chunk n of the file, 0 <= n < the number of chunks of length_, is in the first of these places
+// that has it:
+// - dirty_: it was written since the last commit began.
+// - frozen_: the commit in progress writes it, and n < frozen_end_.
+// - holes_: it is a hole.
+// - the store, if n < store_end_. If the store does not have it and holes_unknown_ is set, it is a
+//   hole.
 //
-// Thread-safety: thread-safe. Lock order: file_context.h.
+// When the file grows past its last chunk, that chunk never stays in the store only. It is made
+// dirty, so that the commit pads it to a full chunk.
+//
+// Thread-safe. Lock order: file_context.h.
 #pragma once
 
 #include <chrono>
@@ -31,7 +34,8 @@ namespace gridmount::gridfs {
 
 class OpenFile final : public File, public std::enable_shared_from_this<OpenFile> {
  public:
-  // `stored` is what the store shows; called under the lock of OpenFiles.
+  // `stored` is the files document in the store. The caller holds the lock of OpenFiles, or nobody
+  // else knows the file yet.
   OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored);
   ~OpenFile() override;
   OpenFile(const OpenFile&) = delete;
@@ -56,25 +60,27 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status sync() override GM_EXCLUDES(mutex_);
   Status expect_room() override GM_EXCLUDES(mutex_);
 
-  // Commits what is dirty, without md5; an error is also kept for the next flush().
+  // Commits the dirty chunks, without md5. An error is also kept for the next flush().
   Status commit_in_background() GM_EXCLUDES(mutex_);
-  // Commits what is dirty with md5, and md5 if that is all that is missing and cheap to have.
+  // Commits the dirty chunks with their md5. If only the md5 is missing, commits it if it is cheap
+  // to compute.
   Status commit_with_md5() GM_EXCLUDES(mutex_) { return commit(CommitKind::kFlush); }
-  // The files document has been moved to `detached`, or from there.
+  // Called when the files document has been moved to `detached` or back to `files`.
   void set_detached(bool detached) GM_EXCLUDES(mutex_);
   bool is_detached() const GM_EXCLUDES(mutex_);
-  // The Committer lets go of the file: its reference, if it has one.
+  // Makes the Committer release the file. Returns the Committer's reference, or null if it had
+  // none.
   std::shared_ptr<OpenFile> unlist() GM_EXCLUDES(mutex_);
 
-  // Nothing is dirty and nothing was changed for `duration`.
+  // Returns true if nothing is dirty and nothing has changed for `duration`.
   bool quiet_for(std::chrono::milliseconds duration) const GM_EXCLUDES(mutex_);
-  // The files document of that date now has this md5.
+  // Called when the files document with this uploadDate has got this md5 in the store.
   void md5_was_set(bson::Date upload_date, const std::string& md5) GM_EXCLUDES(mutex_);
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-  // Runs of holes remembered one by one; beyond it they are looked for in the store.
+  // The maximum number of hole runs kept in memory. Beyond it, holes are looked up in the store.
   static constexpr size_t kHoleRunsMax = 10'000;
 
   struct Chunk {
@@ -85,16 +91,16 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   };
   using Chunks = std::map<int64_t, Chunk>;
 
-  // Where the content of a chunk is that is about to be written to.
+  // The present content of a chunk that is about to be written to.
   struct Base {
     enum class Kind { kMemory, kStore, kNothing };
     Kind kind = Kind::kNothing;
     Chunk memory;  // kMemory: its buffer is pinned by `pin`
     ChunkPin pin;
     std::unique_ptr<engine::Snapshot> snapshot;
-    int64_t stored_length = 0;  // of the file in the store
+    int64_t stored_length = 0;  // the file's length in the store
     bool absent_is_hole = false;
-    uint32_t size = 0;  // bytes of it that are content now
+    uint32_t size = 0;  // bytes of the chunk that are content now
   };
 
   enum class CommitKind { kBackground, kFlush };
@@ -107,7 +113,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     bool allocated = false;
     std::shared_ptr<HashStream> md5;
     std::shared_ptr<HashStream::Mark> mark;
-    std::shared_ptr<OpenFile> listed;  // let go without the lock
+    std::shared_ptr<OpenFile> listed;  // released without the lock
   };
 
   uint8_t* content_of(const Chunk& chunk) const {
@@ -117,33 +123,37 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     return length / chunk_bytes_ + (length % chunk_bytes_ != 0 ? 1 : 0);
   }
 
-  // --- Writing (open_file_write.cc); write_mutex_ is what keeps chunks from becoming dirty between
-  // a look and the change.
+  // --- Writing (open_file_write.cc). write_mutex_ keeps chunks from becoming dirty between a check
+  // and the change that follows it.
   Status check_change(int64_t offset, uint64_t size) const GM_EXCLUDES(mutex_);
   // Makes chunk `n` dirty and puts `data` there at `from`.
   Status change_chunk(int64_t n, uint32_t from, std::span<const uint8_t> data, TimeUpdate times)
       GM_REQUIRES(write_mutex_) GM_EXCLUDES(mutex_);
-  // The chunk, if it may be written to from `from` on where it is.
+  // Returns the dirty chunk if it may be written in place from `from` on, or null.
   Chunk* chunk_in_place(int64_t n, uint32_t from) GM_REQUIRES(mutex_);
   Result<Base> find_base(int64_t n) GM_REQUIRES(mutex_);
-  // Makes the content of `base` the chunk's, but for the bytes [from, to), which the caller writes.
+  // Copies the content of `base` into the chunk, except for the bytes [from, to), which the caller
+  // writes.
   Status fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, uint32_t to) const;
   void put(int64_t n, Chunk& chunk, uint32_t from, std::span<const uint8_t> data)
       GM_REQUIRES(mutex_);
-  // What is dirty, in bytes of memory.
+  // Returns the memory that dirty chunks occupy.
   uint64_t dirty_bytes() const GM_REQUIRES(mutex_) { return dirty_.size() * layout_.capacity(); }
-  // While there is no room for what is dirty, no more is taken than a commit takes at once.
+  // Limits the dirty bytes to FileTableOptions::commit_bytes while the disk is full: from there on,
+  // each write first tries to commit, and fails if it cannot.
   Status check_room() GM_EXCLUDES(mutex_);
-  // Commits what there was no room for, if there may be some by now; the error of then if not.
+  // If the last commit met a full disk, tries again, provided that there may be room now. Otherwise
+  // fails with the error of that commit.
   Status commit_once_more() GM_EXCLUDES(mutex_);
-  // Waits while the budget is spent.
+  // Returns a buffer for one chunk. Waits while the budget is spent.
   Result<std::shared_ptr<ChunkBuffer>> acquire_buffer() GM_EXCLUDES(mutex_);
-  // Whether a change that begins in chunk `n` makes the file's last chunk a full one that the store
-  // has shorter: it must then be dirty when the file grows, as only what is dirty is padded.
+  // Returns true if a change at chunk `n` turns the file's last chunk, which the store has shorter,
+  // into a full one. Only dirty chunks are padded, so the last chunk must be dirty when the file
+  // grows.
   bool needs_padding(int64_t n) const GM_REQUIRES(mutex_);
-  // Makes it dirty.
+  // Makes the last chunk dirty if needs_padding(n).
   Status pad_tail(int64_t n) GM_REQUIRES(write_mutex_) GM_EXCLUDES(mutex_);
-  // Cuts the file, unless the chunk it will end in is not dirty yet.
+  // Truncates the file. Returns false if the chunk that it will end in must be made dirty first.
   bool try_cut(int64_t length, int64_t tail, uint32_t tail_bytes, TimeUpdate times)
       GM_EXCLUDES(mutex_);
   void note_change(TimeUpdate times) GM_REQUIRES(mutex_);
@@ -153,41 +163,43 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // --- Making holes (open_file_holes.cc).
   Status write_zeros(int64_t offset, int64_t end, TimeUpdate times) GM_REQUIRES(write_mutex_)
       GM_EXCLUDES(mutex_);
-  // Makes the chunks [first, last) a hole in the store. None of them is dirty, nor becomes so.
+  // Makes the chunks [first, last) a hole in the store. The caller ensures that none of them is
+  // dirty or becomes dirty.
   Status punch(int64_t first, int64_t last, TimeUpdate times) GM_REQUIRES(write_mutex_)
       GM_EXCLUDES(mutex_);
-  // How many chunks the file would have in the store if committed now. What is not written yet and
-  // may replace what is stored counts as more where the holes are not known.
+  // Returns how many chunks the store would have if the file were committed now. Where holes are
+  // not known, every unwritten chunk counts as a new one, although it may replace a stored one.
   std::optional<int64_t> estimated_chunks() const GM_REQUIRES(mutex_);
 
-  // --- What is allocated (open_file_allocation.cc).
-  // Takes what is stored, or will be by the next commit, out of the ranges.
+  // --- Allocated ranges (open_file_allocation.cc).
+  // Removes from `ranges` what is stored, or will be stored by the next commit.
   Status remove_stored(int64_t first, int64_t last, AllocatedRanges& ranges) GM_REQUIRES(mutex_);
-  // Chunk `n`, unless it is a hole, is stored up to the file's length by the next commit.
+  // The next commit stores chunk `n` up to the file's length, unless it is a hole.
   void note_stored(int64_t n) GM_REQUIRES(mutex_);
   void note_zeroed(int64_t offset, int64_t end) GM_REQUIRES(mutex_);
-  // The file has been cut to length_.
+  // Called after the file was truncated to length_.
   void note_cut() GM_REQUIRES(mutex_);
 
   // --- Finding holes (open_file_seek.cc).
-  // A chunk that is no hole; what follows, up to the chunk's end, is zeros.
+  // The content of a chunk that is no hole. Bytes behind it, up to the end of the chunk, are zeros.
   struct Content {
     std::span<const uint8_t> bytes;
     std::unique_ptr<engine::Snapshot> snapshot;
   };
   Result<Content> find_content(int64_t n) GM_REQUIRES(mutex_);
-  // The first chunk at or behind `n` that is somewhere, or `end`.
+  // Returns the first chunk at or behind `n` that is in memory or in the store, or `end`.
   Result<int64_t> next_chunk(int64_t n, int64_t end) GM_REQUIRES(mutex_);
-  // The first at or behind `n` that is a hole, or the number of chunks.
+  // Returns the first chunk at or behind `n` that is a hole, or the number of chunks.
   Result<int64_t> next_hole_chunk(int64_t n) GM_REQUIRES(mutex_);
-  // What is behind the file is one, too.
+  // Returns true for chunks behind the end of the file too.
   Result<bool> is_hole(int64_t n) GM_REQUIRES(mutex_);
-  // Where the holes are not known: whether chunk `n` is one is, afterwards.
+  // If holes are not known, looks chunk `n` up in the store. If it is a hole, holes_ has it on
+  // return.
   Status look_for_hole(int64_t n) GM_REQUIRES(mutex_);
-  // Chunk `n`, which is no hole, is next to one.
+  // Returns true if chunk `n`, which is no hole, is next to one.
   Result<bool> is_edge(int64_t n) GM_REQUIRES(mutex_);
-  // From `offset`, which is in chunk `n`, the first byte there that is in a block of zeros, or in
-  // one that is not.
+  // Returns the first byte of chunk `n` at or behind `offset` that is in a block of zeros, or, if
+  // `of_zeros` is false, in a block that has other bytes.
   Result<std::optional<int64_t>> next_block(int64_t n, int64_t offset, bool of_zeros)
       GM_REQUIRES(mutex_);
 
@@ -196,7 +208,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   void restart_md5() GM_REQUIRES(mutex_);
   // Submits the chunks that are complete.
   void advance_md5() GM_REQUIRES(mutex_);
-  // Submits the rest, all of which counts; false if that is not to be had cheaply.
+  // Submits all remaining content. Returns false if that would cost too much.
   bool complete_md5() GM_REQUIRES(mutex_);
   void submit_md5(const Chunk& chunk, uint32_t from, uint32_t to, HashStream::When when)
       GM_REQUIRES(mutex_);
@@ -205,20 +217,22 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
 
   // --- Committing (open_file_commit.cc).
   Status commit(CommitKind kind) GM_EXCLUDES(mutex_);
-  // Each commit of content has its own, so that (_id, uploadDate) names one content.
+  // Each commit of content has its own uploadDate, so that (_id, uploadDate) identifies one
+  // content.
   bson::Date next_upload_date() const GM_REQUIRES(mutex_) {
     return std::max(bson::Date::now(), bson::Date{stored_.upload_date.milliseconds + 1});
   }
   bool prepare(CommitKind kind, Prepared& prepared) GM_REQUIRES(mutex_);
   Status write_to_store(FileCommit& commit) GM_EXCLUDES(mutex_);
-  // FileNotFound, of this file, as FileDeleted.
+  // Turns FileNotFound, for this file, into FileDeleted.
   Error as_deleted(Error error) const;
   void prepare_chunks(FileCommit& commit) GM_REQUIRES(mutex_);
   void finish(const Prepared& prepared) GM_REQUIRES(mutex_);
-  // How many of the file's chunks the store has, if known.
+  // Returns how many of the file's chunks the store has, if that is known.
   std::optional<int64_t> chunks_in_store() const GM_REQUIRES(mutex_);
   void note_holes(const FileCommit& commit) GM_REQUIRES(mutex_);
-  // The content has changed; `has_own_date`: and uploadDate with it.
+  // Called after the content has changed in the store. `has_own_date`: uploadDate became a later
+  // one.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
   void undo(const Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
 
@@ -231,12 +245,12 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   mutable Mutex mutex_;
   Condition turn_ended_;
 
-  // What would be committed now.
+  // The state that a commit would write now.
   int64_t length_ GM_GUARDED_BY(mutex_);
   PosixFields posix_ GM_GUARDED_BY(mutex_);
   bool content_changed_ GM_GUARDED_BY(mutex_) = false;
   bool times_changed_ GM_GUARDED_BY(mutex_) = false;
-  // None of it is in a chunk that is no hole, within the length.
+  // Contains no byte, within the length, of a chunk that is not a hole.
   AllocatedRanges allocated_ GM_GUARDED_BY(mutex_);
   bool allocated_changed_ GM_GUARDED_BY(mutex_) = false;
   Chunks dirty_ GM_GUARDED_BY(mutex_);
@@ -245,20 +259,21 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   int64_t store_end_ GM_GUARDED_BY(mutex_);  // truncation lowers it at once, commits raise it
   Holes holes_ GM_GUARDED_BY(mutex_);
   bool holes_unknown_ GM_GUARDED_BY(mutex_);
-  bool listed_ GM_GUARDED_BY(mutex_) = false;  // the Committer has been told
+  bool listed_ GM_GUARDED_BY(mutex_) = false;  // the Committer knows this file as dirty
 
-  // What the store has, as far as this file has written it.
+  // The files document in the store, as far as this object has written it.
   FilesDocument stored_ GM_GUARDED_BY(mutex_);
   bool committing_ GM_GUARDED_BY(mutex_) = false;
-  // Chunks are being removed from the store that holes_ does not have yet.
+  // punch() is removing chunks from the store that holes_ does not have yet.
   bool punching_ GM_GUARDED_BY(mutex_) = false;
   std::optional<Error> background_error_ GM_GUARDED_BY(mutex_);
-  std::optional<Error> no_room_ GM_GUARDED_BY(mutex_);  // what the last commit has met
-  std::optional<Error> lost_ GM_GUARDED_BY(mutex_);     // the files document is gone: why
+  // why the last commit failed, if the disk was full
+  std::optional<Error> no_room_ GM_GUARDED_BY(mutex_);
+  std::optional<Error> lost_ GM_GUARDED_BY(mutex_);  // why the files document is gone
   bool detached_ GM_GUARDED_BY(mutex_) = false;
 
-  // The bytes [0, md5_end_) have been submitted to md5_ (null while there are none) and are
-  // unchanged since, while md5_intact_.
+  // While md5_intact_, the bytes [0, md5_end_) have been submitted to md5_ and have not changed
+  // since. md5_ is null while no bytes have been submitted.
   std::shared_ptr<HashStream> md5_ GM_GUARDED_BY(mutex_);
   int64_t md5_end_ GM_GUARDED_BY(mutex_) = 0;
   bool md5_intact_ GM_GUARDED_BY(mutex_);

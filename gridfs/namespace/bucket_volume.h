@@ -1,5 +1,8 @@
-// Volume over one bucket: the documents decide, nothing is kept of them between calls.
-// Looking up is in bucket_volume.cc, changes in bucket_volume_changes.cc and its like.
+// The implementation of Volume over one bucket. The documents decide everything. Between calls, the
+// object keeps only atimes that are not written yet and counts of subdirectories. Look-up is in
+// bucket_volume.cc, changes are in bucket_volume_changes.cc and the other bucket_volume_*.cc files.
+//
+// Thread-safe after start().
 #pragma once
 
 #include <memory>
@@ -19,7 +22,8 @@ class BucketVolume final : public Volume {
  public:
   BucketVolume(engine::Store& store, std::shared_ptr<engine::Database> database,
                const BucketOptions& bucket, const VolumeOptions& options);
-  // Indexes, the root's document, and what a killed process has left.
+  // Creates the indexes and the root's document, and reclaims what a killed process has left. If
+  // read-only, only reads what it needs.
   Status start(const FileTableOptions& files);
 
   const Bucket& bucket() const override { return bucket_; }
@@ -82,14 +86,14 @@ class BucketVolume final : public Volume {
   Status close() override;
 
  private:
-  // What a name stands for in a snapshot. Views are valid as long as the snapshot's.
+  // The meaning of a name in a snapshot. The views are valid as long as the snapshot's.
   struct Found {
     enum class Kind { kNothing, kExplicitFolder, kImpliedFolder, kFile };
     Kind kind = Kind::kNothing;
-    std::string path;       // the folder's, or the filename
+    std::string path;       // the directory's path, or the filename
     FolderDocument folder;  // kExplicitFolder
-    bson::View document;    // kFile: the newest revision. kImpliedFolder: a file below
-    // kFile without a string filename: known by its _id only.
+    bson::View document;    // kFile: the newest revision. kImpliedFolder: a file below it
+    // kFile without a string filename: it is identified by its _id only.
     std::optional<bson::Value> nameless_id;
 
     bool has_filename() const { return !nameless_id.has_value(); }
@@ -100,7 +104,7 @@ class BucketVolume final : public Volume {
                      std::string_view name) const;
   Result<Found> find_folder(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_file(engine::Snapshot& snapshot, const std::string& path) const;
-  // The file whose name is also a folder's.
+  // Finds a file whose name is also a directory's.
   Result<Found> find_shadowed(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_plain(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_long(engine::Snapshot& snapshot, std::string_view folder,
@@ -109,81 +113,89 @@ class BucketVolume final : public Volume {
                            const std::string& json) const;
   Node node_of(const Found& found) const;
   Node node_of_file(bson::View document) const;
-  Node node_of_open(const File& file) const;  // without its links
-  // Before the document changes.
+  Node node_of_open(const File& file) const;  // without its link count
+  // Returns the POSIX fields as they are before the document changes.
   static PosixFields posix_of_file(const Found& file);
-  // What is known of it beyond its document.
+  // Adds to the node what is known beyond its document: its atime and its count of subdirectories.
   void complete(Node& node) const;
   tl::unexpected<Error> no_such_entry(std::string_view folder, std::string_view name) const;
   std::string shown(std::string_view folder, std::string_view name) const;
 
   Status check_writable() const;
-  // The path a new child would have: its name must be one that can be made. EntryExists if it is
-  // taken; the folder must exist, and is given with its attributes.
+  // The path that a new child would have, and its directory.
   struct Place {
     std::string path;
     Found folder;
   };
+  // Finds the place of a new child. Fails with InvalidName if nothing can be created by this name,
+  // with EntryExists if it is taken, and with NoSuchEntry if the directory does not exist.
   Result<Place> place_for(engine::Transaction& transaction, std::string_view folder,
                           std::string_view name) const;
   Result<std::string> new_path(std::string_view folder, std::string_view name) const;
   Status check_folder_path(std::string_view path) const;
-  // Makes the folder and those above it explicit if they are not, and changes it.
+  // Changes the directory. Makes it and the directories above it explicit if they are not.
   Status change_folder(engine::Transaction& transaction, std::string_view path,
                        const PosixFields& changes);
   Status touch(engine::Transaction& transaction, std::string_view folder);
-  // What a new file gets; nothing where none are kept.
+  // Returns the md5 of a new, empty file, or nothing if the bucket keeps no md5.
   std::optional<std::string> md5_of_nothing() const;
   Result<Node> insert_file(std::string_view folder, std::string_view name, PosixFields posix,
                            uint32_t umask);
-  // Of an empty file; without a filename if there is no path.
+  // Returns the document of an empty file. It has no filename if there is no path.
   bson::Document new_files_document(const std::optional<std::string>& path,
                                     const PosixFields& posix) const;
-  // Gives an open file that has none its first name.
+  // Gives a tmpfile its first name.
   Status attach(engine::Transaction& transaction, bson::ValueView id, const std::string& path);
-  // With mode, uid and gid.
+  // Returns the directory's fields, always with mode, uid and gid.
   PosixFields posix_of_folder(const Found& folder) const;
 
-  // Takes the name from all files that have it; those that have no other are removed.
+  // Removes the name from all files that have it. A file that has no other name is removed.
   Result<Node> remove_name(engine::Transaction& transaction, const Found& file);
   Status remove_name_of(engine::Transaction& transaction, const std::string& path,
                         const bson::Value& id);
-  // The further name of a file is none any more, which its number is told. Whether it was.
+  // Removes a further name of a file and lowers file.links. Returns whether it was a name of the
+  // file.
   Result<bool> take_link(engine::Transaction& transaction, const std::string& name,
                          LinkedFile& file) const;
-  // Makes `source`, which is to have the name of `target`, the newest of the revisions: of what has
-  // that name alone the content stays. The file that lost the name, as with remove_name().
+  // Called when `source` replaces `target` and revisions are kept. Gives `source` an uploadDate
+  // that makes it the newest revision of the target's name. A target without other names keeps its
+  // document as an earlier revision if it has content. Returns the file that lost its name, as
+  // remove_name() does.
   Result<Node> retire_name(engine::Transaction& transaction, const Found& source,
                            const Found& target);
-  // The document `next` that takes the place of a file and its further names.
+  // Builds the document `next`, which takes the place of a file, and moves the file's further names
+  // to it.
   Result<bson::Document> continue_with_names(engine::Transaction& transaction, bson::ValueView id,
                                              const bson::Value& next, bson::Date date) const;
-  // Removes those of the name that are more than are kept.
+  // Removes the revisions of the name beyond the limit.
   Status remove_old_revisions(engine::Transaction& transaction, std::string_view filename);
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
+  // Makes `target` replaceable by `source`: removes the file or the empty directory. Returns the
+  // file that lost its name.
   Result<std::optional<LostName>> make_room(engine::Transaction& transaction, const Found& source,
                                             const Found& target, std::string_view shown_target);
   Status move_file(engine::Transaction& transaction, const Found& source,
                    const std::string& to) const;
-  // If `from` is one of its further names.
+  // Moves the name if `from` is one of the file's further names.
   Status move_link(engine::Transaction& transaction, const std::string& from, const std::string& to,
                    LinkedFile& file) const;
   Status move_folder(engine::Transaction& transaction, const Found& source, const std::string& to);
   Status move_names_below(engine::Transaction& transaction, const std::string& from,
                           const std::string& to);
-  // What has been implied by names gets a document, so that it keeps its number at its new path.
+  // Gives a directory that was implied a document at its new path, so that it keeps its ino.
   Status keep_number(engine::Transaction& transaction, const Node& implied,
                      const std::string& path);
   Status move(engine::Transaction& transaction, const Found& source, const std::string& to);
-  // What moving `source`, or exchanging it with `target`, makes of the counts of subfolders.
+  // Updates the counts of subdirectories after `source` was moved, or exchanged with `target`.
   void count_moved(const Found& source, const Found& from, const Found& target, const Found& to,
                    RenameMode mode);
-  // Commits a transaction whose changes the counts of subfolders have been told.
+  // Commits a transaction whose changes the counts of subdirectories already include. Drops all
+  // counts if the commit fails.
   Status commit_counted(engine::Transaction& transaction);
-  // Whether two names that are there lead to one file or folder.
+  // Returns true if two existing names lead to one file or directory.
   static bool is_same(const Found& a, const Found& b);
   Status exchange(engine::Transaction& transaction, const Found& one, const Found& other);
-  // rename(2), and a whiteout in the old place by whom there is one from.
+  // rename(2). If `whiteout` is given, creates a whiteout with this creator at the old path.
   Result<std::optional<LostName>> rename_by(std::string_view from_folder,
                                             std::string_view from_name, std::string_view to_folder,
                                             std::string_view to_name, RenameMode mode,

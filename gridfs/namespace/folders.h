@@ -1,9 +1,11 @@
-// The explicit folders of a bucket: documents {_id, parent, name, posix} in `<bucket>.directories`.
+// The explicit directories of a bucket: documents {_id, parent, name, posix} in
+// `<bucket>.directories`.
 //
-// `parent` is the path of the folder it is in, `name` its component there; the bucket's root has
-// the document {parent: null, name: ""}. What is said of names below applies to documents only:
-// folders that are implied by filenames are none of this class's business.
-// Thread-safety: thread-safe.
+// `parent` is the path of the parent directory and `name` the component in it. The bucket's root
+// has the document {parent: null, name: ""}. This class deals with documents only. It does not see
+// directories that are only implied by filenames.
+//
+// Thread-safe after find_root() or make_root().
 #pragma once
 
 #include <cstdint>
@@ -18,23 +20,24 @@ namespace gridmount::gridfs {
 struct FolderDocument {
   bson::Value id;
   PosixFields posix;
-  // Node::ino of a folder that had one before it had a document.
+  // The ino that the directory had while it was implied, if it ever was.
   std::optional<uint64_t> ino;
 
   static FolderDocument parse(bson::View document);
 };
 
-// Whether the folder was made after that; its _id says when. The root never was.
+// Returns true if the directory was made after `at`, judged by the time in its _id. Always false
+// for the root.
 bool is_made_after(bson::View folder, const std::optional<bson::Date>& at);
 
 class Folders {
  public:
-  // With `at`, find() passes over folders made later.
+  // With `at`, find() ignores directories that were made later.
   explicit Folders(const Bucket& bucket, std::optional<bson::Date> at = {})
       : bucket_(bucket), at_(at) {}
 
-  // Before anything else, and before threads: finds the root's document, or makes it if a
-  // transaction is given.
+  // One of these two must be called before all other functions and before other threads use the
+  // object. Both look up the root's document, and make_root() creates it if it is missing.
   Status find_root(engine::Snapshot& snapshot);
   Status make_root(engine::Transaction& transaction, const PosixFields& posix);
 
@@ -45,10 +48,10 @@ class Folders {
   Result<FolderDocument> insert(engine::Transaction& transaction, std::string_view path,
                                 const PosixFields& posix, std::optional<uint64_t> ino = {}) const;
   Status remove(engine::Transaction& transaction, std::string_view path) const;
-  // False if the folder has no document.
+  // Returns false if the directory has no document.
   Result<bool> update(engine::Transaction& transaction, std::string_view path,
                       const PosixFields& changes) const;
-  // All documents of the folder `from` and of those below it move to `to`.
+  // Moves the documents of the directory `from`, and of all directories below it, to `to`.
   Status move(engine::Transaction& transaction, std::string_view from, std::string_view to) const;
 
  private:

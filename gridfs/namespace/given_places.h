@@ -1,14 +1,19 @@
-// What a directory stream has given: where each name stands, so that a cookie leads back to it.
+// The positions of the names that a directory stream has returned, so that a cookie leads back to
+// its name.
 //
-// A cookie is the number of an interval and a hash of the name. An interval is a place and marks,
-// bits of the hashes, of names that the stream has given one after the other behind it; it never
-// has names in another order than the listing. Seeking goes to the interval's place and passes over
-// its names up to the cookie's, so it reads no more than those and what has come between; of a name
-// that is gone, over those before it. Names of the last kMaxIntervals intervals are found like
-// this, those given last without reading any. For others, and for cookies of another stream over
-// the same directory, everything is read from its beginning.
+// A cookie is the number of an interval and a hash of a name. An interval is a start position and
+// up to kNames marks. A mark is a part of the hash of a name, and the marks belong to names that
+// the stream has returned one after the other behind the start. The names of an interval are always
+// in the order of the listing.
 //
-// Belongs to one stream and one thread.
+// Seeking to a cookie goes to the start of its interval and passes over names up to the cookie's.
+// So it reads the names of one interval and those that were created between them. If the cookie's
+// name is gone, seeking ends behind the last name of the interval before it that still exists. This
+// works for the last kMaxIntervals intervals. The last kRecentPlaces names are found without
+// reading. For an older cookie, or one of another stream over the same directory, the listing is
+// read from its beginning.
+//
+// Not thread-safe. Belongs to one stream.
 #pragma once
 
 #include <algorithm>
@@ -23,22 +28,23 @@
 
 namespace gridmount::gridfs {
 
-// `Place` is a position between two names, copied by value; Place{} is the beginning. They compare
-// with == and <, in the order of the listing.
+// `Place` is a position between two names, copied by value. Place{} is the beginning. Places
+// compare with == and <, in the order of the listing.
 template <typename Place>
 class GivenPlaces {
  public:
-  static constexpr size_t kNames = 64;  // of an interval
+  static constexpr size_t kNames = 64;  // in one interval
   static constexpr size_t kMaxIntervals = 1 << 14;
   static constexpr size_t kRecentPlaces = 1024;
 
-  // A name of the listing and where it goes on behind it.
+  // A name of the listing, and the position behind it.
   struct Passed {
     uint64_t hash = 0;
     Place after{};
   };
 
-  // The stream gives this name next. Its cookie, which is not 0 and has 62 bits.
+  // Called when the stream returns its next name. Returns its cookie, which is not 0 and has 62
+  // bits.
   uint64_t give(uint64_t hash, const Place& after) {
     enter(mark_of(hash));
     here_ = after;
@@ -49,9 +55,10 @@ class GivenPlaces {
     return cookie;
   }
 
-  // Goes to the place behind the name that was given with the cookie, or to the beginning if
-  // nothing is known of it: an entry shown twice does less harm than one never shown.
-  // `go_to(place)` moves the stream, `pass()` is a Result of the optional Passed it reads next.
+  // Goes to the position behind the name that was returned with the cookie. Goes to the beginning
+  // if the name is not found, because an entry shown twice does less harm than one never shown.
+  // `go_to(place)` moves the stream. `pass()` reads the next name and returns
+  // Result<optional<Passed>>.
   template <typename GoTo, typename Pass>
   Status seek(uint64_t cookie, const GoTo& go_to, const Pass& pass) {
     if (cookie == 0) {
@@ -87,7 +94,8 @@ class GivenPlaces {
   struct Interval {
     Place start{};
     std::vector<uint32_t> marks;  // at least one
-    // Where the stream has left it lately: behind so many of its names, to which interval.
+    // How the stream last left this interval: after `left_at` of its names, into the interval
+    // `next`.
     size_t left_at = SIZE_MAX;
     uint64_t next = 0;
 
@@ -104,7 +112,7 @@ class GivenPlaces {
     size_t passed = 0;
   };
 
-  // Not of the lowest bit, which is set in all cookies.
+  // The lowest bit is not part of the mark, because it is set in all cookies.
   static uint32_t mark_of(uint64_t hash) {
     return static_cast<uint32_t>((hash & kHashMask) >> (kHashBits - kMarkBits));
   }
@@ -113,7 +121,7 @@ class GivenPlaces {
     return index < intervals_.size() ? &intervals_[static_cast<size_t>(index)] : nullptr;
   }
 
-  // Passes over the name, given behind here_, in the interval that has it or takes it.
+  // Passes over the name behind here_: finds it in an interval, or adds it to one.
   void enter(uint32_t mark) {
     Interval* const interval = find(current_);
     if (interval == nullptr) return add(mark);
@@ -157,7 +165,8 @@ class GivenPlaces {
     go_to(here_);
   }
 
-  // To behind the name at `index` of the interval, or of those before it the last that is there.
+  // Goes behind the name at `index` of the interval, or behind the last name before it that still
+  // exists.
   template <typename GoTo, typename Pass>
   Status seek_in(uint64_t number, size_t index, const GoTo& go_to, const Pass& pass) {
     const Interval& interval = *find(number);
@@ -199,12 +208,12 @@ class GivenPlaces {
   }
 
   std::deque<Interval> intervals_;
-  uint64_t first_ = 0;  // the number of the first of them
-  // Where the stream is: in an interval, of which the next name stands behind `passed_`.
+  uint64_t first_ = 0;  // the number of intervals_.front()
+  // The present position: interval current_, after `passed_` of its names.
   Place here_{};
   uint64_t current_ = 0;
   size_t passed_ = 0;
-  bool is_behind_passed_ = true;  // and it is right behind the last of those
+  bool is_behind_passed_ = true;  // here_ is right behind the last of these names
   std::deque<Recent> recent_;
 };
 

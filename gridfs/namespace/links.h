@@ -1,16 +1,18 @@
 // The further names of files, their hard links: documents {_id: <path>, file: <_id of the files
-// document>} in `<bucket>.links`, one for each name. The first name is `filename`.
+// document>} in `<bucket>.links`, one per name. The first name is `filename`.
 //
-// How many there are of a file is kept in its `metadata.posix.links`, for showing it: what a driver
-// has made of that number decides nothing. A document whose file is gone is nobody's name.
+// `metadata.posix.links` of a file holds the number of its further names, for display. The number
+// decides nothing, because a driver may have changed it. A link document whose file is gone is
+// nobody's name.
 //
-// Earlier stores have the further names in the array `aliases` of the files document (aliases.h).
-// They are names as the others are, and become documents when one of the file's names changes.
+// Stores of earlier versions have the further names in the array `aliases` of the files document
+// (aliases.h). These are names like all others. They become link documents when one of the file's
+// names changes.
 //
-// The collection is made with a bucket's first link: a bucket without it has no links, and pays
-// nothing for them.
+// The collection is created with a bucket's first link. A bucket without the collection has no
+// links, and look-ups in it do not pay for links.
 //
-// Thread-safety: Links is thread-safe; a LinkScan belongs to one snapshot and one thread.
+// Links is thread-safe after start(). A LinkScan belongs to one snapshot and one thread.
 #pragma once
 
 #include <atomic>
@@ -28,9 +30,10 @@ namespace gridmount::gridfs {
 // A file whose names change.
 struct LinkedFile {
   bson::Value id;
-  std::optional<std::string> filename;  // a driver's document may have another one, which stays
+  // a driver's document may have a value that is not a string, which stays
+  std::optional<std::string> filename;
   int64_t links = 0;
-  bool takes_fields = true;  // its metadata can hold the number, and times, as it is
+  bool takes_fields = true;  // metadata can take the number and times as it is
 
   static LinkedFile parse(bson::View files_document);
 };
@@ -39,42 +42,44 @@ class Links {
  public:
   explicit Links(const Bucket& bucket) : bucket_(bucket), aliases_(bucket) {}
 
-  // Learns whether there may be any. Before anything else.
+  // Finds out whether the bucket may have links. Must be called before all other functions.
   Status start(engine::Snapshot& snapshot);
   bool in_use() const { return has_documents_ || aliases_.in_use(); }
-  // Somebody else has written documents, or dropped the collection.
+  // Called after somebody else has written link documents or dropped the collection.
   void changed_by_others() const {
     has_documents_ = true;
     is_made_ = false;
   }
-  // A put() is committed: the collection and its index are there.
+  // Called after the commit of a put(): the collection and its index exist.
   void set_made() const { is_made_ = true; }
 
-  // How many names to show of a file, at least one.
+  // Returns how many names to show for a file, at least one.
   uint32_t names_of(bson::View files_document) const;
 
-  // The files of that further name: usually one or none.
+  // Returns the files that have this further name: usually one or none.
   Result<std::vector<bson::View>> files_of(engine::Snapshot& snapshot, std::string_view name) const;
-  // Those of a file that are documents, also of one that is gone.
+  // Returns the further names of a file that are link documents, even if the file is gone.
   Result<std::vector<std::string>> all_of(engine::Snapshot& snapshot, bson::ValueView id) const;
-  // Whether the file has any.
+  // Returns true if the file has further names.
   Result<bool> has_any(engine::Snapshot& snapshot, bson::View files_document) const;
 
-  // Changes, in the caller's transaction. load() makes documents of the file's aliases; nothing if
-  // there is no such file.
+  // --- Changes, in the caller's transaction.
+  //
+  // Loads a file whose names are to change, and turns its aliases into link documents. Returns
+  // nothing if there is no such file.
   Result<std::optional<LinkedFile>> load(engine::Transaction& transaction,
                                          bson::ValueView id) const;
-  // The name leads to that file, and to no other.
+  // Makes the name lead to that file and to no other.
   Status put(engine::Transaction& transaction, std::string_view name, bson::ValueView id) const;
-  // The name leads to that file no more. Whether it did.
+  // Removes the link from the name to that file. Returns false if there was none.
   Result<bool> take(engine::Transaction& transaction, std::string_view name,
                     bson::ValueView id) const;
-  // One of the further names of a file.
+  // Returns one of the further names of a file.
   Result<std::optional<std::string>> any_of(engine::Snapshot& snapshot, bson::ValueView id) const;
-  // All of them are another file's.
+  // Gives all further names of one file to another.
   Status hand_over(engine::Transaction& transaction, bson::ValueView from,
                    bson::ValueView to) const;
-  // Those below a folder follow it, aliases too.
+  // Renames all further names below a directory that moves, aliases too.
   Status move_below(engine::Transaction& transaction, const std::string& from,
                     const std::string& to) const;
 
@@ -88,11 +93,11 @@ class Links {
 
   const Bucket& bucket_;
   Aliases aliases_;
-  mutable std::atomic<bool> has_documents_ = false;  // or has had, in a transaction
+  mutable std::atomic<bool> has_documents_ = false;  // they exist, or existed inside a transaction
   mutable std::atomic<bool> is_made_ = false;
 };
 
-// The further names behind one, in the order of their bytes, and the files they lead to.
+// Scans the further names in byte order, with the files they lead to.
 class LinkScan {
  public:
   struct Link {
@@ -100,11 +105,11 @@ class LinkScan {
     bson::View document;  // the file's; valid as long as views of the snapshot are
   };
 
-  // Begins at `from`, or behind it, and ends before `end` if that is not empty.
+  // Begins at `from` if `inclusive`, else behind it. Ends before `end` if that is not empty.
   LinkScan(const Links& links, engine::Snapshot& snapshot, std::string from, bool inclusive,
            std::string end);
 
-  // Nothing at the end. A name comes as often as it leads to files.
+  // Returns nothing at the end. A name is returned once per file that it leads to.
   Result<std::optional<Link>> next();
 
  private:
@@ -118,7 +123,7 @@ class LinkScan {
   bool inclusive_;
   std::unique_ptr<engine::Cursor> cursor_;
   bool begun_ = false;
-  std::optional<Link> document_;  // read, not yet given
+  std::optional<Link> document_;  // read, not returned yet
   std::optional<Link> alias_;
   std::vector<bson::View> alike_;  // more files that have from_ as an alias
 };

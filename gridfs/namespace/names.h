@@ -1,5 +1,7 @@
-// Filenames and links of a bucket as paths: which file a path is, what is below it, and the
-// children of a folder in the order of the filename index.
+// Filenames and links of a bucket as paths: which file a path leads to, what is below it, and the
+// children of a directory in the order of the filename index.
+//
+// Thread-safe, except links().start().
 #pragma once
 
 #include <memory>
@@ -15,7 +17,7 @@ namespace gridmount::gridfs {
 
 class Names {
  public:
-  // With `at`, files of a later uploadDate are passed over.
+  // With `at`, files with a later uploadDate are ignored.
   explicit Names(const Bucket& bucket, std::optional<bson::Date> at = {})
       : bucket_(bucket), links_(bucket), at_(at) {}
 
@@ -23,30 +25,31 @@ class Names {
   Links& links() { return links_; }
   const Links& links() const { return links_; }
 
-  // Whether the document is from the time that is looked at.
+  // Returns true if the document's uploadDate is not later than `at`.
   bool is_of_time(bson::View document) const;
-  // The same, and it has a path.
+  // Returns true if is_of_time() holds and the document has a path.
   bool is_shown(bson::View document) const;
 
-  // The newest file of that name: by uploadDate, then by _id; of many with one uploadDate the
-  // greatest _id among the 64 that the index has last. Valid as long as views of the snapshot are.
+  // Returns the newest file of that name: by uploadDate, then by _id. If more than 64 files share
+  // one uploadDate, only the 64 that the index has last are compared by _id. The result is valid as
+  // long as views of the snapshot are.
   Result<std::optional<bson::View>> newest(engine::Snapshot& snapshot,
                                            std::string_view filename) const;
-  // All files of that name.
+  // Returns all files of that name.
   Result<std::vector<bson::View>> all(engine::Snapshot& snapshot, std::string_view name) const;
-  // Some of them, at most two and those it is a link of: none has an earlier uploadDate than all of
-  // these, and none a later one.
+  // Returns some files of that name: at most two with that filename, and all that have it as a
+  // further name. The earliest and the latest uploadDate of all files of the name are among them.
   Result<std::vector<bson::View>> first_and_last(engine::Snapshot& snapshot,
                                                  std::string_view name) const;
-  // Those with that filename behind the `count` newest, from the newest on.
+  // Returns the files with that filename except for the `count` newest, newest first.
   Result<std::unique_ptr<engine::Cursor>> behind_newest(engine::Snapshot& snapshot,
                                                         std::string_view filename,
                                                         int64_t count) const;
-  // Some file below the folder, which makes it one.
+  // Returns a file below the directory, if there is one. Such a file implies the directory.
   Result<std::optional<bson::View>> any_below(engine::Snapshot& snapshot,
                                               std::string_view folder) const;
-  // newest() and any_below() of one path by one look at the filename index, unless there are names
-  // like "a.txt" between "a" and "a/b", or many revisions.
+  // The result of newest() and any_below() for one path. at() needs only one look-up in the
+  // filename index, unless there are names like "a.txt" between "a" and "a/b", or many revisions.
   struct AtPath {
     std::optional<bson::View> file;
     std::optional<bson::View> below;
@@ -54,7 +57,7 @@ class Names {
   Result<AtPath> at(engine::Snapshot& snapshot, std::string_view path) const;
 
  private:
-  // The files of that name that have another filename.
+  // Returns the files that have that name as a further name.
   Result<std::vector<bson::View>> linked(engine::Snapshot& snapshot, std::string_view name) const;
   Result<std::optional<bson::View>> newest_by_filename(engine::Snapshot& snapshot,
                                                        std::string_view filename) const;
@@ -69,55 +72,58 @@ class Names {
   const std::optional<bson::Date> at_;
 };
 
-// By uploadDate, then by _id: the order of revisions, of which the last is Names::newest().
+// Compares by uploadDate, then by _id. This is the order of revisions, and Names::newest() is the
+// last one.
 bool is_newer(bson::View a, bson::View b);
 
-// Whether the document has a path: its filename is a string.
+// Returns true if the document has a path, i.e. its filename is a string.
 bool has_filename(bson::View document);
 
-// The place of a child among those of its folder: names order files as the filename index does, and
-// folders where the names below them stand in it. So a child keeps its place whether it is implied
-// or explicit.
+// Returns the sort key of a child directory. Children are ordered as the filename index orders the
+// names: a file by its component, a directory by its component and a slash, where the names below
+// it stand. So a directory keeps its position whether it is implied or explicit.
 inline std::string folder_key(std::string_view component) {
   return std::string(component) + "/";
 }
 
-// The children of a folder by the filename index, each once and by their keys: a seek behind each
-// implied folder, a step for each file, a step and a look-up for each link. Belongs to one snapshot
-// and one thread.
+// Scans the children of a directory by the filename index, each once, in the order of their keys.
+// Cost: a seek behind each implied directory, a step for each file, a step and a look-up for each
+// link. Belongs to one snapshot and one thread.
 class ChildScan {
  public:
   struct Child {
     std::string component;
     bool is_folder = false;  // implied by a name below it
-    // The newest revision; of a folder, a file below it. Valid as long as the snapshot.
+    // A file: its newest revision. A directory: a file below it. Valid as long as the snapshot.
     bson::View document;
-    // Of a file: names below it imply a folder of the same name. Explicit ones are not looked at.
+    // Only for a file: names below it imply a directory of the same name. Explicit directories are
+    // not checked.
     bool shadowed = false;
 
     std::string key() const { return is_folder ? folder_key(component) : component; }
   };
 
-  // Begins at the filename `from`, or behind it.
+  // Begins at the filename `from` if `inclusive`, else behind it.
   ChildScan(const Names& names, engine::Snapshot& snapshot, std::string folder, std::string from,
             bool inclusive);
 
   Result<std::optional<Child>> next();
 
  private:
-  // A name in the folder or below it, and the file it leads to.
+  // A name in the directory or below it, and the file it leads to.
   struct Named {
     std::string name;
     bson::View document;
   };
 
-  // The next name, or nothing at the end; a name comes as often as it leads to files.
+  // Returns the next name, or nothing at the end. A name is returned once per file that it leads
+  // to.
   Result<std::optional<Named>> read();
   Result<std::optional<Named>> read_filename();
   Result<std::optional<Named>> read_link();
-  // Goes on at `name`.
+  // Continues at `name`.
   void skip_to(std::string name);
-  // Goes on behind all of that name.
+  // Continues behind all entries of that name.
   void skip_behind(const std::string& name);
   Result<bool> is_shadowed(const std::string& path, const std::optional<Named>& following);
 
@@ -125,14 +131,14 @@ class ChildScan {
   engine::Snapshot& snapshot_;
   const std::string folder_;
   const size_t prefix_bytes_;
-  const std::string end_;  // behind all names below the folder; empty if nothing is
-  // Where to begin, and with it or behind it.
+  const std::string end_;  // behind all names below the directory; empty if nothing can be
+  // Where the scan continues: at from_ if inclusive_, else behind it.
   std::string from_;
   bool inclusive_;
   std::unique_ptr<engine::Cursor> cursor_;
   bool filenames_ended_ = false;
   std::optional<LinkScan> links_;
-  // Read, not yet given.
+  // Entries that were read but not returned yet.
   std::optional<Named> filename_;
   std::optional<Named> link_;
   std::optional<Named> ahead_;

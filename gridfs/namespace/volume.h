@@ -1,23 +1,21 @@
-// A bucket as a tree of folders and files: the path namespace over Bucket and FileTable.
+// A bucket as a tree of directories and files: the path namespace over Bucket and FileTable.
 //
-// Folders are named by their path as it stands in filenames ("" is the bucket's root, no slashes at
-// either end), so a folder has the same path however its components are shown. Children are named
-// as the mount shows them (path.h). A folder is implied by the names below it or explicit by a
-// document in
-// `<bucket>.directories` {_id, parent, name, posix}. Rules:
-//  V1. Every change made here is one transaction, committed on return, that also sets mtime and
-//  ctime of
-//      the folder(s) concerned.
-//  V2. A change inside an implied folder makes the folder, and the folders above it, explicit in
-//  the same transaction, so that
-//      removing the last file does not take the folder away.
-//  V3. Of several files documents with one filename the one with the newest uploadDate (then the
-//  greatest _id; Names::newest()) is
-//      the file; rename and unlink concern them all.
-//  V4. A name is a folder if it is explicit or implied; a file of the same name is reached by its
-//      escape. Nothing made here creates such a conflict.
-// Thread-safety: thread-safe. Cost: lookups are a fixed number of index seeks; listing is one or a
-// few per child.
+// A directory is identified by its path as it stands in filenames. "" is the bucket's root, and a
+// path has no slash at either end. So a directory has the same path however its components are
+// shown. A child is identified by its name as the mount shows it (path.h). A directory is implied
+// by the names below it, or explicit by a document {_id, parent, name, posix} in
+// `<bucket>.directories`. Rules:
+// V1. Every change made here is one transaction, committed on return. It also sets mtime and ctime
+//     of the directories concerned.
+// V2. A change inside an implied directory makes that directory, and the directories above it,
+//     explicit in the same transaction. So removing the last file does not remove the directory.
+// V3. If several files documents have one filename, the one with the newest uploadDate (then the
+//     greatest _id; Names::newest()) is the file. rename and unlink apply to all of them.
+// V4. A name is a directory if that is explicit or implied. A file of the same name is reached by
+//     its escaped name. Nothing made here creates such a conflict.
+//
+// Thread-safe. Cost: a look-up is a fixed number of index seeks. Listing costs one or a few seeks
+// per child.
 #pragma once
 
 #include <sys/types.h>
@@ -40,32 +38,34 @@ struct Owner {
   uint32_t gid = 0;
 };
 
-// Who makes something: its owner, and what is taken from the mode asked for where the folder has no
-// default access control list.
+// Who creates a node. The new node gets this owner. If the directory has no default access control
+// list, the bits of `umask` are removed from the requested mode.
 struct Creator {
   uint32_t uid = 0;
   uint32_t gid = 0;
   uint32_t umask = 0;
 };
 
-// Which nodes' atime reading changes (access_times.h).
+// Whose atime a read changes (access_times.h).
 enum class AccessTimeMode { kNone, kFiles, kAll };
 
 struct VolumeOptions {
-  // For files and folders without POSIX fields of their own (uploaded by a driver).
+  // For files and directories without POSIX fields of their own (uploaded by a driver).
   Owner default_owner;
   uint32_t umask = 022;
   bool read_only = false;
   // Counts as kNone if read_only.
   AccessTimeMode access_times = AccessTimeMode::kNone;
-  // Each reading changes it, not only the first one after a change or a day.
+  // Every read changes the atime (strictatime), not only the first one after a change or after a
+  // day (relatime).
   bool strict_access_times = false;
-  // Whether a folder's default access control list is passed on.
+  // New nodes inherit a directory's default access control list.
   bool access_lists = true;
-  // How many contents before the present one a file that is replaced or cut to nothing keeps.
+  // How many earlier contents a file keeps when it is replaced or truncated to nothing.
   uint32_t revisions = 0;
-  // The tree as it was then, as far as the files documents tell: what has a later uploadDate is
-  // passed over, and so are folders made later that nothing shown is in. Only if read_only.
+  // Shows the tree as it was at that time, as far as the files documents record it. Files with a
+  // later uploadDate are hidden. So are directories that were made later, unless they contain
+  // something that is shown. Requires read_only.
   std::optional<bson::Date> at;
 };
 
@@ -75,8 +75,8 @@ struct Attributes {
   uint32_t mode = 0;  // with S_IFMT
   uint32_t uid = 0;
   uint32_t gid = 0;
-  uint32_t nlink = 1;  // of a folder: subfolder_counts.h
-  int64_t size = 0;    // a symlink's is the length of its target
+  uint32_t nlink = 1;  // of a directory: subfolder_counts.h
+  int64_t size = 0;    // of a symlink: the length of its target
   int64_t blocks = 0;  // of 512 bytes
   uint64_t rdev = 0;
   timespec atime{};
@@ -86,14 +86,15 @@ struct Attributes {
 
 struct Node {
   NodeKind kind = NodeKind::kFile;
-  // files: the files document's _id. folders: the directories document's _id, null while implied.
+  // Files: the _id of the files document. Directories: the _id of the directories document, null
+  // while implied.
   bson::Value id;
-  // folders: the path; files: empty, they are known by their id.
+  // Directories: the path. Files: empty, because a file is identified by its id.
   std::string path;
-  // Stable across remounts: derived from bucket and id, of implied folders from the path, which
-  // they keep when they become explicit. Never 0 or 1. Collisions are possible in principle (63
-  // bits; or an implied folder where one was that became explicit and was moved) and the caller's
-  // to resolve.
+  // Stable across remounts: a hash of the bucket and the id, or of the path for an implied
+  // directory. An implied directory keeps its ino when it becomes explicit. Never 0 or 1.
+  // Collisions are possible, and the caller resolves them: the hash has 63 bits, and a directory
+  // that was implied, became explicit and was moved keeps the ino of its old path.
   uint64_t ino = 0;
   Attributes attributes;
 };
@@ -101,26 +102,31 @@ struct Node {
 struct DirectoryEntry {
   std::string name;  // as shown
   Node node;
-  // Give it to seek() to go on behind this entry; 62 bits, never 0.
+  // Pass it to seek() to continue behind this entry. It has 62 bits and is never 0.
   uint64_t cookie = 0;
 };
 
-// A listing in progress. Without "." and "..". Entries are read in batches, each from the store as
-// it is then: those that exist throughout the listing come exactly once, also folders that become
-// explicit meanwhile. Memory does not grow with the folder.
+// A listing in progress, without "." and "..". Entries are read in batches, each from a new
+// snapshot of the store. Entries that exist throughout the listing are returned exactly once, even
+// directories that become explicit in the meantime. Memory use does not grow with the size of the
+// directory. Not thread-safe.
 class DirectoryStream {
  public:
   virtual ~DirectoryStream() = default;
   virtual Result<std::optional<DirectoryEntry>> next() = 0;
-  // What next() gives afterwards is read anew, so whoever passes attributes on to a cache seeks to
-  // where it is before each run of next(). 0 is the beginning; cookies of this folder only, from
-  // this stream or another. Those of the last million entries of this one cost the reading of some
-  // dozen names, and lead to the same place when the entry is gone; others cost a listing, and
-  // where the entry is gone too, lead to the beginning.
+  // Moves the stream behind the entry with this cookie. 0 is the beginning.
+  //
+  // next() reads the store again after a seek. So a caller that puts attributes into a cache seeks
+  // to the present position before each run of next().
+  //
+  // A cookie is valid for this directory only, but may come from another stream. A cookie of one of
+  // the last million entries of this stream costs the reading of a few dozen names, and leads to
+  // the same position even if its entry is gone. Any other cookie costs a full listing, and leads
+  // to the beginning if its entry is gone.
   virtual Status seek(uint64_t cookie) = 0;
 };
 
-// What setattr changes; unset fields stay. ctime becomes now unless given.
+// What setattr changes. Unset fields stay. ctime becomes now unless it is given.
 struct AttributeChanges {
   std::optional<uint32_t> permissions;  // 07777
   std::optional<uint32_t> uid;
@@ -129,29 +135,29 @@ struct AttributeChanges {
   std::optional<timespec> atime;
   std::optional<timespec> mtime;
   std::optional<timespec> ctime;
-  // Also without_set_id() (posix_changes.h), unless `permissions` are given.
+  // Also applies without_set_id() (posix_changes.h), unless `permissions` are given.
   bool clears_set_id = false;
-  GroupCheck may_keep_group_id;  // for that; null: whoever it is
-  // The file is open for writing: a new size, with its times, may wait for the file's next commit,
-  // as what is written does.
+  GroupCheck may_keep_group_id;  // for clears_set_id; null: everybody may
+  // The file is open for writing. A new size and its times may wait for the file's next commit,
+  // like written data.
   bool size_may_wait = false;
 };
 
-// A file as it was when a name of it went.
+// The state of a file when it lost one of its names.
 struct LostName {
-  Node node;          // `nlink` is how many names are left
-  PosixFields posix;  // what the document said
+  Node node;          // `nlink` is the number of names left
+  PosixFields posix;  // the fields in the document
 };
 
 enum class RenameMode {
   kReplace,
   kNoReplace,
-  kExchange,  // both names must be there, of whatever kind
+  kExchange,  // both names must exist, of whatever kind
 };
 
 class Volume {
  public:
-  // Reclaims what a killed process left detached, unless read-only.
+  // Opens the volume. Unless read-only, reclaims the orphans that a killed process has left.
   static Result<std::unique_ptr<Volume>> open(engine::Store& store,
                                               std::shared_ptr<engine::Database> database,
                                               const BucketOptions& bucket,
@@ -162,53 +168,56 @@ class Volume {
   virtual const Bucket& bucket() const = 0;
   virtual FileTable& files() = 0;
 
-  // --- Names. `folder` is a folder's path, `name` a child as shown. NoSuchEntry, NotADirectory,
-  // NameTooLong, InvalidName.
+  // --- Names. `folder` is a directory's path, `name` is a child as the mount shows it. These
+  // functions fail with NoSuchEntry, NotADirectory, NameTooLong or InvalidName.
   virtual Result<Node> lookup(std::string_view folder, std::string_view name) = 0;
   virtual Result<Node> root() = 0;
-  virtual Result<Node> file(bson::ValueView id) = 0;          // FileNotFound
-  virtual Result<Node> directory(std::string_view path) = 0;  // NoSuchEntry
+  virtual Result<Node> file(bson::ValueView id) = 0;          // fails with FileNotFound
+  virtual Result<Node> directory(std::string_view path) = 0;  // fails with NoSuchEntry
   virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view folder) = 0;
-  // What has that Node::ino; nothing if none has. Looks at each document of the bucket.
+  // Returns the node with that Node::ino, or nothing if there is none. Reads every document of the
+  // bucket.
   virtual Result<std::optional<Node>> find_by_number(uint64_t ino) = 0;
 
-  // --- Changes. EntryExists where the name is taken. `mode` holds permission bits only; what the
-  // folder passes on is posix_changes.h's.
+  // --- Changes. These functions fail with EntryExists if the name is taken. `mode` holds
+  // permission bits only. posix_changes.h says what a new node inherits from its directory.
   virtual Result<Node> create_file(std::string_view folder, std::string_view name, uint32_t mode,
                                    Creator creator) = 0;
-  // A file that has no name yet, open; what it gets of a folder is this one's. Whoever lets go of
-  // it last removes it, unless link() has given it a name.
+  // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. It inherits from `folder`. It
+  // is removed when the last holder releases it, unless link() has given it a name.
   struct Nameless {
     Node node;
     std::shared_ptr<File> file;
   };
   virtual Result<Nameless> create_nameless(std::string_view folder, uint32_t mode,
                                            Creator creator) = 0;
-  // A pipe, socket or device: `mode` also holds its type.
+  // Creates a pipe, socket or device. `mode` also holds its type.
   virtual Result<Node> create_special(std::string_view folder, std::string_view name, uint32_t mode,
                                       uint64_t rdev, Creator creator) = 0;
   virtual Result<Node> create_symlink(std::string_view folder, std::string_view name,
                                       std::string_view target, Creator creator) = 0;
   virtual Result<Node> create_directory(std::string_view folder, std::string_view name,
                                         uint32_t mode, Creator creator) = 0;
-  // One more name for the file, or the first for one of create_nameless(): FileNotFound,
-  // TooManyLinks, InvalidName if it has no filename.
+  // Gives the file one more name, or gives a tmpfile its first one. Fails with FileNotFound,
+  // TooManyLinks, or InvalidName if the file has no filename.
   virtual Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) = 0;
-  // Whether there may be files with several names.
+  // Returns true if files with several names may exist.
   virtual bool has_links() const = 0;
-  // IsADirectory for folders.
+  // Fails with IsADirectory for directories.
   virtual Result<LostName> unlink(std::string_view folder, std::string_view name) = 0;
-  // NotADirectory, DirectoryNotEmpty.
+  // Fails with NotADirectory or DirectoryNotEmpty.
   virtual Status remove_directory(std::string_view folder, std::string_view name) = 0;
-  // POSIX rename: replaces a file by a file, an empty folder by a folder; IsADirectory,
-  // NotADirectory, DirectoryNotEmpty, MoveIntoItself otherwise. A folder moves with all below it in
-  // one transaction. The file that lost a name by it, as with unlink().
+  // POSIX rename(). A file may replace a file, and a directory an empty directory. Otherwise fails
+  // with IsADirectory, NotADirectory, DirectoryNotEmpty or MoveIntoItself. A directory moves with
+  // everything below it in one transaction. Returns the file that lost its name to the rename, as
+  // unlink() does.
   virtual Result<std::optional<LostName>> rename(std::string_view from_folder,
                                                  std::string_view from_name,
                                                  std::string_view to_folder,
                                                  std::string_view to_name, RenameMode mode) = 0;
-  // The same in one transaction with a whiteout at the old place (RENAME_WHITEOUT): a device 0/0 of
-  // no permissions, by which overlayfs hides a name of the layer below. Not with kExchange.
+  // Like rename(), and creates a whiteout at the old path in the same transaction
+  // (RENAME_WHITEOUT). A whiteout is a device 0/0 without permissions, by which overlayfs hides a
+  // name of the layer below. Not with kExchange.
   virtual Result<std::optional<LostName>> rename_leaving_whiteout(
       std::string_view from_folder, std::string_view from_name, std::string_view to_folder,
       std::string_view to_name, RenameMode mode, Creator creator) = 0;
@@ -217,47 +226,50 @@ class Volume {
   virtual Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) = 0;
   virtual Result<Node> set_directory_attributes(std::string_view path,
                                                 const AttributeChanges& changes) = 0;
-  // Counts as reading it.
+  // Returns the target of a symlink. Counts as a read of the symlink.
   virtual Result<std::string> symlink_target(bson::ValueView id) = 0;
-  // Notes that the file or folder is being read: whether its atime has changed by it. Costs a look
-  // at its attributes.
+  // Records a read of the file or directory. Returns true if its atime has changed. Costs a look-up
+  // of its attributes.
   virtual bool note_read(const File& file) = 0;
   virtual bool note_read(std::string_view folder) = 0;
-  // What the node's document says of it, `mode` filled in where it says nothing; and one
-  // transaction that changes what depends on that.
-  virtual Result<PosixFields> file_posix(bson::ValueView id) = 0;          // FileNotFound
-  virtual Result<PosixFields> directory_posix(std::string_view path) = 0;  // NoSuchEntry
+  // The first two return the POSIX fields in the node's document, with `mode` filled in if the
+  // document has none. The other two call `change` with these fields and write its result in the
+  // same transaction.
+  virtual Result<PosixFields> file_posix(bson::ValueView id) = 0;  // fails with FileNotFound
+  virtual Result<PosixFields> directory_posix(std::string_view path) = 0;  // fails with NoSuchEntry
   virtual Status change_file_posix(bson::ValueView id, const PosixChange& change) = 0;
   virtual Status change_directory_posix(std::string_view path, const PosixChange& change) = 0;
-  // A field of the files document as text (file_fields.h): NoSuchXattr, FileNotFound. As with
-  // setxattr(2); without `text` it is removed.
+  // A field of the files document as text (file_fields.h). Fails with NoSuchXattr or FileNotFound.
+  // set_file_field() works like setxattr(2), and removes the field if there is no `text`.
   virtual Result<std::string> file_field(bson::ValueView id, std::string_view field) = 0;
   virtual Status set_file_field(bson::ValueView id, std::string_view field,
                                 std::optional<std::string_view> text, XattrMode mode) = 0;
   virtual Result<std::shared_ptr<File>> open_file(bson::ValueView id) = 0;
 
-  // --- Revisions: the files documents of one name, of which the newest is the file (V3).
+  // --- Revisions: the files documents of one name. The newest of them is the file (V3).
   //
-  // Those of the file `name`, oldest first. NoSuchEntry, IsADirectory.
+  // Returns the revisions of the file `name`, oldest first. Fails with NoSuchEntry or IsADirectory.
   virtual Result<std::vector<Node>> revisions(std::string_view folder, std::string_view name) = 0;
-  // Leaves the file's content to an earlier revision and has the name (all its names) lead to a new
-  // files document, empty, with all else the old one had: its _id. Those that are too many go. What
-  // is not committed yet is, before. Nothing happens where no content is kept: revisions is 0, or
-  // the file is empty, is no plain file or has no filename. Whoever has the old one open must go on
-  // with the new one.
+  // Keeps the file's content as an earlier revision. The filename and all further names now lead to
+  // a new, empty files document with the other fields of the old one. Returns its _id. Dirty data
+  // of the old file is committed first. Revisions beyond the limit are removed. Whoever has the old
+  // file open must continue with the new one.
+  //
+  // Returns nothing, and changes nothing, if no content is to be kept: `revisions` is 0, or the
+  // file is empty, is not a regular file, has no filename or is not the newest of its name.
   virtual Result<std::optional<bson::Value>> start_revision(bson::ValueView id) = 0;
-  // All files by their id_name() (path.h), in the order of _id.
+  // Lists all files by id_name() (path.h), in the order of _id.
   virtual Result<std::unique_ptr<DirectoryStream>> list_ids() = 0;
 
-  // --- Others than this volume have changed a file's name, or one of its names, or any folder's
-  // document: after their commit.
+  // --- External changes. The caller reports, after the commit, that somebody other than this
+  // volume has changed a file's name, one of its further names, or a directory's document.
   virtual void name_changed_by_others(std::string_view filename) = 0;
   virtual void folders_changed_by_others() = 0;
   virtual void links_changed_by_others() = 0;
-  // The further names of a file that is there or was, as far as they can be read.
+  // Returns the further names of a file that exists or existed, as far as they can be read.
   virtual std::vector<std::string> links_of(bson::ValueView id) = 0;
 
-  // Commits all open files and stops background work. Errors of any file, the first.
+  // Commits all open files and stops background work. Returns the first error of any file.
   virtual Status close() = 0;
 };
 
