@@ -1,8 +1,8 @@
-// What fallocate(2) has allocated of a file beyond what is stored of it: ranges of bytes, for
-// st_blocks. No room is kept for them.
+// The ranges of bytes that fallocate(2) has allocated for a file beyond its stored content. They
+// count in st_blocks. No disk space is reserved.
 //
-// There are at most kRunsMax runs, as they stand in the files document: where a change would make
-// more, the shortest is forgotten, which then does not count.
+// A files document holds at most kRunsMax runs. If a change would create more, the shortest run is
+// dropped and no longer counts.
 //
 // Not thread-safe.
 #pragma once
@@ -17,22 +17,22 @@ class AllocatedRanges {
  public:
   static constexpr size_t kRunsMax = 64;
 
-  // [begin, end), 0 <= begin < end.
+  // [begin, end), 0 <= begin < end
   struct Run {
     int64_t begin = 0;
     int64_t end = 0;
     friend bool operator==(const Run&, const Run&) = default;
   };
 
-  // Ascending, none touching the next.
+  // Ascending. No run touches the next.
   const std::vector<Run>& runs() const { return runs_; }
   bool empty() const { return runs_.empty(); }
   int64_t bytes() const;
 
-  // Whether they change anything. A range that ends before it begins is empty.
+  // These return true if they change anything. A range that ends before it begins is empty.
   bool add(int64_t begin, int64_t end);
   bool remove(int64_t begin, int64_t end);
-  // Forgets everything from `end` on.
+  // Removes everything from `end` on.
   bool cut(int64_t end);
 
   friend bool operator==(const AllocatedRanges&, const AllocatedRanges&) = default;

@@ -1,4 +1,5 @@
-// Bytes in documents: a string where other programs may read them as one, else Binary.
+// Bytes in documents: a string where other programs may read it as one, else Binary. Pure
+// functions, so thread-safe.
 #pragma once
 
 #include <optional>
@@ -10,9 +11,10 @@
 
 namespace gridmount::gridfs {
 
-// A string if the bytes are UTF-8 without a NUL, else Binary of subtype 0.
+// Appends a string if the bytes are UTF-8 without a NUL, else Binary of subtype 0.
 void append_bytes(bson::Builder& builder, std::string_view key, std::string_view bytes);
-// The reverse; nothing if the field is neither. The view is of the document.
+// The reverse. Return nothing if the field is neither string nor Binary. The view points into the
+// document.
 std::optional<std::string_view> view_bytes(bson::View document, std::string_view key);
 std::optional<std::string> read_bytes(bson::View document, std::string_view key);
 

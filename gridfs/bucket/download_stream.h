@@ -1,4 +1,4 @@
-// Downloading: DownloadStream over Bucket.
+// Downloading: DownloadStream over Bucket. The stream belongs to one thread at a time.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace gridmount::gridfs {
 
-// `bucket` must outlive the stream. InvalidRange.
+// `bucket` must outlive the stream. Fails with InvalidRange.
 Result<std::unique_ptr<DownloadStream>> make_download_stream(
     const Bucket& bucket, std::unique_ptr<engine::Snapshot> snapshot, FilesDocument file,
     std::optional<ByteRange> range);

@@ -1,12 +1,12 @@
-// The error codes of GridFS and of the path namespace, beyond MongoDB's. fuse/ maps each to an
-// errno.
+// The error codes of GridFS and of the path namespace, beyond MongoDB's. fuse/ maps each of them to
+// an errno. Constants, so thread-safe.
 #pragma once
 
 #include "engine/base/error.h"
 
 namespace gridmount::gridfs {
 
-// GridFS specification: the errors it names.
+// Errors that the GridFS specification names.
 inline constexpr ErrorCode kFileNotFound{100001};
 inline constexpr ErrorCode kRevisionNotFound{100002};
 inline constexpr ErrorCode kChunkIsMissing{100003};
@@ -14,7 +14,8 @@ inline constexpr ErrorCode kChunkIsWrongSize{100004};
 inline constexpr ErrorCode kInvalidRange{100005};
 inline constexpr ErrorCode kStreamClosed{100006};
 inline constexpr ErrorCode kInvalidFilesDocument{100007};  // length or chunkSize missing or absurd
-inline constexpr ErrorCode kFileDeleted{100008};  // of one that is open: the store has it no more
+// an open file whose document is gone from the store
+inline constexpr ErrorCode kFileDeleted{100008};
 
 // The path namespace.
 inline constexpr ErrorCode kNoSuchEntry{100101};
@@ -23,7 +24,7 @@ inline constexpr ErrorCode kNotADirectory{100103};
 inline constexpr ErrorCode kIsADirectory{100104};
 inline constexpr ErrorCode kDirectoryNotEmpty{100105};
 inline constexpr ErrorCode kNameTooLong{100106};
-inline constexpr ErrorCode kInvalidName{100107};  // reserved, or an escape that stands for nothing
+inline constexpr ErrorCode kInvalidName{100107};  // reserved, or an escape that nothing is shown as
 inline constexpr ErrorCode kMoveIntoItself{100108};
 inline constexpr ErrorCode kCrossBucket{100109};
 inline constexpr ErrorCode kFileTooLarge{100110};

@@ -1,10 +1,11 @@
-// A files document's own fields as text, as a mount shows them in extended attributes.
+// The fields of a files document as text, as a mount shows them in extended attributes.
 //
-// `id`, `length`, `chunkSize`, `uploadDate`, `md5`, `filename`, `contentType`, and `metadata`
-// without what a mount itself keeps there (`posix`, `sparse`, `storedChunks`). A string is its own
-// text, an ObjectId its 24 digits, all else relaxed Extended JSON.
+// The fields are `id`, `length`, `chunkSize`, `uploadDate`, `md5`, `filename`, `contentType`, and
+// `metadata` without the fields that a mount keeps there (`posix`, `sparse`, `storedChunks`). A
+// string is its own text, an ObjectId is its 24 digits, and every other value is relaxed Extended
+// JSON.
 //
-// Thread-safety: pure functions.
+// Pure functions, so thread-safe.
 #pragma once
 
 #include <optional>
@@ -16,11 +17,12 @@
 
 namespace gridmount::gridfs {
 
-// Nothing if the document does not have it, or there is no such field.
+// Returns nothing if the document does not have the field, or if it is none of the fields above.
 std::optional<std::string> field_text(bson::View files_document, std::string_view field);
 
-// The update that sets the field to `text`, or removes it: `contentType`, or `metadata` by a JSON
-// document. FieldNotWritable for others, BadValue for what is no JSON document.
+// Returns the update that sets the field to `text`, or removes it if there is no text. Only
+// `contentType` can be set, and `metadata` by a JSON document. Fails with FieldNotWritable for
+// other fields, and with BadValue if the text is not valid for the field.
 Result<bson::Document> field_update(bson::View files_document, std::string_view field,
                                     std::optional<std::string_view> text);
 

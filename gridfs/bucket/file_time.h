@@ -1,6 +1,7 @@
-// The clock of files' times: Linux's for inodes, that of its last tick, some milliseconds behind
-// CLOCK_REALTIME. The kernel takes it for the times it keeps while it writes back; with another one
-// of ours, what has happened later could seem to be earlier.
+// Returns the time for files' timestamps: CLOCK_REALTIME_COARSE, the clock that Linux uses for
+// inodes. It shows the time of the last tick, some milliseconds behind CLOCK_REALTIME. The kernel
+// uses it for the times that it keeps during writeback. With another clock here, a later event
+// could get an earlier time. Thread-safe.
 #pragma once
 
 #include <time.h>

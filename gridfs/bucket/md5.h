@@ -1,6 +1,6 @@
 // The MD5 digest of a file's content, over OpenSSL.
 //
-// Not thread-safe; may be handed from thread to thread.
+// Not thread-safe, but may move from thread to thread.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace gridmount::gridfs {
 
 class Md5 {
  public:
-  // False where OpenSSL is set up to refuse MD5 (FIPS): files are then written without it.
+  // Returns false if OpenSSL refuses MD5 (FIPS). Files are then written without md5.
   static bool available();
 
-  Md5();  // of nothing; asserts that MD5 is available
+  Md5();  // the digest of no bytes; asserts available()
   ~Md5();
   Md5(Md5&&) noexcept;
   Md5& operator=(Md5&&) noexcept;
 
   void update(std::span<const uint8_t> data);
-  // 32 hexadecimal digits of all that was given so far; more may follow.
+  // Returns the digest of all bytes so far as 32 hexadecimal digits. More bytes may follow.
   std::string hex() const;
 
  private:

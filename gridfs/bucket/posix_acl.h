@@ -1,10 +1,9 @@
-// POSIX access control lists, as extended attributes hold them, and what a mode has to do with
-// them.
+// POSIX access control lists as extended attributes hold them, and their relation to a mode.
 //
-// Source: acl(5), POSIX.1e draft 17; the encoding is Linux's (posix_acl_xattr.h): little-endian,
-// a version of 4 bytes, 2, and entries of tag (2), permissions (2) and id (4).
+// Source: acl(5), POSIX.1e draft 17. The encoding is Linux's (posix_acl_xattr.h): little-endian, a
+// version of 4 bytes, which is 2, and entries of tag (2), permissions (2) and id (4).
 //
-// Thread-safety: pure values.
+// Not thread-safe. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +20,17 @@ inline constexpr std::string_view kDefaultAcl = "system.posix_acl_default";
 
 class PosixAcl {
  public:
-  // BadValue if the bytes are none: entries missing, twice or out of order.
+  // Fails with BadValue if the bytes are not a valid list: entries missing, twice or out of order.
   static Result<PosixAcl> parse(std::string_view bytes);
   std::string bytes() const;
 
-  // Whether the mode says all of it.
+  // Returns true if a mode can express the whole list.
   bool is_minimal() const { return entries_.size() == kMinimalEntries; }
-  // The bits 0777 of a mode: the group's are the mask, if there is one.
+  // Returns the bits 0777 of a mode. The group bits are the mask, if there is one.
   uint32_t mode_bits() const;
-  // As chmod(2) does.
+  // Changes the list as chmod(2) does.
   void set_mode_bits(uint32_t mode);
-  // Of the list that a new node inherits: takes away what the mode asked for does not have.
+  // For the list that a new node inherits: removes the permissions that the requested mode lacks.
   void restrict_to(uint32_t mode);
 
  private:
@@ -52,7 +51,7 @@ class PosixAcl {
 
   Entry* find(Tag tag);
   const Entry* find(Tag tag) const { return const_cast<PosixAcl*>(this)->find(tag); }
-  // The entry that a mode's group bits are.
+  // Returns the entry that corresponds to a mode's group bits.
   Entry* group_class();
 
   std::vector<Entry> entries_;

@@ -1,10 +1,10 @@
-// Changes of a node's attributes that concern more than one of its fields: a mode and an access
-// control list say partly the same.
+// Changes of a node's attributes that concern more than one field, because a mode and an access
+// control list overlap.
 //
-// In `now`, which is what the node has, `mode` must be set. What is returned is what changes, ctime
-// included where the system call changes it.
+// `now` holds the fields that the node has, and its `mode` must be set. The functions return the
+// fields to change, including ctime where the system call changes it.
 //
-// Thread-safety: pure functions, but for the time.
+// Pure functions except for the current time, so thread-safe.
 #pragma once
 
 #include <string_view>
@@ -14,29 +14,31 @@
 
 namespace gridmount::gridfs {
 
-// chmod(2): `permissions` are the bits 07777. Adds to `changes`, whose ctime the caller sets.
+// chmod(2): `permissions` are the bits 07777. Adds to `changes`. The caller sets ctime.
 void add_permissions(const PosixFields& now, uint32_t permissions, PosixFields& changes);
 
-// The mode of a file whose content or owner changes: no set-user-ID, and no set-group-ID where the
-// group may execute the file, or where who changes it may not keep that (setattr_should_drop_sgid()
-// of Linux from 6.2 on). A folder's stays. Asked only where it matters; null: it may be kept.
+// Returns the mode of a file after a change of its content or owner: without set-user-ID, and
+// without set-group-ID if the group may execute the file, or if the process may not keep the bit
+// (setattr_should_drop_sgid() of Linux from 6.2 on). A directory's mode stays. Calls
+// `may_keep_group_id` only where it matters; null means that the bit may be kept.
 uint32_t without_set_id(uint32_t mode, uint32_t group, const GroupCheck& may_keep_group_id);
 
-// Whether `changes` are the time of a last write and nothing else, and `now` is moments later: the
-// kernel writes such times back beside a call that sets later ones (fuse_flush_times() of Linux
-// takes no lock), and keeps the later ones. A user's own times are not taken for that: either what
-// they set as mtime is not the ctime, or it is the time of the call, and only an mtime of the
-// future is later than that.
+// Returns true if `changes` are only the times of a last write and `now` has times that are moments
+// later. The kernel may write back such times concurrently with a call that sets later ones
+// (fuse_flush_times() of Linux takes no lock). The later ones must stay. Times that a user sets are
+// not mistaken for these. Either the mtime that the user sets differs from the ctime, or it is the
+// time of the call, and then only an mtime in the future is later.
 bool are_times_of_before(const PosixFields& changes, const PosixFields& now);
 
-// setxattr(2) and removexattr(2). Errors: xattrs.h; BadValue for a list that is none.
+// setxattr(2) and removexattr(2). Errors: see xattrs.h, and BadValue for an invalid access control
+// list.
 Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
                                std::string_view value, XattrMode mode);
 Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name);
 
-// What a new node gets of the folder it is made in, whose fields are `parent`: its group with the
-// set-group-ID bit, as inode_init_owner() of Linux does; its default list, if it has one and
-// `lists` count, or else `umask`. In `made` mode, uid and gid are set.
+// Applies to `made` what a new node inherits from its directory, whose fields are `parent`: its
+// group and set-group-ID bit, as inode_init_owner() of Linux does; and its default list if it has
+// one and `lists` is true, or else `umask`. mode, uid and gid of `made` must be set.
 void inherit(const PosixFields& parent, uint32_t umask, bool lists, PosixFields& made);
 
 }  // namespace gridmount::gridfs

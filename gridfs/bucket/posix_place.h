@@ -1,10 +1,11 @@
-// The place in a files document where a mount keeps what GridFS has none for: `metadata.posix`, and
-// other fields of `metadata`. Drivers may have written something there that is no document:
-//  - null counts as missing (old drivers wrote it where there was no metadata);
-//  - anything else, a string say, moves to the field `value` of a document in its place when
-//    something has to be kept there, so that nothing of it is lost.
+// The place in a files document where a mount keeps fields that GridFS does not have:
+// `metadata.posix`, and other fields of `metadata`. A driver may have stored a value that is not a
+// document there:
+// - null counts as missing (old drivers wrote it where there was no metadata);
+// - any other value, such as a string, moves to the field `value` of a new document in its place
+//   when the mount must store a field, so that nothing is lost.
 //
-// Thread-safety: pure functions, and one within the caller's transaction.
+// Pure functions, and one function within the caller's transaction. Thread-safe.
 #pragma once
 
 #include <optional>
@@ -14,14 +15,14 @@
 
 namespace gridmount::gridfs {
 
-// Whether `metadata.posix.*` can be set without moving what others have written.
+// Returns true if `metadata.posix.*` can be set without moving a value that others have written.
 bool takes_posix_fields(bson::View files_document);
 
-// The update after which it can be set; nothing where it can be as it is.
+// Returns the update after which the fields can be set, or nothing if none is needed.
 std::optional<bson::Document> making_place(bson::View files_document);
 
 // Updates the document of that _id, in `files` or `detached`, by an update that sets fields of
-// `metadata`; makes place for them first, if there is none.
+// `metadata`. Makes place for them first if needed.
 Result<engine::UpdateResult> update_file(engine::Collection& collection,
                                          engine::Transaction& transaction, bson::ValueView id,
                                          bson::View update);

@@ -1,4 +1,4 @@
-// Uploading: UploadStream over Bucket.
+// Uploading: UploadStream over Bucket. The stream belongs to one thread at a time.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace gridmount::gridfs {
 
-// `bucket` must outlive the stream; `chunk_bytes` is within its limits.
+// `bucket` must outlive the stream. `chunk_bytes` must be within its limits.
 std::unique_ptr<UploadStream> make_upload_stream(const Bucket& bucket, std::string_view filename,
                                                  const UploadOptions& options, int32_t chunk_bytes);
 

@@ -1,10 +1,11 @@
-// Extended attributes of a file or folder: what they may be, how documents hold them, and the
+// Extended attributes of a file or directory: their limits, how documents hold them, and the
 // changes of setxattr(2) and removexattr(2).
 //
 // A document holds them as an array `xattrs` of {name: string, value: string or Binary}, beside the
-// other fields of metadata.posix (NAMESPACE.md). Names are UTF-8 or kept as Binary, too.
+// other fields of metadata.posix (NAMESPACE.md). A name that is not UTF-8 is Binary too.
 //
-// Thread-safety: Xattrs as a value; the rest pure functions.
+// An Xattrs object is a value and not thread-safe; its copies are independent. The functions are
+// pure.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +21,8 @@
 
 namespace gridmount::gridfs {
 
-// Values by names. There may be thousands, and each look at a node's fields has all of them: so
-// they are in one piece, which copies share, and which each change makes anew.
+// Values by name. There may be thousands, and every read of a node's fields copies all of them. So
+// they are one immutable block, which copies share and which each change builds anew.
 class Xattrs {
  public:
   struct Attribute {
@@ -30,13 +31,13 @@ class Xattrs {
   };
 
   Xattrs() : Xattrs(std::vector<Attribute>()) {}
-  // Of several of one name the last counts. They are copied.
+  // If a name comes several times, the last value counts. Copies the strings.
   explicit Xattrs(std::vector<Attribute> attributes);
 
-  // By name. Views into this object, and copies of it that have not been changed.
+  // Sorted by name. The views are valid as long as this object, or a copy, has not been changed.
   const std::vector<Attribute>& attributes() const { return all_->attributes; }
   bool empty() const { return attributes().empty(); }
-  size_t bytes() const { return all_->bytes.size(); }  // of all names and values
+  size_t bytes() const { return all_->bytes.size(); }  // total size of all names and values
   std::optional<std::string_view> find(std::string_view name) const;
   bool contains(std::string_view name) const { return find(name).has_value(); }
 
@@ -51,23 +52,24 @@ class Xattrs {
   std::shared_ptr<const All> all_;
 };
 
-// All names and values of one file or folder. A single value has at most 64 KiB, which is Linux's
-// own limit.
+// The maximum total size of all names and values of one file or directory. Linux limits a single
+// value to 64 KiB.
 inline constexpr size_t kMaxXattrsBytes = size_t{1} << 20;
 
-// Appends the array under `key`; of none, an empty one.
+// Appends the array under `key`, even if it is empty.
 void append_xattrs(bson::Builder& builder, std::string_view key, const Xattrs& xattrs);
-// What is no such array, or no such element of it, is passed over.
+// Ignores a field that is not such an array, and invalid elements of the array.
 Xattrs read_xattrs(bson::View document, std::string_view key);
 
-enum class XattrMode { kAny, kCreate, kReplace };  // as setxattr's flags
+enum class XattrMode { kAny, kCreate, kReplace };  // like the flags of setxattr(2)
 
-// EntryExists or NoSuchXattr as the mode says; NoRoomForXattrs above kMaxXattrsBytes.
+// Fails with EntryExists or NoSuchXattr depending on the mode, and with NoRoomForXattrs above
+// kMaxXattrsBytes.
 Status set_xattr(Xattrs& xattrs, std::string_view name, std::string_view value, XattrMode mode);
-// NoSuchXattr.
+// Fails with NoSuchXattr.
 Status remove_xattr(Xattrs& xattrs, std::string_view name);
 
-// The error for a name that is not there.
+// Returns the error for a name that does not exist.
 tl::unexpected<Error> no_such_xattr(std::string_view name);
 
 }  // namespace gridmount::gridfs

@@ -1,4 +1,4 @@
-// The bytes of holes.
+// The bytes of holes. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@ namespace gridmount::gridfs {
 
 inline constexpr size_t kZeroBytes = 256 * 1024;
 
-// A block of zeros, never written to.
+// Returns a block of zeros, which nobody writes to.
 inline std::span<const uint8_t> zeros() {
-  static uint8_t block[kZeroBytes];  // not const: so it needs no room in the program's file
+  static uint8_t block[kZeroBytes];  // not const, so it takes no space in the executable file
   return block;
 }
 

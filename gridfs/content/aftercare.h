@@ -1,7 +1,7 @@
-// What is done to files later and off the write path, at low priority: md5 for those that were not
-// written in order, and the removal of chunks nobody can reach.
+// Deferred work on files, off the write path and at low priority. It computes md5 for files that
+// were not written in order, and removes chunks that nothing refers to.
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -23,29 +23,32 @@ class Aftercare {
  public:
   Aftercare(const Bucket& bucket, OpenFiles& open_files);
 
-  // The file was committed without md5: it is computed when the file has been quiet for a while.
+  // Called when the file was committed without md5. The md5 is computed when the file has been
+  // quiet for a while.
   void schedule_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
   void cancel_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
-  // Has what is scheduled done now; false if it was not done in time.
+  // Computes all scheduled md5 digests now. Returns false if they were not done in time.
   bool finish_md5(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
-  // The file was detached and nobody has it open.
+  // Called when the file was moved to `detached` and nobody has it open.
   void reclaim(const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // The chunks of the file from `from` on are noted as garbage. The note is taken here first, so
-  // that it is known whenever the store has it; start_truncated() then has them removed.
+  // A file was truncated, and its chunks from `from` on are garbage. The caller calls
+  // note_truncated() before the commit that records this in the store, so that truncated_from()
+  // never misses a record that the store has. After the commit it calls start_truncated(), which
+  // starts their removal.
   void note_truncated(const bson::Value& id, int64_t from) GM_EXCLUDES(mutex_);
   void start_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);
-  // Where the garbage begins, if there may be any.
+  // Returns where the garbage of the file begins, or nothing if it has none.
   std::optional<int64_t> truncated_from(const bson::Value& id) const GM_EXCLUDES(mutex_);
-  // Removes it on this thread.
+  // Removes the garbage of the file on this thread.
   Status finish_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // Returns when all removals that were asked for are done, or have failed: works on them, too. One
-  // that fails is tried again every second, and here.
+  // Works on removals too, and returns when all requested removals are done or have failed. A
+  // failed removal is tried again every second, and by each call of this function.
   void finish_removals() GM_EXCLUDES(mutex_);
 
-  // Finishes the removals; md5 that is not there stays absent.
+  // Finishes the removals. An md5 that is not computed yet stays absent.
   void stop() GM_EXCLUDES(mutex_);
 
  private:
@@ -54,9 +57,9 @@ class Aftercare {
   std::optional<Clock::time_point> work() GM_EXCLUDES(mutex_);
   void remove_chunks() GM_EXCLUDES(mutex_);
   bool has_removals() const GM_EXCLUDES(mutex_);
-  // The file whose md5 is due, or when the next one is.
+  // Returns a file whose md5 is due. If there is none, sets `due` to when the next one will be.
   std::optional<bson::Value> next_md5(std::optional<Clock::time_point>& due) GM_EXCLUDES(mutex_);
-  // Whether the matter is settled; if not, it is to be tried again later.
+  // Returns true if nothing is left to do for this file, false if it must be tried again later.
   bool compute_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
 
   struct Removal {
@@ -64,7 +67,7 @@ class Aftercare {
     bool truncated = false;
   };
   class RemovalUnderWay;
-  // Who takes one makes a RemovalUnderWay of it.
+  // The caller must make a RemovalUnderWay of the result.
   std::optional<Removal> take_removal() GM_EXCLUDES(mutex_);
   Status remove(const Removal& removal) GM_EXCLUDES(mutex_);
 
@@ -77,7 +80,7 @@ class Aftercare {
       GM_GUARDED_BY(mutex_);
   bool hurry_ GM_GUARDED_BY(mutex_) = false;
   std::deque<Removal> removals_ GM_GUARDED_BY(mutex_);
-  int removing_ GM_GUARDED_BY(mutex_) = 0;  // threads that are at one
+  int removing_ GM_GUARDED_BY(mutex_) = 0;  // number of threads that work on a removal
   Condition removed_;
   std::unordered_map<bson::Value, int64_t, bson::ValueHash> truncated_ GM_GUARDED_BY(mutex_);
   BackgroundThread thread_;

@@ -1,6 +1,6 @@
-// A thread that does work when it is woken and when its time has come.
+// A thread that does work when it is woken and when a time is reached.
 //
-// Thread-safety: thread-safe, but stop() must not be called from the work itself.
+// Thread-safe, but stop() must not be called from the work itself.
 #pragma once
 
 #include <chrono>
@@ -16,20 +16,20 @@ namespace gridmount::gridfs {
 class BackgroundThread {
  public:
   using Clock = std::chrono::steady_clock;
-  // Does what there is to do and returns when to be called again at the latest.
+  // Does everything there is to do. Returns when it must be called again at the latest.
   using Work = std::function<std::optional<Clock::time_point>()>;
   enum class Priority { kNormal, kLow };
 
-  // `name` is the thread's (engine/base/thread_name.h).
+  // `name` becomes the name of the thread (engine/thread_name.h).
   BackgroundThread(std::string name, Priority priority, Work work);
   ~BackgroundThread() { stop(); }
   BackgroundThread(const BackgroundThread&) = delete;
   BackgroundThread& operator=(const BackgroundThread&) = delete;
 
-  // The work will be called at least once after this. The first call starts the thread. Nothing
-  // happens after stop().
+  // The work runs at least once after this call. The first call starts the thread. Does nothing
+  // after stop().
   void wake() GM_EXCLUDES(mutex_);
-  // Returns when the work is not running and never will be again.
+  // Ends the thread. Returns when the work is not running and never will run again.
   void stop() GM_EXCLUDES(mutex_);
 
  private:

@@ -1,7 +1,7 @@
-// The memory of chunks that are not in the store: buffers within a hard budget, kept for reuse, as
-// the first touch of fresh memory costs as much as copying into it.
+// Memory for chunks that are not in the store: buffers within a hard budget. Buffers are kept for
+// reuse, because the first touch of fresh memory costs as much as copying into it.
 //
-// Thread-safety: ChunkMemory is thread-safe. What guards a buffer's bytes is said at ChunkBuffer.
+// ChunkMemory is thread-safe. ChunkBuffer says what guards the bytes of a buffer.
 #pragma once
 
 #include <atomic>
@@ -16,9 +16,9 @@ namespace gridmount::gridfs {
 
 class ChunkMemory;
 
-// Memory for one chunk document. Who holds a ChunkPin reads the bytes that were the content when it
-// was made, from any thread; the file whose chunk it is writes elsewhere in it at any time, and to
-// those bytes only while pinned() is false.
+// Memory for one chunk document. The holder of a ChunkPin may read, from any thread, the bytes that
+// were content when the pin was made. The file that owns the chunk may write the other bytes at any
+// time, but the content bytes only while pinned() is false.
 class ChunkBuffer {
  public:
   ChunkBuffer(std::shared_ptr<ChunkMemory> memory, std::unique_ptr<uint8_t[]> bytes,
@@ -29,7 +29,7 @@ class ChunkBuffer {
 
   uint8_t* bytes() const { return bytes_.get(); }
   size_t capacity() const { return capacity_; }
-  // False means that all who held pins are done with the bytes.
+  // If this returns false, all former holders of pins are done with the bytes.
   bool pinned() const { return pins_.load(std::memory_order_acquire) != 0; }
 
  private:
@@ -68,17 +68,18 @@ class ChunkMemory : public std::enable_shared_from_this<ChunkMemory> {
  public:
   explicit ChunkMemory(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // A buffer, or null if the budget is spent. A buffer larger than the whole budget is given only
-  // while there is no other.
+  // Returns a buffer, or null if the budget is spent. A buffer larger than the whole budget is
+  // granted only while no other buffer is in use.
   std::shared_ptr<ChunkBuffer> try_acquire(size_t capacity) GM_EXCLUDES(mutex_);
-  // Returns when a buffer has been given back since the call of try_acquire() that failed, or at
-  // the latest after `patience`.
+  // Waits until a buffer has been released since the last failed call of try_acquire(), but at most
+  // for `patience`.
   void wait_for_release(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
-  // Bytes in buffers that are in use. Never above the budget but as try_acquire() says.
+  // Returns the bytes in buffers that are in use. Never above the budget, except as try_acquire()
+  // says.
   uint64_t bytes_in_use() const GM_EXCLUDES(mutex_);
-  // Gives back to the system what is kept for reuse, unless buffers have been asked for since the
-  // last call; then true, and the caller should come again later.
+  // Frees the buffers kept for reuse, unless try_acquire() was called since the last trim(). In
+  // that case returns true, and the caller should call again later.
   bool trim() GM_EXCLUDES(mutex_);
 
  private:
@@ -94,9 +95,10 @@ class ChunkMemory : public std::enable_shared_from_this<ChunkMemory> {
   mutable Mutex mutex_;
   Condition released_;
   uint64_t releases_ GM_GUARDED_BY(mutex_) = 0;
-  uint64_t refused_at_ GM_GUARDED_BY(mutex_) = 0;  // releases_ when a try failed last
+  uint64_t refused_at_ GM_GUARDED_BY(mutex_) = 0;  // releases_ when try_acquire() last failed
   uint64_t in_use_ GM_GUARDED_BY(mutex_) = 0;
-  uint64_t kept_ GM_GUARDED_BY(mutex_) = 0;  // in_use_ + kept_ <= bytes_max_, but see try_acquire()
+  // in_use_ + kept_ <= bytes_max_; exception: try_acquire()
+  uint64_t kept_ GM_GUARDED_BY(mutex_) = 0;
   std::vector<Spare> spare_ GM_GUARDED_BY(mutex_);
   bool asked_ GM_GUARDED_BY(mutex_) = false;
 };

@@ -1,5 +1,5 @@
-// OpenFile's turn to commit: one commit of a file at a time. A lock in all but type: it is held
-// over a transaction, and no thread that has a transaction takes it.
+// The commit lock of an OpenFile: one commit of a file at a time. It is a lock in all but type. It
+// is held over a transaction, so no thread that has a transaction takes it.
 #pragma once
 
 #include "gridfs/content/open_file.h"

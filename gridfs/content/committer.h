@@ -1,7 +1,7 @@
-// Commits dirty files in the background: those whose dirty chunks have reached their age, and at
-// once those that have many.
+// Writeback: commits dirty files in the background. A file is committed when its dirty chunks reach
+// the commit interval, or at once if it has many.
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -27,25 +27,25 @@ class Committer {
  public:
   Committer(ChunkMemory& memory, std::chrono::milliseconds interval);
 
-  // The file has become dirty: it will be committed an interval from now, and kept alive until
-  // then.
+  // Called when the file has become dirty. Keeps it alive, and commits it one interval from now.
   void add(std::shared_ptr<OpenFile> file) GM_EXCLUDES(mutex_);
-  // The file is being committed by somebody. What is returned may be the last reference.
+  // Called when somebody commits the file. The returned reference may be the last one.
   std::shared_ptr<OpenFile> remove(const OpenFile* file) GM_EXCLUDES(mutex_);
-  // It is to be committed now.
+  // Makes the file due for its commit now.
   void hurry(const OpenFile* file) GM_EXCLUDES(mutex_);
-  // Lets go of removed files that nobody has open any more. What they have not committed is
-  // nobody's, and while this holds them their chunks stay. Waits for the end of the background's
-  // commit of one; on the background's own thread it does nothing, as that one does so by itself.
+  // Releases removed files that nobody has open any more. Their dirty data is not needed, but their
+  // chunks stay as long as this object holds the files. Waits until the background commit of such a
+  // file has ended. Does nothing on the background thread, which releases such files by itself.
   void let_go_of_removed() GM_EXCLUDES(letting_go_, mutex_);
 
-  // Waits for memory that commits give back: has all dirty files committed. `failures_before` is
-  // what failures() was when the caller began to wait; the error if commits have failed since.
+  // Makes all dirty files due and waits briefly for the memory that their commits free.
+  // `failures_before` is the value of failures() when the caller began to wait. If a commit has
+  // failed since, returns its error.
   Status wait_for_memory(uint64_t failures_before) GM_EXCLUDES(mutex_);
   uint64_t failures() const GM_EXCLUDES(mutex_);
 
   std::vector<std::shared_ptr<OpenFile>> dirty_files() const GM_EXCLUDES(mutex_);
-  // Nothing is committed in the background any more; files that become dirty are not kept alive.
+  // Ends the background commits. Files that become dirty later are not kept alive.
   void stop() GM_EXCLUDES(mutex_);
   bool stopped() const GM_EXCLUDES(mutex_);
 
@@ -54,9 +54,10 @@ class Committer {
 
   std::optional<Clock::time_point> work() GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> take_due(std::optional<Clock::time_point>& next) GM_EXCLUDES(mutex_);
-  // To be called by the thread that commits, when it is done with the file that it has taken.
+  // Called by the committing thread when it is done with the file that it took.
   void end_work() GM_EXCLUDES(mutex_);
-  // Waits while nobody but the thread that commits, this object and the caller has the file.
+  // Waits while the committing thread works on the file and nobody has it but that thread, this
+  // object and the caller.
   void wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void let_go_if_removed(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void set_due(const OpenFile* file, Clock::time_point due) GM_REQUIRES(mutex_);
@@ -68,11 +69,12 @@ class Committer {
 
   ChunkMemory& memory_;
   const std::chrono::milliseconds interval_;
-  Mutex letting_go_;  // before OpenFiles' mutex: two at a time would see each other's references
+  // before OpenFiles::mutex_; two threads at once would see each other's references
+  Mutex letting_go_;
   mutable Mutex mutex_;
   std::unordered_map<const OpenFile*, Dirty> dirty_ GM_GUARDED_BY(mutex_);
   std::set<std::pair<Clock::time_point, const OpenFile*>> by_due_ GM_GUARDED_BY(mutex_);
-  std::weak_ptr<OpenFile> at_work_on_ GM_GUARDED_BY(mutex_);  // of the thread that commits
+  std::weak_ptr<OpenFile> at_work_on_ GM_GUARDED_BY(mutex_);  // the committing thread's file
   std::thread::id worker_ GM_GUARDED_BY(mutex_);
   Condition work_ended_;
   uint64_t failures_ GM_GUARDED_BY(mutex_) = 0;

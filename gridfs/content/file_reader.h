@@ -1,6 +1,6 @@
-// Puts the bytes of one read together: from chunks in memory, from the store, and from holes.
+// Assembles the bytes of one read from chunks in memory, from the store, and from holes.
 //
-// Used by one thread.
+// Not thread-safe. Used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace gridmount::gridfs {
 
 class FileReader {
  public:
-  // The pieces of the read, in order.
+  // These add the pieces of the read, in order.
   void add_memory(const std::shared_ptr<ChunkBuffer>& buffer, std::span<const uint8_t> bytes);
   void add_zeros(uint64_t count);
   struct StoredPiece {
@@ -29,8 +29,8 @@ class FileReader {
   void add_stored(StoredPiece piece);
 
   bool needs_store() const { return needs_store_; }
-  // Where stored pieces are read, and what the file is there. `absent_is_hole`: a chunk that is not
-  // there reads as zeros.
+  // The snapshot from which stored pieces are read, and the state of the file in it.
+  // `absent_is_hole`: a chunk that the store does not have reads as zeros.
   struct Source {
     std::unique_ptr<engine::Snapshot> snapshot;
     int64_t length = 0;
@@ -39,14 +39,15 @@ class FileReader {
   void set_source(Source source) { source_ = std::move(source); }
   const Source& source() const { return source_; }
 
-  // ChunkIsMissing, ChunkIsWrongSize; FileDeleted if what is missing is so because the file is.
+  // Reads the stored pieces. Fails with ChunkIsMissing or ChunkIsWrongSize, or with FileDeleted if
+  // a chunk is missing because the file has been deleted.
   Result<ReadResult> finish(StoredChunks& chunks, const Bucket& bucket,
                             bson::ValueView files_id) &&;
 
  private:
   struct Piece {
     std::span<const uint8_t> bytes;  // in memory
-    StoredPiece stored;              // if there are none
+    StoredPiece stored;              // used if `bytes` is empty
   };
 
   void append(ReadResult& result, std::span<const uint8_t> bytes);

@@ -1,7 +1,7 @@
-// The md5 of a file that is being written in order: pieces of content go in as they are complete
-// and are hashed on the hashing thread, beside the writing and committing of others.
+// The md5 of a file that is written in order. Pieces of content are submitted as they become
+// complete. The hashing thread hashes them while others write and commit.
 //
-// Thread-safety: thread-safe. The order of pieces is the order of calls.
+// Thread-safe. The pieces are hashed in the order of the calls.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace gridmount::gridfs {
 
 class HashStream;
 
-// The thread that hashes for all streams of a table.
+// The thread that hashes for all streams of a table. Thread-safe.
 class HashThread {
  public:
   HashThread();
@@ -41,25 +41,26 @@ class HashStream : public std::enable_shared_from_this<HashStream> {
  public:
   explicit HashStream(HashThread& thread) : thread_(thread) {}
 
-  // The next bytes, which `pin` keeps as they are. kNow asks the thread to hash them soon,
-  // kAtDigest leaves them to digest(): for a few last bytes, not worth a thread's attention.
+  // Submits the next bytes, which `pin` keeps unchanged. kNow wakes the hashing thread. kAtDigest
+  // leaves the bytes to digest(), for a few last bytes that are not worth waking the thread.
   enum class When { kNow, kAtDigest };
   void submit(ChunkPin pin, std::span<const uint8_t> data, When when) GM_EXCLUDES(mutex_);
-  // The next bytes are what `read` gives to the digest when their turn comes; false abandons the
-  // stream. It runs on the hashing thread or in digest().
+  // Submits the bytes that `read` adds to the digest when its turn comes. If `read` returns false,
+  // the stream is abandoned. `read` runs on the hashing thread or in digest().
   void submit(std::function<bool(Md5&)> read) GM_EXCLUDES(mutex_);
-  // Bytes of zero. Counted by the block, so `count` should be bounded.
+  // Submits zeros. Queues one piece per block of zeros, so `count` should be bounded.
   void submit_zeros(uint64_t count) GM_EXCLUDES(mutex_);
 
-  // The digest of what has been submitted up to a moment: mark() sets the moment, digest() gives
-  // the digest, hashing on this thread what is not hashed yet. Nothing if the stream was abandoned.
+  // mark() marks the present end of the stream. digest() returns the digest of everything submitted
+  // before the mark, and hashes on the calling thread what is not hashed yet. Returns nothing if
+  // the stream was abandoned.
   struct Mark {
-    std::optional<std::string> digest;  // written by the thread that is busy, read when none is
+    std::optional<std::string> digest;  // written by the busy thread, read when none is busy
   };
   std::shared_ptr<Mark> mark() GM_EXCLUDES(mutex_);
   std::optional<std::string> digest(const Mark& mark) GM_EXCLUDES(mutex_);
 
-  // Nobody wants the digest any more: drops what waits.
+  // The digest is no longer needed. Drops the pieces that are not hashed yet.
   void abandon() GM_EXCLUDES(mutex_);
 
  private:
@@ -71,7 +72,7 @@ class HashStream : public std::enable_shared_from_this<HashStream> {
     std::function<bool(Md5&)> read;
   };
 
-  // Hashes everything that waits, or returns at once if another thread is at it.
+  // Hashes everything that is queued. Returns at once if another thread is hashing.
   void run() GM_EXCLUDES(mutex_);
   bool hash_next() GM_REQUIRES(mutex_);
 
@@ -82,7 +83,7 @@ class HashStream : public std::enable_shared_from_this<HashStream> {
   bool scheduled_ GM_GUARDED_BY(mutex_) = false;
   bool abandoned_ GM_GUARDED_BY(mutex_) = false;
   std::deque<Piece> pieces_ GM_GUARDED_BY(mutex_);
-  // Used by the thread that set busy_, without the lock, or with the lock while nobody is busy.
+  // Used without the lock by the thread that set busy_, or with the lock while nobody is busy.
   Md5 md5_;
 };
 

@@ -1,4 +1,4 @@
-// Which chunks of an open file are known to be holes: absent within its length.
+// The chunks of an open file that are known to be holes: absent within its length.
 //
 // Not thread-safe.
 #pragma once
@@ -13,22 +13,22 @@ class Holes {
  public:
   bool empty() const { return runs_.empty(); }
   size_t runs() const { return runs_.size(); }
-  int64_t chunks() const { return chunks_; }  // in all of them
+  int64_t chunks() const { return chunks_; }  // in all runs together
   bool contains(int64_t n) const;
-  // The first chunk at or behind `n` that is no hole, if `n` is one; else `n`.
+  // Returns the first chunk behind the hole that contains `n`, or `n` if it is no hole.
   int64_t end_of_run(int64_t n) const;
 
-  // The first hole at or behind `n`, or the largest number.
+  // Returns the first hole at or behind `n`, or the largest int64 if there is none.
   int64_t next_run(int64_t n) const;
 
-  // Where there is no memory for them (std::bad_alloc), these change nothing.
+  // If there is no memory (std::bad_alloc), these change nothing.
   void add(int64_t first, int64_t last);  // [first, last)
   void fill(int64_t n);
-  void cut(int64_t end);  // forgets everything from chunk `end` on
+  void cut(int64_t end);  // removes everything from chunk `end` on
   void clear();
 
  private:
-  std::map<int64_t, int64_t> runs_;  // first to last, exclusive; never touching each other
+  std::map<int64_t, int64_t> runs_;  // first to last, exclusive; runs never touch each other
   int64_t chunks_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// The files of a bucket that are open, by id, and their removal.
+// The open files of a bucket by id, and their removal.
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <memory>
@@ -24,19 +24,20 @@ class OpenFiles {
   Result<std::shared_ptr<OpenFile>> open(const std::shared_ptr<FileContext>& context,
                                          bson::ValueView id) GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> find(bson::ValueView id) const GM_EXCLUDES(mutex_);
-  // FileTable's.
+  // Implements FileTable::open_detached().
   Result<std::shared_ptr<OpenFile>> open_detached(const std::shared_ptr<FileContext>& context,
                                                   bson::View document) GM_EXCLUDES(mutex_);
   // Called by the destructor of `file`.
   void closed(const OpenFile* file, const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // FileTable's.
+  // Implements FileTable::remove().
   Status remove(engine::Transaction& transaction, bson::ValueView id) GM_EXCLUDES(mutex_);
   struct Detached {
-    std::vector<bson::Value> unreachable;  // nobody has them open
+    std::vector<bson::Value> unreachable;  // files that nobody has open
     bool some_are_open = false;
   };
-  // FileTable's. Returns what the calling thread's transaction has detached.
+  // Implements FileTable::after_commit(). Returns the files that the calling thread's transaction
+  // has moved to `detached`.
   Detached after_commit() GM_EXCLUDES(mutex_);
 
  private:
@@ -44,13 +45,13 @@ class OpenFiles {
     const OpenFile* file = nullptr;
     std::weak_ptr<OpenFile> reference;
   };
-  // What a transaction has removed. It becomes true by after_commit(); of a transaction that was
-  // given up the notes stay until this thread's next, and do no harm: reclaiming a file that is not
-  // detached does nothing, and open() looks again.
+  // A file that a transaction has removed. after_commit() makes the removal effective. If a
+  // transaction is rolled back, its entries stay until this thread's next removal. They do no harm:
+  // reclaiming a file that is not in `detached` does nothing, and open() checks the store again.
   struct Removal {
     bson::Value id;
     bool detached = false;
-    uint64_t number = 0;  // in being_removed_, 0 if the file is open
+    uint64_t number = 0;  // number in being_removed_; 0 if the file is open
   };
   struct Removals {
     const engine::Transaction* transaction = nullptr;
@@ -63,10 +64,10 @@ class OpenFiles {
   const Bucket& bucket_;
   mutable Mutex mutex_;
   std::unordered_map<bson::Value, Entry, bson::ValueHash> files_ GM_GUARDED_BY(mutex_);
-  // By the thread whose transaction it is.
+  // Keyed by the thread that owns the transaction.
   std::unordered_map<std::thread::id, Removals> removals_ GM_GUARDED_BY(mutex_);
-  // Files that were not open when a transaction removed them that may not be committed yet, so that
-  // snapshots still show them; and the number of that removal.
+  // Files that were not open when a transaction removed them, with the number of that removal. The
+  // transaction may not be committed yet, so snapshots may still show the file.
   std::unordered_map<bson::Value, uint64_t, bson::ValueHash> being_removed_ GM_GUARDED_BY(mutex_);
   uint64_t last_number_ GM_GUARDED_BY(mutex_) = 0;
 };

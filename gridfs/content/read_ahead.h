@@ -1,4 +1,4 @@
-// Tells when a file is read in order, and what to ask the disk for ahead of it.
+// Detects that a file is read in order, and computes what to prefetch from the disk.
 //
 // Not thread-safe.
 #pragma once
@@ -11,12 +11,13 @@ class ReadAhead {
  public:
   struct Advice {
     bool sequential = false;
-    // Bytes to ask for, if begin < end.
+    // The bytes to prefetch, if begin < end.
     int64_t begin = 0;
     int64_t end = 0;
   };
 
-  // To be called with each read. The kernel sends several at a time, which arrive in any order.
+  // Must be called for each read. The kernel sends several reads at a time, which arrive in any
+  // order.
   Advice note_read(int64_t offset, int64_t size) {
     const bool near = offset >= end_ - kDisorderBytes && offset <= end_ + kDisorderBytes;
     run_bytes_ = near ? run_bytes_ + size : 0;
@@ -25,7 +26,7 @@ class ReadAhead {
     Advice advice;
     advice.sequential = run_bytes_ > 0;
     if (!advice.sequential) return advice;
-    // In large steps, so that most reads ask for nothing.
+    // Prefetches in large steps, so that most reads prefetch nothing.
     if (end_ + kWindowBytes / 2 < asked_to_) return advice;
     advice.begin = asked_to_ > end_ ? asked_to_ : end_;
     advice.end = end_ + kWindowBytes;

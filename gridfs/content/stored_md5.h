@@ -1,4 +1,4 @@
-// The md5 of a file as it stands in the store.
+// Computes the md5 of a file from the store. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -13,18 +13,18 @@ namespace gridmount::gridfs {
 struct StoredMd5 {
   enum class Outcome {
     kSet,       // the files document has it now
-    kNeedless,  // there is no such file, or it has one
+    kNeedless,  // there is no such file, or it has an md5
     kChanged,   // the file was changed meanwhile
     kStopped,
   };
   Outcome outcome = Outcome::kNeedless;
-  bson::Date upload_date;  // kSet: of the content it is the md5 of
+  bson::Date upload_date;  // kSet: the uploadDate of the hashed content
   std::string md5;
 };
 
-// Reads the file on snapshots, a bounded time on each, and sets md5 in one transaction if length
-// and uploadDate are still the same. Looks at `stop` now and then. Errors of damaged files:
-// ChunkIsMissing and the like.
+// Reads the file on snapshots, for a bounded time on each. Sets md5 in one transaction if length
+// and uploadDate are still the same. Checks `stop` regularly. Fails with ChunkIsMissing and similar
+// errors for damaged files.
 Result<StoredMd5> set_stored_md5(const Bucket& bucket, bson::ValueView id,
                                  const std::atomic<bool>& stop);
 

@@ -1,5 +1,4 @@
-// How much of a chunk has been written, from its beginning on, when pieces come in order or nearly
-// so.
+// How far a chunk has been written from its beginning, for pieces that come in order or nearly so.
 //
 // Not thread-safe.
 #pragma once
@@ -14,8 +13,9 @@ class WrittenRange {
   WrittenRange() = default;
   explicit WrittenRange(uint32_t end) : end_(end) {}
 
-  // Bytes from the beginning on without a gap. A piece behind a gap counts once the gap is filled;
-  // of several such pieces only the last is remembered, so this may be less than what was written.
+  // Returns the number of bytes from the beginning on that are written without a gap. A piece
+  // behind a gap counts once the gap is filled. Only the last such piece is remembered, so the
+  // result may be less than what was written.
   uint32_t end() const { return end_; }
 
   void add(uint32_t from, uint32_t to) {

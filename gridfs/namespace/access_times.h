@@ -1,12 +1,12 @@
-// When the nodes of a bucket were last read, as far as their documents do not say it yet.
+// The atimes of a bucket's nodes that their documents do not have yet.
 //
-// The rule is Linux's relatime: reading a node changes its atime if that is not later than its
-// mtime and its ctime, or is a day old; or strictatime: each reading does. A change is shown from
-// then on and written in its own time, many in one transaction: a minute later, earlier if they are
-// many, and at the end. What is not written yet is lost if the process is killed. Folders that are
-// only implied have no document to keep it.
+// The rule is Linux's relatime: a read changes the atime of a node if the atime is not later than
+// mtime and ctime, or is a day old. With strictatime every read changes it. A change is shown at
+// once and written later, many in one transaction: after a minute, earlier if there are many, and
+// at the end. Changes that are not written yet are lost if the process is killed. Directories that
+// are only implied keep no atime, because they have no document.
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -26,24 +26,25 @@ namespace gridmount::gridfs {
 
 class AccessTimes {
  public:
-  // Whether a file is open, and so shows what its document said when it was opened. Called with no
-  // lock of this class held.
+  // Returns true if the file is open. An open file shows the fields that its document had when it
+  // was opened. Called with no lock of this class held.
   using IsOpen = std::function<bool(bson::ValueView file_id)>;
 
-  // `bucket` must outlive this object. With kNone nothing is ever noted.
+  // `bucket` must outlive this object. With kNone nothing is ever recorded.
   AccessTimes(const Bucket& bucket, AccessTimeMode mode, bool strict, IsOpen is_open);
   ~AccessTimes() { thread_.stop(); }
   AccessTimes(const AccessTimes&) = delete;
   AccessTimes& operator=(const AccessTimes&) = delete;
 
-  // The node, as it is shown, is being read: whether its atime changes by it.
+  // Records a read of the node. `node` has the attributes that are shown. Returns true if its atime
+  // has changed.
   bool note(const Node& node) GM_EXCLUDES(mutex_);
-  // Has the node show what is noted.
+  // Puts the recorded atime into the node.
   void apply(Node& node) const GM_EXCLUDES(mutex_);
-  // Its atime is about to be set, and what is noted counts no more.
+  // Drops the recorded atime of a node whose atime is about to be set.
   void forget(NodeKind kind, const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // Writes what is noted, and no more is written by itself. The first error.
+  // Writes all recorded atimes and stops the background thread. Returns the first error.
   Status close() GM_EXCLUDES(mutex_);
 
  private:
@@ -51,7 +52,7 @@ class AccessTimes {
 
   struct Noted {
     timespec atime{};
-    // By this the document has it, but who opened the file before may not.
+    // The document has it, but a file that was opened before may not show it.
     bool written = false;
   };
   using ById = std::unordered_map<bson::Value, Noted, bson::ValueHash>;
@@ -70,11 +71,12 @@ class AccessTimes {
   std::optional<Clock::time_point> work() GM_EXCLUDES(mutex_);
   Status write_all() GM_EXCLUDES(mutex_);
   Status write_some(std::span<const Key> keys) GM_EXCLUDES(mutex_);
-  // To be written, of one kind and in the order of the _ids, in which they lie near each other.
+  // Returns the atimes of one kind that are to be written, in the order of _id, in which their
+  // documents are near each other.
   std::vector<Key> unwritten(NodeKind kind) const GM_EXCLUDES(mutex_);
   std::optional<timespec> find_unwritten(const Key& key) const GM_EXCLUDES(mutex_);
   Status write_one(engine::Transaction& transaction, const Key& key, const timespec& atime) const;
-  // Of files that are not open any more.
+  // Drops written atimes of files that are no longer open.
   void forget_written() GM_EXCLUDES(mutex_);
 
   const Bucket& bucket_;
@@ -86,7 +88,8 @@ class AccessTimes {
   ById files_ GM_GUARDED_BY(mutex_);
   ById folders_ GM_GUARDED_BY(mutex_);
   size_t unwritten_ GM_GUARDED_BY(mutex_) = 0;
-  Clock::time_point due_ GM_GUARDED_BY(mutex_);  // while there is something to write
+  // when the next write is due; only valid while unwritten_ > 0
+  Clock::time_point due_ GM_GUARDED_BY(mutex_);
   BackgroundThread thread_;
 };
 

@@ -1,10 +1,11 @@
-// The further names of a file as earlier stores have them: the strings of the array `aliases` in
-// its files document, which GridFS has for alternative names. links.h is how they are now.
+// The further names of a file as stores of earlier versions have them: the strings of the array
+// `aliases` in its files document, which GridFS has for alternative names. links.h describes the
+// present form.
 //
-// They are found by the sparse index {aliases: 1}, which was made with a bucket's first link: in a
-// bucket without it they are nobody's names.
+// The sparse index {aliases: 1} finds them. It was created with a bucket's first link. In a bucket
+// without that index, aliases are not names of files.
 //
-// Thread-safety: thread-safe.
+// Thread-safe after start().
 #pragma once
 
 #include <atomic>
@@ -18,14 +19,14 @@
 
 namespace gridmount::gridfs {
 
-// Each once, without the filename. Elements that are no strings are passed over.
+// Returns each alias once, without the filename. Ignores elements that are not strings.
 std::vector<std::string> aliases_of(bson::View files_document);
 
 class Aliases {
  public:
   explicit Aliases(const Bucket& bucket) : bucket_(bucket) {}
 
-  // Learns whether there may be any. Before anything else.
+  // Finds out whether the bucket may have aliases. Must be called before all other functions.
   Status start(engine::Snapshot& snapshot);
   bool in_use() const { return in_use_; }
 
@@ -33,10 +34,10 @@ class Aliases {
     std::string name;
     bson::View document;  // valid as long as views of the snapshot are
   };
-  // The first at `from` or behind it, in the order of their bytes.
+  // Returns the first alias at `from` if `inclusive`, else behind it, in byte order.
   Result<std::optional<Alias>> next(engine::Snapshot& snapshot, std::string_view from,
                                     bool inclusive) const;
-  // The files of that name: usually one or none.
+  // Returns the files that have this alias: usually one or none.
   Result<std::vector<bson::View>> files_of(engine::Snapshot& snapshot, std::string_view name) const;
 
  private:
@@ -46,8 +47,9 @@ class Aliases {
                                           bool inclusive) const;
   Result<std::unique_ptr<engine::Cursor>> find(engine::Snapshot& snapshot, bson::View filter,
                                                const engine::FindOptions& options) const;
-  // The index was not there for a look-up: of a snapshot from before it was made, or a driver has
-  // dropped it. Learns which, and gives the error if it is another.
+  // Called when a look-up failed because the index is missing. Either the snapshot is older than
+  // the index, or a driver has dropped the index. Finds out which. Returns `error` if it means
+  // something else.
   Status look_again(const Error& error) const;
 
   const Bucket& bucket_;

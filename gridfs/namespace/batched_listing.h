@@ -1,7 +1,7 @@
-// DirectoryStream that is read in batches: what has been read is given one by one, with cookies by
-// which given_places.h leads back. What is read, and in which order, is the derived class's.
+// A DirectoryStream that reads in batches and returns the entries one by one, with cookies from
+// given_places.h. The derived class decides what is read, and in which order.
 //
-// Thread-safety: none; one thread at a time.
+// Not thread-safe. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace gridmount::gridfs {
 
-// `Place`: given_places.h.
+// `Place` is defined in given_places.h.
 template <typename Place>
 class BatchedListing : public DirectoryStream {
  public:
@@ -39,20 +39,20 @@ class BatchedListing : public DirectoryStream {
   }
 
  protected:
-  // Reads on from read_to() by calls of add(), pass() and end(). A batch may have nothing in it.
+  // Reads on from read_to() and calls add(), pass() and end(). A batch may be empty.
   virtual Status read_batch() = 0;
-  // The next batch follows a seek.
+  // Called after a seek, before the next batch is read.
   virtual void begin_batches() {}
 
-  // Behind what has been read.
+  // The position behind everything that has been read.
   const Place& read_to() const { return read_to_; }
   size_t batch_size() const { return batch_.size(); }
-  // `hash` tells the entry from others of the listing.
+  // `hash` distinguishes the entry from others of the listing.
   void add(std::string name, Node node, uint64_t hash, Place after) {
     read_to_ = after;
     batch_.push_back({{std::move(name), std::move(node), 0}, hash, std::move(after)});
   }
-  // Passes over what is not to be given.
+  // Skips an entry that is not to be listed.
   void pass(Place after) { read_to_ = std::move(after); }
   // Nothing follows.
   void end() { ended_ = true; }
@@ -64,7 +64,7 @@ class BatchedListing : public DirectoryStream {
     Place after;
   };
 
-  // The next one, nothing at the end.
+  // Returns the next entry, or nothing at the end.
   Result<std::optional<Listed>> take() {
     while (batch_.empty()) {
       if (ended_) return std::optional<Listed>();
@@ -83,7 +83,7 @@ class BatchedListing : public DirectoryStream {
 
   Place read_to_{};
   bool ended_ = false;
-  std::deque<Listed> batch_;  // not yet given
+  std::deque<Listed> batch_;  // read, not returned yet
   GivenPlaces<Place> given_;
 };
 

@@ -1,9 +1,11 @@
-// DirectoryStream over the documents of a bucket.
+// A DirectoryStream over the documents of a bucket.
 //
-// The explicit folders and the children by the filename index are merged in the order of their keys
-// (names.h); in the root the files without a string filename follow. Each batch is read from a
-// snapshot of its own, which is let go before the caller sees an entry. A place in the listing is
-// the key consumed last, not a number of entries, so changes do not shift it.
+// Explicit directories are merged with the children from the filename index, in the order of their
+// keys (names.h). In the root, the files without a string filename follow. Each batch is read from
+// its own snapshot, which is released before the caller sees an entry. A position in the listing is
+// the last key consumed, not a number of entries, so changes do not shift it.
+//
+// Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -21,17 +23,18 @@
 
 namespace gridmount::gridfs {
 
-// 62 bits of FNV-1a, never 0: what tells an entry of a listing from others.
+// 62 bits of FNV-1a, never 0. Distinguishes an entry of a listing from others.
 uint64_t hash_of(std::string_view key);
 
-// A place in a FolderListing.
+// A position in a FolderListing.
 struct FolderPlace {
   enum class Pass { kNames, kNameless };
 
   Pass pass = Pass::kNames;
-  std::optional<std::string> behind = {};  // kNames: a key; without, at the beginning
-  size_t query = 0;                        // kNameless: which of the types of filenames
-  // kNameless: how many of it are given, with the first query of those from the date on.
+  std::optional<std::string> behind = {};  // kNames: behind this key, or at the beginning if unset
+  size_t query = 0;  // kNameless: the query in progress; there is one per type of filename
+  // kNameless: `skip` files were returned already. They are counted from `date` on in the first
+  // query.
   int64_t skip = 0;
   bson::Date date{std::numeric_limits<int64_t>::min()};
 
@@ -46,7 +49,8 @@ struct FolderPlace {
 
 class FolderListing final : public BatchedListing<FolderPlace> {
  public:
-  // All outlive the listing. `complete` adds to a node what is known beyond its document.
+  // All arguments must outlive the listing. `complete` adds to a node what is known beyond its
+  // document.
   FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
                 std::string folder, std::function<void(Node&)> complete);
 
@@ -58,7 +62,7 @@ class FolderListing final : public BatchedListing<FolderPlace> {
   void begin_batches() override;
   Status read_names(engine::Snapshot& snapshot);
   Status read_nameless(engine::Snapshot& snapshot);
-  // Gives the entry. `key` tells it from all others of the folder.
+  // Adds the entry to the batch. `key` distinguishes it from all others of the directory.
   void list(std::string_view key, std::string name, Node node, Place after);
 
   const Names& names_;
@@ -68,7 +72,7 @@ class FolderListing final : public BatchedListing<FolderPlace> {
   const std::string folder_;
   const std::function<void(Node&)> complete_;
 
-  size_t batch_entries_;  // how many to read
+  size_t batch_entries_;  // number of entries to read
 };
 
 }  // namespace gridmount::gridfs

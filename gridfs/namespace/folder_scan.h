@@ -1,9 +1,11 @@
-// The explicit folders in a folder, by their keys (names.h).
+// Scans the explicit directories of a parent, in the order of their keys (names.h).
 //
-// The index has them in the order of their names, which is another one: "a!" stands behind "a", but
-// what is below "a!" before what is below "a". A name is held back while those that follow continue
-// it with a byte below the slash; so as many are held as a name has such bytes, at most.
-// Belongs to one snapshot and one thread.
+// The index orders them by name, which is another order. The index has "a!" behind "a", but the key
+// "a!/" sorts before "a/", because '!' is less than '/'. So a name is held back while the names
+// behind it continue it with a byte below the slash. At most as many names are held as a name has
+// such bytes.
+//
+// Not thread-safe. Belongs to one snapshot and one thread.
 #pragma once
 
 #include <memory>
@@ -23,23 +25,23 @@ class FolderScan {
     bson::View document;  // valid as long as the snapshot
   };
 
-  // Those of `parent` whose keys are greater than `behind`, or all; with `at`, without those made
-  // later.
+  // Scans the directories of `parent` whose keys are greater than `behind`, or all. With `at`,
+  // ignores directories made later.
   FolderScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string parent,
              std::optional<std::string> behind, std::optional<bson::Date> at = {});
 
-  // The next folder, null at the end. It stays the next until consume().
+  // Returns the next directory, or null at the end. It stays the next one until consume().
   Result<const Folder*> peek();
   void consume() { next_.reset(); }
-  // After peek(), of a name whose key as a file is not greater than the next folder's: whether a
-  // folder of that name is still to come.
+  // To be called after peek(), with a name whose key as a file is not greater than the next
+  // directory's. Returns true if a directory of that name is still to come.
   bool is_ahead(std::string_view component) const;
 
  private:
   Status start();
-  // Those that an earlier scan has held back at `behind_`.
+  // Finds the directories that an earlier scan held back when it was at `behind_`.
   Status find_held();
-  // Of the cursor, those that can be folders.
+  // Returns the next valid directory of the cursor.
   Result<std::optional<Folder>> read();
   std::optional<Folder> folder_of(bson::View document) const;
 
@@ -50,8 +52,8 @@ class FolderScan {
   const std::optional<bson::Date> at_;
   std::unique_ptr<engine::Cursor> cursor_;
   std::optional<Folder> next_;
-  std::vector<Folder> held_;     // each continues the one before it
-  std::optional<Folder> ahead_;  // read, neither given nor held
+  std::vector<Folder> held_;     // each name continues the one before it
+  std::optional<Folder> ahead_;  // read, neither returned nor held
 };
 
 }  // namespace gridmount::gridfs

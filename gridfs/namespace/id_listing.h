@@ -1,6 +1,7 @@
-// DirectoryStream over all files of a bucket, by id_name() (path.h), in the order of _id.
+// A DirectoryStream over all files of a bucket, by id_name() (path.h), in the order of _id. Read in
+// batches, each from its own snapshot. A position is an _id.
 //
-// Read in batches, each from a snapshot of its own; a place is an _id.
+// Not thread-safe.
 #pragma once
 
 #include <compare>
@@ -14,7 +15,7 @@
 
 namespace gridmount::gridfs {
 
-// Behind an _id; without one the beginning.
+// The position behind an _id, or the beginning if unset.
 struct IdPlace {
   std::optional<bson::Value> id = {};
 
@@ -25,11 +26,11 @@ struct IdPlace {
 
 class IdListing final : public BatchedListing<IdPlace> {
  public:
-  // Gives the node of a files document, or nothing if it is not to be shown. Valid with the
-  // snapshot.
+  // Returns the node of a files document, or nothing if the file is not to be shown. The document
+  // is valid as long as the snapshot.
   using Show = std::function<std::optional<Node>(bson::View document)>;
 
-  // `bucket` outlives the listing, and so does what `show` refers to.
+  // `bucket`, and everything that `show` refers to, must outlive the listing.
   IdListing(const Bucket& bucket, Show show) : bucket_(bucket), show_(std::move(show)) {}
 
  private:

@@ -1,6 +1,7 @@
-// Nodes: what the namespace tells of a file or folder, from its document or without one.
+// Builds the Node that the namespace returns for a file or directory, from its document or without
+// one.
 //
-// Thread-safety: pure functions.
+// Pure functions, so thread-safe.
 #pragma once
 
 #include <string_view>
@@ -11,30 +12,32 @@
 
 namespace gridmount::gridfs {
 
-// Node::ino: 63 bits of a hash of bucket, kind and id (or path), never 0 or 1.
+// Returns the Node::ino: 63 bits of a hash of bucket, kind and id (or path), never 0 or 1.
 uint64_t file_number(std::string_view bucket, bson::ValueView id);
 
-// Of what a document says: whoever has written a mode without a type, or with one that no file has,
-// has meant a file.
+// Returns the mode to show for the mode in a document. A mode without a type, or with a type that
+// is not a file's, becomes a regular file's.
 uint32_t mode_of_file(uint32_t mode, bool is_symlink);
-// st_blocks: the chunks that are there; by the length where it is not known which are.
+// Returns st_blocks, computed from the chunks that the store has, or from the length if their
+// number is unknown.
 int64_t blocks_of(const FilesDocument& file);
-// With one name.
+// The node has one name.
 Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options);
-// Also of a document that is no valid files document: an empty file nobody may write.
+// Accepts any document. An invalid files document becomes an empty file that nobody may write.
 Node file_node(std::string_view bucket, bson::View document, const VolumeOptions& options);
-// The same, but what an open file has not committed yet counts, and all its names.
+// Like the function before, but includes uncommitted changes of an open file, and counts all names.
 Node file_node(std::string_view bucket, FileTable& open_files, const Links& links,
                bson::View document, const VolumeOptions& options);
 Node folder_node(std::string_view bucket, std::string_view path, const FolderDocument& folder,
                  const VolumeOptions& options);
-// `some_file` is one below it: its uploadDate stands for the folder's times.
+// `some_file` is a file below the directory. Its uploadDate is shown as the directory's times.
 Node implied_folder_node(std::string_view bucket, std::string_view path, bson::View some_file,
                          const VolumeOptions& options);
 
-// What the root gets when it is made.
+// Returns the fields that the root gets when it is created.
 PosixFields default_folder_posix(const VolumeOptions& options);
-// What an implied folder gets that becomes explicit: what it has been shown with.
+// Returns the fields that an implied directory gets when it becomes explicit: those it was shown
+// with.
 PosixFields posix_of_implied(const Node& folder);
 
 }  // namespace gridmount::gridfs

@@ -1,4 +1,4 @@
-// Filters for all paths below a folder.
+// Filters for all paths below a directory. Pure functions, so thread-safe.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace gridmount::gridfs {
 
-// The first string behind all that begin with `path` and a slash: '0' is the byte after '/'.
+// Returns the first string behind all that begin with `path` and a slash. '0' is the byte after
+// '/'.
 inline std::string end_of_names_below(std::string_view path) {
   return std::string(path) + "0";
 }
 
-// {`field`: {$gte: "path/", $lt: "path0"}}, for the root {`field`: {$gte: ""}}.
+// Returns {`field`: {$gte: "path/", $lt: "path0"}}, or {`field`: {$gte: ""}} for the root.
 bson::Document names_below(std::string_view field, std::string_view path);
 // The same from a bound on: {`field`: {$gt or $gte: from, ...}}.
 bson::Document names_below_from(std::string_view field, std::string_view path,

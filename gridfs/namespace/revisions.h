@@ -1,6 +1,6 @@
-// Earlier contents of a file: files documents of one filename, of which the newest is the file.
+// Earlier contents of a file: the files documents of one filename. The newest of them is the file.
 //
-// Thread-safety: pure functions.
+// Pure functions, so thread-safe.
 #pragma once
 
 #include <vector>
@@ -10,22 +10,25 @@
 
 namespace gridmount::gridfs {
 
-// Whether it is of a plain file: others have no content to keep.
+// Returns true if the document is of a regular file. Other files have no content to keep.
 bool is_plain_file(bson::View files_document);
-// Whether it is, with something in it.
+// Returns true if the document is of a regular file that is not empty.
 bool has_content(bson::View files_document);
 
-// What orders revisions; the beginning of time if the document does not say it as a date.
+// Returns the uploadDate, which orders revisions, or the first possible date if the field is not a
+// date.
 bson::Date upload_date_of(bson::View files_document);
-// Whether another can be made the newer one: not where a driver has written what sorts behind all
-// dates, or one that none follows.
+// Returns true if another document can become newer than this one. Returns false if a driver has
+// written an uploadDate of a type that sorts behind all dates, or the last possible date.
 bool can_be_superseded(bson::View files_document);
 
-// A date behind that of the document, now at the earliest, so that what gets it is newer.
+// Returns a date later than the document's uploadDate and not before now. A document that gets this
+// date is the newer one.
 bson::Date date_after(bson::View files_document);
 
-// The files document that goes on where `old` stops: empty, with another _id, of that date, and
-// with all other fields `old` has. `md5` is that of nothing, if it is to have one.
+// Returns the files document that continues `old` as a new revision: empty, with another _id, with
+// that date, and with all other fields of `old`. `md5` is the digest of no bytes, if the bucket
+// keeps md5.
 bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
                          const std::optional<std::string>& md5);
 

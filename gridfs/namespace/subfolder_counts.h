@@ -1,11 +1,13 @@
-// How many subfolders folders have, as far as that is known: of those made since the bucket was
-// opened. To count others would be to look at all that is in them, as files' names imply folders.
+// How many subdirectories directories have, as far as that is known: for directories made since the
+// bucket was opened. To count for other directories, everything below them would have to be read,
+// because filenames imply directories.
 //
-// A count is right or not there: whatever may bring about an implied folder has the counts
-// forgotten. Changes are told inside the transaction that makes them, after which nothing but its
-// commit may fail; if that does, all is forgotten. So they come in the order of the commits.
+// A count is right or absent. Whenever an implied directory may have come into being, the counts
+// are dropped. Changes are recorded inside the transaction that makes them. After that, only its
+// commit may fail, and then all counts are dropped. So changes are recorded in the order of the
+// commits.
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +22,20 @@ namespace gridmount::gridfs {
 
 class SubfolderCounts {
  public:
-  // Folders are known by their documents' _ids.
+  // The key of a directory is its document's _id.
   void made(const bson::Value& folder) GM_EXCLUDES(mutex_);
   void removed(const bson::Value& folder) GM_EXCLUDES(mutex_);
-  // The folder, if it is known, has so many more.
+  // Adds `by` to the count of the directory, if the count is known.
   void changed(const bson::Value& folder, int64_t by) GM_EXCLUDES(mutex_);
   void forget(const bson::Value& folder) GM_EXCLUDES(mutex_) { removed(folder); }
   void forget_all() GM_EXCLUDES(mutex_);
 
-  // Has a folder show as many links as it has subfolders, and two: POSIX's "." and its name. One
-  // says that it is not known.
+  // Sets the nlink of a directory to its count of subdirectories and two, which stand for its "."
+  // and its name. An nlink of 1 means that the count is not known.
   void apply(Node& node) const GM_EXCLUDES(mutex_);
 
  private:
-  // Others stay unknown.
+  // The maximum number of counts. Directories beyond it stay unknown.
   static constexpr size_t kFoldersMax = 100'000;
 
   mutable Mutex mutex_;
