@@ -77,8 +77,8 @@ Result<std::unique_ptr<UploadStream>> Bucket::open_upload_stream(
                                           std::to_string(kMaxChunkBytes));
   }
   {
-    // Held over the transaction so that no other stream writes before the indexes are there; the
-    // writer's turn never waits for this lock.
+    // Held over the transaction, so that no other stream writes before the indexes exist. A thread
+    // that has a transaction never waits for this lock.
     MutexLock lock(index_check_->mutex);
     if (!index_check_->done) {
       GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());

@@ -1,4 +1,4 @@
-// How a bucket's files go: at once if they are small, else detached first and then in slices.
+// Removal of a bucket's files: small files at once, large files by way of `detached` and in slices.
 
 #include <algorithm>
 
@@ -10,8 +10,8 @@
 namespace gridmount::gridfs {
 namespace {
 
-// What one transaction removes at most: enough to make its commit worth while, little enough that
-// other writers do not notice.
+// The maximum that one transaction removes: enough to be worth a commit, and so little that other
+// writers do not notice.
 constexpr int64_t kSliceBytes = 16 * 1024 * 1024;
 constexpr int64_t kSliceChunksMax = 1024;
 
@@ -23,7 +23,7 @@ bson::Value marker_id(bson::ValueView files_id) {
   return bson::Value(std::move(builder).finish().view());
 }
 
-// The files_id a marker stands for; nothing if the document is a detached file.
+// Returns the files_id of a marker, or nothing if the document is an orphaned file.
 std::optional<bson::ValueView> truncated_file(bson::View detached) {
   const bson::ValueView id = detached["_id"];
   if (id.type() != bson::Type::kDocument || !detached.find("from") || detached.find("chunkSize")) {
@@ -57,7 +57,8 @@ Result<bool> Bucket::remove(engine::Transaction& transaction, bson::ValueView id
   const bson::Document by_id = equals("_id", id);
   GM_ASSIGN(const std::optional<bson::View> document, files_->find_one(transaction, by_id));
   if (!document) return file_not_found(*this, id);
-  // A document that cannot be understood goes like a large file: chunk by chunk as they are found.
+  // A document that cannot be parsed is treated as a large file, whose chunks are removed as they
+  // are found.
   const Result<FilesDocument> file = FilesDocument::parse(*document);
   const bson::Document by_marker = equals("_id", marker_id(id));
   GM_ASSIGN(const std::optional<bson::View> marker, detached_->find_one(transaction, by_marker));
@@ -109,9 +110,9 @@ Status Bucket::detach(engine::Transaction& transaction, bson::ValueView id) cons
   const bson::Document by_id = equals("_id", id);
   GM_ASSIGN(const std::optional<bson::View> found, files_->find_one(transaction, by_id));
   if (!found) return file_not_found(*this, id);
-  const bson::Document document(*found);  // the write below ends the view
+  const bson::Document document(*found);  // a copy, because the write below invalidates the view
   GM_TRY(remove_links(transaction, document));
-  // All chunks go now, those behind the end too.
+  // reclaim() will remove all chunks, including those behind the end of the file.
   GM_TRY(remove_marker(transaction, id));
   GM_TRY(detached_->insert(transaction, document));
   GM_TRY(files_->remove(transaction, by_id, false));
@@ -119,7 +120,7 @@ Status Bucket::detach(engine::Transaction& transaction, bson::ValueView id) cons
 }
 
 Status Bucket::reclaim(bson::ValueView id) const {
-  const bson::Value key(id);  // `id` may point into a document that goes away
+  const bson::Value key(id);  // `id` may point into a document that is removed here
   const bson::Document by_id = equals("_id", key);
   const bson::Document by_file = equals("files_id", key);
   bson::Builder order;
@@ -130,7 +131,7 @@ Status Bucket::reclaim(bson::ValueView id) const {
   lowest.partial = true;
   while (true) {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    // Asked in each transaction: only while the file stands there are its chunks garbage.
+    // Checked in each transaction: the chunks are garbage only while the file is in `detached`.
     GM_ASSIGN(const std::optional<bson::View> file, detached_->find_one(*transaction, by_id));
     if (!file) return {};
     const int64_t slice = slice_chunks(chunk_bytes_of(*file));
@@ -146,7 +147,7 @@ Status Bucket::reclaim(bson::ValueView id) const {
     GM_ASSIGN(const int64_t removed,
               chunks_->remove(*transaction, chunk_range(key, first, first + slice), true));
     if (removed == 0) {
-      // Its n is no number.
+      // Its n is not a number.
       GM_TRY(chunks_->remove(*transaction, equals("_id", chunk_id), false));
     }
     GM_TRY(transaction->commit());
@@ -187,7 +188,8 @@ Status Bucket::reclaim_truncated(bson::ValueView id) const {
   const bson::Document by_marker = equals("_id", marker_id(key));
   while (true) {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    // Asked in each transaction: once it is gone the file may have new chunks there.
+    // Checked in each transaction: once the marker is gone, the file may have new chunks in that
+    // range.
     GM_ASSIGN(const std::optional<bson::View> marker, detached_->find_one(*transaction, by_marker));
     if (!marker) return {};
     const int64_t from = (*marker)["from"].integral().value_or(0);
@@ -195,7 +197,8 @@ Status Bucket::reclaim_truncated(bson::ValueView id) const {
     GM_ASSIGN(const std::optional<bson::View> file,
               files_->find_one(*transaction, equals("_id", key)));
     const int64_t slice = slice_chunks(file ? chunk_bytes_of(*file) : kDefaultChunkBytes);
-    // From the end on, so that `to` tells what is left; but a sparse file has few of them.
+    // Removes from the end, so that `to` always says what is left. The search for the end skips the
+    // missing chunks of a sparse file.
     GM_ASSIGN(const int64_t end, end_of_stored(*transaction, key, from, to));
     const int64_t first = std::max(from, end - slice);
     GM_TRY(chunks_->remove(*transaction, chunk_range(key, first, end), true));

@@ -34,7 +34,7 @@ ChunkLayout::ChunkLayout(bson::ValueView files_id, int32_t chunk_bytes)
   builder.append("n", int32_t{0});
   builder.append("data", bson::Binary{});
   header_ = std::move(builder).finish().release();
-  header_.pop_back();  // the NUL, which follows the content
+  header_.pop_back();  // the NUL; it follows the content
 }
 
 void ChunkLayout::begin(uint8_t* document, bson::ObjectId id) const {

@@ -9,9 +9,9 @@
 namespace gridmount::gridfs {
 namespace {
 
-// How long a file must be left alone before its md5 is computed.
+// How long a file must be unchanged before its md5 is computed.
 constexpr std::chrono::milliseconds kQuiet{1000};
-// Until a removal that has failed is tried again.
+// Delay before a failed removal is tried again.
 constexpr std::chrono::milliseconds kRemovalPatience{1000};
 
 }  // namespace
@@ -96,7 +96,7 @@ void Aftercare::finish_removals() {
   while (removing_ > 0) removed_.wait(mutex_);
 }
 
-// A removal that is being done, for finish_removals().
+// A removal in progress. finish_removals() waits for it.
 class Aftercare::RemovalUnderWay {
  public:
   explicit RemovalUnderWay(Aftercare& aftercare) : aftercare_(aftercare) {}
@@ -115,8 +115,9 @@ void Aftercare::remove_chunks() {
   std::deque<Removal> failed;
   while (std::optional<Removal> removal = take_removal()) {
     const RemovalUnderWay under_way(*this);
-    // An error has nobody to go to, and costs space only: what could not be removed is still noted
-    // in `detached`, for the next time, and for when the bucket is opened again.
+    // There is no caller to report an error to, and a failure costs only space. Chunks that could
+    // not be removed are still recorded in `detached`, for the next attempt and for the next start
+    // of the bucket.
     if (!remove(*removal)) failed.push_back(*std::move(removal));
   }
   MutexLock lock(mutex_);
@@ -134,7 +135,8 @@ std::optional<Aftercare::Removal> Aftercare::take_removal() {
 
 Status Aftercare::remove(const Removal& removal) {
   if (removal.truncated) return finish_truncated(removal.id);
-  // Nobody can open it any more: its document is not among the files.
+  // If nobody has the file open, nobody can open it any more, because its document is not in
+  // `files`.
   return open_files_.find(removal.id) ? Status() : bucket_.reclaim(removal.id);
 }
 
@@ -167,11 +169,11 @@ std::optional<Aftercare::Clock::time_point> Aftercare::work() {
     if (!settled) {
       found->second = Clock::now() + kQuiet;
     } else if (hurry_ || found->second <= begun) {
-      // It was not scheduled again meanwhile.
+      // It was not scheduled again in the meantime.
       md5_due_.erase(found);
     }
     md5_done_.notify_all();
-    // A file that keeps changing must not keep this thread at it while somebody waits.
+    // A file that keeps changing must not keep this thread busy while somebody waits.
     if (!settled && hurry_) return Clock::now() + std::chrono::milliseconds(10);
   }
   if (has_removals()) {
@@ -191,12 +193,12 @@ bool Aftercare::compute_md5(const bson::Value& id) {
         hurry = hurry_;
       }
       if (!hurry && !file->quiet_for(kQuiet)) return false;
-      // If it was written in order its md5 is at hand.
+      // If the file was written in order, its md5 is cheap to complete.
       if (!file->commit_with_md5()) return false;
     }
   }
   const Result<StoredMd5> result = set_stored_md5(bucket_, id, stopping_);
-  // A damaged file has no md5; whoever reads it learns of the damage.
+  // A damaged file gets no md5. A read reports the damage.
   if (!result) return true;
   if (result->outcome == StoredMd5::Outcome::kSet) {
     if (const std::shared_ptr<OpenFile> file = open_files_.find(id)) {

@@ -24,7 +24,7 @@ void BackgroundThread::wake() {
   if (stopped_) return;
   const bool waiting = !std::exchange(woken_, true);
   if (!thread_.joinable()) {
-    // Signals are for the program's own threads.
+    // Blocks all signals in the new thread. The program's own threads handle them.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -50,7 +50,8 @@ void BackgroundThread::stop() {
 void BackgroundThread::run() {
   name_this_thread(name_);
   if (priority_ == Priority::kLow) {
-    // Linux applies this to the thread alone. If it fails the thread is merely not as polite.
+    // On Linux this affects only this thread. If it fails, the thread just keeps its normal
+    // priority.
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowPriorityNice);
   }
   std::optional<Clock::time_point> due;

@@ -26,7 +26,7 @@ std::shared_ptr<ChunkBuffer> ChunkMemory::try_acquire(size_t capacity) {
       return nullptr;
     }
     in_use_ += capacity;
-    // The last given back is the likeliest to be in the processor's cache.
+    // The buffer released last is the likeliest to be in the processor's cache.
     const auto same = std::find_if(spare_.rbegin(), spare_.rend(),
                                    [&](const Spare& spare) { return spare.capacity == capacity; });
     if (same != spare_.rend()) {

@@ -5,13 +5,13 @@
 namespace gridmount::gridfs {
 namespace {
 
-// How long a writer that waits for memory sleeps between looks.
+// How long a writer that waits for memory sleeps between attempts.
 constexpr std::chrono::milliseconds kMemoryPatience{20};
-// Memory kept for reuse goes back to the system when nothing was written for so long.
+// Memory kept for reuse returns to the system if no buffer was requested for this long.
 constexpr std::chrono::seconds kTrimInterval{5};
 
-// Of a removed file nobody can get a reference who has none. Whoever has it for a moment all the
-// same keeps it alive himself.
+// Expected reference counts of a removed file that nobody has open. No thread without a reference
+// can get one. A thread that still holds one keeps the file alive itself.
 constexpr long kListAndCaller = 2;
 constexpr long kListCallerAndWorker = 3;
 
@@ -33,7 +33,7 @@ void Committer::add(std::shared_ptr<OpenFile> file) {
     dirty.file = std::move(file);
     dirty.due = Clock::now() + interval_;
     by_due_.emplace(dirty.due, key);
-    // Those that come later are due later.
+    // Files added later are due later.
     first = by_due_.begin()->second == key;
   }
   if (first) thread_.wake();
@@ -74,7 +74,7 @@ void Committer::let_go_of_removed() {
     if (worker_ == std::this_thread::get_id()) return;
   }
   MutexLock lock(letting_go_);
-  // While it is being committed a file is not listed.
+  // A file is not in dirty_ while it is being committed.
   std::shared_ptr<OpenFile> at_work_on;
   {
     MutexLock state(mutex_);
@@ -93,7 +93,7 @@ void Committer::let_go_if_removed(const std::shared_ptr<OpenFile>& file) {
 
 void Committer::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
   MutexLock lock(mutex_);
-  // Compared without a reference that would count.
+  // Compares without taking a reference, which would count.
   const auto is_at_work = [&](const std::weak_ptr<OpenFile>& other) {
     return !other.owner_before(file) && !file.owner_before(other);
   };
@@ -136,7 +136,7 @@ std::vector<std::shared_ptr<OpenFile>> Committer::dirty_files() const {
 }
 
 void Committer::stop() {
-  std::unordered_map<const OpenFile*, Dirty> dropped;  // let go after the lock
+  std::unordered_map<const OpenFile*, Dirty> dropped;  // released after the lock
   {
     MutexLock lock(mutex_);
     stopped_ = true;
@@ -177,7 +177,7 @@ std::optional<Committer::Clock::time_point> Committer::work() {
     };
     Status committed;
     if (!is_nobodys()) committed = file->commit_in_background();
-    // The commit takes the file off the list; if it fails the file comes back to it, due an
+    // The commit removes the file from dirty_. If the commit fails, it adds the file again, due one
     // interval later.
     if (is_nobodys()) (void)file->unlist();
     file.reset();

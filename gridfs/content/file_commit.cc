@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kPosixPath = "metadata.posix.";
 
-// The document is in `files`, or in `detached` if the file has been removed.
+// The document is in `files`, or in `detached` if the file is an orphan.
 Status update_files_document(const Bucket& bucket, engine::Transaction& transaction,
                              const bson::Value& id, bson::View update) {
   for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
@@ -20,7 +20,7 @@ Status update_files_document(const Bucket& bucket, engine::Transaction& transact
   return file_not_found(bucket, id);
 }
 
-// `stored_chunks`: after the commit.
+// `stored_chunks` is the number after the commit.
 bson::Document files_update(const FileCommit& commit, std::optional<int64_t> stored_chunks) {
   bson::Builder set;
   bson::Builder unset;
@@ -30,7 +30,7 @@ bson::Document files_update(const FileCommit& commit, std::optional<int64_t> sto
   if (commit.md5) {
     set.append("md5", *commit.md5);
   } else if (!commit.keep_md5) {
-    // Whether we know of one or not: it may have been recomputed a moment ago.
+    // Removed even if we know of no md5: it may have been recomputed a moment ago.
     unset.append("md5", "");
   }
   if (commit.sparse && !commit.was_sparse) set.append("metadata.sparse", true);
@@ -67,20 +67,21 @@ class ChunkWriter {
         layout_(layout),
         filter_(files_id) {}
 
-  // Whether the file has one chunk more by it.
+  // Returns true if the file has one more chunk now.
   Result<bool> put(const CommittedChunk& chunk) {
     if (chunk.may_be_stored) return replace(chunk);
     const Status inserted = insert(chunk, chunk.id);
     if (inserted) return true;
     if (inserted.error().code() != ErrorCode::kDuplicateKey) return fail(inserted.error());
-    // A driver may have left chunks behind the end of the file, which did not count.
+    // A driver may have left chunks behind the end of the file. They did not count as chunks of the
+    // file.
     GM_TRY(replace(chunk));
     return true;
   }
 
  private:
-  // Removing and inserting costs less than an update, which would copy the content twice more.
-  // Whether there was none.
+  // Replaces the chunk by a removal and an insertion. An update costs more, because it copies the
+  // content twice more. Returns true if there was no chunk.
   Result<bool> replace(const CommittedChunk& chunk) {
     const bson::View filter = filter_.at(static_cast<int32_t>(chunk.n));
     std::optional<bson::Value> stored_id;
@@ -103,7 +104,7 @@ class ChunkWriter {
                     stored_id ? std::optional(stored_id->view().as_object_id()) : std::nullopt));
       return is_new;
     }
-    // Some driver's own _id, for which the buffer has no room.
+    // Some driver's own _id. The buffer's header has no room for it.
     bson::Builder document;
     document.append("_id", *stored_id).append("files_id", files_id_);
     document.append("n", static_cast<int32_t>(chunk.n));
@@ -128,11 +129,11 @@ class ChunkWriter {
   ChunkFilter filter_;
 };
 
-// Which of the chunks to remove wait for later: those behind the last chunk written, if they are
-// many.
+// Divides the chunks to remove: if there are many, those behind the last chunk written are removed
+// later.
 struct Cut {
-  int64_t remove_to;  // [commit.remove_from, remove_to) go in the transaction
-  int64_t noted_to;   // [remove_to, noted_to) later
+  int64_t remove_to;  // [commit.remove_from, remove_to): removed in the transaction
+  int64_t noted_to;   // [remove_to, noted_to): removed later
 };
 
 Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
@@ -143,8 +144,9 @@ Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
   return {remove_to, commit.remove_to};
 }
 
-// How many chunks go later by the cut, which nobody counts then. Where there are holes, a look at
-// each: still less than what their removal is.
+// Returns how many stored chunks the cut leaves to be removed later, because their removal does not
+// count them. In a sparse file it reads the number of each chunk, which costs less than their
+// removal.
 Result<int64_t> count_noted(const Bucket& bucket, const bson::Value& id, const FileCommit& commit,
                             const Cut& cut) {
   const int64_t noted = cut.noted_to - cut.remove_to;
@@ -162,8 +164,9 @@ Result<int64_t> count_noted(const Bucket& bucket, const bson::Value& id, const F
 
 namespace {
 
-// Of a file that was cut by more than goes in one transaction and has grown over it again: first
-// the cut alone, then what it left is removed, then the rest.
+// Commits a file that was truncated by more chunks than one transaction removes and has grown
+// beyond that point again. Commits the truncation alone, then removes the chunks that it left, then
+// commits the rest.
 Status write_cut_and_growth(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                             int32_t chunk_bytes, FileCommit& commit) {
   FileCommit cut;
@@ -189,7 +192,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
                     int32_t chunk_bytes, FileCommit& commit) {
   const Bucket& bucket = context.bucket;
   const bool cuts = commit.remove_from < commit.remove_to;
-  // Chunks within the length are content, whatever they were when they were cut off.
+  // Chunks within the length are content, even if an earlier truncation marked them as garbage.
   const int64_t end = commit.length / chunk_bytes + (commit.length % chunk_bytes != 0 ? 1 : 0);
   if (const std::optional<int64_t> garbage = context.aftercare.truncated_from(id)) {
     if (cuts || end > *garbage) GM_TRY(context.aftercare.finish_truncated(id));
@@ -199,7 +202,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   if (notes && end > cut.remove_to) {
     return write_cut_and_growth(context, id, layout, chunk_bytes, commit);
   }
-  // Nobody else changes the file's chunks meanwhile: it is the turn of this commit.
+  // The caller holds the commit lock, so nobody else changes the file's chunks in the meantime.
   GM_ASSIGN(int64_t fewer, count_noted(bucket, id, commit, cut));
   int64_t more = 0;
   if (notes) context.aftercare.note_truncated(id, cut.remove_to);

@@ -27,7 +27,7 @@ void FileReader::add_stored(StoredPiece piece) {
 }
 
 void FileReader::append(ReadResult& result, std::span<const uint8_t> bytes) {
-  // iovec is not const, though nobody writes through it.
+  // iovec is not const, although nobody writes through it.
   result.pieces_.push_back({const_cast<uint8_t*>(bytes.data()), bytes.size()});
   result.size_ += bytes.size();
 }

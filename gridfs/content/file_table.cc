@@ -1,4 +1,4 @@
-// FileTable over FileContext, and what file.h has besides.
+// FileTable over FileContext, and the other functions of file.h.
 
 #include "gridfs/bucket/error.h"
 #include "gridfs/content/file.h"
@@ -57,8 +57,8 @@ class BucketFileTable final : public FileTable {
   Status close(std::chrono::milliseconds md5_patience) override {
     if (std::exchange(closed_, true)) return {};
     Status flushed = flush_all(engine::Durability::kCommitted);
-    // The chunks of removed files may still have the room. A store may learn only by a commit that
-    // fails that it has to make it usable, so there is a second time after they have gone.
+    // The chunks of removed files may still occupy the space. A store may make freed space usable
+    // only after a commit has failed, so there is a second attempt after the chunks are removed.
     constexpr int kMoreAttempts = 2;
     for (int i = 0; i < kMoreAttempts && !flushed; ++i) {
       if (flushed.error().code() != ErrorCode::kOutOfDiskSpace) break;

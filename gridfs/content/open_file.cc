@@ -87,8 +87,9 @@ Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
         at = zeros_end;
         continue;
       } else {
-        // A whole chunk is verified. So is one that is read in order from its beginning, for the
-        // parts that follow it: that reads no page that would not be read anyway.
+        // A whole chunk is verified. For sequential reads, so is a chunk that is read from its
+        // beginning, which covers its later parts. This reads no page that would not be read
+        // anyway.
         const bool whole = from == 0 && to == bytes_of_chunk(n, length_, chunk_bytes_);
         const bool verify = whole || (advice.sequential && from == 0);
         reader.add_stored(
@@ -98,8 +99,8 @@ Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
       at = chunk_begin + to;
     }
     if (reader.needs_store() || advice.begin < advice.end) {
-      // Under the lock, so that the snapshot and the chunks found in memory are of one moment; it
-      // never waits for a writer.
+      // Taken under the lock, so that the snapshot and the chunks found in memory belong to one
+      // moment. Taking a snapshot never waits for a writer.
       GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, context_->bucket.store().snapshot());
       reader.set_source({std::move(snapshot), stored_.length, holes_unknown_ || punching_});
     }
@@ -112,14 +113,14 @@ Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
 }
 
 Status OpenFile::set_posix(const PosixFields& changes) {
-  // In turn with the commits, so that none puts back times of before.
+  // Under the commit lock, so that no commit restores the earlier times.
   CommitTurn turn(*this);
   if (are_times_of_before(changes, document().posix)) return {};
   if (Status written = write_posix(*context_, id_, changes); !written) {
     return fail(as_deleted(std::move(written).error()));
   }
   MutexLock lock(mutex_);
-  // set_times() waits for no turn; what it has set is committed next.
+  // set_times() does not take the commit lock. The next commit writes the times that it has set.
   if (are_times_of_before(changes, posix_)) return {};
   merge_posix_fields(posix_, changes);
   return {};
@@ -151,7 +152,7 @@ Status OpenFile::sync() {
 void OpenFile::set_detached(bool detached) {
   MutexLock lock(mutex_);
   detached_ = detached;
-  // If nobody has it open, it is to go at once.
+  // If nobody has the file open, it should be removed at once.
   if (detached && listed_) context_->committer.hurry(this);
 }
 

@@ -1,4 +1,4 @@
-// OpenFile: what fallocate(2) has allocated.
+// OpenFile: allocation by fallocate(2).
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ int64_t block_to(int64_t end) {
 }  // namespace
 
 Status OpenFile::allocate(int64_t offset, int64_t size) {
-  // So that what is a hole stays one until it counts as allocated.
+  // Held so that no hole is filled before it counts as allocated.
   MutexLock writer(write_mutex_);
   GM_TRY(check_change(offset, static_cast<uint64_t>(std::max<int64_t>(size, 0))));
   const int64_t begin = block_from(offset);
@@ -72,7 +72,8 @@ void OpenFile::note_stored(int64_t n) {
 }
 
 void OpenFile::note_zeroed(int64_t offset, int64_t end) {
-  // What is not a whole block stays one; the last one of the file is whole.
+  // A block counts as zeroed only if it lies wholly in the range. The last block of the file lies
+  // in it if the range reaches the end of the file.
   const int64_t to = end == length_ ? block_to(end) : block_from(end);
   if (!allocated_.remove(block_to(offset), to)) return;
   allocated_changed_ = true;

@@ -1,4 +1,4 @@
-// OpenFile: committing.
+// OpenFile: commits.
 
 #include <algorithm>
 #include <cstring>
@@ -11,8 +11,8 @@
 namespace gridmount::gridfs {
 namespace {
 
-// So much may wait for its commit while a writer is to learn of a full disk. Each commit of a part
-// of a chunk writes the whole chunk.
+// The maximum number of dirty bytes that a writer may keep uncommitted while the disk may be full.
+// It is not smaller, because each commit of a part of a chunk writes the whole chunk.
 constexpr uint64_t kExpectedBytes = 1024 * 1024;
 
 }  // namespace
@@ -33,7 +33,7 @@ Status OpenFile::commit(CommitKind kind) {
     MutexLock lock(mutex_);
     if (!prepare(kind, prepared)) return {};
   }
-  // Before the transaction, so that no other writer waits for the hashing.
+  // Computed before the transaction, so that no other writer waits for the hashing.
   if (prepared.mark) prepared.commit.md5 = prepared.md5->digest(*prepared.mark);
   prepared.commit.keep_md5 = !prepared.content && !prepared.commit.md5;
   Status written = write_to_store(prepared.commit);
@@ -131,7 +131,8 @@ void OpenFile::prepare_chunks(FileCommit& commit) {
   for (auto& [n, chunk] : dirty_) {
     const uint32_t size = bytes_of_chunk(n, length_, chunk_bytes_);
     if (chunk.size < size) {
-      // The file has grown behind it. These bytes are nobody else's, pinned or not.
+      // The file has grown behind this chunk. Nobody else uses these bytes, even if the buffer is
+      // pinned.
       std::memset(content_of(chunk) + chunk.size, 0, size - chunk.size);
       chunk.size = size;
     }
@@ -153,7 +154,7 @@ void OpenFile::note_holes(const FileCommit& commit) {
 void OpenFile::finish(const Prepared& prepared) {
   const FileCommit& commit = prepared.commit;
   no_room_.reset();
-  // What there was no room for is in the store now.
+  // The data for which there was no room is in the store now.
   if (background_error_ && background_error_->code() == ErrorCode::kOutOfDiskSpace) {
     background_error_.reset();
   }
@@ -178,7 +179,8 @@ void OpenFile::finish(const Prepared& prepared) {
 
 void OpenFile::reschedule_md5(bool has_own_date) {
   if (!context_->options.md5 || detached_) return;
-  // Of an earlier revision there may be no later date: then no md5 can be told from an older one.
+  // An earlier revision cannot always get a later date. Without one, an md5 of the new content
+  // cannot be distinguished from one of the old content.
   if (has_own_date) {
     context_->aftercare.schedule_md5(id_);
   } else {
@@ -189,7 +191,7 @@ void OpenFile::reschedule_md5(bool has_own_date) {
 
 void OpenFile::undo(const Prepared& prepared, const Error& error) {
   if (error.code() == kFileDeleted) {
-    // Somebody has deleted the file in the store; there is nothing left to write to.
+    // Somebody has deleted the file in the store. There is nothing left to write to.
     lost_ = error;
     frozen_.clear();
     dirty_.clear();

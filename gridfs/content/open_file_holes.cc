@@ -1,4 +1,4 @@
-// OpenFile: making holes.
+// OpenFile: punching holes.
 
 #include <algorithm>
 
@@ -21,19 +21,19 @@ Status OpenFile::zero(int64_t offset, int64_t size, TimeUpdate times) {
   }
   const int64_t end = std::min(offset + size, length);
   if (offset >= end) return {};
-  const int64_t first = chunk_count(offset);  // the first whole chunk
+  const int64_t first = chunk_count(offset);  // first whole chunk
   const int64_t last = end == length ? chunk_count(end) : end / chunk_bytes_;
   if (first > last) return write_zeros(offset, end, times);
   GM_TRY(write_zeros(offset, std::min(first * chunk_bytes_, end), times));
   GM_TRY(write_zeros(std::max(last * chunk_bytes_, offset), end, times));
-  // Each slice is a commit of its own, and not more than one removes at once, upon what has been
-  // written before it.
+  // The chunks are removed in slices. Each slice is a commit of its own, because one commit must
+  // not remove more. The slices follow the commit of everything written before.
   GM_TRY(commit(CommitKind::kBackground));
   const int64_t slice = chunks_removed_at_once(chunk_bytes_);
   for (int64_t n = first; n < last;) {
     GM_TRY(punch(n, std::min(n + slice, last), times));
     n += slice;
-    // A sparse file has few chunks in what may be a long range.
+    // Skips to the next existing chunk, because a sparse file may have few chunks in a long range.
     MutexLock lock(mutex_);
     GM_ASSIGN(n, next_chunk(std::min(n, last), last));
   }
@@ -65,7 +65,8 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
   {
     MutexLock lock(mutex_);
     if (lost_) return fail(*lost_);
-    // Nothing of it is dirty: write_mutex_ is held since all was committed.
+    // None of these chunks is dirty: everything was committed, and write_mutex_ has been held
+    // since.
     const int64_t end = std::min(last, store_end_);
     if (first >= end || holes_.end_of_run(first) >= end) return {};
     commit.remove_from = first;

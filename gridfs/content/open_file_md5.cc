@@ -8,11 +8,11 @@
 namespace gridmount::gridfs {
 namespace {
 
-// A small file that was not written in order is hashed whole while it is in memory: that costs less
-// than coming back to it.
+// The maximum length of a file that a flush hashes as a whole if it was not written in order and is
+// still in memory. For such a file this costs less than to read it later.
 constexpr int64_t kHashedAgainBytes = 64 * 1024;
-// What a commit reads back from the store or makes up for the md5's sake; beyond it the md5 is left
-// to be computed later.
+// The maximum number of bytes that a commit reads back from the store, and of zeros that it hashes,
+// to complete an md5. Beyond these, the md5 is computed later.
 constexpr int64_t kReadBackBytes = 8 * 1024 * 1024;
 constexpr int64_t kZeroBytesHashed = 64 * 1024 * 1024;
 
@@ -37,8 +37,8 @@ void OpenFile::submit_md5(const Chunk& chunk, uint32_t from, uint32_t to, HashSt
 
 void OpenFile::submit_stored_md5(int64_t n, uint32_t from, uint32_t to) {
   if (!md5_) md5_ = std::make_shared<HashStream>(context_->hasher);
-  // Reads whatever snapshot there is when its turn comes: as long as the digest is wanted these
-  // bytes do not change.
+  // Takes its snapshot only when it runs. Any snapshot will do, because these bytes do not change
+  // while the digest is wanted.
   md5_->submit([context = context_.get(), id = id_,
                 chunk_bytes = static_cast<int32_t>(chunk_bytes_), absent_is_hole = holes_unknown_,
                 n, from, to](Md5& md5) {
@@ -72,7 +72,8 @@ void OpenFile::advance_md5() {
       if (chunk->written.end() < full || chunk->size < full) return;
       submit_md5(*chunk, from, full, HashStream::When::kNow);
     } else if (n < store_end_ && !holes_.contains(n) && !holes_unknown_) {
-      // It came before one that stood in front of it, and was committed meanwhile.
+      // The chunk was written before a chunk in front of it, and has been committed in the
+      // meantime.
       submit_stored_md5(n, from, full);
     } else {
       return;

@@ -1,8 +1,8 @@
 // OpenFile: finding holes.
 //
-// A hole is a chunk that is not there; and where chunks that are there begin and end, next to holes
-// and to the ends of the file, a block of zeros in the first and the last of them. Others are not
-// read for it, so that a file without holes is found to have none at the cost of two chunks.
+// Every absent chunk is part of a hole. So are blocks of zeros in a chunk that borders on a hole or
+// on the beginning or end of the file. Other chunks are not read. So the search finds that a file
+// has no holes by reading two chunks.
 
 #include <algorithm>
 
@@ -27,7 +27,8 @@ Result<OpenFile::Content> OpenFile::find_content(int64_t n) {
   StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));
   GM_ASSIGN(const std::optional<StoredChunks::Chunk> stored,
             chunks.find_any(*content.snapshot, n, StoredChunks::Verify::kNothing));
-  // One that is not there is zeros, or missing, which whoever reads it finds out.
+  // An absent chunk yields no bytes here. A read of it later finds out whether it is a hole or
+  // missing.
   if (stored) content.bytes = stored->content;
   return content;
 }
@@ -114,7 +115,7 @@ Result<int64_t> OpenFile::next_hole_chunk(int64_t n) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_->bucket.store().snapshot());
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             chunks_by_number(context_->bucket.chunks(), *snapshot, id_, n, store_end_));
-  int64_t stored = n - 1;  // read to here
+  int64_t stored = n - 1;  // number of the last chunk read
   for (; n < end; ++n) {
     if (find_in_memory(n) != nullptr) continue;
     while (stored < n) {
@@ -131,7 +132,8 @@ Result<std::optional<int64_t>> OpenFile::next_hole(int64_t offset) {
   if (offset >= length_) return std::optional<int64_t>();
   const int64_t first = offset / chunk_bytes_;
   GM_ASSIGN(const int64_t hole, next_hole_chunk(first));
-  // Of the chunks before it only the first and the last can be at an edge.
+  // Among the chunks before the hole, only the first and the last can border on a hole or on an end
+  // of the file.
   for (const int64_t n : {first, hole - 1}) {
     if (n < first || n >= hole) continue;
     GM_ASSIGN(const bool edge, is_edge(n));

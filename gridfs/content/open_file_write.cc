@@ -1,4 +1,4 @@
-// OpenFile: writing and truncating.
+// OpenFile: write and truncate.
 
 #include <algorithm>
 #include <cstring>
@@ -17,7 +17,8 @@ Status OpenFile::check_change(int64_t offset, uint64_t size) const {
   };
   if (offset < 0) return refuse(ErrorCode::kBadValue, std::to_string(offset) + " is negative");
   int64_t bytes_max = max_file_bytes(static_cast<int32_t>(chunk_bytes_));
-  // No more chunks as large as those that somebody else has made.
+  // Somebody else has made chunks larger than a mount can make for this _id. The file cannot get
+  // more chunks of that size.
   if (chunk_bytes_ > max_chunk_bytes(id_)) bytes_max = length();
   if (offset > bytes_max || size > static_cast<uint64_t>(bytes_max - offset)) {
     return refuse(kFileTooLarge, "with chunks of " + std::to_string(chunk_bytes_) +
@@ -50,7 +51,8 @@ OpenFile::Chunk* OpenFile::chunk_in_place(int64_t n, uint32_t from) {
   const auto found = dirty_.find(n);
   if (found == dirty_.end()) return nullptr;
   Chunk& chunk = found->second;
-  // Who has it pinned reads what was content then; behind it the bytes are free.
+  // The holder of a pin reads the bytes that were content when it pinned the buffer. The bytes
+  // behind them are free.
   return from >= chunk.size || !chunk.buffer->pinned() ? &chunk : nullptr;
 }
 
@@ -71,12 +73,12 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
       }
     }
     if (!buffer) {
-      // While this waits a commit may move the chunk, so everything is looked up again after it.
+      // A commit may move the chunk while this waits, so everything is looked up again.
       GM_ASSIGN(buffer, acquire_buffer());
       continue;
     }
-    // In a place of its own from the beginning, so that nothing of the file is changed and then no
-    // memory left for the rest.
+    // The chunk goes into a map of its own first. So no change to the file has been made if memory
+    // runs out.
     Chunks changed;
     Chunk& chunk = changed[n];
     chunk.buffer = std::move(buffer);
@@ -91,8 +93,8 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
         return {};
       }
     }
-    // While this waited, the file's last chunk was committed as short as it was. The buffer goes
-    // back first: who waits for memory must not hold any.
+    // While this waited, a commit stored the file's last chunk unpadded. The buffer is released
+    // first, because a thread that waits for memory must not hold a buffer.
     chunk.buffer.reset();
     GM_TRY(pad_tail(n));
   }
@@ -139,7 +141,7 @@ Status OpenFile::fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, 
   }
   if (from == 0 && to >= size) return {};
   StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));
-  // Verified, as it is about to get a new checksum.
+  // Verified, because the content is about to get a new checksum.
   GM_ASSIGN(const std::optional<StoredChunks::Chunk> stored,
             chunks.find(*base.snapshot, n, base.stored_length, StoredChunks::Verify::kChecksum));
   if (!stored) {
@@ -156,8 +158,8 @@ void OpenFile::put(int64_t n, Chunk& chunk, uint32_t from, std::span<const uint8
   if (data.empty()) return;
   uint8_t* const content = content_of(chunk);
   if (from > chunk.size) std::memset(content + chunk.size, 0, from - chunk.size);
-  // The only copy on the way to the store. Under the lock: a commit or a read then has the whole
-  // piece or nothing of it.
+  // The only copy on the way to the store. It is made under the lock, so that a commit or a read
+  // sees all of the piece or nothing.
   std::memcpy(content + from, data.data(), data.size());
   const auto to = static_cast<uint32_t>(from + data.size());
   chunk.size = std::max(chunk.size, to);
@@ -187,7 +189,7 @@ Result<std::shared_ptr<ChunkBuffer>> OpenFile::acquire_buffer() {
       GM_TRY(committer.wait_for_memory(failures));
       continue;
     }
-    // Nothing is committed in the background any more: all that helps is what this file has.
+    // The background commits have stopped. The only memory that can be freed is that of this file.
     GM_TRY(commit(CommitKind::kBackground));
     if (std::shared_ptr<ChunkBuffer> buffer = memory.try_acquire(layout_.capacity())) return buffer;
     return fail(ErrorCode::kOperationFailed,
@@ -231,7 +233,7 @@ Status OpenFile::truncate(int64_t length, TimeUpdate times) {
   while (length > before) {
     GM_TRY(pad_tail(kNoLimit));
     MutexLock lock(mutex_);
-    // A commit may have written the last chunk in between.
+    // A commit may have stored the last chunk since pad_tail().
     if (needs_padding(kNoLimit)) continue;
     holes_.add(chunk_count(before), chunk_count(length));
     length_ = length;
@@ -254,7 +256,7 @@ Status OpenFile::truncate(int64_t length, TimeUpdate times) {
 bool OpenFile::try_cut(int64_t length, int64_t tail, uint32_t tail_bytes, TimeUpdate times) {
   MutexLock lock(mutex_);
   if (tail_bytes != 0 && !holes_.contains(tail)) {
-    // The chunk the file will end in must be dirty, as what is stored of it is too long.
+    // The chunk that the file will end in must be dirty, because the stored chunk is too long.
     Chunk* const chunk = chunk_in_place(tail, tail_bytes);
     if (chunk == nullptr) return false;
     chunk->size = std::min(chunk->size, tail_bytes);

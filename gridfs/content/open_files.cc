@@ -23,12 +23,13 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
   const bson::Document by_id = equals("_id", id);
   while (true) {
     uint64_t removal = 0;
-    // Not within the lock, which its end takes: the table may have no memory for it.
+    // Declared outside the block of the lock, because the destructor of OpenFile takes the lock. It
+    // runs if the table has no memory for the entry.
     std::shared_ptr<OpenFile> opened;
     {
-      // Held over reading the files document: otherwise another thread could open, change and close
-      // the file in between, and this one go on with what was. The read takes microseconds, as the
-      // document has just been read to find the file.
+      // Held while the files document is read. Otherwise another thread could open, change and
+      // close the file in between, and this thread would continue with the old document. The read
+      // takes microseconds, because the caller has just read the document to find the file.
       MutexLock lock(mutex_);
       if (std::shared_ptr<OpenFile> file = find_locked(key)) return file;
       const auto found = being_removed_.find(key);
@@ -38,7 +39,7 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
                   bucket_.files().find_one(*snapshot, by_id));
         if (!document) return file_not_found(bucket_, id);
         GM_ASSIGN(FilesDocument stored, FilesDocument::parse(*document));
-        // The id may have been given as another numeric type.
+        // The caller may have given the id as another numeric type.
         if (std::shared_ptr<OpenFile> file = find_locked(stored.id)) return file;
         opened = std::make_shared<OpenFile>(context, std::move(stored));
         files_[opened->id()] = Entry{opened.get(), opened};
@@ -46,9 +47,9 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
       }
       removal = found->second;
     }
-    // A transaction that is not committed yet has removed it. When it is our turn it is done, but
-    // the turn may be one of the same group, whose commits are one: ours returns when all of them
-    // are visible, or none ever will be.
+    // A transaction that may not be committed yet has removed the file. This empty transaction
+    // waits for it. The other one may belong to the same commit group. In that case commit()
+    // returns once the whole group is visible, or has failed.
     {
       GM_ASSIGN(const std::unique_ptr<engine::Transaction> turn, bucket_.store().begin());
       (void)turn->commit();
@@ -72,7 +73,7 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open_detached(
 void OpenFiles::closed(const OpenFile* file, const bson::Value& id) {
   MutexLock lock(mutex_);
   const auto found = files_.find(id);
-  // The file may have been opened again in the meantime.
+  // Somebody may have opened the file again in the meantime.
   if (found != files_.end() && found->second.file == file) files_.erase(found);
 }
 
@@ -121,7 +122,7 @@ Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id) {
 
 OpenFiles::Detached OpenFiles::after_commit() {
   Detached detached;
-  std::vector<std::shared_ptr<OpenFile>> open;  // let go after the lock
+  std::vector<std::shared_ptr<OpenFile>> open;  // released after the lock
   MutexLock lock(mutex_);
   const auto found = removals_.find(std::this_thread::get_id());
   if (found == removals_.end()) return detached;

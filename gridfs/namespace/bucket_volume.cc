@@ -14,7 +14,7 @@ using engine::Transaction;
 
 namespace {
 
-// How long closing waits for digests that are still being computed.
+// How long close() waits for md5 digests that are still being computed.
 constexpr std::chrono::milliseconds kMd5Patience{2000};
 
 }  // namespace
@@ -96,7 +96,7 @@ Result<BucketVolume::Found> BucketVolume::find_folder(Snapshot& snapshot,
     return found;
   }
   GM_ASSIGN(const std::optional<bson::View> below, names_.any_below(snapshot, path));
-  // The root is there whatever is in it.
+  // The root always exists.
   if (below || path.empty()) found.kind = Found::Kind::kImpliedFolder;
   if (below) found.document = *below;
   return found;
@@ -116,10 +116,10 @@ Result<BucketVolume::Found> BucketVolume::find_file(Snapshot& snapshot,
 
 Result<BucketVolume::Found> BucketVolume::find_shadowed(Snapshot& snapshot,
                                                         const std::string& path) const {
-  // The empty filename is no folder's.
+  // The empty filename is never a directory's.
   if (path.empty()) return Found();
   GM_ASSIGN(const Found shadowing, find_folder(snapshot, path));
-  // Without the folder it has its plain name.
+  // If there is no such directory, the file has its plain name.
   if (!shadowing.is_folder()) return Found();
   return find_file(snapshot, path);
 }
@@ -128,7 +128,7 @@ Result<BucketVolume::Found> BucketVolume::find_plain(Snapshot& snapshot,
                                                      const std::string& path) const {
   Found found;
   found.path = path;
-  // The empty filename is a file's; as a folder's path it is the root's.
+  // The empty filename is a file's. As a directory's path it would be the root.
   if (!path.empty() && can_be_folder(path)) {
     GM_ASSIGN(std::optional<FolderDocument> folder, folders_.find(snapshot, path));
     if (folder) {
@@ -150,7 +150,8 @@ Result<BucketVolume::Found> BucketVolume::find_plain(Snapshot& snapshot,
 
 Result<BucketVolume::Found> BucketVolume::find_long(Snapshot& snapshot, std::string_view folder,
                                                     const ParsedName& name) const {
-  // Explicit folders and files both lie in the order of their names from the beginning on.
+  // Explicit directories and files are both sorted by name, and the search begins at the first
+  // bytes of the component.
   bson::Builder filter;
   filter.append("parent", folder);
   filter.open_document("name").append("$gte", name.component).close();
@@ -195,7 +196,8 @@ Result<BucketVolume::Found> BucketVolume::find_by_id(Snapshot& snapshot, std::st
   if (!id) return found;
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(snapshot, equals("_id", *id)));
-  // One with a filename is reached by it alone; and of the ways to write an _id, one is its name.
+  // A file with a filename is reached only by that. Of several ways to write an _id, only one is
+  // the file's name.
   if (!document || has_filename(*document) || !names_.is_of_time(*document) ||
       escape_id((*document)["_id"]) != name) {
     return found;
@@ -258,7 +260,7 @@ Node BucketVolume::node_of(const Found& found) const {
   }
 }
 
-// --- Looking.
+// --- Looking up.
 
 Result<Node> BucketVolume::lookup(std::string_view folder, std::string_view name) {
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());

@@ -1,4 +1,4 @@
-// BucketVolume: making, removing, attributes.
+// BucketVolume: creating, removing, attributes.
 
 #include <sys/stat.h>
 
@@ -31,7 +31,7 @@ PosixFields posix_of(uint32_t mode, const Creator& creator) {
   return posix;
 }
 
-// With the times that change with it.
+// Returns true if only the size changes, with the times that change with it.
 bool is_size_alone(const AttributeChanges& changes) {
   return changes.size && !changes.permissions && !changes.uid && !changes.gid && !changes.atime;
 }
@@ -92,10 +92,11 @@ Status BucketVolume::change_folder(Transaction& transaction, std::string_view pa
                                    const PosixFields& changes) {
   GM_ASSIGN(const bool changed, folders_.update(transaction, path, changes));
   if (changed) return {};
-  // Somebody else has made names that imply it, maybe in a folder whose count does not have it.
+  // Somebody else has made names that imply the directory, maybe in a parent whose count does not
+  // include it.
   subfolders_.forget_all();
   for (std::string_view folder = path;; folder = split(folder).folder) {
-    // Those above exist as this one does.
+    // A directory above may exist for the same reason as this one: a name below it.
     if (folder.size() < path.size()) {
       GM_ASSIGN(const std::optional<FolderDocument> known, folders_.find(transaction, folder));
       if (known) return {};
@@ -105,7 +106,7 @@ Status BucketVolume::change_folder(Transaction& transaction, std::string_view pa
         implied_folder_node(bucket_.options().name, folder, some.value_or(bson::View()), options_);
     PosixFields posix = posix_of_implied(implied);
     if (!some) {
-      // The change has taken the last name away.
+      // The change has removed the last name below it.
       posix.mtime = posix.ctime = file_time_now();
     }
     if (folder.size() == path.size()) merge_posix_fields(posix, changes);
@@ -130,7 +131,7 @@ PosixFields BucketVolume::posix_of_folder(const Found& folder) const {
   return posix;
 }
 
-// --- Making.
+// --- Creating.
 
 std::optional<std::string> BucketVolume::md5_of_nothing() const {
   if (!bucket_.options().md5 || !Md5::available()) return std::nullopt;
@@ -170,7 +171,7 @@ Result<Node> BucketVolume::create_file(std::string_view folder, std::string_view
                      creator.umask);
 }
 
-// It is in the store from the beginning as one that has lost its name, and so goes if we are
+// The tmpfile is an orphan in `detached` from the beginning, so it is removed if this process is
 // killed.
 Result<Volume::Nameless> BucketVolume::create_nameless(std::string_view folder, uint32_t mode,
                                                        Creator creator) {
@@ -211,10 +212,10 @@ Result<Node> BucketVolume::create_directory(std::string_view folder, std::string
   GM_TRY(check_folder_path(place.path));
   PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
   inherit(posix_of_folder(place.folder), creator.umask, options_.access_lists, posix);
-  // Before the folder itself, so that those above are explicit first.
+  // Before the new directory itself, so that the directories above it become explicit first.
   GM_TRY(touch(*transaction, folder));
   GM_ASSIGN(const FolderDocument made, folders_.insert(*transaction, place.path, posix));
-  // Documents of folders may be there already that somebody else has made before their own.
+  // Somebody else may have made documents of subdirectories before the one of their parent.
   GM_ASSIGN(const bool has_folders, folders_.has_children(*transaction, place.path));
   if (!has_folders) subfolders_.made(made.id);
   subfolders_.changed(place.folder.folder.id, 1);

@@ -1,5 +1,6 @@
-// BucketVolume: files with several names. One of them is the filename; when it goes, the first of
-// the others takes its place, so that drivers find the file as long as it has a name.
+// BucketVolume: files with several names. One of the names is the filename. When the filename is
+// removed, the first of the other names takes its place, so that drivers find the file as long as
+// it has a name.
 
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/chunk_document.h"
@@ -16,8 +17,8 @@ using engine::Transaction;
 
 namespace {
 
-// Its filename and the number of its other names; the times of what is in a folder do not change
-// with the folder's name.
+// Writes the filename, the number of further names, and ctime of a file whose own name has changed.
+// When a directory is renamed, the times of its contents do not change.
 Status write_names(const Bucket& bucket, Transaction& transaction, const LinkedFile& file) {
   bson::Builder set;
   bson::Builder unset;
@@ -90,7 +91,7 @@ Status BucketVolume::attach(Transaction& transaction, bson::ValueView id, const 
   const bson::Document by_id = equals("_id", id);
   GM_ASSIGN(const std::optional<bson::View> found, bucket_.detached().find_one(transaction, by_id));
   if (!found || !files_->find(id)) return file_not_found(bucket_, id);
-  const bson::Document document(*found);  // the writes below end the view
+  const bson::Document document(*found);  // a copy, because the writes below invalidate the view
   GM_TRY(bucket_.detached().remove(transaction, by_id, false));
   GM_TRY(bucket_.files().insert(transaction, document));
   LinkedFile file;

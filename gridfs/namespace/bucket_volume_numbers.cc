@@ -1,4 +1,4 @@
-// BucketVolume: what has a number, of which nothing is known but that.
+// BucketVolume: finding a node of which only the ino is known.
 
 #include <string>
 #include <unordered_set>
@@ -15,7 +15,7 @@ namespace {
 using engine::Collection;
 using engine::Snapshot;
 
-// Calls it with each document until it returns true.
+// Calls `visit` with each document until it returns true. Returns false if it never does.
 template <typename Visit>
 Result<bool> visit_all(Collection& collection, Snapshot& snapshot, Visit visit) {
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
@@ -51,7 +51,7 @@ Result<std::optional<Node>> BucketVolume::find_by_number(uint64_t ino) {
   };
   GM_TRY(visit_all(bucket_.directories(), *snapshot, is_folder));
   std::optional<Node> file;
-  std::unordered_set<std::string> seen;  // folders
+  std::unordered_set<std::string> seen;  // directories
   const auto is_file = [&](bson::View document) {
     if (file_number(bucket, document["_id"]) == ino && names_.is_of_time(document)) {
       file = node_of_file(document);
@@ -69,7 +69,7 @@ Result<std::optional<Node>> BucketVolume::find_by_number(uint64_t ino) {
   if (!folder) GM_TRY(visit_all(bucket_.files(), *snapshot, is_file));
   if (file || !folder) return file;
   Result<Node> found = directory(*folder);
-  // Of a path that was implied, and is another folder's by now.
+  // The ino belongs to a path that was implied, and the path leads to another directory by now.
   if (found && found->ino == ino) return std::optional(*std::move(found));
   return std::optional<Node>();
 }

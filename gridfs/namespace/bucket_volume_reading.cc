@@ -1,4 +1,4 @@
-// BucketVolume: reading files, links and folders, and that they have been read.
+// BucketVolume: reads of files, symlinks and directories, and their atimes.
 
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"

@@ -21,7 +21,7 @@ using engine::Transaction;
 
 namespace {
 
-// Names changed per look at the store, so that memory does not grow with the folder.
+// Number of names changed per query, so that memory use does not grow with the directory.
 constexpr int64_t kRenamedAtOnce = 512;
 
 PosixFields changed_now() {
@@ -159,7 +159,7 @@ Status BucketVolume::move(Transaction& transaction, const Found& source, const s
 }
 
 Status BucketVolume::exchange(Transaction& transaction, const Found& one, const Found& other) {
-  // A name that nothing has, and that is never committed.
+  // A path that nothing has. It is never committed.
   const std::string between = ".gridfs/exchange-" + bson::ObjectId::generate().hex();
   Found moved = one;
   GM_TRY(move(transaction, one, between));
@@ -185,7 +185,8 @@ Status BucketVolume::keep_number(Transaction& transaction, const Node& implied,
                                  const std::string& path) {
   GM_ASSIGN(const std::optional<FolderDocument> known, folders_.find(transaction, path));
   if (known) return {};
-  // Somebody else has made names that imply it, maybe in a folder whose count does not have it.
+  // Somebody else has made names that imply the directory, maybe in a parent whose count does not
+  // include it.
   subfolders_.forget_all();
   GM_TRY(folders_.insert(transaction, path, posix_of_implied(implied), implied.ino));
   return {};
@@ -193,9 +194,9 @@ Status BucketVolume::keep_number(Transaction& transaction, const Node& implied,
 
 Status BucketVolume::move_names_below(Transaction& transaction, const std::string& from,
                                       const std::string& to) {
-  std::unordered_set<std::string> seen;  // folders below `from`
+  std::unordered_set<std::string> seen;  // directories below `from`
   const bson::Document below = names_below("filename", from);
-  // Arrays with such a name in them are no paths, and stay.
+  // A filename that is an array can match too. It is not a path, so it stays.
   int64_t staying = 0;
   while (true) {
     struct Moved {
@@ -203,7 +204,7 @@ Status BucketVolume::move_names_below(Transaction& transaction, const std::strin
       std::string filename;
     };
     std::vector<Moved> batch;
-    std::vector<Node> folders;  // first seen here
+    std::vector<Node> folders;  // seen in this batch for the first time
     int64_t read = 0;
     {
       engine::FindOptions some;
@@ -230,7 +231,7 @@ Status BucketVolume::move_names_below(Transaction& transaction, const std::strin
         }
       }
     }
-    // The times of what is in a folder do not change with its name.
+    // When a directory is renamed, the times of its contents do not change.
     for (const Moved& file : batch) {
       bson::Builder update;
       update.open_document("$set").append("filename", file.filename).close();
@@ -240,7 +241,7 @@ Status BucketVolume::move_names_below(Transaction& transaction, const std::strin
     for (const Node& folder : folders) {
       GM_TRY(keep_number(transaction, folder, to + folder.path.substr(from.size())));
     }
-    // Those done are below `from` no more.
+    // The files of this batch are no longer below `from`.
     if (read < kRenamedAtOnce) return {};
   }
 }

@@ -53,7 +53,7 @@ Result<std::optional<bson::Value>> BucketVolume::start_revision(bson::ValueView 
     }
     const std::string filename((*old)["filename"].as_string());
     GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(*transaction, filename));
-    // What is an earlier revision already has no content of the name to leave.
+    // A file that already is an earlier revision holds no content of the name that could be kept.
     if (!newest || bson::compare((*newest)["_id"], id) != 0) return std::optional<bson::Value>();
     date = date_after(*old);
     GM_ASSIGN(const bson::Document document, continue_with_names(*transaction, id, next, date));
@@ -65,7 +65,7 @@ Result<std::optional<bson::Value>> BucketVolume::start_revision(bson::ValueView 
   return std::optional(next);
 }
 
-// The old document keeps its filename alone.
+// The old document keeps only its filename.
 Result<bson::Document> BucketVolume::continue_with_names(Transaction& transaction,
                                                          bson::ValueView id,
                                                          const bson::Value& next,
@@ -102,7 +102,7 @@ Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& so
   }
   Node last = node_of(target);
   --last.attributes.nlink;
-  // The times that are shown are not those of the renaming.
+  // The mount must not show the time of the rename as the file's mtime, so mtime is stored first.
   bson::Builder update;
   update.open_document("$set").append("uploadDate", date);
   const Result<FilesDocument> file = FilesDocument::parse(source.document);
@@ -129,9 +129,9 @@ Status BucketVolume::remove_old_revisions(Transaction& transaction, std::string_
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
       if (!document) break;
-      // Of those with one uploadDate the index may have any last.
+      // If several have one uploadDate, the index may have any of them last.
       if (newest && bson::compare((*newest)["_id"], (*document)["_id"]) == 0) continue;
-      // What has other names stays for them.
+      // A file that has other names stays for them.
       GM_ASSIGN(const bool has_links, names_.links().has_any(transaction, *document));
       if (!has_links) old.emplace_back((*document)["_id"]);
     }

@@ -1,4 +1,4 @@
-// BucketVolume: what its changes, and others', make of the counts of subfolders.
+// BucketVolume: the effect of changes, its own and others', on the counts of subdirectories.
 
 #include "gridfs/namespace/bucket_volume.h"
 #include "gridfs/namespace/path.h"
@@ -10,7 +10,7 @@ void BucketVolume::count_moved(const Found& source, const Found& from, const Fou
   const auto is_implied = [](const Found& found) {
     return found.kind == Found::Kind::kImpliedFolder;
   };
-  // It goes with the last of the names that imply it, of which nobody tells us.
+  // An implied directory disappears with the last name that implies it, and nothing reports that.
   if (is_implied(source) || is_implied(target)) return subfolders_.forget_all();
   const int64_t moves = source.is_folder() ? 1 : 0;
   const int64_t comes_back = target.is_folder() ? 1 : 0;
@@ -30,7 +30,8 @@ void BucketVolume::name_changed_by_others(std::string_view filename) {
   const std::string_view folder = split(filename).folder;
   if (folder.empty()) return;
   const Result<Node> found = directory(folder);
-  // It implies no folder where its own has a document, and so those above.
+  // If the parent directory has a document, so do those above it, and the name implies no
+  // directory.
   if (!found || found->id.type() == bson::Type::kNull) subfolders_.forget_all();
 }
 
