@@ -13,7 +13,7 @@ int64_t AllocatedRanges::bytes() const {
 
 bool AllocatedRanges::add(int64_t begin, int64_t end) {
   if (begin >= end) return false;
-  // Those that overlap or touch it.
+  // The runs that overlap or touch the range.
   const auto first = std::partition_point(runs_.begin(), runs_.end(),
                                           [&](const Run& run) { return run.end < begin; });
   const auto last =
@@ -30,7 +30,7 @@ bool AllocatedRanges::add(int64_t begin, int64_t end) {
 
 bool AllocatedRanges::remove(int64_t begin, int64_t end) {
   if (begin >= end) return false;
-  // Those that overlap it.
+  // The runs that overlap the range.
   const auto first = std::partition_point(runs_.begin(), runs_.end(),
                                           [&](const Run& run) { return run.end <= begin; });
   const auto last =

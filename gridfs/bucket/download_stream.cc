@@ -46,7 +46,7 @@ class BucketDownloadStream final : public DownloadStream {
       const int64_t last =
           std::min(n + 1 + chunks_ahead, (end_ + file_.chunk_bytes - 1) / file_.chunk_bytes);
       chunks_.prefetch(*snapshot_, n + 1, last);
-      // Asked again when half of it is used.
+      // The next prefetch is due when half of this one is consumed.
       prefetched_ = n + 1 + chunks_ahead / 2;
     }
     GM_ASSIGN(const std::optional<StoredChunks::Chunk> chunk,
@@ -63,7 +63,7 @@ class BucketDownloadStream final : public DownloadStream {
   StoredChunks chunks_;
   int64_t at_;
   const int64_t end_;
-  int64_t current_ = -1;  // the chunk that content_ or hole_ stands for
+  int64_t current_ = -1;  // the chunk described by content_ or hole_
   std::span<const uint8_t> content_;
   bool hole_ = false;
   int64_t prefetched_ = 0;

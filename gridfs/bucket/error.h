@@ -14,7 +14,7 @@ inline constexpr ErrorCode kChunkIsWrongSize{100004};
 inline constexpr ErrorCode kInvalidRange{100005};
 inline constexpr ErrorCode kStreamClosed{100006};
 inline constexpr ErrorCode kInvalidFilesDocument{100007};  // length or chunkSize missing or absurd
-// an open file whose document is gone from the store
+// The file is open, but the store no longer has its document.
 inline constexpr ErrorCode kFileDeleted{100008};
 
 // The path namespace.

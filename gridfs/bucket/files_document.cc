@@ -85,7 +85,7 @@ tl::unexpected<Error> invalid(bson::View document, const std::string& what) {
                   ": " + what);
 }
 
-// A whole number that is not negative.
+// Reads a whole number that is not negative.
 Result<int64_t> read_size(bson::View document, std::string_view key) {
   const std::optional<bson::ValueView> value = document.find(key);
   if (!value) return invalid(document, std::string(key) + " is missing");
@@ -117,7 +117,7 @@ int64_t noted_links(bson::View files_document) {
 }
 
 int32_t max_chunk_bytes(bson::ValueView files_id) {
-  // The names and types of its fields, their lengths, n, and an ObjectId.
+  // The names and types of the document's fields, their lengths, n, and an ObjectId.
   constexpr int64_t kOtherBytes = 50;
   const int64_t bytes = int64_t{bson::kMaxDocumentBytes} - kOtherBytes - files_id.size();
   return static_cast<int32_t>(std::max<int64_t>(bytes, 1));
@@ -172,7 +172,7 @@ void append_posix_changes(const PosixFields& changes, std::string_view prefix, b
   for (const bson::Element element : flat.view()) {
     set.append(std::string(prefix) + std::string(element.key), element.value);
   }
-  // A time without nanoseconds removes those it had.
+  // A time without nanoseconds removes the nanoseconds of the old time.
   const auto forget_nanoseconds = [&](const std::optional<timespec>& time, std::string_view name) {
     if (time && !flat.find(name)) unset.append(std::string(prefix) + std::string(name), "");
   };
@@ -246,8 +246,9 @@ Result<FilesDocument> FilesDocument::parse(bson::View document) {
                                  ", and length more than a chunk can have, " +
                                  std::to_string(kMaxStoredChunkBytes));
   }
-  // All of it is in the first chunk, if that can be: then it is as if chunks were smaller. Else it
-  // has chunks that none made here would be as large as.
+  // chunkSize is larger than any chunk of this file can be. If all content fits into the first
+  // chunk, a smaller size has the same meaning. If not, somebody else has made chunks that are
+  // larger than those a mount makes.
   const int64_t most = max_chunk_bytes(file.id);
   file.chunk_size_is_too_large =
       chunk_bytes > kMaxStoredChunkBytes || (chunk_bytes > most && file.length <= most);

@@ -16,13 +16,13 @@ struct FreeContext {
 };
 using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
 
-// Fetched once: an implicit fetch costs more than the digest of a small file.
+// Fetched once, because an implicit fetch costs more than the digest of a small file.
 const EVP_MD* algorithm() {
   static const EVP_MD* const md5 = EVP_MD_fetch(nullptr, "MD5", nullptr);
   return md5;
 }
 
-// After a successful start nothing here can fail but memory.
+// After a successful fetch, only a lack of memory can make these calls fail.
 void require(bool done) {
   assert(done);
   if (!done) std::abort();

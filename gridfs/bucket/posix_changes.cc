@@ -14,7 +14,7 @@ std::optional<PosixAcl> list_of(const std::optional<Xattrs>& xattrs, std::string
   if (!xattrs) return std::nullopt;
   const std::optional<std::string_view> found = xattrs->find(name);
   if (!found) return std::nullopt;
-  // Somebody else may have written what is none: the mode alone counts then.
+  // Somebody else may have written an invalid list. Then only the mode counts.
   Result<PosixAcl> acl = PosixAcl::parse(*found);
   if (!acl) return std::nullopt;
   return *std::move(acl);
@@ -29,7 +29,7 @@ PosixFields changed_now() {
 }  // namespace
 
 bool are_times_of_before(const PosixFields& changes, const PosixFields& now) {
-  // A clock that was put back has gone further.
+  // If `now` is later by more than this, the clock was set back.
   constexpr int64_t kMomentsNs = 2'000'000'000;
   constexpr int64_t kSecondNs = 1'000'000'000;
   if (!changes.mtime || !changes.ctime || !now.mtime || !now.ctime) return false;
@@ -88,7 +88,7 @@ Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
 Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name) {
   PosixFields changes = changed_now();
   changes.xattrs = now.xattrs.value_or(Xattrs());
-  // As on other file systems, taking away a list that is not there is none the less done.
+  // As in other file systems, removing a list that does not exist succeeds.
   const bool is_list = name == kAccessAcl || name == kDefaultAcl;
   if (is_list && !changes.xattrs->contains(name)) return PosixFields();
   GM_TRY(remove_xattr(*changes.xattrs, name));

@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kMetadata = "metadata";
 constexpr std::string_view kPosix = "metadata.posix";
 
-// What stands where a document is to be; nothing where one is, or can be made.
+// The value that stands in the place of a document. find_in_the_way() returns nothing if a document
+// is there or can be created.
 struct InTheWay {
   std::string_view path;
   bson::ValueView value;

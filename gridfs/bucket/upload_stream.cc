@@ -11,7 +11,7 @@
 namespace gridmount::gridfs {
 namespace {
 
-// Chunks that share a transaction: as many as fit, at least one.
+// The size of one transaction: as many chunks as fit, at least one.
 constexpr size_t kBatchBytes = 4 * 1024 * 1024;
 
 class BucketUploadStream final : public UploadStream {
@@ -87,14 +87,14 @@ class BucketUploadStream final : public UploadStream {
     return {};
   }
 
-  // After a failure it is not known what of the data is in; only abort() is left.
+  // After a failure, an unknown part of the data is stored. Only abort() is allowed then.
   tl::unexpected<Error> broken(Error error) {
     error_ = error;
     return fail(std::move(error).with_context("uploading '" + filename_ + "'"));
   }
 
   void add_chunk() {
-    // Buffers of the last batch are used again.
+    // Reuses the buffers of the last batch.
     std::unique_ptr<uint8_t[]> buffer;
     if (spare_.empty()) {
       buffer = std::make_unique_for_overwrite<uint8_t[]>(layout_.capacity());
@@ -122,7 +122,7 @@ class BucketUploadStream final : public UploadStream {
     chunks_.clear();
   }
 
-  // That no other file, finished or in the making, has the id given.
+  // Checks that no other file, complete or being uploaded, has the given id.
   Status check_id_is_free(engine::Transaction& transaction) {
     const bson::Document by_id = equals("_id", id_);
     for (engine::Collection* collection : {&bucket_.files(), &bucket_.detached()}) {
@@ -161,7 +161,8 @@ class BucketUploadStream final : public UploadStream {
     return transaction->commit(durability);
   }
 
-  // As of now; fields that were not asked for are left out.
+  // Returns the present files document. Optional fields are left out unless the caller asked for
+  // them.
   bson::Document files_document() const {
     bson::Builder builder;
     builder.append("_id", id_).append("length", length_).append("chunkSize", chunk_bytes_);
@@ -185,10 +186,10 @@ class BucketUploadStream final : public UploadStream {
 
   std::optional<Md5> md5_;
   int64_t length_ = 0;
-  int64_t written_ = 0;  // chunks in the store
+  int64_t written_ = 0;  // number of chunks in the store
   std::vector<std::unique_ptr<uint8_t[]>> chunks_;
   std::vector<std::unique_ptr<uint8_t[]>> spare_;
-  uint32_t filled_ = 0;  // bytes in the last of chunks_; 0: the next byte begins a chunk
+  uint32_t filled_ = 0;  // bytes in the last of chunks_; 0 if the next byte begins a chunk
   bool detached_ = false;
   bool ended_ = false;
   std::optional<Error> error_;

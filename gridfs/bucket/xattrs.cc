@@ -29,7 +29,7 @@ Xattrs::Xattrs(std::vector<Attribute> attributes) {
   auto all = std::make_shared<All>();
   size_t bytes = 0;
   for (const Attribute& each : attributes) bytes += each.name.size() + each.value.size();
-  // The views below are of it, so it must not grow.
+  // The views below point into `bytes`, so it must not be reallocated.
   all->bytes.reserve(bytes);
   const auto copied = [&](std::string_view text) {
     const size_t begin = all->bytes.size();

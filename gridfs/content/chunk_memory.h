@@ -97,7 +97,7 @@ class ChunkMemory : public std::enable_shared_from_this<ChunkMemory> {
   uint64_t releases_ GM_GUARDED_BY(mutex_) = 0;
   uint64_t refused_at_ GM_GUARDED_BY(mutex_) = 0;  // releases_ when try_acquire() last failed
   uint64_t in_use_ GM_GUARDED_BY(mutex_) = 0;
-  // in_use_ + kept_ <= bytes_max_; exception: try_acquire()
+  // in_use_ + kept_ <= bytes_max_, except as try_acquire() says.
   uint64_t kept_ GM_GUARDED_BY(mutex_) = 0;
   std::vector<Spare> spare_ GM_GUARDED_BY(mutex_);
   bool asked_ GM_GUARDED_BY(mutex_) = false;

@@ -69,7 +69,7 @@ class Committer {
 
   ChunkMemory& memory_;
   const std::chrono::milliseconds interval_;
-  // before OpenFiles::mutex_; two threads at once would see each other's references
+  // Taken before OpenFiles::mutex_. Two threads at once would see each other's references.
   Mutex letting_go_;
   mutable Mutex mutex_;
   std::unordered_map<const OpenFile*, Dirty> dirty_ GM_GUARDED_BY(mutex_);

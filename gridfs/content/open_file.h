@@ -267,7 +267,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // punch() is removing chunks from the store that holes_ does not have yet.
   bool punching_ GM_GUARDED_BY(mutex_) = false;
   std::optional<Error> background_error_ GM_GUARDED_BY(mutex_);
-  // why the last commit failed, if the disk was full
+  // The error of the last commit, if it met a full disk.
   std::optional<Error> no_room_ GM_GUARDED_BY(mutex_);
   std::optional<Error> lost_ GM_GUARDED_BY(mutex_);  // why the files document is gone
   bool detached_ GM_GUARDED_BY(mutex_) = false;

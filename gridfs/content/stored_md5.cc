@@ -11,16 +11,17 @@
 namespace gridmount::gridfs {
 namespace {
 
-// A snapshot keeps the store from reusing pages, so it is not held for longer.
+// The maximum age of a snapshot. A snapshot keeps the store from reusing pages.
 constexpr std::chrono::seconds kSnapshotAge{1};
 constexpr int64_t kPrefetchBytes = 2 * 1024 * 1024;
 
-// One file being read.
+// The read of one file.
 class Reading {
  public:
   Reading(const Bucket& bucket, bson::ValueView id) : bucket_(bucket), by_id_(equals("_id", id)) {}
 
-  // Takes a new snapshot. False if there is nothing to do, or what was read is out of date.
+  // Takes a new snapshot. Returns false if there is nothing to do, or if what was read is out of
+  // date.
   Result<bool> renew() {
     snapshot_.reset();
     GM_ASSIGN(snapshot_, bucket_.store().snapshot());

@@ -14,11 +14,11 @@ namespace gridmount::gridfs {
 namespace {
 
 constexpr std::chrono::seconds kWriteDelay{60};
-// So many are written at once, whatever their age.
+// So many unwritten atimes are written at once, whatever their age.
 constexpr size_t kWrittenEarly = 4096;
-// While they cannot be written no more are noted.
+// The maximum number kept if they cannot be written.
 constexpr size_t kNotedMax = 16 * kWrittenEarly;
-// So many share a transaction, for which other writers wait some milliseconds.
+// The maximum in one transaction, for which other writers wait some milliseconds.
 constexpr size_t kWrittenAtOnce = 256;
 constexpr time_t kDaySeconds = 24 * 60 * 60;
 
@@ -26,7 +26,7 @@ bool is_later(const timespec& a, const timespec& b) {
   return std::tie(a.tv_sec, a.tv_nsec) > std::tie(b.tv_sec, b.tv_nsec);
 }
 
-// relatime_need_update() of Linux.
+// Source: relatime_need_update() of Linux.
 bool needs_update(const Attributes& attributes, const timespec& now) {
   return !is_later(attributes.atime, attributes.mtime) ||
          !is_later(attributes.atime, attributes.ctime) ||
@@ -96,7 +96,7 @@ std::optional<AccessTimes::Clock::time_point> AccessTimes::work() {
     if (unwritten_ == 0) return std::nullopt;
     if (unwritten_ < kWrittenEarly && Clock::now() < due_) return due_;
   }
-  // What fails is tried again; nobody waits for it who could be told.
+  // A failed write is tried again later. There is no caller to report the error to.
   const Status written = write_all();
   MutexLock lock(mutex_);
   if (unwritten_ == 0) return std::nullopt;
@@ -143,7 +143,8 @@ Status AccessTimes::write_some(std::span<const Key> keys) {
   std::vector<std::pair<const Key*, timespec>> done;
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
   for (const Key& key : keys) {
-    // Looked up now that nobody else can set it: who does so has forgotten it here before.
+    // Looked up inside the transaction, when nobody else can set the atime. Whoever sets it drops
+    // it here first.
     const std::optional<timespec> atime = find_unwritten(key);
     if (!atime) continue;
     GM_TRY(write_one(*transaction, key, *atime));

@@ -11,7 +11,8 @@ namespace gridmount::gridfs {
 namespace {
 
 constexpr std::string_view kField = "aliases";
-// An index has longer values in the order of so many bytes of them, at least, and no further.
+// An index orders values by at least so many leading bytes. Behind them, the order of longer values
+// is undefined.
 constexpr size_t kOrderedBytes = 256;
 
 const bson::Document& index_keys() {
@@ -33,7 +34,7 @@ template <typename Visit>
 void visit_aliases(bson::View files_document, Visit visit) {
   const std::optional<bson::ValueView> array = files_document.find(kField);
   if (!array) return;
-  // As indexes and queries see it, a single string is an array of one.
+  // A single string counts as an array of one, as it does for indexes and queries.
   if (array->type() == bson::Type::kString) visit(array->as_string());
   if (array->type() != bson::Type::kArray) return;
   for (const bson::Element element : array->as_document()) {
@@ -47,8 +48,8 @@ bson::Document key_of(std::string_view name) {
   return std::move(key).finish();
 }
 
-// The first behind all names that begin with it. Empty if nothing is behind them: drivers write any
-// bytes.
+// Returns the first string behind all that begin with `beginning`, or an empty string if there is
+// none. Drivers may write any bytes, so the last byte may be 0xFF.
 std::string end_of_those_with(std::string_view beginning) {
   std::string end(beginning);
   while (!end.empty() && end.back() == '\xff') end.pop_back();
@@ -103,8 +104,8 @@ Result<std::optional<Aliases::Alias>> Aliases::next(engine::Snapshot& snapshot,
                                                     std::string_view from, bool inclusive) const {
   if (!in_use_) return std::optional<Alias>();
   if (from.size() <= kOrderedBytes) return next_of_index(snapshot, from, inclusive);
-  // Among names that begin alike the index may lead to a file by one that is not behind `from`: all
-  // of them are looked at before any other.
+  // The index orders names that share their first kOrderedBytes arbitrarily, so it may lead to a
+  // file by a name that is not behind `from`. So all of these names are examined before any other.
   GM_ASSIGN(std::optional<Alias> alike, next_alike(snapshot, from, inclusive));
   if (alike) return alike;
   const std::string behind = end_of_those_with(from.substr(0, kOrderedBytes));
@@ -112,7 +113,7 @@ Result<std::optional<Aliases::Alias>> Aliases::next(engine::Snapshot& snapshot,
   return next_of_index(snapshot, behind, true);
 }
 
-// `from` is so short that the index has all that is before it before it.
+// `from` must be short enough that the index orders everything before it correctly.
 Result<std::optional<Aliases::Alias>> Aliases::next_of_index(engine::Snapshot& snapshot,
                                                              std::string_view from,
                                                              bool inclusive) const {
@@ -134,7 +135,7 @@ Result<std::optional<Aliases::Alias>> Aliases::next_of_index(engine::Snapshot& s
   return next;
 }
 
-// Only of the names that have their first kOrderedBytes in common with `from`.
+// Examines only names that share their first kOrderedBytes with `from`.
 Result<std::optional<Aliases::Alias>> Aliases::next_alike(engine::Snapshot& snapshot,
                                                           std::string_view from,
                                                           bool inclusive) const {
@@ -157,7 +158,7 @@ Result<std::optional<Aliases::Alias>> Aliases::next_alike(engine::Snapshot& snap
   return next;
 }
 
-// Null if there is no index, and so no names.
+// Returns null if there is no index, and therefore no aliases.
 Result<std::unique_ptr<engine::Cursor>> Aliases::find(engine::Snapshot& snapshot, bson::View filter,
                                                       const engine::FindOptions& options) const {
   Result<std::unique_ptr<engine::Cursor>> found = bucket_.files().find(snapshot, filter, options);

@@ -14,7 +14,8 @@
 namespace gridmount::gridfs {
 namespace {
 
-// Few at first: who asks for a page at a time, and seeks before each, would throw the rest away.
+// Small at first: a caller that asks for one page at a time, and seeks before each, would throw the
+// rest away.
 constexpr size_t kFirstBatchEntries = 32;
 constexpr size_t kMaxBatchEntries = 256;
 
@@ -32,8 +33,8 @@ bson::Document at_least(T value) {
   return condition([&](bson::Builder& filter) { filter.append("$gte", value); });
 }
 
-// The first of the queries for files without a string filename is for those that drivers make:
-// filename missing or null, uploadDate a date. They may be many, so they are read on from a date.
+// The first query for files without a string filename finds those that drivers make: filename
+// missing or null, and uploadDate a date. There may be many, so the query continues from a date.
 constexpr size_t kDated = 0;
 
 bson::Document dated_filter(bson::Date from) {
@@ -43,8 +44,8 @@ bson::Document dated_filter(bson::Date from) {
   return std::move(filter).finish();
 }
 
-// The others, each a look at the index: without a date; numbers, documents, binary data, ObjectIds,
-// booleans, dates, timestamps.
+// The other queries, each of which is one index look-up: uploadDate not a date; then filenames that
+// are numbers, documents, binary data, ObjectIds, booleans, dates and timestamps.
 const std::vector<bson::Document>& nameless_filters() {
   static const std::vector<bson::Document> kFilters = [] {
     std::vector<bson::Document> filters(kDated + 1);
@@ -105,7 +106,7 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
   const std::string& bucket = bucket_.options().name;
   const bool at_root = folder_.empty();
   const std::optional<std::string> behind = read_to().behind;
-  // The places of keys in the filename index: a folder's is behind all names below it.
+  // The filename index has a directory's key behind all names below the directory.
   std::string from = at_root ? std::string() : folder_ + "/";
   bool inclusive = true;
   if (behind) {
@@ -185,7 +186,7 @@ Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
       after.date = date;
       std::optional<std::string> name = escape_id((*document)["_id"]);
       if (name && names_.is_of_time(*document)) {
-        // No key has a slash between other characters.
+        // No key of the directory has a slash between other characters, so this one is unique.
         const std::string key = "id/" + *name;
         list(key, *std::move(name),
              file_node(bucket_.options().name, files_, names_.links(), *document, options_),

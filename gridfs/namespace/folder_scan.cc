@@ -14,7 +14,8 @@ bool is_below_slash(char byte) {
   return static_cast<uint8_t>(byte) < static_cast<uint8_t>('/');
 }
 
-// Whether `name` comes behind `before` in the index, but its key before that one's.
+// Returns true if `name` is behind `before` in the index, but its key is before the key of
+// `before`.
 bool overtakes(std::string_view name, std::string_view before) {
   return name.size() > before.size() && name.starts_with(before) &&
          is_below_slash(name[before.size()]);
@@ -47,7 +48,8 @@ std::optional<FolderScan::Folder> FolderScan::folder_of(bson::View document) con
   if (is_made_after(document, at_)) return std::nullopt;
   const std::string_view component = name->as_string();
   const std::string path = join(parent_, component);
-  // A document somebody else has made may name what is no folder: it would not be found.
+  // Somebody else may have made a document whose name cannot be a directory's. It is ignored,
+  // because a look-up would not find it.
   if (path.empty() || !can_be_folder(path) ||
       first_component(component, parent_.empty()) != component) {
     return std::nullopt;
@@ -59,7 +61,7 @@ Status FolderScan::find_held() {
   const std::string& place = *behind_;
   const auto first = std::find_if(place.begin(), place.end(), is_below_slash);
   if (first == place.end()) return {};
-  // Usually there is nothing in the whole range, and so none of the names to ask for.
+  // Usually the whole range is empty. Then no single name needs to be looked up.
   const auto shortest = static_cast<size_t>(first - place.begin());
   engine::FindOptions any;
   any.partial = true;
@@ -120,8 +122,8 @@ Result<const FolderScan::Folder*> FolderScan::peek() {
 }
 
 bool FolderScan::is_ahead(std::string_view component) const {
-  // Of those that are not read yet, each comes behind ahead_, and the name does not: else ahead_
-  // would have overtaken next_.
+  // A directory that is not read yet is behind ahead_ in the index. The name is not, because
+  // otherwise ahead_ would have overtaken next_.
   const auto is_it = [&](const Folder& folder) { return folder.component == component; };
   return (next_ && is_it(*next_)) || (ahead_ && is_it(*ahead_)) ||
          std::any_of(held_.begin(), held_.end(), is_it);

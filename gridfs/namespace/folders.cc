@@ -10,7 +10,7 @@
 namespace gridmount::gridfs {
 namespace {
 
-// Documents moved per look at the store, so that memory does not grow with the folder.
+// Number of documents moved per query, so that memory use does not grow with the directory.
 constexpr int64_t kMovedAtOnce = 512;
 
 constexpr std::string_view kPosixPath = "posix.";
@@ -72,7 +72,7 @@ Status Folders::make_root(engine::Transaction& transaction, const PosixFields& p
 }
 
 bson::Document Folders::by_path(std::string_view path) const {
-  // By its _id, because an index look-up of null is a search.
+  // By its _id, because an index look-up of null is slow.
   if (path.empty()) return root_id_ ? equals("_id", *root_id_) : root_filter();
   const SplitPath where = split(path);
   bson::Builder filter;
@@ -101,7 +101,8 @@ Result<FolderDocument> Folders::insert(engine::Transaction& transaction, std::st
                                        std::optional<uint64_t> ino) const {
   const SplitPath where = split(path);
   const bool is_root = path.empty();
-  // The root's may have been removed behind our back; it keeps its _id, by which it is looked up.
+  // Somebody else may have removed the root's document. The new one gets the same _id, because
+  // look-ups of the root use it.
   FolderDocument folder{is_root && root_id_ ? *root_id_ : bson::Value(bson::ObjectId::generate()),
                         posix, ino};
   GM_TRY(bucket_.directories().insert(
@@ -148,7 +149,7 @@ Status Folders::move_children(engine::Transaction& transaction, bson::View range
     bson::Value id;
     std::string parent;
   };
-  // Documents that somebody else has made, with an array for a path, are none of ours, and stay.
+  // Somebody else may have made documents with an array as parent. These are not ours and stay.
   int64_t staying = 0;
   while (true) {
     std::vector<Moved> batch;

@@ -21,7 +21,7 @@ std::weak_ordering IdPlace::compare(const IdPlace& other) const {
   return bson::compare(id->view(), other.id->view());
 }
 
-// By the index of _id: comparison operators would give those of one type alone.
+// Uses the index of _id without a filter, because comparison operators would match only one type.
 Status IdListing::read_batch() {
   static const bson::Document kById = [] {
     bson::Builder order;

@@ -13,7 +13,7 @@
 namespace gridmount::gridfs {
 namespace {
 
-// Names changed per look at the store, so that memory does not grow with the folder.
+// Number of names changed per query, so that memory use does not grow with the directory.
 constexpr int64_t kMovedAtOnce = 512;
 
 const bson::Document& by_name() {
@@ -25,7 +25,7 @@ const bson::Document& by_name() {
   return kSort;
 }
 
-// A range of names.
+// Returns the filter for a range of names.
 bson::Document names_from(std::string_view from, bool inclusive, std::string_view end) {
   bson::Builder filter;
   filter.open_document("_id").append(inclusive ? "$gte" : "$gt", from);
@@ -122,14 +122,14 @@ Result<std::optional<LinkedFile>> Links::load(engine::Transaction& transaction,
   }
   if (!found) return std::optional<LinkedFile>();
   LinkedFile file = LinkedFile::parse(*found);
-  // Counted anew where the number is missing, or is such that it refuses another name.
+  // Counts again if the number is missing, or if it would refuse another name.
   if (has_documents_ && (file.links == 0 || file.links + 1 >= kMaxLinks)) {
     GM_ASSIGN(file.links, count_of(transaction, file.id));
   }
   return std::optional(std::move(file));
 }
 
-// Of two files that have a name, the newer one has it.
+// If two files have one alias, the newer one gets the link document.
 Status Links::make_documents(engine::Transaction& transaction, const bson::Document& file) const {
   const bson::Value id(file.view()["_id"]);
   for (const std::string& alias : aliases_of(file)) {
@@ -188,7 +188,7 @@ Status Links::move_below(engine::Transaction& transaction, const std::string& fr
   while (true) {
     GM_ASSIGN(const std::optional<Aliases::Alias> alias, aliases_.next(transaction, lead, true));
     if (!alias || !alias->name.starts_with(lead)) break;
-    // Its array is gone then.
+    // This also removes the array, so the next search finds another alias.
     GM_TRY(make_documents(transaction, bson::Document(alias->document)));
   }
   if (!has_documents_) return {};
@@ -206,7 +206,7 @@ Status Links::move_below(engine::Transaction& transaction, const std::string& fr
         batch.emplace_back(*link);
       }
     }
-    // Those done are below `from` no more.
+    // The links of this batch are no longer below `from`.
     for (const bson::Document& moved : batch) {
       const bson::View link = moved;
       const std::string_view name = link["_id"].as_string();

@@ -30,7 +30,7 @@ namespace gridmount::gridfs {
 // A file whose names change.
 struct LinkedFile {
   bson::Value id;
-  // a driver's document may have a value that is not a string, which stays
+  // Unset if a driver's document has a value that is not a string. That value stays.
   std::optional<std::string> filename;
   int64_t links = 0;
   bool takes_fields = true;  // metadata can take the number and times as it is

@@ -41,9 +41,10 @@ const bson::Document& by_filename() {
   return kSort;
 }
 
-// Revisions that are read to find the newest before it is asked of the index.
+// The number of revisions that a scan reads to find the newest, before it looks the newest up in
+// the index.
 constexpr int kRevisionsRead = 4;
-// Of those with the newest uploadDate.
+// The maximum number of files with the newest uploadDate that are compared by _id.
 constexpr int kEquallyNewRead = 64;
 
 }  // namespace
@@ -104,7 +105,7 @@ Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
 Result<std::vector<bson::View>> Names::linked(engine::Snapshot& snapshot,
                                               std::string_view name) const {
   GM_ASSIGN(std::vector<bson::View> files, links_.files_of(snapshot, name));
-  // One that has it as filename, too, is among those of the filename.
+  // A file that also has the name as its filename is found by its filename.
   std::erase_if(files, [&](bson::View document) {
     if (!is_of_time(document)) return true;
     return has_filename(document) && document["filename"].as_string() == name;
@@ -138,7 +139,7 @@ Result<std::unique_ptr<engine::Cursor>> Names::behind_newest(engine::Snapshot& s
   engine::FindOptions options;
   options.sort = newest_first();
   options.skip = count;
-  // An array with the name in it is no path.
+  // A filename that is an array and contains the name is not a path.
   bson::Builder filter;
   filter.open_document("filename").append("$eq", filename);
   filter.open_document("$not").append("$type", "array").close().close();
@@ -172,7 +173,8 @@ Result<std::optional<bson::View>> Names::any_filename_below(engine::Snapshot& sn
   any.partial = true;
   GM_ASSIGN(const std::optional<bson::View> first, bucket_.files().find_one(snapshot, below, any));
   if (!first || is_shown(*first)) return first;
-  // An array with such a name in it, or too new. There may be others.
+  // The filename is an array that contains such a name, or the file is too new. There may be
+  // others.
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             bucket_.files().find(snapshot, below, any));
   while (true) {
@@ -260,7 +262,7 @@ void ChildScan::skip_to(std::string name) {
   cursor_.reset();
   filename_.reset();
   filenames_ended_ = false;
-  // A link behind it is still the next one.
+  // A link behind the new position is still the next one.
   if (link_ && link_->name < from_) {
     link_.reset();
     links_.reset();
@@ -332,7 +334,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
   if (child.component.size() < rest.size()) {
     child.is_folder = true;
     child.document = named->document;
-    // Whatever else is in it is passed over.
+    // Skips everything else in the directory.
     skip_to(end_of_names_below(named->name.substr(0, prefix_bytes_ + child.component.size())));
     return std::optional(std::move(child));
   }
@@ -343,7 +345,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
     if (is_newer(ahead_->document, child.document)) child.document = ahead_->document;
     ahead_.reset();
     if (revisions < kRevisionsRead) continue;
-    // The others are not shown: the newest is asked of the index.
+    // The remaining revisions are not listed. The index knows the newest.
     GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(snapshot_, named->name));
     if (newest) child.document = *newest;
     skip_behind(named->name);
@@ -352,7 +354,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
   return std::optional(std::move(child));
 }
 
-// The next name usually tells: names below stand close behind.
+// Usually the next name decides, because names below the path follow soon behind it.
 Result<bool> ChildScan::is_shadowed(const std::string& path,
                                     const std::optional<Named>& following) {
   if (!following || path.empty() || !can_be_folder(path)) return false;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kStatBlockBytes = 512;
 
-// FNV-1a.
+// FNV-1a
 class Hash {
  public:
   Hash& add(std::string_view bytes) {
@@ -83,14 +83,15 @@ int64_t blocks_of(const FilesDocument& file) {
   if (file.posix.symlink_target) {
     return of_bytes(static_cast<int64_t>(file.posix.symlink_target->size()));
   }
-  // Of the chunks of a sparse file that nobody has counted some may be where it is allocated.
+  // If nobody has counted the chunks of a sparse file, the allocated ranges do not count, because
+  // stored chunks may lie in them.
   if (file.sparse && !file.stored_chunks) return of_bytes(file.length);
   int64_t stored = file.length;
   if (file.sparse) {
     stored = std::min(std::min(*file.stored_chunks, file.chunk_count()) * file.chunk_bytes, stored);
   }
-  // Never none of a file that is not empty: tar(1) takes that for one without any data, and the
-  // kernel, which writes through a mapping in its own time, may still show what was before.
+  // A file that is not empty never has 0 blocks. tar(1) would take it for a file without data,
+  // while the kernel writes to a mapping back later and may still show the attributes from before.
   const int64_t least = std::min<int64_t>(file.length, 1);
   return of_bytes(std::max(stored + file.allocated.bytes(), least));
 }

@@ -21,7 +21,8 @@ constexpr std::string_view kReserved = ".gridfs";
 constexpr size_t kHashDigits = 32;
 constexpr size_t kMaxHeadBytes = kMaxNameBytes - kLongLead.size() - 1 - kHashDigits;
 
-// The length of the UTF-8 character at the beginning, 0 if there is none. NUL is not among them.
+// Returns the length of the UTF-8 character at the beginning, or 0 if there is none. NUL does not
+// count as a character.
 size_t character_bytes(std::string_view text) {
   const auto lead = static_cast<uint8_t>(text[0]);
   const size_t size = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
@@ -43,7 +44,7 @@ void append_escaped(std::string& out, char byte) {
   append_hex(out, static_cast<uint8_t>(byte), HexDigits::kUpper);
 }
 
-// TEXT, of as many whole characters as fit.
+// Returns TEXT (path.h) for as many whole characters as fit.
 std::string to_text(std::string_view bytes, size_t max_bytes = std::string::npos) {
   const bool dots = bytes == "." || bytes == "..";
   std::string text;
@@ -97,12 +98,12 @@ std::string long_name(std::string_view component, bool shadowed) {
   return std::string(kLongLead) + to_text(component, kMaxHeadBytes) + ":" + hash_of(hashed);
 }
 
-// Of bytes that are not UTF-8, what stands for them in a filename.
+// Returns the component of a filename that stands for a name of bytes that are not UTF-8.
 std::string bytes_component(std::string_view bytes) {
   return std::string(kBytesLead) + to_text(bytes);
 }
 
-// The reverse; nothing if the component stands for no name of such bytes.
+// The reverse. Returns nothing if the component does not stand for such a name.
 std::optional<std::string> bytes_name(std::string_view component) {
   if (!component.starts_with(kBytesLead)) return std::nullopt;
   std::optional<std::string> bytes = from_text(component.substr(kBytesLead.size()));
@@ -211,10 +212,10 @@ Result<ParsedName> parse_name(std::string_view name, bool at_root) {
   std::optional<std::string> bytes = from_text(text);
   if (!bytes) return invalid(name, kWrong);
   parsed.component = *std::move(bytes);
-  // One component has one name.
+  // Each component has exactly one name.
   switch (parsed.kind) {
     case ParsedName::Kind::kPlain: {
-      // Slashes lead the first component or are not in it.
+      // Slashes may only lead the first component.
       const size_t slash = parsed.component.find_last_of('/');
       const bool leading = slash == std::string::npos ||
                            (at_root && parsed.component.find_first_not_of('/') > slash);
@@ -228,7 +229,7 @@ Result<ParsedName> parse_name(std::string_view name, bool at_root) {
       break;
     case ParsedName::Kind::kId:
     case ParsedName::Kind::kLong:
-      // What they stand for decides of the rest.
+      // The rest is checked when the file is looked up.
       if (to_text(parsed.component) != text) return invalid(name, kWrong);
       break;
   }
@@ -238,7 +239,7 @@ Result<ParsedName> parse_name(std::string_view name, bool at_root) {
 LongNameFit fits_long_name(const ParsedName& name, std::string_view component) {
   if (!component.starts_with(name.component)) return LongNameFit::kNone;
   const std::string whole = std::string(kLongLead) + to_text(name.component) + ":" + name.hash;
-  // Which of the long names only ".gridfs" at the root would change, and that is short.
+  // at_root only matters for ".gridfs", which is too short for a long name.
   if (escape_component(component, false) == whole) return LongNameFit::kPlain;
   if (escape_shadowed_file(component) == whole) return LongNameFit::kShadowedFile;
   return LongNameFit::kNone;
@@ -253,7 +254,7 @@ std::string join(std::string_view folder, std::string_view component) {
 
 SplitPath split(std::string_view path) {
   const size_t slash = path.rfind('/');
-  // Slashes that lead belong to the first component.
+  // Leading slashes belong to the first component.
   const size_t first = path.find_first_not_of('/');
   if (slash == std::string_view::npos || first == std::string_view::npos || slash < first) {
     return {"", path};

@@ -8,7 +8,7 @@ bson::Document names_below_from(std::string_view field, std::string_view path,
                                 std::string_view from, bool inclusive) {
   bson::Builder filter;
   filter.open_document(field).append(inclusive ? "$gte" : "$gt", from);
-  // Strings compare with strings only, so the root needs no end.
+  // Strings compare only with strings, so the root needs no upper bound.
   if (!path.empty()) filter.append("$lt", end_of_names_below(path));
   filter.close();
   return std::move(filter).finish();

@@ -40,7 +40,7 @@ bson::Date upload_date_of(bson::View files_document) {
 }
 
 bool can_be_superseded(bson::View files_document) {
-  // Far from where adding to it would be an overflow.
+  // Far from a date at which an addition would overflow.
   constexpr int64_t kLatest = INT64_MAX / 2;
   const std::optional<bson::ValueView> date = files_document.find("uploadDate");
   return is_a_date(date) && date->as_date().milliseconds < kLatest;
@@ -66,7 +66,7 @@ bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
     } else if (field.key == "metadata" && field.value.type() == bson::Type::kDocument) {
       document.open_document("metadata");
       for (const bson::Element& part : field.value.as_document()) {
-        // It has no holes, and nothing is allocated of it.
+        // The new file has no holes and no allocated ranges.
         if (part.key == "sparse" || part.key == "storedChunks") continue;
         if (part.key == "posix" && part.value.type() == bson::Type::kDocument) {
           document.open_document("posix");
