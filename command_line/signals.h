@@ -1,5 +1,7 @@
-// What the process does on signals. They are taken by a thread of their own, so that it is ordinary
-// code and not a signal handler.
+// Handles signals on a thread of its own, so that the code that runs is ordinary code and not a
+// signal handler.
+//
+// block_signals() must run before any thread is started. Signals is thread-safe.
 #pragma once
 
 #include <atomic>
@@ -19,25 +21,25 @@ struct SignalActions {
   std::function<void()> report;      // SIGUSR1; may be empty
 };
 
-// Blocks them, and the signal that wakes threads, in this thread and all it starts. To be called
-// before any thread is started, so that none of them is interrupted.
+// Blocks these signals, and the signal that wakes threads, in this thread and all threads it
+// starts. Must be called before any thread is started, so that none of them is interrupted.
 void block_signals();
 
-// Sent to single threads, to have them look what they shall do; sent to the process it does
-// nothing.
+// Returns the signal that is sent to a single thread to make it check what it should do. Sent to
+// the process, it does nothing.
 int wake_signal();
 
 class Signals {
  public:
-  // Calls stop() on its own thread for the first signal that stops; a second one ends the process
-  // at once with status 128 + the signal, for when the end takes too long. report() has a thread of
-  // its own, too: it may have to wait for what it tells of, and while it does, it is not called
-  // again.
+  // Calls stop() on its own thread for the first signal that ends the program. A second one ends
+  // the process at once with status 128 + the signal, in case the shutdown takes too long. report()
+  // also has its own thread, because it may have to wait for what it reports. It is not called
+  // again while it runs.
   explicit Signals(SignalActions actions);
-  // end_actions().
+  // Calls end_actions().
   ~Signals();
-  // Waits for a running action; stop() and report() are not called from then on. The process is at
-  // its end: a second signal still ends it at once.
+  // Waits for a running action. stop() and report() are not called from then on. A second signal
+  // still ends the process at once.
   void end_actions() GM_EXCLUDES(mutex_);
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
@@ -50,7 +52,7 @@ class Signals {
   const SignalActions actions_;
   std::atomic<bool> is_ended_{false};
   std::atomic<bool> is_reporting_{false};
-  bool has_stopped_ = false;  // of the waiter
+  bool has_stopped_ = false;  // used only by waiter_
   Mutex mutex_;
   bool has_actions_ GM_GUARDED_BY(mutex_) = true;
   std::thread stopper_ GM_GUARDED_BY(mutex_);

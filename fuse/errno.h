@@ -1,28 +1,31 @@
-// The one table from ErrorCode to errno, and which errnos are the normal course of things.
+// The one table from ErrorCode to errno, and the errnos that occur in normal operation. Pure
+// functions, so thread-safe.
 #pragma once
 
 #include "engine/base/error.h"
 
 namespace gridmount::fuse {
 
-// Conditions of the mount itself that no layer below knows. They share the enumeration's open range
-// so that every operation of FileSystem fails with an Error.
-inline constexpr ErrorCode kStaleNode{110001};        // the kernel named a node we have forgotten
-inline constexpr ErrorCode kNotPermitted{110002};     // this kind of object cannot do that
-inline constexpr ErrorCode kBusy{110003};             // open files stand in the way
-inline constexpr ErrorCode kInvalidArgument{110004};  // flags or names the call does not take
+// Conditions of the mount itself that no lower layer knows. They are in the open range of the
+// enumeration, so that every operation of FileSystem fails with an Error.
+// the kernel named a node that is no longer in the table
+inline constexpr ErrorCode kStaleNode{110001};
+inline constexpr ErrorCode kNotPermitted{110002};  // this kind of object does not allow that
+inline constexpr ErrorCode kBusy{110003};          // files are open
+// Flags or names that the call does not accept.
+inline constexpr ErrorCode kInvalidArgument{110004};
 inline constexpr ErrorCode kOutOfMemory{110005};
 inline constexpr ErrorCode kNotSupported{110006};
 inline constexpr ErrorCode kNoSuchOffset{110007};  // beyond the end, or nothing but holes behind it
 
-// Never 0. A code without a line of its own is EIO.
+// Never 0. A code that the table does not list becomes EIO.
 int errno_of(ErrorCode code);
 
-// What was asked for is not there: a name, or a file by its _id.
+// Returns true if a name, or a file with that _id, does not exist.
 bool is_absent(const Error& error);
 
-// True for what a correct program may cause at any time (ENOENT, EEXIST, ...): not worth a log
-// line.
+// Returns true for errors that a correct program may cause at any time (ENOENT, EEXIST, ...). They
+// are not logged.
 bool is_ordinary(int error_number);
 
 }  // namespace gridmount::fuse

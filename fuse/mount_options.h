@@ -1,4 +1,5 @@
-// The comma-separated list behind -o, as mount(8) and /etc/fstab write it.
+// The comma-separated list behind -o, as mount(8) and /etc/fstab write it. Pure functions, so
+// thread-safe.
 #pragma once
 
 #include <string>
@@ -10,15 +11,16 @@
 
 namespace gridmount::fuse {
 
-// The options of a list, without empty ones. A backslash quotes a comma or a backslash.
+// Returns the options of a list, without empty ones. A backslash quotes a comma or a backslash.
 std::vector<std::string> split_mount_options(std::string_view list);
 
-// Takes one option into `options`: our own (uid, gid, umask, bucket, ro, revisions, ...) into their
-// fields, the usual generic ones into mount_options. What is for mount(8) or systemd alone (nofail,
-// _netdev, x-*, ...) is left to them. BadValue for unknown options and bad values.
+// Puts one option into `options`. Our own options (uid, gid, umask, bucket, ro, revisions, ...) go
+// into their fields, and the usual generic ones into mount_options. Options for mount(8) or systemd
+// only (nofail, _netdev, x-*, ...) are ignored. Fails with BadValue for unknown options and invalid
+// values.
 Status parse_mount_option(std::string_view option, Options& options);
 
-// The list for --help.
+// Returns the list for --help.
 std::string_view mount_options_help();
 
 }  // namespace gridmount::fuse

@@ -1,4 +1,5 @@
-// What `.gridfs/stats.json` holds: the mount's operations, the bucket, the store.
+// The content of `.gridfs/stats.json`: the stats of the mount's operations, the bucket and the
+// store.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@
 
 namespace gridmount::fuse {
 
-// One JSON document and a newline; SEMANTICS.md lists its fields. What cannot be had is left out.
+// Returns one JSON document and a newline. SEMANTICS.md lists its fields. A field whose value
+// cannot be read is left out. Thread-safe.
 std::string bucket_statistics(const MountState& state, gridfs::Volume& volume);
 
 }  // namespace gridmount::fuse

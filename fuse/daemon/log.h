@@ -6,12 +6,12 @@
 
 namespace gridmount::fuse {
 
-// Sets spdlog's default logger. Called after going into the background. Fails if the log file
-// cannot be opened.
+// Sets spdlog's default logger. Must be called after the process has gone into the background.
+// Fails if the log file cannot be opened. Not thread-safe.
 Status set_up_log(const Options& options);
 
-// Goes on in a file newly opened by the name of --log-file, after the old one was renamed or
-// removed. On failure, which is logged, the old one stays. Nothing to do without a log file.
+// Opens the file named by --log-file again and continues in it, after the old file was renamed or
+// removed. If that fails, logs the error and keeps the old file. Does nothing without a log file.
 // Thread-safe.
 void reopen_log();
 

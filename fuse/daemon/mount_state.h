@@ -1,5 +1,5 @@
-// What a mount tells about itself: how its operations went, what its files hold, and how the store
-// is.
+// The state of a mount: stats of its operations, its open files and the store. The functions are
+// thread-safe.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,16 @@ namespace gridmount::fuse {
 
 struct MountState {
   std::vector<OperationSummary> operations;
-  std::vector<OperationInProgress> in_progress;  // the oldest first
+  std::vector<OperationInProgress> in_progress;  // oldest first
   FileUsage files;
-  std::optional<engine::StoreStats> store;  // none if the store could not tell
+  std::optional<engine::StoreStats> store;  // unset if the store could not report it
 };
 
-// May wait for the disk that the store is on, but for no operation.
+// May wait for the store's disk, but never for an operation.
 MountState mount_state(Session& session, Buckets& buckets);
 
-// In the text format of Prometheus, version 0.0.4. SEMANTICS.md lists the names.
+// Returns the metrics in the text format of Prometheus, version 0.0.4. SEMANTICS.md lists their
+// names.
 std::string metrics_text(const MountState& state);
 
 }  // namespace gridmount::fuse

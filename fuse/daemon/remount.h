@@ -1,5 +1,5 @@
-// mount(8)'s remount: the flags of a mount that is there are changed in the kernel. Its daemon goes
-// on as it is, and so do all options that are its own.
+// mount(8)'s remount: changes the flags of an existing mount in the kernel. The daemon of the mount
+// and its own options do not change. Not thread-safe.
 #pragma once
 
 #include "fuse/kernel/mount_point.h"
@@ -7,11 +7,13 @@
 
 namespace gridmount::fuse {
 
-// `ro`, `suid`, `dev`, `exec`, `sync` and their opposites become what a mount made with these
-// options has: mount(8) gives all that are to hold, those that stay among them. Only root may.
-// Refused where nothing, or another store, is mounted at the mount point; where files are open for
-// writing, for `ro`; where the daemon itself was started with `ro`, for `rw`; and to begin or end
-// with `noatime`, which the daemon sees to.
+// Sets `ro`, `suid`, `dev`, `exec`, `sync` and their opposites as a new mount with these options
+// would have them. mount(8) passes all options that are to hold, including those that do not
+// change. Only root may do this. Refused in these cases:
+// - nothing, or another store, is mounted at the mount point;
+// - `ro`, while files are open for writing;
+// - `rw`, if the daemon itself was started with `ro`;
+// - a change of `noatime`, which the daemon implements itself.
 tl::expected<void, StartFailure> remount(const Options& options);
 
 }  // namespace gridmount::fuse

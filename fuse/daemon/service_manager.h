@@ -1,14 +1,15 @@
-// What systemd is told of the mount, by the protocol of sd_notify(3). Where nobody has asked for it
-// (NOTIFY_SOCKET, which a unit of Type=notify gets), nothing happens.
+// Reports the mount to systemd by the protocol of sd_notify(3). Does nothing unless NOTIFY_SOCKET
+// is set, as it is for a unit of Type=notify. Thread-safe.
 #pragma once
 
 #include <string>
 
 namespace gridmount::fuse {
 
-// The mount answers; this process is the one that serves it. `status` is one line for people.
+// Called when the mount answers. This process is the one that serves it. `status` is one line for
+// people.
 void tell_manager_ready(const std::string& status);
-// The mount ends.
+// Called when the mount ends.
 void tell_manager_stopping();
 
 }  // namespace gridmount::fuse

@@ -1,4 +1,4 @@
-// The mount's state in the log, for whoever wonders what it is doing.
+// Writes the mount's state to the log, for users who wonder what it is doing. Thread-safe.
 #pragma once
 
 #include "fuse/kernel/session.h"
@@ -6,8 +6,8 @@
 
 namespace gridmount::fuse {
 
-// At level info: each operation in progress with its age, a line for each kind of operation, open
-// files, the store. May wait for the disk that the store is on, after all other lines.
+// Logs at level info: each operation in progress with its age, a line for each kind of operation,
+// the open files, and the store. May wait for the store's disk, after all other lines are written.
 void log_state(Session& session, Buckets& buckets);
 
 }  // namespace gridmount::fuse

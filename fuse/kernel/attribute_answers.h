@@ -1,10 +1,14 @@
-// Whom the kernel was last told the attributes of folders for. Of two answers it knows which is the
-// newer one; but a change of a folder's names it does not count as an answer. So attributes that
-// were read before such a change, and that the thread which asked comes to note after it, would be
-// kept for as long as any are: where another thread than that which changes the folder has just
-// been told of it, the kernel is to be had ask again.
+// Tracks which thread was last sent the attributes of a directory, to close a race with the
+// kernel's attribute cache.
 //
-// Thread-safety: thread-safe.
+// Of two replies with attributes, the kernel keeps the newer one. But it does not treat a change in
+// a directory as newer than a reply. Suppose one thread has received attributes that were read
+// before a change by another thread, and stores them in the cache only after that change. The
+// kernel would keep these old attributes as long as it keeps any. So if another thread than the one
+// that changes the directory was recently sent its attributes, the kernel must be made to ask
+// again.
+//
+// Thread-safe.
 #pragma once
 
 #include <array>
@@ -17,8 +21,8 @@ namespace gridmount::fuse {
 
 class AttributeAnswers {
  public:
-  // To be called when a folder's attributes are going to be read for a thread of the kernel's
-  // callers, and when they have been.
+  // Must be called before a directory's attributes are read to answer a request of that thread, and
+  // again after they were read.
   void told(uint64_t folder, pid_t thread) {
     Slot& slot = slot_of(folder);
     const MutexLock lock(slot.mutex);
@@ -26,8 +30,10 @@ class AttributeAnswers {
     slot.thread = thread;
     slot.told_at = Clock::now();
   }
-  // To be asked when that thread's change is in the store, before it is answered. What it was told
-  // itself it has noted before it asked for the change. May be true of other folders, too.
+  // Must be called when the thread's change is in the store, before the reply. Returns true if
+  // another thread was sent the directory's attributes recently. Replies to the calling thread
+  // itself do not matter, because it stored them before it requested the change. Directories share
+  // slots, so the result may be true without need.
   bool is_told_to_another(uint64_t folder, pid_t thread) {
     Slot& slot = slot_of(folder);
     const MutexLock lock(slot.mutex);
@@ -37,15 +43,15 @@ class AttributeAnswers {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // Above the time that a thread takes to note what it was told.
+  // More than the time that a thread needs to store the attributes it received.
   static constexpr std::chrono::milliseconds kNoted{200};
-  static constexpr size_t kSlots = 1024;  // folders share them
+  static constexpr size_t kSlots = 1024;  // directories share them
 
   struct Slot {
     Mutex mutex;
-    pid_t thread GM_GUARDED_BY(mutex) = 0;  // told last
+    pid_t thread GM_GUARDED_BY(mutex) = 0;  // the thread that was last sent attributes
     Clock::time_point told_at GM_GUARDED_BY(mutex);
-    Clock::time_point other_told_at GM_GUARDED_BY(mutex);  // another than that one
+    Clock::time_point other_told_at GM_GUARDED_BY(mutex);  // when a thread other than `thread` was
   };
   Slot& slot_of(uint64_t folder) { return slots_[folder % kSlots]; }
 

@@ -1,7 +1,8 @@
-// Requests that are answered by a thread of their own, because they wait for others that need the
-// session's threads, which are limited: for what the kernel does meanwhile, or for a folder's move.
+// Requests that get their own thread, because they wait for other requests. Those need the
+// session's threads, whose number is limited. One kind waits for requests that the kernel sends in
+// the meantime, the other for the move of a directory.
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <deque>
@@ -15,16 +16,18 @@ namespace gridmount::fuse {
 
 class DeferredRequests {
  public:
-  // `name` is the thread's (engine/base/thread_name.h).
+  // `name` becomes the name of the thread (engine/thread_name.h).
   explicit DeferredRequests(std::string name);
   ~DeferredRequests() { stop(); }
   DeferredRequests(const DeferredRequests&) = delete;
   DeferredRequests& operator=(const DeferredRequests&) = delete;
 
-  // One after the other, in this order. `request` must not throw. False after stop().
+  // Runs the requests one after the other, in the order of the calls. `request` must not throw.
+  // Returns false after stop().
   bool add(std::function<void()> request) GM_EXCLUDES(mutex_);
-  // Answers what is left, and ends the thread. The kernel must not make it wait for ever: either
-  // its connection has ended, or the session's threads are at work.
+  // Runs the remaining requests and ends the thread. It must not be called while a request may wait
+  // for the kernel for ever: either the kernel's connection has ended, or the session's threads
+  // still run.
   void stop() GM_EXCLUDES(mutex_);
 
  private:

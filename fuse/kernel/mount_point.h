@@ -1,4 +1,4 @@
-// Whether a folder can be mounted on: checked before the store is touched.
+// Checks whether a directory can be mounted on, before the store is opened. Thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -9,28 +9,28 @@
 
 namespace gridmount::fuse {
 
-// A failure of the start with the exit status it ends in.
+// A failed start, with the exit status.
 struct StartFailure {
   ExitStatus status = ExitStatus::kFailure;
   std::string message;
 };
 
-// The mount point without symbolic links and "..", as the kernel lists it. Refused are: what is
-// missing or no folder, what another gridmount is mounted on, the remains of a mount whose daemon
-// was killed, and a folder that would hide the store or lie within it. A folder with something in
-// it is accepted, as fuse3 does; the mount hides that.
+// Returns the mount point without symbolic links and "..", as the kernel lists it. Refuses a path
+// that is missing or not a directory, a directory on which another gridmount is mounted, the
+// remains of a mount whose daemon was killed, and a directory that would hide the store or lies
+// within it. Accepts a directory that is not empty, as fuse3 does. The mount hides its contents.
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::filesystem::path& store);
 
-// Whether a gridmount of that store is listed by the kernel.
+// Returns true if the kernel lists a gridmount of that store.
 bool is_mounted_somewhere(const std::filesystem::path& store);
 
-// The store that a gridmount has mounted on that folder, as the kernel lists both; empty if there
-// is none.
+// Returns the store that a gridmount has mounted on that directory, as the kernel lists both, or an
+// empty string if there is none.
 std::string store_mounted_at(const std::filesystem::path& mount_point);
 
-// The device number, "major:minor", of the gridmount on that folder, empty if there is none. Found
-// without asking the mount.
+// Returns the device number "major:minor" of the gridmount on that directory, or an empty string if
+// there is none. Does not access the mount.
 std::string mounted_device(const std::filesystem::path& mount_point);
 
 }  // namespace gridmount::fuse

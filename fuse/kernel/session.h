@@ -1,14 +1,14 @@
-// A FileSystem mounted: from mount(2) to the unmount.
+// A FileSystem mounted, from mount(2) to the unmount.
 //
-// The kernel writes back: it collects writes in its page cache, owns size and mtime of a file while
-// it has it cached, and hands data over on close, fsync, memory pressure and after some seconds. So
-// before the mount ends on a signal, stop() has the kernel hand over what it still holds.
+// The kernel uses writeback: it collects writes in its page cache and owns the size and mtime of a
+// cached file. It sends the data on close, fsync, memory pressure, and after some seconds. So
+// stop(), which ends the mount on a signal, first makes the kernel send everything it still holds.
 //
-// This process never looks into its own mount: a thread that waits there for an answer cannot be
-// killed, and would keep a killed daemon, and with it everybody who uses the mount, waiting for
-// ever. What has to be done there is done by a child process without the connection.
+// This process never accesses its own mount. A thread that waits there for an answer cannot be
+// killed. It would keep a killed daemon alive, and everybody who uses the mount would wait for
+// ever. A child process without the connection does what must be done there.
 //
-// Thread-safety: run() by one thread; stop() by another, any time after mount().
+// run() belongs to one thread. Another thread may call stop() at any time after mount().
 #pragma once
 
 #include <filesystem>
@@ -32,26 +32,27 @@ struct SessionOptions {
 
 class Session {
  public:
-  // The mount point is checked before (mount_point.h). An error is what libfuse or the kernel said.
-  // `file_system` must outlive the session.
+  // Mounts `file_system`, which must outlive the session. The caller checks the mount point before
+  // (mount_point.h). An error holds the message of libfuse or the kernel.
   static Result<std::unique_ptr<Session>> mount(FileSystem& file_system,
                                                 const SessionOptions& options);
-  virtual ~Session() = default;  // unmounts if that has not happened
+  virtual ~Session() = default;  // unmounts if the session is still mounted
 
-  // Serves until the file system is unmounted by whomever. `on_ready` is called once, from another
-  // thread, when the mount begins to answer. The calling thread must have called block_signals();
-  // wake_signal() is used to wake it.
+  // Serves until anybody unmounts the file system. Another thread calls `on_ready` once, when the
+  // mount begins to answer. The calling thread must have called block_signals(), because
+  // wake_signal() wakes it.
   virtual Status run(std::function<void()> on_ready) = 0;
 
-  // Has the kernel write back what it holds, detaches the mount and ends run(). Files still open
-  // then are served a moment longer and cut off. Returns when run() is about to.
+  // Makes the kernel write back what it holds, detaches the mount and ends run(). Files that are
+  // still open are served for a moment longer and then cut off. Returns when run() is about to
+  // return.
   virtual void stop() = 0;
 
-  // The kernel's, of this mount; after its end calls do nothing. Thread-safe, until the session
-  // is destroyed.
+  // Returns the kernel's cache of this mount. After the end of the mount, its functions do nothing.
+  // Thread-safe until the session is destroyed.
   virtual KernelCache& kernel_cache() = 0;
 
-  // Of all operations that the kernel has asked for.
+  // The stats of all operations that the kernel has requested.
   virtual const Statistics& statistics() const = 0;
   virtual OperationsInProgress& in_progress() = 0;
 };

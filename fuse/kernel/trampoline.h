@@ -1,8 +1,10 @@
-// The door to libfuse's callbacks: the table of operations and what they share. Only
-// trampoline*.cc include this file and libfuse.
+// The callbacks for libfuse: the table of operations and their shared state. Only trampoline*.cc
+// include this file and libfuse.
+//
+// The handlers are thread-safe. libfuse calls them from several threads.
 #pragma once
 
-#define FUSE_USE_VERSION 312  // 3.12 is the first with a limit on threads in the loop's options
+#define FUSE_USE_VERSION 312  // 3.12 is the first version with a thread limit in the loop's options
 #include <fuse_lowlevel.h>
 
 #include <atomic>
@@ -20,38 +22,38 @@
 
 namespace gridmount::fuse {
 
-// libfuse's user data of a session.
+// The user data of a libfuse session.
 struct TrampolineContext {
   explicit TrampolineContext(FileSystem& served) : file_system(served) {}
 
   FileSystem& file_system;
   std::function<void()> on_ready;  // called when the kernel has asked for the mount's properties
-  // Has the kernel hand over what it holds of a file, and waits for it.
+  // Makes the kernel write back a file, and waits for it.
   std::function<void(uint64_t number)> write_back;
-  // Has the kernel ask for a node's attributes again.
+  // Makes the kernel drop its cached attributes of a node.
   std::function<void(uint64_t number)> forget_attributes;
-  // Has libfuse answer a request.
+  // Makes libfuse process a request.
   std::function<void(std::vector<char>& message)> process;
   AttributeAnswers attribute_answers;
   DeferredRequests deferred{"gm-deferred"};
-  DeferredRequests laid_aside{"gm-laid-aside"};  // what waits for a folder that is being moved
-  // Writes begun and ended, by which stop() sees that the kernel has handed over everything.
+  DeferredRequests laid_aside{"gm-laid-aside"};  // requests that wait for the move of a directory
+  // Writes begun and ended. stop() uses them to see that the kernel has written back everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};
-  std::atomic<uint64_t> bytes_written{0};  // of the writes that have ended
+  std::atomic<uint64_t> bytes_written{0};  // by writes that have ended
   Statistics statistics;
   OperationsInProgress in_progress;
 };
 
 const fuse_lowlevel_ops& trampoline_operations();
 
-// Of a session that is mounted, before the first request: 0 or a negative errno.
+// Prepares a mounted session before its first request. Returns 0 or a negative errno.
 int take_requests(fuse_session* session);
 
-// Answers the kernel's first request, before the loop; 0 or a negative errno.
+// Answers the kernel's first request before the loop starts. Returns 0 or a negative errno.
 int negotiate(fuse_session* session);
 
-// The handlers that answer with listings are in trampoline_directory.cc.
+// The handlers that reply with listings are in trampoline_directory.cc.
 void handle_readdir(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
                     fuse_file_info* info);
 void handle_readdirplus(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
@@ -76,7 +78,7 @@ void handle_copy_file_range(fuse_req_t request, fuse_ino_t number, off_t offset,
 inline TrampolineContext& context_of(fuse_req_t request) {
   return *static_cast<TrampolineContext*>(fuse_req_userdata(request));
 }
-// The OpenFile or OpenDirectory of a call; libfuse keeps it as a number.
+// Returns the OpenFile or OpenDirectory of a call. libfuse stores it as a number.
 template <typename Open>
 Open* handle_of(const fuse_file_info* info) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
@@ -86,31 +88,32 @@ inline FileSystem& file_system_of(fuse_req_t request) {
   return context_of(request).file_system;
 }
 
-// Left to us by the kernel: with a file's content its set-user-ID bit goes, and set-group-ID where
-// it is one (chmod(2)), or where the writer is not in the file's group, unless the writer is
-// privileged.
+// Returns true if the writer is privileged. A write by anybody else removes the file's set-user-ID
+// bit, and also the set-group-ID bit if the file is group-executable (chmod(2)) or the writer is
+// not in the file's group. The kernel leaves this to the daemon.
 inline bool may_keep_set_id(fuse_req_t request) {
   return fuse_req_ctx(request)->uid == 0;
 }
-// Whether the caller is in the group, or privileged. Good until the request is answered.
+// Returns a function that reports whether the caller is in a group or privileged. Valid until the
+// request is answered.
 gridfs::GroupCheck group_check_of(fuse_req_t request);
 
-// Replies with the error's errno, counts it, and logs it if it is not an ordinary one. `name` may
-// be null.
+// Replies with the errno of the error and counts it. Logs it if is_ordinary() does not hold. `name`
+// may be null.
 void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
                  const Error& error);
 
-// 0, or the status' error.
+// Replies with 0 or with the error of the status.
 void reply_status(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
                   const Status& status);
 
-// Runs a handler's body, which replies, as an operation that is noted and counted; memory that is
-// not to be had becomes ENOMEM instead of the end of the mount. `operation` is a literal, `name`
-// may be null.
+// Runs the body of a handler, which must reply, as an operation that is recorded and counted.
+// std::bad_alloc becomes ENOMEM instead of ending the mount. `operation` is a literal. `name` may
+// be null.
 template <typename Body>
 void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
              Body body) {
-  // Read before the reply frees the request.
+  // Read here, because the reply frees the request.
   TrampolineContext& context = context_of(request);
   const Measurement measurement(context.statistics, operation);
   const OperationsInProgress::Note note(context.in_progress, operation, number, name,
@@ -128,7 +131,7 @@ void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, Body 
 
 struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes);
 fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry);
-// See AttributeAnswers::told().
+// Calls AttributeAnswers::told() for the request's thread.
 void note_told(fuse_req_t request, uint64_t folder);
 
 }  // namespace gridmount::fuse

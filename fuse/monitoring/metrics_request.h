@@ -1,5 +1,5 @@
-// What an HTTP request for the metrics is answered with. Pure functions: sockets are
-// metrics_server's.
+// Builds the reply to an HTTP request for the metrics. Pure functions, so thread-safe.
+// metrics_server.h does the I/O.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,12 @@
 
 namespace gridmount::fuse {
 
-// The whole reply to a request of HTTP/1.0 or 1.1, of which `head` is what came before the first
-// empty line: the metrics for GET and HEAD of /metrics, else a status that says what is wrong. The
-// connection is to be closed after it.
+// Returns the whole reply to a request of HTTP/1.0 or 1.1. `head` is everything before the first
+// empty line. GET and HEAD of /metrics return the metrics, all others a status that says what is
+// wrong. The caller closes the connection after the reply.
 std::string http_reply(std::string_view head, const std::function<std::string()>& metrics);
 
-// To a request whose head is longer than is read.
+// Returns the reply to a request with a head that is too long.
 std::string http_reply_to_long_head();
 
 }  // namespace gridmount::fuse

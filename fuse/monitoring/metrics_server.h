@@ -1,8 +1,11 @@
-// Answers HTTP requests for the mount's metrics (metrics_request.h), one on each connection.
+// Serves the mount's metrics over HTTP (metrics_request.h), one request per connection.
 //
-// Whoever can reach the address can read them; nothing can be changed. What clients can make it
-// hold is bounded: kConnectionsMax connections, kHeadBytesMax of each, for kPatience. Beyond that a
-// connection is closed. One thread does it all, and none of the mount's waits for it.
+// Everybody who can reach the address can read the metrics. Nothing can be changed. The resources
+// that clients can occupy are bounded: kConnectionsMax connections, each with at most
+// kHeadBytesMax, for at most kPatience. A connection beyond these limits is closed. One thread does
+// everything, and no thread of the mount waits for it.
+//
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -19,19 +22,19 @@ class MetricsServer {
  public:
   static constexpr size_t kConnectionsMax = 16;
   static constexpr size_t kHeadBytesMax = 8192;
-  // From the connection's begin to its end.
+  // The maximum duration of a connection.
   static constexpr std::chrono::milliseconds kPatience{5000};
 
-  // Answers from then on, or says why not: a text that is no HOST:PORT, an address in use.
-  // `metrics` is called on the server's thread. Not to be called before fork().
+  // Starts the server. Fails if the address is not HOST:PORT or is in use. Calls `metrics` on the
+  // server's thread. Must not be called before fork().
   static Result<std::unique_ptr<MetricsServer>> start(const std::string& address,
                                                       std::function<std::string()> metrics);
-  // No call of `metrics` is running after it.
+  // No call of `metrics` is running when the destructor returns.
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
 
-  // HOST:PORT of each, with the port that was chosen where it was given as 0.
+  // Returns HOST:PORT of each address. A port given as 0 is replaced by the chosen one.
   std::vector<std::string> addresses() const;
 
  private:

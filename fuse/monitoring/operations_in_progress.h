@@ -1,9 +1,9 @@
-// The operations that the kernel waits for at the moment: which they are, on what, and since when.
+// The operations that the kernel waits for at the moment: their kind, their node and their begin.
 //
-// Each is noted in a place that its thread seldom shares with another, so that noting one takes a
-// lock that is free. An operation beyond kOperationsMax at a time is not noted.
+// Each is recorded in a slot that its thread seldom shares with another, so the slot's lock is
+// usually free. Operations beyond kOperationsMax at a time are not recorded.
 //
-// Thread-safety: thread-safe. The places' locks are leaves, and held for no more than a copy.
+// Thread-safe. The slots' locks are leaves, held only for a copy.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace gridmount::fuse {
 struct OperationInProgress {
   std::string operation;
   uint64_t node = 0;
-  std::string name;  // in the folder `node`; empty if the operation has none
+  std::string name;  // in the directory `node`; empty if the operation has none
   std::chrono::steady_clock::time_point begin;
 
   // "lookup of node 1 name a.txt"
@@ -31,15 +31,15 @@ class OperationsInProgress {
  public:
   static constexpr size_t kOperationsMax = 64;
 
-  // Notes an operation from here to the end of the scope. `operation` is a literal, `name` may be
-  // null and is copied.
+  // Records an operation from its construction to the end of the scope. `operation` is a literal.
+  // `name` may be null and is copied.
   class Note;
 
-  // The oldest first.
+  // Oldest first.
   std::vector<OperationInProgress> list() const;
 
-  // Those that were begun until then and that no call has returned before. The end of each will be
-  // logged.
+  // Returns the operations that began at or before `begun_until` and that no earlier call has
+  // returned. The end of each of them will be logged.
   std::vector<OperationInProgress> take_untold(std::chrono::steady_clock::time_point begun_until);
 
  private:
@@ -47,7 +47,7 @@ class OperationsInProgress {
 
   struct Place {
     mutable Mutex mutex;
-    const char* operation GM_GUARDED_BY(mutex) = nullptr;  // null: the place is free
+    const char* operation GM_GUARDED_BY(mutex) = nullptr;  // null if the slot is free
     uint64_t node GM_GUARDED_BY(mutex) = 0;
     size_t name_bytes GM_GUARDED_BY(mutex) = 0;
     std::array<char, kNameBytesMax> name GM_GUARDED_BY(mutex);
@@ -57,7 +57,7 @@ class OperationsInProgress {
     OperationInProgress copy() const GM_REQUIRES(mutex);
   };
 
-  // Null if all are taken.
+  // Returns null if all slots are taken.
   Place* take_place(const char* operation, uint64_t node, const char* name,
                     std::chrono::steady_clock::time_point begin);
 

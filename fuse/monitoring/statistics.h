@@ -1,12 +1,12 @@
-// What the mount's operations have done so far: how many of each there were, how long they took
-// and how many failed.
+// Statistics of the mount's operations: how many of each kind there were, how long they took, and
+// how many failed.
 //
-// Durations are counted in classes that grow with the duration, eight of them for each doubling, so
-// that a percentile is told within an eighth of its value and the memory does not grow. Counters
-// stand several times over, and each thread counts in one set of them, so that threads seldom write
-// to the same line of memory. Counting takes no lock.
+// Durations are counted in classes that grow with the duration, eight for each doubling. So a
+// percentile is accurate to an eighth of its value, and memory use does not grow. The counters
+// exist several times. Each thread uses one set of them, so that threads seldom write to the same
+// cache line. Counting takes no lock.
 //
-// Thread-safety: thread-safe. What is counted while summaries() reads may be in it or not.
+// Thread-safe. An operation that is counted while summaries() reads may be included or not.
 #pragma once
 
 #include <array>
@@ -23,33 +23,35 @@
 
 namespace gridmount::fuse {
 
-// The classes that durations are counted in. Nothing is told apart below 256 ns, and nothing above
+// The classes of durations. Durations below 256 ns share one class. So do those above 2^40 ns,
+// which is 18 minutes.
 // 2^40 ns, which is 18 minutes.
 class DurationClasses {
  public:
   static constexpr size_t kCount = 257;
 
   static size_t of(std::chrono::nanoseconds duration);
-  // The shortest duration that is beyond the class.
+  // Returns the shortest duration beyond the class.
   static std::chrono::nanoseconds end(size_t number);
 };
 
 struct OperationSummary {
   std::string operation;
-  uint64_t count = 0;            // that have ended, errors included
-  uint64_t ordinary_errors = 0;  // as is_ordinary() has it
+  uint64_t count = 0;            // operations that have ended, errors included
+  uint64_t ordinary_errors = 0;  // errors for which is_ordinary() holds
   uint64_t failures = 0;         // all other errors
   std::chrono::nanoseconds total{0};
   std::chrono::nanoseconds longest{0};
   std::array<uint64_t, DurationClasses::kCount> classes{};
 
-  // What that share of the operations did not exceed; 0 without any. 0 < share <= 1.
+  // Returns the duration that this share of the operations did not exceed, or 0 if there were none.
+  // 0 < share <= 1.
   std::chrono::nanoseconds percentile(double share) const;
 };
 
 class Statistics {
  public:
-  // Further ones are counted together, as kOthers.
+  // Further kinds are counted together, as kOthers.
   static constexpr size_t kOperationsMax = 64;
   static constexpr const char* kOthers = "others";
 
@@ -57,18 +59,18 @@ class Statistics {
   Statistics(const Statistics&) = delete;
   Statistics& operator=(const Statistics&) = delete;
 
-  // Of an operation that has ended. `operation` is never freed: a literal.
+  // Counts an operation that has ended. `operation` is a literal and never freed.
   void count(const char* operation, std::chrono::nanoseconds duration);
-  // The errno that it was answered with. The operation itself is counted when it ends.
+  // Counts the errno of a reply. The operation itself is counted when it ends.
   void count_error(const char* operation, int error_number);
 
-  // Those that there were, by name.
+  // Returns the operations that have occurred, by name.
   std::vector<OperationSummary> summaries() const;
 
  private:
   static constexpr size_t kShards = 4;
 
-  // One shard's share of an operation. Written by the threads of that shard, read by all.
+  // The counters of one operation in one shard. Written by the threads of that shard, read by all.
   struct alignas(64) Counters {
     std::atomic<uint64_t> ordinary_errors{0};
     std::atomic<uint64_t> failures{0};
@@ -78,7 +80,8 @@ class Statistics {
   };
   using Shards = std::array<Counters, kShards>;
 
-  // Taken once and for good. The counters are set before the name: who finds the name finds them.
+  // The slot of an operation. Once taken, it is never released. The counters are set before the
+  // name, so a thread that finds the name also finds the counters.
   struct Place {
     std::atomic<const char*> name{nullptr};
     std::unique_ptr<Shards> shards;
@@ -86,21 +89,22 @@ class Statistics {
 
   static OperationSummary summary_of(const char* operation, const Shards& shards);
   Counters& counters_of(const char* operation);
-  // The operation's place, or the free one that is to be its, or null if there is none.
+  // Returns the slot of the operation, or the free slot that it should take, or null if there is
+  // none.
   Place* find_place(const char* operation);
   Shards* take_place(const char* operation) GM_EXCLUDES(taking_);
 
-  Mutex taking_;  // of a place
-  // By a hash of the name; one that finds its place taken has the next.
+  Mutex taking_;  // held while a slot is taken
+  // Indexed by a hash of the name. If that slot is taken, the next one is used.
   std::array<Place, kOperationsMax> places_;
   Shards others_;
 };
 
-// Counts an operation from here until it is answered, or to the end of the scope if it is not. Who
-// has been answered may run before the thread that answered gets on, whose wait for the processor
-// is no part of the operation.
+// Measures an operation from construction until its reply, or to the end of the scope if there is
+// no reply. It ends before the reply, because the answered program may run before the thread that
+// replied. That thread's wait for the processor is no part of the operation.
 //
-// A thread has at most one at a time.
+// A thread has at most one Measurement at a time. Not thread-safe.
 class Measurement {
  public:
   Measurement(Statistics& statistics, const char* operation)
@@ -114,8 +118,8 @@ class Measurement {
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
 
-  // To be called by an operation's thread when it is about to send the answer. What is sent outside
-  // of operations, or again, changes nothing.
+  // Must be called by an operation's thread when it is about to send the reply. Does nothing
+  // outside of operations, or if called again.
   static void end_current() {
     if (current_ != nullptr) current_->end();
   }
@@ -128,7 +132,7 @@ class Measurement {
     current_ = nullptr;
   }
 
-  // This thread's, while its clock runs.
+  // The calling thread's Measurement, until it ends.
   static inline thread_local Measurement* current_ = nullptr;
 
   Statistics& statistics_;

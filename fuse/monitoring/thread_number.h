@@ -1,4 +1,5 @@
-// A small number for each thread, by which threads choose places of their own in tables they share.
+// A small number for each thread, by which threads choose their own slots in shared tables.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -6,7 +7,8 @@
 
 namespace gridmount::fuse {
 
-// The calling thread's: 0, 1, 2, ... in the order of the threads' first calls, never given twice.
+// Returns the calling thread's number: 0, 1, 2, ... in the order of the threads' first calls. A
+// number is never used again.
 inline size_t thread_number() {
   static std::atomic<size_t> threads{0};
   thread_local const size_t number = threads.fetch_add(1, std::memory_order_relaxed);

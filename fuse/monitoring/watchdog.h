@@ -1,5 +1,5 @@
-// Says in the log when the kernel waits long for an operation: once while it does, and
-// OperationsInProgress once more when it ends.
+// Logs when the kernel waits long for an operation. It logs once while the operation runs.
+// OperationsInProgress logs again when the operation ends. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@ namespace gridmount::fuse {
 
 class Watchdog {
  public:
-  // Looks after `operations`, which outlive it, four times in `patience`, and at least each second.
-  // Zero: does nothing.
+  // Checks `operations`, which must outlive this object, four times in `patience` and at least
+  // every second. If `patience` is zero, does nothing.
   Watchdog(OperationsInProgress& operations, std::chrono::milliseconds patience);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;

@@ -1,5 +1,4 @@
-// What stat shows of a file that no longer has a name, and so no Node: made from the open file
-// itself.
+// Attributes of nodes that have no gridfs::Node. Pure functions, so thread-safe.
 #pragma once
 
 #include "gridfs/bucket/files_document.h"
@@ -7,11 +6,13 @@
 
 namespace gridmount::fuse {
 
-// `defaults` stand in for POSIX fields the document does not have. nlink is 0.
+// Returns the attributes of an open file that no longer has a name. They come from the open file
+// itself. `defaults` replace POSIX fields that the document does not have. nlink is 0.
 gridfs::Attributes nameless_attributes(const gridfs::FilesDocument& document,
                                        const gridfs::VolumeOptions& defaults);
 
-// The mount's root when it lists the buckets: no document describes it.
+// Returns the attributes of the mount's root if it lists the buckets. No document describes that
+// root.
 gridfs::Attributes mount_root_attributes(const gridfs::VolumeOptions& defaults, timespec changed);
 
 }  // namespace gridmount::fuse

@@ -1,16 +1,17 @@
-// The folder `.gridfs` of a bucket: what GridFS has beside the tree, to be read and not changed.
+// The control directory `.gridfs` of a bucket: the data of GridFS that is not in the tree. It can
+// be read but not changed.
 //
 // - `by-id/ID`: every files document, by gridfs::id_name().
-// - `revisions/PATH/N`: the contents of the file PATH, of names as the tree shows them; 0 is the
+// - `revisions/PATH/N`: the contents of the file PATH, with names as the tree shows them. 0 is the
 //   oldest.
-// - `stats.json`: what the mount has done, and what the bucket and the store hold.
+// - `stats.json`: the stats of the mount, the bucket and the store.
 //
-// It is not listed in the bucket's root, and belongs to whoever mounts alone: what is found here by
-// another way than its path is not protected by the folders on that.
+// The bucket's root does not list it. It belongs only to the user who mounts, because the files in
+// it would otherwise bypass the permissions of the directories on their paths.
 //
-// A path here is that below `.gridfs`, "" for itself.
+// A path here is relative to `.gridfs`, and "" is the control directory itself.
 //
-// Thread-safety: thread-safe.
+// Thread-safe, except set_text().
 #pragma once
 
 #include <functional>
@@ -26,44 +27,46 @@ namespace gridmount::fuse {
 
 inline constexpr std::string_view kViewsFolder = ".gridfs";
 
-// What is at a path.
+// The node at a path.
 struct View {
   bool is_folder = false;
   gridfs::Attributes attributes;
-  bson::Value file;  // of a file: the _id of whose content it has; null: that of `made_up`
+  // The _id of the files document whose content the file has; null if `made_up` has it.
+  bson::Value file;
   std::shared_ptr<MadeUpFile> made_up;
-  uint64_t ino = 0;  // as Node::ino: of another content another one
+  uint64_t ino = 0;  // like Node::ino; a file with new content has a new one
 };
 
-// Of whatever would change it.
+// Returns the error for operations that would change the control directory.
 tl::unexpected<Error> views_are_read_only();
 
 class BucketViews {
  public:
-  // `text` makes what is in stats.json.
+  // Returns the text of stats.json.
   using Text = std::function<std::string(gridfs::Volume& volume)>;
 
-  // Before anybody reads it; until then it is empty.
+  // Must be called before anybody reads stats.json, which is empty until then.
   void set_text(Text text) { text_ = std::move(text); }
 
-  // NoSuchEntry, also for what no name can be. `known` is what was made up when the path was looked
-  // up last, or null.
+  // Returns the node at the path. Fails with NoSuchEntry, even for invalid names. `known` is the
+  // MadeUpFile of the last look-up of the path, or null.
   Result<View> find(gridfs::Volume& volume, std::string_view path,
                     std::shared_ptr<MadeUpFile> known) const;
-  // The view of what was made up.
+  // Returns the node of a MadeUpFile.
   View find_made_up(gridfs::Volume& volume, std::shared_ptr<MadeUpFile> file) const;
-  // A view of that files document's content, wherever it is. NoSuchEntry.
+  // Returns the node of that files document's content, wherever the document is. Fails with
+  // NoSuchEntry.
   Result<View> find_content(gridfs::Volume& volume, bson::ValueView id) const;
   Result<std::unique_ptr<gridfs::DirectoryStream>> list(
       const std::shared_ptr<gridfs::Volume>& volume, std::string_view path) const;
 
  private:
-  // What a path below `revisions` leads to in the tree.
+  // The node of the tree that a path below `revisions` leads to.
   struct Tracked {
     gridfs::Node node;
-    std::string folder;  // where it is
+    std::string folder;  // the parent directory
     std::string name;
-    std::string_view rest;  // of the path: behind a file's
+    std::string_view rest;  // the part of the path behind the file's
   };
   Result<Tracked> track(gridfs::Volume& volume, std::string_view path) const;
   Result<View> find_revision(gridfs::Volume& volume, std::string_view path) const;

@@ -1,10 +1,12 @@
-// The buckets of the mounted database, each opened as a Volume when it is first used and kept.
+// The buckets of the mounted database. Each is opened as a Volume when it is first used, and stays
+// open.
 //
-// Which buckets exist is the store's to say: names() and find() ask it, so a bucket that a driver
-// makes shows up. Making, dropping and renaming a bucket are calls of the mount's root folder.
+// The store decides which buckets exist. names() and find() query it, so a bucket that a driver
+// creates shows up. The mount creates, drops and renames buckets in its root directory.
 //
-// Thread-safety: find(), names() and MountedBucket are thread-safe. create(), remove(), rename()
-// and close() must not run beside any other use of the buckets; FileSystem's tree lock sees to it.
+// find(), names(), file_usage(), find_opened() and MountedBucket are thread-safe. create(),
+// remove(), rename() and close() must not run at the same time as any other use of the buckets.
+// FileSystem's tree lock ensures that.
 #pragma once
 
 #include <atomic>
@@ -27,23 +29,24 @@ struct BucketSettings {
   gridfs::FileTableOptions files;
 };
 
-// The node number of a bucket's root below a root of buckets, the same in every mount.
+// Returns the ino of a bucket's root below a root of buckets. It is the same in every mount.
 uint64_t bucket_number(std::string_view shown_name);
 
 class Buckets;
 
-// What the open files of all buckets hold.
+// Usage by the open files of all buckets.
 struct FileUsage {
   int64_t open_files = 0;    // as programs count them: each open(2) is one
   uint64_t dirty_bytes = 0;  // not yet committed
 };
 
-// One bucket as the mount knows it. Stays the same object when the bucket is renamed.
+// One bucket of the mount. Stays the same object when the bucket is renamed.
 class MountedBucket {
  public:
   MountedBucket(Buckets& buckets, std::string name) : buckets_(buckets), name_(std::move(name)) {}
 
-  // The bucket's tree, opened on the first call. NoSuchEntry when the bucket has been removed.
+  // Returns the bucket's tree. The first call opens it. Fails with NoSuchEntry if the bucket has
+  // been removed.
   Result<std::shared_ptr<gridfs::Volume>> volume();
 
   std::string name() const GM_EXCLUDES(mutex_) {
@@ -51,16 +54,16 @@ class MountedBucket {
     return name_;
   }
 
-  // Open files. While there are any, the bucket is not dropped or renamed.
+  // The number of open files. While it is not 0, the bucket is not dropped or renamed.
   std::atomic<int64_t>& handles() { return handles_; }
 
-  // Null if it has not been needed yet.
+  // Returns null if the volume is not open.
   std::shared_ptr<gridfs::Volume> opened_volume() GM_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return volume_;
   }
 
-  // 0 while the bucket is being opened or closed, which is not waited for.
+  // Returns 0 while the bucket is being opened or closed, and does not wait for that.
   uint64_t dirty_bytes() GM_EXCLUDES(mutex_);
 
  private:
@@ -74,7 +77,8 @@ class MountedBucket {
   bool removed_ GM_GUARDED_BY(mutex_) = false;
 };
 
-// InvalidNamespace for a name that no bucket of the database can have. Asks no store.
+// Fails with InvalidNamespace if no bucket of the database can have that name. Does not use the
+// store.
 Status check_bucket_name(std::string_view database, std::string_view bucket);
 
 class Buckets {
@@ -85,24 +89,25 @@ class Buckets {
   const BucketSettings& settings() const { return settings_; }
   engine::Store& store() const { return store_; }
 
-  // In order.
+  // Sorted.
   Result<std::vector<std::string>> names() const;
-  // At any time, and soon, whatever the store is busy with.
+  // Returns soon, even if the store is busy.
   FileUsage file_usage() GM_EXCLUDES(mutex_);
-  // NoSuchEntry if the store has no such bucket.
+  // Fails with NoSuchEntry if the store has no such bucket.
   Result<std::shared_ptr<MountedBucket>> find(std::string_view name);
 
-  // Its volume, if that is open, else null.
+  // Returns the bucket's volume if it is open, else null.
   std::shared_ptr<gridfs::Volume> find_opened(const std::string& name) GM_EXCLUDES(mutex_);
 
-  // InvalidNamespace for a name no bucket can have, EntryExists.
+  // Fails with InvalidNamespace if no bucket can have that name, or with EntryExists.
   Result<std::shared_ptr<MountedBucket>> create(std::string_view name);
-  // BucketNotEmpty; kBusy while files of it are open.
+  // Fails with BucketNotEmpty, or with kBusy while files of the bucket are open.
   Status remove(std::string_view name);
-  // EntryExists if `to` is taken, kBusy while files are open, InvalidNamespace.
+  // Fails with EntryExists if `to` is taken, with kBusy while files are open, or with
+  // InvalidNamespace.
   Status rename(std::string_view from, std::string_view to);
 
-  // Commits and closes every volume. The first error.
+  // Commits and closes every volume. Returns the first error.
   Status close();
 
  private:
@@ -110,13 +115,13 @@ class Buckets {
 
   Result<std::shared_ptr<gridfs::Volume>> open_volume(const std::string& name);
   Result<bool> exists(std::string_view name) const;
-  // Closes the volume if it is open, so that nothing works on the bucket.
+  // Closes the volume if it is open, so that no thread works on the bucket.
   Status retire(MountedBucket& bucket);
 
   engine::Store& store_;
   const BucketSettings settings_;
   std::shared_ptr<engine::Database> database_;
-  Mutex mutex_;  // taken before a MountedBucket's
+  Mutex mutex_;  // taken before MountedBucket::mutex_
   std::unordered_map<std::string, std::shared_ptr<MountedBucket>> open_ GM_GUARDED_BY(mutex_);
 };
 

@@ -1,11 +1,12 @@
-// The tree lock, and folders that are being moved: renaming one takes as long as there are names
-// below it, and only who wants something of those names has to wait for it.
+// The tree lock, and directories that are being moved. The rename of a directory takes as long as
+// there are names below it, and only operations on these names should wait for it.
 //
-// The mover locks the tree exclusively twice, for a moment: to say which folders move, when all who
-// were using a path have ended, and to make their new paths known. In between, the tree is locked
-// by others; who comes for a node in a moving folder waits, and so does who would change paths.
+// The mover locks the tree exclusively twice, each time for a moment. First it waits until nobody
+// uses a path any more, and marks the directories that move. At the end it publishes their new
+// paths. In between, others may lock the tree. An operation on a node in a moving directory waits,
+// and so does an operation that would change paths.
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -18,33 +19,33 @@
 
 namespace gridmount::fuse {
 
-// Instead of a node's number.
+// Used in place of a node's number.
 inline constexpr uint64_t kWholeTree = 0;
 
 class FolderMoves {
  public:
-  // Both outlive this.
+  // Both must outlive this object.
   FolderMoves(SharedMutex& tree, InodeTable& table) : tree_(tree), table_(table) {}
 
-  // Returns with the tree locked, when neither node is in a moving folder; kWholeTree: when nothing
-  // moves.
+  // Waits until neither node is in a moving directory, or with kWholeTree until nothing moves.
+  // Returns with the tree locked shared.
   void lock_shared(uint64_t number, std::optional<uint64_t> other) GM_ACQUIRE_SHARED(tree_);
-  // Whether any folder moves, and whether this node does: as it was a moment ago. By whoever holds
-  // no lock.
+  // Returns whether any directory moves, and whether this node does. The answer may already be out
+  // of date. The caller holds no lock.
   bool any() const { return is_any_.load(std::memory_order_relaxed); }
   bool moves(uint64_t number) const { return any() && table_.is_moving(number); }
-  // Until nothing moves.
+  // Waits until nothing moves.
   void wait() GM_EXCLUDES(tree_);
 
-  // Returns with the tree locked exclusively, when nothing moves.
+  // Waits until nothing moves. Returns with the tree locked exclusively.
   void lock() GM_ACQUIRE(tree_);
 
-  // From here to end() these folders move. Both with the tree locked exclusively, which the
-  // analysis cannot tell from a lock of its own.
+  // Marks these directories as moving until end(). The caller of both holds the tree lock
+  // exclusively. The thread-safety analysis cannot see that it is the same lock.
   void begin(std::vector<uint64_t> numbers) GM_NO_THREAD_SAFETY_ANALYSIS;
   void end() GM_NO_THREAD_SAFETY_ANALYSIS;
 
-  // Ends it with the scope, whatever comes of it: others wait for that.
+  // Calls end() at the end of the scope in any case, because others wait for it.
   class End {
    public:
     End(FolderMoves& moves, SharedMutex& tree) : moves_(moves), tree_(tree) {}
@@ -61,7 +62,7 @@ class FolderMoves {
   };
 
  private:
-  // With the tree locked in whatever way: how many moves there have been.
+  // Returns how many moves have ended. The caller holds the tree lock, shared or exclusively.
   uint64_t ended() const GM_EXCLUDES(mutex_);
   bool concerns(uint64_t number) const;
   void wait_behind(uint64_t ended) GM_EXCLUDES(mutex_);
@@ -76,7 +77,7 @@ class FolderMoves {
   uint64_t ended_ GM_GUARDED_BY(mutex_) = 0;
 };
 
-// The tree as it is, for a call that concerns these nodes.
+// Locks the tree shared, for an operation on these nodes.
 class GM_SCOPED_CAPABILITY TreeReader {
  public:
   TreeReader(FolderMoves& moves, SharedMutex& tree, uint64_t number,
@@ -92,7 +93,7 @@ class GM_SCOPED_CAPABILITY TreeReader {
   SharedMutex& tree_;
 };
 
-// For who changes paths.
+// Locks the tree exclusively, for an operation that changes paths.
 class GM_SCOPED_CAPABILITY TreeWriter {
  public:
   TreeWriter(FolderMoves& moves, SharedMutex& tree) GM_ACQUIRE(tree) GM_NO_THREAD_SAFETY_ANALYSIS

@@ -1,8 +1,8 @@
-// What others than the mount change in its buckets: clients of the wire protocol, whose
-// transactions a WatchedStore watches.
+// External changes: what clients of the wire protocol change in the mount's buckets. A WatchedStore
+// watches their transactions.
 //
-// A commit's changes are handed on before the commit returns, so a client that has been answered
-// finds the mount to agree.
+// The changes of a commit are reported before the commit returns. So a client that got its reply
+// finds the mount up to date.
 #pragma once
 
 #include <functional>
@@ -17,26 +17,29 @@
 
 namespace gridmount::fuse {
 
-// Of one bucket, by one transaction.
+// The changes of one transaction in one bucket. A plain value, not thread-safe.
 struct BucketChanges {
-  std::vector<bson::Value> content;   // _id of files whose content is another one
+  std::vector<bson::Value> content;   // _id of files whose content has changed
   std::vector<bson::Value> metadata;  // _id of files of which only attributes may have changed
-  // Names that came, went or lead to another file now: filenames, and _ids of files without one.
+  // Names that were added, removed or lead to another file now: filenames, and the _ids of files
+  // without one.
   std::set<std::string> filenames;
   std::vector<bson::Value> unnamed;
-  std::set<std::string> folders;  // paths of explicit folders that came, went or changed
-  bool links = false;             // documents of further names, which are among the filenames
-  bool everything = false;        // too much to say, or the bucket as a whole
+  // Paths of explicit directories that were added, removed or changed.
+  std::set<std::string> folders;
+  bool links = false;       // link documents changed; their names are in `filenames`
+  bool everything = false;  // too many changes to list, or a change of the bucket as a whole
 };
 
 using ForeignChanges = std::map<std::string, BucketChanges>;  // by the bucket's name
 
-inline constexpr size_t kForeignChangesMax = 100'000;  // in one transaction; beyond: everything
+// In one transaction; beyond this, `everything` is set.
+inline constexpr size_t kForeignChangesMax = 100'000;
 
-// `store` as it is, its transactions watched. Thread-safe.
+// Passes everything on to `store` and watches the transactions. Thread-safe.
 class WatchedStore final : public engine::Store {
  public:
-  // `changed` is called by the thread that committed, with nothing locked; `store` outlives this.
+  // The thread that commits calls `changed`, with nothing locked. `store` must outlive this object.
   WatchedStore(engine::Store& store, std::string database,
                std::function<void(const ForeignChanges&)> changed)
       : store_(store), database_(std::move(database)), changed_(std::move(changed)) {}

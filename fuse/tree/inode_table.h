@@ -1,20 +1,19 @@
-// The nodes the kernel knows, by the number it knows them by.
+// The nodes that the kernel knows, by their number (ino).
 //
-// A node's number (nodeid and st_ino are the same) is Node::ino of the layer below, or the next
-// free one if two nodes in the table would share it; it stays the same as long as the kernel
-// remembers the node, also when an implied folder becomes explicit or a name changes.
+// The number of a node is its nodeid and its st_ino. It is Node::ino of the layer below, or the
+// next free number if two nodes in the table would share it. It stays the same as long as the
+// kernel remembers the node, even when an implied directory becomes explicit or a name changes.
 //
-// Folders form a tree of (parent, name), so renaming one moves everything below it at once, and a
-// folder's path is made by walking up. Files are known by (bucket, _id), independent of any name.
-// Invariants:
-//  N1. Lookup counts change only under the table's lock, and forget() finds the node again by its
-//      number, so a lookup that races with a forget either keeps the node or makes it anew.
-//  N2. A folder stays while the kernel remembers it or while a folder below it stays.
-//  N3. A folder that was removed or replaced is out of the tree of names but keeps its number until
-//      it is forgotten; resolve() says so.
+// Directories form a tree of (parent, name). So a rename of a directory moves everything below it
+// at once, and a directory's path is built by walking up. Files are known by (bucket, _id),
+// independent of any name. Invariants:
+// N1. Lookup counts change only under the table's lock, and forget() finds the node by its number.
+//     So a lookup that races with a forget either keeps the node or creates it anew.
+// N2. A directory stays while the kernel remembers it or while a directory below it stays.
+// N3. A directory that was removed or replaced leaves the tree of names, but keeps its number until
+//     it is forgotten. resolve() reports this.
 //
-// Thread-safety: thread-safe. The lock is a leaf: nothing else is locked, and no IO is done, while
-// it is held.
+// Thread-safe. The lock is a leaf: no other lock is taken and no I/O is done while it is held.
 #pragma once
 
 #include <sys/stat.h>
@@ -39,23 +38,25 @@ class MountedBucket;
 
 inline constexpr uint64_t kRootNode = 1;  // FUSE_ROOT_ID
 
-// kViewFolder, kViewFile: in a bucket's folder of views (bucket_views.h).
+// kViewFolder and kViewFile: in a bucket's control directory (bucket_views.h).
 enum class InodeKind { kMountRoot, kBucketRoot, kFolder, kFile, kViewFolder, kViewFile };
 
-// A node as it was at the moment of resolve().
+// The state of a node when resolve() was called.
 struct ResolvedNode {
   uint64_t number = 0;
   InodeKind kind = InodeKind::kFile;
-  std::shared_ptr<MountedBucket> bucket;    // null for the mount root
-  uint64_t parent = 0;                      // of folders; the root is its own parent
-  std::string path;                         // of folders, as Volume wants it; of views, theirs
-  bson::Value id;                           // of files; of views, whose content they have
-  std::shared_ptr<gridfs::File> open_file;  // of files somebody has open
-  // Of a file that has no name any more, and may be open all the same (pipes, devices, O_PATH).
+  std::shared_ptr<MountedBucket> bucket;  // null for the mount root
+  uint64_t parent = 0;                    // of directories; the root is its own parent
+  // Of directories, as Volume takes it; of control directory nodes, their own path.
+  std::string path;
+  bson::Value id;  // of files; in the control directory, of the file whose content is shown
+  std::shared_ptr<gridfs::File> open_file;  // of files that somebody has open
+  // Of a file that has no name any more. It may still be in use (pipes, devices, O_PATH).
   std::shared_ptr<const LostNode> nameless;
-  // Of a folder that is no longer in the tree.
+  // Of a directory that is no longer in the tree.
   std::shared_ptr<const LostNode> removed;
-  std::shared_ptr<MadeUpFile> made_up;  // of a view that is no file's content
+  // Of a file of the control directory that is not a file's content.
+  std::shared_ptr<MadeUpFile> made_up;
 
   bool is_view() const { return kind == InodeKind::kViewFolder || kind == InodeKind::kViewFile; }
   bool is_directory() const { return kind != InodeKind::kFile && kind != InodeKind::kViewFile; }
@@ -69,58 +70,61 @@ class InodeTable {
   InodeTable(const InodeTable&) = delete;
   InodeTable& operator=(const InodeTable&) = delete;
 
-  // Each returns the node's number and counts one more lookup. `wanted` is Node::ino. `name` is the
-  // child's name as the kernel has it, `path` the folder's path in the bucket.
+  // Each of these returns the node's number and counts one more lookup. `wanted` is Node::ino.
+  // `name` is the child's name as the kernel has it. `path` is the directory's path in the bucket.
   uint64_t remember_bucket(std::string_view name, const std::shared_ptr<MountedBucket>& bucket,
                            uint64_t wanted);
-  // 0 if the parent is not in the table (the kernel holds it while it looks up in it).
+  // Returns 0 if the parent is not in the table. It normally is, because the kernel holds it during
+  // the lookup.
   uint64_t remember_folder(uint64_t parent, std::string_view name, std::string_view path,
                            uint64_t wanted);
   uint64_t remember_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
                          uint64_t wanted);
-  // A node of the folder of views: kViewFolder or kViewFile. Of a file, another `wanted` stands for
-  // another content, and gives another node. Of what is no file's content, `id` is null and
-  // `made_up` has it. 0 as above.
+  // A node of the control directory: kViewFolder or kViewFile. For a file, another `wanted` means
+  // another content, and gives another node. If the file is not a file's content, `id` is null and
+  // `made_up` has the content. Returns 0 like remember_folder().
   uint64_t remember_view(uint64_t parent, std::string_view name, InodeKind kind,
                          std::string_view path, const bson::Value& id,
                          const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted);
-  // One more lookup of a node in the table; false if there is none of that number.
+  // Counts one more lookup of a node in the table. Returns false if no node has that number.
   bool remember(uint64_t number);
   void forget(uint64_t number, uint64_t lookups);
 
   std::optional<ResolvedNode> resolve(uint64_t number) const;
-  // The number a listing shows, which is `wanted` for nodes not in the table.
+  // Returns the number that a listing shows. It is `wanted` for nodes that are not in the table.
   uint64_t number_of_folder(uint64_t parent, std::string_view name, uint64_t wanted) const;
   uint64_t number_of_file(const MountedBucket* bucket, bson::ValueView id, uint64_t wanted) const;
-  // The file gets a new number when it is looked up next; the old one stays good for whoever has
-  // it. Returns that, 0 if the file is not in the table.
+  // The next lookup of the file returns a new number. The old number stays valid for its holders.
+  // Returns the old number, or 0 if the file is not in the table.
   uint64_t renew_file(const MountedBucket* bucket, bson::ValueView id);
-  // Of all nodes of a bucket.
+  // Returns the numbers of all nodes of a bucket.
   std::vector<uint64_t> numbers_of(const MountedBucket* bucket) const;
-  // While a folder is moved, so that its path changes: is_moving() of it and of what is below it.
+  // Marks a directory whose path is about to change. is_moving() is then true for it and for
+  // everything below it.
   void set_moving(uint64_t number, bool moving);
   bool is_moving(uint64_t number) const;
-  // What was made up when a view of that name was looked up last; null if nothing was.
+  // Returns the MadeUpFile of the last lookup of that name in the control directory, or null.
   std::shared_ptr<MadeUpFile> find_made_up(uint64_t parent, std::string_view name) const;
-  // Of a folder in the table, else nothing.
+  // Returns the number of a directory in the table, or nothing if it is not there.
   std::optional<uint64_t> find_folder(uint64_t parent, std::string_view name) const;
 
-  // A file's content while it is open, for the calls that come without a handle. Kept weakly.
+  // Stores the content of an open file, for requests that come without a handle. Holds only a weak
+  // reference.
   void set_open_file(uint64_t number, const std::shared_ptr<gridfs::File>& file);
 
-  // The file's node, and the one that a renewed file has been looked up by since, go on with
-  // another files document.
+  // Makes the file's node continue with another files document. So does the node by which a renewed
+  // file has been looked up since.
   void replace_file(uint64_t number, bson::ValueView next);
 
-  // The file (if the table has it) has lost its last name.
+  // Called when the file has lost its last name. Does nothing if the file is not in the table.
   void remove_file(const MountedBucket* bucket, bson::ValueView id, LostNode last);
-  // The folder (if the table has it) has left the tree.
+  // Called when the directory has left the tree. Does nothing if the directory is not in the table.
   void remove_folder(uint64_t parent, std::string_view name, LostNode last);
-  // Of a file that has lost its last name, or a folder that has left the tree: what is left of it
-  // has been changed.
+  // Replaces the remaining state of a file that has lost its last name, or of a directory that has
+  // left the tree.
   void set_lost(uint64_t number, LostNode node);
-  // The folder is now `to_name` in `to_parent`, where `path` leads to it. A folder that stood there
-  // must have been removed before. Both parents must be in the table.
+  // Makes the directory `to_name` in `to_parent`, where `path` leads to it. A directory that was
+  // there must have been removed before. Both parents must be in the table.
   void move_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                    std::string_view to_name, std::string_view path);
 

@@ -1,7 +1,7 @@
-// What the kernel remembers of the mount, for what others than the kernel have changed.
+// The kernel's cache of the mount, to be invalidated after external changes.
 //
-// Thread-safety: implementations are thread-safe. Not to be called with a lock held that an
-// operation of the file system takes: the kernel waits for operations that are under way.
+// Implementations are thread-safe. The caller must not hold a lock that an operation of the file
+// system takes, because the kernel waits for operations in progress.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,17 @@ namespace gridmount::fuse {
 class KernelCache {
  public:
   virtual ~KernelCache() = default;
-  // Attributes and content, of a folder its listing; what it has not written yet is written first.
+  // Drops attributes and content, or a directory's listing. Dirty data in the kernel is written
+  // back first.
   virtual void forget_node(uint64_t number) = 0;
-  // What a name in a folder leads to, or that there is none.
+  // Drops the node that a name in a directory leads to, or the knowledge that there is none.
   virtual void forget_name(uint64_t parent, const std::string& name) = 0;
 };
 
-// What the kernel may remember wrongly.
+// What may be out of date in the kernel's cache. A plain value, not thread-safe.
 struct StaleEntries {
   std::set<uint64_t> nodes;
-  std::set<std::pair<uint64_t, std::string>> names;  // by the folder's number
+  std::set<std::pair<uint64_t, std::string>> names;  // by the number of the directory
 
   // Names first, so that nobody finds the old node by them any more.
   void forget(KernelCache& cache) const {

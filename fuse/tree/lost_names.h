@@ -1,11 +1,11 @@
-// Files that lose one of several names at this moment.
+// Files that are losing one of several names.
 //
-// The kernel counts a file's links down itself when it is told that a name has gone. Where it has
-// been told of the file's attributes just before, by an answer that has the loss in it, it counts
-// twice, and would keep that for as long as it keeps attributes. So while names go, and for a
-// second after, it is told to keep them for no time.
+// The kernel decrements a file's link count itself when a name is removed. If it has just received
+// the file's attributes in a reply that already includes the loss, it decrements twice. It would
+// keep that count as long as it keeps attributes. So while names are removed, and for a second
+// after, the kernel is told not to keep attributes.
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace gridmount::fuse {
 
 class LostNames {
  public:
-  // Of any file, until the end of the scope; in the middle of it note() says of which.
+  // In effect for all files until the end of the scope. note() then records which file it was.
   class Loss {
    public:
     explicit Loss(LostNames& names) : names_(names) { ++names_.in_progress_; }
@@ -33,14 +33,14 @@ class LostNames {
   };
 
   void note(uint64_t number) GM_EXCLUDES(mutex_);
-  // Whether the file may just have lost a name.
+  // Returns true if the file may just have lost a name.
   bool concerns(uint64_t number) const GM_EXCLUDES(mutex_);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   std::atomic<int> in_progress_ = 0;
-  std::atomic<bool> any_ = false;  // noted
+  std::atomic<bool> any_ = false;  // note() was called
   mutable Mutex mutex_;
   std::vector<std::pair<uint64_t, Clock::time_point>> recent_ GM_GUARDED_BY(mutex_);
 };

@@ -1,9 +1,9 @@
-// A node that has lost its last name, for whoever still holds it: a folder that is open or
-// somebody's working folder, a file without an open content (a symbolic link, pipe or device, or
-// any by O_PATH). No document tells of it any more; what is left is as it was when the name went,
-// and may be changed as that of a node with a name.
+// A node that has lost its last name and is still held: a directory that is open or is somebody's
+// working directory, or a file that is not open for I/O (a symlink, pipe or device, or any file
+// opened by O_PATH). No document describes it any more. This state is as it was when the name was
+// removed, and may be changed like that of a node with a name.
 //
-// Thread-safety: values and pure functions, but for the time.
+// Plain values. Pure functions except for the current time. Not thread-safe.
 #pragma once
 
 #include "gridfs/bucket/files_document.h"
@@ -13,16 +13,17 @@ namespace gridmount::fuse {
 
 struct LostNode {
   gridfs::Attributes attributes;  // nlink is 0
-  // What these do not have: extended attributes, a link's target. Times and owners are not used.
+  // Fields that `attributes` does not have: extended attributes and a symlink's target. Times and
+  // owners are unused.
   gridfs::PosixFields posix;
 
   LostNode() { attributes.nlink = 0; }
   LostNode(gridfs::Attributes last, gridfs::PosixFields fields);
 
-  // As PosixChange wants what a node has.
+  // Returns the node's fields as a PosixChange takes them.
   gridfs::PosixFields fields() const;
   LostNode with(const gridfs::PosixFields& changes) const;
-  // setattr(2), but for the size. ctime becomes now unless given.
+  // setattr(2) without the size. ctime becomes now unless it is given.
   LostNode with(const gridfs::AttributeChanges& changes) const;
 };
 

@@ -1,10 +1,11 @@
-// A file of the folder of views that no document has the content of: all that is in it, made once.
+// A file of the control directory whose content is not in any document. It holds the whole text,
+// which is made once.
 //
-// The kernel takes the size of a file from the first answer about its node, and what it serves
-// through its cache (sendfile, splice, mappings) ends there. So what is in such a node never
-// changes: who looks the name up later gets another node, with what there is to tell by then.
+// The kernel takes the size of a file from the first reply about its node, and its cached reads
+// (sendfile, splice, mappings) end there. So the text of a node never changes. A later lookup of
+// the name gets another node with a new text.
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <time.h>
@@ -22,12 +23,12 @@ class MadeUpFile {
 
   const std::string& text() const { return text_; }
   timespec made_at() const { return made_at_; }
-  // One more than that of the file made before.
+  // One more than that of the MadeUpFile made before.
   uint64_t serial() const { return serial_; }
 
-  // Whether who looks the name up now gets this one: not opened yet, and of this moment. So a
-  // program that asks for the size first and opens then, as cp(1) does, meets one file, and each
-  // that opens it anew is told what is new.
+  // Returns true if a lookup of the name should still get this object: it has not been opened yet,
+  // and it was made just now. So a program that first asks for the size and then opens, as cp(1)
+  // does, gets one file. Every later open gets a new text.
   bool is_current() const;
   void note_open() { opened_ = true; }
 

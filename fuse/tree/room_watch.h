@@ -1,12 +1,12 @@
-// Whether the store has so little room left that writers must be asked before each write(2): the
-// kernel takes what is written into its cache, far ahead of the store, and would tell of a full
-// disk only when the file is closed.
+// Detects that the store has so little free space that each write(2) must be checked. The kernel
+// takes written data into its cache, far ahead of the store, and would report a full disk only when
+// the file is closed.
 //
-// Method: while room is scarce the kernel may not keep the attributes of files that are open for
-// writing. Before each write(2) to its cache it asks for them by the writer's handle, and what is
-// answered is what write(2) returns (FileSystem::expect_room()).
+// Method: while free space is scarce, the kernel may not keep the attributes of files that are open
+// for writing. So it asks for them by the writer's handle before each write(2) to its cache. An
+// error in that reply becomes the error of write(2) (FileSystem::expect_room()).
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -19,32 +19,33 @@ namespace gridmount::fuse {
 
 class RoomWatch {
  public:
-  // With less than this, writers are asked.
+  // Below this, free space is scarce: the kernel asks before each write(2).
   static constexpr int64_t kScarceBytes = int64_t{256} << 20;
-  // With less than this, what the kernel has is handed over and committed before more is taken.
+  // Below this, free space is short: the kernel's cache is written back and committed before more
+  // is accepted.
   static constexpr int64_t kShortBytes = int64_t{64} << 20;
 
-  // `store` must outlive this.
+  // `store` must outlive this object.
   explicit RoomWatch(engine::Store& store) : store_(store) {}
 
-  // So much has been handed over to the daemon, or may have been.
+  // Called when so many bytes have been written to the daemon, or may have been.
   void note_written(uint64_t bytes);
-  // Looks now, if it has not within the last moment.
+  // Checks the free space now, unless it was checked a moment ago.
   void look();
 
   bool is_scarce() const { return episode_.load(std::memory_order_relaxed) % 2 != 0; }
   bool is_short() const { return is_short_.load(std::memory_order_relaxed); }
-  // A number of its own for each time in which room is scarce, and each in which it is not.
+  // Returns a number that changes whenever free space becomes scarce, and whenever it no longer is.
   uint64_t episode() const { return episode_.load(std::memory_order_relaxed); }
 
  private:
-  // Unless another thread is at it, which nobody need wait for.
+  // Does nothing if another thread is checking. Nobody needs to wait for that.
   void look_now();
 
   engine::Store& store_;
   std::atomic<uint64_t> episode_{0};  // odd while room is scarce
   std::atomic<bool> is_short_{false};
-  std::atomic<int64_t> bytes_to_look_{0};  // to be written until the next look
+  std::atomic<int64_t> bytes_to_look_{0};  // bytes to be written until the next check
   std::atomic<bool> is_looking_{false};
   std::atomic<std::chrono::steady_clock::time_point> looked_at_{};
 };
