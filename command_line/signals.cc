@@ -30,7 +30,7 @@ int wake_signal() {
 void block_signals() {
   const sigset_t set = all_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  // Writing to a pipe or socket nobody reads is an error of that write.
+  // A write to a pipe or socket that nobody reads fails instead of ending the process.
   signal(SIGPIPE, SIG_IGN);
 }
 
@@ -54,7 +54,7 @@ void Signals::end_actions() {
     std::swap(stopper, stopper_);
     std::swap(reporter, reporter_);
   }
-  // Without the lock: the second signal is to be taken meanwhile.
+  // Without the lock, so that the second signal can be handled in the meantime.
   for (std::thread* action : {&stopper, &reporter}) {
     if (action->joinable()) action->join();
   }

@@ -78,8 +78,8 @@ int errno_of(ErrorCode code) {
     case static_cast<int32_t>(ErrorCode::kInterrupted):
       return EINTR;
 
-    // Damage (missing and wrong chunks, checksums, documents that are none), failed devices, and
-    // whatever should not happen.
+    // Damage (missing and wrong chunks, wrong checksums, invalid documents), failed devices, and
+    // everything that should not happen.
     default:
       return EIO;
   }

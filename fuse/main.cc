@@ -59,7 +59,7 @@ Result<std::unique_ptr<engine::Store>> open_store(const Options& options) {
                                       [&] { return is_mounted_somewhere(options.store); });
 }
 
-// What each part may take, as told by --memory-max or found.
+// The memory that each part may use. The total is --memory-max, or what the system allows.
 system::MemoryShares memory_shares(const Options& options) {
   const uint64_t memory_bytes = options.memory_max.value_or(system::memory_limit());
   if (memory_bytes < system::kLeastMemory) {
@@ -91,8 +91,7 @@ BucketSettings bucket_settings(const Options& options, const system::MemoryShare
   return settings;
 }
 
-// A new store gets its first bucket. A store without anything in it is one whose making was
-// interrupted.
+// A new store gets its first bucket. If the creation of a store was interrupted, it is still empty.
 Status create_first_bucket(engine::Store& store, Buckets& buckets, const Options& options) {
   GM_ASSIGN(auto snapshot, store.snapshot());
   GM_ASSIGN(std::vector<std::string> databases, store.databases(*snapshot));
@@ -106,13 +105,13 @@ Status create_first_bucket(engine::Store& store, Buckets& buckets, const Options
 Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets, const Options& options) {
   if (!options.bucket) return std::shared_ptr<MountedBucket>();
   GM_ASSIGN(auto bucket, buckets.find(*options.bucket));
-  // Opened now: what is wrong with it is said before the mount stands.
+  // Opened now, so that errors are reported before the mount exists.
   GM_ASSIGN(auto volume, bucket->volume());
   (void)volume;
   return bucket;
 }
 
-// Null where a store that is only read, from a medium without room for a socket, goes without one.
+// Returns null if the store is read-only and its medium has no room for the socket.
 Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store, const Options& options,
                                                        const system::MemoryShares& memory) {
   wire::EndpointOptions endpoint_options = options.endpoint;
@@ -131,7 +130,7 @@ Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store, con
   return endpoint;
 }
 
-// Null where none are asked for.
+// Returns null if no metrics are requested.
 Result<std::unique_ptr<MetricsServer>> start_metrics(Session& session, Buckets& buckets,
                                                      const Options& options) {
   if (!options.metrics_address) return std::unique_ptr<MetricsServer>();
@@ -145,21 +144,21 @@ Result<std::unique_ptr<MetricsServer>> start_metrics(Session& session, Buckets& 
   return server;
 }
 
-// Where there is a log file, SIGHUP says that it was moved away. Else it is a terminal's end, which
-// concerns who stays in its foreground.
+// With a log file, SIGHUP means that the file was moved away. Without one, it is the hang-up of a
+// terminal, which only concerns a daemon in the foreground.
 HangUp hang_up(const Options& options) {
   if (options.log_file) return HangUp::kReopensLog;
   return options.foreground ? HangUp::kStops : HangUp::kIsIgnored;
 }
 
-// The end of the wire protocol's clients, which comes with the signal or after the mount's.
+// Stops the wire protocol's clients, either on a signal or after the end of the mount.
 class ClientsEnd {
  public:
   // `endpoint` may be null.
   explicit ClientsEnd(wire::Endpoint* endpoint) : endpoint_(endpoint) {}
 
-  // Returns within a bounded time. If a command goes on that was told to end, so is the time that
-  // is left for everything else.
+  // Returns within a bounded time. If a command does not end although it was told to, the time left
+  // for everything else is bounded too.
   void come() {
     std::call_once(has_come_, [this] {
       is_complete_ = endpoint_ == nullptr || endpoint_->stop();
@@ -167,7 +166,7 @@ class ClientsEnd {
       wire::end_process_within(wire::kPatienceWithStuck, status_number(ExitStatus::kCloseFailed));
     });
   }
-  // Else a command uses the store still, which is not to be destroyed then.
+  // If false, a command still uses the store, and the store must not be destroyed.
   bool is_complete() const { return is_complete_; }
 
  private:
@@ -176,7 +175,7 @@ class ClientsEnd {
   std::atomic<bool> is_complete_ = true;
 };
 
-// Says what came of the end.
+// Logs the result of the shutdown and returns the exit status.
 ExitStatus closing_status(const Status& closed, const Status& served, const Options& options) {
   if (!closed) {
     spdlog::error("closing {}: {}", options.store.string(), closed.error().message());
@@ -190,15 +189,15 @@ ExitStatus closing_status(const Status& closed, const Status& served, const Opti
   return ExitStatus::kOk;
 }
 
-// Without taking anything away from under the command that goes on.
+// Destroys nothing that a command which still runs may use.
 [[noreturn]] void end_at_once(ExitStatus status) {
   spdlog::default_logger()->flush();
   _exit(status_number(status));
 }
 
 // Everything from the opened store to its end. Reports through `startup` until the mount answers.
-// `signals` is made when there is something to stop, and outlives the store: its closing can be cut
-// short by a second signal, too.
+// `signals` is constructed when there is something to stop, and outlives the store, so that a
+// second signal can also cut short the closing of the store.
 ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, Startup& startup,
                  std::optional<Signals>& signals) {
   const system::MemoryShares memory = memory_shares(options);
@@ -232,7 +231,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
     return bucket_statistics(mount_state(**session, buckets), volume);
   });
 
-  // What clients of the wire protocol change is forgotten by the kernel before they are answered.
+  // The kernel forgets what a client of the wire protocol changes before the client gets its reply.
   WatchedStore watched(*store, options.database, [&](const ForeignChanges& changes) {
     file_system.changed_by_others(changes).forget((*session)->kernel_cache());
   });
@@ -244,7 +243,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
   if (!metrics) return startup.failed(ExitStatus::kFailure, metrics.error().message());
 
   ClientsEnd clients_end(endpoint->get());
-  // Its clients first: what they run is not to hold up the mount's last writes.
+  // Stops the clients first, so that their commands do not delay the mount's last writes.
   const auto stop = [&] {
     tell_manager_stopping();
     clients_end.come();
@@ -265,7 +264,8 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
   }
   tell_manager_stopping();
   signals->end_actions();
-  // Before the session goes, which its clients' changes are told to, and whose operations are told.
+  // Before the session is destroyed, because clients' changes are reported to it and the metrics
+  // read its operations.
   metrics->reset();
   clients_end.come();
   if (clients_end.is_complete()) endpoint->reset();
@@ -276,7 +276,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
   return status;
 }
 
-// Says by which option gridmount opens the store, if there is one.
+// Adds to the error the option with which gridmount opens the store, if there is one.
 Error with_advice(const Options& options, const Error& error) {
   if (options.read_only) return error;
   if (error.code() == ErrorCode::kStoreReadOnly) {

@@ -15,20 +15,21 @@ namespace {
 
 constexpr uint32_t kMaxRevisions = 10'000;
 
-// Handed on as they are: to the kernel's mount, or to libfuse and fusermount3.
+// Passed on unchanged: to the kernel's mount, or to libfuse and fusermount3.
 constexpr std::array<std::string_view, 15> kGenericFlags{
     "suid",    "nosuid", "dev",     "nodev",       "exec",       "noexec",       "async", "sync",
     "dirsync", "atime",  "noatime", "allow_other", "allow_root", "auto_unmount", "debug"};
 constexpr std::array<std::string_view, 4> kGenericValues{"context", "fscontext", "defcontext",
                                                          "rootcontext"};
-// True anyway, or ours alone: libfuse knows none of them.
+// In effect anyway, or handled by gridmount. libfuse knows none of them.
 constexpr std::array<std::string_view, 7> kNotHandedOn{
     "default_permissions", "defaults",    "relatime",     "nodiratime",
     "norelatime",          "strictatime", "nostrictatime"};
-// Of a line of fstab, for mount(8) and systemd: when to mount, and who may. mount(8) takes them
-// out, but not everybody who reads fstab does.
+// Options that the kernel adds when it lists a mount.
 constexpr std::array<std::string_view, 4> kListedByTheKernel{"user_id", "group_id", "max_read",
                                                              "blksize"};
+// Options of fstab for mount(8) and systemd: when to mount, and who may. mount(8) removes them, but
+// other programs that read fstab may not.
 constexpr std::array<std::string_view, 5> kForOthers{"auto", "noauto", "nofail", "nouser",
                                                      "_netdev"};
 
@@ -42,7 +43,7 @@ bool is_for_others(std::string_view option, std::string_view name) {
          name == "comment";
 }
 
-// What mount(8) has them imply, unless something behind them says otherwise.
+// The options that mount(8) derives from this one, unless a later option overrides them.
 std::vector<std::string> implied_flags(std::string_view option) {
   if (option == "user" || option == "users") return {"nosuid", "nodev", "noexec"};
   if (option == "owner" || option == "group") return {"nosuid", "nodev"};
@@ -62,7 +63,7 @@ Result<uint32_t> parse_number(std::string_view option, std::string_view text, in
   return number;
 }
 
-// "2024-05-01T12:00:00Z", or seconds since 1970.
+// Parses "2024-05-01T12:00:00Z", or seconds since 1970.
 Result<bson::Date> parse_time(std::string_view text) {
   if (const std::optional<bson::Date> date = bson::date_from_text(text)) return *date;
   int64_t seconds = 0;
@@ -102,7 +103,7 @@ Status parse_mount_option(std::string_view text, Options& options) {
 
   if (is_for_others(text, name)) return {};
   if (has_value) {
-    // The greatest number is not an owner: it means "leave as it is" to chown(2).
+    // The greatest number is not an owner. To chown(2) it means "leave as it is".
     constexpr uint32_t kMaxOwner = UINT32_MAX - 1;
     if (name == "uid") {
       GM_ASSIGN(options.uid, parse_number(name, value, 10, kMaxOwner));
@@ -161,7 +162,8 @@ Status parse_mount_option(std::string_view text, Options& options) {
     }
     if (name == "remount") return {};
   }
-  // mount(8) gives what the kernel has listed of the mount with what is to change.
+  // For a remount, mount(8) passes the options that the kernel lists for the mount, together with
+  // the changes.
   if (options.remount && contains(kListedByTheKernel, name)) return {};
   return fail(ErrorCode::kBadValue, "unknown option -o " + std::string(text));
 }

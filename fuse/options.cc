@@ -36,7 +36,7 @@ constexpr double kMaxExpirySeconds = 86400;
 constexpr double kMinStuckSeconds = 0.01;
 constexpr double kMaxStuckSeconds = 86400;
 
-// In lines that fit a terminal beside the options' names.
+// Breaks the text into lines that fit a terminal beside the names of the options.
 std::string wrapped(const std::string& text) {
   constexpr size_t kColumns = 66;
   std::string lines;
@@ -54,15 +54,15 @@ std::string wrapped(const std::string& text) {
   return lines;
 }
 
-// Takes those out of -o's that are long options of the command line, as which they are returned:
-// "db=media" as "--db=media".
+// Removes from -o's options those that are long options of the command line, and returns them as
+// such: "db=media" as "--db=media".
 std::vector<std::string> take_long_options(const CLI::App& app,
                                            std::vector<std::string>& mount_options) {
   static const std::set<std::string> kNotThere{"foreground", "help", "version"};
   std::vector<std::string> taken;
   std::erase_if(mount_options, [&](const std::string& option) {
     const std::string name = option.substr(0, option.find('='));
-    // One letter would find "-o" and its like.
+    // A single letter would match short options such as "-o".
     const bool is_long = name.size() > 1 && app.get_option_no_throw("--" + name) != nullptr;
     if (!is_long || kNotThere.contains(name)) return false;
     taken.push_back("--" + option);
@@ -121,7 +121,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       "Mounts the GridFS buckets of a store as a file system.\n"
       "Returns when the mount answers; fusermount3 -u MOUNTPOINT ends it.",
       "gridmount");
-  // "16M" and its like; what it is called in the help is said by each option.
+  // Parses "16M" and the like. Each option describes its own format in the help.
   CLI::Validator size_value = CLI::AsSizeValue(false);
   size_value.description("");
   app.set_version_flag("-V,--version", std::string("gridmount ") + GRIDMOUNT_VERSION);
@@ -231,7 +231,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (options.memory_max && *options.memory_max < system::kLeastMemory) {
     return fail(ErrorCode::kBadValue, "--memory-max must be 96M or more");
   }
-  // Written so that "nan" is refused, too.
+  // Written so that "nan" is refused too.
   if (!(checkpoint_seconds >= kMinCheckpointSeconds &&
         checkpoint_seconds <= kMaxCheckpointSeconds)) {
     return fail(ErrorCode::kBadValue, "--checkpoint-interval must be from 0.01 to 3600 seconds");
@@ -256,7 +256,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (options.create && options.read_only) {
     return fail(ErrorCode::kBadValue, "--create and -o ro or at= exclude each other");
   }
-  // Before the store is made.
+  // Checked before the store is created.
   if (options.create && options.bucket) {
     if (const Status named = check_bucket_name(options.database, *options.bucket); !named) {
       return fail(ErrorCode::kBadValue,
@@ -275,7 +275,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   options.checkpoint_bytes = checkpoint_bytes;
   options.stuck_after = std::chrono::milliseconds(std::llround(stuck_seconds * 1000));
   options.md5 = !no_md5;
-  // The daemon leaves the working folder.
+  // Made absolute, because the daemon changes its working directory.
   std::error_code error;
   options.store = std::filesystem::absolute(store, error).lexically_normal();
   if (!error)

@@ -16,7 +16,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-// The report is one byte, the status, then the message.
+// The report is one byte, which is the status, and then the message.
 [[noreturn]] void wait_for_report(int pipe, pid_t child) {
   std::string report;
   std::array<char, 4096> buffer;
@@ -77,7 +77,8 @@ Startup::~Startup() {
 
 void Startup::ready() {
   if (pipe_ < 0) return;
-  // Whoever waits for the end of our output (a pipeline, a command substitution) waits no longer.
+  // A process that waits for the end of our output (a pipeline, a command substitution) can now
+  // continue.
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null >= 0) {
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, fd);
@@ -102,7 +103,7 @@ void Startup::report(ExitStatus status, const std::string& message) {
   while (written < bytes.size()) {
     const ssize_t result = write(pipe_, bytes.data() + written, bytes.size() - written);
     if (result < 0 && errno == EINTR) continue;
-    if (result <= 0) break;  // nobody waits any more
+    if (result <= 0) break;  // nobody is waiting any more
     written += static_cast<size_t>(result);
   }
   close(pipe_);

@@ -67,7 +67,7 @@ Status set_up_log(const Options& options) {
   auto logger = std::make_shared<spdlog::logger>("gridmount", std::move(sink));
   logger->set_formatter(log_formatter(lead));
   logger->set_level(spdlog::level::from_str(options.log_level));
-  // A line is there for whoever looks after a crash.
+  // Flushed at every line, so that the lines survive a crash.
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
   return {};

@@ -14,7 +14,7 @@ using std::chrono::nanoseconds;
 
 constexpr std::array<double, 4> kShares{0.5, 0.9, 0.99, 1};
 
-// The ends of the histograms' buckets: 4 us, 16 us, ... 17 s. Each is the end of a class.
+// The upper bounds of the histogram buckets: 4 us, 16 us, ... 17 s. Each is the end of a class.
 constexpr int kFirstBucketPower = 12;
 constexpr int kLastBucketPower = 34;
 constexpr int kBucketPowerStep = 2;
@@ -23,13 +23,13 @@ double seconds(nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-// Writes one line after the other.
+// Appends lines of the text format.
 class MetricsWriter {
  public:
   void begin(std::string_view name, std::string_view type, std::string_view help) {
     fmt::format_to(out_, "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
   }
-  // `labels` as they stand between the braces.
+  // `labels` is the text between the braces.
   template <typename Value>
   void add(std::string_view name, std::string_view labels, Value value) {
     if (labels.empty()) {

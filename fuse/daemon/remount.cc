@@ -27,7 +27,7 @@ struct Flag {
   std::string_view option;
   std::string_view opposite;
   unsigned long bit;  // mount(2)
-  bool by_default;    // as libfuse has it, where neither is given
+  bool by_default;    // libfuse's default if neither is given
 };
 
 constexpr std::array<Flag, 4> kFlags{{{"nosuid", "suid", MS_NOSUID, true},
@@ -35,7 +35,7 @@ constexpr std::array<Flag, 4> kFlags{{{"nosuid", "suid", MS_NOSUID, true},
                                       {"noexec", "exec", MS_NOEXEC, false},
                                       {"sync", "async", MS_SYNCHRONOUS, false}}};
 
-// The kernel leaves the flags of access times alone if none of them is given.
+// If no flag of access times is given, the kernel leaves these flags as they are.
 unsigned long wanted_flags(const Options& options) {
   unsigned long flags = options.read_only ? MS_RDONLY : 0;
   for (const Flag& flag : kFlags) {
@@ -49,8 +49,8 @@ unsigned long wanted_flags(const Options& options) {
   return flags;
 }
 
-// Whether the daemon itself writes nothing: it says so before it looks whether there is such an
-// attribute.
+// Returns true if the daemon itself is read-only. The daemon checks this before it looks for the
+// attribute, so the removal of a missing attribute tells.
 bool is_read_only(const std::string& mount_point) {
   return removexattr(mount_point.c_str(), "user.gridmount.remounted") != 0 && errno == EROFS;
 }

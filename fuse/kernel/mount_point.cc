@@ -15,7 +15,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-// mountinfo writes space, tab, newline and backslash as three octal digits.
+// Decodes mountinfo, which writes space, tab, newline and backslash as three octal digits.
 std::string unescape(const std::string& text) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -31,11 +31,12 @@ std::string unescape(const std::string& text) {
 
 struct Mounted {
   std::string place;
-  std::string store;   // what it is listed to have mounted
+  std::string store;   // the source that is listed
   std::string device;  // "major:minor"
 };
 
-// All gridmounts that can be seen, in the order they were made. See proc(5), mountinfo.
+// Returns all visible gridmounts, in the order in which they were mounted. Source: proc(5),
+// mountinfo.
 std::vector<Mounted> list_mounted() {
   std::ifstream mounts("/proc/self/mountinfo");
   std::vector<Mounted> found;
@@ -47,14 +48,14 @@ std::vector<Mounted> list_mounted() {
     }
     fields >> type >> source;
     place = unescape(place);
-    // What is mounted on top hides what was mounted there before.
+    // A mount on top hides what was mounted there before.
     std::erase_if(found, [&](const Mounted& mounted) { return mounted.place == place; });
     if (type == "fuse.gridmount") found.push_back({place, unescape(source), device});
   }
   return found;
 }
 
-// The store mounted on that folder, empty if there is none.
+// Returns the store mounted on that directory, or an empty string if there is none.
 std::string mounted_store(const std::string& mount_point) {
   for (const Mounted& mounted : list_mounted()) {
     if (mounted.place == mount_point) return mounted.store;
@@ -98,7 +99,7 @@ tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::filesystem::path& store) {
   const std::string shown = mount_point.string();
   if (std::string mounted = mounted_store(shown); !mounted.empty()) {
-    // Not stat(2), which the kernel may answer from its cache when the daemon is long gone.
+    // Not stat(2), which the kernel may answer from its cache long after the daemon has ended.
     struct statfs unused {};
     if (statfs(shown.c_str(), &unused) != 0 && errno == ENOTCONN) {
       return refuse(ExitStatus::kMountPointBusy,

@@ -1,7 +1,7 @@
-// libfuse's callbacks: each turns a request into a call of FileSystem and its result into a reply.
+// libfuse's callbacks. Each turns a request into a call of FileSystem, and the result into a reply.
 //
-// What a reply hands to the kernel (a lookup count, a handle) is taken back if the reply fails,
-// which happens when the caller was interrupted and the kernel no longer waits.
+// A reply may give the kernel a lookup count or a handle. If the reply fails, that is taken back.
+// It fails if the caller was interrupted and the kernel no longer waits.
 #include "fuse/kernel/trampoline.h"
 
 #include <fcntl.h>
@@ -75,9 +75,9 @@ fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry) {
 
 namespace {
 
-// Linux has pages of 4 KiB where this runs, and statfs counts in them.
+// The page size of Linux on all supported machines. statfs counts in these blocks.
 constexpr unsigned long kBlockBytes = 4096;
-// writev(2)'s limit, less the reply's header.
+// The limit of writev(2), minus the reply's header.
 constexpr size_t kMaxPieces = IOV_MAX - 1;
 
 gridfs::Creator caller_of(fuse_req_t request) {
@@ -101,7 +101,7 @@ void reply_made(fuse_req_t request, const char* operation, fuse_ino_t parent, co
   reply_entry(request, *made);
 }
 
-// To be called with what has changed the names in a folder, before that is answered.
+// Must be called with the result of a change of a directory's names, before the reply.
 template <typename Changed>
 Changed of_folder(fuse_req_t request, fuse_ino_t folder, Changed changed) {
   TrampolineContext& context = context_of(request);
@@ -112,8 +112,8 @@ Changed of_folder(fuse_req_t request, fuse_ino_t folder, Changed changed) {
   return changed;
 }
 
-// What the kernel asks for by the names "." and "..": a node of which it knows the number alone,
-// and the folder of one.
+// Answers a look-up of "." or "..": the kernel knows only a node's number, and asks for the node or
+// its parent.
 void reply_by_number(fuse_req_t request, fuse_ino_t number, const char* name) {
   FileSystem& file_system = file_system_of(request);
   const bool is_parent = std::string_view(name) == "..";
@@ -130,7 +130,7 @@ void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
     if (!found && errno_of(found.error().code()) == ENOENT) {
       const double seconds = file_system.absence_seconds(parent);
       if (seconds > 0) {
-        // An entry without a number: the kernel remembers that there is none.
+        // An entry without a number makes the kernel remember that the name does not exist.
         fuse_entry_param absent{};
         absent.entry_timeout = seconds;
         context_of(request).statistics.count_error("lookup", ENOENT);
@@ -169,7 +169,7 @@ void answer_getattr(fuse_req_t request, fuse_ino_t number, const OpenFile* file)
   guarded(request, "getattr", number, [&] { reply_attributes(request, number, file); });
 }
 
-// The kernel asks with the handle before it takes what is written.
+// The kernel requests attributes with the handle before it accepts written data.
 void answer_writer(fuse_req_t request, fuse_ino_t number, OpenFile& file) {
   guarded(request, "getattr", number, [&] {
     TrampolineContext& context = context_of(request);
@@ -184,8 +184,8 @@ void handle_getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* info)
   if (file == nullptr || !file_system_of(request).expects_room(*file)) {
     return answer_getattr(request, number, file);
   }
-  // That the kernel hands over what it has needs threads of the session. The file stays open until
-  // this is answered.
+  // On a thread of its own, because the writeback by the kernel needs threads of the session. The
+  // file stays open until this request is answered.
   bool added = false;
   try {
     added = context_of(request).deferred.add([=] { answer_writer(request, number, *file); });
@@ -196,10 +196,11 @@ void handle_getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* info)
   if (!added) answer_getattr(request, number, file);
 }
 
-// Whether set-user-ID goes by a call that changes no other attribute. chown(2) with neither an
-// owner nor a group takes it away, and is refused to others than the owner; the kernel leaves both
-// to us. Of a regular file it asks for the ctime then, and in no other call for that alone; for
-// nothing at all it asks before it writes to one.
+// Returns true if this call removes set-user-ID although it changes no other attribute. chown(2)
+// with neither an owner nor a group does so, and others than the owner may not call it. The kernel
+// leaves both checks to the daemon. For a regular file, the kernel sends this call as a setattr of
+// the ctime alone, and sends no other call like that. It sends a setattr of nothing before it
+// writes to a regular file.
 Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t number, OpenFile* file,
                                  int to_set) {
   if ((to_set & ~FUSE_SET_ATTR_CTIME) != 0) return false;
@@ -326,8 +327,8 @@ void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, f
 
 void set_handle(fuse_req_t request, fuse_file_info* info, OpenFile* file) {
   info->fh = reinterpret_cast<uint64_t>(file);
-  // Nobody else writes: what the kernel has cached of the file is still right. A view may be of one
-  // that somebody writes to.
+  // This process is the only writer, so what the kernel has cached of the file is still right. A
+  // file of the control directory may show a file that is being written.
   info->keep_cache = file->is_view || file_system_of(request).tells_each_reading() ? 0 : 1;
 }
 
@@ -367,7 +368,7 @@ void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode
 void handle_read(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
                  fuse_file_info* info) {
   guarded(request, "read", number, [&] {
-    // Held until the reply has been copied out.
+    // Kept until the reply has been copied out.
     Result<gridfs::ReadResult> data = file_system_of(request).read(*file_of(info), offset, size);
     if (!data) return reply_error(request, "read", number, nullptr, data.error());
     const std::vector<iovec>& pieces = data->pieces();
@@ -375,7 +376,7 @@ void handle_read(fuse_req_t request, fuse_ino_t number, size_t size, off_t offse
       fuse_reply_iov(request, pieces.data(), static_cast<int>(pieces.size()));
       return;
     }
-    // Chunks so small that one reply would have more pieces than writev(2) takes.
+    // The chunks are so small that one reply would have more pieces than writev(2) accepts.
     std::string joined;
     joined.reserve(data->size());
     for (const iovec& piece : pieces) {
@@ -385,19 +386,20 @@ void handle_read(fuse_req_t request, fuse_ino_t number, size_t size, off_t offse
   });
 }
 
-// The bytes lie in libfuse's receive buffer and are copied once, into the file's chunks.
+// The bytes are in libfuse's receive buffer. They are copied once, into the file's chunks.
 void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size_t size,
                   off_t offset, fuse_file_info* info) {
   TrampolineContext& context = context_of(request);
   context.writes_begun.fetch_add(1, std::memory_order_relaxed);
   guarded(request, "write", number, [&] {
-    // A file with such a bit is written through. libfuse does not tell that the kernel asks for it.
+    // The kernel writes through to a file with such a bit. libfuse does not pass on the kernel's
+    // flag for it, so the bit is removed by this check.
     if (!info->writepage && !may_keep_set_id(request)) {
       const Status cleared =
           context.file_system.clear_set_id(*file_of(info), group_check_of(request));
       if (!cleared) return reply_error(request, "write", number, nullptr, cleared.error());
     }
-    // With write-back the kernel keeps mtime and ctime and sends them by setattr.
+    // With writeback, the kernel keeps mtime and ctime and sends them by setattr.
     Status written = context.file_system.write(*file_of(info), offset,
                                                {reinterpret_cast<const uint8_t*>(bytes), size});
     if (context.file_system.begins_to_ask(number)) context.forget_attributes(number);
@@ -408,7 +410,7 @@ void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size
   context.bytes_written.fetch_add(size, std::memory_order_relaxed);
 }
 
-// Before the reply, so that who has closed the file sees what it has made of it.
+// Before the reply, so that the process that closed the file sees the new attributes.
 void note_close(fuse_req_t request, fuse_ino_t number, OpenFile& file,
                 FileSystem::Closing closing) {
   if (file_system_of(request).note_close(file, closing)) {
@@ -482,15 +484,18 @@ void handle_statfs(fuse_req_t request, fuse_ino_t number) {
 }
 
 void handle_init(void* user_data, fuse_conn_info* connection) {
-  // Not wanted, and why: SPLICE_* (data is in memory already, pipes only add copies of references),
-  // AUTO_INVAL_DATA (nobody changes data behind the kernel's back), POSIX_LOCKS and FLOCK_LOCKS
-  // (the kernel's own suffice for one machine), HANDLE_KILLPRIV (trampoline_negotiation.cc has the
-  // better one).
-  // ATOMIC_O_TRUNC is not wanted either: with it the kernel empties what it knows of the file once
-  // more some time after we have answered, and so loses what another has made of it in between.
-  // Nor is ASYNC_DIO: where a program's asynchronous direct write goes on after its call, the
-  // kernel leaves in its cache what others have read there meanwhile. DONT_MASK: a folder's default
-  // access control list stands in for the umask.
+  // Capabilities that are not wanted, and why:
+  // - SPLICE_*: the data is in memory already, and pipes would only copy references.
+  // - AUTO_INVAL_DATA: nobody changes data without telling the kernel.
+  // - POSIX_LOCKS and FLOCK_LOCKS: the kernel's own locks suffice for one machine.
+  // - HANDLE_KILLPRIV: trampoline_negotiation.cc has the better version.
+  // - ATOMIC_O_TRUNC: some time after the reply, the kernel would drop what it knows of the file
+  //   once more, and so lose what another process has written in between.
+  // - ASYNC_DIO: if an asynchronous direct write continues after its call, the kernel would keep in
+  //   its cache what others have read there in the meantime.
+  //
+  // DONT_MASK is wanted with access control lists, because a directory's default list replaces the
+  // umask.
   constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_WRITEBACK_CACHE |
                                FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
                                FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_EXPORT_SUPPORT;
@@ -505,15 +510,15 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   connection->max_background = 128;
   connection->congestion_threshold = 96;
   connection->time_gran = 1;
-  // Whatever is asked from now on is answered.
+  // From now on, every request is answered.
   context.on_ready();
 }
 
 }  // namespace
 
 const fuse_lowlevel_ops& trampoline_operations() {
-  // Left out so that libfuse answers ENOSYS and the kernel stops asking: access (the kernel checks
-  // permissions), locks.
+  // Left out, so that libfuse answers ENOSYS and the kernel stops asking: access (the kernel checks
+  // permissions) and locks.
   static const fuse_lowlevel_ops operations = [] {
     fuse_lowlevel_ops ops{};
     ops.init = handle_init;

@@ -1,9 +1,9 @@
-// What comes from the kernel, before libfuse sees it: requests that would have to wait for a folder
-// that is being moved are laid aside, so that they do not keep the session's few threads from those
-// that others wait for; and FUSE_TMPFILE, which libfuse 3.14 does not know, becomes FUSE_CREATE.
+// Reads requests from the kernel before libfuse sees them. Requests that would have to wait for the
+// move of a directory are parked, so that they do not block the session's few threads, which other
+// requests need. FUSE_TMPFILE, which libfuse 3.14 does not know, becomes FUSE_CREATE.
 //
-// Nothing here may catch all exceptions: libfuse ends its threads by cancelling them while they
-// read.
+// No code here may catch all exceptions, because libfuse ends its threads by cancelling them while
+// they read.
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <sys/uio.h>
@@ -24,7 +24,7 @@ namespace {
 
 using Message = std::span<const char>;
 
-// Of those that begin with the handle.
+// Returns true if the handle is open for writing. For requests that begin with the handle.
 bool is_of_writer(Message body) {
   uint64_t handle = 0;
   if (body.size() < sizeof handle) return false;
@@ -33,8 +33,9 @@ bool is_of_writer(Message body) {
   return reinterpret_cast<const OpenFile*>(handle)->for_writing;
 }
 
-// While a folder is moved: whether answering would wait for that. Who changes the store does; who
-// asks for something does if it is below the folder. Open files can be read and written.
+// Returns true if the request would wait for the end of a move. This holds for requests that change
+// the store, and for requests about something below the moving directory. Open files can be read
+// and written.
 bool waits_for_move(const FileSystem& file_system, const fuse_in_header& header, Message body) {
   switch (header.opcode) {
     case FUSE_SETATTR:
@@ -68,8 +69,8 @@ bool waits_for_move(const FileSystem& file_system, const fuse_in_header& header,
   }
 }
 
-// Both have the same requests and replies. The flags tell which it was: open(2) does not let them
-// through to where files are made with a name.
+// Turns FUSE_TMPFILE into FUSE_CREATE, which has the same request and reply. The flag O_TMPFILE
+// marks it. open(2) never passes that flag to FUSE_CREATE.
 void translate(std::span<char> message) {
   fuse_in_header header{};
   fuse_create_in body{};
@@ -83,7 +84,8 @@ void translate(std::span<char> message) {
   std::memcpy(message.data() + sizeof header, &body, sizeof body);
 }
 
-// True: it will be answered after the move, and is nobody else's any more.
+// Returns true if the request was parked. It will be answered after the move, and the caller must
+// drop it.
 bool lay_aside(TrampolineContext& context, Message message) {
   fuse_in_header header{};
   if (!context.file_system.moves_any() || message.size() < sizeof header) return false;
@@ -101,7 +103,7 @@ bool lay_aside(TrampolineContext& context, Message message) {
 }
 
 ssize_t read_request(int connection, void* buffer, size_t room, void* user_data) {
-  // The first that each of libfuse's threads does.
+  // Named here, because reading is the first thing that each of libfuse's threads does.
   thread_local const bool is_named = (name_this_thread("gm-fuse"), true);
   (void)is_named;
   auto& context = *static_cast<TrampolineContext*>(user_data);
@@ -114,8 +116,8 @@ ssize_t read_request(int connection, void* buffer, size_t room, void* user_data)
   }
 }
 
-// An answer has the number of its request. A notice, which tells the kernel to forget something,
-// has none.
+// Returns true for a reply, which has the number of its request. A notification, which makes the
+// kernel forget something, has none.
 bool is_answer(std::span<const iovec> pieces) {
   fuse_out_header header{};
   if (pieces.empty() || pieces[0].iov_len < sizeof header) return false;

@@ -15,7 +15,7 @@ class ReplyLister : public FileSystem::Lister {
       : request_(request), plus_(plus), buffer_(size) {}
 
   bool fits(std::string_view name) override {
-    name_ = name;  // with the NUL that libfuse wants
+    name_ = name;  // with the NUL that libfuse needs
     const size_t needed =
         plus_ ? fuse_add_direntry_plus(request_, nullptr, 0, name_.c_str(), nullptr, 0)
               : fuse_add_direntry(request_, nullptr, 0, name_.c_str(), nullptr, 0);
@@ -39,14 +39,14 @@ class ReplyLister : public FileSystem::Lister {
       param = entry_param_of(request_, *entry);
       looked_up_.push_back(entry->number);
     } else {
-      // A number of 0 there: the kernel takes name and type only, and counts no lookup.
+      // Without a number in the entry, the kernel takes only name and type and counts no lookup.
       param.attr.st_ino = number;
       param.attr.st_mode = type;
     }
     used_ += fuse_add_direntry_plus(request_, place, room, name_.c_str(), &param, next_offset);
   }
 
-  // If the kernel no longer waits, it has not counted the lookups either.
+  // If the reply fails because the kernel no longer waits, it has not counted the lookups either.
   void reply() {
     FileSystem& file_system = file_system_of(request_);
     if (fuse_reply_buf(request_, buffer_.data(), used_) == 0) return;

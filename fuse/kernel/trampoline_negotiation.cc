@@ -1,12 +1,11 @@
-// What the kernel and libfuse 3.14 agree on, and one thing that it does not know.
+// The negotiation between the kernel and libfuse 3.14, with one flag that libfuse does not know.
 //
-// Once a file system answers for extended attributes, the kernel asks before each write(2) whether
-// the file has `security.capability`, which made a write of 4 KiB take 40 us instead of 1.3. With
-// FUSE_HANDLE_KILLPRIV_V2 it asks once per file. libfuse has that from 3.17 on.
+// Once a file system supports extended attributes, the kernel asks before each write(2) whether the
+// file has `security.capability`. A write of 4 KiB then took 40 us instead of 1.3. With
+// FUSE_HANDLE_KILLPRIV_V2 it asks once per file. libfuse supports that from 3.17 on.
 //
-// Method: the first request on the connection, FUSE_INIT, is given to libfuse while its descriptor
-// leads into a pipe; its answer gets the flag, if the kernel has offered it, and goes to the
-// kernel.
+// Method: libfuse gets the first request on the connection, FUSE_INIT, while its descriptor leads
+// into a pipe. The reply gets the flag, if the kernel has offered it, and then goes to the kernel.
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <spdlog/spdlog.h>
@@ -48,7 +47,7 @@ class Descriptor {
   const int fd_;
 };
 
-// The number of a FUSE_INIT that offers the flag, else 0, which no request has.
+// Returns the number of a FUSE_INIT that offers the flag, else 0, which no request has.
 uint64_t number_of_offer(const fuse_buf& request) {
   InitRequest init{};
   if (request.size < sizeof init) return 0;
@@ -57,8 +56,8 @@ uint64_t number_of_offer(const fuse_buf& request) {
   return init.header.opcode == FUSE_INIT && offers ? init.header.unique : 0;
 }
 
-// Hands on what libfuse has written: the answer, and maybe notifications of other threads. 0 or a
-// negative errno.
+// Passes on what libfuse has written: the reply, and perhaps notifications of other threads.
+// Returns 0 or a negative errno.
 int hand_on(std::string_view messages, uint64_t number, int connection) {
   while (messages.size() >= sizeof(fuse_out_header)) {
     InitReply reply{};
@@ -74,8 +73,8 @@ int hand_on(std::string_view messages, uint64_t number, int connection) {
       std::memcpy(message.data(), &reply, sizeof reply);
     }
     const bool written = write(connection, message.data(), size) == static_cast<ssize_t>(size);
-    // Unmounted meanwhile: the loop sees it as well. A notification may also concern what the
-    // kernel does not know.
+    // If the file system was unmounted in the meantime, the loop will notice it too. A notification
+    // may also be about something that the kernel does not know.
     const bool matters = is_answer && errno != ENOENT && errno != ENODEV;
     if (!written && matters) return -errno;
   }
@@ -94,7 +93,7 @@ int negotiate(fuse_session* session) {
     fuse_buf& buffer;
     ~Free() { free(buffer.mem); }
   } free_request{request};
-  // The loop meets it again: the mount has ended before it began.
+  // The mount has ended before it began. The loop will notice it too.
   if (received <= 0) return 0;
   const int connection = fuse_session_fd(session);
   int ends[2];
@@ -106,8 +105,8 @@ int negotiate(fuse_session* session) {
   }
   const Descriptor from(ends[0]);
   const Descriptor to(ends[1]);
-  // Not by fcntl: the thread sanitizer would lose sight of the connection, by which threads hand
-  // over what they have made.
+  // Duplicated by dup() and not by fcntl(). Otherwise the thread sanitizer would lose track of the
+  // connection, through which threads synchronize.
   const Descriptor kernel(dup(connection));
   if (kernel.get() < 0 || fcntl(kernel.get(), F_SETFD, FD_CLOEXEC) < 0 ||
       dup3(to.get(), connection, O_CLOEXEC) < 0) {
@@ -117,7 +116,7 @@ int negotiate(fuse_session* session) {
   if (dup3(kernel.get(), connection, O_CLOEXEC) < 0) return -errno;
   char bytes[4096];
   const ssize_t size = read(from.get(), bytes, sizeof bytes);
-  if (size < 0) return -EPROTO;  // nothing was answered
+  if (size < 0) return -EPROTO;  // there was no reply
   return hand_on({bytes, static_cast<size_t>(size)}, number, connection);
 }
 

@@ -1,4 +1,4 @@
-// libfuse's callbacks for parts of open files.
+// libfuse's callbacks for ranges of open files.
 #include "fuse/kernel/trampoline.h"
 
 namespace gridmount::fuse {
@@ -34,8 +34,8 @@ void handle_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whenc
   if (!file_system_of(request).is_open_for_writing(number)) {
     return answer_lseek(request, number, offset, whence, *file);
   }
-  // What the kernel has not written back looks like a hole here. It writes back by requests, which
-  // need threads of the session. The file stays open until this is answered.
+  // Data that the kernel has not written back looks like a hole here. The writeback sends requests,
+  // which need threads of the session. The file stays open until this request is answered.
   bool added = false;
   try {
     added = context_of(request).deferred.add([=] {
@@ -45,7 +45,7 @@ void handle_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whenc
   } catch (const std::bad_alloc&) {
     return reply_error(request, "lseek", number, nullptr, Error(kOutOfMemory, "no memory"));
   }
-  // The mount ends, and with it what was not written back.
+  // The mount ends. Data that was not written back is lost anyway.
   if (!added) answer_lseek(request, number, offset, whence, *file);
 }
 

@@ -1,4 +1,4 @@
-// Session on libfuse: mounting, the loop, stopping.
+// Session on libfuse: mount, loop, stop.
 #include <fcntl.h>
 #include <fuse_log.h>
 #include <pthread.h>
@@ -30,18 +30,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// As many as share one commit when everybody writes; more only wait for the processors.
+// So many share one commit when everybody writes. More would only wait for the processors.
 constexpr unsigned kMaxThreads = 16;
 constexpr unsigned kMaxIdleThreads = 16;
 constexpr unsigned kReadAheadKib = 1024;
 
-// How long stop() waits for the kernel to hand over its dirty pages, for no write to come before it
-// believes that there are none left, and for open files to be closed after the mount was detached.
+// The timeouts of stop(): for the kernel to write back its dirty pages, for the silence after which
+// none are assumed to be left, and for open files to be closed after the mount was detached.
 constexpr milliseconds kWriteBackPatience{30'000};
 constexpr milliseconds kQuiet{100};
 constexpr milliseconds kOpenFilesPatience{2'000};
 
-// libfuse prints what goes wrong while mounting; that line is the best explanation there is.
+// Collects what libfuse prints while it mounts, because its messages are the best explanation of a
+// failure.
 thread_local std::string* mount_messages = nullptr;
 
 __attribute__((format(printf, 2, 0))) void take_libfuse_message(fuse_log_level level,
@@ -62,8 +63,8 @@ __attribute__((format(printf, 2, 0))) void take_libfuse_message(fuse_log_level l
   }
 }
 
-// fusermount3, which mounts for those who are not root, says what it refuses on the stderr it
-// inherits. While this object lives that is a pipe; take() gives what was written to it.
+// fusermount3 mounts for users who are not root, and prints errors on the stderr it inherits. While
+// this object exists, stderr is a pipe. take() returns what was written to it.
 class CapturedStderr {
  public:
   CapturedStderr() {
@@ -101,7 +102,7 @@ class CapturedStderr {
   int read_end_ = -1;
 };
 
-// The lines of what libfuse and fusermount3 said, as one.
+// Joins the lines that libfuse and fusermount3 have printed.
 std::string join_lines(const std::string& text) {
   std::string joined;
   size_t begin = 0;
@@ -116,8 +117,8 @@ std::string join_lines(const std::string& text) {
   return joined;
 }
 
-// Large reads come in one request only if the kernel reads that far ahead, and its own limit is
-// 128 KiB. Only root may raise it; others go on with the smaller one.
+// A large read is one request only if the kernel reads ahead that far. The kernel's default is 128
+// KiB. Only root may raise it. Other users keep the default.
 void raise_read_ahead(const std::string& mount_point) {
   const std::string device = mounted_device(mount_point);
   const std::string path = "/sys/class/bdi/" + device + "/read_ahead_kb";
@@ -126,21 +127,22 @@ void raise_read_ahead(const std::string& mount_point) {
   if (!file) spdlog::debug("cannot raise the read-ahead in {}", path);
 }
 
-// What the kernel is writing back at the moment, to this mount and all others: at least as much as
-// to this one.
+// Returns how many bytes the kernel is writing back at the moment, to this mount and all others. So
+// it is at least the number for this mount.
 uint64_t write_back_bytes() {
   std::ifstream file("/proc/meminfo");
   uint64_t kibibytes = 0;
   for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("Writeback")) continue;  // Writeback: and WritebackTmp:, FUSE's once
+    // "Writeback:" and "WritebackTmp:". FUSE used the latter in earlier kernels.
+    if (!line.starts_with("Writeback")) continue;
     kibibytes += std::strtoull(line.c_str() + line.find(':') + 1, nullptr, 10);
   }
   return kibibytes * 1024;
 }
 
-// Runs `body` in a child process that has none of our files open, so that it neither keeps the
-// connection alive nor the store locked if we are killed. `body` may only make system calls.
-// Returns whether it returned true; after `patience` it is left to itself.
+// Runs `body` in a child process that has none of our files open. So if this process is killed, the
+// child neither keeps the connection alive nor the store locked. `body` may only make system calls.
+// Returns what it returned, or false after `patience`, when the child is left alone.
 template <typename Body>
 bool run_in_child(milliseconds patience, Body body) {
   const pid_t child = fork();
@@ -191,13 +193,13 @@ class LibfuseSession : public Session, private KernelCache {
       fuse_session_process_buf(session_.get(), &request);
     };
     context_.forget_attributes = [this](uint64_t number) {
-      // From an offset below 0 on no content is forgotten.
+      // A negative offset makes the kernel drop attributes but no content.
       (void)fuse_lowlevel_notify_inval_inode(session_.get(), number, -1, 0);
     };
   }
 
   ~LibfuseSession() override {
-    // Once detached, whatever is at the mount point now is not ours to unmount.
+    // After a detach, the mount point may belong to another mount, which must stay.
     if (mounted_ && !detached_) fuse_session_unmount(session_.get());
   }
 
@@ -242,7 +244,7 @@ class LibfuseSession : public Session, private KernelCache {
 
   Status run(std::function<void()> on_ready) override {
     main_thread_ = pthread_self();
-    // The signal does nothing but interrupt the loop's wait, so that it sees that it shall end.
+    // The signal only interrupts the loop's wait, so that the loop checks whether it must end.
     struct sigaction action {};
     action.sa_handler = [](int) {};
     sigaction(wake_signal(), &action, nullptr);
@@ -255,7 +257,7 @@ class LibfuseSession : public Session, private KernelCache {
     std::unique_ptr<fuse_loop_config, LoopConfigDeleter> config(fuse_loop_cfg_create());
     fuse_loop_cfg_set_max_threads(config.get(), kMaxThreads);
     fuse_loop_cfg_set_idle_threads(config.get(), kMaxIdleThreads);
-    // A descriptor per thread made no difference here, neither to one client nor to four.
+    // A descriptor per thread made no difference here, neither with one client nor with four.
     fuse_loop_cfg_set_clone_fd(config.get(), 0);
     int result = take_requests(session_.get());
     if (result == 0) result = negotiate(session_.get());
@@ -270,7 +272,8 @@ class LibfuseSession : public Session, private KernelCache {
       fuse_session_unmount(session_.get());
       mounted_ = false;
     }
-    // Whatever they still wait for, the connection's end answers; moves have ended with the loop.
+    // The end of the connection has answered everything that these requests wait for, and moves
+    // have ended with the loop.
     context_.deferred.stop();
     context_.laid_aside.stop();
     if (result < 0) {
@@ -283,12 +286,12 @@ class LibfuseSession : public Session, private KernelCache {
   void stop() override {
     if (wait_until_ended(milliseconds(0))) return;
     await_write_back();
-    // With no file open this alone ends run(), after the kernel has let go of everything.
+    // If no file is open, this alone ends run(), after the kernel has released everything.
     detached_ = detach_mount(options_.mount_point.string());
     if (!detached_) spdlog::warn("cannot detach {}", options_.mount_point.string());
     if (wait_until_ended(kOpenFilesPatience)) return;
     spdlog::warn("files on {} are still open and are cut off", options_.mount_point.string());
-    // While there are threads that serve what it waits for.
+    // While there still are threads that serve what these requests wait for.
     context_.deferred.stop();
     fuse_session_exit(session_.get());
     do {
@@ -301,7 +304,7 @@ class LibfuseSession : public Session, private KernelCache {
   OperationsInProgress& in_progress() override { return context_.in_progress; }
 
  private:
-  // The errors are those of a node or name that the kernel does not know, or of a mount that ends.
+  // Errors are ignored: the kernel does not know the node or name, or the mount is ending.
   void forget_node(uint64_t number) override {
     (void)fuse_lowlevel_notify_inval_inode(session_.get(), number, 0, 0);
   }
@@ -320,9 +323,10 @@ class LibfuseSession : public Session, private KernelCache {
     return true;
   }
 
-  // syncfs(2) makes the kernel queue its dirty pages but, with FUSE, does not wait for them. They
-  // are all here once no write has been running for a while; or, if others go on writing, once as
-  // many bytes have come as were under way then, since the queue keeps its order.
+  // syncfs(2) makes the kernel queue its dirty pages but, with FUSE, does not wait for them. All of
+  // them are here when no write has been running for a while. If others go on writing, they are
+  // here when as many bytes have come as were in the queue at the beginning, because the queue
+  // keeps its order.
   void await_write_back() {
     const char* place = options_.mount_point.c_str();
     run_in_child(kWriteBackPatience, [place] {

@@ -13,7 +13,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-// A reply of getxattr and listxattr: the size alone if no room is offered.
+// Replies to getxattr and listxattr. Only the size is sent if `room` is 0.
 void reply_sized(fuse_req_t request, const std::string& bytes, size_t room) {
   if (room == 0) {
     fuse_reply_xattr(request, bytes.size());
@@ -51,7 +51,7 @@ void handle_listxattr(fuse_req_t request, fuse_ino_t number, size_t room) {
   guarded(request, "listxattr", number, [&] {
     const Result<std::vector<std::string>> names = file_system_of(request).xattr_names(number);
     if (!names) return reply_error(request, "listxattr", number, nullptr, names.error());
-    // As other file systems: only who may read them learns of them.
+    // As in other file systems, only those who may read these attributes see their names.
     const bool sees_trusted = fuse_req_ctx(request)->uid == 0;
     std::string list;
     for (const std::string& name : *names) {

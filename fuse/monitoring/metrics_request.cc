@@ -21,7 +21,7 @@ std::string refusal(std::string_view status) {
   return reply(status, kPlainText, fmt::format("{}\n", status));
 }
 
-// The text before the next space, which both are taken off.
+// Removes the text up to the next space, and the space, and returns the text.
 std::string_view take_word(std::string_view& line) {
   const std::string_view word = line.substr(0, line.find(' '));
   line.remove_prefix(std::min(word.size() + 1, line.size()));

@@ -24,11 +24,11 @@ namespace {
 
 using asio::ip::tcp;
 
-// One request and its reply. Its handlers keep it alive, so it ends with the last of them; the
-// timer sees to it that there is a last one.
+// One request and its reply. Its handlers keep it alive, so it ends with the last of them. The
+// timer ensures that there is a last one.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
-  // `metrics` outlives the io_context's run, `open` too: how many there are.
+  // `metrics` and `open` must outlive the io_context's run. `open` is the number of exchanges.
   Exchange(tcp::socket socket, const std::function<std::string()>& metrics, size_t& open)
       : socket_(std::move(socket)), timer_(socket_.get_executor()), metrics_(metrics), open_(open) {
     ++open_;
@@ -68,7 +68,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
                       });
   }
 
-  // Closing with something unread would take the reply back from under the client's hands.
+  // Reads the rest of the request before closing. If unread data were left, the client could lose
+  // the reply.
   void drain() {
     socket_.async_read_some(asio::buffer(rest_),
                             [self = shared_from_this()](const std::error_code& error, size_t) {
@@ -132,11 +133,11 @@ class MetricsServer::Running {
     std::error_code error;
     socket.assign(protocol, fd.get(), error);
     if (error) return;
-    (void)fd.release();  // the socket's now
+    (void)fd.release();  // owned by the socket now
     try {
       std::make_shared<Exchange>(std::move(socket), metrics_, open_)->start();
     } catch (const std::bad_alloc&) {
-      // The connection is closed; the next is accepted all the same.
+      // The connection is closed. The next one is still accepted.
     }
   }
 
@@ -147,7 +148,7 @@ class MetricsServer::Running {
         io_.run();
         return;
       } catch (const std::exception& error) {
-        // For want of memory; that request is lost, others are answered.
+        // Out of memory. This request is lost, others are answered.
         spdlog::error("the metrics' server: {}", error.what());
       }
     }
@@ -155,7 +156,7 @@ class MetricsServer::Running {
 
   const std::vector<wire::TcpListener> listeners_;
   const std::function<std::string()> metrics_;
-  size_t open_ = 0;  // of the thread; outlives the exchanges that io_ holds
+  size_t open_ = 0;  // used only by the thread; outlives the exchanges that io_ holds
   asio::io_context io_;
   std::vector<std::shared_ptr<wire::Acceptor>> acceptors_;
   std::thread thread_;
@@ -170,7 +171,7 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const std::string& a
     return std::unique_ptr<MetricsServer>(
         new MetricsServer(std::make_unique<Running>(std::move(listeners), std::move(metrics))));
   } catch (const std::exception& error) {
-    // Of Asio's: no descriptor for its queue of events, no thread.
+    // Thrown by Asio: no descriptor for its event queue, or no thread.
     return fail(ErrorCode::kInternalError, error.what());
   }
 }

@@ -25,7 +25,7 @@ static_assert(DurationClasses::kCount == 1 + (kEndPower - kFirstPower) * kSteps)
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
 size_t hash_of(const char* name) {
-  // FNV-1a.
+  // FNV-1a
   uint64_t hash = 0xCBF29CE484222325U;
   for (; *name != 0; ++name) hash = (hash ^ static_cast<uint8_t>(*name)) * 0x100000001B3U;
   return hash ^ (hash >> 32);
@@ -132,7 +132,7 @@ Statistics::Shards* Statistics::take_place(const char* operation) {
   Place* place = find_place(operation);
   if (place == nullptr) return nullptr;
   if (place->name.load(kRelaxed) == nullptr) {
-    // Without memory the next operation of that name tries again.
+    // If there is no memory, the next operation of that name tries again.
     place->shards.reset(new (std::nothrow) Shards);
     if (!place->shards) return nullptr;
     place->name.store(operation, std::memory_order_release);

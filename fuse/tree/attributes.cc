@@ -44,7 +44,8 @@ gridfs::Attributes mount_root_attributes(const gridfs::VolumeOptions& defaults, 
   attributes.mode = S_IFDIR | (0777 & ~defaults.umask);
   attributes.uid = defaults.default_owner.uid;
   attributes.gid = defaults.default_owner.gid;
-  // Folders that do not count their subfolders show one link; find(1) and others know that.
+  // By convention, a directory with one link does not count its subdirectories. find(1) and other
+  // programs know that.
   attributes.nlink = 1;
   attributes.atime = attributes.mtime = attributes.ctime = changed;
   return attributes;

@@ -20,7 +20,7 @@ constexpr std::string_view kById = "by-id";
 constexpr std::string_view kRevisions = "revisions";
 constexpr std::string_view kStatistics = "stats.json";
 
-// The first name of a path, and what follows it.
+// Returns the first name of a path, and what follows it.
 std::pair<std::string_view, std::string_view> split_first(std::string_view path) {
   const size_t slash = path.find('/');
   if (slash == std::string_view::npos) return {path, {}};
@@ -32,7 +32,7 @@ tl::unexpected<Error> no_such_view(std::string_view path) {
               "there is no '" + std::string(kViewsFolder) + "/" + std::string(path) + "'");
 }
 
-// Of what was looked for in the tree: that it is not there, or what went wrong.
+// Turns the error of a look-up in the tree into one about the control directory.
 tl::unexpected<Error> not_found(Error error, std::string_view path) {
   const ErrorCode code = error.code();
   const bool is_absent =
@@ -41,7 +41,7 @@ tl::unexpected<Error> not_found(Error error, std::string_view path) {
   return fail(std::move(error));
 }
 
-// As they are written here, and no other way.
+// Accepts a number only in the form that listings use.
 std::optional<size_t> parse_number(std::string_view text) {
   size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -67,7 +67,7 @@ gridfs::Node file_node() {
 View file_view(const gridfs::Node& node) {
   View view;
   view.attributes = node.attributes;
-  // A symbolic link's size is not that of any content.
+  // The size of a symlink is not that of any content.
   if (!S_ISREG(node.attributes.mode)) view.attributes.size = view.attributes.blocks = 0;
   view.attributes.mode = S_IFREG | (node.attributes.mode & 0444);
   view.attributes.nlink = 1;
@@ -79,7 +79,7 @@ View file_view(const gridfs::Node& node) {
   return view;
 }
 
-// Of names that are known.
+// Lists names that are known beforehand.
 class NameListing final : public gridfs::DirectoryStream {
  public:
   explicit NameListing(std::vector<gridfs::DirectoryEntry> entries) : entries_(std::move(entries)) {
@@ -100,7 +100,7 @@ class NameListing final : public gridfs::DirectoryStream {
   size_t next_ = 0;
 };
 
-// A folder of the tree, with its files as folders of their revisions.
+// Lists a directory of the tree, with each file as a directory of its revisions.
 class TrackedListing final : public gridfs::DirectoryStream {
  public:
   explicit TrackedListing(std::unique_ptr<gridfs::DirectoryStream> tree) : tree_(std::move(tree)) {}

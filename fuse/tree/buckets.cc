@@ -12,7 +12,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-// All collections of a bucket. The files collection is what makes the bucket exist.
+// All collections of a bucket. The bucket exists if its files collection does.
 constexpr std::array<std::string_view, 5> kParts{".files", ".chunks", ".directories", ".detached",
                                                  ".links"};
 
@@ -25,16 +25,17 @@ std::string collection_name(std::string_view bucket, std::string_view part) {
 }  // namespace
 
 uint64_t bucket_number(std::string_view shown_name) {
-  // FNV-1a, 63 bits of it, and never 0 or 1.
+  // 63 bits of FNV-1a, never 0 or 1.
   uint64_t hash = 0xCBF29CE484222325U;
   for (char c : shown_name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3U;
   return (hash >> 1) | 2;
 }
 
 Result<std::shared_ptr<gridfs::Volume>> MountedBucket::volume() {
-  // Held while the volume opens, so that it opens once; others who want this bucket need it open.
+  // Held while the volume opens, so that it opens only once. Others who want this bucket need it
+  // open anyway.
   MutexLock lock(mutex_);
-  // To open it would be to make it anew.
+  // Opening a removed bucket would create it again.
   if (removed_) return fail(gridfs::kNoSuchEntry, "bucket " + name_ + " has been removed");
   if (!volume_) {
     GM_ASSIGN(volume_, buckets_.open_volume(name_));
@@ -138,7 +139,7 @@ Status Buckets::rename(std::string_view from, std::string_view to) {
   for (std::string_view part : kParts) {
     GM_ASSIGN(bool there, database_->exists(*transaction, collection_name(from, part)));
     if (!there) continue;
-    // Something that is no bucket may stand in the way: then nothing is renamed.
+    // The new name may be taken by a collection that belongs to no bucket. Then nothing is renamed.
     GM_TRY(database_->rename(*transaction, collection_name(from, part),
                              {database_->name(), collection_name(to, part)}, false));
   }
@@ -191,8 +192,8 @@ Status check_bucket_name(std::string_view database, std::string_view bucket) {
 }
 
 Status Buckets::retire(MountedBucket& bucket) {
-  // The kernel tells us that a file was closed a little after close(2) has returned, so one that
-  // was closed just now is waited for.
+  // The kernel reports the close of a file a little after close(2) has returned. So this waits
+  // briefly for files that were just closed.
   const auto deadline = std::chrono::steady_clock::now() + kReleasePatience;
   while (bucket.handles_.load() > 0 && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,4 +1,4 @@
-// Names: lookup, making, removing, renaming. See file_system_content.cc for the rest.
+// Names: look-up, creation, removal, rename. The rest is in file_system_content.cc.
 #include "fuse/tree/file_system.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-// The bucket's name for a child of a root of buckets.
+// Returns the bucket that a child of a root of buckets stands for.
 Result<std::string> bucket_name(std::string_view shown) {
   GM_ASSIGN(gridfs::ParsedName parsed, gridfs::parse_name(shown, false));
   if (parsed.kind != gridfs::ParsedName::Kind::kPlain) {
@@ -26,7 +26,7 @@ bool is_views_folder(const ResolvedNode& parent, std::string_view name) {
   return parent.kind == InodeKind::kBucketRoot && name == kViewsFolder;
 }
 
-// Nothing can have such a name, so nothing has.
+// Returns true for a name that nothing can have, and so nothing has.
 bool is_impossible_name(const Error& error) {
   return error.code() == gridfs::kInvalidName;
 }
@@ -95,8 +95,8 @@ Result<Entry> FileSystem::entry_of(const ResolvedNode& parent, std::string_view 
 
 double FileSystem::absence_seconds(uint64_t parent) const {
   std::optional<ResolvedNode> node = table_.resolve(parent);
-  // Not at all in a root of buckets, where a driver may make one.
-  // Nor among views, which come and go with files.
+  // Not in a root of buckets, where a driver may create a bucket. Not in the control directory,
+  // whose entries come and go with files.
   const bool is_known = node && node->kind != InodeKind::kMountRoot && !node->is_view();
   return is_known ? kCacheForever : 0;
 }
@@ -146,7 +146,7 @@ Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name,
   attributes.uid = creator.uid;
   attributes.gid = creator.gid;
   if (auto set = volume->set_directory_attributes("", attributes); !set) {
-    // Rather no bucket than one that belongs to somebody else. The first error is the one to tell.
+    // No bucket is better than one with the wrong owner. The first error is the one to report.
     (void)buckets_.remove(bucket);
     return fail(std::move(set).error());
   }
@@ -185,7 +185,7 @@ Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_vie
   if (node.kind != InodeKind::kFile) {
     return fail(kNotPermitted, "node " + std::to_string(number) + " is a folder");
   }
-  // What is an earlier revision by now takes no new names.
+  // A file that has become an earlier revision takes no new names.
   if (node.nameless) return fail(gridfs::kNoSuchEntry, "the file has lost its last name");
   GM_ASSIGN(Folder in, folder(parent, "a file"));
   if (in.node.bucket != node.bucket) {
@@ -297,7 +297,7 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
   return move_in_table(*names);
 }
 
-// A folder the kernel renames has been looked up before, so it is in the table.
+// The kernel looks a directory up before it renames it, so the directory is in the table.
 bool FileSystem::moves_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                               std::string_view to_name, gridfs::RenameMode mode) const {
   return table_.find_folder(from_parent, from_name) ||
@@ -355,7 +355,7 @@ Status FileSystem::move_in_table(const MovedNames& names) {
   if (names.other) table_.remove_folder(to, names.to_name, names.replaced);
   Result<gridfs::Node> moved = names.to.volume->lookup(names.to.node.path, names.to_name);
   if (!moved || moved->kind != gridfs::NodeKind::kDirectory) {
-    // Its new path is not known: better no folder than one that leads elsewhere.
+    // Its new path is not known. Removing it from the table is better than a wrong path.
     table_.remove_folder(from, names.from_name, names.replaced);
     if (!moved) return fail(std::move(moved).error());
     return {};
@@ -367,13 +367,13 @@ Status FileSystem::move_in_table(const MovedNames& names) {
 void FileSystem::exchange_in_table(const MovedNames& names) {
   const uint64_t from = names.from.node.number;
   const uint64_t to = names.to.node.number;
-  // Where they are now; a path that cannot be had leads nowhere rather than elsewhere.
+  // The present path. If it cannot be read, the directory gets a path that leads nowhere.
   const auto path_of = [](const Folder& in, std::string_view name) {
     const Result<gridfs::Node> node = in.volume->lookup(in.node.path, name);
     return node ? node->path : std::string("/");
   };
   const std::string path_of_one = path_of(names.to, names.to_name);
-  // No name has a slash.
+  // No name has a slash, so this one is free.
   constexpr std::string_view kBetween = "/";
   if (names.one) table_.move_folder(from, names.from_name, from, kBetween, path_of_one);
   if (names.other) {
@@ -396,7 +396,7 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
     if (mode == gridfs::RenameMode::kNoReplace) {
       return fail(gridfs::kEntryExists, "bucket " + to + " exists already");
     }
-    // As rename(2) has it: an empty folder is replaced.
+    // As in rename(2), an empty directory is replaced.
     GM_ASSIGN(auto volume, (*target)->volume());
     GM_ASSIGN(const gridfs::Node root, volume->root());
     GM_ASSIGN(LostNode last, last_of(*volume, root));

@@ -1,4 +1,4 @@
-// Which of the kernel's memories a change by others makes wrong.
+// Determines which parts of the kernel's cache an external change makes wrong.
 #include "fuse/tree/file_system.h"
 #include "gridfs/namespace/path.h"
 
@@ -6,7 +6,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-// Both names that a file of that component can have: folders take the plain one.
+// Adds both names that a file of that component can have, because a directory takes the plain one.
 void add_names(StaleEntries& stale, uint64_t parent, std::string_view component, bool at_root) {
   stale.names.emplace(parent, gridfs::escape_component(component, at_root));
   stale.names.emplace(parent, gridfs::escape_shadowed_file(component));
@@ -44,7 +44,7 @@ void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::Volume& vo
     path.remove_prefix(component.size() + 1);
     folder = gridfs::join(folder, component);
     const std::optional<uint64_t> child = table_.find_folder(parent, shown);
-    // A folder that the names below it imply comes and goes with them.
+    // A directory that names below it imply comes and goes with them.
     if (!child || !volume.directory(folder)) add_names(stale, parent, component, at_root);
     if (!child) return;
     parent = *child;
@@ -64,7 +64,8 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::Volume& vol
       add_names(stale, node->parent, where.component, where.folder.empty());
     }
   }
-  // Names in folders of the bucket go with their folders' names; those at its root are listed.
+  // Invalidating a directory's name also covers the names in it. The names at the bucket's root are
+  // listed here.
   const Result<std::unique_ptr<gridfs::DirectoryStream>> root = volume.list("");
   if (!root) return;
   while (true) {
@@ -101,7 +102,7 @@ StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
         stale.nodes.insert(number);
       }
     }
-    // While it writes back, the kernel keeps the size it knows of a node: the file becomes another.
+    // With writeback, the kernel keeps the size it knows of a node. So the file gets a new node.
     for (const bson::Value& id : of_bucket.content) {
       if (const uint64_t number = table_.renew_file(bucket, id.view())) stale.nodes.insert(number);
       for (const std::string& link : (*volume)->links_of(id.view())) {

@@ -13,7 +13,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-// A listing has to show some number; programs that want the right one ask for it.
+// A listing must show some number. Programs that need the right one request it.
 constexpr uint64_t kUnknownNumber = UINT32_MAX;
 
 double cache_seconds(const ResolvedNode& node) {
@@ -32,7 +32,7 @@ OpenFile::~OpenFile() {
 
 Entry FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {
   Entry entry{node.number, file.attributes, kCacheForever, lost_names_.concerns(node.number)};
-  // An earlier revision by now, which the name does not lead to any more.
+  // The file has become an earlier revision, and the name leads to another one.
   if (node.nameless) entry.attributes.nlink = 0;
   return entry;
 }
@@ -101,7 +101,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
                 "the root of the mount has no document that could keep its attributes");
   }
   if (node.is_view()) return views_are_read_only();
-  // Whoever has it open may still change what nobody else will see.
+  // A process that has the directory open may still change it, although nobody else sees that.
   if (node.removed) return set_lost_attributes(number, changes);
   if (node.kind != InodeKind::kFile) {
     GM_ASSIGN(auto volume, node.bucket->volume());
@@ -109,7 +109,8 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
     return Entry{number, changed.attributes, cache_seconds(node)};
   }
   gridfs::AttributeChanges file_changes = changes;
-  // Also by open(2) with O_TRUNC, which the kernel asks for without the handle it has just got.
+  // This includes open(2) with O_TRUNC, for which the kernel does not pass the handle that it has
+  // just got.
   file_changes.size_may_wait =
       changes.size && (handle ? handle->for_writing : will_be_closed(number));
   const auto change = [&]() -> Result<gridfs::Node> {
@@ -120,10 +121,10 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   if (changed) return entry_of_file(node, *changed);
   if (!is_absent(changed.error())) return fail(std::move(changed).error());
   const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
-  // syncfs(2) has the kernel hand over the times of files that it has removed, too.
+  // syncfs(2) makes the kernel send the times of removed files too.
   if (!file && node.nameless) return set_lost_attributes(number, changes);
   if (!file) return fail(std::move(changed).error());
-  // It has no name any more; the open file is all there is of it.
+  // The file has no name any more. Only the open file is left of it.
   if (changes.size) {
     GM_TRY(file->truncate(*changes.size, gridfs::TimeUpdate::kNow));
   }
@@ -179,7 +180,7 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
   handle->volume = volume;
   handle->for_writing = (flags & O_ACCMODE) != O_RDONLY;
   handle->counts_as_reading = (flags & O_ACCMODE) != O_WRONLY && (flags & O_NOATIME) == 0;
-  // A file without a name is found only through those who have it open.
+  // A file without a name is found only through its open handles.
   std::optional<ResolvedNode> node = table_.resolve(number);
   if (node && node->open_file) {
     handle->go_on_with(std::move(node->open_file));
@@ -222,7 +223,7 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_or_open(uint64_t parent,
   Result<gridfs::Node> made = in.volume->create_file(in.node.path, name, mode, creator);
   existed = !made && made.error().code() == gridfs::kEntryExists;
   if (existed && (flags & O_EXCL) == 0) {
-    // The kernel believed the name to be free, and somebody else has just taken it.
+    // The kernel believed the name to be free, but somebody else has just taken it.
     made = in.volume->lookup(in.node.path, name);
     if (made && made->kind == gridfs::NodeKind::kDirectory) {
       return fail(gridfs::kIsADirectory, std::string(name) + " is a folder");
@@ -244,7 +245,7 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::str
   bool existed = false;
   GM_ASSIGN(auto created, create_or_open(parent, name, mode, flags, creator, existed));
   if (!existed || (flags & O_TRUNC) == 0) return created;
-  // The kernel takes it for new, and asks no more.
+  // The kernel takes the file for new and will not truncate it.
   gridfs::AttributeChanges cut;
   cut.size = 0;
   cut.clears_set_id = true;
@@ -306,7 +307,7 @@ Result<OpenDirectory*> FileSystem::open_directory(uint64_t number, int flags) {
     GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
     directory = std::make_unique<OpenDirectory>(number, std::move(names));
   } else if (node.removed) {
-    // Somebody's working folder: there is nothing in it.
+    // Somebody's working directory that was removed. It is empty.
     directory = std::make_unique<OpenDirectory>(number, std::vector<std::string>());
   } else if (node.is_view()) {
     GM_ASSIGN(auto volume, node.bucket->volume());
@@ -335,7 +336,7 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
                                   Lister& lister) {
   TreeReader lock(moves_, tree_mutex_, directory.number());
   GM_ASSIGN(ResolvedNode node, resolve(directory.number()));
-  // A removed folder has nothing in it, and what stands at its path now is not it.
+  // A removed directory is empty. Its old path may lead to another directory now.
   if (node.removed) return {};
   MutexLock directory_lock(directory.mutex());
   if (directory.lists_buckets() && offset == 0) {
@@ -357,7 +358,7 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
         lister.add(entry, node.parent, S_IFDIR, nullptr);
         break;
       case ListedEntry::Kind::kBucket:
-        // Only the name: attributes would mean opening every bucket.
+        // Without attributes, because they would require opening every bucket.
         lister.add(entry,
                    table_.number_of_folder(node.number, entry.name, bucket_number(entry.name)),
                    S_IFDIR, nullptr);
@@ -366,7 +367,7 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
         const gridfs::Node& child = *entry.node;
         const uint32_t type = child.attributes.mode & S_IFMT;
         if (node.is_view()) {
-          // Attributes would mean looking for each.
+          // Without attributes, because they would require a look-up of each entry.
           lister.add(entry, table_.number_of_folder(node.number, entry.name, kUnknownNumber), type,
                      nullptr);
         } else if (lookup_each) {
@@ -407,7 +408,7 @@ Status FileSystem::close() {
   for (OpenDirectory* directory : directories) delete directory;
   Status closed;
   for (OpenFile* file : files) {
-    // Whoever wrote to it never closed it and so will never learn.
+    // The process that wrote to the file has not closed it, so it will not see the error.
     if (file->for_writing) {
       Status flushed = file->file()->flush();
       if (!flushed && closed) closed = std::move(flushed);

@@ -1,4 +1,5 @@
-// Nodes that the kernel has forgotten, by their numbers: open_by_handle_at(2), and exports by NFS.
+// Nodes that the kernel has forgotten, found by their number: for open_by_handle_at(2) and NFS
+// exports.
 #include "fuse/errno.h"
 #include "fuse/tree/file_system.h"
 #include "gridfs/bucket/error.h"
@@ -20,7 +21,7 @@ Result<Entry> FileSystem::lookup_number(uint64_t number) {
     TreeReader lock(moves_, tree_mutex_, kRootNode);
     GM_ASSIGN(const uint64_t found, find_number(number));
     if (found != number) {
-      // Another node has taken the number meanwhile.
+      // Another node has taken the number in the meantime.
       if (found != 0) table_.forget(found, 1);
       return no_such_number(number);
     }
@@ -73,12 +74,12 @@ Result<uint64_t> FileSystem::find_number_in(const std::shared_ptr<MountedBucket>
   if (node->kind == gridfs::NodeKind::kFile) {
     return table_.remember_file(bucket, node->id, node->ino);
   }
-  // The root of the bucket is known by another number.
+  // The root of the bucket has another number.
   if (node->path.empty()) return uint64_t{0};
   return remember_path(*volume, top, node->path);
 }
 
-// Each folder on the way is held by the one below it.
+// Each directory on the path is held by the one below it.
 Result<uint64_t> FileSystem::remember_path(gridfs::Volume& volume, uint64_t top,
                                            const std::string& path) {
   uint64_t parent = top;

@@ -1,4 +1,4 @@
-// Parts of open files: allocating, zeroing, finding holes, copying.
+// Ranges of open files: allocation, zeroing, holes, copies.
 #include <fcntl.h>
 #include <linux/falloc.h>
 
@@ -16,13 +16,13 @@ namespace {
 
 using gridfs::TimeUpdate;
 
-// Copied per piece, so that memory does not grow with the call.
+// Bytes copied per piece, so that memory use does not grow with the size of the call.
 constexpr int64_t kPieceBytes = 1 << 20;
-// Copied per call: a caller goes on where it ended, and others get their turn.
+// Bytes copied per call. The caller continues where it ended, and other calls get their turn.
 constexpr int64_t kCopyBytesMax = 64 << 20;
 
-// In memory of its own: who writes may have to wait for that of unwritten chunks, and must not hold
-// any of it.
+// Reads into memory of its own. The writer may have to wait for the memory of unwritten chunks, and
+// must not hold any of it meanwhile.
 Result<std::vector<uint8_t>> read_piece(gridfs::File& file, int64_t offset, size_t size) {
   GM_ASSIGN(const gridfs::ReadResult read, file.read(offset, size));
   std::vector<uint8_t> bytes;
@@ -34,12 +34,13 @@ Result<std::vector<uint8_t>> read_piece(gridfs::File& file, int64_t offset, size
   return bytes;
 }
 
-// Copies the hole at `offset`, if there is one, at most `size` bytes of it: how many.
+// Copies at most `size` bytes of the hole at `offset`, if there is one. Returns how many were
+// copied.
 Result<int64_t> copy_hole(gridfs::File& from, int64_t offset, gridfs::File& to, int64_t to_offset,
                           int64_t size) {
   GM_ASSIGN(const std::optional<int64_t> data, from.next_data(offset));
   const int64_t end = std::min(data.value_or(from.length()), offset + size);
-  // What is less than a chunk costs less as part of a piece.
+  // A hole smaller than a chunk is cheaper to copy as part of a piece.
   if (end - offset < from.document().chunk_bytes) return 0;
   const int64_t to_end = to_offset + (end - offset);
   GM_TRY(to.zero(to_offset, end - offset, TimeUpdate::kKeep));
@@ -64,7 +65,7 @@ Status FileSystem::clear_set_id(OpenFile& file, const GroupCheck& may_keep_group
   });
 }
 
-// With write-back the kernel has set the times before it asks.
+// With writeback, the kernel has set the times before this call.
 Status FileSystem::allocate(OpenFile& file, int mode, int64_t offset, int64_t size) {
   constexpr int kKnown = FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
   const bool punches = (mode & FALLOC_FL_PUNCH_HOLE) != 0;
@@ -137,7 +138,7 @@ Result<int64_t> FileSystem::copy(OpenFile& from, int64_t offset, OpenFile& to, i
     const int64_t wanted = std::min(size - copied, kPieceBytes);
     Result<std::vector<uint8_t>> piece =
         read_piece(*source, offset + copied, static_cast<size_t>(wanted));
-    // What is copied is told first; the next call meets the error.
+    // Reports the bytes copied so far. The next call returns the error.
     if (!piece && copied > 0) return copied;
     if (!piece) return fail(std::move(piece).error());
     if (piece->empty()) break;

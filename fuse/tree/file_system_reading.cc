@@ -1,4 +1,4 @@
-// Reading open files, and that they have been read.
+// Reads of open files, and their atimes.
 #include <algorithm>
 #include <span>
 
@@ -10,8 +10,8 @@ Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size
   if (!file.made_up) {
     const std::shared_ptr<gridfs::File> content = file.file();
     Result<gridfs::ReadResult> read = content->read(offset, size);
-    // The first request for all: whoever reads on looks at the time once more when closing. The
-    // kernel asks for the time again after each request.
+    // The first read stands for all. A process that reads on updates the atime once more when it
+    // closes the file. The kernel requests the atime again after each read request.
     if (read && file.counts_as_reading && (!file.was_read.exchange(true) || tells_each_reading())) {
       (void)file.volume->note_read(*content);
     }
@@ -30,7 +30,7 @@ bool FileSystem::note_close(OpenFile& file, Closing closing) {
   }
   if (!file.counts_as_reading) return false;
   if (tells_each_reading() && !file.was_read) return false;
-  // Of programs that were run the kernel tells nothing but the end.
+  // For programs that were executed, the kernel reports only the end.
   const bool was_closed = file.was_closed.exchange(true);
   if (was_closed && closing == Closing::kByAll) return false;
   return file.volume->note_read(*file.file());

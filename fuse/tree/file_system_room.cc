@@ -1,11 +1,12 @@
-// Room for what is written: when the kernel asks, and what it is answered.
+// Free space for writes: when the kernel asks, and what the answer is.
 #include "fuse/tree/file_system.h"
 
 namespace gridmount::fuse {
 namespace {
 
-// The kernel does not tell how much it has of a file before it hands it over, which costs a writer
-// of small pieces more than they do.
+// How many write(2) calls of a handle lie between two forced writebacks. The kernel does not report
+// how much dirty data it has of a file. For a writer of small pieces, each forced writeback costs
+// more than the writes themselves.
 constexpr uint32_t kWritesBetweenHandingOver = 16;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The folder of views in each bucket, as the kernel sees it.
+// The control directory of each bucket, as the kernel sees it.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -11,7 +11,8 @@ namespace gridmount::fuse {
 
 namespace {
 
-// The number of a revision stands for another content when older ones go.
+// A revision gets another number when older ones are removed, so the same path may lead to other
+// content.
 double cache_seconds(const View& view) {
   return view.is_folder ? kCacheBriefly : 0;
 }
@@ -38,13 +39,13 @@ Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFi
     return Entry{node.number, made_up.attributes, cache_seconds(made_up)};
   }
   const bool has_content = node.id.type() != bson::Type::kNull;
-  // The path may lead to another content by now.
+  // The path may lead to other content by now.
   Result<View> view = has_content ? views_.find_content(*volume, node.id.view())
                                   : views_.find(*volume, node.path, nullptr);
   if (view) return Entry{node.number, view->attributes, cache_seconds(*view)};
   const bool has_gone = has_content && view.error().code() == gridfs::kNoSuchEntry;
   if (!has_gone) return fail(std::move(view).error());
-  // It has gone; whoever has it open still reads it.
+  // The content is removed, but a process that has it open can still read it.
   if (file == nullptr) return fail(kStaleNode, view.error().message());
   gridfs::Attributes last =
       nameless_attributes(file->file()->document(), buckets_.settings().volume);
@@ -68,7 +69,7 @@ Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {
   } else {
     Result<std::shared_ptr<gridfs::File>> file = volume->open_file(node.id);
     if (!file && file.error().code() == gridfs::kFileNotFound) {
-      // Whoever opens by a path looks again what is there.
+      // On this error, a process that opens by a path looks the path up again.
       return fail(kStaleNode, file.error().message());
     }
     if (!file) return fail(std::move(file).error());

@@ -1,4 +1,4 @@
-// Extended attributes, access control lists among them.
+// Extended attributes, including access control lists.
 #include <linux/limits.h>
 #include <sys/stat.h>
 
@@ -13,9 +13,9 @@ namespace gridmount::fuse {
 
 namespace {
 
-// The namespaces of xattr(7). The kernel has checked who may use which.
+// Checks the namespaces of xattr(7). The kernel has already checked who may use which.
 Status check_xattr_name(std::string_view name, bool access_lists) {
-  // ls(1) asks for it with every file, unless it is told once that there are none.
+  // ls(1) requests it for every file, unless it is told once that there are none.
   if (name == "security.selinux") {
     return fail(kNotSupported, "security labels of SELinux are not kept");
   }
@@ -30,12 +30,12 @@ Status check_xattr_name(std::string_view name, bool access_lists) {
               "the extended attribute '" + std::string(name) + "' is of no namespace that is kept");
 }
 
-// What follows in the name of an attribute that is a field of the files document. Not listed, so
-// that programs which copy all attributes leave them alone.
+// The prefix of attributes that are fields of the files document. They are not listed, so that
+// programs which copy all attributes ignore them.
 constexpr std::string_view kFieldLead = "user.gridfs.";
 
-// A driver may have written what cannot be one: a name that no call takes, or a list that is none,
-// for which the kernel would refuse everybody.
+// Returns false for invalid attributes that a driver may have written: a name that no system call
+// accepts, or an invalid access control list, with which the kernel would deny access to everybody.
 bool is_shown(std::string_view name, std::string_view value, bool access_lists) {
   if (name.size() > XATTR_NAME_MAX || name.find('\0') != std::string_view::npos) return false;
   if (name.starts_with(kFieldLead) || !check_xattr_name(name, access_lists)) return false;
@@ -84,7 +84,7 @@ Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& chan
   };
   Status changed = write();
   if (changed || !is_absent(changed.error())) return changed;
-  // It has no name any more; the open file is all there is of it.
+  // The file has no name any more. Only the open file is left of it.
   if (node.open_file) {
     const uint32_t mode =
         nameless_attributes(node.open_file->document(), buckets_.settings().volume).mode;
@@ -141,7 +141,7 @@ Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
     return volume->file_field(node.id, name.substr(kFieldLead.size()));
   };
   Result<std::string> text = read();
-  // There is no files document of what has lost its last name.
+  // A file that has lost its last name has no files document.
   const bool is_lost = !text && is_absent(text.error()) && node.nameless;
   return is_lost ? gridfs::no_such_xattr(name) : std::move(text);
 }

@@ -23,7 +23,7 @@ void FolderMoves::lock_shared(uint64_t number,
   while (true) {
     tree_.lock_shared();
     if (moving_.empty() || !(concerns(number) || (other && concerns(*other)))) return;
-    // Before the tree is let go: the move cannot end before.
+    // Read before the tree lock is released, because the move cannot end before that.
     const uint64_t before = ended();
     tree_.unlock_shared();
     wait_behind(before);

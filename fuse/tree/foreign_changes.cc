@@ -32,7 +32,7 @@ bool same(const Document& before, const Document& after, std::string_view name) 
              std::string_view(reinterpret_cast<const char*>(b->data()), b->size());
 }
 
-// Which of a bucket's collections it is: "fs.files" is `files` of "fs".
+// Returns true if the collection belongs to a bucket by this suffix: "fs.files" is `files` of "fs".
 bool is_of_bucket(std::string_view collection, std::string_view suffix, std::string_view& bucket) {
   if (!collection.ends_with(suffix) || collection.size() == suffix.size()) return false;
   bucket = collection.substr(0, collection.size() - suffix.size());
@@ -90,7 +90,7 @@ class Collector final : public engine::WriteObserver {
     const bool is_other_content = !before || !after || !same(before, after, "length") ||
                                   !same(before, after, "chunkSize") || !same(before, after, "md5");
     (is_other_content ? changes.content : changes.metadata).emplace_back(*id);
-    // A name leads to the newest upload, and to other content by another node.
+    // A name leads to the newest upload, and new content gets a new node.
     if (!is_other_content && same(before, after, "filename") && same(before, after, "aliases") &&
         same(before, after, "uploadDate")) {
       return;
@@ -113,7 +113,7 @@ class Collector final : public engine::WriteObserver {
     for (const Document& document : {before, after}) {
       const std::optional<bson::ValueView> id = field(document, "files_id");
       if (!id) continue;
-      // Chunks of one file come one after the other.
+      // The chunks of one file come one after the other, so one entry is enough.
       if (!changes.metadata.empty() && changes.metadata.back() == bson::Value(*id)) {
         --count_;
         return;
@@ -139,7 +139,7 @@ class Collector final : public engine::WriteObserver {
       if (const std::optional<std::string_view> name = text(document, "_id")) {
         changes.filenames.emplace(*name);
       }
-      // Their number of names.
+      // The number of the file's names has changed.
       if (const std::optional<bson::ValueView> id = field(document, "file")) {
         changes.metadata.emplace_back(*id);
       }

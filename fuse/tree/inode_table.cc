@@ -9,17 +9,17 @@ namespace gridmount::fuse {
 
 namespace {
 
-// What a folder has beyond a file. Kept apart so that a file's node stays small: the kernel may
-// remember millions of them.
+// The state of a directory that a file does not have. It is separate, so that a file's node stays
+// small: the kernel may remember millions of them.
 struct FolderPart {
   std::string name;  // as the kernel has it
-  // What joins to the parent's path to give this one's: "c", or "/c" below another folder. Of a
-  // view, the path.
+  // What is appended to the parent's path: "c", or "/c" if the parent is not the root. For a node
+  // of the control directory, its path.
   std::string suffix;
-  uint64_t wanted = 0;  // of a view: the number it was to have
+  uint64_t wanted = 0;  // of a control directory node: the number it asked for
   bool moving = false;
   std::shared_ptr<const LostNode> removed;
-  std::shared_ptr<MadeUpFile> made_up;  // of a view
+  std::shared_ptr<MadeUpFile> made_up;  // of a control directory node
 };
 
 size_t mix(size_t a, size_t b) {
@@ -37,11 +37,11 @@ struct InodeTable::Inode {
   InodeKind kind = InodeKind::kFile;
   uint64_t lookups = 0;
   std::shared_ptr<MountedBucket> bucket;
-  // Folders. The root is its own parent and has no folder part.
+  // Directories. The root is its own parent and has no folder part.
   Inode* parent = nullptr;
-  uint64_t children = 0;  // folders in the table that have this one as parent
+  uint64_t children = 0;  // number of directories in the table that have this one as parent
   std::unique_ptr<FolderPart> folder;
-  // Files.
+  // Files only.
   bson::Value id;
   std::weak_ptr<gridfs::File> open_file;
   std::shared_ptr<const LostNode> nameless;
@@ -97,7 +97,7 @@ uint64_t InodeTable::remember_bucket(std::string_view name,
     return (*found)->number;
   }
   if (found != folders_.end()) {
-    // The bucket was dropped and made anew behind our back.
+    // The bucket was dropped and created again from outside.
     LostNode unknown;
     unknown.attributes.mode = S_IFDIR;
     (*found)->folder->removed = std::make_shared<const LostNode>(std::move(unknown));
@@ -155,7 +155,7 @@ uint64_t InodeTable::remember_view(uint64_t parent_number, std::string_view name
       ++known->lookups;
       return known->number;
     }
-    // Whoever has the old one open keeps it.
+    // Processes that have the old node open keep it.
     known->folder->removed = std::make_shared<const LostNode>();
     folders_.erase(found);
   }
@@ -204,7 +204,7 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
   }
   node.parent = inode->parent->number;
   if (node.is_view()) {
-    // Views are asked for themselves whether they are still there.
+    // The control directory itself reports whether its nodes still exist.
     node.id = inode->id;
     node.path = inode->folder->suffix;
     node.made_up = inode->folder->made_up;
@@ -213,7 +213,7 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
   if (inode->folder) node.removed = inode->folder->removed;
   std::vector<const Inode*> upwards;
   for (const Inode* up = inode; up->kind == InodeKind::kFolder; up = up->parent) {
-    // Below a removed folder there is nothing, so everything there is removed as well.
+    // A removed directory is empty, so everything that the table has below it is removed too.
     if (up->folder->removed && !node.removed) node.removed = up->folder->removed;
     upwards.push_back(up);
   }
@@ -293,7 +293,7 @@ void InodeTable::replace_file(uint64_t number, bson::ValueView next) {
   if (inode == nullptr) return;
   const auto found = files_.find(FileKey{inode->bucket.get(), inode->id.view()});
   if (found == files_.end()) {
-    // Nobody looks it up by its _id any more.
+    // Nobody can look this node up by its _id any more.
     inode->id = bson::Value(next);
     return;
   }
@@ -364,7 +364,8 @@ InodeTable::Inode* InodeTable::find(uint64_t number) const {
 
 InodeTable::Inode* InodeTable::add(InodeKind kind, uint64_t wanted) {
   uint64_t number = wanted;
-  // The kernel keeps numbers as they are; programs that take them for signed get positive ones.
+  // The shift keeps numbers positive for programs that take them for signed. The kernel passes
+  // numbers on unchanged.
   while (number == 0 || (number == kRootNode && !inodes_.empty()) || inodes_.contains(number)) {
     number = mix(number, wanted) >> 1;
   }

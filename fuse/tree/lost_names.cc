@@ -6,9 +6,9 @@ namespace gridmount::fuse {
 
 namespace {
 
-// Until then the kernel has read the answer that says that the name is gone.
+// The time within which the kernel has processed the reply that reports the removal of the name.
 constexpr std::chrono::seconds kPatience{1};
-// More are not told apart from one another: the oldest are given up.
+// The maximum number remembered. Beyond it, the oldest are dropped.
 constexpr size_t kRecentMax = 1024;
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-constexpr uint64_t kDots = 2;  // offsets below belong to "." and ".."
+constexpr uint64_t kDots = 2;  // smaller offsets belong to "." and ".."
 
 }  // namespace
 
@@ -37,19 +37,20 @@ Result<std::unique_ptr<OpenDirectory>> OpenDirectory::open(uint64_t number,
 Status OpenDirectory::seek(uint64_t offset, std::string_view path) {
   if (!stream_) {
     if (offset > names_.size() + kDots) {
-      // Buckets went away since the offset was given.
+      // Buckets were dropped since the offset was returned.
       offset = names_.size() + kDots;
     }
     offset_ = offset;
     return {};
   }
   if (path != path_) {
-    // Renamed while it is being listed. Cookies of the stream before lead to the same names.
+    // The directory was renamed while it is being listed. Cookies of the old stream lead to the
+    // same names.
     GM_ASSIGN(stream_, volume_->list(path));
     path_ = path;
   }
-  // Also where nothing moves: entries read ahead may have changed since, and what is given now
-  // fills the kernel's caches.
+  // Also without a seek to another position: entries that were read ahead may have changed since,
+  // and the entries returned now fill the kernel's caches.
   pending_.reset();
   const uint64_t cookie = offset < kDots ? 0 : offset - kDots;
   if (auto sought = stream_->seek(cookie); !sought) {

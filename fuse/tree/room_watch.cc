@@ -5,7 +5,7 @@
 namespace gridmount::fuse {
 namespace {
 
-// Between two looks what is left falls by a part of it, wherever it goes.
+// The next check is due when this fraction of the free space may have been used.
 constexpr int64_t kPart = 8;
 constexpr int64_t kStepBytesMin = int64_t{4} << 20;
 constexpr int64_t kStepBytesMax = int64_t{64} << 20;
@@ -24,13 +24,13 @@ void RoomWatch::look() {
 
 void RoomWatch::look_now() {
   if (is_looking_.exchange(true)) return;
-  // Whatever is thrown.
+  // Runs even if an exception is thrown.
   struct End {
     std::atomic<bool>& is_looking;
     ~End() { is_looking = false; }
   } const end{is_looking_};
   const Result<engine::StoreStats> stats = store_.stats();
-  // Where the store does not say, nothing changes.
+  // If the store cannot report its free space, nothing changes.
   if (stats) {
     const int64_t left = stats->available_bytes;
     if ((left < kScarceBytes) != is_scarce()) episode_.fetch_add(1, std::memory_order_relaxed);
