@@ -40,7 +40,7 @@ struct Options {
   uint32_t umask = 022;
   bool access_lists = true;
 
-  // Whether a read changes atime, and whether this includes directories.
+  // If true, a read of a file changes its atime, and a listing that of the directory.
   bool access_times = true;
   bool folder_access_times = true;
   bool strict_access_times = false;  // every read changes it, not only the first after a change

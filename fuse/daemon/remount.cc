@@ -50,7 +50,7 @@ unsigned long wanted_flags(const Options& options) {
 }
 
 // Returns true if the daemon itself is read-only. The daemon checks this before it looks for the
-// attribute, so the removal of a missing attribute tells.
+// attribute, so an attempt to remove a missing attribute shows it.
 bool is_read_only(const std::string& mount_point) {
   return removexattr(mount_point.c_str(), "user.gridmount.remounted") != 0 && errno == EROFS;
 }

@@ -51,11 +51,11 @@ struct ResolvedNode {
   std::string path;
   bson::Value id;  // of files; in the control directory, of the file whose content is shown
   std::shared_ptr<gridfs::File> open_file;  // of files that somebody has open
-  // Of a file that has no name any more. It may still be in use (pipes, devices, O_PATH).
+  // Set for a file that has no name any more. It may still be in use (pipes, devices, O_PATH).
   std::shared_ptr<const LostNode> nameless;
-  // Of a directory that is no longer in the tree.
+  // Set for a directory that is no longer in the tree.
   std::shared_ptr<const LostNode> removed;
-  // Of a file of the control directory that is not a file's content.
+  // Set for a file of the control directory that is not a file's content.
   std::shared_ptr<MadeUpFile> made_up;
 
   bool is_view() const { return kind == InodeKind::kViewFolder || kind == InodeKind::kViewFile; }

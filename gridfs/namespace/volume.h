@@ -38,7 +38,7 @@ struct Owner {
   uint32_t gid = 0;
 };
 
-// Who creates a node. The new node gets this owner. If the directory has no default access control
+// The creator of a new node, who becomes its owner. If the directory has no default access control
 // list, the bits of `umask` are removed from the requested mode.
 struct Creator {
   uint32_t uid = 0;
