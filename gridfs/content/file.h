@@ -14,8 +14,8 @@
 //     zeros.
 // F5. Another client may delete the files document while the file is open. Every access that needs
 //     the store then fails with FileDeleted: reads of content that is not in memory, and all
-//     commits. This includes holes, because a read checks that the files document exists before it
-//     treats an absent chunk as a hole.
+//     commits. A read checks that the files document exists before it treats an absent chunk as a
+//     hole. Only holes that are known in memory still read as zeros.
 //
 // Thread-safe.
 #pragma once
@@ -83,7 +83,8 @@ class File {
   virtual Status write(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) = 0;
   virtual Status truncate(int64_t length, TimeUpdate times) = 0;
   // Makes `size` bytes from `offset` on zeros, up to the end of the file. Chunks that lie wholly in
-  // the range become holes. Commits the change and everything written before it.
+  // the range become holes. Before a chunk becomes a hole, everything written so far is committed,
+  // and the hole is committed on return. A range within one chunk is only written.
   virtual Status zero(int64_t offset, int64_t size, TimeUpdate times) = 0;
 
   // Counts the blocks that the range touches as allocated, even behind the end of the file.
