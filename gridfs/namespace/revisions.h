@@ -19,8 +19,8 @@ bool has_content(bson::View files_document);
 // date.
 bson::Date upload_date_of(bson::View files_document);
 // Returns true if another document can become newer than this one. Returns false if a driver has
-// written an uploadDate of a type that sorts behind all dates, or a date so late that
-// no later one fits.
+// written an uploadDate of a type that sorts behind all dates, or a date so late that no later one
+// fits.
 bool can_be_superseded(bson::View files_document);
 
 // Returns a date later than the document's uploadDate and not before now. A document that gets this
