@@ -8,7 +8,8 @@ namespace gridmount::fuse {
 
 // Conditions of the mount itself that no lower layer knows. They are in the open range of the
 // enumeration, so that every operation of FileSystem fails with an Error.
-// the kernel named a node that is no longer in the table
+
+// The kernel named a node that is no longer in the table.
 inline constexpr ErrorCode kStaleNode{110001};
 inline constexpr ErrorCode kNotPermitted{110002};  // this kind of object does not allow that
 inline constexpr ErrorCode kBusy{110003};          // files are open

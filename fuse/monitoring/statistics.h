@@ -25,7 +25,6 @@ namespace gridmount::fuse {
 
 // The classes of durations. Durations below 256 ns share one class. So do those above 2^40 ns,
 // which is 18 minutes.
-// 2^40 ns, which is 18 minutes.
 class DurationClasses {
  public:
   static constexpr size_t kCount = 257;

@@ -189,6 +189,7 @@ class FileSystem {
   bool will_be_closed(uint64_t number) const;
 
   // --- Free space (room_watch.h).
+  //
   // Returns true if the kernel must drop the file's attributes, so that it asks for them before the
   // next write(2).
   bool begins_to_ask(uint64_t number);
@@ -211,6 +212,7 @@ class FileSystem {
                        int64_t size);
 
   // --- Directories.
+  //
   // `flags` are those of open(2).
   Result<OpenDirectory*> open_directory(uint64_t number, int flags);
   void release(OpenDirectory* directory);
@@ -236,6 +238,7 @@ class FileSystem {
   StaleEntries changed_by_others(const ForeignChanges& changes);
 
   // --- The control directory (bucket_views.h).
+  //
   // Must be called before the mount answers.
   void set_statistics(BucketViews::Text text) { views_.set_text(std::move(text)); }
 

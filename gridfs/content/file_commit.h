@@ -48,8 +48,7 @@ struct FileCommit {
   // halfway. The document of a sparse file has it.
   std::optional<int64_t> stored_chunks;
   std::optional<AllocatedRanges> allocated;  // set if they change
-  std::optional<timespec> mtime;             // Set if it changes.
-  // Set if it changes.
+  std::optional<timespec> mtime;             // mtime and ctime: set if they change
   std::optional<timespec> ctime;
 };
 

@@ -172,6 +172,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   std::optional<int64_t> estimated_chunks() const GM_REQUIRES(mutex_);
 
   // --- Allocated ranges (open_file_allocation.cc).
+  //
   // Removes from `ranges` what is stored, or will be stored by the next commit.
   Status remove_stored(int64_t first, int64_t last, AllocatedRanges& ranges) GM_REQUIRES(mutex_);
   // The next commit stores chunk `n` up to the file's length, unless it is a hole.
@@ -181,6 +182,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   void note_cut() GM_REQUIRES(mutex_);
 
   // --- Finding holes (open_file_seek.cc).
+  //
   // The content of a chunk that is no hole. Bytes behind it, up to the end of the chunk, are zeros.
   struct Content {
     std::span<const uint8_t> bytes;

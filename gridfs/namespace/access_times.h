@@ -88,7 +88,7 @@ class AccessTimes {
   ById files_ GM_GUARDED_BY(mutex_);
   ById folders_ GM_GUARDED_BY(mutex_);
   size_t unwritten_ GM_GUARDED_BY(mutex_) = 0;
-  // When the next write is due. Only valid while unwritten_ > 0
+  // When the next write is due. Only valid while unwritten_ > 0.
   Clock::time_point due_ GM_GUARDED_BY(mutex_);
   BackgroundThread thread_;
 };
