@@ -18,7 +18,7 @@ struct SignalActions {
   std::function<void()> stop;  // SIGTERM, SIGINT
   HangUp hang_up = HangUp::kStops;
   std::function<void()> reopen_log;  // for HangUp::kReopensLog
-  std::function<void()> report;      // SIGUSR1; may be empty
+  std::function<void()> report;      // SIGUSR1: reports the state; may be empty
 };
 
 // Blocks these signals, and the signal that wakes threads, in this thread and all threads it

@@ -63,7 +63,8 @@ std::string to_text(std::string_view bytes, size_t max_bytes = std::string::npos
   return text;
 }
 
-// Of a digit as it is written: not of a lower-case one, by which a name would have a second text.
+// Accepts only the digits that to_text() writes. A lower-case digit would give a name a second
+// spelling.
 std::optional<uint8_t> upper_hex_value(char digit) {
   return digit >= 'a' ? std::nullopt : hex_value(digit);
 }

@@ -1,5 +1,5 @@
-// Goal: threads have the names that they are given, as the system's tools show them. Method: the
-// kernel's own list of this process's threads.
+// Goal: threads have the names they are given, as system tools show them.
+// Method: the kernel's own list of this process's threads.
 #include "engine/base/thread_name.h"
 
 #include <gtest/gtest.h>

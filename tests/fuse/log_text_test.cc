@@ -1,4 +1,4 @@
-// Goal: whatever a name has in it, a line of the log stays one line, and shows what it was.
+// Goal: whatever a file name contains, a log message stays one line and shows the name.
 #include "engine/base/log_text.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Goal: what cannot be mounted on is refused before anything is done, each kind with its status.
+// Goal: an unusable mount point is refused before anything is done, each kind with its own status.
 #include "fuse/kernel/mount_point.h"
 
 #include <gtest/gtest.h>

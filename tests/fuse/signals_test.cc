@@ -1,5 +1,5 @@
-// Goal: each signal does what it is there for, and an action that hangs keeps no other from its
-// turn. Method: signals to this process, blocked as main() blocks them.
+// Goal: each signal has its effect, and an action that hangs does not delay other signals.
+// Method: signals to this process, blocked as main() blocks them.
 #include "command_line/signals.h"
 
 #include <gtest/gtest.h>

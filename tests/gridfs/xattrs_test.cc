@@ -1,4 +1,4 @@
-// Goal: extended attributes are a value: what one copy is changed to, others do not see.
+// Goal: extended attributes are a value: a change to one copy does not show in another.
 #include "gridfs/bucket/xattrs.h"
 
 #include <gtest/gtest.h>

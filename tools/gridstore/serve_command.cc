@@ -51,8 +51,8 @@ ExitStatus fail_with(const Error& error) {
   return exit_status_of(error.code());
 }
 
-// While a command goes on that was told to end: neither the server nor the store can be taken away
-// from under it.
+// Ends the process while a command keeps running although it was interrupted. The server and the
+// store cannot be destroyed, because the command uses them.
 [[noreturn]] void end_beside_stuck(engine::Store& store) {
   constexpr int kFailed = static_cast<int>(ExitStatus::kCloseFailed);
   wire::end_process_within(wire::kPatienceWithStuck, kFailed);
@@ -63,6 +63,7 @@ ExitStatus fail_with(const Error& error) {
 }
 
 ExitStatus run_serve(const ServeOptions& options) {
+  // Must precede the first thread, so that no thread is interrupted.
   block_signals();
   set_up_log();
   system::tune_allocator();

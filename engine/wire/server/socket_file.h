@@ -14,7 +14,7 @@
 
 namespace gridmount::wire {
 
-// A listening socket and its file, which goes with it. Movable.
+// A listening socket and its file, which the destructor removes. Movable.
 class SocketFile {
  public:
   // Creates the file, with mode 0600 from the beginning. The path may be longer than the 107 bytes

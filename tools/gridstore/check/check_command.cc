@@ -177,7 +177,7 @@ Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Fin
   local::OpenOptions read_only;
   read_only.read_only = true;
   auto store = command_line::open_store(options.store, read_only);
-  // Whoever opens it for writing is told why it cannot be, or puts it in order first.
+  // Opening the store for writing will report the error or recover the store.
   if (!store) return true;
   GM_ASSIGN(const std::vector<std::string> problems, local::free_list_problems(**store));
   store->reset();
