@@ -6,14 +6,15 @@
 
 namespace gridmount::bench {
 
-// As printf has it, for a pattern of one number.
+// Formats like printf, with a pattern for one number.
 std::string format(const char* pattern, double value);
-// "1,234,567"; small figures with a decimal.
+// Returns "1,234,567", or a small number with one decimal.
 std::string number(double value);
 
 using Lines = std::vector<std::vector<std::string>>;
 
-// The first `left` columns to the left, the others to the right, a rule below the first line.
+// Aligns the first `left` columns to the left and the others to the right, with a rule below the
+// first line.
 std::string aligned(const Lines& lines, size_t left);
 
 }  // namespace gridmount::bench

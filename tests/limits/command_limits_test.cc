@@ -10,7 +10,7 @@ namespace {
 
 class CommandLimits : public ServiceTest {
  protected:
-  // The code of the command or of its first statement; 0 if all went well.
+  // Returns the code of the command or of its first statement, or 0 on success.
   int32_t code(const bson::Document& command, std::string_view database = "test",
                std::vector<Sequence> sequences = {}) {
     const Outcome outcome = handle(client(), command, database, std::move(sequences));

@@ -16,7 +16,7 @@ class FileLimits : public BucketFixture {};
 TEST_F(FileLimits, Path) {
   const auto volume =
       must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
-  // 128 folders of 254 bytes with a slash each: 32,640 bytes.
+  // 128 directories of 254 bytes and a slash: 32,640 bytes.
   std::string folder;
   for (int i = 0; i < 128; ++i) {
     const std::string name(254, 'd');
@@ -35,7 +35,7 @@ TEST_F(FileLimits, Path) {
 }
 
 TEST_F(FileLimits, Links) {
-  // As if made one by one, but for the time that takes.
+  // The state as if made one by one, without the time that this takes.
   constexpr int kLinks = 64'998;
   bson::Builder document;
   document.append("_id", 1).append("length", 0).append("chunkSize", 1000).append("filename", "f");
@@ -70,7 +70,7 @@ TEST_F(FileLimits, ChunkBytes) {
   EXPECT_EQ(upload_with(16'760'832), std::nullopt);
   EXPECT_EQ(upload_with(16'760'833), ErrorCode::kBadValue);
   EXPECT_EQ(upload_with(0), ErrorCode::kBadValue);
-  // Such a chunk is a document that can be stored.
+  // A chunk of this size is a document that can be stored.
   UploadOptions largest;
   largest.chunk_bytes = 16'760'832;
   const bson::Value id = upload("largest", std::string(16'760'833, 'x'), largest);
@@ -89,12 +89,12 @@ TEST_F(FileLimits, ChunkBytesOfADriver) {
                    std::string(static_cast<size_t>(std::min<int64_t>(rest, chunk_bytes)), 'x'));
     }
   };
-  // A number of four bytes as the files_id, eight less than an ObjectId.
+  // The files_id is a number of four bytes, eight bytes less than an ObjectId.
   constexpr int32_t kMost = 16'777'216 - 62 + 8;
   ASSERT_EQ(max_chunk_bytes(bson::Value(1)), kMost);
   ASSERT_EQ(ChunkLayout(bson::Value(1), kMost).capacity(), bson::kMaxDocumentBytes);
   const auto table = FileTable::create(bucket(), {});
-  // Also where the size that is said is one that no chunk can have.
+  // Also if the claimed size is one that no chunk can have.
   int id = 0;
   for (const auto& [length, chunk_bytes, written] :
        std::vector<std::array<int32_t, 3>>{{kMost, kMost, kMost},
@@ -123,7 +123,7 @@ TEST_F(FileLimits, ChunkBytesOfADriver) {
 }
 
 TEST_F(FileLimits, FileBytes) {
-  // With chunks of one byte the largest file has 2 GiB, nearly all of it a hole.
+  // With chunks of one byte the largest file has 2 GiB. Nearly all of it is a hole.
   const bson::Value id = create("f", 1);
   const auto table = FileTable::create(bucket(), {});
   const auto file = must(table->open(id));

@@ -26,17 +26,17 @@ TEST_F(StoreLimits, Snapshots) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kOperationFailed);
   EXPECT_THAT(error->message(), testing::HasSubstr("too many snapshots"));
-  // The store has one or two for itself.
+  // The store itself uses one or two.
   EXPECT_GE(held.size(), 4090U);
   held.clear();
   EXPECT_EQ(find("c").size(), 3U);
 }
 
-// One transaction that changes more pages than LMDB keeps a list of in memory (131,071): it writes
-// some out before it commits.
+// One transaction that changes more pages than LMDB lists in memory (131,071), so LMDB writes some
+// of them to the file before the commit.
 TEST_F(StoreLimits, LargeTransaction) {
   const int documents = kSanitized ? 2'000 : 140'000;
-  const std::string text(3000, 'x');  // one to a page
+  const std::string text(3000, 'x');  // one per page
   {
     const auto transaction = store().begin();
     ASSERT_TRUE(transaction);

@@ -11,26 +11,27 @@
 
 namespace gridmount::tests {
 
-// From Extended JSON.
+// Parses Extended JSON.
 bson::Document parsed(std::string_view json);
 
 class DumpTest : public StoreTest {
  protected:
-  // gridstore arguments..., in folder().
+  // Runs gridstore with these arguments in folder().
   Outcome gridstore(std::vector<std::string> arguments, const std::string& input = "") const;
-  // By the shell, which has the program as $G.
+  // Runs the script in a shell. $G is the program.
   Outcome shell(const std::string& script) const;
 
-  // Makes the collection with options of Extended JSON, in the database test.
+  // Makes the collection in the database test, with options as Extended JSON.
   void create(const std::string& collection, std::string_view options) const;
   void insert(const std::string& collection, const std::vector<bson::Document>& documents) const;
   void index(const std::string& collection, std::string_view specification) const;
-  // All types, odd names, options and indexes of all kinds, a bucket of GridFS, views, users.
+  // A store with all types, odd names, options and indexes of all kinds, a GridFS bucket, views and
+  // users.
   void create_rich_store() const;
 
-  // The files below a folder by their paths, without prelude.json.
+  // Returns the files below a folder by their paths, without prelude.json.
   std::map<std::string, std::string> files_of(const std::string& name) const;
-  // The documents of test.<collection> in `store`, as Extended JSON.
+  // Returns the documents of test.<collection> in `store` as Extended JSON.
   std::vector<std::string> documents_of(const std::string& store,
                                         const std::string& collection) const;
 };

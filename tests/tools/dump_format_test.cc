@@ -31,7 +31,7 @@ std::span<const uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// All that a restore takes of an archive, as lines.
+// Returns everything that a restore reads from an archive, as lines.
 Result<std::vector<std::string>> read_archive(const std::string& bytes) {
   std::vector<std::string> lines;
   GM_ASSIGN(auto file, tools::InputFile::of_bytes(bytes_of(bytes), false));
@@ -103,7 +103,7 @@ TEST(Archive, WithABitFlipped_IsAnErrorOrHasTheSameDocuments) {
       EXPECT_EQ(read.error().code(), ErrorCode::kFailedToParse);
     }
   }
-  // The metadata, which are most of it, have no checksum.
+  // The metadata, which are most of the archive, have no checksum.
   EXPECT_GT(errors, whole.size());
 }
 
@@ -124,7 +124,7 @@ TEST(Archive, OfSomethingElse_IsAnError) {
 }
 
 TEST(Archive, BlocksThatAlternate_AreToldApart) {
-  // Two blocks of the first collection, the end of the second between them.
+  // Two blocks of the first collection, with the end of the second one between them.
   const std::string whole = mongodump_archive();
   const size_t first = whole.find("\xFF\xFF\xFF\xFF") + 4;
   const size_t header = 0x3D;
@@ -161,7 +161,7 @@ TEST(Crc64, IsThatOfTheCatalogues) {
   EXPECT_EQ(in_parts.value(), at_once.value());
 }
 
-// The right sides are file names that mongodump made.
+// The expected names are file names that mongodump made.
 TEST(DumpFileName, IsMongodumps) {
   const std::pair<std::string, std::string> kNames[] = {
       {"plain", "plain"},
@@ -194,7 +194,7 @@ TEST(DumpFileName, IsMongodumps) {
   }
 }
 
-// The examples of mongorestore's manual, and what its own tests say of variables and escapes.
+// The examples of mongorestore's manual, and what its own tests require of variables and escapes.
 TEST(NamespacePattern, Matches) {
   const auto fits = [](const std::string& pattern, const std::string& ns) {
     const std::vector<std::string> patterns = {pattern};

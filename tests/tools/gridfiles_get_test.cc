@@ -289,7 +289,7 @@ TEST_F(GridfilesGet, FileOfTheNameDash_IsAFile) {
 
 TEST_F(GridfilesGet, ReadOnlyStore_IsReadable) {
   stored("a", "x");
-  // As another user sees it who may only read. Root may write anyway, so this shows less there.
+  // Simulates another user who may only read. Root can write anyway, so as root this tests less.
   for (const auto& entry : std::filesystem::directory_iterator(store_path())) {
     ASSERT_EQ(chmod(entry.path().c_str(), 0444), 0);
   }

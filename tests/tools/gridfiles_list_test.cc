@@ -42,12 +42,12 @@ TEST_F(GridfilesList, Prefix_IsLiteral) {
   EXPECT_EQ(gridfiles({"list", "a"}).out, "a+b (1)\t3\na.txt\t0\nab\t1\n");
   EXPECT_EQ(gridfiles({"list", "\xff"}).out, "");
   EXPECT_EQ(gridfiles({"list", "none"}).status, 0);
-  // An empty argument is none.
+  // An empty argument counts as no argument.
   EXPECT_EQ(gridfiles({"list", ""}).out, "b.txt\t5\na.txt\t0\na+b (1)\t3\nab\t1\n");
 }
 
 TEST_F(GridfilesList, Search_TakesARegularExpression) {
-  // In the order of the index or of insertion, whichever the search takes.
+  // In index order or in insertion order, depending on the plan.
   EXPECT_THAT(gridfiles({"search", "\\.txt$"}).out,
               AnyOf("a.txt\t0\nb.txt\t5\n", "b.txt\t5\na.txt\t0\n"));
   EXPECT_EQ(gridfiles({"search", "none"}).out, "");
@@ -85,7 +85,7 @@ TEST_F(GridfilesList, Delete_RemovesAllOfTheName) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(without_times(outcome.err), kConnected + kDeleted);
   EXPECT_EQ(gridfiles({"list", "ab"}).out, "");
-  // Again: nothing of that name is no error.
+  // Again: a missing name is not an error.
   outcome = gridfiles({"delete", "ab"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(without_times(outcome.err), kConnected + kDeleted);

@@ -112,7 +112,7 @@ TEST_F(GridfilesOptions, ServerThatIsNotThere_IsAFailure) {
   EXPECT_THAT(without_times(outcome.err), StartsWith("Failed: "));
 }
 
-// What every user of the machine sees of a process, its arguments parted by spaces.
+// Returns what every user of the machine can see of a process: its arguments, separated by spaces.
 std::string command_line_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/cmdline");
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -121,7 +121,7 @@ std::string command_line_of(pid_t process) {
 }
 
 TEST_F(GridfilesOptions, Secrets_LeaveTheListOfProcesses) {
-  // Nobody listens there: it waits for some seconds.
+  // Nobody listens there, so it waits for some seconds.
   const std::vector<std::string> nowhere = {"--serverSelectionTimeout", "3", "list"};
   const std::vector<std::string> host = {"-h", "localhost:1", "-u", "me"};
   for (const std::vector<std::string>& given :
@@ -196,7 +196,7 @@ TEST_F(GridfilesOptions, StoreThatDoesNotExist_IsMadeOnlyWhenTold) {
   EXPECT_FALSE(exists("store.gfs"));
   EXPECT_EQ(gridfiles({"--create", "list"}).status, 0);
   EXPECT_TRUE(exists("store.gfs"));
-  // With a store there it changes nothing.
+  // If a store exists, the option has no effect.
   write_file("a", "x");
   EXPECT_EQ(gridfiles({"--create", "put", "a"}).status, 0);
   EXPECT_EQ(gridfiles({"list"}).out, "a\t1\n");

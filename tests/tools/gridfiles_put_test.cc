@@ -22,7 +22,7 @@ class GridfilesPut : public StoreTest {
     create_store();
   }
 
-  // Name and length of each file, as list prints them.
+  // Returns name and length of each file, as list prints them.
   std::string listed() const { return gridfiles({"list"}).out; }
 
   int64_t chunk_count() const {
@@ -113,7 +113,7 @@ TEST_F(GridfilesPut, LocalNamesTheSource) {
     Outcome outcome = gridfiles(form);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
   }
-  // The last of them replaced those before it.
+  // The last upload replaced those before it.
   EXPECT_EQ(listed(), "name\t8\n");
 }
 
@@ -183,7 +183,7 @@ TEST_F(GridfilesPut, DatabaseAndPrefixChooseTheBucket) {
   EXPECT_EQ(listed(), "");
   EXPECT_EQ(gridfiles({"-dmedia", "--prefix=photos", "list"}).out, "a\t1\n");
   EXPECT_EQ(gridfiles({"-d=media", "list"}).out, "");
-  // The last one wins.
+  // The last option counts.
   EXPECT_EQ(gridfiles({"--db", "other", "--db=media", "--prefix", "photos", "list"}).out, "a\t1\n");
 }
 
@@ -274,7 +274,8 @@ TEST_F(GridfilesPut, Interrupted_TakesTheUploadBack) {
                            folder(),
                            pattern_bytes(5 * 1024 * 1024),
                            [number = signal_number](pid_t pid) {
-                             // All input is in the pipe or read; the program waits for more.
+                             // All input has been read or is in the pipe, and the program waits for
+                             // more.
                              usleep(300000);
                              ::kill(pid, number);
                              usleep(300000);
@@ -307,7 +308,7 @@ TEST_F(GridfilesPut, Killed_LeavesNothingThatStays) {
   EXPECT_EQ(check.status, 0) << check.out;
   EXPECT_THAT(check.out,
               HasSubstr("notice: test.fs: file \"the id\": was deleted or not completed"));
-  // The id is free again.
+  // The id can be used again.
   EXPECT_EQ(gridfiles({"put_id", "a", "the id"}).status, 0);
   EXPECT_EQ(chunk_count(), 2);
 }
@@ -324,7 +325,7 @@ TEST_F(GridfilesPut, MachineWentDown_StoreIsRecoveredByReadingToo) {
                       ::kill(pid, SIGKILL);
                     }};
   EXPECT_EQ(run(killed).status, -SIGKILL);
-  // As if that had been before the machine was started anew.
+  // Simulates that the machine was rebooted since.
   std::string owner = read_file("store.gfs/owner");
   size_t boot = owner.find("\nboot ");
   ASSERT_NE(boot, std::string::npos) << owner;
@@ -353,8 +354,8 @@ TEST_F(GridfilesPut, Quiet_SilencesStderr) {
   EXPECT_EQ(gridfiles({"--quiet", "list"}).out, "a\t1\n");
 }
 
-// A process that is killed leaves such a file behind, and a later one of the same number would
-// complain of it on stderr.
+// A killed process would leave such a file behind, and a later process with the same pid would
+// complain about it on stderr.
 TEST_F(GridfilesPut, LeavesNoSharedMemory) {
   bool shares = true;
   Outcome outcome = run({GRIDFILES,

@@ -61,7 +61,8 @@ TEST_F(GridstoreBackup, WhatCannotBe_IsSaid) {
   EXPECT_EQ(gridstore({"backup", "store.gfs"}).status, 1);
 }
 
-// ulimit -f, with what it sends as a shell has it; this process has opened stores.
+// ulimit -f in a shell, which keeps the default action of its signal. This process has opened
+// stores and so ignores it.
 TEST_F(GridstoreBackup, LimitOfFileSizes_IsSaidAndLeavesNothing) {
   ::signal(SIGXFSZ, SIG_DFL);
   const auto limited = [&](std::vector<std::string> command) {

@@ -22,7 +22,7 @@ constexpr int32_t kChunkBytes = 100;
 
 class GridstoreCheck : public StoreTest {
  protected:
-  // Two files with small chunks: "whole" of 350 bytes, "other" of 120.
+  // Makes two files with small chunks: "whole" of 350 bytes, "other" of 120.
   void SetUp() override {
     StoreTest::SetUp();
     create_store();
@@ -75,7 +75,7 @@ class GridstoreCheck : public StoreTest {
     });
   }
 
-  // The check finds content damage, and says all of `lines` and nothing else.
+  // Expects that the check finds content damage and prints `lines` and nothing else.
   void expect_findings(const std::vector<std::string>& lines) const {
     Outcome outcome = gridstore_check();
     EXPECT_EQ(outcome.status, 2) << outcome.out;
@@ -126,7 +126,7 @@ TEST_F(GridstoreCheck, MissingChunkOfASparseFile_IsAHole) {
   remove_chunk(3);
   Outcome outcome = gridstore_check();
   EXPECT_EQ(outcome.status, 0) << outcome.out;
-  // The md5 of a sparse file is that of its zeros too.
+  // The md5 of a sparse file includes its zeros.
   update_whole(document("md5", "0123456789abcdef0123456789abcdef"));
   outcome = gridstore_check();
   EXPECT_EQ(outcome.status, 2);
@@ -182,7 +182,7 @@ TEST_F(GridstoreCheck, WrongMd5) {
                          "md5 is 0123456789abcdef0123456789abcdef, but the content's is "));
   update_whole(document("md5", "no digest"));
   expect_findings({kWhole + "md5 is not 32 hexadecimal digits"});
-  // The same digest in capitals, or none, is no damage.
+  // The same digest in capitals, or no digest, is not damage.
   update_whole(document("md5", bson::Value()));
   EXPECT_EQ(gridstore_check().status, 0);
 }
@@ -290,7 +290,7 @@ TEST_F(GridstoreCheck, GarbageOfAFileThatWasCut_IsMentionedAndNoDamage) {
   EXPECT_THAT(outcome.out, StartsWith("notice: test.fs: " + kWhole +
                                       "was cut; its 2 chunks behind the end are removed by the "
                                       "next mount or put\nread "));
-  // What is behind the noted range is damage all the same.
+  // Data behind the recorded range is damage all the same.
   bson::Builder stray;
   stray.append("files_id", "W").append("n", int32_t{4}).append("data", data);
   insert("fs.chunks", std::move(stray).finish());
@@ -360,7 +360,7 @@ TEST_F(GridstoreCheck, Json_OneDocumentPerLine) {
   EXPECT_EQ(documents[2].find("contentProblems")->integral(), 2);
 }
 
-// A byte of a record is changed on the disk, behind everything's back.
+// A byte of a record is changed directly on the disk.
 TEST_F(GridstoreCheck, FlippedByteOnDisk_IsStructureDamage) {
   const std::string kNeedle = pattern_bytes(350).substr(110, 40);
   std::string bytes = read_file("store.gfs/data.mdb");
@@ -369,16 +369,16 @@ TEST_F(GridstoreCheck, FlippedByteOnDisk_IsStructureDamage) {
     bytes[at + 7] = static_cast<char>(bytes[at + 7] ^ 0x10);
     ++found;
   }
-  // The chunk stands there at least once; older versions of its page may too.
+  // The chunk is in the file at least once. Older versions of its page may hold it too.
   ASSERT_GE(found, 1u);
   write_file("store.gfs/data.mdb", bytes);
   Outcome outcome = gridstore_check();
   EXPECT_EQ(outcome.status, 3) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("structure: "));
   EXPECT_THAT(outcome.out, HasSubstr("fs.chunks"));
-  // The file it belongs to is named as well.
+  // The check also names the file of the chunk.
   EXPECT_THAT(outcome.out, HasSubstr(kWhole + "missing chunks: 1"));
-  // Reading that file fails, it is never wrong bytes.
+  // Reading that file fails. It never returns wrong bytes.
   outcome = gridfiles({"--local", "-", "get", "dir/whole"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(pattern_bytes(350), StartsWith(outcome.out));

@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 
 class GridstoreDump : public DumpTest {
  protected:
-  // What the archive in mongodump_archive.h is of.
+  // Makes the store that is in the archive of mongodump_archive.h.
   void create_small_store() const {
     with_new_store();
     create("log \"1\"",
@@ -58,7 +58,7 @@ TEST_F(GridstoreDump, Archive_IsMongodumpsByteByByte) {
   const Outcome outcome = gridstore({"dump", "store.gfs", "--archive"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("dumped 2 documents of 2 collections; 0 failures"));
-  // But for the header, which names the program.
+  // Everything except the header, which names the program.
   const auto without_header = [](const std::string& archive) {
     uint32_t size = 0;
     std::memcpy(&size, archive.data() + 4, sizeof(size));
@@ -137,7 +137,7 @@ TEST_F(GridstoreDump, OfAStoreInUse_IsOfOneMoment) {
     const auto transaction = must(store.begin());
     must(store.database("test")->collection("new")->insert(*transaction,
                                                            document("_id", int32_t{1})));
-    // Neither waits for the writer nor sees what it has not committed.
+    // The dump neither waits for the writer nor sees its uncommitted changes.
     EXPECT_EQ(gridstore({"dump", "store.gfs"}).status, 0);
     EXPECT_THAT(files_of("dump"), SizeIs(3));
     must(transaction->commit());
@@ -155,7 +155,7 @@ TEST_F(GridstoreDump, OfDamagedDocuments_HasTheOthersAndSaysSo) {
   }
   insert("a", documents);
   std::string data = read_file("store.gfs/data.mdb");
-  // In the record, on each page that has or had it, and not in the index on _id.
+  // The text is in the record, on each page that has or had it, and not in the index on _id.
   const std::string record("_id\0\x0B\0\0\0document 1", 18);
   ASSERT_NE(data.find(record), std::string::npos);
   for (size_t at = 0; (at = data.find(record, at)) != std::string::npos;) data[at + 8] = 'D';
@@ -174,7 +174,7 @@ TEST_F(GridstoreDump, ThatFindsNoRoom_LeavesNothingThatLooksComplete) {
   EXPECT_EQ(piped.status, static_cast<int>(ExitStatus::kOutOfDiskSpace)) << piped.err;
   EXPECT_THAT(piped.err,
               AllOf(HasSubstr("writing standard output: "), HasSubstr("the dump is not complete")));
-  // A limit of 64 KiB for each file; the chunks do not fit.
+  // A limit of 64 KiB per file. The chunks do not fit.
   const std::string limited = "trap '' XFSZ; ulimit -f 128; $G dump store.gfs ";
   const Outcome archive = shell(limited + "--archive=a");
   EXPECT_EQ(archive.status, static_cast<int>(ExitStatus::kOutOfDiskSpace)) << archive.err;

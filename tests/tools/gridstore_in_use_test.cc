@@ -30,7 +30,7 @@ class GridstoreInUse : public StoreTest {
     with_bucket([](gridfs::Bucket& bucket) { upload(bucket, "whole", pattern_bytes(5000)); });
   }
 
-  // Runs `work` while a server owns the store, which must end well afterwards.
+  // Runs `work` while a server owns the store. The server must end without an error afterwards.
   void while_served(const std::function<void(RawClient&)>& work) const {
     const Outcome outcome =
         run({GRIDSTORE, {"serve", store_path().string()}, folder(), "", [&](pid_t pid) {
@@ -62,7 +62,7 @@ class GridstoreInUse : public StoreTest {
     EXPECT_FALSE(reply->document.find("writeErrors").has_value());
   }
 
-  // Of a file without a files document.
+  // Returns a chunk of a file without a files document.
   static bson::Document chunk(bson::ObjectId id, std::string_view files_id) {
     static constexpr std::array<uint8_t, 3> kBytes = {1, 2, 3};
     bson::Builder builder;
@@ -112,7 +112,7 @@ TEST_F(GridstoreInUse, Check_WhileDocumentsAreWritten_FindsNothing) {
 
 TEST_F(GridstoreInUse, ChunksWithoutAFile_AreAnUploadUnderWayOrOrphans) {
   bson::ObjectId::Bytes old = bson::ObjectId::generate().bytes();
-  old[0] = 1;  // of the year 1970
+  old[0] = 1;  // an id from the year 1970
   while_served([&](RawClient& client) {
     insert(client, "fs.chunks", chunk(bson::ObjectId::generate(), "young"));
     const Outcome young = gridstore_check();
@@ -124,7 +124,7 @@ TEST_F(GridstoreInUse, ChunksWithoutAFile_AreAnUploadUnderWayOrOrphans) {
     EXPECT_EQ(both.status, 2) << both.out;
     EXPECT_THAT(both.out, HasSubstr("file \"old\": 1 orphan chunk: there is no files document"));
   });
-  // No one uploads to a store that no one has open.
+  // Nobody can upload to a store that nobody has open.
   EXPECT_THAT(gridstore_check().out, HasSubstr("file \"young\": 1 orphan chunk"));
 }
 
@@ -150,7 +150,7 @@ TEST_F(GridstoreInUse, Stats_TellOwnerAndContents) {
 
 TEST_F(GridstoreInUse, Reader_ThatIsKilled_HoldsNoPagesBack) {
   const std::string padding(60'000, 'x');
-  // Takes longer to read than the readers live.
+  // Reading it takes longer than the readers live.
   with_bucket([](gridfs::Bucket& bucket) { upload(bucket, "large", pattern_bytes(64 << 20)); });
   while_served([&](RawClient& client) {
     for (int i = 0; i < 10; ++i) {
@@ -181,7 +181,7 @@ TEST_F(GridstoreInUse, Reader_ThatIsKilled_HoldsNoPagesBack) {
     };
     overwrite(20);
     const auto bytes = std::filesystem::file_size(store_path() / "data.mdb");
-    overwrite(600);  // 36 MB, which a snapshot held would keep
+    overwrite(600);  // 36 MB, which a held snapshot would keep
     EXPECT_LT(std::filesystem::file_size(store_path() / "data.mdb"), bytes + 10'000'000);
   });
 }

@@ -28,7 +28,7 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 constexpr int32_t kChunkBytes = 100;
-// In what the catalog has of a collection.
+// A text in the catalog's entry of a collection.
 constexpr const char* kCollectionEntry = "multikey";
 
 bson::Document json(const std::string& text) {
@@ -37,7 +37,7 @@ bson::Document json(const std::string& text) {
 
 class GridstoreRepair : public StoreTest {
  protected:
-  // Two files with small chunks: "whole" of 350 bytes, "other" of 120.
+  // Makes two files with small chunks: "whole" of 350 bytes, "other" of 120.
   void SetUp() override {
     StoreTest::SetUp();
     create_store();
@@ -59,7 +59,7 @@ class GridstoreRepair : public StoreTest {
     return gridstore_check(arguments);
   }
 
-  // The lines that begin with `kind`, without it.
+  // Returns the lines that begin with `kind`, without it.
   static std::vector<std::string> lines(const Outcome& outcome, const std::string& kind) {
     std::vector<std::string> found;
     std::istringstream text(outcome.out);
@@ -69,7 +69,7 @@ class GridstoreRepair : public StoreTest {
     return found;
   }
 
-  // Mends with these lines, after which there is nothing to mend.
+  // Repairs with these lines. Afterwards there is nothing to repair.
   template <typename Matcher>
   void expect_repaired(const Matcher& expected, const std::vector<std::string>& more = {}) const {
     const Outcome outcome = repair(more);
@@ -82,7 +82,7 @@ class GridstoreRepair : public StoreTest {
     EXPECT_FALSE(exists("kept-again"));
   }
 
-  // The documents of a BSON file in the folder of what was removed.
+  // Returns the documents of a BSON file in the folder of removed data.
   std::vector<bson::Document> kept(const std::string& name) const {
     const std::string bytes = read_file("kept/" + name);
     std::vector<bson::Document> documents;
@@ -141,7 +141,7 @@ class GridstoreRepair : public StoreTest {
     return std::move(builder).finish();
   }
 
-  // Makes no pages of those of data.mdb that have these texts and not the other.
+  // Overwrites the pages of data.mdb that have all texts of `with` and not the other one.
   void overwrite_pages(const std::vector<std::string>& with, const std::string& without) const {
     constexpr size_t kPage = 4096;
     std::string data = read_file("store.gfs/data.mdb");
@@ -155,7 +155,7 @@ class GridstoreRepair : public StoreTest {
     write_file("store.gfs/data.mdb", data);
   }
 
-  // What stands in lost+found under that name.
+  // Returns the contents of that name in lost+found.
   std::string lost(const std::string& name) const {
     const Outcome outcome = gridfiles({"--prefix", "lost+found", "--local", "-", "get", name});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -254,7 +254,7 @@ TEST_F(GridstoreRepair, FilesOfOneName_GetNamesOfTheirOwn) {
 TEST_F(GridstoreRepair, InterruptedMove_IsFinished) {
   remove("fs.chunks", R"({"files_id": "W", "n": 1})");
   EXPECT_EQ(repair().status, 0);
-  // As it was before the last two chunks had moved.
+  // The file as it was before the last two chunks moved.
   const bson::Document file = find_one("lost+found.files", "{}");
   update("lost+found.files", "{}", R"({"$set": {"metadata.lostAndFound.moving": true}})");
   insert("fs.files", R"({"_id": "W", "filename": "dir/whole", "length": 350, "chunkSize": 100,
@@ -355,7 +355,8 @@ TEST_F(GridstoreRepair, Folders_AreMended) {
   EXPECT_EQ(made.find("posix")->as_document()["uid"].integral(), 7);
 }
 
-// A byte of a record is changed on the disk: the record goes, and its file is told from the others.
+// A byte of a record is changed on the disk. The record is removed, and its file is found by the
+// other chunks.
 TEST_F(GridstoreRepair, FlippedByteOnDisk_TakesTheChunkOutAndMovesItsFile) {
   const std::string needle = pattern_bytes(350).substr(110, 40);
   std::string bytes = read_file("store.gfs/data.mdb");
@@ -378,7 +379,7 @@ TEST_F(GridstoreRepair, FlippedByteOnDisk_TakesTheChunkOutAndMovesItsFile) {
   EXPECT_EQ(gridfiles({"--local", "-", "get", "other"}).out, pattern_bytes(120));
 }
 
-// A files document is damaged, its chunks are all there.
+// A files document is damaged, but all its chunks are there.
 TEST_F(GridstoreRepair, LostFilesDocument_LeavesTheFileInLostAndFound) {
   std::string data = read_file("store.gfs/data.mdb");
   const std::string id("\x02_id\0\x02\0\0\0W\0", 11);
@@ -395,7 +396,7 @@ TEST_F(GridstoreRepair, LostFilesDocument_LeavesTheFileInLostAndFound) {
   EXPECT_EQ(gridfiles({"--local", "-", "get", "other"}).out, pattern_bytes(120));
 }
 
-// The pages with the files' documents become no pages: nothing tells the names any more.
+// The pages with the files documents are overwritten, so the names are lost.
 TEST_F(GridstoreRepair, LostPageOfFilesDocuments_LeavesTheFilesInLostAndFound) {
   overwrite_pages({"dir/whole", "uploadDate"}, kCollectionEntry);
   EXPECT_EQ(gridstore_check().status, 3);
@@ -407,8 +408,8 @@ TEST_F(GridstoreRepair, LostPageOfFilesDocuments_LeavesTheFilesInLostAndFound) {
   EXPECT_EQ(count("lost+found.files"), 2);
 }
 
-// The pages that have the index's key of a file's name become no pages: all that is lost with them
-// can be made again.
+// The pages with the index key of a file's name are overwritten. Everything lost with them can be
+// rebuilt.
 TEST_F(GridstoreRepair, DamagedPageOfAnIndex_HasTheStoreMadeAnew) {
   overwrite_pages({"dir/whole"}, "uploadDate");
   EXPECT_EQ(gridstore_check().status, 3);
@@ -418,7 +419,7 @@ TEST_F(GridstoreRepair, DamagedPageOfAnIndex_HasTheStoreMadeAnew) {
   EXPECT_EQ(kept("store.pages.damaged.bson").size(), 1u);
 }
 
-// What damage has nothing to do with stays what it was: chunks of an upload that was interrupted.
+// Data that the damage did not touch stays as it was: the chunks of an interrupted upload.
 TEST_F(GridstoreRepair, DamagedPageOfAnIndex_LeavesYoungOrphansAlone) {
   insert("fs.chunks", chunk(bson::Value(bson::ObjectId::generate()), 0, pattern_bytes(100)));
   overwrite_pages({"dir/whole"}, "uploadDate");
@@ -428,8 +429,8 @@ TEST_F(GridstoreRepair, DamagedPageOfAnIndex_LeavesYoungOrphansAlone) {
   EXPECT_EQ(count("lost+found.files"), 0);
 }
 
-// The list of a transaction, in the current meta page's tree of free pages: its second page becomes
-// the first once more.
+// The list of a transaction in the current meta page's tree of free pages: its first page number is
+// listed a second time in place of the second.
 TEST_F(GridstoreRepair, ListOfFreePages_IsMadeAnew) {
   constexpr size_t kPage = 4096;
   const std::string path = "store.gfs/data.mdb";
@@ -489,8 +490,8 @@ TEST_F(GridstoreRepair, StoreInUse_IsRefused) {
   });
 }
 
-// Any bytes of data.mdb: check and repair end by themselves and say what is wrong; a store that is
-// said to be sound is read without a crash.
+// Random bytes of data.mdb are changed. Check and repair must end by themselves and report what is
+// wrong. A store that they call sound must be readable without a crash.
 TEST_F(GridstoreRepair, RandomBytesOfTheFile) {
   const std::string sound = read_file("store.gfs/data.mdb");
   const std::string checkpoint = read_file("store.gfs/checkpoint");
@@ -498,14 +499,14 @@ TEST_F(GridstoreRepair, RandomBytesOfTheFile) {
   const char* const given = ::getenv("GRIDMOUNT_TEST_SEED");
   std::vector<unsigned> seeds(25);
   std::iota(seeds.begin(), seeds.end(), 1);
-  // These have once ended with a wrong status, or not at all.
+  // These seeds once led to a wrong status, or to no end at all.
   seeds.insert(seeds.end(), {435, 465, 622, 975});
   if (given != nullptr) seeds = {static_cast<unsigned>(::atoi(given))};
   for (const unsigned seed : seeds) {
     SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
     std::mt19937 random(seed);
     std::string bytes = sound;
-    // The meta pages are the checkpoints' business.
+    // The meta pages are left alone, because checkpoints protect them.
     constexpr size_t kMetaBytes = 8192;
     for (int i = 0; i < 20; ++i) {
       bytes[kMetaBytes + random() % (bytes.size() - kMetaBytes)] = static_cast<char>(random());

@@ -21,7 +21,7 @@ using ::testing::SizeIs;
 
 class GridstoreRestore : public DumpTest {
  protected:
-  // The bytes of documents as a `.bson` file has them.
+  // Returns documents as the bytes of a `.bson` file.
   static std::string bytes_of(const std::vector<bson::Document>& documents) {
     std::string bytes;
     for (const bson::Document& document : documents) {
@@ -42,7 +42,7 @@ class GridstoreRestore : public DumpTest {
     return gridstore(std::move(arguments), input);
   }
 
-  // "name {key}" of the collection's indexes but that on _id.
+  // Returns "name {key}" of the collection's indexes except the one on _id.
   std::vector<std::string> indexes(const std::string& collection) const {
     std::vector<std::string> shown;
     with_store([&](engine::Store& store) {
@@ -56,7 +56,7 @@ class GridstoreRestore : public DumpTest {
     return shown;
   }
 
-  // "database.collection" of all there are, in their order.
+  // Returns "database.collection" of all collections, sorted.
   std::vector<std::string> collections() const {
     std::vector<std::string> names;
     with_store([&](engine::Store& store) {
@@ -99,7 +99,7 @@ TEST_F(GridstoreRestore, FileThatIsCutOff_NamesTheByteAndKeepsWhatWasBefore) {
 
 TEST_F(GridstoreRestore, FileWithOtherDamage_NamesTheByte) {
   std::string bytes = numbered(3);
-  bytes[14 + 4] = 0x77;  // no type
+  bytes[14 + 4] = 0x77;  // an unknown type
   write_file("dump/test/a.bson", bytes);
   write_file("dump/test/b.bson", "text that is no BSON");
   write_file("dump/test/c.bson", std::string("\4\0\0\0", 4));
@@ -116,7 +116,7 @@ TEST_F(GridstoreRestore, FileWithOtherDamage_NamesTheByte) {
 
 TEST_F(GridstoreRestore, ArchiveThatIsCutOff_KeepsWhatWasBefore) {
   const std::string whole = mongodump_archive();
-  // Within the second document.
+  // Truncated within the second document.
   const Outcome outcome = restore({"--archive"}, whole.substr(0, whole.rfind("level") - 3));
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.err, HasSubstr("standard input, byte "));
@@ -222,7 +222,7 @@ TEST_F(GridstoreRestore, Duplicates_AreCountedAndEndItIfAsked) {
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("test.a exists; it keeps its options"),
                                  HasSubstr("test.a: 21 failures more of the kind\n"),
                                  HasSubstr("test.a: 69 documents, 31 failures\n")));
-  // Ten are said one by one.
+  // The first ten are reported one by one.
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1 + 10 + 1 + 1 + 1);
   EXPECT_EQ(restore({"--drop"}).status, 0);
   EXPECT_THAT(documents_of("store.gfs", "a"), SizeIs(100));

@@ -26,7 +26,8 @@ class GridstoreServe : public StoreTest {
     return run({GRIDSTORE, std::move(arguments), folder(), "", std::move(meanwhile)});
   }
 
-  // Once the server listens; not connected if it does not within some seconds.
+  // Connects once the server listens. If it does not listen within some seconds, the result is not
+  // connected.
   RawClient connect() const {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     for (;;) {
@@ -57,7 +58,7 @@ TEST_F(GridstoreServe, Documents_OverTheSocket_AreKept) {
       const auto reply = client.ask(insert_one());
       ASSERT_TRUE(reply);
       EXPECT_EQ(reply->ok(), 1);
-      // The second time the document is there already.
+      // The second time the document already exists.
       EXPECT_EQ(reply->document.find("writeErrors").has_value(), signal == SIGINT);
       ::kill(pid, signal);
     });
@@ -68,7 +69,7 @@ TEST_F(GridstoreServe, Documents_OverTheSocket_AreKept) {
   EXPECT_EQ(gridstore_check().status, 0);
 }
 
-// As a driver of the year 2013 works: no message is an OP_MSG.
+// Works like a driver of the year 2013, which does not use OP_MSG.
 TEST_F(GridstoreServe, OldOpcodes_WriteReadAndKillCursors) {
   create_store();
   const Outcome outcome = serve({}, [&](pid_t pid) {
@@ -125,7 +126,7 @@ TEST_F(GridstoreServe, Hello_ThatAwaitsChanges_IsAnsweredAgainAndAgain) {
       EXPECT_EQ(reply->flags & wire::kMoreToCome, wire::kMoreToCome);
       answered = reply->request_id;
     }
-    // Nor does one that waits for a day keep the server from its end.
+    // A command that waits for a day does not keep the server from stopping either.
     bson::Builder patient;
     patient.append("hello", int32_t{1}).append("topologyVersion", *version);
     patient.append("maxAwaitTimeMS", int32_t{86'400'000}).append("$db", "admin");

@@ -38,8 +38,8 @@ inline std::string mongodump_archive() {
   return std::string(kMongodumpArchiveText, sizeof(kMongodumpArchiveText) - 1);
 }
 
-// What mongodump wrote of these into a folder, as `log+%221%22.metadata.json` and
-// `worst.metadata.json`.
+// The files that mongodump wrote for these collections into a folder: `log+%221%22.metadata.json`
+// and `worst.metadata.json`.
 inline constexpr char kMongodumpLogMetadata[] =
     R"({"options":{"capped":true,"size":{"$numberLong":"4096"},"max":{"$numberLong":"3"},)"
     R"("validator":{"level":{"$gt":{"$numberInt":"0"}}}},"indexes":[{"v":{"$numberInt":"2"},)"

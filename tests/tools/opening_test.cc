@@ -90,7 +90,7 @@ TEST_F(Opening, FileInsteadOfAFolder) {
 TEST_F(Opening, FolderOfSomethingElse) {
   write_file("store.gfs/readme.txt", "text");
   expect_failure(ExitStatus::kNotAStore, "store.gfs");
-  // --create does not make a store among other things.
+  // --create must not make a store for other commands.
   EXPECT_EQ(gridfiles({"--create", "list"}).status, 1);
 }
 
@@ -109,7 +109,7 @@ TEST_F(Opening, StoreInUse_NamesTheProcess) {
     const Outcome listed = gridfiles({"list"});
     EXPECT_EQ(listed.status, 1);
     EXPECT_THAT(listed.err, HasSubstr("is in use by " + pid));
-    // What only reads, and can do so beside the owner, says that it does.
+    // A command that only reads, and can do so beside the owner, says that it does.
     const Outcome checked = gridstore_check();
     EXPECT_EQ(checked.status, 0);
     EXPECT_THAT(checked.err, HasSubstr(pid + " on "));
@@ -177,7 +177,7 @@ TEST_F(Opening, NoPermission) {
     ASSERT_EQ(chmod(store_path().c_str(), 0700), 0);
     return;
   }
-  // As root, somebody else has to try.
+  // If this process is root, another user has to try.
   create_store();
   ASSERT_EQ(chmod(store_path().c_str(), 0700), 0);
   ASSERT_EQ(chmod(folder().c_str(), 0755), 0);

@@ -37,7 +37,7 @@ void write_all(int fd, const std::string& text) {
   size_t done = 0;
   while (done < text.size()) {
     ssize_t count = ::write(fd, text.data() + done, text.size() - done);
-    if (count <= 0) return;  // the program did not want it all
+    if (count <= 0) return;  // the program did not read all of it
     done += static_cast<size_t>(count);
   }
 }

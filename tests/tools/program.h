@@ -21,16 +21,16 @@ struct Invocation {
   std::vector<std::string> arguments;
   std::filesystem::path folder;  // to run in
   std::string input;             // on stdin
-  // Called with the pid once the input is written, before the program is waited for; stdin stays
-  // open until it returns.
+  // Called with the pid after the input is written and before the program is waited for. stdin
+  // stays open until it returns.
   std::function<void(pid_t)> meanwhile;
 };
 
-// Fails the test, and returns status -1, if the program cannot be started.
+// Runs the program. If it cannot be started, the test fails and the status is -1.
 Outcome run(const Invocation& invocation);
 
-// What gridfiles wrote to stderr without the times: each line must begin with a local time and a
-// tab, or be empty, as the line after an informative message is. Fails the test otherwise.
+// Returns what gridfiles wrote to stderr without the times. Each line must begin with a local time
+// and a tab, or be empty, like the line after an informative message. Otherwise the test fails.
 std::string without_times(const std::string& err);
 
 }  // namespace gridmount::tests

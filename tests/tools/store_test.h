@@ -23,24 +23,24 @@ class StoreTest : public ::testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // The folder programs run in; the store is `store_path()` in it.
+  // The folder in which programs run. It contains the store, `store_path()`.
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path store_path() const { return folder_ / "store.gfs"; }
 
   void write_file(const std::string& name, const std::string& bytes) const;
   std::string read_file(const std::string& name) const;
   bool exists(const std::string& name) const;
-  // The names in folder(), without the store, sorted.
+  // Returns the names in folder() without the store, sorted.
   std::vector<std::string> names() const;
 
-  // gridfiles --store STORE arguments...; without the store's option for gridfiles_plain().
+  // Runs gridfiles --store STORE arguments... gridfiles_plain() leaves out the --store option.
   Outcome gridfiles(std::vector<std::string> arguments, const std::string& input = "") const;
   Outcome gridfiles_plain(std::vector<std::string> arguments) const;
   Outcome gridstore_check(std::vector<std::string> arguments = {}) const;
 
   // Makes the store with its bucket fs.
   void create_store() const;
-  // Runs `work` on the open store, which is closed afterwards.
+  // Runs `work` on the open store, and closes it afterwards.
   void with_store(const std::function<void(engine::Store&)>& work) const;
   void with_bucket(const std::function<void(gridfs::Bucket&)>& work,
                    gridfs::BucketOptions options = {}) const;
@@ -55,7 +55,7 @@ class StoreTest : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-// A document of one field.
+// Returns a document with one field.
 template <typename T>
 bson::Document document(std::string_view key, const T& value) {
   bson::Builder builder;
@@ -63,7 +63,7 @@ bson::Document document(std::string_view key, const T& value) {
   return std::move(builder).finish();
 }
 
-// Bytes that no two positions near each other repeat.
+// Returns bytes that do not repeat at nearby positions.
 std::string pattern_bytes(size_t size);
 
 }  // namespace gridmount::tests

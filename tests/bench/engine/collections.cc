@@ -97,7 +97,7 @@ class Operations {
   }
 
  private:
-  // Each collection in turn, far apart from the one before.
+  // Visits each collection in turn, each far from the one before.
   uint64_t place(uint64_t i) const { return i * 7919 % collections_; }
   std::unique_ptr<engine::Collection> at(uint64_t i) const {
     return database_->collection(name_of(place(i)));

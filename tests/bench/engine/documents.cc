@@ -15,7 +15,7 @@ constexpr int32_t kFirstCount = 1'000'000;
 constexpr size_t kTextBytes = 110;
 constexpr size_t kLongTextBytes = 310;
 
-// splitmix64's mixing, which maps different numbers to different ones.
+// The mixing function of splitmix64, which is a bijection.
 uint64_t mix(uint64_t n) {
   uint64_t z = (n + 1) * 0x9e3779b97f4a7c15U;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -59,7 +59,7 @@ Documents::Documents(Number count) : permutation_(count) {
 }
 
 bson::ObjectId Documents::id(Number n) {
-  // A thousand a second, made by one process.
+  // A thousand ids per second, made by one process.
   const uint32_t seconds = kFirstSecond + n / 1000;
   bson::ObjectId::Bytes bytes{};
   for (size_t i = 0; i < 4; ++i) bytes[i] = static_cast<uint8_t>(seconds >> (24 - 8 * i));

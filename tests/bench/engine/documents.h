@@ -16,12 +16,12 @@
 
 namespace gridmount::bench {
 
-// The number of a document: the order of insertion, and that of the ids.
+// The number of a document. It is the insertion order, and the order of the ids.
 using Number = uint32_t;
 
 class Documents {
  public:
-  // Their numbers are 0 to `count` - 1.
+  // The documents have the numbers 0 to `count` - 1.
   explicit Documents(Number count);
 
   Number count() const { return static_cast<Number>(permutation_.size()); }
@@ -32,10 +32,10 @@ class Documents {
   // The same in relaxed Extended JSON, without spaces.
   std::string json(Number n) const;
 
-  // The i-th number in a random order, which begins again after count().
+  // Returns the i-th number of a random permutation, which starts again after count().
   Number pick(uint64_t i) const { return permutation_[i % permutation_.size()]; }
 
-  // What `text` becomes when a document grows.
+  // The value of `text` in a document that grows.
   static const std::string& long_text();
 
  private:

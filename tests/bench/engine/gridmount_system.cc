@@ -158,7 +158,8 @@ class GridmountSystem final : public System {
   }
 
   void settle() override {
-    // The log would leave the pages to a checkpoint in the other's time.
+    // Otherwise the log would leave the pages to a checkpoint that runs during the other system's
+    // time.
     check(dynamic_cast<local::LocalStore&>(*store_).environment().checkpoint());
   }
 

@@ -23,9 +23,9 @@
 namespace gridmount::bench {
 namespace {
 
-// At the largest sizes the first of so many find pages that are not in the page tables yet.
+// At the largest sizes, the first operations meet pages that are not in the page tables yet.
 constexpr uint64_t kGrowthWarmUp = 100'000;
-constexpr uint64_t kDocumentsMax = 16'000'000;  // what the ids count
+constexpr uint64_t kDocumentsMax = 16'000'000;  // the most that the ids can count
 
 struct Arguments {
   RunOptions run;
@@ -36,7 +36,7 @@ struct Arguments {
   std::string json;
 };
 
-// A folder of our own, removed with everything in it.
+// A temporary folder that is removed with all its contents.
 class TempFolder {
  public:
   explicit TempFolder(const std::filesystem::path& parent) {

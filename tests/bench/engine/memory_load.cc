@@ -18,11 +18,11 @@ namespace {
 constexpr uint64_t kLineBytes = 64;
 constexpr uint64_t kLoads = 4'000'000;
 
-// Of a pseudorandom sequence that the bytes are part of.
+// Makes loads at the places of a pseudorandom sequence that depends on the loaded bytes.
 uint64_t load(const uint8_t* map, uint64_t lines, uint64_t loads, uint64_t state) {
   for (uint64_t i = 0; i < loads; ++i) {
     state = state * 6364136223846793005U + 1442695040888963407U;
-    const uint64_t line = ((state >> 32) * lines) >> 32;  // files have fewer than 2^32 lines
+    const uint64_t line = ((state >> 32) * lines) >> 32;  // a file has fewer than 2^32 lines
     state += map[line * kLineBytes];
   }
   return state;

@@ -6,9 +6,9 @@
 
 namespace gridmount::bench {
 
-// Seconds of processor time for one load from a random place of the file,
-// which is mapped, in the kernel's memory and in the page tables; each load's place depends on what
-// the one before has given. Throws std::runtime_error if the file cannot be mapped.
+// Returns the seconds of processor time for one load from a random place of the file. The file is
+// mapped, and is in the kernel's memory and in the page tables. The place of each load depends on
+// the result of the one before. Throws std::runtime_error if the file cannot be mapped.
 double seconds_for_a_random_load(const std::filesystem::path& file);
 
 }  // namespace gridmount::bench

@@ -34,7 +34,8 @@ double ratio(const Measured& measured) {
          sum_of(measured.row, measured.sqlite).rate();
 }
 
-// Of the slices' ratios, the greatest less the least, in parts of the row's.
+// Returns the difference between the greatest and the least ratio of the slices, relative to the
+// row's ratio.
 double spread(const Measured& measured) {
   double least = 0;
   double greatest = 0;

@@ -9,22 +9,23 @@
 
 namespace gridmount::bench {
 
-// A line a row: both rates, gridmount's by SQLite's, and how far the ratio spreads over the slices.
+// Returns one line per row: both rates, the ratio of gridmount's to SQLite's, and how far the ratio
+// varies over the slices.
 std::string table(const std::vector<Measured>& rows);
 
-// A line a row and system: microseconds of the process's processor time an operation, at
-// each number of documents, and the last by the first. Without the time until all is durable, which
-// does not come with each operation.
-// The last line is what memory takes for one load at those sizes.
+// The results at one number of documents.
 struct Grown {
   uint64_t documents;
   Figures figures;
 };
+// Returns one line per row and system: the microseconds of processor time per operation at each
+// size, and the ratio of the last to the first. The time until all is durable is left out, because
+// it does not belong to a single operation. The last line is the time of one memory load at those
+// sizes.
 std::string growth_table(const std::vector<Grown>& runs);
 
-// {documents, rows: [{key, label, unit, gridmount: {rate, units, work_seconds, cpu_seconds,
-// settle_seconds}, sqlite: {...}, ratio, spread}],
-// load_seconds}
+// Returns {documents, rows: [{key, label, unit, gridmount: {rate, units, work_seconds, cpu_seconds,
+// settle_seconds}, sqlite: {...}, ratio, spread}], load_seconds}.
 bson::Document as_document(const Grown& run);
 
 }  // namespace gridmount::bench

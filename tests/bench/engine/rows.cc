@@ -8,11 +8,11 @@ namespace gridmount::bench {
 namespace {
 
 constexpr uint64_t kBatch = 1000;
-constexpr uint64_t kScanned = 100;           // documents of a range scan
-constexpr uint64_t kOperationsPerScan = 20;  // that many fewer scans than other operations
-constexpr std::array kIndexed = {"amount", "category", "count"};  // one index a slice
+constexpr uint64_t kScanned = 100;           // documents per range scan
+constexpr uint64_t kOperationsPerScan = 20;  // scans are fewer than other operations by this factor
+constexpr std::array kIndexed = {"amount", "category", "count"};  // one index per slice
 
-// Has every document in its hands once, as a caller would.
+// Touches every document once, as a caller would.
 class Touch : public Reader {
  public:
   void take(bson::View document) override { byte_ = document.data()[document.size() / 2]; }

@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Keeps what is read, JSON as the BSON it means.
+// Keeps what is read. JSON is kept as the equivalent BSON.
 class Keep : public Reader {
  public:
   void take(bson::View document) override { documents_.emplace_back(document); }
@@ -82,7 +82,7 @@ class Run {
       const uint64_t first = row.operations * i / row.slices;
       const Slice slice{first, row.operations * (i + 1) / row.slices - first};
       std::array<uint64_t, 2> results{};
-      // Taking turns at being first.
+      // The systems take turns at being first.
       for (const size_t which : {i % 2, 1 - i % 2}) {
         System& system = *systems_[which];
         if (row.prepare) row.prepare(system, slice);

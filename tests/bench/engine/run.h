@@ -12,15 +12,15 @@
 namespace gridmount::bench {
 
 struct Taken {
-  double work_seconds = 0;    // of the operations
-  double cpu_seconds = 0;     // of the operations, the processor time of all threads
-  double settle_seconds = 0;  // after writes, until all is durable
+  double work_seconds = 0;    // for the operations
+  double cpu_seconds = 0;     // for the operations: processor time of all threads
+  double settle_seconds = 0;  // after writes, until everything is durable
   double seconds() const { return work_seconds + settle_seconds; }
 };
 
 struct Measured {
   Row row;
-  // By slice; its number of operations is the row's by its slices.
+  // By slice. A slice has its equal share of the row's operations.
   std::vector<Taken> gridmount;
   std::vector<Taken> sqlite;
   Footprint gridmount_footprint;  // after the row
@@ -30,16 +30,16 @@ struct Measured {
 struct RunOptions {
   Sizes sizes;
   SystemOptions systems;
-  bool compare_all = false;  // every document after every row, instead of a sample
+  bool compare_all = false;  // compares every document after every row, instead of a sample
 };
 
 struct Figures {
   std::vector<Measured> rows;
-  double load_seconds = 0;  // seconds_for_a_random_load() of our file, after all rows
+  double load_seconds = 0;  // of one random memory load in our file, after all rows
 };
 
-// In new folders below `temp`, which are removed again. Throws std::runtime_error if anything fails
-// or the systems differ.
+// Runs in new folders below `temp`, which are removed again. Throws std::runtime_error if anything
+// fails or the systems differ.
 Figures run(const RunOptions& options, const std::filesystem::path& temp);
 
 }  // namespace gridmount::bench

@@ -14,7 +14,7 @@
 namespace gridmount::bench {
 namespace {
 
-// A prepared statement. bind() and step() throw on errors; reset() makes it ready for the next use.
+// A prepared statement. bind() and step() throw on errors. reset() prepares it for the next use.
 class Statement {
  public:
   Statement(sqlite3* db, const std::string& sql) : db_(db) {
@@ -24,7 +24,7 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement() { sqlite3_finalize(statement_); }
 
-  // What is bound must stay until reset().
+  // Bound values must stay valid until reset().
   void bind(int at, const bson::ObjectId& id) {
     const bson::ObjectId::Bytes& bytes = id.bytes();
     check(sqlite3_bind_blob(statement_, at, bytes.data(), static_cast<int>(bytes.size()),
@@ -39,7 +39,7 @@ class Statement {
   }
   void bind(int at, double number) { check(sqlite3_bind_double(statement_, at, number)); }
 
-  // Whether there is a row.
+  // Returns whether there is a row.
   bool step() {
     const int code = sqlite3_step(statement_);
     if (code != SQLITE_ROW && code != SQLITE_DONE) check(code);
@@ -99,7 +99,8 @@ class SqliteSystem final : public System {
     db_.run("PRAGMA journal_mode = WAL");
     db_.run("PRAGMA synchronous = NORMAL");
     db_.run("PRAGMA wal_autocheckpoint = " + std::to_string(options.checkpoint_pages));
-    // As ours reads: from a mapping as large as the file, whose pages the kernel caches.
+    // Like gridmount, SQLite reads through a mapping of the whole file, whose pages the kernel
+    // caches.
     db_.run("PRAGMA mmap_size = 1099511627776");
     db_.run("PRAGMA cache_size = -" + std::to_string(options.sqlite_cache_mib * 1024));
     db_.run("PRAGMA temp_store = MEMORY");
@@ -122,7 +123,7 @@ class SqliteSystem final : public System {
     if (durable) db_.run("PRAGMA synchronous = FULL");
     for (size_t i = 0; i < prepared_.size();) {
       const size_t end = std::min<size_t>(prepared_.size(), i + per_transaction);
-      // A statement on its own is a transaction of its own.
+      // A single statement is a transaction by itself.
       const bool explicitly = per_transaction > 1;
       if (explicitly) begin_->run();
       for (; i < end; ++i) {
@@ -257,7 +258,7 @@ class SqliteSystem final : public System {
   const std::filesystem::path folder_;
   const Documents& documents_;
   Connection db_;
-  // Destroyed before the connection is.
+  // Must be destroyed before the connection.
   std::unique_ptr<Statement> begin_, commit_, insert_, by_id_, by_email_, by_number_, count_below_,
       group_, increment_, set_text_, remove_;
   std::vector<Prepared> prepared_;

@@ -21,7 +21,7 @@
 
 namespace gridmount::bench {
 
-// Takes the documents that a read finds, each in the form its system stores.
+// Receives the documents that a read finds, each in the form that its system stores.
 class Reader {
  public:
   virtual ~Reader() = default;
@@ -29,7 +29,7 @@ class Reader {
   virtual void take(std::string_view json) = 0;
 };
 
-// A run of numbers or of operations: `count` from `first` on.
+// A range of numbers or operations: `count` from `first` on.
 struct Slice {
   uint64_t first = 0;
   uint64_t count = 0;
@@ -44,39 +44,40 @@ class System {
  public:
   virtual ~System() = default;
 
-  // Not measured: makes the documents that the next insert() puts in.
+  // Makes the documents for the next insert(). Not measured.
   virtual void prepare_insert(Slice numbers) = 0;
-  // In transactions of `per_transaction` documents, each durable on its own if `durable`.
+  // Inserts in transactions of `per_transaction` documents. If `durable`, each transaction is
+  // durable.
   virtual void insert(uint64_t per_transaction, bool durable) = 0;
 
-  // False or 0 if nothing is found.
+  // Returns false or 0 if nothing is found.
   virtual bool read_by_id(Number n, Reader& reader) = 0;
   virtual bool read_by_email(Number n, Reader& reader) = 0;
-  // Those whose `number` is one of `numbers`, in its order.
+  // Reads the documents whose `number` is in `numbers`, in that order.
   virtual uint64_t scan_numbers(Slice numbers, Reader& reader) = 0;
-  // Counts the documents with less, for which there is no index.
+  // Counts the documents with a smaller amount. There is no index for it.
   virtual uint64_t count_amount_below(double amount) = 0;
 
-  // Of those with less: per category the number of documents and the sum of `count`. Returns all
-  // sums and numbers added up.
+  // Computes, for the documents with a smaller amount, the number of documents and the sum of
+  // `count` per category. Returns the total of all sums and numbers.
   virtual uint64_t group_by_category(double amount_below) = 0;
 
   virtual bool increment_count(Number n) = 0;
   virtual bool set_text(Number n, std::string_view text) = 0;
   virtual bool remove(Number n) = 0;
 
-  // On all documents that are there.
+  // Creates an index on all existing documents.
   virtual void create_index(std::string_view field) = 0;
 
-  // Returns when everything committed is durable and nothing is left to do in the background.
+  // Returns when everything committed is durable and no background work is left.
   virtual void settle() = 0;
   virtual Footprint footprint() = 0;
 };
 
 struct SystemOptions {
-  // Ours: time between checkpoints.
+  // For gridmount: time between checkpoints.
   uint32_t checkpoint_ms = 1000;
-  // SQLite's: size of the write-ahead log that makes a checkpoint due.
+  // For SQLite: the size of the write-ahead log that triggers a checkpoint.
   uint32_t checkpoint_pages = 1000;
   uint32_t sqlite_cache_mib = 256;
 };
@@ -86,10 +87,10 @@ std::unique_ptr<System> make_gridmount(const std::filesystem::path& folder,
 std::unique_ptr<System> make_sqlite(const std::filesystem::path& folder, const Documents& documents,
                                     const SystemOptions& options);
 
-// "SQLite 3.40.1".
+// Returns, for example, "SQLite 3.40.1".
 std::string sqlite_version();
 
-// What the files of a folder take on the disk.
+// Returns the disk space of the files in a folder.
 uint64_t bytes_on_disk(const std::filesystem::path& folder);
 
 }  // namespace gridmount::bench

@@ -19,7 +19,8 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // The reply, which is good until the next call. Throws std::runtime_error if the peer has gone.
+  // Returns the reply, which is valid until the next call. Throws std::runtime_error if the peer is
+  // gone.
   std::span<const uint8_t> ask(std::span<const uint8_t> message);
 
  private:
@@ -27,11 +28,12 @@ class Connection {
   Bytes reply_;
 };
 
-// Of the descriptor, the first `count` bytes or an exception; false at the end of the stream.
+// Reads exactly `count` bytes from the descriptor or throws. Returns false at the end of the
+// stream.
 bool read_exactly(int fd, uint8_t* bytes, size_t count);
 void write_all(int fd, std::span<const uint8_t> bytes);
 
-// The length that a message begins with.
+// Returns the length from the beginning of a message.
 uint32_t message_length(const uint8_t* header);
 inline constexpr size_t kMessageHeaderBytes = 16;
 

@@ -29,7 +29,7 @@ void serve(int fd, uint32_t reply_bytes) {
       write_all(fd, reply);
     }
   } catch (const std::runtime_error&) {
-    // The client has gone.
+    // The client is gone.
   }
   ::close(fd);
 }

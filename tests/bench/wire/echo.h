@@ -7,7 +7,7 @@
 
 namespace gridmount::bench {
 
-// Serves the socket file, a thread for each connection, until the process is killed.
+// Serves the socket file with one thread per connection, until the process is killed.
 void run_echo(const std::filesystem::path& socket, uint32_t reply_bytes);
 
 }  // namespace gridmount::bench

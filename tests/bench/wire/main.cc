@@ -35,11 +35,11 @@ struct Arguments {
   std::filesystem::path temp;
   std::string json;
   bool check = false;
-  std::string echo;  // this process is the echo, on this socket
+  std::string echo;  // if set, this process is the echo, on this socket
   uint32_t echo_bytes = 0;
 };
 
-// A store that is mounted, both in a folder of our own that is removed again.
+// A mounted store. Store and mount point are in a folder of its own that is removed again.
 class MountedStore {
  public:
   MountedStore(const std::filesystem::path& temp, const std::string& gridmount)
@@ -50,7 +50,7 @@ class MountedStore {
     daemon_.stop();
     std::error_code ignored;
     std::filesystem::remove_all(store(), ignored);
-    std::filesystem::remove(mount_point(), ignored);  // never what is mounted there
+    std::filesystem::remove(mount_point(), ignored);  // never removes what is mounted there
     std::filesystem::remove_all(folder_ / "sockets", ignored);
     std::filesystem::remove(folder_, ignored);
   }
@@ -87,14 +87,15 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// The median of the slices' or rounds' ratios: a neighbour disturbs some of them.
+// Returns the median of the ratios of the slices or rounds, because other load disturbs some of
+// them.
 double ratio_of(const std::vector<double>& above, const std::vector<double>& below) {
   std::vector<double> ratios;
   for (size_t i = 0; i < above.size(); ++i) ratios.push_back(above[i] / below[i]);
   return median(ratios);
 }
 
-// Microseconds that a client waits for a reply.
+// Returns the microseconds that a client waits for a reply.
 double wait_of(const RoundTrip& trip, const std::vector<double>& seconds) {
   return sum(seconds) * 1e6 * static_cast<double>(trip.clients) /
          static_cast<double>(trip.operations);

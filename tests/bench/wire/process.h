@@ -11,13 +11,14 @@ namespace gridmount::bench {
 
 class Process {
  public:
-  // Starts it and waits until it listens on `socket`. Throws std::runtime_error if it ends before.
+  // Starts the program and waits until it listens on `socket`. Throws std::runtime_error if it ends
+  // before.
   Process(const std::vector<std::string>& command, const std::filesystem::path& socket);
-  ~Process();  // stop()
+  ~Process();  // calls stop()
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // SIGTERM, and waits for its end.
+  // Sends SIGTERM and waits for the end.
   void stop();
 
  private:

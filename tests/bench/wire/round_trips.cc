@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The requests of one slice, dealt out to the clients.
+// The requests of one slice, distributed to the clients.
 using Hands = std::vector<std::vector<Bytes>>;
 using Clients = std::vector<std::unique_ptr<Connection>>;
 
@@ -29,8 +29,8 @@ Clients connect(const std::filesystem::path& socket, uint64_t count) {
   return clients;
 }
 
-// Seconds from the first request to the last reply. `documents`: what each reply is checked for,
-// outside of the measured time; none for the echo.
+// Returns the seconds from the first request to the last reply. Each reply is checked for this many
+// `documents`, outside the measured time. 0: no check, for the echo.
 double play(Clients& clients, const Hands& hands, uint64_t documents) {
   std::mutex mutex;
   std::exception_ptr failure;
@@ -95,7 +95,7 @@ class Measurement {
     trip.row = row;
     trip.clients = client_count;
     Clients ours = connect(options_.server, client_count);
-    // Also warms up; the echo answers with as many bytes.
+    // Also warms up. The echo answers with as many bytes as this reply.
     const std::span<const uint8_t> reply = ours[0]->ask(row.request(next_number_++));
     check_reply(reply, row.documents_per_operation);
     trip.reply_bytes = reply.size();

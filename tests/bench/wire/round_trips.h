@@ -13,7 +13,7 @@ namespace gridmount::bench {
 struct RoundTrip {
   WireRow row;
   uint64_t clients = 1;
-  uint64_t operations = 0;  // of all slices, on each of the two
+  uint64_t operations = 0;  // in all slices, on each of the two servers
   uint64_t reply_bytes = 0;
   std::vector<double> server_seconds;  // by slice
   std::vector<double> echo_seconds;
@@ -23,11 +23,11 @@ struct RoundTripOptions {
   WireSizes sizes;
   std::vector<uint64_t> clients = {1, 16};
   uint64_t slices = 5;
-  std::filesystem::path server;  // its socket file
-  std::string self;              // this program, which is the echo too
+  std::filesystem::path server;  // the server's socket file
+  std::string self;              // this program, which also serves as the echo
 };
 
-// Makes socket files below `temp`. Throws std::runtime_error if the server's answer is wrong.
+// Makes socket files below `temp`. Throws std::runtime_error if an answer of the server is wrong.
 std::vector<RoundTrip> measure_round_trips(const RoundTripOptions& options,
                                            const std::filesystem::path& temp);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kDatabase = "bench";
 constexpr uint64_t kRange = 100;
 constexpr uint64_t kBulk = 1000;
-constexpr size_t kPaddingBytes = 200;  // documents of about 300 bytes
+constexpr size_t kPaddingBytes = 200;  // makes documents of about 300 bytes
 
 // OP_MSG with one section of kind 0.
 Bytes op_msg(const bson::Document& body) {
@@ -29,7 +29,7 @@ Bytes op_msg(const bson::Document& body) {
   return message;
 }
 
-// Numbers in an order that jumps about.
+// Returns the numbers in a scattered order.
 int64_t scattered(uint64_t number, uint64_t count) {
   constexpr uint64_t kPrime = 2'654'435'761;
   return static_cast<int64_t>(number * kPrime % count);

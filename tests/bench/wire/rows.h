@@ -14,10 +14,10 @@ namespace gridmount::bench {
 struct WireRow {
   std::string key;
   std::string label;
-  uint64_t operations = 0;  // of all slices and clients
+  uint64_t operations = 0;  // of all slices and clients together
   uint64_t documents_per_operation = 1;
-  double ceiling = 0;  // greatest accepted time by the echo's, at one client; 0: none
-  // The request of an operation by its number, which is its own in the whole run.
+  double ceiling = 0;  // greatest accepted time relative to the echo's, one client; 0: none
+  // Returns the request for an operation by its number, which is unique in the whole run.
   std::function<Bytes(uint64_t number)> request = {};
 };
 
@@ -26,12 +26,12 @@ struct WireSizes {
   uint64_t operations = 0;  // of a row of single documents
 };
 
-// Requests that fill the collection, to be sent once and before the rows.
+// Returns the requests that fill the collection. They must be sent once, before the rows.
 std::vector<Bytes> fill_requests(const WireSizes& sizes);
 std::vector<WireRow> make_wire_rows(const WireSizes& sizes);
 
-// Throws std::runtime_error unless it is an OP_MSG with ok: 1 and no write errors, and with as many
-// documents found, inserted or matched as asked for.
+// Throws std::runtime_error unless the message is an OP_MSG with ok: 1 and no write errors, and has
+// the right number of documents found, inserted or matched.
 void check_reply(std::span<const uint8_t> message, uint64_t documents);
 
 }  // namespace gridmount::bench

@@ -46,7 +46,7 @@ std::string uri_of(const std::filesystem::path& socket) {
   return uri;
 }
 
-// Pieces that differ from each other, so that nothing below can leave them out.
+// Contents whose pieces all differ, so that no layer below can deduplicate them.
 class Content {
  public:
   explicit Content(uint64_t bytes) : pieces_(bytes / kPieceBytes), piece_(kPieceBytes) {
@@ -93,7 +93,7 @@ class Driver {
       }
     }
     if (mongoc_stream_close(stream.get()) != 0) throw std::runtime_error("the upload failed");
-    // As much as the mount's fsync() promises.
+    // The same promise as that of the mount's fsync().
     bson_t command = BSON_INITIALIZER;
     BSON_APPEND_INT32(&command, "fsync", 1);
     const bool synced =
@@ -190,7 +190,7 @@ std::vector<Transfer> measure_transfers(const TransferOptions& options) {
     up.mount_seconds.push_back(seconds_of([&] { write_through_mount(written, content); }));
 
     const std::filesystem::path path = options.bucket_folder / name;
-    // Once before, so that the store's file is in the kernel's cache for both.
+    // A first download puts the store's file into the kernel's cache for both.
     driver.download(id, content);
     drop_from_cache(path);
     const auto by_driver = [&] {

@@ -24,8 +24,9 @@ class MongocDocuments : public MongocTest {
         << error_.message;
   }
   void insert_numbered(int documents) {
-    std::deque<Document> made;  // which stay where they are
-    // By its tag: an alignment, which the name bson_t has, is lost in a template.
+    std::deque<Document> made;  // a deque, so that they stay at their addresses
+    // Uses the struct tag, because the alignment attribute of the name bson_t is lost in a
+    // template.
     std::vector<const struct _bson_t*> views;
     for (int i = 0; i < documents; ++i) {
       const std::string number = std::to_string(i);
@@ -37,7 +38,7 @@ class MongocDocuments : public MongocTest {
                                               nullptr, &error_))
         << error_.message;
   }
-  // The reply of update_one, update_many or replace_one.
+  // Returns the reply of update_one, update_many or replace_one.
   template <typename Update>
   std::string update(Update by, std::string_view filter, std::string_view change,
                      std::string_view options = "{}") {
@@ -196,7 +197,7 @@ TEST_F(MongocDocuments, Cursors_GoOnBatchByBatch) {
   for (const char* const size : {"2", "99", "125", "250"}) {
     EXPECT_EQ(find(items_.get(), "{}", std::string(R"({"batchSize": )") + size + "}").size(), 250U);
   }
-  // A cursor that is left early is killed.
+  // A cursor that is not read to its end is killed.
   const auto open = [&]() {
     return json_of(*run(R"({"serverStatus": 1})", "admin"), "metrics.cursor.open.total");
   };

@@ -28,14 +28,14 @@ class MongocGridFs : public MongocTest {
     ASSERT_TRUE(bucket_) << error_.message;
   }
 
-  // The file's _id.
+  // Returns the file's _id.
   bson_value_t upload(const std::string& name, const std::string& bytes,
                       std::string_view options = "{}") {
     bson_value_t id{};
     const Stream stream(mongoc_gridfs_bucket_open_upload_stream(
         bucket_.get(), name.c_str(), document(options).get(), &id, &error_));
     EXPECT_TRUE(stream) << error_.message;
-    // No const in the library's interface; it reads only.
+    // The library's interface lacks const, but it only reads.
     auto* const data = const_cast<char*>(bytes.data());
     EXPECT_EQ(mongoc_stream_write(stream.get(), data, bytes.size(), kTimeoutMs),
               static_cast<ssize_t>(bytes.size()));
@@ -58,7 +58,7 @@ class MongocGridFs : public MongocTest {
     return all;
   }
 
-  // Of the only file of the name.
+  // Returns the _id of the only file with the name.
   bson_value_t id_of(const std::string& name) {
     const Cursor cursor(mongoc_gridfs_bucket_find(
         bucket_.get(), document(R"({"filename": ")" + name + R"("})").get(), nullptr));
@@ -141,7 +141,7 @@ TEST_F(MongocGridFs, MissingChunks_AreErrors) {
   bson_value_destroy(&id);
 }
 
-// The older functions, which write chunks and files document by upserts.
+// Uses the older functions, which write chunks and files documents by upserts.
 class MongocOlderGridFs : public MongocTest {
  protected:
   using GridFs = std::unique_ptr<mongoc_gridfs_t, Destroy>;
@@ -185,7 +185,7 @@ TEST_F(MongocOlderGridFs, Files_AreFilesInTheMount) {
   ASSERT_TRUE(file);
   write(file.get(), bytes);
   EXPECT_TRUE(read_file(in_mount("mongoc-older")) == bytes);
-  // Written to in the middle, and at the end.
+  // Writes in the middle and at the end.
   EXPECT_EQ(mongoc_gridfs_file_seek(file.get(), 400'000, SEEK_SET), 0);
   write(file.get(), "in the middle");
   EXPECT_EQ(mongoc_gridfs_file_seek(file.get(), 0, SEEK_END), 0);

@@ -10,7 +10,7 @@ namespace gridmount::clients {
 
 namespace {
 
-// The library is used from main() on and cleaned up after the last test.
+// Initializes the library in main(), and cleans it up after the last test.
 class Library : public ::testing::Environment {
  public:
   void SetUp() override { mongoc_init(); }
@@ -76,7 +76,7 @@ std::string json_of(const bson_t& document, const char* path) {
   bson_append_value(&holder, "", 0, bson_iter_value(&found));
   const std::string text = json(holder);
   bson_destroy(&holder);
-  // Without the holder's `{ "" : ` and ` }`.
+  // Removes the holder's `{ "" : ` and ` }`.
   constexpr size_t kBefore = 7;
   constexpr size_t kAround = 9;
   return text.substr(kBefore, text.size() - kAround);

@@ -29,7 +29,7 @@ struct Destroy {
   void operator()(mongoc_gridfs_t* gridfs) const { mongoc_gridfs_destroy(gridfs); }
   void operator()(mongoc_gridfs_file_t* file) const { mongoc_gridfs_file_destroy(file); }
 };
-// Empty at first; also the place for a reply, which the library writes there.
+// Empty at first. It also receives replies, which the library writes into it.
 class Document {
  public:
   Document() { bson_init(&value_); }
@@ -53,17 +53,17 @@ using Collection = std::unique_ptr<mongoc_collection_t, Destroy>;
 using Cursor = std::unique_ptr<mongoc_cursor_t, Destroy>;
 using Stream = std::unique_ptr<mongoc_stream_t, Destroy>;
 
-// Of the environment; the test fails where it is not set.
+// Returns an environment variable. Fails the test if it is not set.
 std::string environment(const char* name);
-std::string certificate(const std::string& name);  // its path
-std::string in_mount(const std::string& name);     // the path of a file of the bucket `fs`
+std::string certificate(const std::string& name);  // returns its path
+std::string in_mount(const std::string& name);     // returns the path of a file of the bucket `fs`
 
-// As a URI wants it: hosts that are paths, and passwords.
+// Escapes hosts that are paths, and passwords, for a URI.
 std::string escaped(std::string_view text);
 
 Document document(std::string_view json);
-std::string json(const bson_t& document);                       // relaxed
-std::string json_of(const bson_t& document, const char* path);  // of one value; "" without it
+std::string json(const bson_t& document);                       // as relaxed JSON
+std::string json_of(const bson_t& document, const char* path);  // one value; "" if it is missing
 
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, std::string_view content);
@@ -71,12 +71,12 @@ std::string content(unsigned seed, size_t size);
 
 class MongocTest : public ::testing::Test {
  protected:
-  // Connected to the socket, with nothing in the database `mongoc`.
+  // Connects to the socket, and empties the database `mongoc`.
   void SetUp() override;
 
   Client connect(const std::string& address);
   Collection collection(const char* name, const char* database = "mongoc");
-  // The reply, also of a failure.
+  // Returns the reply, also after a failure.
   Document run(std::string_view command, const char* database = "mongoc");
   std::vector<std::string> find(mongoc_collection_t* in, std::string_view filter = "{}",
                                 std::string_view options = "{}");

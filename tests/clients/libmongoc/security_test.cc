@@ -24,7 +24,7 @@ class MongocSecurity : public MongocTest {
            (own.empty() ? "" : "&tlsCertificateKeyFile=" + certificate(own));
   }
 
-  // The code of the failure of a command, 0 if it succeeds.
+  // Returns the code of the command's failure, or 0 on success.
   uint32_t code(const std::string& to, std::string_view command) {
     const Client client = connect(to);
     return code(client.get(), command);
