@@ -9,7 +9,7 @@
 
 namespace gridmount {
 
-// The value of `result`; its error ends the test with the message.
+// Returns the value of `result`. An error ends the test with its message.
 template <typename T>
 T must(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message());

@@ -104,7 +104,7 @@ TEST_F(BadInputTest, StoreDamaged) {
     ASSERT_TRUE(data);
     data << std::string(3 * 4096, '\x5A');
   }
-  // What the last checkpoint kept is damaged as well.
+  // The saved state of the last checkpoint is damaged as well.
   if (std::filesystem::exists(store() / "checkpoint")) {
     std::ofstream(store() / "checkpoint", std::ios::binary) << std::string(4096, '\x5A');
   }
@@ -163,7 +163,7 @@ TEST_F(BadInputTest, DatabaseName) {
 
 TEST_F(BadInputTest, MountRefusedBySystem) {
   if (getuid() != 0) GTEST_SKIP() << "needs root to become another user";
-  // Another's folder is not for a user to mount on.
+  // A user may not mount on a directory of another user.
   as_user(12345, 12345, [&] {
     std::string own = "/tmp/gridmount-user-XXXXXX";
     ASSERT_NE(mkdtemp(own.data()), nullptr);

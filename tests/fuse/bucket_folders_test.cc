@@ -65,7 +65,7 @@ TEST_F(BucketFoldersTest, Rename_RenamesABucket) {
   ASSERT_EQ(unmount(), 0);
   mount({});
   EXPECT_EQ(list(root("pictures/2024")), (Names{"a", "b"}));
-  // A bucket with something in it is not replaced, an empty one is.
+  // A bucket with contents is not replaced, but an empty one is.
   EXPECT_ERRNO(rename(root("fs").c_str(), root("pictures").c_str()), ENOTEMPTY);
   ASSERT_CALL_OK(rename(root("pictures").c_str(), root("fs").c_str()));
   EXPECT_EQ(list(at("2024")), (Names{"a", "b"}));
@@ -89,7 +89,7 @@ TEST_F(BucketFoldersTest, FilesInTheRoot_AreNotPermitted) {
 TEST_F(BucketFoldersTest, NamesNoBucketCanHave_AreInvalid) {
   EXPECT_ERRNO(mkdir(root("a$b").c_str(), 0755), EINVAL);
   EXPECT_ERRNO(mkdir(root("system.x").c_str(), 0755), EINVAL);
-  // What is kept beside it, `test.NAME.directories`, has at most 255 bytes.
+  // The name of the collection for directories, `test.NAME.directories`, has at most 255 bytes.
   EXPECT_ERRNO(mkdir(root(std::string(239, 'b')).c_str(), 0755), EINVAL);
   ASSERT_CALL_OK(mkdir(root(std::string(238, 'b')).c_str(), 0755));
   write_file(root(std::string(238, 'b')) + "/file", "x");

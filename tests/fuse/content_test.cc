@@ -57,7 +57,7 @@ TEST_F(ContentTest, OddChunkSizes_ReadBack) {
   const std::string content = random_bytes(2'000'003);
   write_file(at("odd"), content);
   ASSERT_EQ(unmount(), 0);
-  // Read in requests of more pieces than one reply has room for.
+  // Reads in requests with more pieces than fit in one reply.
   mount({});
   EXPECT_TRUE(read_file(at("odd")) == content);
 }
@@ -126,7 +126,7 @@ TEST_F(ContentTest, TruncatedAndExtended_OldBytesAreGone) {
   EXPECT_TRUE(read_file(at("file")) == std::string(10, 'x') + std::string(599'990, '\0'));
 }
 
-// The kernel tells only later, and not as a part of close(2), that nobody has a file open any more.
+// The kernel reports the last close of a file later, and not as a part of close(2).
 TEST_F(ContentTest, TruncatedAfterClose_IsCommitted) {
   const int fd = open(at("file").c_str(), O_WRONLY | O_CREAT, 0644);
   ASSERT_GE(fd, 0);
@@ -152,8 +152,7 @@ TEST_F(ContentTest, OpenWithTruncate_EmptiesTheFile) {
   EXPECT_EQ(read_file(at("file")), "");
 }
 
-// POSIX leaves it open what this does; Linux empties the file, and so the kernel takes it for
-// empty.
+// POSIX does not define this. Linux empties the file, so the kernel assumes that it is empty.
 TEST_F(ContentTest, OpenForReadingWithTruncate_EmptiesTheFile) {
   write_file(at("file"), std::string(300'000, 'x'));
   const int fd = open(at("file").c_str(), O_RDONLY | O_TRUNC);
@@ -184,7 +183,7 @@ TEST_F(ContentTest, SharedMapping_IsWrittenBack) {
 }
 
 TEST_F(ContentTest, WriteOnlyHandle_PartialPage) {
-  // The kernel reads the rest of the page through a handle opened for writing only.
+  // The kernel reads the rest of the page through a handle that was opened for writing only.
   write_file(at("file"), std::string(10'000, 'a'));
   ASSERT_EQ(unmount(), 0);
   mount({});
@@ -218,7 +217,7 @@ TEST_F(ContentTest, UnlinkedWhileOpen_KeepsItsContent) {
   ASSERT_CALL_OK(fstat(fd, &attributes));
   EXPECT_EQ(attributes.st_size, 10);
   EXPECT_EQ(attributes.st_mode, S_IFREG | 0600U);
-  // The same name is free for a new file meanwhile.
+  // Meanwhile the name can be used for a new file.
   write_file(at("gone"), "new");
   ASSERT_CALL_OK(fstat(fd, &attributes));
   EXPECT_EQ(attributes.st_size, 10);
@@ -268,9 +267,8 @@ TEST_F(ContentTest, Writing_MovesModificationTime) {
   EXPECT_EQ(stat_of(at("file")).st_mtim.tv_nsec, written.tv_nsec);
 }
 
-// The kernel has times of it to hand over, as it noted the loss of its names.
-// As on local file systems, but for truncate(2): the kernel, which has the times, asks for them by
-// ftruncate(2) alone.
+// As on local file systems, except for truncate(2): the kernel holds the times, and asks for new
+// ones only for ftruncate(2).
 TEST_F(ContentTest, TruncatedToTheSameSize_IsModified) {
   write_file(at("file"), "hello");
   const auto has_changed = [&](const std::function<void()>& change) {
@@ -296,6 +294,8 @@ TEST_F(ContentTest, TruncatedToTheSameSize_IsModified) {
   EXPECT_TRUE(has_changed([&] { close(open(at("file").c_str(), O_WRONLY | O_TRUNC)); }));
 }
 
+// The kernel still has times of the files to write back, because it recorded the loss of their
+// names.
 TEST_F(ContentTest, SyncFs_AfterFilesWereRemoved_Succeeds) {
   const int root = open(at().c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_GE(root, 0);
@@ -343,7 +343,7 @@ TEST_F(ContentTest, Fallocate_ExtendsPunchesAndZeroes) {
   std::fill_n(expected.begin() + 300'000, 1'000'000, '\0');
   std::fill(expected.begin() + 3'000'000, expected.end(), '\0');
   EXPECT_TRUE(read_file(at("file")) == expected);
-  // Chunks of zeros are holes, and the blocks of zeros next to them.
+  // Chunks of zeros are holes, and so are the blocks of zeros next to them.
   EXPECT_EQ(lseek(file, 0, SEEK_HOLE), 74 * 4096);
   EXPECT_EQ(lseek(file, 2 << 18, SEEK_DATA), 317 * 4096);
   close(file);
@@ -383,7 +383,7 @@ TEST_F(ContentTest, CopyFileRange_CopiesDataAndHoles) {
   std::string copied(content.size(), '\0');
   ASSERT_EQ(pread(to, copied.data(), copied.size(), 0), static_cast<ssize_t>(copied.size()));
   EXPECT_TRUE(copied == content);
-  // Within one file, over data.
+  // Within one file, over existing data.
   at_from = 0;
   at_to = 700'001;
   ASSERT_EQ(copy_file_range(to, &at_from, to, &at_to, 100'000, 0), 100'000);
@@ -393,8 +393,8 @@ TEST_F(ContentTest, CopyFileRange_CopiesDataAndHoles) {
   close(to);
 }
 
-// Each waits for the kernel to hand over what it holds, which the daemon's other threads have to
-// take.
+// Each call waits for the kernel to write back its data. The daemon's other threads must accept
+// that.
 TEST_F(ContentTest, SeekHole_ByMoreThreadsThanTheDaemonHas_IsAnswered) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 32; ++i) {

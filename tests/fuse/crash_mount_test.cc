@@ -38,7 +38,7 @@ TEST(CrashMountTest, PowerLossOrKill_AtAnyPoint_LeavesWhatTheCallsHavePromised) 
   EXPECT_EQ(result.broken, 0) << result.first;
 }
 
-// Where fewer images are broken.
+// For cases in which fewer images are broken.
 void expect_any_broken(CrashMountRun run) {
   run.images = kCanaryImages;
   run.broken_enough = 1;

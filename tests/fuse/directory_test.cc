@@ -63,7 +63,7 @@ TEST_F(DirectoryTest, TellAndSeek_ComeBackToTheSameEntry) {
   make_files("many", 500);
   DIR* directory = opendir(at("many").c_str());
   ASSERT_NE(directory, nullptr);
-  std::map<long, std::string> behind;  // position to the name that comes next
+  std::map<long, std::string> behind;  // position to the name that follows it
   std::vector<std::string> order;
   while (true) {
     const long position = telldir(directory);
@@ -118,7 +118,7 @@ TEST_F(DirectoryTest, RenamedWhileListing_GoesOn) {
   for (int i = 0; i < 3000; ++i) EXPECT_TRUE(seen.contains("file" + std::to_string(i))) << i;
 }
 
-// A listing fills the kernel's caches: with what has changed since it began, too.
+// A listing fills the kernel's caches, also with what has changed since it began.
 TEST_F(DirectoryTest, ChangedWhileListing_IsNotShownAsItWas) {
   make_files("folder", 1500);
   const std::vector<std::string> names = list(at("folder"));
@@ -127,7 +127,7 @@ TEST_F(DirectoryTest, ChangedWhileListing_IsNotShownAsItWas) {
   DIR* directory = opendir(at("folder").c_str());
   ASSERT_NE(directory, nullptr);
   ASSERT_NE(readdir(directory), nullptr);
-  // Behind what readdir(3) and the kernel have in their buffers.
+  // Beyond what readdir(3) and the kernel have buffered.
   constexpr size_t kFirst = 1100;
   for (size_t i = kFirst; i < names.size(); ++i) {
     const std::string path = at("folder/" + names[i]);
@@ -166,7 +166,7 @@ TEST_F(DirectoryTest, NewEntries_AreInTheNextListing) {
   EXPECT_EQ(list(at("folder")).size(), 9U);
 }
 
-// The kernel keeps attributes; those that were read before a change must not be what it keeps.
+// The kernel caches attributes. It must not keep those that were read before a change.
 TEST_F(DirectoryTest, AttributesAskedForWhileItChanges_AreNotKept) {
   constexpr int kRounds = 600;
   const std::string folder = at("changed");

@@ -101,21 +101,21 @@ TEST_F(ErrorTest, WritesBeyondTheLargestFile_AreTooBig) {
   constexpr off_t kBeyond = off_t{1} << 60;
   constexpr size_t kBytes = 4096;
   alignas(kBytes) static char bytes[kBytes];
-  // Those that the kernel hands over at once.
+  // Writes that the kernel passes on at once.
   for (const int flags : {O_DIRECT, O_SYNC, O_DSYNC}) {
     const int file = open(at("file").c_str(), O_WRONLY | flags);
     ASSERT_GE(file, 0);
     EXPECT_ERRNO(pwrite(file, bytes, sizeof bytes, kBeyond), EFBIG);
     close(file);
   }
-  // Others it takes first.
+  // Other writes are accepted by the kernel first.
   write_file(at("other"), "z");
   const int file = open(at("other").c_str(), O_WRONLY);
   ASSERT_GE(file, 0);
   EXPECT_EQ(pwrite(file, bytes, sizeof bytes, kBeyond), static_cast<ssize_t>(sizeof bytes));
   EXPECT_ERRNO(fsync(file), EFBIG);
   EXPECT_EQ(pwrite(file, bytes, sizeof bytes, kBeyond), static_cast<ssize_t>(sizeof bytes));
-  EXPECT_ERRNO(close(file), EIO);  // the kernel knows no more by then
+  EXPECT_ERRNO(close(file), EIO);  // the kernel has forgotten the error by then
 }
 
 TEST_F(ErrorTest, FlagsOfFiles_AreNotThere) {
@@ -135,7 +135,7 @@ TEST_F(ErrorTest, FileSizeLimit_IsHeeded) {
     ASSERT_CALL_OK(getrlimit(RLIMIT_FSIZE, &limit));
     limit.rlim_cur = 5;
     ASSERT_CALL_OK(setrlimit(RLIMIT_FSIZE, &limit));
-    // Taken from what is pending: a thread sanitizer runs handlers late.
+    // Takes the signal from the pending ones, because a thread sanitizer runs handlers late.
     sigset_t too_big;
     sigemptyset(&too_big);
     sigaddset(&too_big, SIGXFSZ);

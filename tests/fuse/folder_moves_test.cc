@@ -25,7 +25,7 @@ class FolderMovesTest : public testing::Test {
     WriterLock lock(tree_);
     moves_.end();
   }
-  // Whether a thread that runs `call` waits for the end of the move.
+  // Returns whether a thread that runs `call` waits for the end of the move.
   template <typename Call>
   void expect_waits(Call call) {
     std::atomic<bool> done = false;
@@ -33,7 +33,7 @@ class FolderMovesTest : public testing::Test {
       call();
       done = true;
     });
-    // Time to go wrong in; a call that does wait is never taken for one that does not.
+    // Gives the call time to go wrong. A call that waits is never mistaken for one that does not.
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_FALSE(done);
     end_move();
@@ -52,7 +52,7 @@ class FolderMovesTest : public testing::Test {
 TEST_F(FolderMovesTest, OtherNodes_AreThere) {
   { TreeReader lock(moves_, tree_, other_); }
   { TreeReader lock(moves_, tree_, kRootNode, other_); }
-  // A file is not known by its path.
+  // The table does not know a file by its path.
   const uint64_t file = table_.remember_file(nullptr, bson::Value(int32_t{1}), 13);
   { TreeReader lock(moves_, tree_, file); }
   end_move();

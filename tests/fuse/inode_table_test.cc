@@ -13,7 +13,7 @@ namespace {
 
 class InodeTableTest : public testing::Test {
  protected:
-  // A pointer that is only compared, never followed.
+  // Returns a pointer that is only compared, never dereferenced.
   static std::shared_ptr<MountedBucket> bucket(int which) {
     static char places[4];
     auto owner = std::make_shared<int>(0);
@@ -70,7 +70,7 @@ TEST_F(InodeTableTest, ReplacedFile_ThatWasRenewed_GoesOnUnderBothNumbers) {
   EXPECT_EQ(table_.resolve(first)->id, id(6));
   EXPECT_EQ(table_.resolve(second)->id, id(6));
   EXPECT_EQ(table_.remember_file(fs_, id(6), 99), second);
-  // Without another number there is none to look it up by.
+  // Without another ino there is no node to look up.
   table_.renew_file(fs_.get(), id(6));
   table_.replace_file(first, id(7));
   EXPECT_EQ(table_.resolve(first)->id, id(7));
@@ -113,7 +113,7 @@ TEST_F(InodeTableTest, CollidingNumbers_AreResolved) {
   EXPECT_NE(root_like, kRootNode);
   EXPECT_NE(zero_like, 0U);
   EXPECT_EQ(table_.resolve(second)->id, id(2));
-  // Found again under the number it got, not the one it wanted.
+  // It is found under the ino it got, not the one it requested.
   EXPECT_EQ(table_.number_of_file(fs_.get(), id(2), 50), second);
 }
 
@@ -147,7 +147,7 @@ TEST_F(InodeTableTest, RenamedFolder_TakesEverythingBelowAlong) {
   EXPECT_EQ(path_of(c), "z/new/c");
   EXPECT_FALSE(table_.find_folder(a, "b"));
   EXPECT_EQ(table_.find_folder(z, "new"), b);
-  // Into the root, where the path has no slash before it.
+  // A move into the root, where the path has no slash before it.
   table_.move_folder(z, "new", kRootNode, "top", "top");
   EXPECT_EQ(path_of(c), "top/c");
 }
@@ -249,7 +249,7 @@ TEST_F(InodeTableTest, RandomTree_EqualsAModel) {
 }
 
 TEST_F(InodeTableTest, LookupsRacingForgets_LoseNoNode) {
-  // Each thread looks the same files up and forgets them; while it holds a lookup, the number must
+  // Each thread looks up the same files and forgets them. While it holds a lookup, the ino must
   // lead to its file.
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};

@@ -18,7 +18,7 @@ namespace {
 class LifecycleTest : public MountedStore {};
 
 TEST_F(LifecycleTest, Background_ReturnsWhenTheMountAnswers) {
-  // The daemon becomes our child when its parent ends, so that its end can be waited for.
+  // Makes the daemon our child when its parent ends, so that the test can wait for it.
   ASSERT_CALL_OK(prctl(PR_SET_CHILD_SUBREAPER, 1));
   ProgramRun run = run_program(
       {GRIDMOUNT_PROGRAM, "--create", "--log-file", folder() / "log", store(), mount_point()});
@@ -103,8 +103,8 @@ TEST_F(LifecycleTest, KilledDaemon_ClosedFilesAreThere) {
   EXPECT_EQ(unmount(), 0);
 }
 
-// A daemon that waits for an answer of its own mount cannot be killed: then it hangs, and with it
-// whoever uses the mount.
+// A daemon that waits for a reply of its own mount cannot be killed. It hangs, and so does
+// everybody who uses the mount.
 TEST_F(LifecycleTest, KilledAtAnyMoment_Ends) {
   for (int round = 0; round < 30; ++round) {
     mount();
@@ -112,7 +112,7 @@ TEST_F(LifecycleTest, KilledAtAnyMoment_Ends) {
     ASSERT_GE(fd, 0);
     ASSERT_EQ(write(fd, "x", 1), 1);
     if (round % 2 == 1) {
-      // In the middle of its own way to the end.
+      // The kill comes while the daemon is already ending.
       ASSERT_CALL_OK(kill(daemon(), SIGTERM));
       std::this_thread::sleep_for(std::chrono::milliseconds(round));
     }

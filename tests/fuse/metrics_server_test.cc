@@ -67,7 +67,7 @@ class MetricsServerTest : public testing::Test {
     for (int client : clients_) close(client);
   }
 
-  // Of the descriptor; closed at the end at the latest.
+  // Returns the descriptor, which is closed at the latest at the end.
   int connect_client() {
     const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -86,7 +86,7 @@ class MetricsServerTest : public testing::Test {
     EXPECT_EQ(send(client, text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));
   }
-  // Until the server ends the stream or resets it.
+  // Reads until the server ends or resets the stream.
   static std::string receive_all(int client) {
     std::string received;
     char buffer[4096];
@@ -112,7 +112,7 @@ TEST_F(MetricsServerTest, Connections_BeyondTheLimit_AreClosed) {
   std::vector<int> silent;
   for (size_t i = 0; i < MetricsServer::kConnectionsMax; ++i) silent.push_back(connect_client());
   EXPECT_EQ(receive_all(connect_client()), "");
-  // Those that were let in are served still.
+  // Admitted clients are still served.
   send_text(silent.back(), "GET /metrics HTTP/1.1\r\n\r\n");
   shutdown(silent.back(), SHUT_WR);
   EXPECT_THAT(receive_all(silent.back()), StartsWith("HTTP/1.1 200 OK\r\n"));

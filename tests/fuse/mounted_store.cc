@@ -70,7 +70,7 @@ ProgramRun run_program(const std::vector<std::string>& arguments) {
   const pid_t child = start(arguments, out[1], err[1]);
   close(out[1]);
   close(err[1]);
-  // The programs run here write less than a pipe holds to the second of the two.
+  // The programs run here write less to the second pipe than it can hold.
   run.out = drain(out[0]);
   run.err = drain(err[0]);
   int status = 0;
@@ -85,7 +85,7 @@ void MountedStore::SetUp() {
   std::string name = (std::filesystem::temp_directory_path() / "gridmount-XXXXXX").string();
   ASSERT_NE(mkdtemp(name.data()), nullptr);
   folder_ = std::filesystem::canonical(name);
-  // Other users shall get to the mount.
+  // Other users must be able to reach the mount.
   ASSERT_CALL_OK(chmod(folder_.c_str(), 0755));
   ASSERT_CALL_OK(mkdir(mount_point().c_str(), 0755));
 }
@@ -133,7 +133,7 @@ void MountedStore::mount(const std::vector<std::string>& options) {
   daemon_ = start(arguments, -1, -1);
   ASSERT_GT(daemon_, 0);
   const auto deadline = steady_clock::now() + kPatience;
-  // The kernel lists the mount before it answers; this waits for the answer.
+  // The kernel lists the mount before it answers, so this waits for an answer.
   struct stat unused {};
   while (!is_mounted() || stat(mount_point().c_str(), &unused) != 0) {
     int status = 0;

@@ -15,7 +15,7 @@
 
 namespace gridmount::fuse {
 
-// The call must fail with that errno.
+// Expects that the call fails with this errno.
 #define EXPECT_ERRNO(call, expected)                                          \
   do {                                                                        \
     errno = 0;                                                                \
@@ -41,15 +41,15 @@ class MountedStore : public testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // Starts gridmount in the foreground, as our child, and waits until the mount answers.
+  // Starts gridmount in the foreground as a child, and waits until the mount answers.
   void mount(const std::vector<std::string>& options = {"--create"});
-  // As the user does it; the daemon's exit status.
+  // Unmounts as a user does. Returns the daemon's exit status.
   int unmount();
-  // Sends the signal and waits for the daemon's end; its exit status.
+  // Sends the signal and waits for the daemon's end. Returns its exit status.
   int end_by(int signal);
-  // SIGKILL, and clears the dead mount away.
+  // Sends SIGKILL and removes the dead mount.
   void kill_daemon();
-  // Waits for the daemon to end by itself.
+  // Waits until the daemon ends by itself.
   int wait_for_end();
   bool is_mounted() const;
   pid_t daemon() const { return daemon_; }
@@ -57,15 +57,15 @@ class MountedStore : public testing::Test {
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path store() const { return folder_ / "store"; }
   std::filesystem::path mount_point() const { return folder_ / "mnt"; }
-  // A path in the bucket `fs`.
+  // Returns a path in the bucket `fs`.
   std::string at(const std::string& path = "") const;
 
-  // Files in the mount.
+  // Writes and reads files in the mount.
   void write_file(const std::string& path, const std::string& content);
   std::string read_file(const std::string& path);
-  // Names in a folder, sorted, without "." and "..".
+  // Returns the names in a directory, sorted, without "." and "..".
   std::vector<std::string> list(const std::string& path);
-  // Runs `body` in a child process as that user and reports what failed in it.
+  // Runs `body` in a child process as that user, and reports its failures.
   void as_user(uid_t uid, gid_t gid, const std::function<void()>& body);
 
  private:
@@ -73,7 +73,7 @@ class MountedStore : public testing::Test {
   pid_t daemon_ = -1;
 };
 
-// The same with a store mounted, for the many tests that need nothing special.
+// A mounted store, for the many tests that need nothing special.
 class MountTest : public MountedStore {
  protected:
   void SetUp() override {

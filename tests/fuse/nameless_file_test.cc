@@ -94,7 +94,7 @@ TEST_F(NamelessFileTest, Linked_HasTheName) {
   EXPECT_EQ(getxattr(at("folder/name").c_str(), "user.a", nullptr, 0), 1);
   ASSERT_CALL_OK(stat(at("folder/name").c_str(), &named));
   EXPECT_EQ(named.st_mode, S_IFREG | 0640U);
-  // It is as any other file now.
+  // Now it is like any other file.
   ASSERT_CALL_OK(link(at("folder/name").c_str(), at("other").c_str()));
   ASSERT_CALL_OK(unlink(at("folder/name").c_str()));
   EXPECT_EQ(read_file(at("other")), "firstsecond");

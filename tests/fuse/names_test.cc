@@ -216,7 +216,7 @@ TEST_F(NamesTest, RemovedFolder_CanStillBeStatted) {
   EXPECT_CALL_OK(fstat(fd, &attributes));
   EXPECT_EQ(attributes.st_nlink, 0U);
   EXPECT_ERRNO(openat(fd, "file", O_CREAT | O_WRONLY, 0644), ENOENT);
-  // A folder of the same name is another one.
+  // A directory with the same name is another node.
   ASSERT_CALL_OK(mkdir(at("a").c_str(), 0755));
   EXPECT_ERRNO(openat(fd, "file", O_CREAT | O_WRONLY, 0644), ENOENT);
   close(fd);

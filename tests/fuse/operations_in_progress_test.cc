@@ -42,7 +42,7 @@ TEST(OperationsInProgress, Untold_AreToldOnce) {
     EXPECT_EQ(untold[0].text(), "read of node 7");
     EXPECT_THAT(operations.take_untold(now - 1s), IsEmpty());
   }
-  // Whoever has its place now is another one.
+  // The slot now belongs to another operation.
   const Note next(operations, "write", 8, nullptr, now - 2s);
   EXPECT_EQ(operations.take_untold(now - 1s).size(), 1U);
 }

@@ -269,7 +269,7 @@ TEST(Options, HelpAndVersion_AreText) {
   for (const char* part : {"--create", "bucket=NAME", "Exit status", "owns the store"}) {
     EXPECT_THAT(*help->text, HasSubstr(part));
   }
-  // Of the library that reads the options nothing is seen.
+  // The text must not show names from the library that parses the options.
   for (const char* part : {"TEXT", "UINT", "FLOAT", "1024b", ":{"}) {
     EXPECT_THAT(*help->text, testing::Not(HasSubstr(part)));
   }

@@ -132,14 +132,15 @@ TEST_F(PermissionTest, SetIdBits_AreClearedByChownOfNothing) {
   EXPECT_EQ(stat_of(program).st_mode, S_IFREG | 06755U);
   as_user(kUser, kGroup, [&] { EXPECT_CALL_OK(chown(program.c_str(), kSame, kSame)); });
   EXPECT_EQ(stat_of(program).st_mode, S_IFREG | 0755U);
-  // Root's, too. Without execution by the group the other bit stands for something else.
+  // This applies to root too. Without execution by the group, the set-group-ID bit means something
+  // else.
   ASSERT_CALL_OK(chmod(program.c_str(), 06745));
   ASSERT_CALL_OK(chown(program.c_str(), kSame, kSame));
   EXPECT_EQ(stat_of(program).st_mode, S_IFREG | 02745U);
-  // Without a bit it is anybody's.
+  // Without these bits any user may make the call.
   ASSERT_CALL_OK(chmod(program.c_str(), 0755));
   as_user(kUser + 1, kGroup, [&] { EXPECT_CALL_OK(chown(program.c_str(), kSame, kSame)); });
-  // A folder's mean something else, and a pipe's are as a file's.
+  // On a directory the bits mean something else. On a pipe they are as on a file.
   ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0755));
   ASSERT_CALL_OK(chmod(at("folder").c_str(), 06755));
   ASSERT_CALL_OK(chown(at("folder").c_str(), kSame, kSame));

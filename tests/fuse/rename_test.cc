@@ -42,7 +42,7 @@ TEST_F(RenameTest, Folder_TakesAllBelowAlong) {
   ASSERT_CALL_OK(move("old", "other/new"));
   EXPECT_EQ(read_file(at("other/new/inner/file")), "x");
   EXPECT_ERRNO(access(at("old").c_str(), F_OK), ENOENT);
-  // Handles from before lead to where things are now.
+  // Handles opened before lead to the new places.
   EXPECT_EQ(pwrite(fd, "y", 1, 0), 1);
   close(fd);
   EXPECT_EQ(read_file(at("other/new/inner/file")), "y");
@@ -130,7 +130,7 @@ TEST_F(RenameTest, Whiteout_StaysAtTheOldPlace) {
   EXPECT_EQ(unmount(), 0);
   mount({});
   check();
-  // What hides a name is a file like others.
+  // A file that hides a name is like any other file.
   ASSERT_CALL_OK(unlink(at("folder").c_str()));
   ASSERT_CALL_OK(move("moved", "folder", 0));
 }

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How often an action was called.
+// Counts how often an action was called.
 class Calls {
  public:
   std::function<void()> counter() {
@@ -105,7 +105,7 @@ TEST_F(SignalsTest, AfterTheActions_TheFirstIsNoted) {
 }
 
 TEST_F(SignalsTest, AfterTheActions_ASecondEndsTheProcess) {
-  // The child begins threads, which a process that was forked from one with threads may not.
+  // The child starts threads, which is not allowed after a fork of a process with threads.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end_twice = [&] {
     block_signals();

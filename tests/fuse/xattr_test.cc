@@ -39,7 +39,7 @@ class XattrTest : public MountTest {
     return attributes.st_mode & 07777;
   }
 
-  // As the kernel encodes a list: of owner, a user, group, mask and others.
+  // Returns a list as the kernel encodes it: for the owner, a user, the group, the mask and others.
   static std::string acl(int owner, uint8_t user, int user_bits, int group, int mask, int others) {
     std::string bytes{2, 0, 0, 0};
     const auto add = [&](int tag, int bits, std::string id) {
@@ -100,7 +100,7 @@ TEST_F(XattrTest, FlagsAndSizes_AreHeeded) {
   EXPECT_EQ(get(path, long_name.c_str()), "1");
   EXPECT_ERRNO(set(path, (long_name + "n").c_str(), "1"), ERANGE);
   ASSERT_CALL_OK(removexattr(path.c_str(), long_name.c_str()));
-  // Sixteen of the largest are more than there is room for.
+  // Sixteen of the largest values do not fit.
   int done = 0;
   std::string name = "user.a";
   while (done < 32 && set(path, name.c_str(), std::string(65'536, 'x')) == 0) {

@@ -40,7 +40,7 @@ class AccessTimesTest : public BucketFixture {
     time.tv_sec -= seconds;
     return time;
   }
-  // A file with those times, seconds ago.
+  // Makes a file with these times, given in seconds before now.
   bson::Value make(const std::string& name, time_t atime, time_t mtime, time_t ctime) {
     const bson::Value id(bson::ObjectId::generate());
     bson::Builder document;
@@ -114,7 +114,7 @@ TEST_F(AccessTimesTest, Many_AreWrittenEarly_AndShownAllTheTime) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   for (const int i : {0, 1, 2000, 4095}) EXPECT_TRUE(is_recent(written(ids[i]))) << i;
-  // Of what is open, too, which has read its document before.
+  // This includes open files, which read their document before.
   for (const int i : {0, 7, 4095}) EXPECT_TRUE(is_recent(shown(ids[i]))) << i;
 }
 

@@ -50,11 +50,11 @@ TEST(AllocatedRangesTest, OneMoreThanTheMost_TheShortestIsForgotten) {
   ranges.add(-1 + 1000 * kMost, 1000 * kMost + 100);
   EXPECT_EQ(ranges.runs().size(), AllocatedRanges::kRunsMax);
   EXPECT_EQ(ranges.runs()[7], (Range{8000, 8100}));
-  // A split makes one more, too.
+  // A split adds one range too.
   ranges.remove(3040, 3050);
   EXPECT_EQ(ranges.runs().size(), AllocatedRanges::kRunsMax);
   EXPECT_EQ(ranges.runs()[3], (Range{3050, 3100}));
-  // Joining makes room.
+  // Joining ranges makes room.
   ranges.add(0, 2000);
   ranges.add(5500, 5510);
   EXPECT_EQ(ranges.runs()[4], (Range{5500, 5510}));
@@ -64,7 +64,7 @@ TEST(AllocatedRangesTest, RandomChanges) {
   const uint64_t seed = test_seed();
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
-  constexpr int64_t kBytes = 100;  // no more than the most runs
+  constexpr int64_t kBytes = 100;  // no more than the most ranges
   AllocatedRanges ranges;
   std::vector<bool> expected(kBytes, false);
   for (int round = 0; round < 20'000; ++round) {

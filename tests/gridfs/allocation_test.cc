@@ -42,7 +42,7 @@ class AllocationTest : public BucketFixture {
     file_.reset();
     file_ = must(files_->open(id_));
   }
-  // In blocks of 4 KiB, rounded up.
+  // Counts blocks of 4 KiB, rounded up.
   void expect_blocks(int64_t blocks) {
     const auto shown = [](const FilesDocument& document) { return (blocks_of(document) + 7) / 8; };
     EXPECT_EQ(shown(file_->document()), blocks) << "in memory";
@@ -82,7 +82,7 @@ TEST_F(AllocationTest, BehindTheEnd_CountsUntilTheFileIsCut) {
   EXPECT_THAT(runs(), ElementsAre(Range{100, 3 * kBlock}));
   expect_blocks(3);
   EXPECT_EQ(file_->length(), 100);
-  // Within what was allocated, over the end.
+  // A write within the allocation, across the end of the file.
   write(50, kBlock);
   expect_blocks(3);
   must(file_->truncate(50, TimeUpdate::kNow));
@@ -108,7 +108,7 @@ TEST_F(AllocationTest, WhatIsStored_DoesNotCountTwice) {
     EXPECT_THAT(runs(), IsEmpty());
     expect_blocks(4);
   }
-  // A byte of a chunk stores all of it.
+  // One byte in a chunk stores the whole chunk.
   must(file_->allocate(0, 5 * kChunk));
   write(4 * kChunk + 5, 1);
   EXPECT_THAT(runs(), ElementsAre(Range{0, 2 * kChunk}, Range{3 * kChunk, 4 * kChunk}));
@@ -120,7 +120,7 @@ TEST_F(AllocationTest, AFileWithoutHoles_HasNoneWithin) {
   must(file_->allocate(0, 3 * kChunk + 10));
   EXPECT_THAT(runs(), ElementsAre(Range{3 * kChunk + 10, 3 * kChunk + kBlock}));
   expect_blocks(3 * 4 + 1);
-  // What comes to be content as the file grows over it.
+  // The allocated part that becomes content when the file grows over it.
   must(file_->truncate(3 * kChunk + 2 * kBlock, TimeUpdate::kNow));
   EXPECT_THAT(runs(), IsEmpty());
   write(5 * kChunk, 1);
@@ -173,7 +173,7 @@ TEST_F(AllocationTest, OtherAttributes_LeaveItAlone) {
   must(file_->set_posix(changes));
   file_->set_times({1, 0}, {2, 0});
   expect_blocks(4);
-  // A content of its own has nothing of it.
+  // A separate content has none of the allocation.
   const bson::Document next =
       continued(*files_document(id_), bson::Value(7), bson::Date{1}, std::nullopt);
   const FilesDocument parsed = must(FilesDocument::parse(next));

@@ -215,7 +215,7 @@ std::vector<std::string> BucketFixture::problems(engine::Snapshot* given) {
       own_chunks.erase(chunk);
     }
     if (!own_chunks.empty()) {
-      // Allowed only where a truncation is noted to have left them.
+      // Allowed only if a truncation is recorded that left them behind.
       bool noted = false;
       for (const bson::Document& marker : all_of(bucket().detached(), *given)) {
         const bson::ValueView marker_id = marker.view()["_id"];

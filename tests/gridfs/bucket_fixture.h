@@ -21,7 +21,7 @@
 
 namespace gridmount::gridfs {
 
-// The error's code, or nothing.
+// Returns the error's code, or nothing.
 template <typename T>
 std::optional<ErrorCode> code_of(const Result<T>& result) {
   if (result) return std::nullopt;
@@ -31,10 +31,11 @@ std::optional<ErrorCode> code_of(const Result<T>& result) {
 std::span<const uint8_t> bytes_of(const std::string& text);
 std::string text_of(const ReadResult& read);
 std::string random_bytes(std::mt19937_64& random, size_t size);
-// By this test's own call of OpenSSL, not the code under test.
+// Calls OpenSSL directly, not the code under test.
 std::string md5_of(const std::string& bytes);
 
-// The seed of a random test: GRIDMOUNT_TEST_SEED, or a new one. Shown if the test fails.
+// Returns the seed of a random test: GRIDMOUNT_TEST_SEED, or a new one. It is printed if the test
+// fails.
 uint64_t test_seed();
 
 class BucketFixture : public ::testing::Test {
@@ -44,9 +45,9 @@ class BucketFixture : public ::testing::Test {
 
   engine::Store& store() { return *store_; }
   const Bucket& bucket() { return *bucket_; }
-  // Closes the store, as a program's end does, and opens it again.
+  // Closes the store, as the end of a program does, and opens it again.
   void reopen(const BucketOptions& options = {});
-  // The store has that size limit from now on.
+  // From now on the store has this size limit.
   void limit(uint64_t bytes);
 
   // Runs `work` in a transaction and commits it.
@@ -57,24 +58,25 @@ class BucketFixture : public ::testing::Test {
     must(transaction->commit());
   }
 
-  // --- As drivers do it.
+  // --- Changes as drivers make them.
   bson::Value upload(const std::string& name, const std::string& bytes,
                      const UploadOptions& options = {});
   Result<std::string> download(bson::ValueView id, std::optional<ByteRange> range = {});
-  // Documents as given, nothing checked.
+  // Inserts documents as given, without checks.
   void insert_file(const bson::Document& files_document);
-  // As earlier versions did with a bucket's first link; before a volume is opened.
+  // Makes the index that earlier versions made with a bucket's first link. Must be called before a
+  // volume is opened.
   void make_index_of_aliases();
   void insert_chunk(bson::ValueView files_id, int32_t n, const std::string& bytes);
 
-  // --- What the store shows.
+  // --- The contents of the store.
   std::optional<bson::Document> files_document(bson::ValueView id);
   FilesDocument file(bson::ValueView id);
   int64_t count(engine::Collection& collection);
-  // Everything that contradicts the specification or our own invariants, one line each; reads
-  // documents directly. `snapshot` null: a new one.
+  // Returns everything that contradicts the specification or our own invariants, one line each.
+  // Reads documents directly. A null `snapshot` means a new one.
   std::vector<std::string> problems(engine::Snapshot* snapshot = nullptr);
-  // The content by the documents alone, absent chunks being zeros.
+  // Returns the content by the documents alone. Missing chunks are zeros.
   std::string content(engine::Snapshot& snapshot, bson::ValueView id);
 
   // --- Files.
@@ -84,7 +86,7 @@ class BucketFixture : public ::testing::Test {
   static Status write(File& file, int64_t offset, const std::string& bytes) {
     return file.write(offset, bytes_of(bytes), TimeUpdate::kNow);
   }
-  // Waits until the store shows an md5 for the file, up to ten seconds.
+  // Waits up to ten seconds for the store to show an md5 of the file.
   std::optional<std::string> await_md5(bson::ValueView id);
 
  private:

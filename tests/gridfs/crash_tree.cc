@@ -21,18 +21,18 @@ namespace {
 using local::testing::Facts;
 
 constexpr const char* kNames[] = {"a", "b", "a!", "long name", "c"};
-// Small, so that little files have many.
+// Small, so that small files have many chunks.
 constexpr int32_t kChunkBytes = 2000;
 
-// Facts: "folder a/b" and "file a/b/c"; of a file which of its names comes first, its permissions,
+// Names of facts: "folder a/b" and "file a/b/c". A file's fact has its first name, its permissions,
 // an extended attribute and its content.
 const std::string kFolder = "folder ";
 const std::string kFile = "file ";
 const std::string kXattr = "user.crash";
-const std::string kNew = "/";  // no name is this
+const std::string kNew = "/";  // no file has this name
 
 struct FileFact {
-  std::string first_name = {};  // the same for all names of the file
+  std::string first_name = {};  // the same for all names of a file
   uint32_t mode = 0;
   std::string xattr = {};  // without a newline
   std::string content = {};
@@ -53,7 +53,7 @@ struct FileFact {
   }
 };
 
-// After a change of names: those that share a `first_name` are of one file.
+// Called after a change of names: names with the same `first_name` belong to one file.
 void name_first_names(Facts& facts) {
   std::map<std::string, std::string> first_names;
   for (auto& [name, value] : facts) {
@@ -65,7 +65,7 @@ void name_first_names(Facts& facts) {
   }
 }
 
-// What there is, as the choice of the next change needs it.
+// The existing names, for the choice of the next change.
 class Model {
  public:
   explicit Model(Facts& facts) : facts_(facts) {
@@ -89,14 +89,14 @@ class Model {
   std::optional<std::string> any_folder(std::mt19937_64& random) const {
     return folders_.empty() ? std::nullopt : std::optional(folders_[random() % folders_.size()]);
   }
-  // A name in a folder that exists, not deep.
+  // Returns a name in an existing directory that is not deep.
   std::string any_place(std::mt19937_64& random) const {
     const size_t chosen = random() % (folders_.size() + 1);
     const std::string folder = chosen == folders_.size() ? "" : folders_[chosen];
     const bool deep = std::count(folder.begin(), folder.end(), '/') >= 2;
     return join(deep ? "" : folder, kNames[random() % std::size(kNames)]);
   }
-  // Under all its names.
+  // Changes the file under all its names.
   void change(const FileFact& file) {
     for (auto& [name, value] : facts_) {
       if (name.starts_with(kFile) && FileFact::parse(value).first_name == file.first_name)
@@ -151,7 +151,7 @@ class Tree : public local::testing::CrashSubject {
   Result<Node> look_up(const std::string& path) {
     return volume_->lookup(split(path).folder, split(path).component);
   }
-  // Whether something has been changed.
+  // Returns whether something was changed.
   Result<bool> change(std::mt19937_64& random, Facts& facts);
   Result<bool> rename(std::mt19937_64& random, Facts& facts);
   Result<bool> upload(std::mt19937_64& random, Facts& facts);
@@ -160,11 +160,11 @@ class Tree : public local::testing::CrashSubject {
   const TreeOptions options_;
   std::unique_ptr<engine::Store> store_;
   std::unique_ptr<Volume> volume_;
-  bool durable_ = false;  // may the next be
+  bool durable_ = false;  // whether the next change may be
   bool was_durable_ = false;
 };
 
-// As a program's start does it, which cleans up what the one before it left.
+// Starts like a program, which cleans up what the one before it left.
 Status Tree::mount() {
   if (volume_) return {};
   std::shared_ptr<engine::Database> database = store_->database("crash");
@@ -215,7 +215,7 @@ Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
   if (!from || *from == to || to.starts_with(*from + "/")) return false;
   const SplitPath source = split(*from);
   const SplitPath target = split(to);
-  // Two names of one file: nothing happens.
+  // For two names of one file, rename does nothing.
   if (!folder && facts.contains(kFile + to) &&
       FileFact::parse(facts[kFile + to]).first_name ==
           FileFact::parse(facts[kFile + *from]).first_name) {
@@ -227,7 +227,7 @@ Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
     model.exchange(*from, to);
     return true;
   }
-  // A file takes a file's place, a folder that of none.
+  // A file may replace a file. A directory replaces nothing.
   if (facts.contains(kFolder + to) || (folder && model.exists(to))) return false;
   GM_TRY(volume_->rename(source.folder, source.component, target.folder, target.component,
                          RenameMode::kReplace));
@@ -235,7 +235,7 @@ Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
   return true;
 }
 
-// As a driver does it: the file is there when all of it is.
+// Uploads like a driver: the file exists when all of it does.
 Result<bool> Tree::upload(std::mt19937_64& random, Facts& facts) {
   const std::string path = Model(facts).any_place(random);
   if (Model(facts).exists(path)) return false;
@@ -260,7 +260,7 @@ Result<bool> Tree::write(std::mt19937_64& random, Facts& facts) {
     content.resize(random() % content.size());
     GM_TRY(file->truncate(static_cast<int64_t>(content.size()), TimeUpdate::kNow));
   }
-  // Written anew, behind the end with a hole before it, or over what is there; in several pieces.
+  // Rewrites the file, writes beyond its end after a hole, or overwrites a part, in several pieces.
   if (kind <= 2) {
     content.clear();
     GM_TRY(file->truncate(0, TimeUpdate::kNow));

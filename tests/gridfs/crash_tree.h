@@ -11,8 +11,9 @@ namespace gridmount::gridfs {
 
 struct TreeOptions {
   bool late_chunks = false;  // GridFS broken on purpose (late_chunks.h)
-  bool removes_all = true;   // what is unlinked is gone at closing, or else the next mount's
-  bool md5 = true;           // closing waits for it, even if nothing can be written any more
+  bool removes_all = true;   // unlinked files are removed when the store is closed; otherwise the
+                             // next mount removes them
+  bool md5 = true;           // closing waits for the md5, even if nothing can be written any more
 };
 
 std::unique_ptr<local::testing::CrashSubject> make_tree(const TreeOptions& options = {});

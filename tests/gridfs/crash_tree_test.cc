@@ -39,7 +39,7 @@ TEST(CrashTreeTest, Canary_WithChunksAfterTheFilesDocument_ImagesAreBroken) {
   auto run = run_of_trees(local::testing::kCanaryImages, {.late_chunks = true});
   run.broken_enough = 1;
   const CrashRunResult result = run_crash_images(run, local::testing::crash_seed());
-  // Only images of the moment between two commits of one write.
+  // Only images from the moment between the two commits of one write are broken.
   EXPECT_GE(result.broken, 1);
   std::cout << result.first << std::endl;
 }

@@ -97,7 +97,7 @@ TEST_F(FileAttributesTest, SetPosix_TimesAfterUncommittedWrites_AreNotPutBack) {
   EXPECT_EQ(this->file(id).posix.mtime->tv_sec, 1'000);
 }
 
-// The kernel's write-back of times may come after a call that has set later ones.
+// The kernel may write back times after a call has set later ones.
 TEST_F(FileAttributesTest, SetPosix_TimesOfMomentsBefore_DoNotComeBack) {
   const auto files = table();
   const bson::Value id = create("a");
@@ -117,7 +117,7 @@ TEST_F(FileAttributesTest, SetPosix_TimesOfMomentsBefore_DoNotComeBack) {
   must(file->flush());
   must(file->set_posix(times(before, before)));
   EXPECT_EQ(this->file(id).posix.mtime->tv_sec, later.tv_sec);
-  // A user's.
+  // Times set by a user.
   must(file->set_posix(times(before, later)));
   EXPECT_EQ(this->file(id).posix.mtime->tv_sec, before.tv_sec);
   must(file->set_posix(times(later, later)));
@@ -125,18 +125,18 @@ TEST_F(FileAttributesTest, SetPosix_TimesOfMomentsBefore_DoNotComeBack) {
   both.atime = before;
   must(file->set_posix(both));
   EXPECT_EQ(this->file(id).posix.mtime->tv_sec, before.tv_sec);
-  // One of the future, and then the time of the call.
+  // A time in the future, and then the time of the call.
   must(file->set_posix(times(later, before)));
   must(file->set_posix(times(before, before)));
   EXPECT_EQ(this->file(id).posix.mtime->tv_sec, before.tv_sec);
-  // A clock that was put back.
+  // A clock that was set back.
   const timespec long_before{1'999'999'000, 0};
   must(file->set_posix(times(long_before, long_before)));
   EXPECT_EQ(this->file(id).posix.mtime->tv_sec, long_before.tv_sec);
 }
 
 TEST_F(FileAttributesTest, FarTimes_AreTheNearestThatAreKept) {
-  constexpr int64_t kLast = INT64_MAX / 1000;  // seconds of a Date
+  constexpr int64_t kLast = INT64_MAX / 1000;  // the greatest second of a Date
   for (const int64_t seconds : {INT64_MIN, -kLast - 2, -kLast, int64_t{-2}, int64_t{0}, kLast - 1,
                                 kLast, kLast + 1, INT64_MAX}) {
     const timespec time{seconds, 999'999'999};

@@ -81,7 +81,7 @@ TEST_F(FileHolesTest, SeveralPiecesInOneChunkAndTheNext) {
   must(file_->truncate(8 * kChunk, TimeUpdate::kNow));
   write(kBlock, kBlock);
   write(3 * kBlock, 2 * kBlock);
-  // Over an end of chunks, to the end of the file.
+  // Across chunk boundaries, to the end of the file.
   write(7 * kChunk - kBlock, kChunk + kBlock);
   expect_extents(
       {{kBlock, 2 * kBlock}, {3 * kBlock, 5 * kBlock}, {7 * kChunk - kBlock, 8 * kChunk}});

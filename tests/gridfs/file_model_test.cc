@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 
 class FileModelTest : public BucketFixture {
  protected:
-  // Holes and data take turns up to the end, and what is in a hole is zeros.
+  // Checks that holes and data alternate up to the end, and that holes read as zeros.
   static void check_holes(File& file, const std::string& content) {
     const auto size = static_cast<int64_t>(content.size());
     for (int64_t at = 0; at < size;) {
@@ -53,7 +53,7 @@ TEST_F(FileModelTest, RandomChanges) {
   for (int round = 0; round < 3000; ++round) {
     const size_t index = below(all.size());
     Modelled& file = all[index];
-    // Few bytes where chunks are tiny.
+    // Smaller writes for smaller chunks.
     const size_t extent = index == 0 ? 200 : index == 1 ? 1000 : 20'000;
     if (!file.open) file.open = must(files->open(file.id));
     switch (below(11)) {
@@ -112,7 +112,7 @@ TEST_F(FileModelTest, RandomChanges) {
     }
     ASSERT_EQ(file.open->length(), static_cast<int64_t>(file.content.size()));
     if (round % 20 == 0) {
-      // Whatever has been committed so far is whole.
+      // Everything committed so far is consistent.
       ASSERT_THAT(problems(), IsEmpty()) << "round " << round;
     }
   }

@@ -44,12 +44,12 @@ TEST_F(FileTest, Find_NobodyHasItOpen_IsNull) {
   EXPECT_EQ(files->find(id), nullptr);
 }
 
-// Commits of transactions that wait for each other are one. Behind the removal there is the
-// opening, and behind that a transaction that keeps the commit of all of them from happening.
+// Transactions that wait for each other share one commit. The opening comes after the removal, and
+// after it a transaction that delays their common commit.
 TEST_F(FileTest, Open_RemovedButNotCommitted_WaitsUntilItIs) {
   const auto files = table();
-  // That of a group which has another writer after it; where the machine is busy, a group may end
-  // before that one comes.
+  // The commit of a group that has another writer after it. On a busy machine a group may end
+  // before that writer comes.
   const auto waits_for_its_group = [&] {
     const bson::Value id = create("a");
     auto removal = must(bucket().store().begin());
@@ -57,7 +57,7 @@ TEST_F(FileTest, Open_RemovedButNotCommitted_WaitsUntilItIs) {
     std::promise<std::optional<ErrorCode>> opened;
     std::future<std::optional<ErrorCode>> outcome = opened.get_future();
     std::thread opening([&] { opened.set_value(code_of(files->open(id))); });
-    std::this_thread::sleep_for(milliseconds(100));  // until it stands in the line
+    std::this_thread::sleep_for(milliseconds(100));  // until it is in the queue
     bool waits = false;
     std::thread last([&] {
       const auto turn = must(bucket().store().begin());
@@ -238,7 +238,7 @@ TEST_F(FileTest, Truncate_ManyChunks_TheRestGoesLaterAndIsNoted) {
     must(file->truncate(0, TimeUpdate::kNow));
     must(file->flush());
     EXPECT_THAT(problems(), IsEmpty());
-    // Written again at once, where the garbage stands.
+    // Writes again at once, where the garbage is.
     must(write(*file, 0, "new"));
     must(write(*file, 9'000, "more"));
     must(file->flush());
@@ -278,7 +278,7 @@ TEST_F(FileTest, Read_MissingChunkOfAFileNotSparse_ChunkIsMissing) {
   EXPECT_EQ(text_of(must(file->read(0, 4))), "abcd");
   EXPECT_EQ(code_of(file->read(3, 2)), kChunkIsMissing);
   EXPECT_EQ(code_of(write(*file, 5, "x")), kChunkIsMissing);
-  must(write(*file, 4, "wxyz"));  // needs nothing of it, and so heals it
+  must(write(*file, 4, "wxyz"));  // needs nothing of the damaged chunk, and so replaces it
   must(file->flush());
   EXPECT_EQ(must(download(id)), "abcdwxyz");
 }
@@ -349,10 +349,10 @@ TEST_F(FileTest, Flush_FileDeletedInTheStore_SaysSoOnceAndRefusesWrites) {
   EXPECT_EQ(count(bucket().chunks()), 0);
 }
 
-// The write waits for memory, and what it waits for is the commit of the chunk it had made ready.
+// The write waits for memory. It waits for the commit of the chunk that it has prepared.
 TEST_F(FileTest, Write_BehindAPartialChunk_CommittedMeanwhile_PadsIt) {
   FileTableOptions options;
-  options.dirty_bytes_max = 2500;  // two chunks of 1000 bytes
+  options.dirty_bytes_max = 2500;  // chunks have 1000 bytes
   const auto files = table(options);
   const bson::Value id = create("a", 1000);
   const auto file = must(files->open(id));
@@ -372,7 +372,7 @@ TEST_F(FileTest, Background_CommitsByAge) {
   const bson::Value id = create("a");
   const auto file = must(files->open(id));
   must(write(*file, 0, "hello"));
-  // The bytes are in the store a moment before they stop counting as dirty.
+  // The bytes are in the store a moment before they no longer count as dirty.
   for (int i = 0; i < 1'000 && files->dirty_bytes() != 0; ++i) {
     std::this_thread::sleep_for(milliseconds(10));
   }
@@ -454,7 +454,7 @@ TEST_F(FileTest, Md5_WrittenOutOfOrderWithinAFlush_IsRight) {
   const auto file = must(files->open(id));
   std::mt19937_64 random(3);
   const std::string bytes = random_bytes(random, 100'000);
-  // As the kernel's write-back sends it: neighbouring blocks change places.
+  // The order of the kernel's writeback: neighbouring blocks change places.
   for (size_t at = 0; at < bytes.size(); at += 2'000) {
     must(write(*file, static_cast<int64_t>(at + 1'000), bytes.substr(at + 1'000, 1'000)));
     must(write(*file, static_cast<int64_t>(at), bytes.substr(at, 1'000)));
@@ -567,7 +567,8 @@ TEST_F(FileTest, Zero_OfWholeChunks_GivesTheirRoomBack) {
   EXPECT_EQ(this->file(id).md5, std::nullopt);
 }
 
-// What is left of the cut goes in the background, and must not be taken for content meanwhile.
+// The rest of a truncated file is removed in the background, and must not appear as content
+// meanwhile.
 TEST_F(FileTest, CutAndGrownAgain_IsZerosForWhoOpensItNext) {
   constexpr int64_t kBytes = 40'000'000;
   UploadOptions options;
@@ -589,8 +590,8 @@ TEST_F(FileTest, CutAndGrownAgain_IsZerosForWhoOpensItNext) {
   }
 }
 
-// Each step takes as long as there are chunks, not as the file is long: with one slice of it after
-// the other this would take hours.
+// Each step takes time by the number of chunks, not by the length of the file. A loop over the
+// whole length would take hours.
 TEST_F(FileTest, LongestSparseFile_IsCutZeroedAndGrownAgain) {
   const bson::Value id = upload("f", std::string(100'000, 'x'));
   const int64_t longest = max_file_bytes(kDefaultChunkBytes);
@@ -609,7 +610,7 @@ TEST_F(FileTest, LongestSparseFile_IsCutZeroedAndGrownAgain) {
     must(file->write(longest - 3, bytes_of("end"), TimeUpdate::kNow));
     must(file->flush());
   }
-  // Opened again nobody knows where its holes are.
+  // After it is opened again, nobody knows where its holes are.
   const auto file = must(files->open(id));
   must(file->zero(10, longest - 12, TimeUpdate::kNow));
   EXPECT_EQ(text_of(must(file->read(longest - 3, 3))), std::string("\0nd", 3));

@@ -27,7 +27,8 @@ class FullStoreTest : public BucketFixture {
   }
   ~FullStoreTest() override { files_.reset(); }
 
-  // Writes behind its end, as the mount does where room is short, until that is refused: how many
+  // Writes at the end of the file, like the mount when room is short, until a write is refused.
+  // Returns how many bytes were accepted.
   // bytes it has taken.
   static int64_t write_until_refused(File& file) {
     const std::string piece(kPiece, 'x');
@@ -69,7 +70,7 @@ TEST_F(FullStoreTest, Remove_WithDataThatNeverHadRoom_GivesAllOfItBackAtOnce) {
   auto file = must(files_->open(id));
   (void)write_until_refused(*file);
   EXPECT_EQ(code_of(file->flush()), ErrorCode::kOutOfDiskSpace);
-  // What is not committed keeps it alive, but nobody has it open.
+  // Uncommitted data keeps it alive, although nobody has it open.
   file.reset();
   EXPECT_GT(files_->dirty_bytes(), 0U);
   remove(id);
@@ -87,12 +88,12 @@ TEST_F(FullStoreTest, Flush_AfterTheLastHasLetGoOfWhatWasRemoved_FindsItsRoom) {
   (void)write_until_refused(*big);
   const std::string content(kPiece, 'y');
   for (int64_t i = 0; i < kLimit / 2 / kPiece; ++i) {
-    // There is no room for what waits, so that memory is all there is for it.
+    // There is no room for uncommitted data, so it can only use memory.
     if (!next->write(i * kPiece, bytes_of(content), TimeUpdate::kNow)) break;
   }
   EXPECT_EQ(code_of(next->flush()), ErrorCode::kOutOfDiskSpace);
   remove(id);
-  // It has no name, and still has its content for who has it open.
+  // It has no name, but a process that has it open still has its content.
   EXPECT_EQ(code_of(next->flush()), ErrorCode::kOutOfDiskSpace);
   EXPECT_EQ(read_all(*big).size(), static_cast<size_t>(big->length()));
   big.reset();
@@ -114,7 +115,7 @@ TEST_F(FullStoreTest, Write_WhereOthersHaveNoRoom_StillHasMemory) {
     full.push_back(must(files_->open(create("full" + std::to_string(i)))));
   const std::string piece(kPiece, 'x');
   for (const auto& file : full) {
-    // Whoever does not ask has what a commit takes, and no more.
+    // A writer that does not check for room gets what a commit can hold, and no more.
     (void)write_until_refused(*file);
     int64_t length = file->length();
     while (file->write(length, bytes_of(piece), TimeUpdate::kNow)) length += kPiece;

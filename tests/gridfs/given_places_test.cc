@@ -19,7 +19,7 @@ namespace {
 
 class NumberListing {
  public:
-  using Place = int64_t;  // behind which number; 0 is before all
+  using Place = int64_t;  // behind this number; 0 is before all
 
   explicit NumberListing(std::set<int64_t>& numbers) : numbers_(numbers) {}
 
@@ -68,7 +68,7 @@ TEST(GivenPlacesTest, RandomSeeks_WithChanges) {
     int round = 0;
   };
   std::vector<Told> all;
-  // In which rounds, of those that have not gone since.
+  // The rounds in which each number was shown, for numbers that were not removed since.
   std::map<int64_t, std::set<int>> shown;
   int round = 0;
   const auto note = [&](const NumberListing::Given& given) {
@@ -97,7 +97,7 @@ TEST(GivenPlacesTest, RandomSeeks_WithChanges) {
     const auto given = listing.next();
     const auto behind = numbers.upper_bound(sought.number);
     if (given && given->number <= sought.number) {
-      // What was not shown before the cookie's name may be shown behind it.
+      // A name that was not shown before the cookie's name may be shown after it.
       ASSERT_FALSE(shown[given->number].contains(told)) << "doubled behind " << sought.number;
     } else {
       ASSERT_EQ(given.has_value(), behind != numbers.end());

@@ -8,8 +8,9 @@
 
 namespace gridmount::gridfs {
 
-// What is inserted into collections whose names end in ".chunks" is kept back until the transaction
-// is committed, and then inserted in another; the rest is passed on. `store` outlives it.
+// Holds back inserts into collections whose names end in ".chunks" until the transaction is
+// committed, and then inserts in another one. Everything else is passed on. `store` must outlive
+// the result.
 std::shared_ptr<engine::Database> with_late_chunks(engine::Store& store,
                                                    std::shared_ptr<engine::Database> database);
 

@@ -65,7 +65,7 @@ TEST_F(NamespaceCostTest, Listing_OfFiles_SearchesPerBatchOnly) {
   insert_names("d/file-", kFiles);
   const EngineCounts counts = list("d", kFiles);
   EXPECT_LE(counts.searches, 60);
-  // A batch ends with one child read that the next one reads again.
+  // A batch reads one child too many, and the next batch reads it again.
   EXPECT_LE(counts.documents, kFiles + 60);
 }
 
@@ -117,7 +117,7 @@ TEST_F(NamespaceCostTest, FileOfManyRevisions_CostsAsOneOfFew) {
   const EngineCounts many = costs();
   EXPECT_EQ(many.searches, few.searches);
   EXPECT_EQ(many.documents, few.documents);
-  // As it was then.
+  // The tree as it was at that time.
   VolumeOptions options;
   options.read_only = true;
   options.at = bson::Date{30};
@@ -183,7 +183,7 @@ TEST_F(NamespaceCostTest, ChangesOfAFileOfManyRevisions_CostAsOfFew) {
   const std::vector<EngineCounts> many = costs();
   expect_the_same(few, many);
   EXPECT_EQ(must(volume_->revisions("d", "many")).size(), 2003U) << "what is empty is not kept";
-  // Where one goes for each that comes, however many stay.
+  // One is removed for each one that is added, however many stay.
   reopen_keeping(1900);
   (void)costs();
   const std::vector<EngineCounts> one_goes = costs();
@@ -226,7 +226,7 @@ TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
   EXPECT_EQ(database_->take().searches, 2) << "implied folder";
   EXPECT_FALSE(volume_->lookup("d", "none"));
   EXPECT_EQ(database_->take().searches, 2) << "nothing";
-  // Many revisions, or names in between, take two more.
+  // Many revisions, or names in between, cost two more.
   for (int i = 0; i < 50; ++i) {
     bson::Builder revision;
     revision.append("_id", i).append("length", 0).append("chunkSize", 10);
@@ -270,7 +270,7 @@ TEST_F(NamespaceCostTest, Links_CostTheSame_HoweverManyThereAre) {
     EXPECT_EQ(many[i].changes, few[i].changes) << "step " << i;
     EXPECT_LE(many[i].searches, 20) << "step " << i;
   }
-  // A listing looks up each link's file.
+  // A listing looks up the file of each link.
   const EngineCounts listing = list("d", 1000);
   EXPECT_LE(listing.documents, 2 * 1000 + 100);
 }

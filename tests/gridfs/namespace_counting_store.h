@@ -11,7 +11,7 @@ namespace gridmount::gridfs {
 
 struct EngineCounts {
   int searches = 0;   // find and find_one
-  int documents = 0;  // read by them
+  int documents = 0;  // read by these
   int changes = 0;    // insert, update, remove, find_and_modify
   int other = 0;
 };
@@ -21,7 +21,7 @@ class CountingDatabase final : public engine::Database {
   explicit CountingDatabase(std::shared_ptr<engine::Database> database)
       : database_(std::move(database)), counts_(std::make_shared<EngineCounts>()) {}
 
-  // Since the last call.
+  // Returns the counts since the last call.
   EngineCounts take() { return std::exchange(*counts_, {}); }
 
   const std::string& name() const override { return database_->name(); }

@@ -85,7 +85,8 @@ TEST_F(NamespaceListingTest, RandomFolders_WithSeeksAndChanges) {
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
-  // Bytes about the slash, so that the order of names is not that of what is below them.
+  // Uses bytes close to the slash, so that the order of names differs from that of the names below
+  // them.
   const auto random_name = [&] {
     static constexpr std::string_view kBytes = "aA-!.0";
     std::string name(1 + below(4), 'a');
@@ -146,7 +147,7 @@ TEST_F(NamespaceListingTest, RandomFolders_WithSeeksAndChanges) {
     while (true) {
       if (below(3) == 0) must(listing->seek(last));
       if (changing && below(4) == 0) {
-        // New names; and what is there becomes explicit.
+        // Adds new names, and makes implied directories explicit.
         std::string path = join(folder, random_name());
         if (!staying.contains(std::string(split(path).component))) insert_name(path);
         for (const auto& [name, child] : staying) {
@@ -212,7 +213,7 @@ TEST_F(NamespaceListingTest, Cookies_OfOneNameAreOne_AndOldOnesLeadBack) {
   std::vector<std::pair<std::string, uint64_t>> all;
   while (const auto entry = must(listing->next())) all.emplace_back(entry->name, entry->cookie);
   ASSERT_EQ(all.size(), static_cast<size_t>(kFiles));
-  // New names in front and behind do not move what a cookie stands for.
+  // New names before and after a cookie's position do not change what it means.
   insert_name("!");
   insert_name(all[3].first + "!");
   must(listing->seek(all[3].second));
@@ -223,7 +224,7 @@ TEST_F(NamespaceListingTest, Cookies_OfOneNameAreOne_AndOldOnesLeadBack) {
     EXPECT_EQ(entry->name, all[i + 1].first);
     EXPECT_EQ(entry->cookie, all[i + 1].second);
   }
-  // Of a name that was given lately it does not matter that it is gone.
+  // A cookie works even if its name was removed since.
   must(listing->seek(all[10].second));
   const auto gone = must(listing->next());
   must(volume_->unlink("", gone->name));
@@ -263,7 +264,7 @@ TEST_F(NamespaceListingTest, ManyFilesWithoutFilename_ComeOnce) {
     for (int i = 0; i < 1000; ++i) {
       bson::Builder document;
       document.append("_id", i).append("length", 0).append("chunkSize", 10);
-      // Many of one date, some without any, and of other types of names.
+      // Many with the same date, some without a date, and names of other types.
       if (i % 10 != 0) document.append("uploadDate", bson::Date{1000 + i / 100});
       if (i % 11 == 0)
         document.append("filename", i);
@@ -319,7 +320,7 @@ TEST_F(NamespaceListingTest, Links_AreListedByTheirNames_LongOnesToo) {
   const Node file = must(volume_->create_file("", "file", 0644, {}));
   std::vector<std::string> expected;
   for (int i = 10; i < 60; ++i) {
-    // Each other one is a name of its own file, so that both indexes are read in turn.
+    // Every second one is a name of its own file, so that both indexes are read alternately.
     const std::string name = "name" + std::to_string(i);
     if (i % 2 == 0) {
       must(volume_->link(file.id, deep, name));
@@ -335,8 +336,8 @@ TEST_F(NamespaceListingTest, Links_AreListedByTheirNames_LongOnesToo) {
   EXPECT_EQ(names("short/" + std::string(200, 'b') + "/" + std::string(200, 'c')), expected);
 }
 
-// Keys of the index are so long at most that names which begin alike for longer are in no order
-// there, and lead to files that have other names as well, before and behind these.
+// The index truncates long keys. So names with a common beginning longer than that are not sorted
+// there, and the same keys lead to files with other names, before and after these.
 TEST_F(NamespaceListingTest, LinksBelowALongPath_AreListedAndHoldTheirFolders) {
   std::string path;
   for (int i = 0; i < 3; ++i) {
@@ -368,7 +369,7 @@ TEST_F(NamespaceListingTest, LinksBelowALongPath_AreListedAndHoldTheirFolders) {
   EXPECT_FALSE(volume_->lookup(path, "m4"));
 }
 
-// Drivers write any bytes, and nothing comes behind these.
+// Drivers may write any bytes, and nothing sorts after these.
 TEST_F(NamespaceListingTest, LinksOfTheLastNamesThereAre_DoNotKeepAListingFromItsEnd) {
   must(volume_->close());
   make_index_of_aliases();

@@ -16,8 +16,8 @@
 namespace gridmount::gridfs {
 namespace {
 
-// Paths of folders, and of files with their content, which several may share. The root is not
-// listed.
+// Paths of directories, and of files with their content, which several paths may share. The root is
+// not listed.
 struct Model {
   std::map<std::string, std::shared_ptr<std::string>> files;
   std::map<std::string, bool> folders;
@@ -204,17 +204,18 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         break;
       }
       case 5: {
-        // A driver's upload, where it makes no file and folder of one name.
+        // A driver's upload, unless it would make a file and a directory with one name.
         what = "upload " + path;
         bool possible = !model_.is_folder(path);
-        // A file with other names could become the newest again by a change through those.
+        // A file with other names could become the newest again by a change through these.
         if (model_.is_file(path)) possible = model_.files[path].use_count() == 1;
         for (std::string above(split(path).folder); !above.empty(); above = split(above).folder) {
           possible = possible && !model_.is_file(above);
         }
         if (!possible) continue;
         const std::string content = std::to_string(next_content++);
-        // Commits in one millisecond have dates ahead of the clock; the upload is to be the newest.
+        // Commits within one millisecond have dates ahead of the clock, and the upload must be the
+        // newest.
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         upload(path, content);
         model_.files[path] = std::make_shared<std::string>(content);
@@ -257,7 +258,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         *model_.files[path] = content;
       }
     }
-    // Where several errors apply, which one is told depends on what is looked at first.
+    // If several errors apply, which one is reported depends on the order of checks.
     ASSERT_EQ(got.has_value(), expected.has_value())
         << what << ": " << (got ? std::to_string(static_cast<int>(*got)) : "done") << ", round "
         << round;

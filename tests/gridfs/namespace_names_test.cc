@@ -38,7 +38,7 @@ class NamespaceNamesTest : public BucketFixture {
     document.append("uploadDate", bson::Date::now());
     insert_file(std::move(document).finish());
   }
-  // A files document no driver makes: its filename is an array.
+  // Inserts a files document that no driver makes: its filename is an array.
   void insert_array_name(const std::string& name) {
     bson::Builder document;
     document.append("_id", "array of " + name).append("length", 0).append("chunkSize", 10);
@@ -73,7 +73,7 @@ TEST_F(NamespaceNamesTest, FoldersThatCannotBe_AreNotMade) {
   }
   EXPECT_THAT(names(""), ElementsAre("d"));
   EXPECT_THAT(names("d"), ElementsAre("f"));
-  // Within a folder an empty component can be one.
+  // Within a directory an empty component is possible.
   must(volume_->create_directory("d", "%gridfs:esc:", 0755, {}));
   must(volume_->create_file("d/", "g", 0644, {}));
   must(volume_->rename("", "d", "", "%gridfs:esc:%2Fe", RenameMode::kReplace));
@@ -106,7 +106,7 @@ TEST_F(NamespaceNamesTest, LongNames_HaveOneName) {
   for (const char* head : {"q", "%71", ""}) {
     EXPECT_FALSE(volume_->lookup("", "%gridfs:long:" + std::string(head) + ":" + hash)) << head;
   }
-  // Not shadowed, and too short to need it.
+  // The name is not shadowed, and too short to need an escape.
   const std::string shadowed = escape_shadowed_file(component);
   EXPECT_EQ(code_of(volume_->lookup("", shadowed)), kNoSuchEntry);
   upload(component + "/below", "");
@@ -135,7 +135,7 @@ TEST_F(NamespaceNamesTest, FolderThatBecomesExplicit_StaysAsItWas) {
   upload("a/b/c/f", "x");
   const Node a = must(volume_->lookup("", "a"));
   const Node c = must(volume_->lookup("a/b", "c"));
-  // A new upload would give an implied folder other times.
+  // A new upload would change the times of an implied directory.
   must(volume_->create_file("a/b/c", "g", 0644, {}));
   const Node a_now = must(volume_->lookup("", "a"));
   const Node c_now = must(volume_->lookup("a/b", "c"));
@@ -150,7 +150,7 @@ TEST_F(NamespaceNamesTest, FolderThatBecomesExplicit_StaysAsItWas) {
   EXPECT_EQ(must(volume_->lookup("", "z")).ino, a.ino);
 }
 
-// Documents of earlier versions, and such whose aliases no link of theirs has made.
+// Documents of earlier versions, and documents whose aliases were not made by our links.
 class OddAliasesTest : public NamespaceNamesTest {
  protected:
   OddAliasesTest() {
@@ -209,7 +209,7 @@ TEST_F(OddAliasesTest, WithoutTheirIndex_AreNotLookedFor) {
 TEST_F(OddAliasesTest, BecomeDocuments_WhenOneOfTheNamesChanges) {
   insert(R"({"_id": "z", "filename": "a", "aliases": ["d/b", "d/c", "second"]})");
   insert(R"({"_id": 2, "filename": "e", "aliases": ["d/f"]})");
-  // The newer of the two that have the name.
+  // The newer of the two files with the name.
   EXPECT_EQ(must(volume_->lookup("", "second")).id, bson::Value("z"));
   must(volume_->link(bson::Value("z"), "d", "g"));
   EXPECT_FALSE(files_document(bson::Value("z"))->find("aliases"));

@@ -18,7 +18,7 @@ TEST(PathTest, NamesOfIds) {
   const auto hex = bson::ObjectId::from_hex("65a000000000000000000001");
   ASSERT_TRUE(hex);
   EXPECT_EQ(name_of(bson::Value(*hex)), "65a000000000000000000001");
-  // A string of the same digits, and what names cannot hold.
+  // A string of the same digits, and characters that names cannot contain.
   EXPECT_EQ(name_of(bson::Value("65a000000000000000000001")), "\"65a000000000000000000001\"");
   EXPECT_EQ(name_of(bson::Value("a/b%")), "\"a%2Fb%25\"");
   const bson::Value kIds[] = {bson::Value(*hex),         bson::Value("65a000000000000000000001"),
@@ -78,7 +78,7 @@ TEST(PathTest, LongNames) {
   EXPECT_EQ(fits_long_name(*parsed, component + "x"), LongNameFit::kNone);
   const Result<ParsedName> shadowed = parse_name(escape_shadowed_file(component), false);
   EXPECT_EQ(fits_long_name(*shadowed, component), LongNameFit::kShadowedFile);
-  // Whole characters only.
+  // Only whole characters count.
   std::string umlauts;
   for (int i = 0; i < 200; ++i) umlauts += "ü";
   EXPECT_TRUE(parse_name(escape_component(umlauts, false), false));
@@ -119,7 +119,7 @@ TEST(PathTest, BytesThatAreNoUtf8_StandInFilenamesAsText) {
       }
     }
   }
-  // What no name is written as is a component like others, and shown by its escape.
+  // A component that no name is written as is like any other, and is shown by its escape.
   for (const char* component :
        {"%gridfs:bytes:", "%gridfs:bytes:a", "%gridfs:bytes:%ff", "%gridfs:bytes:%FF%2F",
         "%gridfs:bytes:%FF%00", "%gridfs:bytes:%FF%41", "%gridfs:bytes:\xFF"}) {

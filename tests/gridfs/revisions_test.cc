@@ -43,7 +43,7 @@ class RevisionsTest : public BucketFixture {
     must(write(*file, 0, content));
     must(file->flush());
   }
-  // As open(2) with O_TRUNC does.
+  // Rewrites like open(2) with O_TRUNC.
   void rewrite(const std::string& name, const std::string& content) {
     bson::Value id = find(name).id;
     if (const auto next = must(volume().start_revision(id))) id = *next;
@@ -111,7 +111,8 @@ TEST_F(RevisionsTest, ReplacedFile_KeepsItsLastContents) {
 }
 
 TEST_F(RevisionsTest, EqualDatesAndArrays_DoNotTakeThePresentContentAway) {
-  // Of one date, those with the greater _id inserted first: the index has them last.
+  // Files with one date. Those with the greater _id are inserted first, and the index has them
+  // last.
   for (int i = 9; i >= 0; --i) {
     bson::Builder document;
     document.append("_id", i).append("length", 0).append("chunkSize", 10);
@@ -156,7 +157,7 @@ TEST_F(RevisionsTest, FileThatIsOpenWhenReplaced_DoesNotComeBack) {
   }
   EXPECT_EQ(content_of("a"), "two");
   EXPECT_THAT(contents("a"), ElementsAre("ONE more", "two"));
-  // Nor by being emptied.
+  // Emptying it makes no revision either.
   EXPECT_FALSE(must(volume().start_revision(old.id)));
   EXPECT_EQ(content_of("a"), "two");
   EXPECT_THAT(problems(), IsEmpty());
@@ -168,7 +169,7 @@ TEST_F(RevisionsTest, EarlierRevisionThatIsOpenedLater_DoesNotComeBack) {
   pause();
   replace("a", "two");
   pause();
-  // By a handle on the node, such as open(2) in the middle of the rename gets.
+  // Uses a handle on the node, which open(2) can get in the middle of the rename.
   for (int i = 0; i < 5; ++i) {
     const auto open = must(volume().open_file(old));
     must(write(*open, 0, "ONE"));
@@ -319,7 +320,7 @@ TEST_F(RevisionsTest, EarlierTime_OfLinks) {
 
 TEST_F(RevisionsTest, EarlierTime_WithoutFoldersMadeLater) {
   make("a", "one");
-  // The _id of a folder tells the second it was made in.
+  // The _id of a directory contains the second in which it was made.
   const bson::Date first = pause();
   std::this_thread::sleep_for(std::chrono::milliseconds(1010 - first.milliseconds % 1000));
   must(volume().create_directory("", "later", 0755, {}));

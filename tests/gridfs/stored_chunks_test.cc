@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 using ::testing::Optional;
 
 constexpr int32_t kMegabyte = 1024 * 1024;
-// So many chunks of that size are removed in one transaction.
+// One transaction removes this many chunks of that size.
 constexpr int64_t kRemovedAtOnce = 16;
 
 class StoredChunksTest : public BucketFixture {
@@ -29,7 +29,7 @@ class StoredChunksTest : public BucketFixture {
     if (!files_) files_ = FileTable::create(bucket(), FileTableOptions());
     return *files_;
   }
-  // A file of ten chunks with data in the chunks 0, 4 and 9 only, nobody having it open.
+  // Makes a file of ten chunks with data in the chunks 0, 4 and 9 only. Nobody has it open.
   bson::Value make_sparse(int32_t chunk_bytes = 100) {
     const bson::Value id = create("sparse", chunk_bytes);
     const auto file = must(files().open(id));
@@ -69,8 +69,8 @@ TEST_F(StoredChunksTest, Hole_IsNotCounted) {
 TEST_F(StoredChunksTest, WritingToAFileOpenedAnew_CountsWhatWasAHoleOnly) {
   const bson::Value id = make_sparse();
   const auto file = open(id);
-  must(write(*file, 400, std::string(100, 'y')));  // all of a stored one
-  must(write(*file, 30, "y"));                     // a part of one
+  must(write(*file, 400, std::string(100, 'y')));  // a whole stored chunk
+  must(write(*file, 30, "y"));                     // a part of a stored chunk
   must(write(*file, 250, std::string(100, 'y')));  // the holes 2 and 3
   EXPECT_GE(file->document().stored_chunks.value_or(0), 5);
   EXPECT_LE(file->document().stored_chunks.value_or(100), 3 + 4);
@@ -127,7 +127,7 @@ TEST_F(StoredChunksTest, CuttingByMoreThanOneTransactionRemoves) {
   must(file->flush());
   EXPECT_THAT(stored(id), Optional(2));
   EXPECT_THAT(problems(), IsEmpty());
-  // Over what the cut has left.
+  // Over the rest of the truncated content.
   must(write(*file, 20 * kMegabyte, chunk));
   must(file->flush());
   EXPECT_THAT(stored(id), Optional(3));

@@ -47,7 +47,7 @@ class SubfolderCountsTest : public BucketFixture {
     }
     return folders;
   }
-  // As a driver does it, and the mount says that it was done.
+  // Uploads like a driver, and reports the change like the mount.
   bson::Value upload_beside(const std::string& filename) {
     const bson::Value id = upload(filename, "");
     volume().name_changed_by_others(filename);
@@ -78,7 +78,7 @@ TEST_F(SubfolderCountsTest, Moving_ChangesBothParents) {
   EXPECT_EQ(links("a"), 2U);
   EXPECT_EQ(links("b"), 3U);
   EXPECT_EQ(links("b/y"), 2U);
-  // Over an empty one, and within a folder.
+  // Over an empty directory, and within a directory.
   make("a", "z");
   move("b", "y", "a", "z");
   EXPECT_EQ(links("a"), 3U);
@@ -141,7 +141,7 @@ TEST_F(SubfolderCountsTest, FolderThatOthersImply_IsNotCounted) {
   upload_beside("a/implied/deep/file");
   EXPECT_EQ(links("a"), 1U);
   EXPECT_EQ(links("a/implied"), 1U);
-  // Nor once it is explicit: the count of those before it is not known any more.
+  // Nor once it is explicit: the number of those before it is no longer known.
   must(volume().create_file("a/implied", "file", 0644, kCreator));
   EXPECT_EQ(links("a"), 1U);
 }
@@ -179,7 +179,7 @@ TEST_F(SubfolderCountsTest, RandomChanges_AreCountedOrNot) {
   const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
   const std::vector<std::string> names = {"a", "b", "c"};
   const auto name = [&] { return names[below(names.size())]; };
-  // Also of folders that are not there.
+  // This includes directories that do not exist.
   const auto folder = [&] {
     std::string path;
     for (size_t depth = below(3); depth > 0; --depth) path += (path.empty() ? "" : "/") + name();

@@ -202,7 +202,7 @@ TEST_F(VolumeTest, FileBesideAFolderOfItsName) {
   must(volume().unlink("", "%gridfs:file:a"));
   EXPECT_EQ(code_of(volume().lookup("", "%gridfs:file:a")), kNoSuchEntry);
   EXPECT_EQ(content_of("a", "b"), "below");
-  // An explicit folder does the same.
+  // An explicit directory has the same effect.
   upload("e", "file");
   change([&](engine::Transaction& transaction) {
     bson::Builder folder;

@@ -52,7 +52,7 @@ std::vector<uint8_t> content(int64_t seed, int64_t from, int64_t size) {
   return bytes;
 }
 
-// Drivers write index keys as their language has numbers; some as doubles.
+// Drivers write index keys with the number type of their language. Some write doubles.
 Status create_indexes(engine::Transaction& transaction, engine::Collection& files,
                       engine::Collection& chunks) {
   bson::Builder by_name;
@@ -70,7 +70,7 @@ Status insert_chunks(engine::Transaction& transaction, engine::Collection& chunk
   GM_ASSIGN(const int64_t length, integer(document, "length"));
   GM_ASSIGN(const int64_t chunk_bytes, integer(document, "chunkSize"));
   GM_ASSIGN(const int64_t seed, integer(order, "seed"));
-  if (chunk_bytes <= 0) return {};  // an absurd document is a test's subject; it has no chunks
+  if (chunk_bytes <= 0) return {};  // for tests of absurd documents, which have no chunks
   for (int64_t n = 0; n * chunk_bytes < length; ++n) {
     if (order.find("missing_chunk") && order["missing_chunk"].integral() == n) continue;
     const int64_t start = n * chunk_bytes;

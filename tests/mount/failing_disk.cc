@@ -34,8 +34,8 @@
 
 namespace {
 
-std::string folder;  // what is shown
-std::string faults;  // the path of what fails
+std::string folder;  // the folder that is shown
+std::string faults;  // the path of the file of faults
 
 struct Extent {
   off_t from = 0;
@@ -46,7 +46,7 @@ bool is_about(const std::string& of_fault, std::string_view operation) {
   return of_fault == operation || (of_fault == "change" && operation == "write");
 }
 
-// The errno the operation is to fail with; zero if it is not.
+// Returns the errno with which the operation must fail, or zero.
 int fault_of(std::string_view operation, const char* path, Extent extent = {}) {
   std::ifstream lines(faults);
   for (std::string line; std::getline(lines, line);) {
@@ -66,7 +66,7 @@ int fault_of(std::string_view operation, const char* path, Extent extent = {}) {
   return 0;
 }
 
-// What was there before the last write to a file, by its path.
+// What a file held before its last write, by path.
 struct Older {
   off_t from = 0;
   std::vector<char> bytes;
@@ -80,7 +80,7 @@ void keep_older(const char* path, int fd, Extent extent) {
   (void)!::pread(fd, kept.bytes.data(), kept.bytes.size(), extent.from);
 }
 
-// `into` has the extent's bytes.
+// `into` holds the extent's bytes.
 void put_older(const char* path, char* into, Extent extent) {
   const auto found = older.find(path);
   if (found == older.end()) return;
@@ -100,7 +100,7 @@ int result(int returned) {
   return returned < 0 ? -errno : returned;
 }
 
-// `change`: a call that changes names, attributes or sizes.
+// `change` is a call that changes names, attributes or sizes.
 template <typename Call>
 int change(const char* path, Call call) {
   const int code = fault_of("change", path);
@@ -122,7 +122,7 @@ int list(const char* path, void* into, fuse_fill_dir_t fill, off_t, fuse_file_in
   return 0;
 }
 
-// By whoever opens it: something of it cannot be read, or is stale.
+// Whether an open must read the file again, because a part of it cannot be read or is stale.
 bool is_read_anew(const char* path) {
   const Extent all{0, std::numeric_limits<off_t>::max()};
   return fault_of("stale", path) != 0 || fault_of("read", path, all) != 0;
@@ -215,8 +215,8 @@ int file_system(const char* path, struct statvfs* figures) {
   return result(::statvfs(real(path).c_str(), figures));
 }
 
-// What the kernel has of a file stays as it is, as all of it goes through this mount. Where it
-// reads a page anew that is just being written it can come to show the older one, and a store is
+// The kernel keeps its cache of a file, because all changes go through this mount. Otherwise, if it
+// reads a page again while it is being written, it may show the older one, and the store would be
 // refused.
 void* keep_caches(fuse_conn_info* connection, fuse_config*) {
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA);

@@ -44,8 +44,8 @@ namespace {
 constexpr size_t kSequentialBlockBytes = 1024 * 1024;
 constexpr size_t kRandomBlockBytes = 4096;
 constexpr size_t kSmallFileBytes = 4096;
-// Distinct data written before the same bytes come again; more than any block-level deduplication
-// or compression between here and the disk would see through.
+// The amount of distinct data written before the same bytes repeat. It is more than block-level
+// deduplication or compression on the way to the disk would detect.
 constexpr size_t kDataBytes = 16 * kSequentialBlockBytes;
 
 [[noreturn]] void die(const std::string& what, int error = errno) {
@@ -90,7 +90,7 @@ class Descriptor {
   }
 
   int get() const { return fd_; }
-  // Explicit, so that the time and the error of close(2) are seen.
+  // Explicit, so that the time and the error of close(2) are measured.
   void close() {
     const int fd = fd_;
     fd_ = -1;
@@ -326,7 +326,7 @@ bool standard_input_has_ended() {
   return ::poll(&input, 1, 0) > 0;
 }
 
-// Prints the longest of the operations; `operation` gets a number that counts up.
+// Prints the duration of the longest operation. `operation` gets a number that counts up.
 void report_longest(const std::function<void(uint64_t)>& operation) {
   using Clock = std::chrono::steady_clock;
   Clock::duration longest{};

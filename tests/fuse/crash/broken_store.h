@@ -8,11 +8,11 @@
 namespace gridmount::fuse::testing {
 
 struct BrokenPromises {
-  bool makes_nothing_durable = false;  // but says so
-  bool late_chunks = false;            // committed after their files document (late_chunks.h)
+  bool makes_nothing_durable = false;  // but reports success
+  bool late_chunks = false;            // commits chunks after their files document (late_chunks.h)
 };
 
-// `store` outlives it.
+// `store` must outlive the result.
 std::unique_ptr<engine::Store> with_broken_promises(engine::Store& store, BrokenPromises broken);
 
 }  // namespace gridmount::fuse::testing

@@ -8,40 +8,40 @@
 namespace gridmount::fuse::testing {
 
 enum class CallKind {
-  // Names and attributes. Paths are below the user's folder, which is "".
+  // Calls on names and attributes. Paths are below the user's directory, which is "".
   kMakeFolder,
   kRemoveFolder,
   kUnlink,
   kRename,    // to `target`
   kExchange,  // with `target`
-  kLink,      // `target` is a new name of it
+  kLink,      // `target` becomes a new name of it
   kMakeSymlink,
   kChangeMode,
   kSetXattr,  // to `bytes`
   kRemoveXattr,
-  kSetTime,     // mtime, to some time of 2001
+  kSetTime,     // mtime, to a time in 2001
   kResizePath,  // truncate(2)
-  // Content, by `slot`: which of the user's open files.
+  // Calls on content. `slot` selects one of the user's open files.
   kCreate,
-  kOpen,  // `flags` may have O_TRUNC and O_SYNC or O_DSYNC
+  kOpen,  // `flags` may include O_TRUNC and O_SYNC or O_DSYNC
   kClose,
   kWrite,
   kResize,  // ftruncate(2)
   kPunch,
   kZero,
-  kAllocate,  // behind the end
+  kAllocate,  // beyond the end
   kSync,
   kSyncData,
   kSyncRange,  // sync_file_range(2), which promises nothing
-  // `map`: which of the user's mappings.
-  kMap,  // all of the file
+  // Calls on mappings. `map` selects one of the user's mappings.
+  kMap,  // the whole file
   kStore,
   kSyncMap,  // msync(2), MS_SYNC
   kUnmap,
-  // Else.
+  // Other calls.
   kSyncFolder,
   kSyncFileSystem,  // syncfs(2), which promises nothing
-  kPause,           // `size` microseconds
+  kPause,           // for `size` microseconds
 };
 
 struct Call {
@@ -57,14 +57,14 @@ struct Call {
   std::string bytes = {};
 };
 
-// The calls of one user, one after the other; of each session, from mounting to unmounting, the
-// calls before that end.
+// The calls of one user, in order. A session lasts from mounting to unmounting. session_ends has
+// the number of calls before the end of each.
 struct Program {
   std::vector<Call> calls;
   std::vector<size_t> session_ends;  // the last is calls.size()
 };
 
-// For messages.
+// Returns a text for messages.
 std::string text_of(const Call& call);
 
 }  // namespace gridmount::fuse::testing

@@ -41,7 +41,7 @@ std::string list(const std::vector<std::string>& lines) {
   return text;
 }
 
-// One image in its folder. Empty, or what is wrong.
+// Examines one image in its folder. Returns what is wrong, or an empty string.
 class Examination {
  public:
   Examination(const std::vector<Program>& programs, const MountSettings& settings,
@@ -122,7 +122,7 @@ std::string Examination::run(const CrashTrial& trial) {
   return problem;
 }
 
-// How a recording and its images went, told by the process that made them.
+// The result of a recording and its images, reported by the process that made them.
 struct Outcome {
   int images;
   int broken;
@@ -152,14 +152,14 @@ class SharedOutcome {
   Outcome* outcome_;
 };
 
-// One recording and the images of it. `settings` is what it had.
+// Makes one recording and tries its images. `settings` receives the settings used.
 void try_one(const CrashMountRun& run, const fs::path& folder, uint64_t seed, int images,
              SharedOutcome& outcome, MountSettings& settings) {
   std::mt19937_64 random(seed);
   settings = random_settings(random);
   settings.broken = run.broken;
   settings.users.left_out = run.left_out;
-  // What was not closed would be in the way.
+  // Open files would prevent the unmount.
   if (!run.left_out.empty()) settings.users.unmounts = false;
   settings.users.mount_point = folder / "mount";
   const size_t users = 1 + random() % 2;
@@ -180,7 +180,7 @@ void try_one(const CrashMountRun& run, const fs::path& folder, uint64_t seed, in
   outcome.tell(result);
 }
 
-// In a process of its own, which may hang or die: then nothing of it is left.
+// Runs in its own process, which may hang or die. Nothing of it remains then.
 CrashRunResult try_in_child(const CrashMountRun& run, const fs::path& folder, uint64_t seed,
                             int images) {
   SharedOutcome outcome;
@@ -201,7 +201,7 @@ CrashRunResult try_in_child(const CrashMountRun& run, const fs::path& folder, ui
   }
   int status = 0;
   ::waitpid(child, &status, 0);
-  // If its server is gone.
+  // In case its server is gone.
   (void)::umount2((folder / "mount").c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
   CrashRunResult result = outcome.told();
   if (status != 0) {

@@ -18,15 +18,14 @@ namespace gridmount::fuse::testing {
 struct CrashMountRun {
   int images = 0;
   int broken_enough = 0;  // CrashRunResult::is_done()
-  // Of what is looked for on purpose: the mount's, and calls of the users that are said to have
-  // been made.
+  // Faults on purpose: promises that the mount breaks, and calls that users only claim to have
+  // made.
   BrokenPromises broken = {};
   std::set<CallKind> left_out = {};
 };
 
-// `seed` gives the same calls again; when the kernel hands over what was written, and the daemon
-// commits it, is for them to say. The first image's message has what is needed to see what is
-// wrong.
+// `seed` reproduces the calls. The kernel decides when it writes back, and the daemon when it
+// commits. The message about the first broken image has what is needed to understand the problem.
 local::testing::CrashRunResult run_crash_mounts(const CrashMountRun& run, uint64_t seed);
 
 }  // namespace gridmount::fuse::testing

@@ -12,13 +12,13 @@ constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 constexpr size_t kCallsShown = 60;  // before the first state
 
 // When the newest commit of a user's state was the newest: from the beginning of the call that made
-// it to the end of the one that made the next.
+// it to the end of the call that made the next one.
 struct Moment {
   uint64_t from = 0;
   uint64_t to = kNever;
 };
 
-// One user's part of an image.
+// The comparison of one user's part of an image.
 class Comparison {
  public:
   Comparison(const Program& program, size_t user, CrashClock& clock, uint64_t stamp, bool killed,
@@ -30,7 +30,8 @@ class Comparison {
         killed_(killed),
         found_(std::move(found)) {}
 
-  // When the states may have been that are like what was found; none, and why, if there is none.
+  // Returns when the states that match the image may have existed. If none matches, returns none
+  // and the reason.
   std::vector<Moment> moments();
   const std::string& problem() const { return problem_; }
 
@@ -47,7 +48,7 @@ class Comparison {
     const int64_t modified_ns = clock_.call(user_, call).modified_ns;
     return modified_ns == 0 ? std::nullopt : std::optional(modified_ns);
   }
-  // The first so many calls must be there, or none more than these can be.
+  // Finds the number of calls that must be in the image, and the number that can be at most.
   void find_bounds();
   std::string explain(const std::map<size_t, std::string>& problems) const;
 
@@ -103,7 +104,7 @@ std::vector<Moment> Comparison::moments() {
   return moments;
 }
 
-// The calls, and of each state how what was found is different.
+// Returns the calls, and for each state its difference from the image.
 std::string Comparison::explain(const std::map<size_t, std::string>& problems) const {
   std::string text = "user " + std::to_string(user_) + " finds the state after none of its calls " +
                      std::to_string(oldest_) + " to " + std::to_string(newest_) + ", " +

@@ -11,8 +11,9 @@
 
 namespace gridmount::fuse::testing {
 
-// Of an image of the moment `stamp` (CrashClock). After a kill of the daemon what was committed is
-// there, after a power loss what was made durable. Empty, or what is wrong.
+// Checks an image of the moment `stamp` (CrashClock). After a kill of the daemon everything
+// committed must be there. After a power loss everything durable must be. Returns what is wrong, or
+// an empty string.
 std::string problem_with_image(const std::vector<Program>& programs, CrashClock& clock,
                                uint64_t stamp, bool killed, const FoundTree& found);
 

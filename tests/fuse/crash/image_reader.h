@@ -16,18 +16,18 @@ namespace gridmount::fuse::testing {
 
 class ImageReader {
  public:
-  // Opened for writing, as the next mount opens it.
+  // Opens the store for writing, as the next mount does.
   static Result<std::unique_ptr<ImageReader>> open(const std::filesystem::path& store,
                                                    const MountSettings& settings);
 
-  // The full check of `gridstore check`: problems, one line each.
+  // Runs the full check of `gridstore check`. Returns one line per problem.
   Result<std::vector<std::string>> check();
-  // Everything there is.
+  // Returns the whole contents.
   Result<FoundTree> read();
-  // Changes files, makes and removes some. `tree` becomes what read() has to find afterwards, but
-  // for numbers and times.
+  // Changes, makes and removes some files. Sets `tree` to what read() must find afterwards, except
+  // for inos and times.
   Status change(std::mt19937_64& random, FoundTree& tree);
-  // Must be all right; nothing else may be called afterwards.
+  // Closes the store, which must succeed. Nothing else may be called afterwards.
   Status close();
 
  private:

@@ -88,7 +88,7 @@ void Model::resize(File& file, size_t size, bool is_committed) {
   file.modified_ns.reset();
 }
 
-// All of it has been handed over, and committed.
+// All content has been written back and committed.
 void Model::settle(File& file, std::optional<int64_t> modified_ns) {
   file.handed.set(file.content);
   file.committed = {file.handed};

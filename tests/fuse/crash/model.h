@@ -25,40 +25,40 @@ inline constexpr int kMaps = 2;
 
 enum class FoundKind { kFolder, kFile, kSymlink };
 
-// A name as it is found in a store.
+// A name as found in a store.
 struct FoundName {
   FoundKind kind = FoundKind::kFile;
-  uint64_t number = 0;  // of the node
+  uint64_t number = 0;  // ino of the node
   uint32_t links = 0;
   uint32_t mode = 0;
   int64_t modified_ns = 0;
   std::string xattr = {};
-  std::string content = {};  // of a file, or where a symbolic link leads
+  std::string content = {};  // of a file, or the target of a symbolic link
 };
 using FoundTree = std::map<std::string, FoundName>;  // "" is the user's folder
 
 class Model {
  public:
   struct File {
-    std::string content = {};  // as the user has it
+    std::string content = {};  // as the user sees it
     uint32_t mode = 0;
     std::string xattr = {};
-    // What the daemon may have, and what of that may have been committed.
+    // What the daemon may have received, and what of it may be committed.
     PossibleContent handed = {};
     std::vector<PossibleContent> committed = {PossibleContent()};
-    // Of what is committed, if it is known.
+    // The modification time of the committed state, if it is known.
     std::optional<int64_t> modified_ns = {};
   };
   struct Name {
     FoundKind kind = FoundKind::kFile;
     int file = -1;
-    uint32_t mode = 0;  // a folder's
+    uint32_t mode = 0;  // of a directory
     std::string xattr = {};
-    std::string target = {};  // a symbolic link's
+    std::string target = {};  // of a symbolic link
   };
   struct Handle {
     int file = -1;
-    bool syncs = false;  // O_SYNC, O_DSYNC
+    bool syncs = false;  // opened with O_SYNC or O_DSYNC
   };
 
   const std::map<std::string, Name>& names() const { return names_; }
@@ -66,21 +66,22 @@ class Model {
   const std::optional<Handle>& handle(int slot) const {
     return handles_.at(static_cast<size_t>(slot));
   }
-  // The number of the file.
+  // Returns the number of the mapped file.
   const std::optional<int>& mapping(int map) const { return maps_.at(static_cast<size_t>(map)); }
 
-  // The call has returned. `modified_ns` is the file's time as the user saw it then, if it was
-  // asked for.
+  // Applies a call that has returned. `modified_ns` is the file's time as the user saw it then, if
+  // the user asked for it.
   void apply(const Call& call, std::optional<int64_t> modified_ns);
-  // What the store may have while the call has not returned, of the parts that it is done in.
+  // Applies what the store may have while the call has not returned, because a call consists of
+  // several parts.
   void apply_partly(const Call& call);
 
-  // When the call returns what it has done is committed; and so is, with a durable one, everything
-  // before.
+  // Whether the return of the call means that its effect is committed. For a durable call,
+  // everything before it is committed too.
   bool commits(const Call& call) const;
   bool is_durable(const Call& call) const;
 
-  // Empty if the store may have this, else what it may not.
+  // Returns an empty string if the store may have this state, otherwise what it may not have.
   std::string problem_with(const FoundTree& found) const;
 
  private:

@@ -23,7 +23,7 @@ bool is_like(const std::string& candidate, std::string_view page) {
   return true;
 }
 
-// The kernel does not keep a page from being written to while it is copied.
+// The kernel lets a page be written to while it is copied.
 bool is_between(const std::string& one, const std::string& next, std::string_view page) {
   for (size_t i = 0; i < page.size(); ++i) {
     const auto byte = static_cast<uint8_t>(page[i]);

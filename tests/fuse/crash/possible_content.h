@@ -15,23 +15,24 @@ namespace gridmount::fuse::testing {
 
 class PossibleContent {
  public:
-  // Empty for certain.
+  // Certainly empty.
   PossibleContent() = default;
 
-  // That and nothing else.
+  // The content is exactly this.
   void set(const std::string& content);
-  // The bytes from `offset` on may have been handed over, too; the whole is `content` then.
+  // The bytes from `offset` on may have been written back too. The whole file is then `content`.
   void may_have(const std::string& content, size_t offset, size_t size);
-  // They have been for certain; `grows`: up to the end of their last page, or the file's.
+  // The bytes have certainly been written back. If `grows`, then up to the end of their last page,
+  // or of the file.
   void has(const std::string& content, size_t offset, size_t size, bool grows);
-  // Was cut or made longer by zeros.
+  // The file was truncated, or extended by zeros.
   void resize(size_t size);
 
   bool allows(std::string_view content) const;
 
  private:
-  // As long as they were; zeros follow. In the order in which they came. A page that nothing was
-  // handed over of has none, and is zeros.
+  // The possible states of a page in the order in which they arose, each with its own length and
+  // followed by zeros. A page that was never written back has none, and is zeros.
   using Candidates = std::vector<std::string>;
 
   static bool allows(const Candidates& candidates, std::string_view page);

@@ -41,10 +41,10 @@ class Programmer {
     return options[below(options.size())];
   }
   std::optional<std::string> any(FoundKind kind);
-  // The user's own folder is neither moved nor removed.
+  // The user's own directory is neither moved nor removed.
   std::optional<std::string> any_folder() { return any(FoundKind::kFolder); }
   std::optional<std::string> any_file() { return any(FoundKind::kFile); }
-  // A name in a folder that is there, which need not be.
+  // Returns a name in an existing directory. The name itself need not exist.
   std::string any_place();
   std::optional<std::string> any_free_place();
   bool is_empty(const std::string& folder) const;
@@ -56,7 +56,7 @@ class Programmer {
     program_.calls.push_back(std::move(call));
   }
   void close_all();
-  // Nothing if what it chose is not to be had.
+  // Returns nothing if the chosen call is not possible.
   std::optional<Call> choose();
   std::optional<Call> choose_name_change();
   std::optional<Call> choose_rename();
@@ -121,7 +121,7 @@ std::optional<Call> Programmer::choose_rename() {
   const auto target = model_.names().find(to);
   const bool exists = target != model_.names().end();
   if (exists && below(4) == 0 && !from->starts_with(to + "/")) {
-    // Two names of one file: nothing happens.
+    // For two names of one file, rename(2) does nothing.
     const int file = model_.names().at(*from).file;
     if (!folder && target->second.file == file) return {};
     return Call{.kind = CallKind::kExchange, .path = *from, .target = to};
@@ -214,7 +214,7 @@ std::optional<Call> Programmer::choose_content_change(int slot) {
   const uint64_t length = model_.file(number).content.size();
   const uint64_t kind = below(10);
   if (kind == 0) {
-    // Who has it mapped would be killed.
+    // A truncation would kill a process that has the rest mapped.
     const uint64_t size = is_mapped(number) ? length + below(5000) : below(length + 5000);
     return Call{.kind = CallKind::kResize, .slot = slot, .size = std::min(size, kFileBytesMax)};
   }
@@ -250,7 +250,7 @@ std::optional<Call> Programmer::choose_mapping_call() {
     mapped_bytes_[static_cast<size_t>(map)] = length;
     return Call{.kind = CallKind::kMap, .slot = *slot, .map = map, .size = length};
   }
-  // What the file had when it was mapped, it still has.
+  // The file still has the length it had when it was mapped.
   const uint64_t length = mapped_bytes_[static_cast<size_t>(map)];
   switch (below(6)) {
     case 0:
@@ -298,7 +298,7 @@ std::optional<Call> Programmer::choose() {
     if (!file || is_mapped(model_.names().at(*file).file)) return {};
     const uint64_t length = model_.file(model_.names().at(*file).file).content.size();
     const uint64_t size = below(4) == 0 ? 0 : std::min(below(length + 3000), kFileBytesMax);
-    // To the same size: whether that changes the time is not said.
+    // For the same size it is undefined whether the time changes.
     if (size == length) return {};
     return Call{.kind = CallKind::kResizePath, .path = *file, .size = size};
   }

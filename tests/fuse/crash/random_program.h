@@ -7,8 +7,8 @@
 
 namespace gridmount::fuse::testing {
 
-// Between `calls` and twice as many, in all sessions together. All files and mappings are closed at
-// the end of each session.
+// Makes between `calls` and twice as many calls, in all sessions together. All files and mappings
+// are closed at the end of each session.
 Program random_program(std::mt19937_64& random, size_t calls, size_t sessions);
 
 }  // namespace gridmount::fuse::testing

@@ -35,11 +35,11 @@ auto one_of(std::mt19937_64& random, const Options& options) {
 std::unique_ptr<engine::Store> open_store(const fs::path& folder, bool create,
                                           const MountSettings& settings) {
   local::TestOptions test;
-  test.boot_id = "first boot";  // so that whoever opens an image sees another one
+  test.boot_id = "first boot";  // so that the opening of an image sees another boot
   return must(local::testing::open_crash_store(folder, create, test, settings.store));
 }
 
-// A pipe; what one process writes to it another waits for.
+// A pipe: one process writes to it, and another one waits for that.
 class StartSignal {
  public:
   StartSignal() {
@@ -59,7 +59,7 @@ class StartSignal {
   std::array<int, 2> ends_{};
 };
 
-// Serves the mount until it has been unmounted. Whether the users were content.
+// Serves the mount until it has been unmounted. Returns whether all calls of the users succeeded.
 bool serve(Session& session, pid_t users, bool users_unmount, StartSignal& start) {
   std::atomic<bool> good = false;
   std::thread waiter([&] {

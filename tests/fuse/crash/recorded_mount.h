@@ -23,15 +23,15 @@ struct MountSettings {
   UsersOptions users = {};
 };
 
-// Drawn: sizes of chunks, of the log and of the memory for what is not committed, how often what is
-// written is committed and made durable by itself, revisions, md5, who unmounts.
+// Draws the sizes of chunks, of the log and of the memory for uncommitted data, the intervals of
+// background commits and checkpoints, revisions, md5, and who unmounts.
 MountSettings random_settings(std::mt19937_64& random);
-// For messages.
+// Returns a text for messages.
 std::string text_of(const MountSettings& settings);
 
-// Makes a store in `folder` and mounts it, session by session, as fuse/main.cc does; from before
-// the first one on the recorder has what happens to its files. Throws if something does not work.
-// No other thread may be at work in this process.
+// Makes a store in `folder` and mounts it, session by session, like fuse/main.cc. The recorder
+// records what happens to its files, beginning before the first session. Throws if something does
+// not work. This process must have no other thread at work.
 void record_mount(const std::filesystem::path& folder, const MountSettings& settings,
                   const std::vector<Program>& programs, CrashClock& clock);
 

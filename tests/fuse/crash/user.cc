@@ -40,7 +40,7 @@ class User {
         options_(options),
         clock_(clock) {}
 
-  // Those from `first` on; false, and says why, if one failed.
+  // Runs the calls from `first` on. If one fails, returns false and reports why.
   bool run(const Program& program, size_t first, size_t end);
 
  private:
@@ -54,7 +54,7 @@ class User {
   }
   int& fd(const Call& call) { return fds_[static_cast<size_t>(call.slot)]; }
   Mapping& mapping(const Call& call) { return mappings_[static_cast<size_t>(call.map)]; }
-  // As the C library's: -1 and errno.
+  // Returns like the C library: -1 and errno on failure.
   int64_t make(const Call& call);
   int64_t open(const Call& call, int flags);
   int64_t write(const Call& call);
@@ -113,7 +113,7 @@ int64_t User::sync_folder(const Call& call) {
   return result;
 }
 
-// This program's own fsync() only records, hence the system's.
+// This program's own fsync() only records, so the system's is called.
 int64_t User::make(const Call& call) {
   const auto offset = static_cast<off_t>(call.offset);
   const auto size = static_cast<off_t>(call.size);
@@ -217,9 +217,9 @@ bool User::run(const Program& program, size_t first, size_t end) {
 }
 
 bool unmount(const std::filesystem::path& mount_point) {
-  constexpr int kAttempts = 1000;  // somebody of the system may look into a new mount
+  constexpr int kAttempts = 1000;  // another program of the system may be looking into a new mount
   for (int i = 0; i < kAttempts; ++i) {
-    // Who may not leaves it to whoever serves the mount.
+    // A user without the permission leaves it to the process that serves the mount.
     if (::umount2(mount_point.c_str(), 0) == 0 || errno == EPERM) return true;
     if (errno != EBUSY) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -22,14 +22,14 @@ namespace gridmount::fuse::testing {
 struct CallTimes {
   std::atomic<uint64_t> begun;  // 0: not yet
   std::atomic<uint64_t> returned;
-  std::atomic<int64_t> modified_ns;  // of the file, where the call has it settled; else 0
+  std::atomic<int64_t> modified_ns;  // the file's, if the call settles it; otherwise 0
 };
 
 inline constexpr size_t kUsersMax = 4;
-inline constexpr size_t kCallsMax = 4096;  // of each
+inline constexpr size_t kCallsMax = 4096;  // per user
 inline constexpr size_t kSessionsMax = 4;
 
-// What the processes share.
+// The clock and times that the processes share.
 class CrashClock {
  public:
   CrashClock();
@@ -41,7 +41,7 @@ class CrashClock {
   uint64_t tick() { return shared_->now.fetch_add(1) + 1; }
   CallTimes& call(size_t user, size_t number) { return shared_->calls[user][number]; }
   const CallTimes& call(size_t user, size_t number) const { return shared_->calls[user][number]; }
-  // When the store was closed at the end of the session; 0: not yet.
+  // When the store was closed at the end of the session. 0: not yet.
   std::atomic<uint64_t>& closed(size_t session) { return shared_->closed[session]; }
 
  private:
@@ -56,16 +56,16 @@ class CrashClock {
 struct UsersOptions {
   std::filesystem::path mount_point;
   bool unmounts = true;              // at the end of the session
-  std::set<CallKind> left_out = {};  // noted as if they had been made
+  std::set<CallKind> left_out = {};  // recorded as made without being made
 };
 
-// Forks the process of a session's users, who wait until something is written to `start`, a pipe's
-// reading end. No other thread may be at work in this process. It ends with status 0 if all calls
-// did what they should.
+// Forks the process of a session's users, who wait until something is written to `start`, the
+// reading end of a pipe. This process must have no other thread at work. The child ends with status
+// 0 if all calls did what they should.
 pid_t start_users(const std::vector<Program>& programs, size_t session, const UsersOptions& options,
                   int start, CrashClock& clock);
 
-// The folder of a user below the mount point.
+// Returns the directory of a user below the mount point.
 std::string folder_of_user(size_t user);
 
 }  // namespace gridmount::fuse::testing

@@ -35,7 +35,8 @@ struct Owner {
   gid_t gid;
 };
 
-// Never neither: the kernel's FUSE does not say then that set-id bits are to go.
+// At least one of the two is given. Without either, the kernel's FUSE does not report that set-id
+// bits must be cleared.
 Owner some_owner(Chance& chance) {
   const Owner owner{chance.id(), chance.id()};
   switch (chance.below(4)) {
@@ -98,8 +99,9 @@ std::string time_text(timespec time) {
   return std::to_string(time.tv_sec) + "s+" + std::to_string(time.tv_nsec);
 }
 
-// Also of atime what is asked for: what else sets it is left to each file system. Not of links: the
-// way to one may lead through another name of it, which reads it.
+// For atime only the requested value is compared, because other causes of a change depend on the
+// file system. Links are left out: the path to one may lead through another name of it, which reads
+// it.
 std::string access_time_set(const Times& times, const struct stat& now) {
   if (S_ISLNK(now.st_mode)) return {};
   if (times[0].tv_nsec == UTIME_NOW || times[0].tv_nsec == UTIME_OMIT) return {};
@@ -142,7 +144,7 @@ Step change_times_of_handle(Chance& chance, const Side& model) {
           .handles = {slot}};
 }
 
-// --- Looking. What is seen is compared as for every step that names a path or a handle.
+// --- Reading. Results are compared as for every step that names a path or a handle.
 
 Step look(Chance& chance, const Side& model) {
   const std::string path = chance.path(model, Wish::kAnything);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kTwoTicks = 0.025;  // seconds, for clocks of 100 Hz and more
 constexpr double kAlike = 20;        // seconds
-// Between these lie the times that are "now" for any test; see Chance::distant_time.
+// Times between these are "now" for any test; see Chance::distant_time.
 constexpr time_t kNowBegins = 1'600'000'000;
 constexpr time_t kNowEnds = 2'147'000'000;
 
@@ -51,7 +51,7 @@ std::string folder_of(std::string path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// Whether a time changed on one side alone. Both must have been set long enough before.
+// Returns whether a time changed on one side only. Both must have been set long enough before.
 std::string one_sided_change(const char* what, timespec moment, timespec mount_before,
                              timespec mount_after, timespec plain_before, timespec plain_after) {
   if (std::abs(seconds_between(mount_before, moment)) < kTwoTicks ||
@@ -68,7 +68,7 @@ std::string one_sided_change(const char* what, timespec moment, timespec mount_b
 
 std::string changes(const Sight& mount_before, const Sight& mount_after, const Sight& plain_before,
                     const Sight& plain_after, timespec moment) {
-  // What was not there before, or is another thing now, has new times anyway.
+  // An object that did not exist before, or is another one now, has new times anyway.
   if (mount_before.error != 0 || plain_before.error != 0 ||
       S_ISFIFO(mount_after.attributes.st_mode) ||
       mount_before.attributes.st_ino != mount_after.attributes.st_ino ||

@@ -23,14 +23,14 @@
 
 namespace gridmount::differential {
 
-// One object's attributes, or why there are none.
+// The attributes of one object, or why there are none.
 struct Sight {
-  std::string subject;  // for the report: a path or handle, and how it was looked at
+  std::string subject;  // for the report: a path or handle, and how it was examined
   int error = 0;
   struct stat attributes {};
 };
 
-// Of everything the step concerns, in the same order each time. With the rights of root.
+// Reads the attributes of everything the step concerns, in the same order each time, as root.
 std::vector<Sight> look_around(const Step& step, const Side& side);
 
 struct BeforeAndAfter {
@@ -38,14 +38,15 @@ struct BeforeAndAfter {
   std::vector<Sight> after;
 };
 
-// What differs; empty if nothing does. `moment` is when the step began.
+// Returns the differences, or an empty string. `moment` is when the step began.
 std::string difference(const BeforeAndAfter& mount, const BeforeAndAfter& plain, timespec moment,
                        bool times_are_settled);
 
-// Of two attributes that are to be the same now, as far as they have to; empty if they are.
+// Compares two attributes that must be equal now, as far as they must. Returns an empty string if
+// they are.
 std::string difference(const struct stat& mount, const struct stat& plain);
 
-// Whether a test may have made it by doing something at that time, rather than by setting it.
+// Whether the time may be that of an action of the test, rather than one that the test set.
 bool is_now(timespec time);
 
 std::string text(const struct stat& attributes);

@@ -16,10 +16,10 @@ constexpr size_t kPage = 4096;
 constexpr int64_t kChunk = 262'144;
 constexpr size_t kNameMax = 255;
 constexpr int kTries = 12;
-// Of 15 names as long as names may be: with a little more below it, a path the store still takes.
+// 15 names of the maximum length. With a little more below it, the store still accepts the path.
 constexpr size_t kDeepest = 15;
 
-// Nothing is there, but could be.
+// Whether nothing is there, but something could be.
 bool is_free(const Side& model, const std::string& path) {
   struct stat found {};
   if (::fstatat(model.root_fd(), path.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) return false;
@@ -83,7 +83,7 @@ std::string Chance::plain_path() {
 }
 
 std::string Chance::odd_path(std::string path) {
-  if (path == ".") path = "a";  // whose parent is still on this side of the root
+  if (path == ".") path = "a";  // its parent is still inside this side's root
   switch (below(12)) {
     case 0:
       return path + "/";
@@ -108,7 +108,7 @@ std::string Chance::odd_path(std::string path) {
     case 10:
       return one_in(3) ? std::string() : path + "/" + path;
     default: {
-      // Deep into a chain of long names, whose folders come to be one by one.
+      // A path deep in a chain of long names, whose directories are created one by one.
       std::string deep;
       const size_t depth = 1 + below(kDeepest);
       for (size_t i = 0; i < depth; ++i) deep += std::string(kNameMax, 'l') + "/";
@@ -131,12 +131,12 @@ std::string Chance::path(const Side& model, Wish wish) {
 }
 
 std::string Chance::link_target() {
-  // None leads to its own folder or up: a link's folder may be the root, and what is above the two
-  // roots is not the same.
+  // No target leads to its own directory or up: the link's directory may be the root, and what is
+  // above the two roots differs.
   if (one_in(40)) return std::string(pick<size_t>({255, 256, 1000, 4000, 4095}), 't');
   std::string target = pick<std::string_view>({"a", "b", "c", "d"}).data();
   if (one_in(2)) target += pick<std::string_view>({"/a", "/b", "/", "/c/d"});
-  // What a link leads to need not be UTF-8; a name made through it has to.
+  // The target of a link need not be UTF-8, but a name made through it must be.
   if (one_in(20)) target = "\xff\xfe/" + target;
   return target;
 }
@@ -206,7 +206,7 @@ size_t Chance::size() {
 
 std::string Chance::bytes(size_t size) {
   std::string bytes(size, '\0');
-  if (one_in(12)) return bytes;  // a hole could stand for them
+  if (one_in(12)) return bytes;  // a hole could represent them
   for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
     const uint64_t word = next();
     std::memcpy(bytes.data() + at, &word, std::min(sizeof(word), size - at));
@@ -218,8 +218,8 @@ mode_t Chance::mode() {
   const mode_t special = one_in(4) ? pick<mode_t>({04000, 02000, 01000, 03000, 06000}) : 0;
   const mode_t mode =
       special | pick<mode_t>({0777, 0777, 0755, 0775, 0666, 0644, 0600, 0444, 0311, 0});
-  // Without the group's right to execute the bit once meant something else, so the kernel's FUSE
-  // leaves it when others write, which ext4 does not.
+  // Without the group's execute permission the bit once had another meaning. So the kernel's FUSE
+  // leaves it when others write, and ext4 does not.
   return (mode & S_ISGID) != 0 ? mode | S_IXGRP : mode;
 }
 

@@ -14,34 +14,37 @@
 
 namespace gridmount::differential {
 
-// What a call would rather have at its path. It often gets it, not always.
+// What a call prefers to find at its path. It gets that often, but not always.
 enum class Wish { kAnything, kFile, kFolder, kLink, kSpecial, kNothing, kNothingOrFile };
 
 class Chance {
  public:
-  // odd_names: also names and paths at the limits, which not all calls stand (see path).
+  // `odd_names` also allows names and paths at the limits, which not all calls can handle (see
+  // path).
   Chance(uint64_t seed, bool odd_names, bool other_users);
 
   uint64_t next();
-  // From 0 to limit - 1.
+  // Returns a number from 0 to limit - 1.
   uint64_t below(uint64_t limit) { return next() % limit; }
   bool one_in(uint64_t times) { return below(times) == 0; }
   template <typename T>
   T pick(std::initializer_list<T> some) {
     return some.begin()[below(some.size())];
   }
-  // Each flag with one chance in `times`.
+  // Sets each flag with a probability of one in `times`.
   int some_of(std::initializer_list<int> flags, uint64_t times);
 
   std::string path(const Side& model, Wish wish);
-  // Never a limit's length: a folder moved there could make paths below it too long for the store.
+  // Never has the maximum length: otherwise paths below a directory moved there could become too
+  // long for the store.
   std::string short_path(const Side& model, Wish wish);
   std::string link_target();
 
   size_t handle() { return below(kHandles); }
-  // A slot with something in it, mostly.
+  // Returns a slot that mostly has something in it.
   size_t open_handle(const Side& model);
-  // With a file in it, mostly, that can be read or written (O_RDONLY, O_WRONLY) or both (O_RDWR).
+  // Returns a slot that mostly has a file that can be read (O_RDONLY), written (O_WRONLY) or both
+  // (O_RDWR).
   size_t file_handle(const Side& model, int access);
   size_t folder_handle(const Side& model);
   int64_t offset();
@@ -51,7 +54,7 @@ class Chance {
   Actor actor();
   Actor root() const { return {}; }
   uid_t id() { return pick<uid_t>({0, 1000, 1001}); }
-  // None that is "now" for the test, so that those that are can be told from it.
+  // Returns a time that is not "now" for the test, so that the two can be distinguished.
   timespec distant_time();
 
  private:

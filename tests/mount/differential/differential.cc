@@ -58,7 +58,7 @@ std::vector<CallKind> all_kinds() {
   return kinds;
 }
 
-// Nothing if a group is unknown.
+// Returns nothing if a group is unknown.
 std::optional<Choice> choice_of(const std::string& groups) {
   const std::vector<CallKind> known = all_kinds();
   if (groups == "all") return Choice{.kinds = known};
@@ -100,7 +100,7 @@ struct Work {
   Choice choice;
 };
 
-// How many of the calls did something, in all threads together.
+// Prints how many of the calls had an effect, in all threads together.
 void tell(const std::vector<Tally>& tallies) {
   Tally sum;
   for (const Tally& tally : tallies) {
@@ -150,7 +150,7 @@ int tell(const std::vector<std::string>& lines) {
   return lines.empty() ? 0 : 1;
 }
 
-// The report of these steps in a new folder; empty if nothing differs.
+// Runs these steps in a new folder. Returns the report, or an empty string if nothing differs.
 std::string rerun(const Work& work, const std::vector<Step>& steps, size_t number) {
   const std::string folder = "/try" + std::to_string(number);
   const std::string mount = work.mount + folder;
@@ -175,7 +175,7 @@ int reduce(const Work& work) {
     std::cout << worker.report();
   }
   std::string report = rerun(work, steps, tries++);
-  // Ever shorter stretches are left out, as long as a difference is left.
+  // Leaves out ever shorter sequences, as long as a difference remains.
   for (size_t stretch = steps.size() / 2; stretch > 0 && !report.empty();) {
     bool shorter = false;
     for (size_t at = 0; at < steps.size();) {
@@ -224,7 +224,7 @@ int main(const std::vector<std::string>& words) {
             .threads = reduces ? 1 : static_cast<unsigned>(std::atoi(words[seed + 2].c_str())),
             .choice = *choice};
   if (work.threads == 0) return usage();
-  // A map of a file that another thread shortens is a signal.
+  // If another thread shortens a mapped file, access to the mapping is a signal.
   if (alone) std::erase_if(work.choice.kinds, [](auto& kind) { return kind.group == "map"; });
   if (reduces) return reduce(work);
   if (const int found = run(work); found != 0) return found;
@@ -236,8 +236,8 @@ int main(const std::vector<std::string>& words) {
 }  // namespace gridmount::differential
 
 int main(int argc, char** argv) {
-  // Writing to a pipe without a reader is a result like any other, and so is a file that is too
-  // big.
+  // A write to a pipe without a reader is a result like any other, and so is a file that is too
+  // large.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   return gridmount::differential::main(std::vector<std::string>(argv + 1, argv + argc));

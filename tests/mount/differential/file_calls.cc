@@ -15,7 +15,7 @@ namespace gridmount::differential {
 
 namespace {
 
-constexpr size_t kBlock = 4096;  // what O_DIRECT has to be aligned to
+constexpr size_t kBlock = 4096;  // the alignment for O_DIRECT
 
 const std::initializer_list<FlagName> kOpenFlags = {
     {O_SYNC, "O_SYNC"},         {O_RDWR, "O_RDWR"},           {O_WRONLY, "O_WRONLY"},
@@ -28,7 +28,7 @@ struct Free {
   void operator()(char* bytes) const { std::free(bytes); }
 };
 
-// Aligned, as O_DIRECT has it.
+// A buffer aligned for O_DIRECT.
 class Buffer {
  public:
   explicit Buffer(size_t size)
@@ -53,9 +53,9 @@ int open_flags(Chance& chance) {
   if (chance.one_in(2)) flags |= O_CREAT | chance.some_of({O_EXCL}, 5);
   flags |= chance.some_of({O_TRUNC, O_APPEND, O_NOFOLLOW}, 7);
   flags |= chance.some_of({O_DIRECTORY, O_NOATIME, O_SYNC}, 40);
-  // Appending at a place that is no multiple of a block is refused by some.
+  // Some file systems refuse to append at an offset that is not a multiple of a block.
   if ((flags & O_APPEND) == 0 && chance.one_in(12)) flags |= O_DIRECT;
-  // A pipe must not be waited for.
+  // Opening a pipe must not block.
   return flags | O_NONBLOCK | O_CLOEXEC;
 }
 
@@ -91,7 +91,8 @@ Step open_folder(Chance& chance, const Side& model) {
           .paths = {path}};
 }
 
-// A handle that names a thing without opening it: also links and what may not be read.
+// Opens an O_PATH handle, which names an object without opening it: also links, and objects that
+// may not be read.
 Step open_path(Chance& chance, const Side& model) {
   const size_t slot = chance.handle();
   const std::string path = chance.path(model, Wish::kAnything);
@@ -107,7 +108,7 @@ Step open_path(Chance& chance, const Side& model) {
           .paths = {path}};
 }
 
-// Relative to an open folder, which may have been removed.
+// Opens relative to an open directory, which may have been removed.
 Step open_in_folder(Chance& chance, const Side& model) {
   const size_t folder = chance.folder_handle(model);
   const size_t slot = chance.handle();
@@ -162,7 +163,7 @@ Step set_append(Chance& chance, const Side& model) {
 
 struct Extent {
   size_t slot = 0;
-  bool in_place = false;  // where the handle stands
+  bool in_place = false;  // at the handle's offset
   int64_t offset = 0;
   size_t size = 0;
 };
@@ -170,15 +171,15 @@ struct Extent {
 Extent some_extent(Chance& chance, const Side& model, int access) {
   Extent extent{chance.file_handle(model, access), chance.one_in(2), chance.offset(),
                 chance.size()};
-  // How large a file may get is each file system's own, and a write beyond it, kept by the kernel
-  // until later, fails only then.
+  // The maximum size of a file depends on the file system. A write beyond it that the kernel caches
+  // fails only later.
   if (chance.one_in(100)) {
     extent.offset = access == O_WRONLY ? -1 : chance.pick<int64_t>({-1, INT64_MAX - 100'000});
   }
   return extent;
 }
 
-// With O_DIRECT at a place, and of a size, that are whole blocks.
+// With O_DIRECT, makes offset and size whole blocks.
 Extent as_possible(Extent extent, const Side& side) {
   if ((side.handle(extent.slot).flags & O_DIRECT) == 0) return extent;
   extent.in_place = false;
@@ -229,7 +230,7 @@ Step write_at(Chance& chance, const Side& model) {
           .handles = {chosen.slot}};
 }
 
-// Both pieces as whole blocks.
+// Both pieces are whole blocks.
 struct Pieces {
   Extent first;
   Extent second;
@@ -301,7 +302,7 @@ Step seek(Chance& chance, const Side& model) {
               [=](Side& side) {
                 const int fd = side.handle(slot).fd;
                 struct stat found {};
-                // Places in a folder are its file system's own.
+                // Offsets in a directory depend on the file system.
                 if (::fstat(fd, &found) == 0 && S_ISDIR(found.st_mode)) return Outcome{};
                 return outcome_of(::lseek(fd, by, whence));
               },
@@ -324,8 +325,8 @@ Step truncate_path(Chance& chance, const Side& model) {
               [=](Side&) {
                 struct stat found {};
                 int64_t length = chosen;
-                // That the times are new although the size is not, the kernel does not do while it
-                // writes back.
+                // While it writes back, the kernel does not update the times if the size stays the
+                // same.
                 if (::stat(path.c_str(), &found) == 0 && found.st_size == length) ++length;
                 return outcome_of(::truncate(path.c_str(), length));
               },
@@ -354,7 +355,7 @@ Step sync(Chance& chance, const Side& model) {
           .handles = {slot}};
 }
 
-// What the kernel has in its cache goes, so that the next read asks the file system.
+// Drops the file from the kernel's cache, so that the next read asks the file system.
 Step drop_cache(Chance& chance, const Side& model) {
   const size_t slot = chance.file_handle(model, O_RDONLY);
   return {.text = call_text("posix_fadvise", slot, "POSIX_FADV_DONTNEED"),

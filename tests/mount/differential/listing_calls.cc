@@ -18,9 +18,10 @@ namespace {
 
 using Names = std::multiset<std::string>;
 
-constexpr size_t kFewBytes = 300;  // for the longest name, or some short ones
+constexpr size_t kFewBytes = 300;  // enough for the longest name, or for some short ones
 
-// Adds one getdents64(2) of the folder; 0 at its end. Small buffers make many calls.
+// Adds the result of one getdents64(2) of the directory. Returns 0 at its end. Small buffers make
+// many calls.
 ssize_t list_some(int fd, size_t buffer_bytes, Names& names) {
   alignas(dirent64) std::array<char, 32 * 1024> buffer;
   const ssize_t got = ::syscall(SYS_getdents64, fd, buffer.data(), buffer_bytes);
@@ -68,7 +69,7 @@ Step list_path(Chance& chance, const Side& model) {
           .paths = {path}};
 }
 
-// From its beginning again, as rewinddir(3) does: what has come since is there.
+// Lists from the beginning again, like rewinddir(3), and shows new names.
 Step list_handle(Chance& chance, const Side& model) {
   const size_t slot = chance.folder_handle(model);
   return {.text = call_text("rewind and list", slot),
@@ -80,14 +81,14 @@ Step list_handle(Chance& chance, const Side& model) {
                 if (::fstat(fd, &found) == 0 && !S_ISDIR(found.st_mode)) return Outcome{};
                 if (::lseek(fd, 0, SEEK_SET) < 0) return outcome_of(-1);
                 const Outcome outcome = list_all(fd, 32 * 1024);
-                // The place at the end is each file system's own, and read(2) minds it.
+                // The offset at the end depends on the file system, and affects read(2).
                 ::lseek(fd, 0, SEEK_SET);
                 return outcome;
               },
           .handles = {slot}};
 }
 
-// What is there throughout is listed once, whatever else comes and goes meanwhile.
+// A name that exists throughout is listed once, whatever else changes meanwhile.
 Step list_while_changing(Chance& chance, const Side& model) {
   const std::string path = chance.short_path(model, Wish::kFolder);
   const std::string coming = path + "/coming" + std::to_string(chance.below(4));

@@ -42,7 +42,7 @@ Step lock_range(Chance& chance, const Side& model) {
               [=](Side& side) {
                 struct flock lock = range;
                 struct stat found {};
-                // How long a folder is, is each file system's own.
+                // The size of a directory depends on the file system.
                 if (::fstat(side.handle(slot).fd, &found) == 0 && S_ISDIR(found.st_mode)) {
                   lock.l_whence = SEEK_SET;
                 }

@@ -32,7 +32,7 @@ Step map_file(Chance& chance, const Side& model) {
             void* const bytes = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
             if (bytes == MAP_FAILED) return outcome_of(-1);
             if (!S_ISREG(found.st_mode)) {
-              ::munmap(bytes, size);  // a device's, of which nothing is known
+              ::munmap(bytes, size);  // a device, whose contents are unknown
               return Outcome{};
             }
             side.put(map, Map{static_cast<char*>(bytes), size, ::fcntl(fd, F_DUPFD_CLOEXEC, 0)});
@@ -41,8 +41,8 @@ Step map_file(Chance& chance, const Side& model) {
       .handles = {slot}};
 }
 
-// A store changes the times only when the page was clean, and when it becomes so is the kernel's
-// choice: either it is made so before, or the times are set after.
+// A store changes the times only if the page was clean, and the kernel decides when it becomes
+// clean. So either the page is cleaned before, or the times are set after.
 Step store(Chance& chance, const Side& model) {
   const size_t map = chance.below(kMaps);
   const bool clean_before = chance.one_in(10);

@@ -55,7 +55,8 @@ Step rename_with(Chance& chance, std::string from, std::string to, unsigned flag
                 Outcome outcome =
                     outcome_of(::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags));
                 if (outcome.error != 0) return outcome;
-                // Whoever has it open, or remembers its number, has the same node as before.
+                // A process that has it open, or remembers its ino, must have the same node as
+                // before.
                 if (node_at(to) != node) return broken_rule("another node than was renamed");
                 if ((flags & RENAME_EXCHANGE) != 0 && node_at(from) != other) {
                   return broken_rule("another node than was exchanged");
@@ -65,7 +66,7 @@ Step rename_with(Chance& chance, std::string from, std::string to, unsigned flag
           .paths = {from, to}};
 }
 
-// Only short paths: see Chance::short_path.
+// Uses only short paths: see Chance::short_path.
 Step rename(Chance& chance, const Side& model) {
   const std::string from = chance.one_in(20) ? chance.short_path(model, Wish::kNothing) + "/"
                                              : chance.short_path(model, Wish::kAnything);
@@ -101,7 +102,8 @@ Step link(Chance& chance, const Side& model) {
           .paths = {from, to}};
 }
 
-// Gives an open file that has a name yet another one, or none back to one that has lost it.
+// Gives an open file with a name another one, or gives a name back to a file that lost its last
+// one.
 Step link_handle(Chance& chance, const Side& model) {
   const size_t slot = chance.open_handle(model);
   const std::string to = chance.path(model, Wish::kNothing);
@@ -144,7 +146,8 @@ Step make_node(Chance& chance, const Side& model) {
   const std::string path = chance.path(model, Wish::kNothing);
   const mode_t type = chance.pick<mode_t>({S_IFREG, S_IFIFO, S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK});
   const mode_t mode = chance.mode() & 0777;
-  // /dev/null, or numbers beyond the eight bits that each half once had. No block device exists so.
+  // /dev/null, or device numbers beyond the eight bits that each half once had. No such block
+  // device exists.
   const dev_t device = type == S_IFCHR && chance.one_in(2) ? makedev(1, 3) : makedev(300, 70'000);
   return {.text = call_text("mknod", shown(path), octal(type | mode), std::to_string(device)),
           .actor = chance.actor(),

@@ -9,20 +9,20 @@
 namespace gridmount::differential {
 
 struct Outcome {
-  int64_t value = 0;  // what the call returned; 0 for a descriptor, whose number means nothing
+  int64_t value = 0;  // what the call returned; 0 for a descriptor, whose number is arbitrary
   int error = 0;      // errno if it failed
-  std::string seen;   // all else that has to be the same: bytes read, names listed, a target
+  std::string seen;   // everything else that must be equal: bytes read, names listed, a target
 
   bool operator==(const Outcome&) const = default;
 };
 
-// To be called before anything else can set errno.
+// Must be called before anything else can set errno.
 inline Outcome outcome_of(int64_t returned, std::string seen = {}) {
   if (returned < 0) return {.value = -1, .error = errno, .seen = {}};
   return {.value = returned, .error = 0, .seen = std::move(seen)};
 }
 
-// What is wrong with one side by itself, whatever the other one says.
+// An error of one side alone, whatever the result of the other one is.
 inline Outcome broken_rule(std::string what) {
   return {.value = -1, .error = 0, .seen = "broken rule: " + std::move(what)};
 }

@@ -67,7 +67,7 @@ void Side::release_all() {
 }
 
 ActingAs::ActingAs(const Actor& actor) : umask_before_(::umask(actor.umask)) {
-  // The group first: later there is no right to.
+  // The group comes first, because later the thread lacks the permission.
   gid_before_ = static_cast<gid_t>(::setfsgid(actor.gid));
   uid_before_ = static_cast<uid_t>(::setfsuid(actor.uid));
 }

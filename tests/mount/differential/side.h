@@ -20,10 +20,11 @@ inline constexpr size_t kMaps = 3;
 
 struct Handle {
   int fd = -1;
-  int flags = 0;  // those of open(2)
+  int flags = 0;  // as for open(2)
 };
 
-// A shared map from the file's start. Its own descriptor tells how much of it may be touched.
+// A shared mapping from the start of the file. Its own descriptor tells how much of it may be
+// accessed.
 struct Map {
   char* bytes = nullptr;
   size_t size = 0;
@@ -32,7 +33,7 @@ struct Map {
 
 class Side {
  public:
-  // Ends the program if the folder cannot be opened.
+  // Ends the program if the directory cannot be opened.
   explicit Side(const std::string& root);
   ~Side();
   Side(const Side&) = delete;
@@ -47,12 +48,12 @@ class Side {
   void put(size_t slot, Handle handle);
 
   const Map& map(size_t slot) const { return maps_.at(slot); }
-  // Takes the descriptor over; unmaps what the slot holds.
+  // Takes over the descriptor. Unmaps what the slot holds.
   void put(size_t slot, Map map);
-  // How many bytes of the map can be touched without a signal.
+  // Returns how many bytes of the mapping can be accessed without a signal.
   size_t reach(size_t slot) const;
 
-  // Writes the maps back, takes them away and closes the handles.
+  // Writes the mappings back, unmaps them and closes the handles.
   void release_all();
 
  private:
@@ -62,15 +63,15 @@ class Side {
   std::array<Map, kMaps> maps_;
 };
 
-// Whose rights a call is made with.
+// The user with whose rights a call is made.
 struct Actor {
   uid_t uid = 0;
   gid_t gid = 0;
   mode_t umask = 022;
 };
 
-// The calling thread acts with the actor's rights while this lives; without being root, with its
-// own.
+// While this exists, the calling thread acts with the actor's rights. If it is not root, it keeps
+// its own.
 class ActingAs {
  public:
   explicit ActingAs(const Actor& actor);

@@ -44,7 +44,7 @@ Step copy(Chance& chance, const Side& model) {
           .actor = {},
           .run =
               [=](Side& side) {
-                // What has to be aligned then is each file system's own.
+                // The required alignment depends on the file system.
                 if (((side.handle(from).flags | side.handle(to).flags) & O_DIRECT) != 0) {
                   return Outcome{};
                 }
@@ -69,8 +69,8 @@ bool is_zero(int fd, int64_t from, int64_t to) {
   return true;
 }
 
-// Where holes are is each file system's own; that they hold only zeros is not. Puts the handle
-// back.
+// The positions of holes depend on the file system, but holes must hold only zeros. Restores the
+// handle's offset.
 Outcome look_for(int fd, int64_t offset, int whence) {
   struct stat found {};
   if (::fstat(fd, &found) != 0) return outcome_of(-1);

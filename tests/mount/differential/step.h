@@ -18,20 +18,20 @@ struct Step {
   std::string text = {};
   Actor actor = {};
   std::function<Outcome(Side&)> run = {};
-  // Whose attributes are compared before and after: what is at these paths and the folders they are
-  // in, and what these handles hold.
+  // The objects whose attributes are compared before and after: those at these paths, their parent
+  // directories, and those of these handles.
   std::vector<std::string> paths = {};
   std::vector<size_t> handles = {};
-  // Whether the times have to change on both sides or on neither.
+  // Whether the times must change on both sides or on neither.
   bool times_are_settled = true;
-  // Also before it, which fills the kernel's memory; so half of the steps go without.
+  // Also compares before the step. This fills the kernel's caches, so half of the steps do not.
   bool looks_before = false;
 };
 
 struct CallKind {
   std::string_view group;
   int weight;
-  // The model is the side that choices look at.
+  // The model is the side that choices depend on.
   Step (*choose)(Chance&, const Side& model);
 };
 
@@ -46,7 +46,7 @@ void add_lock_calls(std::vector<CallKind>& kinds);
 
 // --- Texts of arguments.
 
-// Paths at the limits are shortened: `nnnn...(255)`.
+// Shortens paths at the limits: `nnnn...(255)`.
 std::string shown(std::string_view path);
 std::string octal(mode_t mode);
 

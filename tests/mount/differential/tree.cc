@@ -20,7 +20,8 @@ namespace {
 
 constexpr size_t kBlock = 256 * 1024;
 
-// Reads by descriptors relative to each other: paths in the tree may be longer than any call takes.
+// Reads by descriptors relative to each other, because paths in the tree may be longer than any
+// call accepts.
 class Reader {
  public:
   explicit Reader(Tree& tree) : tree_(tree), block_(kBlock, '\0') {}
@@ -113,7 +114,7 @@ class Reader {
 
 using Links = std::map<ino_t, std::set<std::string>>;
 
-// The names of each file.
+// Returns the names of each file.
 Links links_of(const Tree& tree) {
   Links links;
   for (const auto& [path, branch] : tree.branches) {
@@ -132,7 +133,7 @@ void add_false_counts(const Tree& tree, const Links& links, std::vector<std::str
   }
 }
 
-// Of folders, where their links are counted.
+// Checks directories whose links are counted.
 void add_false_folder_counts(const Tree& tree, std::vector<std::string>& faults) {
   std::map<std::string, nlink_t> subfolders;
   for (const auto& [path, branch] : tree.branches) {
@@ -208,11 +209,11 @@ std::string description(const Tree& tree) {
   for (const std::string& fault : tree.faults) text += "FAULT " + fault + "\n";
   for (const auto& [path, branch] : tree.branches) {
     struct stat attributes = branch.attributes;
-    // Where a file was emptied by who had it open for reading alone, the kernel, which keeps times
-    // while it writes back, cannot send the one it shows: it is that of the store later, by
-    // milliseconds another.
+    // If a file was emptied through a handle opened for reading only, the kernel cannot send the
+    // time that it shows, because it holds times while it writes back. Later the store's time
+    // appears, which differs by milliseconds.
     if (is_now(attributes.st_mtim)) attributes.st_mtim = {};
-    // Nobody counts those of what was there before the mount.
+    // Nobody counts the links of directories made before the mount.
     if (S_ISDIR(attributes.st_mode)) attributes.st_nlink = 1;
     text += shown(path) + ": " + differential::text(attributes) + ", number " +
             std::to_string(branch.attributes.st_ino) + ", " + shown(branch.content);

@@ -13,21 +13,21 @@ namespace gridmount::differential {
 
 struct Branch {
   struct stat attributes {};
-  std::string content;  // a target, or a digest of a file's bytes
+  std::string content;  // a link's target, or a digest of a file's bytes
   std::map<std::string, std::string> xattrs;
 };
 
 struct Tree {
   std::map<std::string, Branch> branches;  // by path; "." is the root
-  std::vector<std::string> faults;         // what cannot be in any tree, found while reading it
+  std::vector<std::string> faults;         // impossible states found while reading the tree
 };
 
 Tree read_tree(const std::string& root);
 
-// One line for each difference and for each fault.
+// Returns one line for each difference and each fault.
 std::vector<std::string> differences(const Tree& mount, const Tree& plain);
 
-// One line for each name, all of it comparable as text.
+// Returns one line for each name, so that trees can be compared as text.
 std::string description(const Tree& tree);
 
 }  // namespace gridmount::differential

@@ -41,7 +41,7 @@ Outcome run_on(Side& side, const Step& step) {
   return step.run(side);
 }
 
-// Answers of a file system that is at its wits' end.
+// Errors of a file system that is in serious trouble.
 bool is_never_right(int error) {
   return error == EIO || error == ESTALE || error == ENOSYS || error == EFAULT || error == ENOTCONN;
 }

@@ -29,18 +29,19 @@ struct Choice {
 
 class Worker {
  public:
-  // The calling thread's current folder and umask become the worker's. Without a plain side the
-  // steps run on the mount alone, beside other workers': only what no call may ever answer is
-  // found.
+  // The calling thread's current directory and umask become the worker's. Without a plain side the
+  // steps run on the mount alone, beside those of other workers. Then only errors that no call may
+  // ever return are found.
   Worker(std::string name, uint64_t seed, const Choice& choice, const std::string& mount,
          const std::string* plain);
 
-  // False if something was found, which `report` then tells. Appends what was run to `steps`.
+  // Returns false if something was found, which `report` then describes. Appends the steps to
+  // `steps`.
   bool run(uint64_t count, std::vector<Step>* steps = nullptr);
-  // Runs these and chooses none.
+  // Runs these steps and chooses none.
   bool run(const std::vector<Step>& steps);
   const std::string& report() const { return report_; }
-  // By the calls' names.
+  // By the names of the calls.
   const Tally& tally() const { return tally_; }
 
  private:

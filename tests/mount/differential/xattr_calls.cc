@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kNameMax = 255;
 
-// All values of a file together have to fit into the block that ext4 has for them, 4 KiB.
+// All values of a file together must fit in ext4's block for them, 4 KiB.
 constexpr size_t kValueMax = 150;
 
 std::string some_name(Chance& chance) {
@@ -33,7 +33,7 @@ std::string some_name(Chance& chance) {
   }
 }
 
-// By path, following links or not, or by handle.
+// A path, with or without following links, or a handle.
 struct Place {
   enum class How { kPath, kLink, kHandle } how = How::kPath;
   std::string path;
@@ -88,7 +88,8 @@ Step set(Chance& chance, const Side& model) {
       },
       shown(name), value.size(),
       flags_text(flags, {{XATTR_CREATE, "XATTR_CREATE"}, {XATTR_REPLACE, "XATTR_REPLACE"}}));
-  // Setting what is there already, which only an empty value is by chance, is no change to ext4.
+  // For ext4, setting the value that is already there is not a change. Only an empty value can be
+  // equal by chance.
   step.times_are_settled = !value.empty();
   return step;
 }
@@ -122,8 +123,8 @@ Step get(Chance& chance, const Side& model) {
 Step list(Chance& chance, const Side& model) {
   const Place place = some_place(chance, model);
   const size_t size = chance.pick<size_t>({0, 10, 5000, 5000, 70'000});
-  // Without being root, but with its capabilities, as only this program is, it is up to the file
-  // system whether trusted ones are listed.
+  // For a user who is not root but has its capabilities, as only this program is, the file system
+  // decides whether trusted attributes are listed.
   return step_at(
       place, chance.root(), "listxattr",
       [=](Side& side) {
@@ -140,7 +141,7 @@ Step list(Chance& chance, const Side& model) {
             got = ::flistxattr(side.handle(place.slot).fd, names.data(), size);
         }
         if (got < 0 || size == 0) return outcome_of(got);
-        // Their order is each file system's own.
+        // Their order depends on the file system.
         std::set<std::string> sorted;
         for (size_t at = 0; at < static_cast<size_t>(got);) {
           sorted.insert(names.c_str() + at);
