@@ -49,8 +49,8 @@ Status OpenDirectory::seek(uint64_t offset, std::string_view path) {
     GM_ASSIGN(stream_, volume_->list(path));
     path_ = path;
   }
-  // Also without a seek to another position: entries that were read ahead may have changed since,
-  // and the entries returned now fill the kernel's caches.
+  // Dropped even if the position does not change: entries that were read ahead may have changed
+  // since, and the entries returned now fill the kernel's caches.
   pending_.reset();
   const uint64_t cookie = offset < kDots ? 0 : offset - kDots;
   if (auto sought = stream_->seek(cookie); !sought) {

@@ -144,9 +144,9 @@ Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
   return {remove_to, commit.remove_to};
 }
 
-// Returns how many stored chunks the cut leaves to be removed later, because their removal does not
-// count them. In a sparse file it reads the number of each chunk, which costs less than their
-// removal.
+// Returns how many stored chunks the cut leaves to be removed later. They are counted here, because
+// their removal does not count them. In a sparse file this reads the number of each chunk, which
+// costs less than their removal.
 Result<int64_t> count_noted(const Bucket& bucket, const bson::Value& id, const FileCommit& commit,
                             const Cut& cut) {
   const int64_t noted = cut.noted_to - cut.remove_to;
