@@ -29,7 +29,7 @@ void Batch::allow() {
     thread_ = std::thread([this] { run(); });
     is_allowed_ = true;
   } catch (const std::exception&) {
-    // No thread, or no memory: each transaction has a commit of its own.
+    // Without a thread there are no batches, and each transaction has its own commit.
   }
 }
 

@@ -16,8 +16,9 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Looking at what was freed costs a tenth of a small transaction, so several are counted at once:
-// as many as make this part of what has a checkpoint taken, but no more than that.
+// Counting what a transaction has freed costs a tenth of a small transaction, so several are
+// counted at once: as many as free one part in kPartsCounted of what makes a checkpoint due, but at
+// most kCountedAtOnce.
 constexpr uint64_t kPartsCounted = 16;
 constexpr uint64_t kCountedAtOnce = 64;
 
@@ -55,7 +56,8 @@ uint64_t Checkpointer::growth_since(uint64_t last_page) const {
   return info.me_last_pgno > last_page ? (info.me_last_pgno - last_page) * stat.ms_psize : 0;
 }
 
-// LMDB's list of free pages: under each transaction's number arrays that begin with their length.
+// LMDB's list of free pages has an array for each transaction number. The array begins with its
+// length.
 Checkpointer::Freed Checkpointer::freed_after(uint64_t transaction) const {
   constexpr MDB_dbi kFreeTree = 0;
   MDB_txn* txn = nullptr;
@@ -88,7 +90,7 @@ Checkpointer::Freed Checkpointer::freed_after(uint64_t transaction) const {
 }
 
 Status Checkpointer::pin() {
-  // Both reader slots now: later there may be none left.
+  // Take both slots in the table of readers now. Later none may be free.
   for (Pin& pin : pins_) {
     if (const int code = pin.hold(env_); code != MDB_SUCCESS) {
       return fail(lmdb_error(code, "beginning to read the store"));
@@ -108,7 +110,7 @@ Status Checkpointer::start() {
 }
 
 Status Checkpointer::stop() {
-  // A batch is not open any more afterwards, even an empty one.
+  // An exclusive turn ends any batch, even an empty one.
   const Status settled = queue_.begin_exclusive();
   if (settled) queue_.end_exclusive();
   {
@@ -155,11 +157,12 @@ Status Checkpointer::checkpoint() {
   const uint64_t request = ++wanted_;
   wanted_changed_.notify_all();
   while (taken_ < request) taken_changed_.wait(mutex_);
-  // A later one's failure may be reported here too; it never hides one of ours.
+  // last_ may be the failure of a later checkpoint. It never hides the failure of this request's.
   return last_;
 }
 
-// LMDB forgets a transaction's array only when the checkpoint after it is done, which counts first.
+// LMDB removes a transaction's array only after the next checkpoint is done. That checkpoint counts
+// the array first, so nothing is missed.
 uint64_t Checkpointer::count_freed() {
   const MutexLock lock(counting_);
   const Freed more = freed_after(counted_to_);
@@ -176,7 +179,8 @@ void Checkpointer::make_room() {
   if (newest_snapshot() >= count_at_) (void)count_freed();
   const bool has_grown = growth_since(begun_at_page_) >= growth_bytes_;
   if (!has_grown && freed_since(freed_at_begun_) < growth_bytes_) return;
-  // Who asks again within its own turn is refused it, and must not wait for itself.
+  // A thread that has the turn must not wait for a checkpoint, which would wait for that turn. Its
+  // begin() fails anyway.
   if (queue_.held_by_this_thread()) return;
   const bool waits = freed_since(freed_at_durable_) / kGarbageMax >= growth_bytes_;
   MutexLock lock(mutex_);
@@ -185,7 +189,8 @@ void Checkpointer::make_room() {
     wanted_changed_.notify_all();
   }
   if (!waits) return;
-  // For one, and not for room: if it fails, the write finds out why.
+  // Wait for one checkpoint, not for its success. If it fails, the write that follows reports the
+  // cause.
   const uint64_t request = ++wanted_;
   while (taken_ < request && !stopping_) taken_changed_.wait(mutex_);
 }
@@ -222,24 +227,24 @@ void Checkpointer::run() {
         wanted_changed_.wait_for(mutex_, left);
       }
       if (stopping_ && wanted_ == taken_) return;
-      // What is asked for from here on may come too late for the snapshot.
+      // Requests from here on may be too late for the snapshot, so they are not answered by it.
       answered = wanted_;
       if (answered == taken_ && durable_snapshot_ == newest_snapshot() && queue_.is_settled()) {
         grown_ = false;
         continue;
       }
     }
-    // No lock: this waits for a writer's turn and for the disk.
+    // Without the lock, as this waits for the turn and for the disk.
     Status status = take();
     MutexLock lock(mutex_);
     taken_ = answered;
-    grown_ = false;  // what has grown meanwhile the next writer sees
+    grown_ = false;  // if data.mdb has grown meanwhile, the next writer sets it again
     last_ = std::move(status);
     taken_changed_.notify_all();
   }
 }
 
-// D1: with no writer at work, so the meta pages and the pinned snapshot are of one commit.
+// Upholds D1: no writer is at work, so the meta pages and the pinned snapshot are of one commit.
 Result<MetaPair> Checkpointer::note_snapshot(Pin& pin) {
   if (const int code = pin.hold(env_); code != MDB_SUCCESS) {
     return fail(lmdb_error(code, "taking a checkpoint"));
@@ -255,7 +260,7 @@ Result<MetaPair> Checkpointer::note_snapshot(Pin& pin) {
                             "what was written there"));
     return fail(*queue_.refusal());
   }
-  // D7: LMDB leaves pages at the end out if they are free.
+  // D7: LMDB does not write free pages at the end of the file, so extend it.
   GM_ASSIGN(const uint64_t size, folder_.data().size());
   if (size < metas.current.data_bytes()) GM_TRY(folder_.data().resize(metas.current.data_bytes()));
   return metas;
@@ -263,10 +268,12 @@ Result<MetaPair> Checkpointer::note_snapshot(Pin& pin) {
 
 Status Checkpointer::take() {
   if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
-  // A process that was killed while it read beside us would keep its snapshot's pages for ever.
+  // A process that was killed while it read beside the owner would keep its snapshot's pages for
+  // ever.
   int gone = 0;
   (void)mdb_reader_check(env_, &gone);
-  // Before the slot is written, which is of this file, and whoever opens the store would go by it.
+  // Check this before the slot is written. The slot describes this data.mdb, and the next opening
+  // would apply it to the file that replaced it.
   GM_TRY(check_place(folder_.data_in_place()));
   Pin& pin = pins_[1 - pinned_];
   GM_TRY(queue_.begin_exclusive());
@@ -281,11 +288,11 @@ Status Checkpointer::take() {
   begun_at_page_ = metas->current.last_page;
   const uint64_t freed = count_freed();
   freed_at_begun_ = freed;
-  // D1: data first. Writers go on meanwhile; the pins keep both snapshots as they are.
+  // D1: sync the data first. Writers go on meanwhile. The pins keep both snapshots intact.
   if (Status status = folder_.data().sync_data(); !status) {
     return fail(sync_failed(status.error()));
   }
-  // D3: then the slot.
+  // D3: then write the slot.
   if (auto failure = folder_.checkpoint().write(*metas)) {
     if (failure->sync) return fail(sync_failed(failure->error));
     pin.release();
@@ -302,7 +309,7 @@ Status Checkpointer::take() {
     durable_snapshot_ = metas->current.txn;
     last_time_ = Clock::now();
   }
-  // Now that the checkpoint has all: without a mark the next opening goes back to it.
+  // Check this after the slot is written: without a mark the next opening goes back to it.
   return check_place(folder_.owner_in_place());
 }
 
@@ -315,17 +322,18 @@ Status Checkpointer::check_place(const Status& in_place) {
   return fail(std::move(refusal));
 }
 
-// D8. The pins stay: the newest checkpoint, with its log, is what the next opening goes back to.
+// Upholds D8. The pins stay, because the next opening goes back to the newest checkpoint and its
+// log.
 Error Checkpointer::sync_failed(const Error& cause) {
   Error refusal(ErrorCode::kWritesRefused,
                 "store " + folder_.path().string() + " takes no more writes: " + cause.message() +
                     "; what was committed since it was last durable may be lost. Check the disk, "
                     "then reopen the store");
   queue_.refuse(refusal);
-  // The log's sync may fail while a checkpoint's does.
+  // A sync of the log and one of a checkpoint may fail at the same time.
   const MutexLock lock(failing_);
-  // If this fails too, the mark says "open", and only another start of the machine would bring the
-  // checkpoint back; there is no one left to tell.
+  // If this fails too, the mark stays `open`, so an opening goes back to the checkpoint only after
+  // a restart of the machine. Nothing more can be done about that.
   (void)folder_.mark(OwnerState::kFailed);
   return refusal;
 }

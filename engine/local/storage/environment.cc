@@ -30,10 +30,11 @@
 namespace gridmount::local {
 namespace {
 
-// Below this, a write that ended early is taken for a full disk rather than a failing one.
+// If the file system has less free space than this, a short write counts as a full disk rather than
+// a failing one.
 constexpr uint64_t kFullDiskBytes = 4 * 1024 * 1024;
-// Free pages are counted again when the store has changed, but only this part of the time is spent
-// on it.
+// Free pages are counted again when the store has changed, but counting may take at most one part
+// in kCountingShare of the time.
 constexpr int kCountingShare = 50;
 
 uint32_t page_bytes_of(MDB_env* env) {
@@ -48,7 +49,7 @@ bool is_at_file_size_limit(uint64_t file_bytes) {
          file_bytes + kFullDiskBytes > limit.rlim_cur;
 }
 
-// Since the file was written last; zero if that cannot be told.
+// Returns the time since the file was last written, or zero if it is unknown.
 std::chrono::milliseconds age_of(const std::filesystem::path& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return {};
@@ -64,41 +65,46 @@ std::chrono::milliseconds age_of(const std::filesystem::path& file) {
 struct Environment::Parts {
   explicit Parts(StoreFolder store_folder) : folder(std::move(store_folder)) {}
 
-  // Called with the failed writer's turn still held.
+  // Cleans up after a failed commit and returns its error. The failed writer still has the turn.
   Error commit_failed(int code);
-  // After it all pages that removals have freed can be reused, as far as no older snapshot is read.
+  // Makes all pages that removals have freed reusable, except those that an older snapshot needs.
   Status regain_room();
-  // Makes holes of runs of what is free, without looking at the trees; returns what that gives.
+  // Punches holes where runs of pages are free. Relies on the list of free pages and does not check
+  // the trees. Returns how many bytes of the disk it has freed.
   Result<uint64_t> give_back(uint64_t run_bytes_min,
                              const std::optional<engine::Deadline>& deadline);
-  // On a full disk, where the file has holes already: LMDB may use those first, which the disk has
-  // no room for, so that what removals have freed has to become room of the disk as well.
+  // For a full disk. If data.mdb has holes, LMDB may reuse those first, and the disk has no room
+  // for them. So this punches holes into all free pages, which frees room on the disk.
   void share_room_with_holes();
-  // What removals have freed is to be made usable before anything is written.
+  // Returns whether freed pages must be made reusable before anything is written.
   bool wants_room();
+  // Commits a transaction that leaves the contents as they are.
   Status commit_nothing();
-  // D13, D15: in one transaction.
+  // Makes the changes in one transaction (D13, D15).
   Status replay(const std::vector<std::string>& transactions, std::string_view file);
   Status make_changes(std::string_view changes, MDB_txn* txn);
   void tell_of_recovery() const;
   uint64_t last_transaction() const;
   std::optional<Error> found_unreadable();
-  // LMDB's table of readers is gone: nothing may be read or written any more.
+  // Returns an error if LMDB's table of readers is lost. Then nothing may be read or written any
+  // more.
   std::optional<Error> lost_readers() const;
-  // Has pages looked at before they are changed from now on, and commits before others begin. An
-  // error is one of the list of free pages, which LMDB would believe, or of the map.
+  // Sets up the checks of pages before each write and of commits before each transaction. Fails if
+  // the list of free pages is damaged, which LMDB would trust, or if the map does not show the last
+  // commit.
   Status check_pages();
-  // Whether the map shows the meta page that a snapshot began from.
+  // Returns whether the map shows the meta page from which a snapshot began.
   bool is_shown(uint64_t snapshot) const;
   void close_lmdb();
   Result<uint64_t> free_pages(MDB_txn* txn, uint64_t snapshot) GM_EXCLUDES(counting);
 
-  // Destroyed from the last to the first: LMDB is closed before the lock on the folder is given up.
+  // Members are destroyed from the last to the first, so LMDB is closed before the folder is
+  // unlocked.
   StoreFolder folder;
   LmdbContext context;
   EnvironmentHandle env;
   std::optional<MapGuard> guard;
-  std::optional<MapGuard> readers_guard;  // none where LMDB keeps no table of them
+  std::optional<MapGuard> readers_guard;  // none if LMDB uses no table of readers
   OpenedTrees handles;
   std::unique_ptr<ReadPool> readers;
   std::unique_ptr<SpaceReserve> reserve;       // null if read-only
@@ -106,7 +112,7 @@ struct Environment::Parts {
   std::unique_ptr<RedoLog> log;                // null if read-only
   std::unique_ptr<WriteQueue> writers;         // null if read-only
   std::unique_ptr<Checkpointer> checkpointer;  // null if read-only
-  std::atomic<uint64_t> regained_at = 0;       // the last transaction that regain_room() has seen
+  std::atomic<uint64_t> regained_at = 0;       // the newest transaction after regain_room()
   uint64_t map_bytes = 0;
 
   Mutex counting;
@@ -118,10 +124,10 @@ struct Environment::Parts {
 
 Error Environment::Parts::commit_failed(int code) {
   const std::string doing = "committing to the store " + folder.path().string();
-  // What can be seen of data.mdb is not to be gone by.
+  // After this code the contents of data.mdb cannot be trusted, so nothing is cleaned up.
   if (code == kLmdbStale) return lmdb_error(code, doing);
   if (code == EIO) {
-    // LMDB reports a write that ended early as EIO, and a full disk or a limit ends writes early.
+    // LMDB reports a short write as EIO. A full disk or a limit of the file size causes one too.
     const Result<struct statvfs> file_system = system::file_system_of(folder.path());
     const Result<uint64_t> size = folder.data().size();
     if (file_system && system::free_bytes(*file_system) < kFullDiskBytes) {
@@ -135,8 +141,8 @@ Error Environment::Parts::commit_failed(int code) {
   MDB_stat stat;
   mdb_env_stat(env.get(), &stat);
   (void)mend_unwritten_meta(folder.data(), stat.ms_psize);
-  // What the commit appended is of no use and takes the space that is short. No snapshot reaches
-  // beyond the current one's last page, and no one else writes now.
+  // The pages that the failed commit appended are useless and take the space that is short, so cut
+  // them off. No snapshot reaches beyond the current one's last page, and nobody else writes now.
   const Result<MetaPair> metas = read_meta_pair(folder.data());
   const Result<uint64_t> size = folder.data().size();
   if (metas && size && *size > metas->current.data_bytes()) {
@@ -145,15 +151,18 @@ Error Environment::Parts::commit_failed(int code) {
   return lmdb_error(code, doing);
 }
 
-// LMDB reuses what a transaction has freed once the snapshot of a later one is the oldest that is
-// held, so a checkpoint of the removal itself is not enough: one that changes nothing comes first.
-// Only once for each removal, as it takes room itself while older snapshots are held.
+// LMDB reuses the pages that a transaction has freed once the oldest snapshot held is that of a
+// later transaction. So a checkpoint of the removal itself is not enough: first this commits a
+// transaction that changes nothing. It does so only once for each removal, as that transaction
+// takes room itself while older snapshots are held.
 Status Environment::Parts::regain_room() {
-  // A process that was killed while it read beside us holds its snapshot until somebody looks.
+  // A process that was killed while it read beside the owner keeps its snapshot until the table of
+  // readers is checked.
   int gone = 0;
   (void)mdb_reader_check(env.get(), &gone);
   if (last_transaction() != regained_at) {
-    // Without room for so little the pages of earlier removals come back all the same.
+    // If there is no room even for this, the checkpoint still brings back the pages of earlier
+    // removals.
     (void)commit_nothing();
     regained_at = last_transaction();
   }
@@ -162,9 +171,10 @@ Status Environment::Parts::regain_room() {
 
 Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
                                                const std::optional<engine::Deadline>& deadline) {
-  // What writers wait for at once; and what has been given back when they come in between.
+  // Bounds the work of one exclusive turn, during which writers wait.
   constexpr uint64_t kBytesAtOnce = uint64_t{64} << 20;
-  // A hole is made by a list that is read from the map.
+  // The list of free pages is read from the map, so check that the map can be trusted before each
+  // hole.
   FreePages pages(env.get(), folder.data(), [this] {
     if (context.sequence) (void)context.sequence->follows();
     return found_unreadable();
@@ -187,11 +197,11 @@ Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
 }
 
 void Environment::Parts::share_room_with_holes() {
-  // If it fails, the write finds out why.
+  // If this fails, the write that follows reports the cause.
   if (folder.data().has_holes()) (void)give_back(/*run_bytes_min=*/1, {});
 }
 
-// Where room is short, also when there is more to be had by it than what it costs.
+// When room is short, a checkpoint also pays off if it brings back more than it costs.
 bool Environment::Parts::wants_room() {
   constexpr uint64_t kWorthACheckpoint = uint64_t{1} << 20;
   return reserve->wants_checkpoint() ||
@@ -217,7 +227,7 @@ Status Environment::Parts::commit_nothing() {
 
 Status Environment::Parts::replay(const std::vector<std::string>& transactions,
                                   std::string_view file) {
-  // On a full disk this may have the room that is kept: what is replayed was there already.
+  // On a full disk the replay may use the reserve, as the store held these contents before.
   reserve->open();
   GM_ASSIGN(WriteTransaction transaction, writers->begin());
   for (const std::string& changes : transactions) {
@@ -230,7 +240,8 @@ Status Environment::Parts::replay(const std::vector<std::string>& transactions,
   return transaction.commit();
 }
 
-// What an operator may have to do something about is a warning: that something is gone.
+// A loss of commits is a warning, as the operator may have to act on it. A replay is only logged as
+// information.
 void Environment::Parts::tell_of_recovery() const {
   const std::string store = "store " + folder.path().string();
   if (!folder.went_back_because().empty()) {
@@ -277,12 +288,13 @@ std::optional<Error> Environment::Parts::lost_readers() const {
 
 std::optional<Error> Environment::Parts::found_unreadable() {
   if (std::optional<Error> lost = lost_readers()) {
-    // What is written is read by some; and LMDB's mutexes are gone.
+    // LMDB may overwrite pages that are being read, and its mutexes are lost. So LMDB must not be
+    // called to write or to close.
     context.interrupted = true;
     return lost;
   }
   const std::optional<uint64_t> offset = guard ? guard->unreadable() : std::nullopt;
-  // No memory is wanted where nothing is wrong: a writer's turn is held.
+  // Allocate nothing before something is wrong: the caller may have the turn.
   const bool is_stale = (context.sequence && context.sequence->is_lost()) ||
                         (context.check && context.check->has_missed_snapshot());
   if (!context.interrupted && !offset && !is_stale) return std::nullopt;
@@ -312,15 +324,15 @@ Status Environment::Parts::check_pages() {
                                         " takes no more writes: " + sound.error().message());
 }
 
-// A map that cannot be read at its beginning is zeros there, which others report (map_guard.h).
+// A map whose beginning cannot be read has zeros there, which the map guard reports (map_guard.h).
 bool Environment::Parts::is_shown(uint64_t snapshot) const {
   if (!guard || guard->map() == nullptr) return true;
   return CommitSequence::is_shown(guard->map(), context.pages.page_bytes, snapshot) ||
          guard->unreadable();
 }
 
-// Of the process, to its end: what is not closed is not lost either. More than a process has
-// address space for there are not.
+// Keeps an environment that cannot be closed until the process ends, so that leak checkers do not
+// report it. A process has address space for no more than kGuardsMax environments.
 void leave_open(MDB_env* env) {
   static std::array<std::atomic<MDB_env*>, MapGuard::kGuardsMax> left_open;
   for (std::atomic<MDB_env*>& place : left_open) {
@@ -329,8 +341,8 @@ void leave_open(MDB_env* env) {
   }
 }
 
-// LMDB closes nothing that an interrupted call has left: the threads that hold its locks have them
-// in memory that it would give back.
+// After an interrupted call the environment is not closed: threads hold locks of LMDB that are in
+// memory which closing would free.
 void Environment::Parts::close_lmdb() {
   if (context.interrupted) leave_open(env.release());
   guard.reset();
@@ -420,17 +432,17 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     }
     if (!pending.empty()) {
       GM_TRY(sound);
-      // D15: so that the snapshot that it follows is pinned.
+      // D15: this pins the snapshot from which the batch began.
       GM_TRY(parts->checkpointer->take_first());
       GM_TRY(parts->replay(pending, "pending"));
       parts->folder.begin_own_log();
     }
     GM_TRY(parts->checkpointer->start());
-    // D13: now that nothing is lost any more by believing data.mdb.
+    // D13: from here on data.mdb has all that was recovered and can be trusted.
     if (replays) GM_TRY(parts->folder.mark(OwnerState::kOpen));
     parts->writers->allow_batches();
     GM_TRY(parts->log->start(options.redo_bytes));
-    // It can be read all the same.
+    // The store can still be read.
     if (!sound) parts->writers->refuse(sound.error());
     if (parts->folder.is_new()) GM_TRY(parts->folder.finish_creation());
     if (options.upgrade) GM_TRY(parts->folder.upgrade());
@@ -456,14 +468,14 @@ Environment::~Environment() {
   parts_->writers.reset();
   parts_->readers.reset();
   parts_->close_lmdb();
-  // D4. If this fails the store is as after a kill: no harm to its contents.
+  // D4. If this fails, the store is as after a kill, and nothing is lost.
   if (durable) (void)parts_->folder.mark(OwnerState::kClosed);
 }
 
 Result<ReadTransaction> Environment::begin_read() {
   if (parts_->writers) GM_TRY(parts_->writers->settle());
   Result<ReadTransaction> transaction = parts_->readers->begin();
-  // Whatever has come of it: which snapshot is the newest LMDB reads there.
+  // Check this even if the call failed: LMDB reads there which snapshot is the newest.
   if (std::optional<Error> lost = parts_->lost_readers()) return fail(std::move(*lost));
   if (transaction && !parts_->is_shown(mdb_txn_id(transaction->lmdb()))) {
     if (parts_->context.sequence) parts_->context.sequence->lose();
@@ -520,7 +532,8 @@ uint64_t Environment::last_transaction() const {
 
 Status Environment::copy_pages(const system::File& file) {
   if (parts_->writers) GM_TRY(parts_->writers->settle());
-  // A fault would leave the thread that LMDB writes with waiting for ever.
+  // LMDB copies with a thread of its own. A fault in the call would leave that thread waiting for
+  // ever, so check the pages first.
   GM_TRY(check_all_pages());
   const int code = mdb_env_copyfd2(parts_->env.get(), file.fd(), MDB_CP_COMPACT);
   if (code == MDB_SUCCESS) return {};
@@ -532,7 +545,7 @@ Status Environment::check_all_pages() {
   if (!parts_->guard || parts_->guard->map() == nullptr) return {};
   MDB_stat stat;
   mdb_env_stat(parts_->env.get(), &stat);
-  // The meta pages tell of the two newest snapshots alone, and a writer may be at work.
+  // The meta pages have only the two newest snapshots, and a writer may be overwriting them.
   constexpr int kAttempts = 100;
   Status found;
   for (int i = 0; i < kAttempts; ++i) {
@@ -549,7 +562,7 @@ Result<PageReport> Environment::survey_pages(PageVisitor* visitor) {
   if (!parts_->guard || parts_->guard->map() == nullptr) return PageReport();
   MDB_stat stat;
   mdb_env_stat(parts_->env.get(), &stat);
-  // As check_all_pages().
+  // Try again as check_all_pages() does.
   const int attempts = visitor == nullptr ? 100 : 1;
   Result<PageReport> report = PageReport();
   for (int i = 0; i < attempts; ++i) {
@@ -573,7 +586,7 @@ Result<uint64_t> Environment::give_back_free_pages(
     return fail(ErrorCode::kStoreReadOnly,
                 "store " + parts_->folder.path().string() + " is open read-only");
   }
-  // LMDB would find out when it writes there; a hole is made of it at once.
+  // A hole destroys a page at once, so make sure that no page in use is in the list of free pages.
   GM_ASSIGN(const PageReport report, survey_pages());
   if (!report.problems.empty() || report.damaged > 0) {
     const std::string what = report.problems.empty()
@@ -615,8 +628,8 @@ Result<engine::StoreStats> Environment::stats() {
   const uint64_t pages = info.me_last_pgno + 1;
   const uint64_t used_bytes = (pages - std::min(pages, free_pages)) * stat.ms_psize;
   const uint64_t disk_bytes = system::free_bytes(file_system);
-  // Free pages that the file system has back take room of it when they are used again, as growth
-  // does. The file can grow until the disk or the map is full.
+  // Free pages that are holes take room on the disk when they are reused, as growth does. The file
+  // can grow until the disk, the map or the size limit is full.
   const uint64_t holes = size - std::min(size, allocated_bytes);
   uint64_t more_pages = parts_->map_bytes - std::min(parts_->map_bytes, size);
   if (parts_->limit) more_pages = std::min(more_pages, parts_->limit->left());

@@ -10,9 +10,10 @@
 // aborted alone. commit() returns when the shared commit is done. A writer that meets no other one
 // pays nothing for this.
 //
-// Successive short transactions (engine::Waits) that nobody reads in between also share an LMDB
-// transaction, called a batch (batch.h). Each of them is committed when the file `pending` has its
-// changes. LMDB commits the batch before the next read transaction begins.
+// Small transactions that wait for no other thread (engine::Waits) and follow one another without a
+// read in between also share an LMDB transaction, called a batch (batch.h). Each of them is
+// committed when the file `pending` has its changes. LMDB commits the batch before the next read
+// transaction begins.
 //
 // Commits never wait for the disk. Checkpoints (checkpoint.h) and the log (redo_log.h) make them
 // durable.

@@ -25,7 +25,7 @@ struct FreedPages {
   std::span<const size_t> pages;
 };
 
-// Ascending by transaction, as long as `take` wants more.
+// Calls `take` for each transaction's free pages, in ascending order, until it returns false.
 template <typename Take>
 Status read_list(MDB_txn* txn, const Take& take) {
   constexpr MDB_dbi kFreeTree = 0;
@@ -62,13 +62,15 @@ Status read_list(MDB_txn* txn, const Take& take) {
   return {};
 }
 
-// A line of mdb_reader_list(): process, thread and snapshot, "-" where it holds none; or what
-// stands above all, or instead of all. A line that is none of these may be a reader of anything.
+// Handles a line of mdb_reader_list(). A line has the process, the thread and the snapshot, which
+// is
+// "-" if it holds none. The list also has a heading, or only a line which says that there are no
+// readers. Any other line may be a reader of an unknown snapshot, so it counts as the oldest one.
 int note_reader(const char* line, void* oldest) {
   std::string_view text(line);
   const auto is_blank = [](char c) { return c == ' ' || c == '\n'; };
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  text.remove_prefix(text.find_last_of(' ') + 1);  // from the beginning, if there is none
+  text.remove_prefix(text.find_last_of(' ') + 1);  // without a space, keeps the whole text
   if (text == "-" || text == "txnid" || text == "readers)") return 0;
   uint64_t snapshot = 0;
   const char* const end = text.data() + text.size();
@@ -102,7 +104,8 @@ Result<std::vector<bool>> FreePages::reusable_pages() {
   const int code = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
   if (code != MDB_SUCCESS) return fail(lmdb_error(code, kDoing));
   const std::unique_ptr<MDB_txn, AbortTransaction> ends(txn);
-  // As LMDB has it (mdb_page_alloc): what an older transaction than the oldest snapshot has freed.
+  // LMDB's rule (mdb_page_alloc): pages that a transaction older than the oldest snapshot has
+  // freed.
   GM_ASSIGN(const uint64_t oldest, oldest_snapshot(mdb_txn_id(txn)));
   MDB_envinfo info;
   mdb_env_info(env_, &info);

@@ -21,7 +21,7 @@ Status RedoLog::start(uint64_t bytes) {
   return {};
 }
 
-// What is committed from here on waits for a checkpoint: there is a gap before it (D10).
+// Drops what is waiting. This leaves a gap, so later commits need a checkpoint, too (D10).
 void RedoLog::leave_to_checkpoint() {
   waiting_.clear();
   waiting_bytes_ = 0;
@@ -73,13 +73,13 @@ Result<RedoLog::Outcome> RedoLog::make_durable() {
     const uint64_t target = newest_;
     while (writing_ && durable_ < target) written_.wait(mutex_);
     if (durable_ >= target) return Outcome::kDurable;
-    // D10: those directly behind what is durable.
+    // D10: a record must begin directly behind what is durable.
     if (!usable_ || first_waiting_ != durable_ + 1) return Outcome::kNeedsCheckpoint;
     last = newest_;
     run = take_waiting();
     place = file_.find_place(redo_record_bytes(run),
                              test_.waits_for_segments ? checkpointed_ : UINT64_MAX);
-    // Without a record of these there is none of those behind them.
+    // These commits get no record, so those behind them need a checkpoint, too (D10).
     if (!place) return Outcome::kNeedsCheckpoint;
     writing_ = true;
   }
@@ -91,23 +91,23 @@ Result<RedoLog::Outcome> RedoLog::write(std::list<RedoTransaction> run, uint64_t
   const size_t segment = file_.current();
   std::optional<RedoFile::Failure> failure;
   try {
-    // No lock: others commit meanwhile, and wait for the next record.
+    // Without the lock, so that other threads can commit meanwhile and wait for the next record.
     failure = file_.append(place, run, test_.syncs_records);
   } catch (const std::bad_alloc&) {
-    // Nothing is written yet.
+    // append() allocates before it writes, so nothing was written.
     failure = RedoFile::Failure{Error(ErrorCode::kOperationFailed, "out of memory"), false};
   }
   const MutexLock lock(mutex_);
   writing_ = false;
   written_.notify_all();
   if (failure) {
-    // A number may have been used (D12).
+    // The failed record's number may be in the file and must not be used twice (D12).
     usable_ = false;
     leave_to_checkpoint();
     if (failure->sync) return fail(std::move(failure->error));
     return Outcome::kNeedsCheckpoint;
   }
-  // D9. A checkpoint may have come to more meanwhile.
+  // D9. A checkpoint may have made later commits durable meanwhile.
   durable_ = std::max(durable_, last);
   if (file_.current() != segment) has_begun_segment_ = true;
   return Outcome::kDurable;

@@ -8,8 +8,8 @@
 namespace gridmount::local {
 namespace {
 
-// The beginning of LMDB's own transactions, which its interface does not tell of; check() makes
-// sure of it. `next_page` is the first page behind the file as the transaction would leave it.
+// The beginning of LMDB's struct MDB_txn, which is not part of LMDB's interface. check() verifies
+// the layout. `next_page` is the first page behind the file as the transaction would leave it.
 struct TransactionHead {
   const void* parent;
   const void* child;
@@ -20,7 +20,7 @@ const TransactionHead& head_of(MDB_txn* txn) {
   return *reinterpret_cast<const TransactionHead*>(txn);
 }
 
-// Behind the last page.
+// Returns the number of pages in the file, as of the last commit.
 uint64_t pages_of(MDB_env* env) {
   MDB_envinfo info;
   mdb_env_info(env, &info);

@@ -1,6 +1,6 @@
-// Puts entries into the trees of a store that is being made, in transactions of bounded size.
+// Fills the trees of a store that is being created, in transactions of bounded size.
 //
-// Thread-safety: none.
+// Not thread-safe. All calls must come from one thread.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,23 @@
 
 namespace gridmount::local {
 
-// Of all its trees, as they are: nothing is added to what is put or proved of it.
+// Returns the handles of all trees of a store. `checksums` is false, so entries are written as they
+// are given and nothing is proved.
 TreeHandles handles_of(const Environment& environment);
 
 class TreeFiller {
  public:
-  // `made` outlives this. Nobody else writes to it.
+  // `made` must outlive this, and nobody else may write to it.
   explicit TreeFiller(Environment& made) : made_(made), handles_(handles_of(made)) {}
 
-  // In the place of what is there. `tree` is numbered as Trees::tree_of_number() does.
+  // Puts the entry and replaces one with the same key. `tree` is numbered as in
+  // Trees::tree_of_number().
   Status put(size_t tree, const TreeEntry& entry);
-  // Only if the key is not there.
+  // Puts the entry only if the tree does not have its key.
   Status put_new(size_t tree, const TreeEntry& entry);
-  // What is not there stays so.
+  // Removes the key if the tree has it.
   Status remove(size_t tree, std::string_view key);
-  // Commits what has been put. Without it the last of that is undone.
+  // Commits what was put or removed. Without this call the last transaction is undone.
   Status finish();
 
   const TreeHandles& handles() const { return handles_; }
@@ -37,7 +39,7 @@ class TreeFiller {
   Environment& made_;
   const TreeHandles handles_;
   WriteTransaction transaction_;
-  std::optional<Trees> trees_;  // of the transaction
+  std::optional<Trees> trees_;  // of the current transaction, if there is one
   size_t bytes_ = 0;
 };
 

@@ -1,17 +1,18 @@
-// The way to a key's place in one of the store's trees, read without LMDB in the pages of the
-// snapshot that a transaction reads or has begun from. It tells a search that found nothing from
-// one that was led astray by a damaged page.
+// Proves that a search of a tree has found the right place. It reads the path to a key's place in
+// the pages of a snapshot, without LMDB. So it distinguishes a key that is absent from a search
+// that a damaged page has led astray. The snapshot is the one that the transaction reads or began
+// from.
 //
-// A search of a tree goes wrong only beside what is damaged: a key that has become another sends it
-// to one of that key's sides, a page number or a branch's key to one end of a leaf. So a place is
-// right if the entries on both sides are what was put there, by their checksums, and are in order
-// with it; and, where one of them is in another leaf, if all pages on the way have their own
-// numbers, keys within the bounds that their parents set, and as many entries as they have room
-// taken. FORMAT.md, chapter "Damaged pages".
+// A search goes wrong only next to the damage: a damaged key sends it to one of that key's sides,
+// and a damaged page number or key of a branch sends it to one end of a leaf. So a place is right
+// if the entries on both sides of it have the right checksums and are in order with it. If one of
+// the two is in another leaf, all pages on the path must also have their own numbers, keys within
+// the bounds that their parents set, and as many entries as they have room taken. FORMAT.md,
+// chapter "Damaged pages".
 //
-// A store whose format has no checksums proves nothing: every call is then a success.
+// In a store whose format has no checksums nothing is proved, and every call succeeds.
 //
-// Thread-safety: none; belongs to the transaction's thread.
+// Not thread-safe. It belongs to the transaction's thread.
 #pragma once
 
 #include <lmdb.h>
@@ -33,75 +34,86 @@ class TreePath {
   // `trees` must outlive this.
   TreePath(const Trees& trees, MDB_dbi tree);
 
-  // That the tree has in the snapshot no entry between the place of `key` and its neighbours.
-  // StoreDamaged if that cannot be told. The views hold as long as the snapshot.
+  // Finds the neighbours of `key` in the snapshot: the last entry below it and the first one at or
+  // above it. Proves that the tree has no other entry between them. Fails with StoreDamaged if it
+  // cannot.
   Status prove(std::string_view key);
-  // The same, and that LMDB has found the right one of them: below the key, or else at or above it.
-  // Cheap if both are in the leaf of the one that was found.
+  // Also proves that the entry which LMDB has found is the right neighbour: the one below the key
+  // if `found_below`, else the one at or above it. Cheap if both neighbours are in one leaf.
   Status prove(std::string_view key, const std::optional<TreeEntry>& found, bool found_below);
-  // The same of what TreeReader has found.
+  // Also proves that TreeReader has found the right entry at or above the key.
   Status prove(std::string_view key, const TreeReader::Place& found);
-  // The neighbours that were found last; only the second can have the key itself.
+  // The neighbours that prove() has found. from() may have the key itself. The views are valid as
+  // long as the snapshot.
   const std::optional<TreeEntry>& below() const { return below_; }
   const std::optional<TreeEntry>& from() const { return from_; }
-  // Whether they are in the snapshot's pages, so that no write of the transaction changes them.
+  // Whether the neighbours come from the snapshot, so that no write of the transaction changes
+  // them.
   bool is_of_snapshot() const { return of_snapshot_; }
 
-  // Whether two entries that LMDB has given one after the other are in one leaf, so that follow()
-  // has nothing to prove.
+  // Returns whether two entries that LMDB has returned one after the other are in one leaf. Then
+  // follow() has nothing to prove.
   bool is_in_same_leaf(std::string_view last, std::string_view key) const {
     if (map_ == nullptr) return true;
     return is_mapped(key) && is_mapped(last) && page_of(key) == page_of(last) &&
            at(page_of(key)).is_within_nodes(bytes_of(key));
   }
-  // That LMDB has left out no leaf between them.
+  // Proves that LMDB has skipped no leaf between two entries that it has returned one after the
+  // other.
   Status follow(std::string_view last, std::string_view key, bool backward);
-  // The end of a range behind the entry `last`, which may have been removed since: follow() and
-  // prove(), and that there is nothing between it and the end.
+  // Proves the end of a range: that `last`, which may have been removed since, was the last entry
+  // before `bound`. Does what follow() and prove() do.
   Status prove_end(std::string_view last, std::string_view bound,
                    const std::optional<TreeEntry>& found, bool backward);
 
  private:
-  // Keys are within [low, high); one without data is no bound.
+  // Keys must be within [low, high). A bound without data does not limit them.
   struct Bounds {
     std::string_view low;
     std::string_view high;
   };
   struct Step {
     uint64_t number = 0;
-    size_t child = 0;  // of a branch: the one that the way goes on with
+    size_t child = 0;  // in a branch: the child with which the path continues
     Bounds bounds;
   };
 
+  // Reads what the snapshot says of the tree, unless that is known already.
   Status begin();
-  // To the leaf of the key's place; its entry at or above the key is the one at `position_`.
+  // Moves the path to the leaf of the key's place. `position_` is then the leaf's first entry at or
+  // above the key.
   Status descend(std::string_view key);
-  // To the next leaf; false if there is none.
+  // Moves the path to the next leaf. Returns false if there is none.
   Result<bool> step(bool backward);
-  // On to a page, and from a branch to its first or last child, down to a leaf.
+  // Extends the path by this page and then by first children, or last ones if `backward`, to a
+  // leaf.
   Status descend_edge(uint64_t number, Bounds bounds, bool backward);
+  // Checks a page and appends it to the path.
   Status push(uint64_t number, Bounds bounds);
-  // All entries of the leaf that the way ends in.
+  // Checks all entries of the leaf at the end of the path.
   Status check_leaf();
+  // Checks that a branch's child and the children beside it are in order.
   Status check_child(const TreePage& page, uint64_t number, size_t child);
   Bounds bounds_of_child(const TreePage& page, const Step& step) const;
-  // The place of the key among the page's, or kNoPlace if the page is damaged.
+  // Returns the position of the first key at or above `key`, or kNoPlace if the page is damaged.
   static size_t find(const TreePage& page, std::string_view key, bool& exact);
-  // What is wrong with the leaf's entries on both sides of the position: they must be in order, so
-  // that none stands for another, and the last one must be the last.
+  // Returns what is wrong with the leaf's entries on both sides of the position, or nullptr. They
+  // must be in order, so that no entry stands in another's place. Next to the leaf's end, all
+  // entries must be sound, so that none is missing behind the last one.
   static const char* place_defect(const TreePage& page, size_t position);
-  // The first or last entry of the next leaf.
+  // Returns the first entry of the next leaf, or the last entry of the one before if `backward`.
   Result<std::optional<TreeEntry>> beyond_leaf(bool backward);
   Status check_neighbours(std::string_view key);
   Status check_neighbour(const TreeEntry& entry);
   bool is_sound(const TreeEntry& entry) const;
   Result<TreeEntry> entry_at(const TreePage& page, uint64_t number, size_t position);
-  // True if the place lies within one leaf, which `found` is in; `place` is where, or nothing
-  // if it is to be looked for.
+  // Tries to find both neighbours in the leaf of `found`. Returns false if one of them is in
+  // another leaf. `place` is the position of the first entry at or above the key. If it is missing,
+  // the function searches for it.
   Result<bool> prove_within(std::string_view key, const TreeEntry& found, bool found_below,
                             std::optional<size_t> place = {});
 
-  // What lies elsewhere was written by the transaction.
+  // Whether the key is in the map. If not, this transaction has written it.
   bool is_mapped(std::string_view key) const {
     return static_cast<uint64_t>(bytes_of(key) - map_) < map_bytes_;
   }
@@ -116,18 +128,18 @@ class TreePath {
 
   const Trees& trees_;
   const MDB_dbi tree_;
-  const uint8_t* map_ = nullptr;  // null: nothing is proved
+  const uint8_t* map_ = nullptr;  // null if nothing can be proved
   uint64_t map_bytes_ = 0;
   uint32_t page_bytes_ = 0;
   int page_shift_ = 0;
   uint64_t resumptions_ = 0;
-  bool begun_ = false;  // what follows is known
+  bool begun_ = false;  // the members below are set
   uint64_t last_page_ = 0;
   uint64_t root_ = lmdb::kNoPage;
   size_t depth_ = 0;
-  std::vector<Step> way_;  // the last is the leaf; empty without one
+  std::vector<Step> way_;  // the path; the last step is the leaf
   size_t position_ = 0;
-  uint64_t whole_leaf_ = 0;  // that check_leaf() has looked at last
+  uint64_t whole_leaf_ = 0;  // the leaf that check_leaf() has passed last
   bool of_snapshot_ = false;
   std::optional<TreeEntry> below_;
   std::optional<TreeEntry> from_;

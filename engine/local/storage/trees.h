@@ -1,11 +1,10 @@
-// Keyed access to the store's trees within one LMDB transaction, reading or writing.
+// Keyed access to the store's trees within one LMDB transaction, which reads or writes.
 //
-// A write that fails for any reason other than the key being there dooms the transaction: its
-// contents are then unknown, every further write returns the first error, and so does commit.
-// Views of keys and values point into the map; in a writing transaction they hold until the next
-// write.
+// A failed write poisons the transaction: its contents are then unknown, every further write
+// returns the first error, and so does commit. Views of keys and values point into the map. In a
+// write transaction they are valid until the next write.
 //
-// Thread-safety: none; belongs to the Snapshot or Transaction, one thread at a time.
+// Not thread-safe. It belongs to a Snapshot or Transaction, which one thread uses at a time.
 #pragma once
 
 #include <lmdb.h>
@@ -24,16 +23,16 @@
 
 namespace gridmount::local {
 
-// The trees made at the store's creation: the catalog's, and those that hold ranges of records and
-// index entries.
+// The trees of a store, which are all made at its creation: the catalog's, and those that hold
+// ranges of records and index entries.
 struct TreeHandles {
   MDB_dbi catalog = 0;
   std::vector<MDB_dbi> ranges;
-  // The store is of a format whose entries may have checksums: new ones get them.
+  // The store's format has checksums of entries, so new entries get them.
   bool checksums = false;
 };
 
-// What LMDB knows a tree of ranges by.
+// Returns LMDB's name of a tree of ranges: "t000", "t001" and so on.
 std::string tree_name(int number);
 
 inline MDB_val to_mdb(std::string_view bytes) {
@@ -43,11 +42,11 @@ inline std::string_view from_mdb(const MDB_val& value) {
   return {static_cast<const char*>(value.mv_data), value.mv_size};
 }
 
-// Far above the largest record.
+// A bound far above the size of the largest record.
 inline constexpr size_t kValueBytesMax = size_t{32} << 20;
 
-// What a reading call of LMDB has returned, or MDB_CORRUPTED if there can be no such value. The
-// call was given a `value` without data.
+// Checks the result of an LMDB call that reads a value. Returns `code`, or MDB_CORRUPTED if the
+// call succeeded but no such value can exist. Before the call `value` must have been empty.
 inline int plausible(int code, const MDB_val& value) {
   const bool is_value = value.mv_data != nullptr && value.mv_size <= kValueBytesMax;
   return code != MDB_SUCCESS || is_value ? code : MDB_CORRUPTED;
@@ -58,7 +57,7 @@ class TreePath;
 
 class Trees {
  public:
-  // `handles` outlive this.
+  // `handles` must outlive this.
   Trees(MDB_txn* txn, const TreeHandles& handles, bool writable);
   ~Trees() { end(); }
   Trees(const Trees&) = delete;
@@ -70,89 +69,96 @@ class Trees {
   MDB_dbi tree(const Range& range) const { return handles_.ranges[range.tree]; }
   size_t tree_count() const { return handles_.ranges.size(); }
   bool has_checksums() const { return handles_.checksums; }
-  // As the log numbers them: 0 is the catalog. `number` <= tree_count().
+  // Returns the tree by its number in the log: 0 is the catalog. `number` must be at most
+  // tree_count().
   MDB_dbi tree_of_number(size_t number) const {
     return number == 0 ? handles_.catalog : handles_.ranges[number - 1];
   }
 
-  // As in the main tree.
+  // Returns the tree's name in the main tree, and its number in the log.
   std::string name_of(MDB_dbi tree) const;
   uint32_t number_of(MDB_dbi tree) const;
-  // Whether the entry, of a tree that is not the catalog, may be without a checksum.
+  // Returns whether an entry may have no checksum (unchecked_ranges.h). `tree` is a position in
+  // TreeHandles::ranges.
   Result<bool> is_without_checksums(uint32_t tree, const TreeEntry& entry) const;
 
-  // For reading transactions: the cursors note their places; every call is an IllegalOperation
-  // until resume(), with the next LMDB transaction. Then writes() has grown.
+  // For read transactions. pause() makes the cursors note their places. Every call then fails with
+  // IllegalOperation until resume(), which passes the next LMDB transaction and increases writes().
   void pause();
   void resume(MDB_txn* txn);
-  // Cursors that are to be told of a pause.
+  // Register and unregister a cursor that pause() must reach.
   void enroll(RangeCursor* cursor) const { reading_.push_back(cursor); }
   void dismiss(RangeCursor* cursor) const { std::erase(reading_, cursor); }
 
-  // Before the LMDB transaction ends: closes this object's cursors; from then on every call is an
-  // IllegalOperation.
+  // Closes this object's cursors. Must be called before the LMDB transaction ends. From then on
+  // every call fails with IllegalOperation.
   void end();
   bool ended() const { return txn_ == nullptr; }
 
-  // The error of every read after the end, or of every write after a failed one.
+  // Return the error of every read after the end, and of every write after a failed one.
   Status readable() const;
   Status writable_now() const;
-  // How many writes and resumptions there have been: a cursor whose number is older must find its
-  // place again.
+  // Count the writes (including resumptions) and the resumptions. A cursor that has seen a lower
+  // count of writes must find its place again.
   uint64_t writes() const { return writes_; }
   uint64_t resumptions() const { return resumptions_; }
 
+  // Returns the key's value, or nothing if the tree does not have the key.
   Result<std::optional<std::string_view>> get(MDB_dbi tree, std::string_view key) const;
-  // Finds what it can of these (TreeReader); nothing in a writing transaction. The others are for
-  // get().
+  // Finds as many of the values as TreeReader can, which are none in a write transaction. The
+  // caller must call get() for the others.
   void find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const;
-  // The first entry at or after the key, which TreePath is to prove; nothing where it takes a
-  // cursor to find it, and in a writing transaction.
+  // Returns the first entry at or after the key, which the caller must prove by TreePath. Returns
+  // nothing if only a cursor can find it, and in a write transaction.
   std::optional<TreeReader::Place> find_from(MDB_dbi tree, std::string_view key) const;
-  // That the tree does not have the key, which a search has not found. StoreDamaged if that cannot
-  // be told. Of ranges with checksums.
+  // Proves that the tree does not have the key, after a search has not found it. Fails with
+  // StoreDamaged if it cannot. Only for ranges whose entries have checksums.
   Status prove_absent(MDB_dbi tree, std::string_view key) const;
-  // The same after at_or_after(), which has found `found`.
+  // Like the other one, but after at_or_after() has returned `found`.
   Status prove_absent(MDB_dbi tree, std::string_view key,
                       const std::optional<TreeEntry>& found) const;
-  // The error of a read that LMDB has failed with `code`. After a damaged page LMDB refuses all
-  // else in the transaction: that error is then given again, rather than the refusal.
+  // Returns the error for a read that LMDB has failed with `code`. Once LMDB has met a damaged page
+  // it refuses all further calls in the transaction. For such a refusal this returns the first
+  // error.
   tl::unexpected<Error> read_failed(int code) const;
 
-  // For writing transactions only.
-  //
-  // The first entry at or after `key`. A put() of a key beyond the tree's last one directly after
-  // this found nothing keeps the pages full (LMDB's append).
+  // --- For write transactions only.
+
+  // Returns the first entry at or after `key`. If there is none, a put() of that key as the next
+  // call uses LMDB's append, which keeps the pages full.
   Result<std::optional<TreeEntry>> at_or_after(MDB_dbi tree, std::string_view key);
   Status put(MDB_dbi tree, std::string_view key, std::string_view value);
-  // Puts a value of `size` bytes, which the caller fills before the next call.
+  // Puts a value of `size` bytes and returns its place. The caller must fill it before the next
+  // call.
   Result<uint8_t*> reserve(MDB_dbi tree, std::string_view key, size_t size);
-  // The same for a new key that is probably the tree's last.
+  // Like reserve(), for a new key that is probably the tree's last.
   Result<uint8_t*> reserve_at_end(MDB_dbi tree, std::string_view key, size_t size);
-  // Removing what is not there is DataCorruptionDetected: callers know what there is.
+  // Removes an entry. Fails with DataCorruptionDetected if there is none, as callers remove only
+  // what must be there.
   Status remove(MDB_dbi tree, std::string_view key);
   // Removes all entries of the tree at once.
   Status clear(MDB_dbi tree);
 
-  // Whether there are fewer records and index entries now than before this was made, or as many and
-  // fewer entries of the catalog: a removal may make the collection that it is noted in. Not once a
+  // Returns whether the writes so far are a net shrink: there are fewer records and index entries
+  // than before, or as many and fewer entries of the catalog. The catalog counts only in the second
+  // case, because a removal may create the collection in which it is noted. Returns false once a
   // write has failed.
   bool leave_less() const;
 
-  // What was put, removed and cleared, for WriteTransaction::log(). Before end(), and after it
-  // nothing more is written here.
+  // Returns all changes, for WriteTransaction::log(). Must be called before end(), and nothing may
+  // be written afterwards.
   RedoChanges take_changes();
 
   const std::optional<Error>& doomed() const { return doom_; }
-  // Makes `error` the outcome of all that follows in this transaction.
+  // Poisons the transaction: all further writes fail with `error`, unless it was poisoned before.
   tl::unexpected<Error> doom(Error error);
 
  private:
   struct WriteCursor {
     MDB_cursor* cursor = nullptr;
     bool past_end = false;  // the last search found no entry at or after its key
-    bool appends = true;    // no append has been refused so far
-    size_t entries = 0;     // of the tree, when this was opened
+    bool appends = true;    // LMDB has refused no append so far
+    size_t entries = 0;     // of the tree, when the cursor was opened
   };
   Result<WriteCursor*> write_cursor(MDB_dbi tree);
   bool is_in_gap(MDB_dbi tree, std::string_view key) const;
@@ -166,12 +172,13 @@ class Trees {
   const bool writable_;
   uint64_t writes_ = 0;
   uint64_t resumptions_ = 0;
-  bool cleared_ = false;  // a tree
+  bool cleared_ = false;  // a tree was cleared
   RedoChanges changes_;
-  std::vector<WriteCursor> cursors_;  // by tree handle
+  std::vector<WriteCursor> cursors_;  // indexed by tree handle
   mutable std::optional<TreeReader> reader_;
   mutable std::vector<RangeCursor*> reading_;
-  // Of a writing transaction, by tree: there is nothing between these in its snapshot.
+  // Two entries between which a write transaction's snapshot has no other. One for each tree
+  // handle.
   struct Gap {
     bool known = false;
     std::optional<TreeEntry> below;
@@ -179,7 +186,7 @@ class Trees {
   };
   mutable std::vector<Gap> gaps_;
   std::optional<Error> doom_;
-  mutable std::optional<Error> read_error_;  // the first
+  mutable std::optional<Error> read_error_;  // the first one
 };
 
 }  // namespace gridmount::local

@@ -1,8 +1,8 @@
-// Ranges of a store whose entries may be without checksums: they were made by programs of an older
-// format version, and the store was upgraded since. What is beside a place of another range may be
-// theirs.
+// The ranges of a store whose entries may have no checksums, because they were made before the
+// store was upgraded to the current format version. TreePath needs them: the neighbour of a place
+// in another range may be an entry of theirs.
 //
-// Thread-safety: thread-safe.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace gridmount::local {
 
 class UncheckedRanges {
  public:
-  // Whether the entry of that tree belongs to one. Reads the catalog for a prefix that is not known
-  // yet; what is known stays right, as no prefix is used twice.
+  // Returns whether the entry, which is of this tree, belongs to such a range. Reads the catalog if
+  // the entry's prefix is not known yet. What is known stays right, as no prefix is used twice.
   Result<bool> have(const Trees& trees, uint32_t tree, const TreeEntry& entry) GM_EXCLUDES(mutex_);
 
  private:

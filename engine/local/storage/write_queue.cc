@@ -13,12 +13,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::string_view kBeginning = "beginning to write to the store";
 
-// W6.
+// Upholds W6: leaves an interrupted transaction alone.
 void abort_unless_interrupted(MDB_txn* txn) {
   if (!context_of(txn).interrupted) mdb_txn_abort(txn);
 }
 
-// W8.
+// Upholds W8: without one transaction's changes, the log gets none of the group.
 void add_changes(WriteGroup& group, std::optional<RedoChanges>& changes) {
   if (changes) {
     group.changes.append(*changes);
@@ -41,7 +41,7 @@ WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve, SizeLimit limit, Red
 
 WriteQueue::Role WriteQueue::wait_for_turn(Waiter& waiter) {
   if (!busy_) {
-    // Whoever ends a turn hands it to the first in the line, so an idle queue has none.
+    // Each turn passes on to the first waiter, so nobody waits in an idle queue.
     busy_ = true;
     waiter.role = Role::kLeader;
   } else {
@@ -66,7 +66,7 @@ void WriteQueue::pass_on() {
 }
 
 Result<WriteTransaction> WriteQueue::begin(engine::Waits waits) {
-  // Memory that is wanted and not there must be missed before there is a turn to be given up.
+  // Allocate before there is a turn. If memory is short, no turn must be given up.
   auto group = std::make_shared<WriteGroup>();
   Waiter waiter;
   {
@@ -147,8 +147,8 @@ Status WriteQueue::commit(WriteTransaction& transaction) {
   if (transaction.txn_ == nullptr) {
     return fail(ErrorCode::kIllegalOperation, "the transaction has ended already");
   }
-  // Committing a nested one that is broken would make LMDB spoil the leader's with it (against W2),
-  // and none can be nested in such a leader's (W3).
+  // Committing a broken nested transaction would make LMDB spoil the leader's too (W2). In a broken
+  // leader's transaction none can be nested (W3).
   if (!transaction.doom_ && is_broken(transaction.txn_)) {
     transaction.doom(lmdb_error(MDB_BAD_TXN, "committing to the store"));
   }
@@ -178,7 +178,8 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
     MutexLock lock(mutex_);
     refused = refusal_.has_value();
   }
-  // Without the mutex: others may line up meanwhile. The turn is still ours.
+  // Commit without the mutex, so that other threads can queue meanwhile. This thread still has the
+  // turn.
   int code = MDB_SUCCESS;
   if (refused) {
     abort_unless_interrupted(txn);
@@ -214,7 +215,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
 void WriteQueue::tell_log(uint64_t number, RedoChanges changes) {
   MDB_envinfo info;
   mdb_env_info(env_, &info);
-  // One that has changed nothing leaves its number to the next.
+  // LMDB gives the number of a transaction that has changed nothing to the next one.
   if (info.me_last_txnid == number) log_.committed(number, std::move(changes));
 }
 
@@ -228,7 +229,7 @@ int WriteQueue::commit_with_reserve(const std::function<int()>& commit) {
   MDB_envinfo before;
   MDB_envinfo after;
   mdb_env_info(env_, &before);
-  // At the size limit there may be room on the disk.
+  // If only the size limit leaves no room, the disk does not need the reserve.
   const bool lends = reserve_.room() != SpaceReserve::Room::kEnough ||
                      limit_.room() == SpaceReserve::Room::kEnough;
   if (lends) reserve_.lend();

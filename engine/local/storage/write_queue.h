@@ -1,45 +1,50 @@
-// The line of writers, and the commits they share.
+// The write lock of a store with its FIFO of waiting writers, and the commits that writers share.
 //
-// One turn at a time: a turn is a write transaction, or exclusive (the checkpointer noting a
-// snapshot, with no transaction open). Turns are given in the order they were asked for.
+// One thread at a time has the write lock: it "has the turn". A turn is either a write transaction
+// or exclusive. The checkpointer takes an exclusive turn to pin a snapshot while no transaction is
+// open. Turns are given in the order in which they were requested.
 //
-//  W1. The first writer of a group, its leader, has the LMDB transaction. The others, its members,
-//      each get a nested transaction after the leader has called commit(), one after the other.
-//  W2. A member's failure ends its nested transaction and nothing else.
-//  W3. A leader that fails does so before there are members, so it takes no one with it; the next
-//      in the line becomes a leader.
-//  W4. A group ends when no writer waits, an exclusive turn is next in the line, the disk has
-//      little room, or it has kGroupMembersMax members or is kGroupTimeMax old. Then the leader
-//      commits, and every member's commit() returns what came of it.
-//  W5. After refuse(), no turn to write is given and no group commits.
-//  W6. Where a fault has interrupted a call that writes, LMDB's transaction is neither used nor
-//      ended any more, and its writer lock stays held: before the turn passes on, refuse().
-//  W7. On a full disk a leader whose transaction leaves less than there was has the reserve
-//      (space_reserve.h) for its commit; and the size limit (size_limit.h) is for all others.
-//  W8. What a group has changed the log is told after its commit, before another turn is given: the
-//      leader's changes, then each member's that has committed. If one has not said what it
-//      changed, the group has not.
-//  W9. After kSmallBeforeBatch small transactions in a row of those who wait for nothing, and since
-//      somebody has read, a batch is begun (batch.h), unless the disk has little room: the turns of
-//      such that follow write in its transaction, one after the other, and are no groups.
-// W10. In a batch commit() returns when `pending` has the changes, and the log is told of them. The
-//      batch ends, and LMDB commits it, before somebody reads, or gets another kind of turn; when
-//      it is full; when the disk has little room; and with a transaction that `pending` has no room
-//      for, whose commit() returns what came of that. So nobody who reads waits for a turn of those
-//      who may wait for him.
-// W11. A transaction that fails in a batch, having written, takes LMDB's with it: what the batch
-//      has committed is made once more, from its changes.
-// W12. Where a batch cannot be committed or made once more, whoever comes next tries it again, and
-//      nothing is written or read before it is done: LMDB lacks what was committed. `pending` has
-//      it, for the next opening.
-// W13. A transaction begins, and is committed, only where LMDB's map shows what was committed
-//      before (commit_sequence.h). Where it does not, commit() says so although LMDB has committed:
-//      nobody knows what the next opening finds.
+//  W1. Writers that commit together are a group. The first one, the leader, has the LMDB
+//      transaction. After the leader has called commit(), each of the others, the members, gets a
+//      transaction nested in it, one after the other.
+//  W2. If a member fails, only its nested transaction ends.
+//  W3. A leader can fail only before it has members, so it takes nobody with it. The next waiting
+//      writer becomes a leader.
+//  W4. A group ends when no writer waits, when an exclusive turn is next in the queue, when the
+//      disk has little room, when it has kGroupMembersMax members, or when it is kGroupTimeMax old.
+//      Then the leader commits, and every member's commit() returns the outcome.
+//  W5. After refuse(), nobody gets a turn to write and no group commits.
+//  W6. If a fault has interrupted a call that writes, LMDB's transaction is neither used nor ended
+//      any more, and LMDB's writer lock stays held. refuse() is called before the turn passes on.
+//  W7. On a full disk, a leader whose transaction is a net shrink may use the reserve
+//      (space_reserve.h) for its commit. The size limit (size_limit.h) does not apply to it.
+//  W8. After a group's commit and before the next turn, its changes are passed to the log: the
+//      leader's first, then those of each member that has committed. If one of them has not passed
+//      its changes, the log gets none of the group.
+//  W9. A short transaction is one that waits for no other thread (engine::Waits). After
+//      kSmallBeforeBatch successive short transactions that are small enough for the log, without
+//      a read in between, a batch is begun (batch.h), unless the disk has little room. The short
+//      transactions that follow write in its LMDB transaction, one after the other, and form no
+//      groups.
+// W10. In a batch, commit() returns when `pending` has the changes and the log has got them. The
+//      batch ends, and LMDB commits it, before a read begins or another kind of turn is given, when
+//      it is full, and when the disk has little room. It also ends with a transaction for which
+//      `pending` has no room. That transaction's commit() returns the outcome. So a reader waits
+//      for short transactions only, and never for one that may itself be waiting for the reader.
+// W11. A transaction that fails in a batch after it has written takes LMDB's transaction with it.
+//      The transactions that the batch has committed are then made again from their changes.
+// W12. If a batch can be neither committed nor made again, LMDB lacks what was committed. Nothing
+//      is written or read until it is, and the next thread that wants to write or read tries it
+//      again. `pending` has the changes for the next opening.
+// W13. A transaction begins and commits only if LMDB's map shows the commit before it
+//      (commit_sequence.h). If the map does not show a commit, commit() fails although LMDB has
+//      committed, as nobody knows what the next opening will find.
 //
-// LMDB's writer lock belongs to a thread; the leader's begins and ends it. Members use the leader's
-// transaction from their own threads while the leader waits in commit().
+// LMDB's own writer lock belongs to the leader's thread, which begins and ends the LMDB
+// transaction. Members use the leader's transaction from their own threads while the leader waits
+// in commit().
 //
-// Thread-safety: thread-safe; a turn belongs to the thread that got it.
+// Thread-safe. A turn belongs to the thread that got it.
 #pragma once
 
 #include <lmdb.h>
@@ -65,10 +70,10 @@
 
 namespace gridmount::local {
 
-// What a leader and its members share; guarded by the queue's mutex.
+// The state that a leader and its members share. The queue's mutex guards it, except for `changes`.
 struct WriteGroup {
   MDB_txn* txn = nullptr;  // the leader's
-  RedoChanges changes;     // W8. Whose turn it is has them.
+  RedoChanges changes;     // for the log (W8); belongs to the thread that has the turn
   int members = 0;
   bool member_working = false;
   Condition leader_wakes;
@@ -84,49 +89,54 @@ class WriteQueue {
   static constexpr int kSmallBeforeBatch = 8;
 
   struct Callbacks {
-    // Turns the code of a failed commit into its error.
+    // Converts the code of a failed commit to an error.
     std::function<Error(int code)> commit_failed;
-    // Says before each write and each commit whether nothing may be written any more.
+    // Called before each write and each commit. Returns an error if nothing may be written any
+    // more.
     std::function<std::optional<Error>()> found_unreadable;
-    // Makes changes (RedoChanges::bytes()) in a transaction.
+    // Makes changes (RedoChanges::bytes()) again in a transaction.
     std::function<Status(std::string_view changes, MDB_txn* txn)> make_again;
   };
-  // `reserve` and `log` outlive this.
+  // `env`, `reserve` and `log` must outlive this.
   WriteQueue(MDB_env* env, SpaceReserve& reserve, SizeLimit limit, RedoLog& log,
              PendingFile pending, Callbacks callbacks, const TestOptions& test);
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
 
-  // To be called once, when what `pending` has from before is in data.mdb. Until then there are no
-  // batches.
+  // Must be called once, after the old contents of `pending` have been replayed. Until then there
+  // are no batches.
   void allow_batches() { batch_.allow(); }
 
+  // Waits for a turn to write. Fails with the error of refuse(), with IllegalOperation if this
+  // thread has the turn already, with LMDB's errors, and if a batch cannot be committed (W12).
   Result<WriteTransaction> begin(engine::Waits waits = engine::Waits::kForOthers)
       GM_EXCLUDES(mutex_);
 
-  // Waits for an exclusive turn; end_exclusive() ends it. An error is W12's: there is no turn.
+  // Waits for an exclusive turn, which end_exclusive() ends. Fails if a batch cannot be committed
+  // (W12). Then there is no turn to end.
   Status begin_exclusive() GM_EXCLUDES(mutex_);
   void end_exclusive() GM_EXCLUDES(mutex_);
 
-  // To be called before a read transaction begins, and before anybody waits for a checkpoint: LMDB
-  // has all that was committed before the call when it returns. IllegalOperation if this thread has
-  // the turn in a batch that has something LMDB lacks; W12's error.
+  // Flushes the batch: on return LMDB has everything that was committed before the call. Must be
+  // called before a read transaction begins and before a thread waits for a checkpoint. Fails with
+  // IllegalOperation if this thread has the turn in a batch that is not flushed, and if the batch
+  // cannot be committed (W12).
   Status settle() GM_EXCLUDES(mutex_);
   bool is_settled() const { return !is_unsettled_; }
 
-  // All later begin() and unfinished commits fail with this error. The first one stays.
+  // Makes all later begin() and unfinished commits fail with this error. The first error counts.
   void refuse(Error error) GM_EXCLUDES(mutex_);
   std::optional<Error> refusal() const GM_EXCLUDES(mutex_);
 
-  // Of the last commit: there was little room for it (W4).
+  // Returns whether there was little room for the last commit (W4).
   bool is_short_of_room() const { return is_short_of_room_; }
 
-  // The calling thread has the turn.
+  // Returns whether the calling thread has the turn.
   bool held_by_this_thread() const GM_EXCLUDES(mutex_);
 
   struct Counts {
-    uint64_t commits = 0;  // LMDB's, but for batches
-    uint64_t members = 0;  // transactions committed with another's
+    uint64_t commits = 0;  // of LMDB, without those of batches
+    uint64_t members = 0;  // transactions that were committed with a leader's
   };
   Counts counts() const GM_EXCLUDES(mutex_);
 
@@ -141,8 +151,8 @@ class WriteQueue {
     Condition wakes;
   };
 
-  // W9 to W12: write_queue_batch.cc.
-  class Turn;  // of the calling thread, to its end
+  // Batches, W9 to W12. Defined in write_queue_batch.cc.
+  class Turn;  // ends the calling thread's turn when it is destroyed
   bool has_room();
   bool wants_batch();
   WriteTransaction write_in_batch(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
@@ -163,45 +173,46 @@ class WriteQueue {
   Result<WriteTransaction> join(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
   Status commit(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   Status commit_group(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
-  // Of what there is on the disk and under the limit.
+  // Returns the room on the disk or under the size limit, whichever is less.
   SpaceReserve::Room room();
-  // LMDB's code.
+  // Runs `commit` with the reserve released. Returns LMDB's code.
   int commit_with_reserve(const std::function<int()>& commit);
   void tell_log(uint64_t number, RedoChanges changes);
-  // Asks `found_unreadable`.
+  // Calls refuse() if `found_unreadable` returns an error.
   void refuse_what_cannot_be() GM_EXCLUDES(mutex_);
   Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   void abort(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
 
-  // The role given to the waiter, once it is its turn.
+  // Waits for a turn. Returns the role that was given to the waiter.
   Role wait_for_turn(Waiter& waiter) GM_REQUIRES(mutex_);
   void run_members(const std::shared_ptr<WriteGroup>& group) GM_REQUIRES(mutex_);
   void member_done(WriteGroup& group) GM_REQUIRES(mutex_);
-  // Makes the next in the line the leader, or has the line empty.
+  // Gives the turn to the next waiter as a leader, or leaves the queue idle.
   void pass_on() GM_REQUIRES(mutex_);
 
   MDB_env* const env_;
-  SpaceReserve& reserve_;  // of the leader whose turn it is
+  SpaceReserve& reserve_;  // belongs to the thread that has the turn
   const SizeLimit limit_;
   RedoLog& log_;
   const Callbacks callbacks_;
   const int small_before_batch_;
-  // Small transactions that LMDB has committed one by one since somebody has read; of whose turn it
-  // is.
+  // How many transactions as in W9 LMDB has committed in a row since the last read. Belongs to the
+  // thread that has the turn.
   int small_in_a_row_ = 0;
-  std::atomic<bool> has_been_read_ = false;  // since wants_batch() has asked
-  std::atomic<bool> is_unsettled_ = false;   // the batch has something
+  std::atomic<bool> has_been_read_ = false;  // there was a read since the last wants_batch()
+  std::atomic<bool> is_unsettled_ = false;   // the batch has changes that LMDB lacks
   std::atomic<bool> is_short_of_room_ = false;
 
   mutable Mutex mutex_;
-  bool busy_ GM_GUARDED_BY(mutex_) = false;  // someone has the turn
+  bool busy_ GM_GUARDED_BY(mutex_) = false;  // a thread has the turn
   std::thread::id holder_ GM_GUARDED_BY(mutex_);
   std::deque<Waiter*> line_ GM_GUARDED_BY(mutex_);
   std::optional<Error> refusal_ GM_GUARDED_BY(mutex_);
-  int settling_ GM_GUARDED_BY(mutex_) = 0;  // threads in settle() that wait
+  int settling_ GM_GUARDED_BY(mutex_) = 0;  // how many threads wait in settle()
   Condition settled_;
   Counts counts_ GM_GUARDED_BY(mutex_);
-  // Of whose turn it is. Its thread uses the others: destroyed first.
+  // Belongs to the thread that has the turn. Declared last, so that it is destroyed first: the
+  // batch's thread uses the other members.
   Batch batch_;
 };
 

@@ -1,4 +1,4 @@
-// The line of writers: batches (W9 to W12).
+// The part of WriteQueue that deals with batches (W9 to W12).
 
 #include <sys/resource.h>
 
@@ -10,7 +10,7 @@
 
 namespace gridmount::local {
 
-// Ends the calling thread's turn, whatever is thrown.
+// Ends the calling thread's turn on every way out of a scope, exceptions included.
 class WriteQueue::Turn {
  public:
   explicit Turn(WriteQueue& queue) : queue_(queue) {}
@@ -27,7 +27,8 @@ void WriteQueue::end_turn() {
   pass_on();
 }
 
-// For the commit of a batch, wherever it may meet a limit: on the disk, of the map, of files.
+// Returns whether the commit of a batch has room under every limit: on the disk, of the store's
+// size, of the map, and of the process's file size.
 bool WriteQueue::has_room() {
   constexpr uint64_t kRoomBytes = SpaceReserve::kScarceBytes;
   if (room() != SpaceReserve::Room::kEnough) return false;
@@ -46,7 +47,7 @@ bool WriteQueue::wants_batch() {
   if (!batch_.usable() || small_in_a_row_ < small_before_batch_ || is_unsettled_ || !has_room()) {
     return false;
   }
-  // Where it cannot be begun, a commit of its own finds out why.
+  // If no batch can be begun, the transaction gets a commit of its own, which reports the cause.
   return batch_.begin() == MDB_SUCCESS;
 }
 
@@ -68,7 +69,7 @@ Status WriteQueue::commit_in_batch(WriteTransaction& transaction) {
   }
   const bool is_said = transaction.changes_.has_value();
   const bool finds_room = has_room();
-  // From the next instruction on a reader waits.
+  // From here on a reader waits for the batch to be flushed.
   is_unsettled_ = true;
   if (!is_said || !finds_room || !batch_.add(*transaction.changes_)) {
     return commit_batch_with(transaction);
@@ -76,12 +77,12 @@ Status WriteQueue::commit_in_batch(WriteTransaction& transaction) {
   const Turn turn(*this);
   log_.committed(mdb_txn_id(std::exchange(transaction.txn_, nullptr)),
                  std::move(*transaction.changes_));
-  // What comes of it is said to those who come: this one is committed.
+  // This transaction is committed. If the batch's commit fails, the next thread gets the error.
   if (batch_.is_full() || is_wanted_settled()) (void)end_batch();
   return {};
 }
 
-// W10: a transaction that `pending` does not have.
+// Upholds W10 for a transaction that `pending` does not have: LMDB commits it with the batch.
 Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
   const Turn turn(*this);
   MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
@@ -122,7 +123,7 @@ void WriteQueue::abort_in_batch(WriteTransaction& transaction) {
   if (batch_.is_open() && (batch_.is_full() || is_wanted_settled())) (void)end_batch();
 }
 
-// W11. Afterwards it is open, or empty, or this has failed.
+// Upholds W11. On success the batch is open again, or it was empty.
 Status WriteQueue::make_batch_again() {
   if (batch_.is_empty()) {
     settled();
@@ -156,8 +157,8 @@ Status WriteQueue::end_batch() {
         "what was committed last is not in data.mdb yet, so that nothing can be read or written"));
   };
   if (batch_.is_open() && context_of(batch_.txn()).interrupted) batch_.abandon();
-  // W12: another attempt. None where nothing may be written any more; but a batch that is open is
-  // committed then, for those who read.
+  // W12: try again, unless nothing may be written any more. A batch that is still open is committed
+  // even then, so that readers can go on.
   if (!batch_.is_open()) {
     if (std::optional<Error> refused = refusal()) return unsettled(std::move(*refused));
     if (Status made = make_batch_again(); !made) return unsettled(std::move(made).error());
@@ -184,7 +185,7 @@ Status WriteQueue::commit_batch(bool lends) {
   return {};
 }
 
-// To be called by whoever has waited for a turn and does not write in the batch.
+// Called by a thread that has got a turn and does not write in the batch.
 Status WriteQueue::end_batch_before_turn() {
   Status ended = end_batch();
   if (!ended) end_turn();
@@ -202,7 +203,8 @@ bool WriteQueue::is_wanted_settled() {
   return settling_ > 0;
 }
 
-// On the batch's own thread, which others may wait for with the turn: it waits for none.
+// Runs on the batch's own thread. A thread that has the turn may be waiting for that thread, so
+// this must not wait for a turn.
 void WriteQueue::batch_is_due() {
   {
     const MutexLock lock(mutex_);
@@ -214,8 +216,10 @@ void WriteQueue::batch_is_due() {
   (void)end_batch();
 }
 
-// Only where nobody has it: who has it may wait for this thread, and nothing is unsettled then, or
-// ends the batch himself. False: nothing is unsettled any more, or this thread has it.
+// Waits until the batch is flushed or the turn is free, and takes the turn in the second case. It
+// need not wait for a turn in which nothing is unflushed: the thread that has it may be waiting for
+// this one. If something is unflushed, the thread that has the turn ends the batch or passes the
+// turn on. Returns false if the batch is flushed, or if this thread has the turn already.
 bool WriteQueue::take_turn_to_settle() {
   const MutexLock lock(mutex_);
   ++settling_;
