@@ -21,8 +21,8 @@ namespace {
 constexpr unsigned kReadersMax = 4096;
 constexpr uint64_t kMapBytesMin = uint64_t{1} << 30;
 
-// LMDB has found its own state impossible, and going on would write that down. It aborts the
-// process when this returns.
+// Called when an assertion of LMDB fails. Going on could write the damage to the file, so LMDB
+// aborts the process when this returns. Within a fault scope it does not return.
 void report_assertion(MDB_env* env, const char* message) {
   leave_fault_scope();
   const char* path = nullptr;
@@ -32,7 +32,7 @@ void report_assertion(MDB_env* env, const char* message) {
   spdlog::default_logger()->flush();
 }
 
-// LMDB's own order, with an end to it.
+// Compares keys in LMDB's own order, and ends a search that compares too many keys.
 int compare_keys(const MDB_val* a, const MDB_val* b) {
   if (current_fault_scope != nullptr && --current_fault_scope->comparisons_left < 0) {
     leave_fault_scope();
@@ -42,14 +42,15 @@ int compare_keys(const MDB_val* a, const MDB_val* b) {
   return a->mv_size < b->mv_size ? -1 : static_cast<int>(a->mv_size > b->mv_size);
 }
 
-// LMDB's code, and the environment if it is MDB_SUCCESS.
+// Tries to open the environment with a map of this size. Returns LMDB's code, and sets `env` on
+// MDB_SUCCESS.
 int try_open_lmdb(const StoreFolder& folder, uint64_t map_bytes, EnvironmentHandle& env) {
   MDB_env* raw = nullptr;
   if (const int code = mdb_env_create(&raw); code != MDB_SUCCESS) return code;
   EnvironmentHandle created(raw);
-  // A writer needs LMDB's reader table, so that no page a reader needs is reused, and so does a
-  // reader beside it. Where all are readers there is nothing to protect them from, and nothing may
-  // be written.
+  // A writer, and a reader beside it, need LMDB's table of readers, so that the writer reuses no
+  // page that a reader needs. If all processes only read, no page is reused. They must not write
+  // the table then either.
   unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (folder.read_only() ? MDB_RDONLY : MDB_NOSYNC);
   if (folder.read_only() && !folder.beside()) flags |= MDB_NOLOCK;
   int code = mdb_env_set_assert(raw, report_assertion);
@@ -61,7 +62,8 @@ int try_open_lmdb(const StoreFolder& folder, uint64_t map_bytes, EnvironmentHand
   return code;
 }
 
-// What LMDB would say of data.mdb, or wait for.
+// Checks data.mdb-lock before LMDB opens it. LMDB would blame data.mdb for a defect of that file,
+// or would wait for ever.
 Status check_lock_file(const StoreFolder& folder) {
   if (folder.read_only() && !folder.beside()) return {};
   const std::string name = "store " + folder.path().string() + ": its file data.mdb-lock ";
@@ -89,8 +91,8 @@ Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions
   const auto page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   uint64_t map_bytes = std::max(options.map_bytes / page_bytes, uint64_t{16}) * page_bytes;
   GM_ASSIGN(const uint64_t file_bytes, folder.data().size());
-  // A process that may not have so much address space (ulimit -v, sanitizers) gets what it can, as
-  // long as the store has room to grow in it.
+  // If the process's address space is limited (ulimit -v, sanitizers), try smaller maps, as long as
+  // the store has room to grow in them.
   const uint64_t map_bytes_min = std::max(2 * file_bytes, kMapBytesMin);
   EnvironmentHandle env;
   int code = try_open_lmdb(folder, map_bytes, env);
@@ -146,7 +148,7 @@ Result<OpenedTrees> open_trees(MDB_env* env, const StoreFolder& folder) {
     }
     return fail(lmdb_error(code, doing));
   }
-  // Commits a reading transaction too: that keeps the handles.
+  // Commit even a read transaction: aborting it would close the handles.
   code = mdb_txn_commit(txn);
   if (code != MDB_SUCCESS) return fail(lmdb_error(code, doing));
   return handles;

@@ -16,7 +16,8 @@ const uint8_t* bytes_of(std::string_view text) {
   return reinterpret_cast<const uint8_t*>(text.data());
 }
 
-// Where the map must begin, if the page that the tree's first key stands on tells its number right.
+// Derives where the map begins from the page of the tree's first key and the number that this page
+// has. Returns 0 if the tree is empty.
 uintptr_t map_by_first_key(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t page_bytes) {
   RangeCursor cursor(trees, tree);
   cursor.set_range(std::string(1, '\0'), std::string(512, '\xFF'), false);
@@ -24,11 +25,11 @@ uintptr_t map_by_first_key(const std::shared_ptr<Trees>& trees, MDB_dbi tree, ui
   if (!first || !*first) return 0;
   const uint8_t* const key = bytes_of((*first)->key);
   const uint8_t* const page = key - reinterpret_cast<uintptr_t>(key) % page_bytes;
-  // A damaged number may lead anywhere.
+  // If the number is damaged, the result is wrong. So the caller compares the results of two trees.
   return reinterpret_cast<uintptr_t>(page) - lmdb::page_number(page) * page_bytes;
 }
 
-// Whether the pages that the values' headers have are as many as the tree counts.
+// Returns whether the headers of all values together claim as many pages as the tree counts.
 bool do_counts_agree(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t page_bytes) {
   MDB_stat stat{};
   const int code = guarded([&] { return mdb_stat(trees->txn(), tree, &stat); });
@@ -40,7 +41,8 @@ bool do_counts_agree(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t
     const Result<std::optional<TreeEntry>> entry = cursor.next();
     if (!entry) return false;
     if (!*entry) break;
-    // Behind a leaf's header are the places of its entries, and no value.
+    // A value directly behind a page header is on overflow pages. In a leaf, offsets of nodes are
+    // there.
     const uint8_t* const value = bytes_of((*entry)->value);
     if (reinterpret_cast<uintptr_t>(value) % page_bytes != lmdb::kPageHeaderBytes) continue;
     pages += lmdb::overflow_pages(value - lmdb::kPageHeaderBytes);
@@ -69,7 +71,7 @@ void OverflowPages::count() {
 
 std::string OverflowPages::defect(const TreeEntry& entry) {
   if (page_bytes_ == 0) return {};
-  // As LMDB decides whether a value has pages of its own.
+  // LMDB's rule for when a value gets overflow pages.
   const uint64_t node_bytes_max =
       ((page_bytes_ - lmdb::kPageHeaderBytes) / kKeysPerPageMin & ~uint64_t{1}) - sizeof(uint16_t);
   if (lmdb::kNodeHeaderBytes + entry.key.size() + entry.value.size() <= node_bytes_max) return {};

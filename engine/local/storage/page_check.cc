@@ -8,13 +8,13 @@
 namespace gridmount::local {
 namespace {
 
-// Of a tree in one transaction, that are remembered one by one.
+// How many leaves of a tree are tracked in one transaction.
 constexpr size_t kLeavesMax = 100'000;
 
 using lmdb::read;
 
-// Has the memory bring a page that is read, and then copied by LMDB, in one go instead of line by
-// line.
+// Prefetches a whole page, which this class reads and LMDB then copies. That is faster than one
+// cache miss after another.
 void fetch(const uint8_t* page, uint32_t bytes) {
   constexpr uint32_t kLineBytes = 64;
   for (uint32_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(page + at);
@@ -26,7 +26,7 @@ bool less(TreePage::Holds holds, std::string_view a, std::string_view b) {
          read<uint64_t>(reinterpret_cast<const uint8_t*>(b.data()));
 }
 
-// The first node whose key is above `key`, from `first` on.
+// Returns the first node, from `first` on, whose key is above `key`.
 size_t upper_bound(const TreePage& page, TreePage::Holds holds, size_t first,
                    std::string_view key) {
   size_t low = first;
@@ -213,7 +213,8 @@ Status PageCheck::before_put(MDB_txn* txn, MDB_dbi tree, std::string_view key) {
   return large_value(*state, key);
 }
 
-// LMDB joins leaves that are less than a quarter full.
+// LMDB merges leaves that are less than a quarter full. This returns true only for leaves that stay
+// at least a third full, to be on the safe side.
 bool PageCheck::stays_full(Checked& checked, uint64_t removed_bytes) const {
   if (checked.removed_bytes.size() >= kLeavesMax) {
     checked.are_many = true;
@@ -237,7 +238,8 @@ Status PageCheck::neighbours(Checked& checked, const std::vector<Step>& way) {
       if (child > 0) bounds.low = parent.node(child).key;
       if (child + 1 < parent.count()) bounds.high = parent.node(child + 1).key;
       const uint64_t number = parent.node(child).child;
-      // Instead of joining it LMDB may take an entry from it.
+      // Instead of merging the leaf LMDB may move an entry out of this neighbour. So what is known
+      // about the neighbour's room is void.
       if (level == way.size() && counts_leaves(checked)) {
         checked.removed_bytes[number] += page_bytes_;
       }
@@ -245,8 +247,8 @@ Status PageCheck::neighbours(Checked& checked, const std::vector<Step>& way) {
     };
     if (step.child > 0) GM_TRY(look_at(step.child - 1));
     if (step.child + 1 < parent.count()) GM_TRY(look_at(step.child + 1));
-    // A branch is joined with another when it has less than two children left. It loses at most one
-    // for each leaf that is joined, and half of them to another page if puts have split it.
+    // LMDB merges a branch that has less than two children left. A branch loses at most one child
+    // for each merged leaf, and half of its children if puts have split it.
     const uint64_t children = checked.has_puts ? parent.count() / 2 : parent.count();
     if (children >= checked.joins + 2) break;
   }
@@ -330,7 +332,7 @@ Status PageCheck::free_pages(uint64_t snapshot) {
     if (freed_by == 0 || freed_by > snapshot || node.bytes < sizeof(uint64_t)) return fail(wrong());
     const auto count = read<uint64_t>(numbers);
     if (count > node.bytes / sizeof(uint64_t) - 1) return fail(wrong());
-    // From the last page of the file to the first.
+    // The numbers must descend.
     uint64_t above = last_page_ + 1;
     for (uint64_t i = 1; i <= count; ++i) {
       const auto number = read<uint64_t>(numbers + i * sizeof(uint64_t));
@@ -341,7 +343,7 @@ Status PageCheck::free_pages(uint64_t snapshot) {
     return {};
   };
   GM_TRY(whole(free_, list));
-  // Where they come back they have been written.
+  // A free page comes back into use only by being written, so its entries will be sound.
   for (uint64_t page = 0; page <= last_page_; ++page) {
     if (listed[page]) sound_[page] = true;
   }

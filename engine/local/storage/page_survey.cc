@@ -20,7 +20,7 @@ std::string page_name(uint64_t number) {
 Result<PageReport> PageSurvey::run(uint64_t snapshot) {
   const uint8_t* const meta = map_ + snapshot % 2 * page_bytes_;
   last_page_ = read<uint64_t>(meta + lmdb::kLastPageOffset);
-  // Copied, as the second commit from now writes over it.
+  // Copy the records, as the second commit from now overwrites this meta page.
   std::array<uint8_t, 2 * lmdb::kTreeRecordBytes> records{};
   std::memcpy(records.data(), meta + lmdb::kFreeTreeOffset, records.size());
   if (read<uint64_t>(meta + lmdb::kTransactionOffset) != snapshot) {
@@ -28,10 +28,11 @@ Result<PageReport> PageSurvey::run(uint64_t snapshot) {
   }
   used_.assign(last_page_ + 1, false);
   free_.assign(last_page_ + 1, false);
-  // First, so that where a page is used can be told.
+  // Read the list of free pages first, so that the trees' pages can be checked against it.
   tree(records.data(), Holds::kIntegers, "free pages");
   const bool sees_list = std::exchange(sees_all_, true);
-  // What is free may be an older state of anything.
+  // A free page may be an older state of a page in use. So lost leaves can only be told from free
+  // ones if the list is sound.
   const bool knows_free = sees_list && report_.problems.empty();
   tree(records.data() + lmdb::kTreeRecordBytes, Holds::kTrees, "main");
   report_.hides_pages = !knows_free && !sees_all_;
@@ -55,7 +56,7 @@ void PageSurvey::problem(std::string text) {
 }
 
 bool PageSurvey::use(uint64_t number, const std::string& name) {
-  // Found by whoever reads the tree.
+  // Such a number is no problem to report here. Checks that read the tree report it.
   if (number < 2 || number > last_page_) return sees_all_ = false;
   if (used_[number]) {
     problem(page_name(number) + " of the tree '" + name + "' is in use elsewhere, too");
@@ -73,7 +74,8 @@ void PageSurvey::tree(const uint8_t* record_at, Holds holds, const std::string& 
   const std::string_view key_of_parent = std::exchange(last_key_, {});
   const lmdb::TreeRecord record = lmdb::tree_record(record_at);
   if (record.root != lmdb::kNoPage) page(record.root, 1, holds, name);
-  // A header that claims more than its value needs is right if they all are together.
+  // Headers that claim more pages than their values need are right if all headers together claim as
+  // many pages as the tree counts.
   if (values_.held == record.overflow_pages) {
     for (const auto& [first, count] : values_.beyond) {
       for (uint64_t i = 0; i < count; ++i) (void)use(first + i, name);
@@ -85,7 +87,7 @@ void PageSurvey::tree(const uint8_t* record_at, Holds holds, const std::string& 
   last_key_ = key_of_parent;
 }
 
-// The first key of a branch is not read.
+// The first key of a branch has no meaning and is not compared.
 const char* PageSurvey::order_defect(const TreePage& page, Holds holds) {
   if (holds == Holds::kIntegers) return nullptr;
   constexpr const char* kDisordered = "its keys are out of order";
@@ -110,7 +112,7 @@ void PageSurvey::page(uint64_t number, size_t level, Holds holds, const std::str
     defect = "it is in the list of free pages";
     claimed_.push_back({number, name});
   }
-  // What is wrong with it the reading of the tree tells.
+  // Only count the damaged page here. Checks that read the tree report its defect.
   if (defect != nullptr) {
     sees_all_ = false;
     ++report_.damaged;
@@ -140,8 +142,7 @@ void PageSurvey::leaf_node(const TreePage::Node& node, Holds holds, const std::s
   }
 }
 
-// What it has in the places that its list of entries names, or if that is gone, side by side behind
-// its free space. What is in the free space has been removed.
+// Shows the damaged page and the entries that can be salvaged from it (leaf_nodes_of_damaged()).
 void PageSurvey::show_damaged(uint64_t number, Holds holds, const std::string& name,
                               const char* what) {
   if (visitor_ == nullptr) return;
@@ -186,7 +187,7 @@ bool PageSurvey::show_lost_leaves() {
   return any;
 }
 
-// A branch's leaves are in no list.
+// Skips branches: the leaves below them are shown on their own.
 void PageSurvey::show_claimed() {
   for (const Claimed& claimed : claimed_) {
     const TreePage page = at(claimed.page);
@@ -197,7 +198,7 @@ void PageSurvey::show_claimed() {
   }
 }
 
-// A value that took a larger one's place may hold more pages than it needs.
+// A value that has replaced a larger one may hold more pages than it needs (overflow_page.h).
 const uint8_t* PageSurvey::use_value(const TreePage::Node& node, const std::string& name) {
   const auto first = read<uint64_t>(node.value);
   const uint64_t needed = lmdb::overflow_pages_needed(node.bytes, page_bytes_);

@@ -15,8 +15,8 @@ RangeCursor::RangeCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree)
 RangeCursor::~RangeCursor() {
   trees_->dismiss(this);
   if (cursor_ == nullptr) return;
-  // LMDB closes the cursors of a writing transaction with it, those of a reading one never. What an
-  // interrupted call has left of a writing one is not touched any more.
+  // LMDB closes the cursors of a write transaction at its end, and never those of a read
+  // transaction. After an interrupted call, a write transaction must not be touched any more.
   if (trees_->writable() && (trees_->ended() || context_of(trees_->txn()).interrupted)) return;
   mdb_cursor_close(cursor_);
 }
@@ -46,7 +46,7 @@ int RangeCursor::move(MDB_val& key, MDB_val& value, MDB_cursor_op to) {
   return plausible(guarded([&] { return mdb_cursor_get(cursor_, &key, &value, to); }), value);
 }
 
-// To the first entry from the key `from` on, in the cursor's direction.
+// Moves to the first entry from the key `from` on, in the cursor's direction.
 int RangeCursor::first(MDB_val& key, MDB_val& value, std::string_view from, bool inclusive) {
   key = to_mdb(from);
   int code = move(key, value, MDB_SET_RANGE);
@@ -56,7 +56,7 @@ int RangeCursor::first(MDB_val& key, MDB_val& value, std::string_view from, bool
     }
     return code;
   }
-  // Backward `from` is always exclusive: the upper bound, or the place before a write.
+  // Backward, `from` is always exclusive: it is the upper bound, or the place before a write.
   if (code == MDB_NOTFOUND) return move(key, value, MDB_LAST);
   if (code != MDB_SUCCESS) return code;
   return move(key, value, MDB_PREV);
@@ -73,14 +73,15 @@ int RangeCursor::step(MDB_val& key, MDB_val& value) {
   return move(key, value, backward_ ? MDB_PREV : MDB_NEXT);
 }
 
-// A damaged page may lead anywhere, in a circle too.
+// Checks that the key follows the last one in the cursor's direction, as a damaged page may lead
+// anywhere, even in a circle.
 bool RangeCursor::in_order(std::string_view key) const {
   if (state_ == State::kBefore) return backward_ ? key < high_ : key >= low_;
   return backward_ ? key < last() : key > last();
 }
 
 Status RangeCursor::prove(const std::optional<TreeEntry>& found) {
-  // Of an empty range that is the other end too.
+  // In an empty range this proves the end as well.
   if (state_ == State::kBefore) return path_->prove(backward_ ? high_ : low_, found, backward_);
   if (found && !is_outside(found->key)) return path_->follow(last(), found->key, backward_);
   return path_->prove_end(last(), backward_ ? low_ : high_, found, backward_);
@@ -119,7 +120,8 @@ Result<std::optional<TreeEntry>> RangeCursor::next() {
     if (!tailing_) {
       state_ = State::kEnd;
     } else if (state_ == State::kWithin) {
-      // The LMDB cursor may stand beyond the range now: the next call begins behind the place.
+      // The LMDB cursor may now stand beyond the range, so make the next call search from the
+      // place.
       writes_seen_ = trees_->writes() - 1;
     }
     return std::optional<TreeEntry>();

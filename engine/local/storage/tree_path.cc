@@ -15,7 +15,7 @@
 namespace gridmount::local {
 namespace {
 
-// Above the value of any index entry.
+// No value of an index entry is larger.
 constexpr size_t kIndexValueBytesMax = 1024;
 constexpr size_t kNoPlace = SIZE_MAX;
 constexpr const char* kMisplaced = "its entries overlap or lie outside";
@@ -40,8 +40,8 @@ tl::unexpected<Error> TreePath::damaged(uint64_t number, std::string_view what) 
   return fail(ErrorCode::kStoreDamaged, std::move(message));
 }
 
-// What it starts from is the snapshot's: a writing transaction notes its trees' new roots in the
-// main tree when it is committed.
+// Reads the tree's root in the snapshot. In a write transaction too, the main tree has the
+// snapshot's roots, as LMDB writes the new ones into it only at the commit.
 Status TreePath::begin() {
   if (begun_ && resumptions_ == trees_.resumptions()) return {};
   begun_ = true;
@@ -83,7 +83,7 @@ Status TreePath::push(uint64_t number, Bounds bounds) {
   return {};
 }
 
-// As LMDB does, so that a damaged key misleads both alike: the first entry at or above the key.
+// Searches exactly as LMDB does, so that a damaged key misleads both in the same way.
 size_t TreePath::find(const TreePage& page, std::string_view key, bool& exact) {
   exact = false;
   size_t low = page.is_branch() ? 1 : 0;
@@ -110,7 +110,7 @@ Status TreePath::check_child(const TreePage& page, uint64_t number, size_t child
   const auto ascend = [&](size_t i) {
     if (i + 1 >= page.count()) return true;
     const std::string_view next = page.node(i + 1).key;
-    // The first has no key to compare; the second may have become another place of it.
+    // The first node has no key to compare. The second one's damaged offset may lead to the first.
     return i == 0 ? !next.empty() && next.data() != page.node(0).key.data()
                   : page.node(i).key < next;
   };
@@ -120,7 +120,7 @@ Status TreePath::check_child(const TreePage& page, uint64_t number, size_t child
     return damaged(number, kDisordered);
   }
   if (child + 1 < page.count()) return {};
-  // That it is the last one.
+  // Prove that this is the last child: that no node is missing behind it.
   if (const char* const defect = page.entries_defect(TreePage::Holds::kValues)) {
     return damaged(number, defect);
   }
@@ -215,7 +215,8 @@ Result<TreeEntry> TreePath::entry_at(const TreePage& page, uint64_t number, size
   return TreeEntry{node.key, {value, node.bytes}};
 }
 
-// The entry may be of any range of the tree.
+// The entry may belong to any range of the tree, so try the checksums of both records and index
+// entries.
 bool TreePath::is_sound(const TreeEntry& entry) const {
   if (tree_ == trees_.catalog()) return is_sound_catalog_entry(trees_.tree_count(), entry);
   const uint32_t number = trees_.number_of(tree_) - 1;
@@ -316,7 +317,7 @@ Status TreePath::prove(std::string_view key, const std::optional<TreeEntry>& fou
     if (within) return check_neighbours(key);
   }
   GM_TRY(prove(key));
-  // What a transaction has changed is not in its snapshot.
+  // The entry may be one that this transaction has written, which the snapshot does not have.
   if (trees_.writable()) return found ? check_neighbour(*found) : Status();
   const std::optional<TreeEntry>& own = found_below ? below_ : from_;
   if (found.has_value() != own.has_value() || (found && found->key.data() != own->key.data())) {
@@ -348,7 +349,7 @@ Status TreePath::follow(std::string_view last, std::string_view key, bool backwa
     GM_TRY(check_leaf());
     GM_ASSIGN(const bool moved, step(backward));
     if (!moved) return {};
-    // Backward it is come to by its last entry, which must be the last.
+    // Backward, LMDB enters this leaf at its last entry. Prove that none is missing behind it.
     if (backward) GM_TRY(check_leaf());
   }
   return {};
@@ -371,9 +372,10 @@ Status TreePath::prove_end(std::string_view last, std::string_view bound,
       found && is_mapped(found->key) && is_mapped(last) && page_of(found->key) == page_of(last);
   if (!in_one_leaf) GM_TRY(follow(last, bound, backward));
   GM_TRY(prove(bound, found, backward));
-  // What a transaction has removed is in its snapshot.
+  // The snapshot still has what this transaction has removed.
   if (of_snapshot_ && trees_.writable()) return {};
-  // The last one itself may have gone since it was given.
+  // `last` itself may have been removed since, so the neighbour may lie before it, but not behind
+  // it.
   const std::optional<TreeEntry>& end = backward ? from_ : below_;
   if (end && (backward ? end->key < last : end->key > last)) {
     return damaged(page_of(end->key), kDisordered);

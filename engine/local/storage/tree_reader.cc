@@ -20,14 +20,14 @@ void prefetch(const void* at) {
   __builtin_prefetch(at);
 }
 
-// A page's header, and the places of its first nodes, of which a search begins with one.
+// Prefetches a page's header and the offsets of its first nodes, where the search reads first.
 void prefetch_head(const uint8_t* page) {
   prefetch(page);
   prefetch(page + kCacheLineBytes);
   prefetch(page + 2 * kCacheLineBytes);
 }
 
-// A record's; the beginning of a larger value.
+// Prefetches a value: all of a usual record, or the beginning of a larger value.
 void prefetch_all(std::string_view value) {
   constexpr size_t kBytesMax = 1024;
   const size_t bytes = std::min(value.size(), kBytesMax);
@@ -47,7 +47,8 @@ struct TreeReader::Key {
     second = __builtin_bswap32(read<uint32_t>(bytes + 8));
   }
 
-  // Negative if the node's key comes before this one, 0 if it is this, positive if it comes behind.
+  // Returns a negative number if the node's key is below this one, 0 if they are equal, and a
+  // positive number if the node's key is above this one.
   int order_of(const uint8_t* node) const {
     const uint8_t* const other = node + lmdb::kNodeHeaderBytes;
     const size_t other_size = lmdb::key_bytes(node);
@@ -78,7 +79,7 @@ class TreeReader::Page {
   const uint8_t* begin() const { return at_; }
   uint64_t number() const { return lmdb::page_number(at_); }
   uint16_t kind() const { return lmdb::page_flags(at_); }
-  // Of nodes, as far as there can be so many.
+  // The number of nodes, or 0 if the page's number is impossible.
   size_t count() const {
     if (at_ == nullptr) return 0;
     const size_t lower = lmdb::free_begin(at_);
@@ -86,7 +87,7 @@ class TreeReader::Page {
     return (lower - lmdb::kPageHeaderBytes) / 2;
   }
 
-  // Null if it or its key does not lie in the page.
+  // Returns null if the node or its key does not lie within the page.
   const uint8_t* node(size_t i) const {
     const size_t begin = offset(i);
     if (begin > page_bytes_ - lmdb::kNodeHeaderBytes) return nullptr;
@@ -94,7 +95,7 @@ class TreeReader::Page {
     return begin + lmdb::kNodeHeaderBytes + key_bytes > page_bytes_ ? nullptr : at_ + begin;
   }
   void prefetch_node(size_t i) const { prefetch(at_ + offset(i)); }
-  // What so many steps of a search of the nodes [low, high) may look at.
+  // Prefetches all nodes that the next `levels` steps of a search in [low, high) may read.
   void prefetch_nodes(size_t low, size_t high, int levels) const {
     if (low == high || levels == 0) return;
     const size_t middle = low + (high - low) / 2;
@@ -113,8 +114,8 @@ class TreeReader::Page {
   uint32_t page_bytes_ = 0;
 };
 
-// For a key in a page: in a leaf it is among the nodes [low, high), in a branch its child is the
-// one before one of them, or the last.
+// A binary search for a key in a page. In a leaf, the first node at or above the key is in [low,
+// high] until the search ends. In a branch, the search ends with `low` one behind the key's child.
 struct TreeReader::Search {
   static constexpr int kLevelsAtOnce = 3;
 
@@ -123,13 +124,15 @@ struct TreeReader::Search {
   size_t low = 0;
   size_t high = 0;
   const uint8_t* found = nullptr;
-  bool damaged = false;  // of branches only: in a leaf such a node is what is found
+  bool damaged =
+      false;  // in a branch only; in a leaf a damaged node ends the search without a result
 
   void begin_leaf(const Page& leaf) { begin(leaf, 0); }
-  // The first child's key is not looked at: there is none.
+  // The first child has no key to compare.
   void begin_branch(const Page& branch) { begin(branch, 1); }
 
-  // Alone, with nothing to do while one node after the other is fetched: several at once.
+  // Run a single search to its end. No other search can use the time while a node is fetched, so
+  // prefetch the nodes of several steps at once.
   void run_leaf() {
     for (int steps = 0; low != high; ++steps) {
       prefetch_steps(steps);
@@ -142,7 +145,7 @@ struct TreeReader::Search {
       step_branch();
     }
   }
-  // Whether there is another.
+  // Each takes one step. They return whether the search has another one to take.
   bool step_leaf() {
     if (low == high) return false;
     const size_t i = middle();
@@ -163,14 +166,15 @@ struct TreeReader::Search {
     go_on(i, node != nullptr && key.order_of(node) <= 0);
     return prefetch_step();
   }
-  // The last child whose first key is not behind this one.
+  // Returns the last child whose first key is not above this key, or nothing if the page is
+  // damaged.
   std::optional<uint64_t> child() const {
     const uint8_t* const node = page.node(low - 1);
     if (damaged || node == nullptr) return std::nullopt;
     return lmdb::child_page(node);
   }
 
-  // All take a step, then all take the next.
+  // Runs several searches in lockstep: all take a step, then all take the next one.
   template <bool (Search::*kStep)()>
   static void run(std::span<Search> searches) {
     for (bool goes_on = true; goes_on;) {
@@ -204,12 +208,13 @@ struct TreeReader::Search {
   }
 };
 
-// A thread's: a snapshot is often the one that its last one was.
+// Each thread keeps the roots of one snapshot, because its next transaction often reads the same
+// one.
 struct TreeReader::Roots {
-  uint64_t pages = 0;  // which PageMap
+  uint64_t pages = 0;  // the id of the PageMap
   size_t snapshot = 0;
   uint64_t last_page = 0;
-  std::array<Root, 4> roots;  // by turns
+  std::array<Root, 4> roots;  // the oldest one is replaced
   size_t known = 0;
 };
 
@@ -252,7 +257,7 @@ std::optional<TreeReader::Page> TreeReader::page(uint64_t number, uint16_t kind)
   return page;
 }
 
-// The leaf is not looked into.
+// Returns the number of the key's leaf, and does not read the leaf.
 std::optional<uint64_t> TreeReader::find_leaf(const Root& root, Search& search) const {
   uint64_t number = root.page;
   for (unsigned level = 1; level < root.depth; ++level) {
@@ -268,8 +273,8 @@ std::optional<uint64_t> TreeReader::find_leaf(const Root& root, Search& search) 
   return number;
 }
 
-// The same of several keys, all in one level of the tree after the other; kNoPage where there is a
-// defect.
+// Finds the leaves of several keys, one level of the tree after the other. Sets the number to
+// kNoPage for a key that meets a damaged page.
 void TreeReader::find_leaves(const Root& root, std::span<Search> searches,
                              std::span<uint64_t> numbers) const {
   std::fill(numbers.begin(), numbers.end(), root.page > last_page_ ? lmdb::kNoPage : root.page);
@@ -298,7 +303,7 @@ std::optional<std::string_view> TreeReader::value_of(const Page& leaf, const uin
   const uint8_t* value = node + lmdb::kNodeHeaderBytes + lmdb::key_bytes(node);
   const size_t room = leaf.bytes_behind(value);
   if (flags == lmdb::kBigDataNode && room >= sizeof(uint64_t)) {
-    // The first of its pages says how many there are.
+    // The header of the value's first page has the number of its pages.
     const auto number = read<uint64_t>(value);
     const std::optional<Page> first = page(number, lmdb::kOverflowPage);
     if (!first || bytes > kValueBytesMax) return std::nullopt;

@@ -45,7 +45,7 @@ void Trees::resume(MDB_txn* txn) {
 }
 
 void Trees::end() {
-  // What an interrupted call has left of the transaction is not touched any more.
+  // After an interrupted call the transaction must not be touched any more.
   const bool closes = !cursors_.empty() && !context_of(txn_).interrupted;
   for (const WriteCursor& cursor : cursors_) {
     if (closes && cursor.cursor != nullptr) mdb_cursor_close(cursor.cursor);
@@ -90,7 +90,8 @@ tl::unexpected<Error> Trees::write_failed(int code, const char* what) {
 tl::unexpected<Error> Trees::read_failed(int code) const {
   if (code == MDB_BAD_TXN && doom_) return fail(*doom_);
   if (code == MDB_BAD_TXN && read_error_) return fail(*read_error_);
-  // Opening a cursor reads the tree's root and keeps what that comes to for itself.
+  // Opening a cursor reads the tree's root. If that is damaged, LMDB reports nothing then and
+  // refuses the next call. So a refusal without an earlier error means damage.
   Error error = lmdb_error(code == MDB_BAD_TXN ? MDB_CORRUPTED : code, "reading from the store");
   if (!read_error_) read_error_ = error;
   return fail(std::move(error));
@@ -115,7 +116,7 @@ Status Trees::prove_absent(MDB_dbi tree, std::string_view key) const {
   TreePath path(*this, tree);
   GM_TRY(path.prove(key));
   note_gap(tree, path);
-  // What a transaction has removed itself is still in its snapshot.
+  // The snapshot still has what this transaction has removed.
   const bool is_there = !writable_ && path.from() && path.from()->key == key;
   return is_there ? read_failed(MDB_CORRUPTED) : Status();
 }
@@ -163,7 +164,8 @@ Result<std::optional<TreeEntry>> Trees::at_or_after(MDB_dbi tree, std::string_vi
       value);
   cursor->past_end = code == MDB_NOTFOUND;
   if (code == MDB_NOTFOUND) return std::optional<TreeEntry>();
-  // The cursor may stand anywhere now, and a write would begin there.
+  // After an error the cursor may stand anywhere, and the next write would start there. So the
+  // transaction is poisoned.
   if (code != MDB_SUCCESS) return write_failed(code, "reading from the store");
   return std::optional(TreeEntry{from_mdb(mdb_key), from_mdb(value)});
 }
@@ -173,7 +175,7 @@ Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val val
   GM_ASSIGN(WriteCursor * cursor, write_cursor(tree));
   cursor->past_end = false;
   ++writes_;
-  // The last value may be moved from here on.
+  // LMDB may move the value that reserve() returned last, so copy it now.
   changes_.settle();
   LmdbContext& context = context_of(txn_);
   if (context.check) {
@@ -186,7 +188,7 @@ Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val val
     return context.wrote(
         guarded([&] { return mdb_cursor_put(cursor->cursor, &mdb_key, &value, how); }));
   };
-  // A value that is filled in after the call; `value` becomes its place.
+  // With MDB_RESERVE the caller fills the value in later, and LMDB sets `value` to its place.
   const size_t reserved_bytes = value.mv_data == nullptr ? value.mv_size : 0;
   const std::string_view given = from_mdb(value);
   const auto note = [&] {
@@ -213,7 +215,7 @@ Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val val
 
 uint32_t Trees::number_of(MDB_dbi tree) const {
   if (tree == handles_.catalog) return 0;
-  // Handles are given out in the order of opening.
+  // LMDB numbers handles in the order of opening, so the position is a difference.
   const std::vector<MDB_dbi>& ranges = handles_.ranges;
   const size_t position = ranges.empty() ? 0 : tree - ranges.front();
   const bool found = position < ranges.size() && ranges[position] == tree;

@@ -13,7 +13,8 @@
 namespace gridmount::local {
 namespace {
 
-// And no entry of an index whose key has become one of that range.
+// Returns whether the entry is a record without a checksum of its key. An index entry whose damaged
+// key has become one of this range is not.
 bool is_plain_record(const TreeEntry& entry, const Range& records) {
   const std::optional<RecordId> id = record_id_of(entry.key);
   if (!id || entry.value.size() <= kRecordHeaderBytes) return false;
