@@ -21,6 +21,9 @@
 
 namespace gridmount::gridfs {
 
+// The unit of stat(2)'s st_blksize, and of the holes and allocated ranges that a mount reports.
+inline constexpr int64_t kBlockBytes = 4096;
+
 inline constexpr int32_t kDefaultChunkBytes = 256 * 1024;
 // The largest chunkSize of files made here. A chunk document then stays within 16 MiB with any _id
 // of less than 16 KiB, and the size is a multiple of the kernel's request sizes.

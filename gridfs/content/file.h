@@ -34,9 +34,6 @@
 
 namespace gridmount::gridfs {
 
-// The unit of stat(2)'s st_blksize, and of the holes and allocated ranges that a mount reports.
-inline constexpr int64_t kBlockBytes = 4096;
-
 // Bytes of a file. They point into the store's pages or into dirty chunks. This object keeps them
 // alive.
 class ReadResult {
