@@ -31,7 +31,7 @@ inline constexpr int kLmdbFault = -30700;
 #endif
 #endif
 
-// Far above what any call needs.
+// A limit far above the number of key comparisons that any call needs.
 inline constexpr int kComparisonsMax = 100'000;
 
 // The place where a thread continues after a fault in a call of LMDB.

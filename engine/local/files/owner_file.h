@@ -45,7 +45,7 @@ class OwnerFile {
   Result<std::optional<OwnerMark>> read() const;
   // See system::File::is_in_place().
   bool is_in_place(const system::File& folder) const { return file_.is_in_place(folder); }
-  // Durable on return.
+  // Overwrites the file with the mark. The mark is durable on return.
   Status write(const OwnerMark& mark) const;
 
  private:

@@ -46,7 +46,7 @@ Status RedoFile::prepare(uint64_t bytes) {
   return {};
 }
 
-// D11.
+// Upholds D11.
 std::optional<RedoFile::Place> RedoFile::find_place(uint64_t record_bytes,
                                                     uint64_t checkpointed) const {
   if (record_bytes > segment_bytes_) return std::nullopt;

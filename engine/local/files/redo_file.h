@@ -32,7 +32,7 @@ class RedoFile {
   // checkpoint. `checkpointed` is the transaction of the newest synced slot (D11).
   struct Place {
     size_t segment = 0;
-    uint64_t offset = 0;  // within it
+    uint64_t offset = 0;  // within the segment
   };
   std::optional<Place> find_place(uint64_t record_bytes, uint64_t checkpointed) const;
 

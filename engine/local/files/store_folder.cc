@@ -288,7 +288,7 @@ Status StoreFolder::create_files(const TestOptions& test) {
   GM_TRY(system::File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
   GM_TRY(begin_log(test));
   GM_TRY(begin_pending());
-  GM_TRY(mark(OwnerState::kOpen));  // now with data.mdb's inode
+  GM_TRY(mark(OwnerState::kOpen));  // write it again, with data.mdb's inode
   return system::sync_folder(path_);
 }
 

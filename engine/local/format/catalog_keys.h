@@ -16,7 +16,7 @@ namespace gridmount::local {
 // The first byte of a key says what the entry is.
 inline constexpr char kCollectionKey = 'c';  // + database, NUL, collection: the entry
 inline constexpr char kCountsKey = 's';      // + prefix of the records: the counts
-inline constexpr char kReleasedKey = 'd';    // + prefix: the tree of a range to be swept
+inline constexpr char kReleasedKey = 'd';    // + prefix: the tree of a range to be removed
 inline constexpr char kExpiringKey = 't';    // + database, NUL, collection: nothing
 inline constexpr char kAllocationKey = 'n';  // the next prefix and the ranges per tree
 

@@ -26,8 +26,8 @@ std::string range_end(const Range& range);
 
 void append_big_endian_32(std::string& out, uint32_t value);
 void append_big_endian_64(std::string& out, uint64_t value);
-uint32_t big_endian_32(std::string_view bytes);  // of the first four bytes
-uint64_t big_endian_64(std::string_view bytes);  // of the first eight
+uint32_t big_endian_32(std::string_view bytes);  // reads the first four bytes
+uint64_t big_endian_64(std::string_view bytes);  // reads the first eight bytes
 
 struct TreeEntry {
   std::string_view key;
