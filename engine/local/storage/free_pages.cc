@@ -62,10 +62,10 @@ Status read_list(MDB_txn* txn, const Take& take) {
   return {};
 }
 
-// Handles a line of mdb_reader_list(). A line has the process, the thread and the snapshot, which
-// is
-// "-" if it holds none. The list also has a heading, or only a line which says that there are no
-// readers. Any other line may be a reader of an unknown snapshot, so it counts as the oldest one.
+// Handles a line of mdb_reader_list(). A line has the process, the thread and the snapshot. A dash
+// in place of the snapshot means that the reader holds none. The list also has a heading, or only a
+// line which says that there are no readers. Any other line may be a reader of an unknown snapshot,
+// so it counts as the oldest one.
 int note_reader(const char* line, void* oldest) {
   std::string_view text(line);
   const auto is_blank = [](char c) { return c == ' ' || c == '\n'; };
