@@ -157,7 +157,7 @@ Status Checkpointer::checkpoint() {
   const uint64_t request = ++wanted_;
   wanted_changed_.notify_all();
   while (taken_ < request) taken_changed_.wait(mutex_);
-  // last_ may be the failure of a later checkpoint. It never hides the failure of this request's.
+  // last_ may be the failure of a later checkpoint. It never hides a failure of this request's own.
   return last_;
 }
 
